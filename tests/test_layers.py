@@ -13,7 +13,7 @@ LAYERS = """
     __main__
     cli
     advice
-    aqm bench emulation home neighbourhood published query recording scores serve traces
+    aqm bench emulation home neighbourhood nqb published query recording scores serve traces
     calibration
     field
     provisioning
@@ -26,7 +26,7 @@ LAYERS = """
     managers progress run_directory
     scenario store
     declarations engine notebook on_disk output plots settings
-    headline schedule
+    headline packets schedule
     digits errors files formulas isolated memory messages stats toml_text version web_headers words
     metrics
 """

@@ -179,6 +179,10 @@ class Records:
 
     @property
     def statistics(self) -> RunStatistics: ...
+    @property
+    def written(self) -> tuple[int, int, int]:
+        """Packets of captures, events of qlog and its files that were written while it ran."""
+
     def metrics(self) -> list[tuple[str, str, float, str]]:
         """The rows of the table `metrics`: subject, metric, value, unit."""
 
@@ -276,6 +280,83 @@ def add_manager(name: str, factory: Callable[..., object]) -> None:
 def manager_calls() -> int:
     """How often managers in Python have returned to the engine, over all runs of this process."""
 
+class CaptureProblem(ValueError):
+    """The file is no capture; the arguments are what is wrong, and what would be right."""
+
+class CaptureReader:
+    """Reads a capture that comes in pieces."""
+
+    def __init__(self) -> None: ...
+    def feed(self, piece: bytes) -> None:
+        """Read a piece; what is wrong with it is a `CaptureProblem`."""
+
+    def finish(self) -> PacketCapture:
+        """Return what is in the file, which has ended."""
+
+class PacketCapture:
+    """A capture that was read. Flows are named by number; `mtu` is where packets of an offload are cut."""
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the file ends within a packet."""
+
+    @property
+    def others(self) -> int:
+        """Frames that carry no IP packet, or one that cannot be read."""
+
+    @property
+    def unknown_link_types(self) -> list[tuple[int, int]]:
+        """Numbers of link layers that are not known, each with its frames."""
+
+    def interfaces(self) -> list[tuple[str, bool, int]]:
+        """Name, whether times are coarse, and packets that were missed, of each place."""
+
+    def flows(self) -> list[dict[str, Any]]:
+        """Return what is known of each flow, in the order in which they begin."""
+
+    def likeness(self, flow: int, mtu: int) -> dict[str, Any]:
+        """Return what packets of a flow are like: their marks, lengths and times."""
+
+    def extract(self, flow: int, both: bool, separator: str) -> str:
+        """Return the list of a flow's packets, and with `both` of its answer's."""
+
+    def envelope(self, flow: int, mtu: int, bps: int) -> tuple[int, float, float, int]:
+        """Most bytes of any interval beyond a rate, when that begins and ends, packets beyond."""
+
+    def least_rate(self, flow: int, mtu: int) -> int | None:
+        """Return the least rate at which the sender's rule holds, in b/s."""
+
+    def protected(
+        self,
+        flow: int,
+        mtu: int,
+        bps: int,
+        upload: bool,
+    ) -> tuple[int, int, int, float, float, float, float | None]:
+        """Packets, sanctioned, dropped, highest score, delay at it, longest wait, when the first was sanctioned; in s."""
+
+    def with_copies(
+        self,
+        first_packets: tuple[int, int],
+        mtu: int,
+        bps: int,
+        upload: bool,
+        most: int,
+    ) -> int:
+        """Return how many flows like the first packets of one fit into the low-latency queue."""
+
+    def overflow(self, flow: int, mtu: int, bps: int, buffer_s: float) -> int:
+        """Return packets that overflow a buffer."""
+
+    def policed(self, flow: int, mtu: int, bps: int, bucket: int) -> int:
+        """Return packets beyond a policer."""
+
+def largest_burst(length: int, spacing_ns: int, bps: int, most: int) -> int:
+    """Return the most packets of which none is sanctioned on an idle line."""
+
+def packet_list(text: str) -> str:
+    """Return the list of a text, as a scenario has it: checked, on one line."""
+
 def check_rows(like: str) -> list[tuple[str, str, str]]:
     """Identifier, statement and source of each row that a manager of kind `like` must keep."""
 
@@ -320,6 +401,9 @@ def run(
     cancel: CancelToken | None = None,
     watch: Callable[[float], None] | None = None,
     memory: int | None = None,
+    pcap: str | None = None,
+    apart: bool = False,
+    qlog: str | None = None,
 ) -> Records:
     """Run one scenario on a thread of its own, with the interpreter lock released.
 
@@ -327,6 +411,9 @@ def run(
 
     `watch` is called some twenty times a second with the share of the run that is done, on the thread that
     called; what it raises ends the run and is raised here.
+
+    With `pcap` and `qlog`, directories that are there, packets and connections are written while it runs; `apart` gives each
+    place a file of classic form.
     """
 
 def table_schemas() -> list[dict[str, Any]]:

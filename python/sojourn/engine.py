@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import sojourn._engine as _engine
 from sojourn.memory import budget
 
@@ -9,7 +11,20 @@ TYPE_CHECKING = False  # as type checkers read it; the module typing would take 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["NOTICE_EVERY_S", "simulate"]
+__all__ = ["NOTICE_EVERY_S", "Beside", "simulate"]
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What a run writes while it goes on, into directories that are there."""
+
+    pcap: str | None = None
+    """Captures of what reaches and leaves each link."""
+    apart: bool = False
+    """Whether each place of the captures has a file of classic form."""
+    qlog: str | None = None
+    """A log for each end of each connection."""
+
 
 NOTICE_EVERY_S = 0.05
 """How long a wait may last before Python looks for an interrupt.
@@ -25,6 +40,7 @@ def simulate(
     cancel: _engine.CancelToken | None = None,
     watch: Callable[[float], None] | None = None,
     memory: int | None = None,
+    beside: Beside | None = None,
 ) -> _engine.Records:
     """Run the engine, with its failures as errors of this package.
 
@@ -40,6 +56,8 @@ def simulate(
         Called some twenty times a second with the share that is done.
     memory
         Bytes that the run may take; most of what is free if left out.
+    beside
+        Directories for packets and connections that are written while it runs.
 
     Raises
     ------
@@ -48,10 +66,28 @@ def simulate(
     MemoryExceeded
         If the run needs more than `memory`.
     RunError
-        If the engine fails, or a queue manager written in Python.
+        If the engine fails, or a queue manager written in Python, or something cannot be written.
     """
+    beside = beside or Beside()
     try:
-        return _engine.run(scenario, seed, cancel, watch, budget() if memory is None else memory)
+        return _engine.run(
+            scenario,
+            seed,
+            cancel,
+            watch,
+            budget() if memory is None else memory,
+            beside.pcap,
+            beside.apart,
+            beside.qlog,
+        )
+    except OSError as error:
+        from sojourn.errors import RunError, why
+
+        where = " or ".join(place for place in (beside.pcap, beside.qlog) if place)
+        raise RunError(
+            f"packets of the run of {scenario.name} cannot be written to {where}: {why(error)}",
+            "what is there is not whole",
+        ) from error
     except _engine.Interrupted as error:
         from sojourn.errors import InterruptedRun
 

@@ -5,6 +5,7 @@
 use sojourn_keys::{AnyKind, Configured, KindOf, Kinds, NameTaken};
 
 use crate::bulk::BulkConfig;
+use crate::capture::CaptureConfig;
 use crate::cloud_game::CloudGameConfig;
 use crate::constant_rate::{ConstantRateConfig, GAME, VOICE};
 use crate::game::GameConfig;
@@ -34,6 +35,7 @@ static KINDS: Kinds<ApplicationConfig> = Kinds::new(&[
     &KindOf::<WebAkhtarConfig>::KIND,
     &KindOf::<CloudGameConfig>::KIND,
     &KindOf::<VideoCallConfig>::KIND,
+    &KindOf::<CaptureConfig>::KIND,
 ]);
 
 /// Makes a kind of application known, before the first file that asks for it is read.

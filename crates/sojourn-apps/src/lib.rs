@@ -7,6 +7,7 @@
 //! | module | applications |
 //! |---|---|
 //! | [`bulk`] | file transfers: endless, repeating, bursty, BitTorrent pieces |
+//! | [`capture`] | packets as a capture has them |
 //! | [`cloud_game`] | games computed elsewhere: video down, input up |
 //! | [`constant_rate`] | voice, game streams, constant bit rate |
 //! | [`game`] | online games: small packets both ways |
@@ -23,6 +24,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bulk;
+pub mod capture;
 pub mod cloud_game;
 mod connections;
 pub mod constant_rate;
@@ -44,6 +46,7 @@ pub mod web_3gpp;
 pub mod web_akhtar;
 
 pub use bulk::{Bulk, BulkConfig, FileSize};
+pub use capture::{Capture, CaptureConfig, CaptureMarking, PacketList};
 pub use cloud_game::{CloudGame, CloudGameConfig};
 pub use constant_rate::{ConstantRate, ConstantRateConfig, IntervalMode, StreamConfig};
 pub use distribution::{Bounds, Distribution, Inverse, Law, Measured, Outside, Sampler};
@@ -69,7 +72,7 @@ pub use sojourn_base::report::{
 };
 
 use core::fmt;
-use sojourn_base::{Direction, Instant, Span};
+use sojourn_base::{Direction, Ecn, Instant, Span};
 
 /// A connection, as the context names it. Never reused within a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -159,6 +162,18 @@ pub trait ApplicationContext {
     /// the datagram arrives. Name look-ups and probes use it. A context that does not provide it loses the answers.
     fn send_tagged_datagram(&mut self, server: usize, direction: Direction, length: u32, tag: u32) {
         let _ = tag;
+        self.send_datagram(server, direction, length);
+    }
+    /// Like [`ApplicationContext::send_datagram`], with a DSCP and an ECN field of its own instead of those of the traffic
+    /// entry. A context that does not provide it marks as the entry says.
+    fn send_marked_datagram(
+        &mut self,
+        server: usize,
+        direction: Direction,
+        length: u32,
+        (dscp, ecn): (u8, Ecn),
+    ) {
+        let _ = (dscp, ecn);
         self.send_datagram(server, direction, length);
     }
     /// Deliver [`Event::Timer`] with `token` at `at`. Tokens are not exclusive: each call is one event.

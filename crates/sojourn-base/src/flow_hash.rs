@@ -8,7 +8,7 @@
 //! knows only 32-bit addresses).
 
 /// An IPv4 or IPv6 address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Address {
     /// Four bytes, the first one most significant.
     V4(u32),
@@ -17,7 +17,7 @@ pub enum Address {
 }
 
 /// What identifies a flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FlowKey {
     /// Where its packets come from.
     pub source: Address,

@@ -28,6 +28,26 @@ pub enum Ecn {
 }
 
 impl Ecn {
+    /// The two bits on the wire (RFC 3168 section 5).
+    pub const fn bits(self) -> u8 {
+        match self {
+            Self::NotEct => 0,
+            Self::Ect1 => 1,
+            Self::Ect0 => 2,
+            Self::Ce => 3,
+        }
+    }
+
+    /// What the last two bits of a traffic class say.
+    pub const fn from_bits(traffic_class: u8) -> Self {
+        match traffic_class & 3 {
+            0 => Self::NotEct,
+            1 => Self::Ect1,
+            2 => Self::Ect0,
+            _ => Self::Ce,
+        }
+    }
+
     /// Whether the packet may carry a mark (or carries one).
     pub const fn is_capable(self) -> bool {
         !matches!(self, Self::NotEct)

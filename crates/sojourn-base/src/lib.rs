@@ -15,6 +15,7 @@
 //! | [`quantity`] | "20 ms", "5 Mb/s", "96 KB": parsing and printing |
 //! | [`report`] | [`Transfer`](report::Transfer), [`Page`](report::Page), [`Object`](report::Object): what applications tell of their work |
 //! | [`medium`] | what is counted on a channel that several modems share |
+//! | [`timed_packet`] | [`TimedPacket`]: what a capture is reduced to |
 //! | `random`, [`dist`] | named random streams (feature `random`) and one-draw samplers |
 //! | [`math`] | elementary functions with the same bits on every platform |
 //!
@@ -43,6 +44,7 @@ pub mod report;
 mod scaled;
 pub mod size;
 pub mod time;
+pub mod timed_packet;
 
 pub use delay::{Cause, DelayParts};
 pub use direction::{Direction, PerDirection};
@@ -56,3 +58,4 @@ pub use rate::{BitRate, Serializer, WholeBytes};
 pub use ratio::Probability;
 pub use size::{Bytes, Packets};
 pub use time::{Instant, Span};
+pub use timed_packet::TimedPacket;

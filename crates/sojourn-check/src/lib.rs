@@ -11,6 +11,7 @@
 //! | `contract` | rows X1 to X8: conservation, order, marks, limits, the same bits again |
 //! | [`golden`] | golden traces: what a manager is offered, and what it does |
 //! | `laws` | rows by document: CoDel, PIE, DOCSIS-PIE, flow queueing, `DualPI2`, Queue Protection, RED |
+//! | [`nqb`] | whether packets of a capture may be marked as building no queue, and what a modem would do to them |
 //!
 //! Source: RFC 8033, 8034, 8289, 8290, 9332, 9957; the contract of `sojourn-queue`. Deviations: none known.
 #![forbid(unsafe_code)]
@@ -19,6 +20,7 @@ mod bench;
 mod contract;
 pub mod golden;
 mod laws;
+pub mod nqb;
 mod row;
 
 pub use row::{Cost, Finding, RATE, Row, Subject, Verdict};

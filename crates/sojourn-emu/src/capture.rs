@@ -4,18 +4,14 @@
 //! What the model dropped is in the first file and not in the second. Transport checksums that a stack has left to its device
 //! are complete, so that nobody who reads them takes them for faults.
 //!
-//! Source: draft-ietf-opsawg-pcap, with nanoseconds; link types 1 (Ethernet) and 101 (raw IP).
+//! Source: the files of `sojourn_capture::writer`.
 
 use crate::segment::{Offload, missing_checksum};
-use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
-use pcap_file::{DataLink, PcapError, TsResolution};
 use sojourn_base::{Direction, Instant, PerDirection, Span};
+use sojourn_capture::{KEPT, LinkType, PcapWriter};
 use std::fmt;
 use std::io::{self, Write};
 use std::time::Duration;
-
-/// Bytes that are kept of each packet, so that payload is not (specification of the emulator, section 12).
-pub const KEPT: usize = 96;
 
 /// Where a capture goes.
 pub type Sink = Box<dyn Write + Send>;
@@ -56,17 +52,12 @@ impl Captures {
     ) -> io::Result<Self> {
         let mut writer = |direction: Direction, side: &str| {
             let sink = open(&format!("{}-{side}.pcap", direction.as_str()))?;
-            let header = PcapHeader {
-                snaplen: u32::try_from(KEPT).expect("a few bytes"),
-                datalink: if link_header == 0 {
-                    DataLink::RAW
-                } else {
-                    DataLink::ETHERNET
-                },
-                ts_resolution: TsResolution::NanoSecond,
-                ..PcapHeader::default()
+            let link_type = if link_header == 0 {
+                LinkType::Raw
+            } else {
+                LinkType::Ethernet
             };
-            PcapWriter::with_header(sink, header).map_err(told)
+            PcapWriter::new(sink, link_type)
         };
         let mut both = |side| {
             Ok::<_, io::Error>(PerDirection {
@@ -98,6 +89,7 @@ impl Captures {
         };
         let at: Span = at.saturating_since(Instant::ZERO);
         let at = self.began + Duration::from_nanos(at.as_ns());
+        let at_ns = u64::try_from(at.as_nanos()).map_err(io::Error::other)?;
         let length = u32::try_from(packet.len()).expect("a packet is shorter than 2^32 bytes");
         let mut room = [0; KEPT];
         let kept = &mut room[..packet.len().min(KEPT)];
@@ -107,8 +99,7 @@ impl Captures {
         {
             place.copy_from_slice(&checksum);
         }
-        let written = writers[direction].write_packet(&PcapPacket::new(at, length, kept));
-        written.map(|_| ()).map_err(told)
+        writers[direction].packet(at_ns, length, kept)
     }
 
     /// Writes what is in buffers.
@@ -118,24 +109,17 @@ impl Captures {
     pub fn finish(self) -> io::Result<()> {
         let Self { entered, left, .. } = self;
         for writers in [entered, left] {
-            writers.upstream.into_writer().flush()?;
-            writers.downstream.into_writer().flush()?;
+            writers.upstream.finish()?;
+            writers.downstream.finish()?;
         }
         Ok(())
-    }
-}
-
-fn told(error: PcapError) -> io::Error {
-    match error {
-        PcapError::IoError(error) => error,
-        other => io::Error::other(other.to_string()),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pcap_file::pcap::PcapReader;
+    use sojourn_capture::Reader;
     use std::sync::{Arc, Mutex};
 
     #[derive(Clone, Default)]
@@ -186,12 +170,17 @@ mod tests {
         ];
         assert_eq!(names, expected);
         let bytes = files[3].1.0.lock().unwrap().clone();
-        let mut reader = PcapReader::new(&bytes[..]).unwrap();
-        assert_eq!(reader.header().datalink, DataLink::RAW);
-        // The checked form takes a packet that was longer than what is kept for a fault.
-        let read = reader.next_raw_packet().unwrap().unwrap();
-        assert_eq!((read.ts_sec, read.ts_frac), (1_002, 3));
-        assert_eq!((read.orig_len, &*read.data), (200, &whole[..96]));
-        assert!(reader.next_raw_packet().is_none());
+        let (mut reader, mut read) = (Reader::new(), Vec::new());
+        let shown = reader.feed(&bytes, &mut |interface, frame| {
+            read.push((
+                interface.link_type,
+                frame.at_ns,
+                frame.length,
+                frame.bytes.to_vec(),
+            ));
+            Ok(())
+        });
+        shown.unwrap();
+        assert_eq!(read, [(101, 1_002_000_000_003, 200, whole[..96].to_vec())]);
     }
 }

@@ -5,7 +5,7 @@
 //! | [`plan`] | [`Plan`]: what is emulated, with every default filled in |
 //! | [`clock`], [`port`] | what the loop needs of the world: the time, a wait, and where packets come from and go to |
 //! | [`pump`] | [`Pump`]: the loop that moves packets, over a [`sojourn_link::path::Path`] |
-//! | [`segment`], [`headers`] | [`Offload`] and superpackets; what is read of an IP packet, and its mark |
+//! | [`segment`], [`sojourn_capture::headers`] | [`Offload`] and superpackets; what is read of an IP packet, and its mark |
 //! | [`classify`], [`tcp_seen`] | whose a packet is; what is seen of TCP between its ends |
 //! | [`snapshot`], [`capture`] | what is seen of an emulation while it runs, and what is said of it at its end; captures |
 //! | `linux` | what Linux has of it: namespaces, devices, priority |
@@ -20,7 +20,6 @@ pub mod clock;
 mod emulated;
 mod flows;
 mod frame;
-pub mod headers;
 #[cfg(target_os = "linux")]
 pub mod linux;
 pub mod plan;
@@ -39,3 +38,4 @@ pub use port::{Ends, Port, PortCounters};
 pub use pump::{Failure, Finished, Pump};
 pub use segment::{Gso, Offload};
 pub use snapshot::{DirectionView, Grade, Lateness, Snapshot, Stall, Summary};
+pub use sojourn_capture::headers;

@@ -9,6 +9,7 @@
 use sojourn_apps::End;
 use sojourn_base::Seed;
 use sojourn_base::flow_hash::{Address, FlowHash, FlowKey};
+use sojourn_scenario::Scenario;
 
 /// Address of a subscriber: of home `home`, or of the only one.
 pub(crate) fn client_address(home: Option<usize>) -> u32 {
@@ -19,6 +20,22 @@ pub(crate) fn client_address(home: Option<usize>) -> u32 {
             let [high, low] = home.to_be_bytes();
             u32::from_be_bytes([10, high, low, 2])
         }
+    }
+}
+
+/// Addresses and ports of all flows of a scenario: by traffic entry, server, and the client's port of a connection, counted from
+/// 0; without one, of datagrams. Seen from the client.
+pub fn flow_keys(scenario: &Scenario) -> impl Fn(u16, u32, Option<u32>) -> FlowKey + Send + use<> {
+    let topology = scenario.topology();
+    let clients: Vec<u32> = topology
+        .traffic
+        .iter()
+        .map(|placed| client_address(placed.home))
+        .collect();
+    move |traffic, server, port| {
+        let client = clients.get(usize::from(traffic)).copied().unwrap_or(0);
+        let server = usize::try_from(server).unwrap_or(usize::MAX);
+        flow_key((client, traffic), server, port)
     }
 }
 
@@ -58,18 +75,34 @@ pub(crate) fn flow_hash(
     is_connection: bool,
     perturbation: u32,
 ) -> u32 {
+    let from_client = flow_key((client, traffic), server, is_connection.then_some(port));
+    let key = match end {
+        End::Client => from_client,
+        End::Server => FlowKey {
+            source: from_client.destination,
+            destination: from_client.source,
+            source_port: from_client.destination_port,
+            destination_port: from_client.source_port,
+            ..from_client
+        },
+    };
+    FlowHash::Murmur3.hash(&key, perturbation)
+}
+
+/// Addresses and ports of what the client sends to a server: over a connection with its port of this number, or as
+/// datagrams.
+pub(crate) fn flow_key((client, traffic): (u32, u16), server: usize, port: Option<u32>) -> FlowKey {
     let [t_high, t_low] = traffic.to_be_bytes();
     let server = u16::try_from(server).expect("servers are numbered in 16 bits");
-    let (client_port, server_port) = if is_connection {
+    let (client_port, server_port) = match port {
         // Ports wrap after 16384 connections to one server, long after the first one's end.
-        (
+        Some(port) => (
             49_152 + u16::try_from(port % 16_384).expect("less than 2^14"),
             443,
-        )
-    } else {
-        (5_000 + traffic, 6_000 + server)
+        ),
+        None => (5_000 + traffic, 6_000 + server),
     };
-    let from_client = FlowKey {
+    FlowKey {
         source: Address::V4(client),
         destination: Address::V4(u32::from_be_bytes([
             203,
@@ -77,19 +110,8 @@ pub(crate) fn flow_hash(
             t_low,
             server.to_be_bytes()[1],
         ])),
-        protocol: if is_connection { 6 } else { 17 },
+        protocol: if port.is_some() { 6 } else { 17 },
         source_port: client_port,
         destination_port: server_port,
-    };
-    let key = match end {
-        End::Client => from_client,
-        End::Server => FlowKey {
-            source: from_client.destination,
-            destination: from_client.source,
-            source_port: server_port,
-            destination_port: client_port,
-            ..from_client
-        },
-    };
-    FlowHash::Murmur3.hash(&key, perturbation)
+    }
 }

@@ -5,7 +5,7 @@ use crate::world::World;
 use sojourn_apps as apps;
 use sojourn_apps::{ConnectionId, End};
 use sojourn_base::report::Report;
-use sojourn_base::{Direction, Instant};
+use sojourn_base::{Direction, Ecn, Instant};
 use sojourn_record::{Recorder, TrafficId};
 
 /// The context of an application during one call.
@@ -52,13 +52,37 @@ impl<R: Recorder> apps::ApplicationContext for ApplicationCall<'_, R> {
     }
 
     fn send_datagram(&mut self, server: usize, direction: Direction, length: u32) {
-        self.world
-            .send_datagram(self.now, self.traffic, server, direction, length, None);
+        self.world.send_datagram(
+            self.now,
+            self.traffic,
+            (server, direction),
+            length,
+            None,
+            None,
+        );
     }
 
     fn send_tagged_datagram(&mut self, server: usize, direction: Direction, length: u32, tag: u32) {
+        self.world.send_datagram(
+            self.now,
+            self.traffic,
+            (server, direction),
+            length,
+            Some(tag),
+            None,
+        );
+    }
+
+    fn send_marked_datagram(
+        &mut self,
+        server: usize,
+        direction: Direction,
+        length: u32,
+        marks: (u8, Ecn),
+    ) {
+        let to = (server, direction);
         self.world
-            .send_datagram(self.now, self.traffic, server, direction, length, Some(tag));
+            .send_datagram(self.now, self.traffic, to, length, None, Some(marks));
     }
 
     fn arm(&mut self, at: Instant, token: u32) {

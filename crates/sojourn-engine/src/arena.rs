@@ -4,7 +4,7 @@
 use sojourn_base::{Instant, Meta};
 use sojourn_link::PacketId;
 use sojourn_link::network::HopId;
-use sojourn_record::DelaySplit;
+use sojourn_record::{DelaySplit, SegmentSeen};
 use sojourn_transport::{Flags, SackBlocks, Segment};
 
 /// What is stored of a packet until it arrives: a line of a cache, since that of a packet which arrives was
@@ -84,6 +84,31 @@ impl Header {
         self.sent_at
     }
 
+    /// What recorders that want packets are told, `sack` being what was stored with its packet.
+    pub(crate) fn seen(&self, connection: (u32, u8), sack: &SackBlocks) -> SegmentSeen {
+        let of = |flag: Flags, bit: u8| if self.flags.has(flag) { bit } else { 0 };
+        let mut blocks = ([(0, 0); 3], 0);
+        if self.has_blocks {
+            for (place, block) in blocks.0.iter_mut().zip(sack.as_slice()) {
+                *place = *block;
+            }
+            blocks.1 = sack.len();
+        }
+        SegmentSeen {
+            connection,
+            sequence: self.sequence,
+            acknowledgement: self.acknowledgement,
+            payload: self.payload,
+            flags: of(Flags::SYN, SegmentSeen::SYN)
+                | of(Flags::FIN, SegmentSeen::FIN)
+                | of(Flags::ACK, SegmentSeen::ACK)
+                | of(Flags::ECE, SegmentSeen::ECE)
+                | of(Flags::CWR, SegmentSeen::CWR),
+            sack: blocks,
+            stamps: (self.sent_at, self.echo),
+        }
+    }
+
     /// The whole segment again, `sack` being what was stored with its packet.
     pub(crate) const fn in_packet(&self, meta: &Meta, sack: &SackBlocks) -> Segment {
         Segment {
@@ -159,6 +184,11 @@ impl Arena {
             *tag = None;
         }
         self.insert(id.hop, packet, &blocks, Some(split))
+    }
+
+    /// The SACK blocks of a packet's segment; of one that has none, nothing that counts.
+    pub(crate) fn blocks(&self, id: PacketId) -> &SackBlocks {
+        &self.blocks[id.index as usize]
     }
 
     /// Ends a packet's life; shows it, with the blocks of its segment if that has some, until the next one takes its

@@ -36,6 +36,7 @@ mod work;
 mod world;
 pub mod worlds;
 
+pub use address::flow_keys;
 pub use simulation::{
     Cancelled, Outcome, Progress, Reached, RunStatistics, Simulation, column_recorder, run,
     run_watched,

@@ -7,7 +7,9 @@ use crate::work::{Interrupt, Work};
 use sojourn_base::{Bytes, Direction, Instant, Seed};
 use sojourn_link::network::{Arrival, HopId};
 use sojourn_link::{ConditionConfig, Framing, GroupConfig, LinkConfig, LinkCounters, WireConfig};
-use sojourn_record::{COUNTED_AND_TABLE, DelaySplit, LinkId, MacCounters, Recorder, TrafficId};
+use sojourn_record::{
+    COUNTED_AND_TABLE, DelaySplit, LinkId, MacCounters, Moment, Recorder, TrafficId,
+};
 use sojourn_transport::SackBlocks;
 
 /// All links and wires of a run, with what is on them.
@@ -125,6 +127,10 @@ impl<R: Recorder> Network<R> {
         let length = Bytes(u64::from(meta.length));
         paths.recorder.on_sent(hop.traffic, hop.direction, length);
         let id = paths.packets.insert(first, packet, blocks, split);
+        if R::WANTS_PACKETS {
+            let whose = (hop.traffic, hop.server, hop.direction);
+            paths.see(now, id, whose, Moment::Sent);
+        }
         self.links.enter(now, id, meta, paths);
     }
 
@@ -148,6 +154,11 @@ impl<R: Recorder> Network<R> {
     /// if that has some.
     #[inline]
     pub(crate) fn receive(&mut self, now: Instant, arrival: &Arrival) -> (&Packet, &SackBlocks) {
+        if R::WANTS_PACKETS {
+            let hop = *self.links.hop(arrival.id.hop);
+            let whose = (hop.traffic, hop.server, hop.direction);
+            self.paths.see(now, arrival.id, whose, Moment::Arrived);
+        }
         self.paths.record_arrival(now, arrival);
         self.paths.packets.remove(arrival.id)
     }

@@ -4,16 +4,19 @@ use crate::arena::{Arena, Body};
 use crate::calendar::Calendar;
 use crate::event::Event;
 use crate::work::Work;
-use sojourn_base::{Bytes, Ecn, Instant, Meta, Packets, ServiceQueue, Span};
+use sojourn_base::{Bytes, Direction, Ecn, Instant, Meta, Packets, ServiceQueue, Span};
 use sojourn_link::network::{Arrival, Place, Schedule};
 use sojourn_link::{
     DelayParts, Loss, Mark, NetworkContext, NetworkEvent, PacketId, Passage, Stage,
 };
 use sojourn_queue::{Backlog, Score};
 use sojourn_record::{
-    Cause, Datagram, DelaySplit, Fate, LinkDrop, LinkId, LinkMark, LinkPassage, LinkScore,
-    Recorder, SegmentArrival, Waiting,
+    Cause, Datagram, DelaySplit, Fate, LinkDrop, LinkId, LinkMark, LinkPassage, LinkScore, Moment,
+    PacketBody, PacketSeen, Recorder, SegmentArrival, TrafficId, Waiting,
 };
+
+/// Whose packet it is: traffic entry, server, direction.
+type Whose = (TrafficId, u32, Direction);
 
 /// What lies around the network: packets, the events that move them, and the records.
 #[derive(Debug)]
@@ -27,6 +30,42 @@ pub(crate) struct Paths<R> {
 }
 
 impl<R: Recorder> Paths<R> {
+    /// Tells the recorder that something happens to a packet.
+    pub(crate) fn see(&mut self, now: Instant, id: PacketId, whose: Whose, moment: Moment) {
+        let packet = self.packets.get(id);
+        let (traffic, server, direction) = whose;
+        let body = match packet.body {
+            Body::Segment {
+                slot,
+                generation,
+                ref header,
+            } => PacketBody::Segment(header.seen((slot, generation), self.packets.blocks(id))),
+            Body::Datagram { .. } => PacketBody::Datagram,
+        };
+        self.recorder.on_packet(&PacketSeen {
+            now,
+            place: id.index,
+            traffic,
+            server,
+            direction,
+            length: packet.meta.length,
+            dscp: packet.meta.dscp,
+            ecn: packet.meta.ecn,
+            body,
+            moment,
+        });
+    }
+
+    fn see_at(&mut self, now: Instant, id: PacketId, place: Place, moment: Moment) {
+        let Place {
+            direction,
+            traffic,
+            server,
+            ..
+        } = place;
+        self.see(now, id, (traffic, server, direction), moment);
+    }
+
     pub(crate) fn record_arrival(&mut self, now: Instant, arrival: &Arrival) {
         let Arrival {
             id,
@@ -106,6 +145,8 @@ impl Schedule for Calendar<Event> {
 impl<R: Recorder> NetworkContext for Paths<R> {
     type Calendar = Calendar<Event>;
 
+    const TELLS_PACKETS: bool = R::WANTS_PACKETS;
+
     #[inline]
     fn calendar(&mut self) -> &mut Calendar<Event> {
         &mut self.calendar
@@ -129,12 +170,20 @@ impl<R: Recorder> NetworkContext for Paths<R> {
         }
     }
 
+    fn entered(&mut self, now: Instant, id: PacketId, place: Place) {
+        self.see_at(now, id, place, Moment::Entered(place.link));
+    }
+
     #[inline(always)]
     #[expect(
         clippy::inline_always,
         reason = "a passage that nobody records need not be put together"
     )]
-    fn passed(&mut self, _id: PacketId, place: Place, length: u32, meta: &Meta, passage: &Passage) {
+    fn passed(&mut self, id: PacketId, place: Place, length: u32, meta: &Meta, passage: &Passage) {
+        if R::WANTS_PACKETS {
+            let moment = Moment::Left(place.link, passage.arrives_at);
+            self.see_at(passage.dequeued_at, id, place, moment);
+        }
         self.recorder.on_passage(
             place.direction,
             &LinkPassage {
@@ -154,6 +203,9 @@ impl<R: Recorder> NetworkContext for Paths<R> {
 
     fn marked(&mut self, now: Instant, id: PacketId, place: Place, meta: &Meta, mark: &Mark) {
         self.packets.get_mut(id).meta.ecn = Ecn::Ce;
+        if R::WANTS_PACKETS {
+            self.see_at(now, id, place, Moment::Marked(place.link, mark.reason));
+        }
         self.recorder.on_mark(&LinkMark {
             at: now,
             link: place.link,
@@ -170,6 +222,10 @@ impl<R: Recorder> NetworkContext for Paths<R> {
         let Place {
             direction, traffic, ..
         } = place;
+        if R::WANTS_PACKETS {
+            let moment = Moment::Dropped(place.link, loss.reason, meta.queue);
+            self.see_at(now, id, place, moment);
+        }
         let packet = self.packets.get(id);
         let behind_queue = loss.stage != Stage::Queue;
         self.recorder.on_drop(&LinkDrop {

@@ -12,9 +12,10 @@ use sojourn_apps::{ConnectionId, End};
 use sojourn_base::{Bytes, Direction, Ecn, Instant, Meta, RandomStream, ServiceQueue};
 use sojourn_link::network::{Arrival, HopId};
 use sojourn_record::{
-    ConnectionSample, ConnectionTotals, DelaySplit, FlowConnection, FlowRow, Recorder, TrafficId,
+    ConnectionOpened, ConnectionSample, ConnectionTotals, DelaySplit, FlowConnection, FlowRow,
+    Recorder, SenderSeen, TrafficId,
 };
-use sojourn_transport::{SackBlocks, StackConfig, Timer};
+use sojourn_transport::{CongestionState, SackBlocks, StackConfig, Timer};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -155,6 +156,17 @@ impl<R: Recorder> World<R> {
                 .unwrap_or_else(|| [hash(End::Client), hash(End::Server)]),
         });
         let generation = self.connections.in_slot(slot).generation;
+        if R::WANTS_PACKETS {
+            let opened = ConnectionOpened {
+                now,
+                traffic: TrafficId(traffic),
+                server: server_number(server),
+                connection: (slot, generation),
+                number: id.0,
+                port,
+            };
+            self.network.paths.recorder.on_connection_opened(&opened);
+        }
         self.with_end(now, slot, generation, End::Client, |endpoint, call| {
             endpoint.open(now, call);
         });
@@ -188,15 +200,15 @@ impl<R: Recorder> World<R> {
         }
     }
 
-    /// Sends a datagram between the client and `server`.
+    /// Sends a datagram between the client and a server, with `marks` of its own or those of the traffic entry.
     pub(crate) fn send_datagram(
         &mut self,
         now: Instant,
         traffic: u16,
-        server: usize,
-        direction: Direction,
+        (server, direction): (usize, Direction),
         length: u32,
         tag: Option<u32>,
+        marks: Option<(u8, Ecn)>,
     ) {
         let state = &mut self.traffic[usize::from(traffic)];
         let from = match direction {
@@ -207,14 +219,15 @@ impl<R: Recorder> World<R> {
         let sequence = *next;
         *next += 1;
         let first = state.first_hops[server][from as usize];
+        let (dscp, ecn) = marks.unwrap_or((state.dscp, state.ecn));
         let packet = Packet {
             meta: Meta {
                 length,
                 flow_hash: state.datagram_hashes[server][from as usize],
                 mac_overhead: 0,
                 host: state.host,
-                dscp: state.dscp,
-                ecn: state.ecn,
+                dscp,
+                ecn,
                 pure_ack: false,
                 queue: ServiceQueue::Classic,
             },
@@ -300,6 +313,10 @@ impl<R: Recorder> World<R> {
             &mut self.endpoint_events,
         );
         action(endpoint, &mut call);
+        if R::WANTS_PACKETS {
+            let seen = sender_seen(now, (slot, generation), end, endpoint);
+            self.network.paths.recorder.on_sender(&seen);
+        }
         if !self.endpoint_events.is_empty() {
             self.spread_endpoint_events(now);
         }
@@ -457,6 +474,39 @@ impl<R: Recorder> World<R> {
                 }
             }
         }
+    }
+}
+
+/// What a recorder that wants packets is told of the sender of one end.
+fn sender_seen(
+    now: Instant,
+    connection: (u32, u8),
+    end: End,
+    endpoint: &sojourn_transport::TcpEndpoint,
+) -> SenderSeen {
+    let (snapshot, statistics) = (endpoint.snapshot(), endpoint.statistics());
+    SenderSeen {
+        now,
+        connection,
+        direction: direction_from(end),
+        window: snapshot.window,
+        threshold: snapshot.threshold,
+        flight: snapshot.pipe,
+        round_trip: snapshot
+            .smoothed_round_trip
+            .map(|smoothed| (smoothed, snapshot.round_trip_variation)),
+        least_round_trip: statistics.round_trip_extremes.map(|(least, _)| least),
+        state: match snapshot.state {
+            CongestionState::Open => "open",
+            CongestionState::Disorder => "disorder",
+            CongestionState::Recovery => "recovery",
+            CongestionState::Loss => "loss",
+        },
+        reductions: [
+            statistics.loss_reductions,
+            statistics.mark_reductions,
+            statistics.timeouts,
+        ],
     }
 }
 

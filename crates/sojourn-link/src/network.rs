@@ -233,13 +233,45 @@ impl Network {
         context: &mut impl NetworkContext,
     ) {
         match over {
-            Over::Link(link) => self.enter_link(now, link, id, meta, context),
-            Over::Group { group, port } => self.enter_group(now, (group, port), id, meta, context),
+            Over::Link(link) => {
+                self.tell_entered(now, || link, id, context);
+                self.enter_link(now, link, id, meta, context);
+            }
+            Over::Group { group, port } => {
+                self.tell_entered(now, || self.member(group, port), id, context);
+                self.enter_group(now, (group, port), id, meta, context);
+            }
             Over::Wire { wire, .. } => {
                 carry(&mut self.around.wires, wire, now, id, meta.length, context);
             }
             Over::End => unreachable!("a packet at its end is received"),
         }
+    }
+
+    #[inline]
+    fn tell_entered<C: NetworkContext>(
+        &self,
+        now: Instant,
+        link: impl FnOnce() -> LinkId,
+        id: PacketId,
+        context: &mut C,
+    ) {
+        if !C::TELLS_PACKETS {
+            return;
+        }
+        let Hop {
+            direction,
+            traffic,
+            server,
+            ..
+        } = *self.around.hops.of(id);
+        let place = Place {
+            link: link(),
+            direction,
+            traffic,
+            server,
+        };
+        context.entered(now, id, place);
     }
 
     /// A wake-up event of a link is due.

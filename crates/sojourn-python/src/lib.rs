@@ -2,11 +2,12 @@
 //!
 //! One short file per area and no algorithm: scenarios ([`scenario`]), runs and their tables
 //! ([`run`], [`table`]), the emulator (`emulate`), fixed benchmark worlds ([`bench`]), metric definitions ([`metrics`]), queue managers that
-//! are Python classes ([`managers`]), their laws ([`check`]) and golden traces ([`golden`]), CM configuration files ([`provisioning`]).
+//! are Python classes ([`managers`]), their laws ([`check`]) and golden traces ([`golden`]), captures ([`capture`]), CM configuration files ([`provisioning`]).
 
 use pyo3::prelude::*;
 
 mod bench;
+mod capture;
 mod check;
 #[cfg(feature = "count-allocations")]
 mod counting;
@@ -43,6 +44,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     bench::register(module)?;
     check::register(module)?;
     golden::register(module)?;
+    capture::register(module)?;
     provisioning::register(module)?;
     metrics::register(module)
 }

@@ -8,10 +8,16 @@ use cpu_time::ThreadTime;
 use pyo3::exceptions::{PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use sojourn_base::{Instant, Seed, Span};
-use sojourn_engine::{Interrupt, Outcome, Progress, RunStatistics, column_recorder};
+use sojourn_base::{Direction, Instant, Seed, Span};
+use sojourn_capture::simulated::{Form, Sink};
+use sojourn_capture::{Qlog, SimulatedCapture, Writers, Written};
+use sojourn_engine::{Interrupt, Outcome, Progress, RunStatistics, column_recorder, flow_keys};
 use sojourn_live::facts::facts;
 use sojourn_metrics::run::{MetricRow, RunFacts, metric_rows, metric_table};
+use sojourn_record::Recorder;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, Write as _};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, mpsc};
@@ -72,10 +78,21 @@ pub struct Records {
     metrics: Vec<MetricRow>,
     tables: Vec<(&'static str, RecordBatch)>,
     cost: Cost,
+    written: Written,
 }
 
 #[pymethods]
 impl Records {
+    /// Packets of captures, events of qlog and its files that were written while it ran.
+    #[getter]
+    const fn written(&self) -> (u64, u64, usize) {
+        (
+            self.written.packets,
+            self.written.qlog.0,
+            self.written.qlog.1,
+        )
+    }
+
     #[getter]
     fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let entry = PyDict::new(py);
@@ -105,12 +122,61 @@ impl Records {
     }
 }
 
-/// Run one scenario; the interpreter lock is released.
+/// What a run writes into directories that are there, beside its records.
+#[derive(Clone, Debug, Default)]
+struct Beside {
+    /// Captures of links, and whether each place has a file of its own.
+    captures: Option<(PathBuf, bool)>,
+    qlog: Option<PathBuf>,
+}
+
+impl Beside {
+    /// The recorders that write it; `None` if nothing is asked for.
+    fn writers(&self, scenario: &sojourn_scenario::Scenario) -> io::Result<Option<Writers>> {
+        if self.captures.is_none() && self.qlog.is_none() {
+            return Ok(None);
+        }
+        let topology = scenario.topology();
+        let links = topology.links.iter();
+        let links: Vec<(String, Direction)> = links
+            .map(|link| (link.subject.clone(), link.direction))
+            .collect();
+        let mut writers = Writers::default();
+        if let Some((directory, apart)) = &self.captures {
+            let keys = Box::new(flow_keys(scenario));
+            let mut open = |name: &str| -> io::Result<Sink> {
+                let file = File::create_new(directory.join(name))?;
+                Ok(Box::new(BufWriter::with_capacity(1 << 20, file)))
+            };
+            let form = if *apart { Form::Places } else { Form::Ends };
+            writers.capture = Some(SimulatedCapture::new(&links, form, keys, &mut open)?);
+        }
+        if let Some(directory) = self.qlog.clone() {
+            let traffic = topology.traffic.iter();
+            let names = traffic.clone().map(|placed| placed.subject.clone());
+            let segments = traffic.map(|placed| {
+                let stack = placed.entry.stack.as_ref();
+                stack.map_or(1448, |stack| stack.config.maximum_segment_size)
+            });
+            let append = Box::new(move |name: &str, text: &str| {
+                let path = directory.join(name);
+                let mut file = OpenOptions::new().append(true).create(true).open(path)?;
+                file.write_all(text.as_bytes())
+            });
+            writers.qlog = Some(Qlog::new(names.collect(), segments.collect(), append));
+        }
+        Ok(Some(writers))
+    }
+}
+
+/// Run one scenario; the interpreter lock is released. With `pcap` and `qlog`, directories that are there, packets and
+/// connections are written while it runs; `apart` gives each place a file of classic form.
 ///
 /// The work is done on a thread of its own while this one looks for interrupts: whatever the run computes, they are
 /// obeyed. A run that does not notice at once is left to itself; it ends when it does.
 #[pyfunction]
-#[pyo3(signature = (scenario, seed, cancel=None, watch=None, memory=None))]
+#[pyo3(signature = (scenario, seed, cancel=None, watch=None, memory=None, pcap=None, apart=false, qlog=None))]
+#[expect(clippy::too_many_arguments, reason = "keywords of Python")]
 fn run(
     py: Python<'_>,
     scenario: &Scenario,
@@ -118,7 +184,14 @@ fn run(
     cancel: Option<&CancelToken>,
     watch: Option<Py<PyAny>>,
     memory: Option<u64>,
+    pcap: Option<PathBuf>,
+    apart: bool,
+    qlog: Option<PathBuf>,
 ) -> PyResult<Records> {
+    let beside = Beside {
+        captures: pcap.map(|directory| (directory, apart)),
+        qlog,
+    };
     let scenario = scenario.inner.clone();
     let budget = memory.unwrap_or(u64::MAX);
     refuse_what_needs_more(&scenario, budget)?;
@@ -133,7 +206,7 @@ fn run(
             .spawn({
                 let state = Arc::clone(&state);
                 move || {
-                    let outcome = simulate(&scenario, Seed(seed), &state, budget);
+                    let outcome = simulate(&scenario, Seed(seed), &state, budget, &beside);
                     // Nobody listens any more if the run was given up.
                     let _ = sender.send(outcome);
                 }
@@ -226,8 +299,37 @@ fn simulate(
     seed: Seed,
     state: &RunState,
     budget: u64,
+    beside: &Beside,
 ) -> Result<Records, Failure> {
     let recorder = column_recorder(scenario, scenario.record);
+    match beside.writers(scenario).map_err(failed_to_write)? {
+        None => {
+            let (recorder, cost) = drive(scenario, seed, state, budget, recorder)?;
+            records_of(&facts(scenario), &recorder.into_records(), Vec::new(), cost)
+        }
+        Some(writers) => {
+            let both = (recorder, writers);
+            let ((recorder, writers), cost) = drive(scenario, seed, state, budget, both)?;
+            let written = writers.finish().map_err(failed_to_write)?;
+            let records = records_of(&facts(scenario), &recorder.into_records(), Vec::new(), cost);
+            records.map(|records| Records { written, ..records })
+        }
+    }
+    .map_err(Failure::Raised)
+}
+
+fn failed_to_write(error: io::Error) -> Failure {
+    Failure::Raised(error.into())
+}
+
+/// Runs into a recorder, which comes back full.
+fn drive<R: Recorder>(
+    scenario: &sojourn_scenario::Scenario,
+    seed: Seed,
+    state: &RunState,
+    budget: u64,
+    recorder: R,
+) -> Result<(R, Cost), Failure> {
     drop(managers::take_failure()); // of a run that ended before anybody asked
     let is_cancelled = |progress: Progress| {
         let reached = progress.now.saturating_since(Instant::ZERO).as_ps();
@@ -260,9 +362,7 @@ fn simulate(
         recorder,
         statistics,
     } = outcome.map_err(|_| Failure::Cancelled)?;
-    let cost = Cost { statistics, ..cost };
-    records_of(&facts(scenario), &recorder.into_records(), Vec::new(), cost)
-        .map_err(Failure::Raised)
+    Ok((recorder, Cost { statistics, ..cost }))
 }
 
 /// The tables of a run with what they mean, and `more` that are no simulation's.
@@ -284,6 +384,7 @@ pub fn records_of(
         metrics,
         tables,
         cost,
+        written: Written::default(),
     })
 }
 

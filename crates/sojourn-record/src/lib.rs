@@ -10,6 +10,8 @@ mod accumulate;
 mod column_recorder;
 mod config;
 mod latency_histogram;
+mod packet;
+mod pair;
 mod protection;
 mod round_trips;
 pub mod schema;
@@ -25,6 +27,7 @@ pub use latency_histogram::{
     DEVICE_HISTOGRAM_BYTES, DeviceDelays, HistogramValue, Interpolation, LatencyHistogram,
     LatencyHistogramConfig,
 };
+pub use packet::{ConnectionOpened, Moment, PacketBody, PacketSeen, SegmentSeen, SenderSeen};
 pub use protection::ProtectionTally;
 pub use series::{LINK_BIN_BYTES, SERVICE_BIN_BYTES, TRAFFIC_BIN_BYTES};
 pub use signals::{PacketCount, Signal, SignalKind};
@@ -248,6 +251,8 @@ pub struct FlowConnection {
 /// Receives what happens in a run. Every method does nothing unless a recorder overrides it.
 #[expect(unused_variables, reason = "empty default bodies")]
 pub trait Recorder {
+    /// Whether each packet, opening and sender shall be told of one by one. A run without pays nothing for it.
+    const WANTS_PACKETS: bool = false;
     /// Whether packets shall carry the split of their delay.
     fn wants_delays(&self) -> bool {
         false
@@ -268,6 +273,12 @@ pub trait Recorder {
     fn on_clock(&mut self, now: Instant) {}
     /// A packet was handed to its first link.
     fn on_sent(&mut self, traffic: TrafficId, direction: Direction, length: Bytes) {}
+    /// Something happens to a packet; told if packets are wanted.
+    fn on_packet(&mut self, packet: &PacketSeen) {}
+    /// A connection is opened; told if packets are wanted.
+    fn on_connection_opened(&mut self, opened: &ConnectionOpened) {}
+    /// An end of a connection was called; told if packets are wanted.
+    fn on_sender(&mut self, sender: &SenderSeen) {}
     /// A packet leaves a link.
     fn on_passage(&mut self, direction: Direction, passage: &LinkPassage) {}
     /// A packet is lost in a link.

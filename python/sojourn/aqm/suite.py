@@ -14,6 +14,7 @@ from sojourn.aqm.scenarios import CELLS, DURATION_S, Cell, buffer_packets, scena
 from sojourn.engine import simulate
 from sojourn.errors import RunError
 from sojourn.plugins import Plugin, PluginFailed, check_apart, simulate_apart
+from sojourn.report.checks import Judged
 from sojourn.scenario import Scenario
 from sojourn.settings import apply_settings
 from sojourn.stats.estimate import Estimate, mean_of
@@ -21,7 +22,6 @@ from sojourn.stats.estimate import Estimate, mean_of
 __all__ = [
     "BAND",
     "MEASURES",
-    "Judged",
     "Manager",
     "Measured",
     "Result",
@@ -89,19 +89,6 @@ class Manager:
                 [f"access.{(cell or CELLS[0]).direction}.queue.{one}" for one in self.settings],
             )
         )
-
-
-@dataclass(frozen=True)
-class Judged:
-    """A row that can fail."""
-
-    item: str
-    statement: str
-    source: str
-    verdict: str
-    """`pass`, `fail` or `not judged`."""
-    expected: str
-    found: str
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,14 @@ __all__ = ["COMMANDS", "execute", "parser_of"]
 
 CHAPTERS = {
     "Ask": ("home", "advise", "group", "run", "emulate", "study", "worker", "recipe", "provision"),
-    "Measure and set": ("calibrate", "trial", "trace"),
+    "Measure and set": ("calibrate", "trial", "trace", "capture"),
     "Judge": (
         "score",
         "histogram",
         "check-aqm",
         "trace-replay",
         "trace-record",
+        "check-nqb",
         "compare",
         "report",
         "figure",
@@ -54,6 +55,10 @@ COMMANDS = {
     "trace-record": (
         "trace_record",
         "Write a golden trace of the queue manager of a scenario, for others to replay.",
+    ),
+    "check-nqb": (
+        "check_nqb",
+        "Judge a capture: may it be marked as building no queue, and would a modem throw it out?",
     ),
     "run": ("run", "Simulate one scenario and print what it means."),
     "emulate": (
@@ -105,6 +110,11 @@ COMMANDS = {
         "Write the trace of a line that was measured under a backlog.",
     ),
     "trace make": ("trace_make", "Write a trace like one of LTE, of a satellite or of Wi-Fi."),
+    "capture show": ("capture_show", "List the flows of a packet capture."),
+    "capture extract": (
+        "capture_extract",
+        "Write the packets of a flow as a list, which scenarios take.",
+    ),
     "provision show": ("provision_show", "Show a CM configuration file and what is wrong with it."),
     "provision decode": ("provision_decode", "Write a binary CM configuration file as text."),
     "provision encode": ("provision_encode", "Make a binary CM configuration file from its text."),
@@ -133,6 +143,7 @@ GROUPS = {
     "study": "List, show, begin, price, run and watch studies: many runs and what to make of them.",
     "provision": "Read, write, expand and simulate CM configuration files of DOCSIS.",
     "recipe": "Studies that answer usual questions: list them, copy them. `sojourn study run NAME` runs one.",
+    "capture": "List the flows of packet captures, and take packets out of them for scenarios.",
     "trace": "Show, cut, join, convert, record and make traces of links, for LTE, satellites and Wi-Fi.",
     "trial": "Design, simulate and run field trials, and analyse what their probes measured.",
 }

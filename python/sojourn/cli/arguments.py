@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import NoReturn
 
-__all__ = ["HelpWanted", "Parser", "named_files", "share_of", "span", "whole_number"]
+__all__ = ["HelpWanted", "Parser", "bit_rate", "named_files", "share_of", "span", "whole_number"]
 
 
 class HelpWanted(Exception):
@@ -157,6 +157,28 @@ def span(text: str) -> float:
         raise argparse.ArgumentTypeError(f"{text!r} is no time, such as 30s or 2min")
     return float(digits) * units[unit]
 
+
+def bit_rate(text: str) -> int:
+    """Read a rate with its unit, such as `50Mb/s`, in b/s."""
+    units = {"b/s": 1, "kb/s": 10**3, "Mb/s": 10**6, "Gb/s": 10**9}
+    digits = text.rstrip("bkMG/s ")
+    unit = text[len(digits) :].strip()
+    whole, _, fraction = digits.partition(".")
+    number = whole + fraction
+    if (
+        not (number.isascii() and number.isdigit())
+        or len(digits) > LONGEST_NUMBER
+        or unit not in units
+    ):
+        raise argparse.ArgumentTypeError(f"{text!r} is no rate, such as 50Mb/s")
+    bps = round(float(digits) * units[unit])
+    if not LEAST_RATE <= bps <= MOST_RATE:
+        raise argparse.ArgumentTypeError(f"{text} is out of range: 1kb/s to 100Gb/s")
+    return bps
+
+
+LEAST_RATE, MOST_RATE = 10**3, 10**11
+"""Rates that are asked about, b/s. chosen: a modem of the last century, and any line for years."""
 
 LONGEST_NUMBER = 12
 """Characters of a number of a time. chosen: thirty thousand years to the millisecond."""

@@ -187,8 +187,9 @@ def _cells(options: Namespace) -> list[Cell]:
 
 def _characterise(result: Result, cells: Sequence[Cell], seeds: int, duration_s: float) -> None:
     """Run the scenarios; a plugin that fails in one of them fails a row."""
-    from sojourn.aqm.suite import Judged, characterise
+    from sojourn.aqm.suite import characterise
     from sojourn.plugins import PluginFailed
+    from sojourn.report.checks import Judged
     from sojourn.study.runner import available_cores
 
     try:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import sojourn._engine as _engine
     from sojourn.api.run import Run
     from sojourn.cli.arguments import Parser
+    from sojourn.engine import Beside
     from sojourn.progress import RunProgress
 
     Row = tuple[str, str, float, str]
@@ -54,6 +55,23 @@ def arguments(parser: Parser) -> None:
     )
     parser.option("--out", "DIR", "Write all record tables into a new directory.")
     parser.flag("--report", "Also draw rates, queues and delays; without --out, below results/.")
+    parser.option(
+        "--pcap",
+        "DIR",
+        "Write the packets at both ends of each link into a new directory, for Wireshark.",
+    )
+    parser.option(
+        "--pcap-format",
+        "FORM",
+        "pcapng: a file for each end of a link; classic: a file for each end and direction, as of the emulator (pcapng).",
+        choices=("pcapng", "classic"),
+        default="pcapng",
+    )
+    parser.option(
+        "--qlog",
+        "DIR",
+        "Write a qlog of each end of each connection into a new directory, for qvis.",
+    )
     parser.flag("--all", "Print all metrics and not only those that matter most.")
     parser.option(
         "--store",
@@ -97,13 +115,16 @@ def execute(options: Namespace) -> None:
     seed = scenario.seed if options.seed is None else options.seed
     if options.out is not None:
         _refuse_used(options.out)
+    beside = _beside(options)
     progress = RunProgress(scenario.name)
     finished: Run | None = None
     is_written = options.out is not None or options.report
-    if not (is_written or options.plugins or _is_kept(scenario, options.store)):
+    if beside is not None or not (
+        is_written or options.plugins or _is_kept(scenario, options.store)
+    ):
         from sojourn.engine import simulate
 
-        records = simulate(scenario, seed, watch=progress, memory=options.memory)
+        records = simulate(scenario, seed, watch=progress, memory=options.memory, beside=beside)
         statistics, rows, from_store = records.statistics, records.metrics(), False
     else:
         finished = _kept_run(scenario, options, seed, progress)
@@ -114,6 +135,12 @@ def execute(options: Namespace) -> None:
         is_ours = options.out is None
         options.out = options.out or _new_place(scenario.name)
         _write(finished, options.out, options.settings, report=options.report, is_ours=is_ours)
+    if beside is not None:
+        packets, events, files = records.written  # pyright: ignore[reportPossiblyUnboundVariable]
+        if beside.pcap is not None:
+            note(f"{packets:,} packets: {beside.pcap}")
+        if beside.qlog is not None:
+            note(f"{events:,} events in {files:,} files: {beside.qlog}")
     headline = headline_of_run(rows, text)
     if options.json:
         print_json(
@@ -151,6 +178,40 @@ def execute(options: Namespace) -> None:
         note(f"report: {options.out}/report.html")
     elif options.out is not None:
         note(f"records: {options.out}")
+
+
+def _beside(options: Namespace) -> Beside | None:
+    """Make new directories for what is written while a run goes on; `None` if nothing is.
+
+    Raises
+    ------
+    UsageError
+        If one is used, or the run is one whose packets are not to be had.
+    """
+    wanted = {"--pcap": options.pcap, "--qlog": options.qlog}
+    if not any(wanted.values()):
+        return None
+    from pathlib import Path
+
+    from sojourn.engine import Beside
+    from sojourn.errors import UsageError
+    from sojourn.output import writing
+
+    first = next(name for name, place in wanted.items() if place)
+    for name, place in (
+        ("--out", options.out),
+        ("--report", options.report),
+        ("--plugin", options.plugins),
+    ):
+        if place:
+            raise UsageError(
+                f"{first} and {name}: one run writes the one or the other", "two runs are the same"
+            )
+    for place in filter(None, wanted.values()):
+        _refuse_used(place)
+        with writing(Path(place)):
+            Path(place).mkdir(parents=True, exist_ok=True)
+    return Beside(options.pcap, options.pcap_format == "classic", options.qlog)
 
 
 _COLUMNS = ("subject", "metric", "value", "unit")

@@ -55,6 +55,9 @@ pub trait NetworkContext {
     /// Where events are written down.
     type Calendar: Schedule;
 
+    /// Whether [`NetworkContext::entered`] shall be called.
+    const TELLS_PACKETS: bool = false;
+
     /// Where events are written down.
     fn calendar(&mut self) -> &mut Self::Calendar;
 
@@ -66,6 +69,11 @@ pub trait NetworkContext {
 
     /// A packet takes so long for the next hop.
     fn delayed(&mut self, id: PacketId, delay: &DelayParts);
+
+    /// A packet reaches a link; told if [`NetworkContext::TELLS_PACKETS`].
+    fn entered(&mut self, now: Instant, id: PacketId, place: Place) {
+        let _ = (now, id, place);
+    }
 
     /// A packet of `length` IP bytes leaves a link; `meta.length` is what it was charged.
     fn passed(&mut self, id: PacketId, place: Place, length: u32, meta: &Meta, passage: &Passage);

@@ -129,6 +129,11 @@ impl Network {
             })
     }
 
+    /// The link of a modem.
+    pub(super) fn member(&self, group: u16, port: u16) -> LinkId {
+        self.groups[usize::from(group)].members[usize::from(port)]
+    }
+
     /// What the CMTS of each group has counted when the run was settled last, and what of each modem.
     pub fn group_counters(
         &self,
@@ -159,7 +164,7 @@ impl Network {
         mut meta: Meta,
         context: &mut C,
     ) {
-        let link = self.groups[usize::from(group)].members[usize::from(port)];
+        let link = self.member(group, port);
         let framing = self.links[usize::from(link.0)].port.framing;
         meta.length = framing.charged(meta.length);
         self.call_group(now, group, context, |model, call| {

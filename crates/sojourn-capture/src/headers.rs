@@ -10,10 +10,14 @@
 
 use sojourn_base::{Address, Ecn, FlowKey};
 
-pub(crate) const ICMP: u8 = 1;
-pub(crate) const TCP: u8 = 6;
-pub(crate) const UDP: u8 = 17;
-pub(crate) const ICMP_V6: u8 = 58;
+/// Protocol number (RFC 792).
+pub const ICMP: u8 = 1;
+/// Protocol number (RFC 9293).
+pub const TCP: u8 = 6;
+/// Protocol number (RFC 768).
+pub const UDP: u8 = 17;
+/// Protocol number (RFC 4443).
+pub const ICMP_V6: u8 = 58;
 
 const HOP_BY_HOP: u8 = 0;
 const ROUTING: u8 = 43;
@@ -110,11 +114,17 @@ impl TcpFlags {
 }
 
 impl Packet {
-    /// What `bytes` say, which begin with an IP header; `None` if that is malformed.
+    /// What `bytes` say, which begin with an IP header; `None` if that is malformed, or the packet is not all there.
     pub fn read(bytes: &[u8]) -> Option<Self> {
+        Self::read_cut(bytes, 0).filter(|packet| packet.length <= bytes.len())
+    }
+
+    /// The same of a packet of which a capture has kept only the beginning. One that says of itself that it has no length,
+    /// as a kernel's offload does, is taken for `on_the_wire` bytes.
+    pub fn read_cut(bytes: &[u8], on_the_wire: usize) -> Option<Self> {
         match bytes.first()? >> 4 {
-            4 => Self::read_v4(bytes),
-            6 => Self::read_v6(bytes),
+            4 => Self::read_v4(bytes, on_the_wire),
+            6 => Self::read_v6(bytes, on_the_wire),
             _ => None,
         }
     }
@@ -129,27 +139,33 @@ impl Packet {
         header.payload == 0 && header.flags.any(TcpFlags::ACK) && !header.flags.any(others)
     }
 
-    fn read_v4(bytes: &[u8]) -> Option<Self> {
+    fn read_v4(bytes: &[u8], on_the_wire: usize) -> Option<Self> {
         let header = bytes.get(..20)?;
         let header_length = usize::from(header[0] & 0x0f) * 4;
-        let length = usize::from(word(header, 2)?);
-        if header_length < 20 || length < header_length || length > bytes.len() {
+        let length = match usize::from(word(header, 2)?) {
+            0 => on_the_wire,
+            length => length,
+        };
+        if header_length < 20 || length < header_length {
             return None;
         }
         let fragment_offset = word(header, 6)? & 0x1fff;
         let addresses = [12, 16].map(|at| double(header, at).map(Address::V4));
         Some(Self::with_transport(
-            bytes.get(..length)?,
+            (&bytes[..length.min(bytes.len())], length),
             (header[1], addresses[0]?, addresses[1]?),
             (header[9], header_length),
             fragment_offset == 0,
         ))
     }
 
-    fn read_v6(bytes: &[u8]) -> Option<Self> {
+    fn read_v6(bytes: &[u8], on_the_wire: usize) -> Option<Self> {
         let header = bytes.get(..V6_HEADER)?;
-        let length = V6_HEADER + usize::from(word(header, 4)?);
-        let bytes = bytes.get(..length)?;
+        let length = match usize::from(word(header, 4)?) {
+            0 if on_the_wire > V6_HEADER => on_the_wire,
+            payload => V6_HEADER + payload,
+        };
+        let bytes = &bytes[..length.min(bytes.len())];
         let addresses = [8, 24].map(|at| {
             let octets = header.get(at..at + 16)?.try_into().ok()?;
             Some(Address::V6(u128::from_be_bytes(octets)))
@@ -174,7 +190,7 @@ impl Packet {
             at += extension;
         }
         Some(Self::with_transport(
-            bytes,
+            (bytes, length),
             (traffic_class, addresses[0]?, addresses[1]?),
             (protocol, at),
             is_first,
@@ -182,7 +198,7 @@ impl Packet {
     }
 
     fn with_transport(
-        bytes: &[u8],
+        (bytes, length): (&[u8], usize),
         (traffic_class, source, destination): (u8, Address, Address),
         (protocol, transport_at): (u8, usize),
         is_first: bool,
@@ -202,8 +218,8 @@ impl Packet {
                     (flow.source_port, flow.destination_port) = (source, destination);
                 }
                 if protocol == TCP {
-                    tcp_header(bytes, transport_at).map_or(Transport::Other, Transport::Tcp)
-                } else if bytes.len() >= transport_at + 8 {
+                    tcp_header(bytes, length, transport_at).map_or(Transport::Other, Transport::Tcp)
+                } else if length >= transport_at + 8 {
                     Transport::Udp
                 } else {
                     Transport::Other
@@ -212,20 +228,20 @@ impl Packet {
             _ => Transport::Other,
         };
         Self {
-            length: bytes.len(),
+            length,
             flow,
             dscp: traffic_class >> 2,
-            ecn: ecn_of(traffic_class),
+            ecn: Ecn::from_bits(traffic_class),
             transport_at,
             transport,
         }
     }
 }
 
-fn tcp_header(bytes: &[u8], at: usize) -> Option<TcpHeader> {
+fn tcp_header(bytes: &[u8], length: usize, at: usize) -> Option<TcpHeader> {
     let header = bytes.get(at..at + 20)?;
     let header_length = usize::from(header[12] >> 4) * 4;
-    let payload = bytes.len().checked_sub(at + header_length)?;
+    let payload = length.checked_sub(at + header_length)?;
     (header_length >= 20).then_some(TcpHeader {
         sequence: double(header, 4)?,
         acknowledgement: double(header, 8)?,
@@ -233,16 +249,6 @@ fn tcp_header(bytes: &[u8], at: usize) -> Option<TcpHeader> {
         payload_at: at + header_length,
         payload,
     })
-}
-
-/// The ECN field of a traffic class.
-const fn ecn_of(traffic_class: u8) -> Ecn {
-    match traffic_class & 3 {
-        0 => Ecn::NotEct,
-        1 => Ecn::Ect1,
-        2 => Ecn::Ect0,
-        _ => Ecn::Ce,
-    }
 }
 
 /// Sets the mark of a packet, whatever its ECN field was, with its header checksum; what is no IP packet stays as it is.
@@ -264,7 +270,7 @@ pub fn mark(bytes: &mut [u8]) {
 }
 
 /// The sum of 16-bit words, the last byte padded, on top of `sum`.
-pub(crate) fn sum_of(bytes: &[u8], sum: u32) -> u32 {
+pub fn sum_of(bytes: &[u8], sum: u32) -> u32 {
     let words = bytes.chunks_exact(2);
     let last = words
         .remainder()
@@ -277,12 +283,13 @@ pub(crate) fn sum_of(bytes: &[u8], sum: u32) -> u32 {
 
 /// Its ones' complement sum in 16 bits.
 #[expect(clippy::cast_possible_truncation, reason = "nothing is left above")]
-pub(crate) const fn fold(sum: u32) -> u16 {
+pub const fn fold(sum: u32) -> u16 {
     let sum = (sum & 0xffff) + (sum >> 16);
     ((sum & 0xffff) + (sum >> 16)) as u16
 }
 
-pub(crate) fn word(bytes: &[u8], at: usize) -> Option<u16> {
+/// The 16 bits at a place; `None` if they are not there.
+pub fn word(bytes: &[u8], at: usize) -> Option<u16> {
     let octets = bytes.get(at..at + 2)?.try_into().ok()?;
     Some(u16::from_be_bytes(octets))
 }

@@ -1,0 +1,413 @@
+//! qlog of a simulated run: one file for each end of each connection, in JSON text sequences.
+//!
+//! TCP has no schema there, so events are those of QUIC: a segment is a packet, its number counts transmissions, and its bytes
+//! are stream 0. A packet is told lost when its segment is sent again.
+//!
+//! Source: draft-ietf-quic-qlog-main-schema and draft-ietf-quic-qlog-quic-events of July 2026; RFC 7464.
+//! Deviations: `acked_ranges` has what the acknowledgement newly acknowledges; segments that only acknowledge have numbers, too;
+//! what links do is not told.
+
+use crate::synthetic::ByteMap;
+use sojourn_base::{Instant, PerDirection, Span};
+use sojourn_record::{
+    ConnectionOpened, Moment, PacketBody, PacketSeen, Recorder, SegmentSeen, SenderSeen,
+};
+use std::collections::BTreeMap;
+use std::fmt::{self, Write as _};
+use std::io;
+
+/// Events at most (specification of captures, 6.3).
+pub const MOST_EVENTS: u64 = 5_000_000;
+
+/// Files at most. chosen: what a folder shows; a run with more connections is no picture.
+pub const MOST_FILES: usize = 2_000;
+
+/// Bytes of a file that are kept before they are written.
+const TOGETHER: usize = 1 << 16;
+
+/// Where text goes: it is added to the file of a name.
+pub type Append = Box<dyn FnMut(&str, &str) -> io::Result<()> + Send>;
+
+/// One end of a connection.
+#[derive(Debug, Default)]
+struct End {
+    file: String,
+    text: String,
+    /// Bytes of a full segment, for windows in bytes.
+    segment: u32,
+    /// Number of its next packet.
+    next: u64,
+    /// Where its segments lie in its bytes.
+    map: ByteMap,
+    /// Numbers of packets whose segment is not acknowledged, by segment.
+    out: BTreeMap<u32, u64>,
+    /// What was told of it last.
+    told: Option<SenderSeen>,
+    state: &'static str,
+}
+
+/// Writes qlog while a run goes on.
+pub struct Qlog {
+    append: Append,
+    /// Names of traffic entries.
+    traffic: Vec<String>,
+    /// Bytes of a full segment, for windows in bytes.
+    segment_bytes: Vec<u32>,
+    ends: BTreeMap<(u32, u8), PerDirection<End>>,
+    /// Numbers of packets on their way, by their place.
+    numbers: Vec<Option<u64>>,
+    events: u64,
+    files: usize,
+    failed: Option<io::Error>,
+}
+
+impl fmt::Debug for Qlog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Qlog").finish_non_exhaustive()
+    }
+}
+
+/// A time in ms, with all its nanoseconds.
+fn ms(span: Span) -> String {
+    let ns = span.as_ns();
+    format!("{}.{:06}", ns / 1_000_000, ns % 1_000_000)
+}
+
+fn at(now: Instant) -> String {
+    ms(now.saturating_since(Instant::ZERO))
+}
+
+/// A name within JSON and a file: names of entries are words, and others lose what they are not.
+fn word(name: &str) -> String {
+    let keep = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '-' | '_' | '.');
+    name.chars()
+        .map(|sign| if keep(sign) { sign } else { '_' })
+        .collect()
+}
+
+impl Qlog {
+    /// Before a run with traffic entries of these names, whose stacks send segments of so many bytes.
+    pub fn new(traffic: Vec<String>, segment_bytes: Vec<u32>, append: Append) -> Self {
+        Self {
+            append,
+            traffic,
+            segment_bytes,
+            ends: BTreeMap::new(),
+            numbers: Vec::new(),
+            events: 0,
+            files: 0,
+            failed: None,
+        }
+    }
+
+    /// Whether something could not be written.
+    pub const fn has_failed(&self) -> bool {
+        self.failed.is_some()
+    }
+
+    /// The run has ended: how many events and files were written.
+    ///
+    /// # Errors
+    /// If one could not be, or there were too many.
+    pub fn finish(mut self) -> io::Result<(u64, usize)> {
+        let ends = core::mem::take(&mut self.ends);
+        for (_, mut ends) in ends {
+            self.write(&mut ends.upstream, true);
+            self.write(&mut ends.downstream, true);
+        }
+        self.failed.map_or(Ok((self.events, self.files)), Err)
+    }
+
+    fn write(&mut self, end: &mut End, at_once: bool) {
+        if self.failed.is_none() && (at_once || end.text.len() >= TOGETHER) && !end.text.is_empty()
+        {
+            self.failed = (self.append)(&end.file, &end.text).err();
+            end.text.clear();
+        }
+    }
+
+    fn event(&mut self, end: &mut End, now: Instant, name: &str, data: &str) {
+        if self.failed.is_some() {
+            return;
+        }
+        self.events += 1;
+        if self.events > MOST_EVENTS {
+            let what = format!("more than {MOST_EVENTS} events of qlog");
+            self.failed = Some(io::Error::other(what));
+            return;
+        }
+        // Writing to a text cannot fail.
+        let _ = writeln!(
+            end.text,
+            "\u{1e}{{\"time\":{},\"name\":\"{name}\",\"data\":{data}}}",
+            at(now)
+        );
+        self.write(end, false);
+    }
+
+    fn open(&mut self, opened: &ConnectionOpened) {
+        let before = self.ends.remove(&opened.connection);
+        if let Some(mut ends) = before {
+            self.write(&mut ends.upstream, true);
+            self.write(&mut ends.downstream, true);
+        }
+        if self.files + 2 > MOST_FILES {
+            let what = format!("more than {MOST_FILES} files of qlog");
+            self.failed.get_or_insert_with(|| io::Error::other(what));
+            return;
+        }
+        self.files += 2;
+        let entry = self.traffic.get(usize::from(opened.traffic.0));
+        let entry = word(entry.map_or("traffic", |name| name));
+        let segment = self.segment_bytes.get(usize::from(opened.traffic.0));
+        let segment = segment.copied().unwrap_or(1448);
+        let end = |side: &str| {
+            let file = format!("{entry}-{}-{side}.sqlog", opened.number);
+            let text = format!(
+                "\u{1e}{{\"file_schema\":\"urn:ietf:params:qlog:file:sequential\",\
+                 \"serialization_format\":\"application/qlog+json-seq\",\
+                 \"title\":\"{entry}, connection {}, {side}\",\
+                 \"description\":\"A simulated TCP connection in the events of QUIC: a segment is a packet.\",\
+                 \"trace\":{{\"common_fields\":{{\"reference_time\":{{\"clock_type\":\"monotonic\",\"epoch\":\"unknown\"}}}},\
+                 \"vantage_point\":{{\"type\":\"{side}\"}},\
+                 \"event_schemas\":[\"urn:ietf:params:qlog:events:quic-07\"]}}}}\n",
+                opened.number
+            );
+            End {
+                file,
+                text,
+                segment,
+                ..End::default()
+            }
+        };
+        let ends = PerDirection {
+            upstream: end("client"),
+            downstream: end("server"),
+        };
+        self.ends.insert(opened.connection, ends);
+    }
+
+    fn sent(&mut self, packet: &PacketSeen, seen: &SegmentSeen) {
+        let Some(mut ends) = self.ends.remove(&seen.connection) else {
+            return;
+        };
+        let end = &mut ends[packet.direction];
+        let number = end.next;
+        end.next += 1;
+        let place = packet.place as usize;
+        if self.numbers.len() <= place {
+            self.numbers.resize(place + 1, None);
+        }
+        self.numbers[place] = Some(number);
+        let has_place = seen.payload > 0 || seen.has(SegmentSeen::FIN);
+        if has_place {
+            end.map
+                .note(seen.sequence, seen.payload, seen.has(SegmentSeen::FIN));
+        }
+        let frame = stream_frame(end, seen);
+        if has_place && let Some(lost) = end.out.insert(seen.sequence, number) {
+            let told = end.told.as_ref().map_or("open", |told| told.state);
+            // Those of RFC 9002, which are the reasons of TCP as well.
+            let trigger = if told == "loss" {
+                "pto_expired"
+            } else {
+                "reordering_threshold"
+            };
+            let data = format!(
+                "{{\"header\":{{\"packet_type\":\"1RTT\",\"packet_number\":{lost}}},\"frames\":[{frame}],\"trigger\":\"{trigger}\"}}"
+            );
+            self.event(end, packet.now, "quic:packet_lost", &data);
+            let data = format!("{{\"frames\":[{frame}]}}");
+            self.event(end, packet.now, "quic:marked_for_retransmit", &data);
+        }
+        let data = packet_data(packet, seen, number, &frame);
+        self.event(end, packet.now, "quic:packet_sent", &data);
+        self.ends.insert(seen.connection, ends);
+    }
+
+    fn arrived(&mut self, packet: &PacketSeen, seen: &SegmentSeen) {
+        let number = self.numbers.get_mut(packet.place as usize);
+        let Some(number) = number.and_then(Option::take) else {
+            return; // a copy that the path has made
+        };
+        let Some(mut ends) = self.ends.remove(&seen.connection) else {
+            return;
+        };
+        let mut frame = stream_frame(&ends[packet.direction], seen);
+        let end = &mut ends[packet.direction.reversed()];
+        if seen.has(SegmentSeen::ACK) {
+            let acknowledged = newly_acknowledged(end, seen);
+            if !acknowledged.is_empty() {
+                let separator = if frame.is_empty() { "" } else { "," };
+                let ranges: Vec<String> = acknowledged
+                    .iter()
+                    .map(|(first, last)| {
+                        if first == last {
+                            format!("[{first}]")
+                        } else {
+                            format!("[{first},{last}]")
+                        }
+                    })
+                    .collect();
+                let ranges = ranges.join(",");
+                let _ = write!(
+                    frame,
+                    "{separator}{{\"frame_type\":\"ack\",\"acked_ranges\":[{ranges}]}}"
+                );
+            }
+        }
+        let data = packet_data(packet, seen, number, &frame);
+        self.event(end, packet.now, "quic:packet_received", &data);
+        self.ends.insert(seen.connection, ends);
+    }
+
+    fn sender(&mut self, seen: &SenderSeen) {
+        let Some(mut ends) = self.ends.remove(&seen.connection) else {
+            return;
+        };
+        let end = &mut ends[seen.direction];
+        let before = end.told.replace(*seen);
+        let same = |before: &SenderSeen| {
+            before.window.total_cmp(&seen.window).is_eq()
+                && before.threshold.total_cmp(&seen.threshold).is_eq()
+                && before.flight == seen.flight
+                && before.round_trip == seen.round_trip
+        };
+        if end.next > 0 && !before.as_ref().is_some_and(same) {
+            let data = metrics(seen, end.segment);
+            self.event(end, seen.now, "quic:recovery_metrics_updated", &data);
+        }
+        let state = match seen.state {
+            "recovery" => "recovery",
+            "loss" => "loss",
+            _ if seen.window < seen.threshold => "slow_start",
+            _ => "congestion_avoidance",
+        };
+        if end.next > 0 && state != end.state {
+            let reduced = before.map_or([0; 3], |before| before.reductions);
+            let old = if end.state.is_empty() {
+                String::new()
+            } else {
+                format!("\"old\":\"{}\",", end.state)
+            };
+            let [losses, marks, timeouts] =
+                [0, 1, 2].map(|place| seen.reductions[place] > reduced[place]);
+            let trigger = match (timeouts, losses, marks) {
+                (true, ..) => ",\"trigger\":\"timeout\"",
+                (_, true, _) => ",\"trigger\":\"loss\"",
+                (_, _, true) => ",\"trigger\":\"ecn\"",
+                _ => "",
+            };
+            let data = format!("{{{old}\"new\":\"{state}\"{trigger}}}");
+            end.state = state;
+            self.event(end, seen.now, "quic:congestion_state_updated", &data);
+        }
+        self.ends.insert(seen.connection, ends);
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "windows are positive"
+)]
+fn metrics(seen: &SenderSeen, segment: u32) -> String {
+    let bytes = |segments: f64| (segments * f64::from(segment)) as u64;
+    let mut data = format!(
+        "{{\"congestion_window\":{},\"bytes_in_flight\":{},\"packets_in_flight\":{}",
+        bytes(seen.window),
+        bytes(f64::from(seen.flight)),
+        seen.flight
+    );
+    if seen.threshold.is_finite() {
+        let _ = write!(data, ",\"ssthresh\":{}", bytes(seen.threshold));
+    }
+    if let Some((smoothed, variation)) = seen.round_trip {
+        let (smoothed, variation) = (ms(smoothed), ms(variation));
+        let _ = write!(
+            data,
+            ",\"smoothed_rtt\":{smoothed},\"rtt_variance\":{variation}"
+        );
+    }
+    if let Some(least) = seen.least_round_trip {
+        let _ = write!(data, ",\"min_rtt\":{}", ms(least));
+    }
+    data.push('}');
+    data
+}
+
+fn stream_frame(end: &End, seen: &SegmentSeen) -> String {
+    if seen.payload == 0 && !seen.has(SegmentSeen::FIN) {
+        return String::new();
+    }
+    format!(
+        "{{\"frame_type\":\"stream\",\"stream_id\":0,\"offset\":{},\"fin\":{},\"raw\":{{\"length\":{}}}}}",
+        end.map.before(seen.sequence),
+        seen.has(SegmentSeen::FIN),
+        seen.payload
+    )
+}
+
+fn packet_data(packet: &PacketSeen, seen: &SegmentSeen, number: u64, frames: &str) -> String {
+    format!(
+        "{{\"header\":{{\"packet_type\":\"1RTT\",\"packet_number\":{number}}},\"frames\":[{frames}],\
+         \"raw\":{{\"length\":{},\"payload_length\":{}}}}}",
+        packet.length, seen.payload,
+    )
+}
+
+/// Ranges of packet numbers of an end that an arriving acknowledgement newly covers.
+fn newly_acknowledged(end: &mut End, seen: &SegmentSeen) -> Vec<(u64, u64)> {
+    let later = end.out.split_off(&seen.acknowledgement);
+    let mut numbers: Vec<u64> = core::mem::replace(&mut end.out, later)
+        .into_values()
+        .collect();
+    let (blocks, count) = seen.sack;
+    for (first, last) in &blocks[..usize::from(count)] {
+        if first < last {
+            let inside: Vec<u32> = end
+                .out
+                .range(*first..*last)
+                .map(|(segment, _)| *segment)
+                .collect();
+            numbers.extend(inside.iter().filter_map(|segment| end.out.remove(segment)));
+        }
+    }
+    numbers.sort_unstable();
+    let mut ranges: Vec<(u64, u64)> = Vec::new();
+    for number in numbers {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == number => *last = number,
+            _ => ranges.push((number, number)),
+        }
+    }
+    ranges
+}
+
+impl Recorder for Qlog {
+    const WANTS_PACKETS: bool = true;
+
+    fn on_connection_opened(&mut self, opened: &ConnectionOpened) {
+        self.open(opened);
+    }
+
+    fn on_packet(&mut self, packet: &PacketSeen) {
+        let PacketBody::Segment(seen) = &packet.body else {
+            return;
+        };
+        match packet.moment {
+            Moment::Sent => self.sent(packet, seen),
+            Moment::Arrived => self.arrived(packet, seen),
+            Moment::Dropped(..) => {
+                if let Some(number) = self.numbers.get_mut(packet.place as usize) {
+                    *number = None;
+                }
+            }
+            Moment::Entered(_) | Moment::Left(..) | Moment::Marked(..) => {}
+        }
+    }
+
+    fn on_sender(&mut self, sender: &SenderSeen) {
+        self.sender(sender);
+    }
+}

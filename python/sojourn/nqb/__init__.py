@@ -1,0 +1,1 @@
+"""Whether an application may mark its packets as building no queue, and whether a modem would throw them out."""
