@@ -62,7 +62,7 @@ def _listen(requests: queue.SimpleQueue[str], folder: Path) -> None:
     """Hand requests on; leave when nobody can ask any more."""
     for line in sys.stdin:
         requests.put(line)
-    shutil.rmtree(folder, ignore_errors=True)
+    shutil.rmtree(folder.parent, ignore_errors=True)  # all that the worker had there
     os._exit(0)
 
 
