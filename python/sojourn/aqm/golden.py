@@ -11,6 +11,7 @@ import zlib
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from typing import Protocol
 
 import sojourn._engine as _engine
 from sojourn.aqm.scenarios import CELLS
@@ -107,9 +108,16 @@ def read_golden(path: Path) -> str:
         raise UsageError(f"{plain(path)}: {why(error) if is_told else 'it is damaged'}") from error
 
 
-def _unpacked(
-    unpacker: lzma.LZMADecompressor | zlib._Decompress, packed: bytes, path: Path
-) -> bytes:
+class _Unpacker(Protocol):
+    """What decompressors of xz and gzip have in common."""
+
+    @property
+    def eof(self) -> bool: ...
+
+    def decompress(self, data: bytes, max_length: int, /) -> bytes: ...
+
+
+def _unpacked(unpacker: _Unpacker, packed: bytes, path: Path) -> bytes:
     content = unpacker.decompress(packed, LARGEST + 1)
     if len(content) > LARGEST:
         raise UsageError(f"{plain(path)}: it unpacks to more than {LARGEST >> 20} MiB")

@@ -190,7 +190,11 @@ class _Recorded(Random):
 def _load(plugin: Plugin, *, has_draws: bool) -> None:
     """Make a plugin known to scenarios of this process; of a trace, it may have the draws."""
     make = _library(plugin) if plugin.is_library else factory_of(plugin)
-    factory = (lambda _random: make(_Recorded())) if has_draws else make
+
+    def recorded(_: Random) -> object:
+        return make(_Recorded())
+
+    factory: Callable[[Random], object] = recorded if has_draws else make
     trial: Any = factory(Random(0))
     missing = [word for word in ("enqueue", "dequeue") if not callable(getattr(trial, word, None))]
     if missing:
