@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import sojourn._engine as _engine
 from sojourn.memory import budget
 
@@ -14,16 +12,26 @@ if TYPE_CHECKING:
 __all__ = ["NOTICE_EVERY_S", "Beside", "simulate"]
 
 
-@dataclass(frozen=True)
 class Beside:
-    """What a run writes while it goes on, into directories that are there."""
+    """What a run writes while it goes on, into directories that are there.
 
-    pcap: str | None = None
-    """Captures of what reaches and leaves each link."""
-    apart: bool = False
-    """Whether each place of the captures has a file of classic form."""
-    qlog: str | None = None
-    """A log for each end of each connection."""
+    Parameters
+    ----------
+    pcap
+        Captures of what reaches and leaves each link.
+    apart
+        Whether each place of the captures has a file of classic form.
+    qlog
+        A log for each end of each connection.
+    """
+
+    __slots__ = ("apart", "pcap", "qlog")
+
+    def __init__(
+        self, pcap: str | None = None, *, apart: bool = False, qlog: str | None = None
+    ) -> None:
+        # No data class: a short run has no time to load what makes one.
+        self.pcap, self.apart, self.qlog = pcap, apart, qlog
 
 
 NOTICE_EVERY_S = 0.05

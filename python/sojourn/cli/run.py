@@ -211,7 +211,7 @@ def _beside(options: Namespace) -> Beside | None:
         _refuse_used(place)
         with writing(Path(place)):
             Path(place).mkdir(parents=True, exist_ok=True)
-    return Beside(options.pcap, options.pcap_format == "classic", options.qlog)
+    return Beside(options.pcap, apart=options.pcap_format == "classic", qlog=options.qlog)
 
 
 _COLUMNS = ("subject", "metric", "value", "unit")
