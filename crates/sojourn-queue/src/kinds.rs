@@ -22,6 +22,7 @@ use crate::manager::fq_pie::FqPieConfig;
 use crate::manager::pie::PieConfig;
 use crate::manager::red::RedConfig;
 use crate::manager::sfq_codel::SfqCodelConfig;
+#[cfg(not(target_family = "wasm"))]
 use crate::manager::sfq_ns2::SfqNs2Config;
 use crate::manager::sfq_pie::SfqPieConfig;
 use crate::store::sub_flows::SfqConfig;
@@ -35,6 +36,7 @@ static KINDS: Kinds<ManagerConfig> = Kinds::new(&[
     &KindOf::<DropTailConfig>::KIND,
     &KindOf::<CodelConfig>::KIND,
     &KindOf::<SfqConfig>::KIND,
+    #[cfg(not(target_family = "wasm"))] // no lesson has one, and the engine of browsers is small
     &KindOf::<SfqNs2Config>::KIND,
     &KindOf::<SfqCodelConfig>::KIND,
     &KindOf::<FqCodelConfig>::KIND,
@@ -46,7 +48,7 @@ static KINDS: Kinds<ManagerConfig> = Kinds::new(&[
     &KindOf::<DualPi2Config>::KIND,
     &KindOf::<CobaltConfig>::KIND,
     &KindOf::<FqCobaltConfig>::KIND,
-    #[cfg(not(target_family = "wasm"))] // no lesson has one, and the engine of browsers is small
+    #[cfg(not(target_family = "wasm"))] // likewise
     &KindOf::<CakeConfig>::KIND,
     &KindOf::<RedConfig>::KIND,
     &KindOf::<PrioritisedConfig>::KIND,
