@@ -46,8 +46,10 @@ fn next_generation() -> Vec<u8> {
     bytes
 }
 
-/// Times, places and lengths of all frames, and whether the file ends within a packet.
-fn read(bytes: &[u8], piece: usize) -> Result<(Vec<(u64, u32, u32)>, bool), Problem> {
+/// Time, place and length of each frame, and whether the file ends within a packet.
+type Read = (Vec<(u64, u32, u32)>, bool);
+
+fn read(bytes: &[u8], piece: usize) -> Result<Read, Problem> {
     let (mut reader, mut found) = (Reader::new(), Vec::new());
     for piece in bytes.chunks(piece.max(1)) {
         reader.feed(piece, &mut |_, frame| {

@@ -49,7 +49,7 @@ fn a_game_is_within_it_from_fifteen_megabits_on() {
 fn packets_at_once_that_are_more_than_one_of_the_largest_are_never_allowed() {
     let video = every(33_333, 300, 5, 1200);
     let found = envelope(&video, ONE_PERCENT, 1500);
-    assert_eq!(found.holds(), false);
+    assert!(!found.holds());
     assert_eq!(least_rate(&video, 1500), None);
     assert_eq!(least_rate(&every(20_000, 10, 2, 800), 1500), None);
     let two = |apart: u64| every(apart, 2, 1, 1200);
@@ -98,9 +98,9 @@ fn calls_share_the_queue_up_to_a_number_that_falls_with_the_rate() {
     let at = |mbps| with_copies(&call, BitRate::from_mbps(mbps), Company::Nobody, 256);
     let (ten, fifty) = (at(10), at(50));
     // 114 calls of 87.2 kb/s are 10 Mb/s; those that are shifted do not all overlap.
-    assert!(ten >= 8 && ten < 125 && fifty > ten, "{ten} {fifty}");
+    assert!((8..125).contains(&ten) && fifty > ten, "{ten} {fifty}");
     let beside = with_copies(&call, BitRate::from_mbps(10), Company::Upload, 256);
-    assert!(beside >= 1 && beside <= ten, "{beside}");
+    assert!((1..=ten).contains(&beside), "{beside}");
 }
 
 /// 10 ms of 1 Mb/s are 1250 B: of three packets of 600 B at once, 618 B on the line, two fit.
