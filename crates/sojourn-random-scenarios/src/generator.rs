@@ -333,6 +333,7 @@ impl Generator {
             if let Some(schema) = properties.get(name) {
                 let value = match name {
                     "opportunities" => json!(dice.opportunities()),
+                    "packets" if schema["type"] == "string" => json!(dice.packets()),
                     _ => self.value(schema, dice),
                 };
                 table.insert(name.to_owned(), value);
@@ -582,6 +583,17 @@ impl Dice<'_> {
         let gaps =
             (0..=self.below(40)).map(|_| format!(" +{}*{}", self.below(30) + 1, self.below(4)));
         gaps.fold(first, |text, gap| text + &gap)
+    }
+
+    /// Packets of a capture: up to forty, some milliseconds apart, both ways.
+    fn packets(&mut self) -> String {
+        let first = format!("0 {}", 20 + self.below(1481));
+        let rest = (0..=self.below(40)).map(|_| {
+            let back = if self.chance(0.3) { "< " } else { "" };
+            let (gap, length) = (self.below(30_000_000), 20 + self.below(1481));
+            format!("; {back}+{gap} {length} {} {}", self.below(64), self.below(4))
+        });
+        rest.fold(first, |text, packet| text + &packet)
     }
 
     /// A quantity in one of the units that `pattern` ends with: mostly of the size that networks have, now and
