@@ -117,6 +117,7 @@ def test_the_sources_are_those_that_name_the_version_of_the_engine(built: Path) 
         if folder.name
         not in (
             "sojourn-benches",
+            "sojourn-queue-c",
             "sojourn-random-scenarios",
             "sojourn-testkit",
             "sojourn-web",

@@ -387,12 +387,12 @@ def test_captures_are_read_without_a_warning_and_hold_what_the_link_saw(rootless
     counts: list[int] = []
     for side in sides:
         data = (rootless.place / "captures" / f"upstream-{side}.pcap").read_bytes()
-        assert data[:4] == (0xA1B23C4D).to_bytes(4, "big")  # nanoseconds (pcap-savefile(5))
+        assert data[:4] == (0xA1B23C4D).to_bytes(4, "little")  # nanoseconds (pcap-savefile(5))
         at = 24
         times: list[int] = []
         while at < len(data):
             seconds, ns, kept, _ = (
-                int.from_bytes(data[at + word : at + word + 4], "big") for word in (0, 4, 8, 12)
+                int.from_bytes(data[at + word : at + word + 4], "little") for word in (0, 4, 8, 12)
             )
             assert kept <= 96
             times.append(seconds * 10**9 + ns)

@@ -5,6 +5,7 @@
 use sojourn_keys::{AnyKind, Configured, KindOf, Kinds, NameTaken};
 
 use crate::bulk::BulkConfig;
+#[cfg(not(target_family = "wasm"))]
 use crate::capture::CaptureConfig;
 use crate::cloud_game::CloudGameConfig;
 use crate::constant_rate::{ConstantRateConfig, GAME, VOICE};
@@ -35,6 +36,7 @@ static KINDS: Kinds<ApplicationConfig> = Kinds::new(&[
     &KindOf::<WebAkhtarConfig>::KIND,
     &KindOf::<CloudGameConfig>::KIND,
     &KindOf::<VideoCallConfig>::KIND,
+    #[cfg(not(target_family = "wasm"))] // no lesson has one, and the engine of browsers is small
     &KindOf::<CaptureConfig>::KIND,
 ]);
 

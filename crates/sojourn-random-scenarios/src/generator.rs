@@ -591,7 +591,11 @@ impl Dice<'_> {
         let rest = (0..=self.below(40)).map(|_| {
             let back = if self.chance(0.3) { "< " } else { "" };
             let (gap, length) = (self.below(30_000_000), 20 + self.below(1481));
-            format!("; {back}+{gap} {length} {} {}", self.below(64), self.below(4))
+            format!(
+                "; {back}+{gap} {length} {} {}",
+                self.below(64),
+                self.below(4)
+            )
         });
         rest.fold(first, |text, packet| text + &packet)
     }
