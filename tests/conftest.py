@@ -14,6 +14,20 @@ settings.register_profile(
 settings.load_profile("repository")
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say at the end what was not tested, and why; `tools/verify.py` says it again as its last words."""
+    places: dict[str, set[str]] = {}
+    skipped: list[pytest.TestReport] = terminalreporter.getreports("skipped")
+    for report in skipped:
+        told = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longreprtext
+        reason = told.removeprefix("Skipped: ")
+        places.setdefault(reason, set()).add(report.nodeid.split("[")[0])
+    for reason, tests in sorted(places.items()):
+        first, *others = sorted(tests)
+        more = f" and {len(others)} more" if others else ""
+        terminalreporter.write_line(f"NOT TESTED: {reason} ({first}{more})")
+
+
 @pytest.fixture
 def sojourn(tmp_path: Path) -> CommandLine:
     """Return the command line, in an empty directory with an empty store."""

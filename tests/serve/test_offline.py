@@ -73,9 +73,7 @@ def can_be_alone() -> bool:
 @needs_engine
 def test_a_lesson_needs_no_network(tmp_path: Path) -> None:
     if not can_be_alone():
-        pytest.skip(
-            "NOT TESTED, the page without a network: it takes namespaces of users, and a browser"
-        )
+        pytest.skip("the page without a network: it takes namespaces of users, and a browser")
     serve = [
         sys.executable,
         "-m",

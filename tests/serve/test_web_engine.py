@@ -21,7 +21,7 @@ def missing(what: str, *, there: bool) -> pytest.MarkDecorator:
     """Leave a test out and say so; where browsers are required, let it fail for what is missing."""
     wanted = bool(os.environ.get("SOJOURN_REQUIRE_BROWSER"))
     return pytest.mark.skipif(
-        not there and not wanted, reason=f"NOT TESTED, the engine of a browser tab: {what}"
+        not there and not wanted, reason=f"the engine of a browser tab: {what}"
     )
 
 
