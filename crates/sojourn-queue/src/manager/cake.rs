@@ -11,8 +11,8 @@
 //! `ingress`, `nat`, `ack-filter` and the splitting of offloaded segments are left out.
 
 use crate::config::{ConfigProblem, ManagerKind};
-use crate::manager::mark;
-use crate::policy::cobalt::{Cobalt, CobaltAtLink, CobaltJudgement, CobaltLaw, Leaving};
+use crate::manager::cobalt::judge_head;
+use crate::policy::cobalt::{Cobalt, CobaltAtLink, CobaltLaw};
 use crate::store::flow_lists::{FlowLists, FlowListsConfig};
 use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
 use alloc::boxed::Box;
@@ -320,28 +320,13 @@ impl CakeQueue {
                 }
                 continue;
             };
-            let mut packet = packet.in_sub_flow(number * FLOWS.queues as usize + queue);
+            let packet = packet.in_sub_flow(number * FLOWS.queues as usize + queue);
             self.backlog.bytes -= Bytes(packet.meta.length.into());
             self.backlog.packets -= Packets(1);
-            let leaving = Leaving {
-                sojourn: now.saturating_since(packet.enqueued_at),
-                can_mark: packet.meta.ecn.is_capable(),
-                is_last: tin.flows.bins.is_empty(queue),
+            let is_last = tin.flows.bins.is_empty(queue);
+            let Some(packet) = judge_head(cobalt, &tin.at, now, packet, is_last, context) else {
+                continue;
             };
-            match cobalt.judge(&tin.at, now, leaving, || context.unit()) {
-                CobaltJudgement::Pass => {}
-                CobaltJudgement::Mark => {
-                    mark(&mut packet, Reason::Target, context);
-                }
-                CobaltJudgement::Drop => {
-                    context.dropped(packet, Reason::Target);
-                    continue;
-                }
-                CobaltJudgement::Blue => {
-                    context.dropped(packet, Reason::Blue);
-                    continue;
-                }
-            }
             tin.flows.on_sent(queue, packet.meta.length);
             tin.on_sent(now, packet.meta.length);
             return Some(packet);

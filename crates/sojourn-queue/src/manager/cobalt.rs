@@ -91,6 +91,34 @@ impl CobaltQueue {
     }
 }
 
+/// Judges the packet at the head of a queue, and marks or drops it; returned if it leaves. `is_last` if nothing is behind it.
+#[inline]
+pub(crate) fn judge_head(
+    cobalt: &mut Cobalt,
+    at: &CobaltAtLink,
+    now: Instant,
+    mut packet: Held,
+    is_last: bool,
+    context: &mut dyn QueueContext,
+) -> Option<Held> {
+    let leaving = Leaving {
+        sojourn: now.saturating_since(packet.enqueued_at),
+        can_mark: packet.meta.ecn.is_capable(),
+        is_last,
+    };
+    let reason = match cobalt.judge(at, now, leaving, || context.unit()) {
+        CobaltJudgement::Pass => return Some(packet),
+        CobaltJudgement::Mark => {
+            mark(&mut packet, Reason::Target, context);
+            return Some(packet);
+        }
+        CobaltJudgement::Drop => Reason::Target,
+        CobaltJudgement::Blue => Reason::Blue,
+    };
+    context.dropped(packet, reason);
+    None
+}
+
 impl QueueManager for CobaltQueue {
     #[inline(never)]
     fn enqueue(
@@ -114,23 +142,14 @@ impl QueueManager for CobaltQueue {
     fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext) -> Option<Held> {
         self.at.look(context);
         loop {
-            let Some(mut packet) = self.fifo.pop() else {
+            let Some(packet) = self.fifo.pop() else {
                 self.cobalt.on_empty(self.at.law(), now);
                 return None;
             };
-            let leaving = Leaving {
-                sojourn: now.saturating_since(packet.enqueued_at),
-                can_mark: packet.meta.ecn.is_capable(),
-                is_last: self.fifo.is_empty(),
-            };
-            match self.cobalt.judge(&self.at, now, leaving, || context.unit()) {
-                CobaltJudgement::Pass => return Some(packet),
-                CobaltJudgement::Mark => {
-                    mark(&mut packet, Reason::Target, context);
-                    return Some(packet);
-                }
-                CobaltJudgement::Drop => context.dropped(packet, Reason::Target),
-                CobaltJudgement::Blue => context.dropped(packet, Reason::Blue),
+            let is_last = self.fifo.is_empty();
+            let leaves = judge_head(&mut self.cobalt, &self.at, now, packet, is_last, context);
+            if leaves.is_some() {
+                return leaves;
             }
         }
     }

@@ -7,10 +7,10 @@
 //! [`crate::manager::cake`]'s.
 
 use crate::config::{ConfigProblem, ManagerKind};
-use crate::manager::mark;
-use crate::policy::cobalt::{Cobalt, CobaltAtLink, CobaltJudgement, CobaltLaw, Leaving};
+use crate::manager::cobalt::judge_head;
+use crate::policy::cobalt::{Cobalt, CobaltAtLink, CobaltLaw};
 use crate::store::flow_lists::{FlowLists, FlowListsConfig};
-use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
+use crate::{Backlog, Held, QueueContext, QueueManager, Verdict};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use sojourn_base::{Instant, Limit, Meta, PacketHandle};
@@ -132,7 +132,7 @@ impl QueueManager for FqCobaltQueue {
         loop {
             let queue = self.flows.ready()?;
             let cobalt = &mut self.cobalts[queue];
-            let Some(mut packet) = self.flows.bins.pop(queue) else {
+            let Some(packet) = self.flows.bins.pop(queue) else {
                 cobalt.on_empty(self.at.law(), now);
                 self.flows.on_empty(queue);
                 if self.decays && !cobalt.is_at_rest(now) {
@@ -140,25 +140,10 @@ impl QueueManager for FqCobaltQueue {
                 }
                 continue;
             };
-            let leaving = Leaving {
-                sojourn: now.saturating_since(packet.enqueued_at),
-                can_mark: packet.meta.ecn.is_capable(),
-                is_last: self.flows.bins.is_empty(queue),
+            let is_last = self.flows.bins.is_empty(queue);
+            let Some(packet) = judge_head(cobalt, &self.at, now, packet, is_last, context) else {
+                continue;
             };
-            match cobalt.judge(&self.at, now, leaving, || context.unit()) {
-                CobaltJudgement::Pass => {}
-                CobaltJudgement::Mark => {
-                    mark(&mut packet, Reason::Target, context);
-                }
-                CobaltJudgement::Drop => {
-                    context.dropped(packet, Reason::Target);
-                    continue;
-                }
-                CobaltJudgement::Blue => {
-                    context.dropped(packet, Reason::Blue);
-                    continue;
-                }
-            }
             self.flows.on_sent(queue, packet.meta.length);
             return Some(packet);
         }
