@@ -4,6 +4,7 @@ import gzip
 import json
 import lzma
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -171,24 +172,32 @@ def test_a_recorded_trace_replays(sojourn: CommandLine) -> None:
     assert sojourn("trace-replay", "mine.sjt.xz").status == 0
 
 
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (b"nothing", 'line 1: a trace begins with "sojourn-trace 1"'),
-        (b"\xff\xfe", "it is damaged"),
-        (gzip.compress(b"sojourn-trace 1\n")[:-9], "it is cut off"),
-        (b"\x1f\x8b\x08rubbish", "it is damaged"),
-        (lzma.compress(b"sojourn-trace 1\n")[:-9], "it is cut off"),
-        (lzma.compress(b"\n" * (LARGEST + 1), preset=1), "it unpacks to more than 64 MiB"),
-        (b"\xfd7zXZ\0rubbish", "it is damaged"),
-        (gzip.compress(b"\n" * (LARGEST + 1)), "it unpacks to more than 64 MiB"),
-        (b"sojourn-trace 1\n= manager fq-codel queues=4000000000\n", "queues: "),
-    ],
-)
+NO_TRACES: dict[str, tuple[Callable[[], bytes], str]] = {
+    "text": (lambda: b"nothing", 'line 1: a trace begins with "sojourn-trace 1"'),
+    "bytes": (lambda: b"\xff\xfe", "it is damaged"),
+    "gzip, cut": (lambda: gzip.compress(b"sojourn-trace 1\n")[:-9], "it is cut off"),
+    "gzip, damaged": (lambda: b"\x1f\x8b\x08rubbish", "it is damaged"),
+    "xz, cut": (lambda: lzma.compress(b"sojourn-trace 1\n")[:-9], "it is cut off"),
+    "xz, damaged": (lambda: b"\xfd7zXZ\0rubbish", "it is damaged"),
+    "xz, huge": (
+        lambda: lzma.compress(b"\n" * (LARGEST + 1), preset=1),
+        "it unpacks to more than 64 MiB",
+    ),
+    "gzip, huge": (lambda: gzip.compress(b"\n" * (LARGEST + 1)), "it unpacks to more than 64 MiB"),
+    "a manager of too many queues": (
+        lambda: b"sojourn-trace 1\n= manager fq-codel queues=4000000000\n",
+        "queues: ",
+    ),
+}
+"""Files that are no traces, made when they are wanted (gzip writes the time), and what is said of them."""
+
+
+@pytest.mark.parametrize("name", NO_TRACES)
 def test_a_file_that_is_no_trace_is_refused_in_a_sentence(
-    sojourn: CommandLine, tmp_path: Path, content: bytes, said: str
+    sojourn: CommandLine, tmp_path: Path, name: str
 ) -> None:
-    (tmp_path / "x.sjt").write_bytes(content)
+    content, said = NO_TRACES[name]
+    (tmp_path / "x.sjt").write_bytes(content())
     done = sojourn("trace-replay", "x.sjt")
     assert done.status == 2
     assert said in done.stderr
