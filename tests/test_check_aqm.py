@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+import sojourn._engine as _engine
 from sojourn.aqm.page import place_in_band
-from sojourn.aqm.scenarios import CELLS, LEFT_OUT, scenario_text
+from sojourn.aqm.scenarios import CELLS, LEFT_OUT, buffer_packets, scenario_text
 from sojourn.aqm.suite import (
     BAND,
     MEASURES,
@@ -47,6 +48,15 @@ def test_a_manager_as_of_its_document_keeps_every_row(sojourn: CommandLine) -> N
     status, failed, headline = told(sojourn, "codel")
     assert (status, failed) == (0, [])
     assert headline == "codel keeps all 9 rows of contract and law."
+
+
+@pytest.mark.parametrize("kind", _engine.manager_kinds())
+def test_every_kind_of_manager_has_the_buffer_of_a_scenario(kind: str) -> None:
+    without = Manager(kind, kind).scenario(None).canonical
+    text = Manager(kind, kind).scenario(CELLS[0]).canonical
+    assert text != without
+    packets = buffer_packets(CELLS[0].rate_mbps, CELLS[0].rtt_ms)
+    assert f'"{packets} packets"' in text or f'"{packets * 1500} B"' in text
 
 
 def test_half_the_interval_breaks_the_control_law_alone(sojourn: CommandLine) -> None:

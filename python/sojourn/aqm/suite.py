@@ -45,8 +45,11 @@ BAND = ("codel", "cobalt", "pie", "docsis-pie", "fq-codel", "dualpi2")
 OWN = "own"
 """What the band calls the number of a scenario's own."""
 
-BYTES_ONLY = ("docsis-pie", "docsis-dual-queue")
-"""Kinds whose documents count the buffer in bytes."""
+BYTES_ONLY = ("docsis-pie", "docsis-dual-queue", "cake")
+"""Kinds that count the buffer in bytes."""
+
+BUFFER_KEYS = {"cake": "memory"}
+"""The key of the buffer where it is not `limit`."""
 
 
 @dataclass(frozen=True)
@@ -64,10 +67,11 @@ class Manager:
         if self.plugin is not None:
             return f'{{ kind = "plugin", name = "{self.name}" }}'
         limit = ""
-        if cell is not None and not any(one.startswith("limit=") for one in self.settings):
+        key = BUFFER_KEYS.get(self.name, "limit")
+        if cell is not None and not any(one.startswith(f"{key}=") for one in self.settings):
             packets = buffer_packets(cell.rate_mbps, cell.rtt_ms)
             size = f"{packets * 1500} B" if self.name in BYTES_ONLY else f"{packets} packets"
-            limit = f', limit = "{size}"'
+            limit = f', {key} = "{size}"'
         elif cell is None and self.name in ("drop-tail", "ack-priority"):  # which have no default
             limit = ', limit = "84 packets"'
         if self.name == "ack-priority":
