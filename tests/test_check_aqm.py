@@ -19,10 +19,11 @@ from sojourn.aqm.suite import (
     Manager,
     Measured,
     Result,
-    band_rows,
     characterise,
-    read_band,
+    known_managers,
+    rows_of,
 )
+from sojourn.bands import Band
 from sojourn.stats.estimate import Estimate
 from support import CommandLine
 from test_plugins import FIFO, IN_C, compiled, write_plugin
@@ -192,17 +193,17 @@ def test_sections_of_the_document_are_shown_or_left_out_with_a_reason() -> None:
 
 def test_the_band_is_what_the_engine_gives() -> None:
     cells = [cell for cell in CELLS if cell.item in ("T1", "F2", "C2")]
-    band = read_band()
+    band = known_managers().values
     for name in ("codel", "dualpi2"):
         manager = Manager(name, name)
         measured = characterise(manager, cells, 5, 120.0, 2)
-        for item, measure, _, value in band_rows([Result(manager, measured=measured)]):
+        for item, measure, _, value in rows_of(Result(manager, measured=measured)):
             assert float(value) == band[item, measure][name], (name, item, measure)
 
 
 def test_the_band_is_that_of_the_specification() -> None:
     """Its table has one seed and the start of each run, so the order of size is what stays: within a third and 3 ms."""
-    band = read_band()
+    band = known_managers().values
     for item, name, utilisation, mean_ms in (
         ("T1", "drop-tail", 0.991, 55.2),
         ("T1", "codel", 0.779, 1.5),
@@ -221,7 +222,7 @@ def test_the_band_is_that_of_the_specification() -> None:
 
 
 def test_every_scenario_has_a_band_of_all_its_measures() -> None:
-    band = read_band()
+    band = known_managers().values
     for cell in CELLS:
         for measure in [*(name for name, _, _ in MEASURES), *([OWN] if cell.own else [])]:
             assert set(BAND) <= set(band[cell.item, measure]), (cell.item, measure)
@@ -229,7 +230,8 @@ def test_every_scenario_has_a_band_of_all_its_measures() -> None:
 
 def test_only_a_whole_interval_outside_stands_beside_the_band() -> None:
     cell = CELLS[0]
-    band = {(cell.item, "utilisation"): dict.fromkeys(BAND, 0.8) | {"codel": 0.9}}
+    known = {(cell.item, "utilisation"): dict.fromkeys(BAND, 0.8) | {"codel": 0.9}}
+    band = Band(known, BAND)
     for low, value, high, expected in (
         (0.70, 0.75, 0.79, "below"),
         (0.70, 0.75, 0.81, "in band"),
@@ -252,7 +254,7 @@ def test_buffers_are_a_path_of_the_longest_round_trip() -> None:
 
 
 def test_the_band_has_no_other_rows() -> None:
-    path = Path(read_band.__code__.co_filename).with_name("band.csv")
+    path = Path(known_managers.__code__.co_filename).with_name("band.csv")
     with path.open(encoding="utf-8", newline="") as file:
         assert {row["manager"] for row in csv.DictReader(file)} == {*BAND, "drop-tail"}
 

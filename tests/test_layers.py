@@ -19,6 +19,7 @@ LAYERS = """
     provisioning
     api
     report
+    bands
     answers key_list
     cluster
     study

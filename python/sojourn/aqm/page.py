@@ -10,9 +10,9 @@ import numpy as np
 
 from sojourn.answers.figure import Figure
 from sojourn.answers.report_content import PlainCell, PlainTable
-from sojourn.aqm.scenarios import LEFT_OUT, Cell
-from sojourn.aqm.suite import BAND, MEASURES, OWN, Band, Measured, Result
-from sojourn.digits import significant
+from sojourn.aqm.scenarios import LEFT_OUT
+from sojourn.aqm.suite import BAND, MEASURES, OWN, Measured, Result
+from sojourn.bands import Band, estimate_json, number_cell, place_of
 from sojourn.plots.spec import Axis, Dots, Mark, Panel, PlotSpec
 from sojourn.report.checks import SCHEMA, Block, Section, rows_table, write_check_page
 from sojourn.stats.estimate import Estimate
@@ -78,43 +78,23 @@ def _beside(result: Result, band: Band) -> str:
     return "" if most is None else f"{most[0]} ({most[1]} scenarios)"
 
 
-def _ends(cell: Cell, measure: str, band: Band) -> tuple[float, float] | None:
-    known = band.get((cell.item, measure), {})
-    values = [known[name] for name in BAND if name in known]
-    return (min(values), max(values)) if values else None
-
-
 def place_in_band(measured: Measured, measure: str, band: Band) -> tuple[str, str]:
     """Return `in band`, `below`, `above` or `shown`, and what that means.
 
     A value is beside the band only if its whole interval is.
     """
-    estimate = measured.values.get(measure, Estimate(None))
-    ends = _ends(measured.cell, measure, band)
-    if ends is None or estimate.value is None:
-        return "shown", ""
-    low = estimate.value if estimate.low is None else estimate.low
-    high = estimate.value if estimate.high is None else estimate.high
-    tolerance = 1e-3 * abs(ends[1])
+    place = place_of(
+        measured.values.get(measure, Estimate(None)), band.ends(measured.cell.item, measure)
+    )
     words = ENDS.get(
         measure, ("lower than of any known manager", "higher than of any known manager")
     )
-    if high < ends[0] - tolerance:
-        return "below", words[0]
-    if low > ends[1] + tolerance:
-        return "above", words[1]
-    return "in band", ""
+    return place, {"below": words[0], "above": words[1]}.get(place, "")
 
 
 def _cell(measured: Measured, measure: str, unit: str, band: Band) -> PlainCell:
-    estimate = measured.values.get(measure)
-    if estimate is None or estimate.value is None:
-        return PlainCell("–")
-    place, _ = place_in_band(measured, measure, band)
-    ends = _ends(measured.cell, measure, band)
-    detail = "" if ends is None else f"{significant(ends[0])} to {significant(ends[1])}"
-    mark = {"below": "▼ ", "above": "▲ "}.get(place, "")
-    return PlainCell(f"{mark}{significant(estimate.value)} {unit}".strip(), detail=detail)
+    ends = band.ends(measured.cell.item, measure)
+    return number_cell(measured.values.get(measure), unit, ends)
 
 
 def _laws(result: Result) -> PlainTable:
@@ -167,10 +147,10 @@ def _graph(results: Sequence[Result], band: Band) -> Figure:
     marks: list[Mark] = []
     items = [measured.cell.item for result in results for measured in result.measured]
     known = [
-        (band[item, "utilisation"][name], band[item, "sojourn_mean"][name])
+        (band.values[item, "utilisation"][name], band.values[item, "sojourn_mean"][name])
         for item in dict.fromkeys(items)
         for name in BAND
-        if name in band.get((item, "utilisation"), {})
+        if name in band.values.get((item, "utilisation"), {})
     ]
     if known:
         x, y = np.array(known).T
@@ -270,13 +250,7 @@ def _measured_json(measured: Measured, band: Band) -> Mapping[str, Any]:
         "id": measured.cell.item,
         "section": measured.cell.section,
         "measures": {
-            name: {
-                "value": estimate.value,
-                "low": estimate.low,
-                "high": estimate.high,
-                "band": _ends(measured.cell, name, band),
-                "verdict": place_in_band(measured, name, band)[0],
-            }
+            name: estimate_json(estimate, band.ends(measured.cell.item, name))
             for name, estimate in measured.values.items()
         },
     }

@@ -60,6 +60,11 @@ class Cell:
     """Whether a second bottleneck stands behind the first."""
     own: Own | None = None
 
+    @property
+    def criterion(self) -> str:
+        """None but its own."""
+        return self.item
+
 
 def buffer_packets(rate_mbps: float, rtt_ms: float) -> int:
     """Return the bandwidth-delay product in packets, rounded up: the buffer of all managers (section 3.2).

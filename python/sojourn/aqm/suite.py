@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import sojourn._engine as _engine
 from sojourn.aqm.scenarios import CELLS, DURATION_S, Cell, buffer_packets, scenario_text
+from sojourn.bands import Band, band_rows, over_seeds, read_band
 from sojourn.engine import simulate
-from sojourn.errors import RunError
 from sojourn.plugins import Plugin, PluginFailed, check_apart, simulate_apart
 from sojourn.report.checks import Judged
 from sojourn.scenario import Scenario
 from sojourn.settings import apply_settings
-from sojourn.stats.estimate import Estimate, mean_of
+from sojourn.stats.estimate import Estimate
 
 __all__ = [
     "BAND",
@@ -25,10 +23,10 @@ __all__ = [
     "Manager",
     "Measured",
     "Result",
-    "band_rows",
     "characterise",
     "judge",
-    "read_band",
+    "known_managers",
+    "rows_of",
 ]
 
 MEASURES = (
@@ -166,27 +164,14 @@ def characterise(
     RunError
         If a run failed.
     """
-    runs = [(cell, seed) for cell in cells for seed in range(1, seeds + 1)]
 
-    def run(one: tuple[Cell, int]) -> dict[str, float]:
-        cell, seed = one
-        try:
-            return _values(cell, _metrics(manager, manager.scenario(cell, duration_s), seed))
-        except RunError as error:
-            raise type(error)(f"{error.message}, in scenario {cell.item}", error.hint) from error
+    def run(cell: Cell, seed: int) -> dict[str, float]:
+        return _values(cell, _metrics(manager, manager.scenario(cell, duration_s), seed))
 
-    values: list[dict[str, float]] = []
-    with ThreadPoolExecutor(jobs) as pool:
-        futures = [pool.submit(run, one) for one in runs]
-        try:
-            values.extend(future.result() for future in futures)
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
-    found: list[Measured] = []
-    for place, cell in enumerate(cells):
-        own = values[place * seeds : (place + 1) * seeds]
-        found.append(Measured(cell, {name: mean_of([v[name] for v in own]) for name in own[0]}))
-    return found
+    return [
+        Measured(cell, values)
+        for cell, values in zip(cells, over_seeds(cells, seeds, jobs, run), strict=True)
+    ]
 
 
 def _metrics(manager: Manager, scenario: Scenario, seed: int) -> dict[tuple[str, str], float]:
@@ -213,25 +198,11 @@ def _values(cell: Cell, metrics: dict[tuple[str, str], float]) -> dict[str, floa
     return found
 
 
-Band = Mapping[tuple[str, str], Mapping[str, float]]
-"""Mean of each known manager, by scenario and measure."""
+def known_managers() -> Band:
+    """Return what is known of known managers, as `tools/bands` measured it."""
+    return read_band(Path(__file__).with_name("band.csv"), BAND)
 
 
-def read_band() -> Band:
-    """Return what is known of known managers, as `tools/aqm-band` measured it."""
-    found: dict[tuple[str, str], dict[str, float]] = {}
-    with Path(__file__).with_name("band.csv").open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            found.setdefault((row["scenario"], row["measure"]), {})[row["manager"]] = float(
-                row["value"]
-            )
-    return found
-
-
-def band_rows(results: Sequence[Result]) -> Iterator[tuple[str, str, str, str]]:
-    """Return the rows of the band's file: scenario, measure, manager, value."""
-    for result in results:
-        for measured in result.measured:
-            for measure, estimate in measured.values.items():
-                if estimate.value is not None:
-                    yield measured.cell.item, measure, result.manager.name, f"{estimate.value:.5g}"
+def rows_of(result: Result) -> Iterator[tuple[str, str, str, str]]:
+    """Return the rows of a manager in the band's file."""
+    return band_rows(result.manager.name, [(one.cell.item, one.values) for one in result.measured])

@@ -70,7 +70,7 @@ def execute(options: Namespace) -> int:
 
     from sojourn.aqm.page import as_json, sentence, write_page
     from sojourn.aqm.scenarios import DURATION_S
-    from sojourn.aqm.suite import Result, judge, read_band
+    from sojourn.aqm.suite import Result, judge, known_managers
     from sojourn.cli.console import hand_over, note, print_json
     from sojourn.errors import ExitStatus
     from sojourn.files import write_file
@@ -96,7 +96,7 @@ def execute(options: Namespace) -> int:
         )
         if cells and not (manager.plugin is not None and failed):
             _characterise(result, cells, seeds, QUICK_S if options.quick else DURATION_S)
-    band = read_band()
+    band = known_managers()
     facts = _facts(results, seeds)
     if options.quick:
         facts.append(
@@ -169,20 +169,11 @@ def _managers(options: Namespace) -> list[Manager]:
 
 def _cells(options: Namespace) -> list[Cell]:
     from sojourn.aqm.scenarios import CELLS, QUICK
-    from sojourn.errors import UsageError
+    from sojourn.bands import wanted
 
     if options.laws:
         return []
-    if options.only is None:
-        return [cell for cell in CELLS if not options.quick or cell.item in QUICK]
-    wanted = [word.strip() for word in options.only.split(",") if word.strip()]
-    for word in wanted:
-        if not any(word in (cell.item, cell.section) for cell in CELLS):
-            raise UsageError(
-                f'--only: "{word}" is no scenario and no section',
-                f"some of {', '.join(cell.item for cell in CELLS)}",
-            )
-    return [cell for cell in CELLS if cell.item in wanted or cell.section in wanted]
+    return wanted(options.only, CELLS, QUICK if options.quick else None)
 
 
 def _characterise(result: Result, cells: Sequence[Cell], seeds: int, duration_s: float) -> None:
