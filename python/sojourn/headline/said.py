@@ -94,6 +94,10 @@ class BigNumber:
         self.text, self.unit, self.what = text, unit, what
 
 
+MOST_NAMED = 4
+"""Settings that a grade names, the rest by number: chosen, a line of a terminal."""
+
+
 class Headline:
     """What came of the runs, in a sentence, with all that it rests on.
 
@@ -162,12 +166,22 @@ class Headline:
         return self.but(sentence=sentence, kind="own", cells=(), big=big)
 
     def by_grade(self) -> list[tuple[str, list[str]]]:
-        """Return the settings by grade, the best first; nothing if nothing competes."""
+        """Return the settings by grade, the best first, many of them by number; nothing if nothing competes.
+
+        Examples
+        --------
+        >>> grades = {f"{size} KB": "A" if size < 32 else "F" for size in range(16, 36)}
+        >>> Headline("", "winner", grades=grades).by_grade()
+        [('A', ['16 KB', '17 KB', '18 KB', '19 KB', '12 others']), ('F', ['32 KB', '33 KB', '34 KB', '35 KB'])]
+        """
         if len(self.grades) < 2:
             return []
         found: dict[str, list[str]] = {}
         for setting, grade in self.grades.items():
             found.setdefault(grade, []).append(setting)
+        for names in found.values():
+            if (others := len(names) - MOST_NAMED) > 1:
+                names[MOST_NAMED:] = [f"{others} others"]
         return sorted(found.items(), key=lambda one: (one[0][-1], one[0]))
 
     @property
