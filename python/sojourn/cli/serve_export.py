@@ -19,7 +19,7 @@ def arguments(parser: Parser) -> None:
     parser.option(
         "--scenario",
         "FILE",
-        "A scenario file to offer besides; may be given more than once.",
+        "A further scenario file to offer. May be repeated.",
         action="append",
         type=Path,
         default=[],
@@ -27,7 +27,7 @@ def arguments(parser: Parser) -> None:
     parser.option(
         "--base",
         "URL",
-        "Where students find the site: pages for teachers get codes for cameras.",
+        "Where students find the site: pages for teachers get a QR code of the lesson.",
         default="",
     )
     parser.option("--lessons", "all|none|NAME,…", "Which lessons (all).", default="all")

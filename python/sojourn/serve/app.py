@@ -40,6 +40,7 @@ TYPES = {
     "css": "text/css; charset=utf-8",
     "js": "text/javascript; charset=utf-8",
     "json": "application/json",
+    "svg": "image/svg+xml",
     "toml": "text/plain; charset=utf-8",
     "wasm": "application/wasm",
 }

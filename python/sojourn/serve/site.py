@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import jinja2
@@ -16,11 +16,18 @@ from sojourn.files import write_file
 from sojourn.scenario import load_scenario
 from sojourn.serve.guard import POLICY
 from sojourn.serve.lessons import PAGE, SCENARIOS, Lesson, Numbers, lessons
+from sojourn.serve.picture import delay_picture
 from sojourn.serve.teacher import checked_base, teacher_body
 
 __all__ = ["Content", "Site", "export", "read", "site"]
 
 COPIED = ("css", "js", "vendor")
+
+LOADING = (
+    "<p>The engine is being loaded. A browser loads none from a file: serve this directory, for instance with "
+    "<code>python3 -m http.server</code>.</p>"
+)
+"""What stands where a page will be. It must say what is wrong itself: from a file no script runs that could."""
 
 Content = bytes | Path | Callable[[], bytes]
 
@@ -86,7 +93,7 @@ def site(
     wanted
         `all`, `none`, or names of lessons with commas between them.
     base
-        Address at which students find the site, for the codes on pages for teachers; without it there are none.
+        Address at which students find the site, for the QR codes on pages for teachers; without it there are none.
     served
         Whether our own server carries it, which has results and studies, too.
     """
@@ -122,13 +129,8 @@ def site(
         files[address] = text.encode()
 
     put("index.html", "Sojourn", "start", _start_body(chosen))
-    # Of a page that is opened as a file no script runs that could say it.
-    loading = (
-        "<p>The engine is being loaded. A browser loads none from a file: serve this directory, for instance "
-        "with <code>python3 -m http.server</code>.</p>"
-    )
-    put("explore.html", "Sojourn: Explore", "explore", loading)
-    put("senses.html", "Sojourn: Hear and feel", "senses", loading)
+    put("explore.html", "Sojourn: Explore", "explore", LOADING)
+    put("senses.html", "Sojourn: Hear and feel", "senses", LOADING)
     if served:
         put("results.html", "Sojourn: Results and studies", "results", "<p>One moment.</p>")
     if chosen:
@@ -144,7 +146,7 @@ def site(
             lesson,
         )
         teacher = teacher_body(lesson, home and f"{home}{place}/index.html")
-        files[f"{place}/picture.svg"] = lesson.folder / "picture.svg"
+        files[f"{place}/picture.svg"] = cache(partial(delay_picture, lesson))
         put(f"{place}/teacher.html", f"For teachers: {lesson.title}", "teacher", teacher)
     return files
 
@@ -192,8 +194,7 @@ def _start_body(chosen: Sequence[Lesson]) -> str:
     found = f"<section><h2>Take a lesson</h2><ol>{items}</ol></section>" if chosen else ""
     return (
         "<h1>A video call and an upload share a line of 10 Mb/s</h1>"
-        '<div data-part="play"><p>The engine is being loaded. A browser loads none from a file: serve this directory, for '
-        "instance with <code>python3 -m http.server</code>.</p></div>"
+        f'<div data-part="play">{LOADING}</div>'
         '<div class="doors" data-part="doors"><section><h2>Try a line</h2><p>Choose a scenario, move what it has sliders for, '
         'put two settings side by side.</p><p><a href="explore.html">Explore</a></p></section><section><h2>Hear and feel</h2>'
         "<p>What a call sounds like behind an upload, and what a hand feels.</p>"

@@ -1,15 +1,16 @@
-"""The page of a lesson for teachers: goals, what to say and ask minute by minute, answers and numbers; no script, to be printed."""
+"""The page of a lesson for teachers: goals, what to say and ask minute by minute, answers, numbers. It has no script, and prints."""
 
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from markdown_it import MarkdownIt
 
 from sojourn.errors import MissingExtra, UsageError
 from sojourn.metrics import metrics
-from sojourn.serve.lessons import SEEDS, Lesson, Numbers, middle
+from sojourn.serve.lessons import SEEDS, Lesson, Numbers, median_and_range
+from sojourn.serve.picture import PICTURE_SEED
 
 __all__ = ["checked_base", "qr_code", "teacher_body"]
 
@@ -20,7 +21,7 @@ def checked_base(base: str) -> str:
     Raises
     ------
     UsageError
-        If it is none of the web.
+        If it begins with neither `https://` nor `http://`, or has a space.
     """
     if not base.startswith(("https://", "http://")) or any(part.isspace() for part in base):
         raise UsageError(
@@ -30,7 +31,7 @@ def checked_base(base: str) -> str:
 
 
 def qr_code(address: str) -> str:
-    """Return an address as an image that a camera reads, with the address below it.
+    """Return the QR code of an address, with the address below it.
 
     Raises
     ------
@@ -40,11 +41,11 @@ def qr_code(address: str) -> str:
     try:
         import segno
     except ImportError as error:
-        raise MissingExtra("codes for cameras", str(error.name), "serve") from error
+        raise MissingExtra("QR codes", str(error.name), "serve") from error
     picture: str = segno.make(address, error="m", micro=False).svg_data_uri(scale=3, border=4)
     shown = html.escape(address)
     return (
-        f'<figure class="code"><img src="{html.escape(picture)}" alt="Code for cameras: {shown}">'
+        f'<figure class="code"><img src="{html.escape(picture)}" alt="QR code: {shown}">'
         f"<figcaption>{shown}</figcaption></figure>"
     )
 
@@ -75,17 +76,17 @@ def teacher_body(lesson: Lesson, address: str = "") -> str:
         f"<li>“{line(one['idea'])}” <b>Ask</b> {line(one['ask'])}</li>" for one in teacher["wrong"]
     )
     about = lesson.about
-    answer = middle(numbers["guess"][lesson.answer], lesson.answer)
+    answer = median_and_range(numbers["guess"][lesson.answer], lesson.answer)
     first, second = teacher["picture"]
-    words = f"Delay of the {lesson.listener} over the run, of two settings: {_setting(lesson, first)}, and {_setting(lesson, second)}."
+    words = f"Delay of the {lesson.listener} over the run with {_setting(lesson, first)}, and with {_setting(lesson, second)}."
     return f"""<article class="prose teacher"><h1>For teachers: {html.escape(lesson.title)}</h1>
 {qr_code(address) if address else ""}
-<p>{about["minutes"]} minutes, one computer for two. It takes to know {line(teacher["needs"])}. <a href="index.html">The lesson</a></p>
+<p>{about["minutes"]} minutes, one computer for two students. They know {line(teacher["needs"])}. <a href="index.html">The lesson</a></p>
 <h2>After it, a student can</h2><ol>{goals}</ol>
 <h2>Minute by minute</h2><table><thead><tr><th scope="col">minutes</th><th scope="col" class="text">do</th>
 <th scope="col" class="text">what</th></tr></thead><tbody>{"".join(_steps(teacher["step"], line))}</tbody></table>
 <h2>The guess</h2><p>{line(about["question"])} <b>Answer</b> {answer[0]}; over the seeds {answer[1]}.</p>
-<figure><img class="wide" src="picture.svg" alt="{html.escape(words)}"><figcaption>{html.escape(words)} Seed 1.</figcaption></figure>
+<figure><img class="wide" src="picture.svg" alt="{html.escape(words)}"><figcaption>{html.escape(words)} Seed {PICTURE_SEED}.</figcaption></figure>
 <h2>Wrong ideas, and what to ask then</h2><ul>{wrong}</ul>
 <h2>Check question</h2><p>{line(about["check"])} <b>Answer</b> {line(about["check_answer"])}.</p>
 <h2>What holds, in runs with seeds {SEEDS[0]} to {SEEDS[-1]}</h2>
@@ -98,9 +99,8 @@ def _setting(lesson: Lesson, run: str) -> str:
     return ", ".join(f"{path} = {value}" for path, value in lesson.runs[run].items())
 
 
-def _steps(steps: Iterable[dict[str, object]], line: object) -> Iterable[str]:
+def _steps(steps: Iterable[dict[str, object]], line: Callable[[object], str]) -> Iterable[str]:
     """Yield rows of what to do, with the minutes from the start."""
-    assert callable(line)
     began = 0
     for step in steps:
         end = began + int(str(step["minutes"]))
@@ -120,7 +120,7 @@ def _claims(lesson: Lesson, numbers: Numbers) -> str:
             claim.says,
             _setting(lesson, claim.run),
             f"{subject}: {metrics()[metric].words}",
-            *middle(numbers[claim.run][claim.of], claim.of),
+            *median_and_range(numbers[claim.run][claim.of], claim.of),
             f"{claim.held(numbers)} of {len(SEEDS)}",
         )
         looks = ['<td class="text">'] * 3 + ["<td>"] * 3

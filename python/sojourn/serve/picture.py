@@ -1,0 +1,50 @@
+"""The picture on a lesson's page for teachers: the delay of what the lesson listens to over time, in two of its runs.
+
+It is drawn from runs of this engine when a site is exported, or when somebody asks the server for it.
+"""
+
+from __future__ import annotations
+
+from sojourn.engine import simulate
+from sojourn.scenario import load_scenario
+from sojourn.serve.lessons import Lesson
+
+__all__ = ["PICTURE_SEED", "delay_picture"]
+
+PICTURE_SEED = 1
+"""The seed of both runs: that of the numbers in the lesson's text."""
+
+STEP_S = 0.25
+"""Width of a step, which shows the longest delay in it; chosen: 240 steps in a minute."""
+
+LOOKS = ("blue solid", "orange dashed")
+"""Looks of the two runs, which can be told apart in print, too."""
+
+
+def delay_picture(lesson: Lesson) -> bytes:
+    """Return the picture as SVG."""
+    import polars as pl
+
+    from sojourn.plots.backends import mpl
+    from sojourn.plots.spec import PlotSpec
+    from sojourn.plots.timeseries import Trace, timeseries_panel
+
+    base = load_scenario(lesson.scenario)
+    traces: list[Trace] = []
+    for name, look in zip(lesson.teacher["picture"], LOOKS, strict=True):
+        settings = lesson.runs[name]
+        scenario = base.with_settings(*(f"{path}={value}" for path, value in settings.items()))
+        datagrams = pl.DataFrame(simulate(scenario.compiled, PICTURE_SEED).table("datagrams"))
+        arrived = datagrams.filter(traffic=lesson.listener, direction="upstream").drop_nulls(
+            "arrived_ns"
+        )
+        delays = arrived.select(
+            (pl.col("sent_ns") / 1e9 // STEP_S * STEP_S).alias("time"),
+            ((pl.col("arrived_ns") - pl.col("sent_ns")) / 1e6).alias("delay"),
+        )
+        steps = delays.group_by("time").agg(pl.col("delay").max()).sort("time")
+        label = ", ".join(f"{path.rpartition('.')[2]} {value}" for path, value in settings.items())
+        traces.append(Trace(steps["time"].to_numpy(), steps["delay"].to_numpy(), look, label))
+    panel = timeseries_panel(traces, quantity="delay", unit="ms", until_s=base.duration_s)
+    plot = PlotSpec("delay", "", (panel,), width=150, height=52, legend="below")
+    return mpl.svg(plot).encode()
