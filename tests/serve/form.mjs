@@ -5,8 +5,8 @@ import { readFileSync } from "node:fs";
 
 const [page, ...files] = process.argv.slice(2);
 const { Engine, Problems } = await import(`${page}/js/engine.js`);
-const { form, named, rowsOf } = await import(`${page}/js/keys.js`);
-const { values } = await import(`${page}/js/scenario.js`);
+const { form, named, names: entriesOf, rowsOf } = await import(`${page}/js/keys.js`);
+const { plain, values } = await import(`${page}/js/scenario.js`);
 const { edit, entry, copied, without, renamed, added } = await import(`${page}/js/edit.js`);
 
 const engine = await Engine.load(readFileSync(`${page}/engine.wasm`));
@@ -64,8 +64,11 @@ for (const file of files) {
 // Entries: copied, renamed, removed and added, with their comments.
 const lesson = readFileSync(files.find((file) => file.endsWith("lesson-buffer.toml")), "utf8");
 const names = (text) => [...values(meaning(text)).keys()].filter((path) => /^traffic\.[^.]+\.name$/.test(path)).map((path) => path.split(".")[1]);
+const spaced = renamed(lesson, "call", "my phone");
+const shown = entriesOf(values(meaning(spaced)), "traffic").map(plain);
 found.entries = [
   names(copied(lesson, "upload", "second")), names(without(lesson, "call")), names(renamed(lesson, "call", "phone")), names(added(lesson, "game", "game")),
+  shown, names(without(spaced, shown[1])),
   entry(lesson, "nobody"), without(lesson, "nobody") === lesson,
 ];
 console.log(JSON.stringify(found));

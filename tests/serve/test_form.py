@@ -27,7 +27,7 @@ BUFFER = "access.upstream.queue.limit"
 
 @pytest.fixture(scope="module")
 def found() -> dict[str, Any]:
-    """Run the form over all scenarios of the repository."""
+    """Run the form over these scenarios."""
     made = subprocess.run(
         [
             "node",
@@ -72,6 +72,9 @@ def test_entries_are_copied_removed_renamed_and_added(found: dict[str, Any]) -> 
         ["upload"],
         ["upload", "phone"],
         ["upload", "call", "game"],
+        # A name with a space is shown as it is, and its entry is found.
+        ["upload", "my phone"],
+        ["upload"],
         None,
         True,
     ]

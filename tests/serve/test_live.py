@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 from tests.serve.test_page import wait
 from tests.serve.test_web_engine import needs_engine
+from tests.test_python_managers import Fifo
 
 import sojourn
-from sojourn.errors import EnvironmentFailure, ScenarioError
+from sojourn.errors import EnvironmentFailure, ScenarioError, UsageError
 from sojourn.serve import live as room
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -131,6 +132,14 @@ def test_settings_that_are_wrong_are_told_before_a_page_is_made() -> None:
         sojourn.live(LESSON, {BUFFER: "long"})
     with pytest.raises(ScenarioError):
         sojourn.live(LESSON, beside={"access.upstream.link.rate": "-1 Mb/s"})
+
+
+def test_a_queue_manager_in_python_is_not_for_browsers() -> None:
+    sojourn.add_manager("mine", Fifo)
+    mine = {"access.upstream.queue": {"kind": "python", "class": "mine"}}
+    scenario = sojourn.load_scenario(LESSON).with_settings(mine)
+    with pytest.raises(UsageError, match="a queue manager of your own"):
+        sojourn.live(scenario)
 
 
 def test_without_the_engine_of_browsers_it_says_what_to_do(

@@ -1,7 +1,7 @@
-"""The page as one file, with its engine inside: what a notebook shows of a scenario, and what can be sent by mail.
+"""The page as one file, with its engine inside: a notebook shows it, and it can be sent by mail.
 
 Scripts are texts in the file. A few lines at its end give each an address of its own, in the order in which they import each
-other. Nothing is loaded from anywhere: the policy of the page allows what the file itself has made, and nothing else.
+other. Nothing is loaded from elsewhere: the policy of the page allows only what the file itself has made.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sojourn.errors import EnvironmentFailure
+from sojourn.errors import EnvironmentFailure, UsageError
 from sojourn.files import write_file
 from sojourn.scenario import Scenario, load_scenario
 from sojourn.serve.lessons import PAGE
@@ -35,12 +35,12 @@ FIRST = "js/explore.js"
 """The script that nobody imports."""
 
 IMPORTS = re.compile(r"""((?:from|import)\s?\(?)(["'])(\.{1,2}/[\w./-]+)\2""")
-"""What a script imports, wherever in it."""
+"""Imports of a script, also within functions."""
 
 
 @dataclass(frozen=True, repr=False)
 class Live:
-    """A scenario to play with: its sliders, its pictures, and the run of every setting."""
+    """A scenario with sliders and pictures: each move of a slider simulates the whole run again."""
 
     scenario: Scenario
     settings: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -87,7 +87,7 @@ class Live:
         )
 
     def save(self, path: str | Path) -> Path:
-        """Write the page into a file that any browser opens, from a disk, too."""
+        """Write the page into a file that any browser opens, also from a disk."""
         path = Path(path)
         write_file(path, self.page())
         return path
@@ -127,7 +127,7 @@ def live(
     seed: int = 1,
     height: int = HEIGHT,
 ) -> Live:
-    """Return a scenario as a page that a notebook shows: sliders, pictures, and the whole run anew with each move.
+    """Return a scenario as a page that a notebook shows: sliders and pictures, and each move simulates the whole run again.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def live(
     settings
         Values by their paths that the page begins with, such as `{"access.upstream.queue": "pie"}`.
     beside
-        Settings of a second run that is shown beside the first, on the same seed.
+        Settings of a second run, which is shown beside the first with the same seed.
     seed
         What decides all that is random in the runs.
     height
@@ -145,7 +145,9 @@ def live(
     Raises
     ------
     ScenarioError
-        If the scenario is not valid, with the settings, too, or its queue manager is a program of your own.
+        If the scenario is not valid, alone or with the settings.
+    UsageError
+        If its queue manager is a program of your own.
     EnvironmentFailure
         If the engine for browsers was not built.
     """
@@ -155,15 +157,20 @@ def live(
         )
     if not isinstance(scenario, Scenario):
         scenario = load_scenario(Path(scenario))
-    sides: list[dict[str, str] | None] = []
-    for given in (settings or {}, beside):
-        texts = (
-            None if given is None else {path: toml_value(value) for path, value in given.items()}
+    if scenario.is_prototype or scenario.has_plugin:
+        raise UsageError(
+            f"{scenario.name} has a queue manager of your own, which the engine of browsers does not have",
+            "sojourn.run runs it",
         )
-        if texts:
-            scenario.with_settings(dict(given or {}))
-        sides.append(texts)
-    return Live(scenario, sides[0] or {}, sides[1], seed, height)
+    first = _checked(scenario, settings or {})
+    second = None if beside is None else _checked(scenario, beside)
+    return Live(scenario, first, second, seed, height)
+
+
+def _checked(scenario: Scenario, settings: Mapping[str, object]) -> dict[str, str]:
+    """Return settings as the page takes them; raise ScenarioError if the scenario is not valid with them."""
+    scenario.with_settings(settings)
+    return {path: toml_value(value) for path, value in settings.items()}
 
 
 def _scripts() -> list[tuple[str, list[str]]]:

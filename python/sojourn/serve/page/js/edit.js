@@ -1,5 +1,5 @@
-// A setting in the text of a scenario: the value changes, comments and order stay. Whoever calls it asks the engine whether the
-// text means what was meant; a text that is written in a way that this does not follow is spelt anew then.
+// A setting in the text of a scenario: the value changes, comments and order stay. This reads most of TOML and not all of it, so the
+// caller asks the engine whether the text means what was meant, and otherwise takes the engine's own print.
 
 /** Where a value that begins at `at` ends: strings, lists and tables as a whole. */
 function valueEnd(text, at) {
@@ -32,7 +32,7 @@ const KEY = /(?:[\w-]+|"(?:[^"\\]|\\.)*"|'[^']*')/;
 const DOTTED = new RegExp(`^\\s*(${KEY.source}(?:\\s*\\.\\s*${KEY.source})*)\\s*=\\s*`);
 const parts = (dotted) => (dotted.match(new RegExp(KEY.source, "g")) ?? []).map((part) => (/^["']/.test(part) ? part.slice(1, -1) : part));
 
-/** Every key with its place: path, where its value stands, and the end of its table's last line. Entries go by their name. */
+/** All keys, each with its table and the place of its value; and all tables, each with its path, in which entries go by their name. */
 export function keys(text) {
   const found = [];
   const tables = [];
@@ -79,11 +79,11 @@ const starts = (path, prefix) => prefix.length <= path.length && prefix.every((p
 const bare = (part) => (/^[\w-]+$/.test(part) ? part : JSON.stringify(part));
 const dotted = (path) => path.map(bare).join(".");
 
-/** A value as TOML: what is none already becomes a text. */
+/** A value as TOML: it stays if it is TOML already, and becomes a text otherwise. */
 export const spelt = (value) =>
   /^(true|false|[+-]?\d[\d_]*(\.\d+)?([eE][+-]?\d+)?|".*"|'.*'|\[.*\]|\{.*\})$/s.test(value.trim()) ? value.trim() : JSON.stringify(value);
 
-/** The text of an inline table, or of a kind that stands as a word, with a key in it. */
+/** A value with a key in it: an inline table, or the word of a kind, which becomes one. */
 function within(value, path, said) {
   if (!value.startsWith("{")) return `{ kind = ${value}, ${dotted(path)} = ${said} }`;
   let at = 1;

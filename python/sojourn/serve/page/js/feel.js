@@ -4,9 +4,9 @@ import { echoes, Hand, lastBefore } from "./lag.js";
 import { html, useEffect, useRef, useState } from "./view.js";
 
 const TARGETS = 10;
-const RADIUS = 0.07; // of the field's width
-const DWELL_MS = 250; // chosen: a hit is to stay on the target, so that passing by is none
-const FROM = 1 / 3; // of the run: by then uploads have filled their buffers
+const RADIUS = 0.07; // of the field's width; chosen: a ring that a hand behind a short queue reaches at once
+const DWELL_MS = 250; // chosen: to pass over a target is no hit
+const FROM = 1 / 3; // of the run; chosen: by then uploads have filled their buffers
 // Places of targets, chosen: far from each other, the same for A and B.
 const PLACES = [[0.2, 0.3], [0.8, 0.7], [0.25, 0.75], [0.75, 0.25], [0.5, 0.5]];
 
@@ -73,7 +73,7 @@ function Field({ name, run, playing, turn, onHit, onLag, onOwn, busy }) {
     const { up, down } = game(run);
     const rows = echoes(up, down);
     const from = run.seconds * FROM * 1000;
-    const length = run.seconds * 1000 - from - 1000;
+    const length = Math.max(1, run.seconds * 1000 - from - 1000);
     const began = performance.now();
     let [frame, shownAt, inside] = [0, 0, null];
     let dead = false;
@@ -115,7 +115,7 @@ function Field({ name, run, playing, turn, onHit, onLag, onOwn, busy }) {
     requestAnimationFrame((now) => onOwn(now - timeStamp));
   };
   const keys = (event) => {
-    const step = (event.shiftKey ? 0.1 : 0.02);
+    const step = event.shiftKey ? 0.1 : 0.02;
     const way = { ArrowLeft: [-step, 0], ArrowRight: [step, 0], ArrowUp: [0, -step], ArrowDown: [0, step] }[event.key];
     if (!way) return;
     event.preventDefault();
@@ -161,7 +161,7 @@ export function Feel({ model }) {
       <tr><th scope="row">what you see is old by</th>${runs.map(([name]) => html`<td>${playing && lags[name] !== undefined ? `${lags[name].toFixed(0)} ms` : ""}</td>`)}</tr>
       <tr><th scope="row">a ring takes you</th>${runs.map(([name]) => html`<td>${score(name)}</td>`)}</tr></tbody></table>
     <details><summary>What this is</summary><p>Each packet up of the ${game(runs[0][1]).name} carries your hand, the next one down brings it back, with the delays
-      that both had on this line. Between them the spot stays, and a lost packet moves nothing. The server's distance is not in it. ${
+      that both had on this line. Between them the spot stays, and a lost packet moves nothing. The distance of the server is left out. ${
       own.current.length ? `This browser itself adds ${median(own.current).toFixed(0)} ms from your hand to its picture, which is not taken off. ` : ""}This is no test of
       anybody's skill.</p></details>
   </section>`;

@@ -12,14 +12,14 @@ export const calls = (run) => run.flows
   .map((flow, number) => ({ ...flow, packets: run.packets[number] }))
   .filter(({ traffic }) => run.metrics?.some(([subject, metric]) => subject === traffic && metric === "mos"));
 
-/** The delay in ms of a flow's first packet that is sent at a time or after it; infinite if it was lost, null if none is sent any more. */
+/** The delay in ms of the first packet of a flow that is sent at a time or later; infinite if it was lost, null if there is none. */
 export function delayAt(packets, ms) {
   const [sent, delays] = packets.columns;
   const place = sent.findIndex((at) => at >= ms);
   return place < 0 || Number.isNaN(delays[place]) ? null : delays[place];
 }
 
-/** How long the answer to a word takes that is said at a time: on the line up, and down again; ms, infinite or null as above. */
+/** How long the answer to a word that is said at a time takes: up the line and down again; ms, infinite or null as above. */
 export function answerAfter(run, traffic, ms) {
   const way = (direction) => calls(run).find((flow) => flow.traffic === traffic && flow.direction === direction)?.packets;
   const [up, down] = [way("upstream"), way("downstream")];
@@ -51,7 +51,7 @@ function waiting(run) {
   return { at, bytes, ticks };
 }
 
-const shorter = (text) => (text === "upstream" ? "as the other end hears it" : "as it is heard here");
+const listenerOf = (direction) => (direction === "upstream" ? "as the other end hears it" : "as it is heard here");
 
 /** The panel: A, and B if it is there. */
 export function Hear({ model }) {
@@ -75,7 +75,7 @@ export function Hear({ model }) {
   const call = (name, run) => listen(`call ${name}`, [heard(packets(run), (said ??= phrase()))]);
   const queue = () => {
     const found = runs.map(([, run]) => waiting(run));
-    const most = Math.max(...found.map(({ bytes }) => bytes.reduce((a, b) => Math.max(a, b), 0)));
+    const most = Math.max(...found.map(({ bytes }) => bytes.reduce((most, one) => Math.max(most, one), 0)));
     const sides = found.map((one) => tones({ ...one, most, seconds: runs[0][1].seconds }));
     listen("queue", sides.length > 1 ? sides : [sides[0], sides[0]]);
   };
@@ -98,7 +98,7 @@ export function Hear({ model }) {
       <button type="button" aria-pressed=${now === "queue"} onClick=${() => (now === "queue" ? stop() : queue())}>${now === "queue" ? "Stop the tone" : "Hear the queue"}</button>
       ${flow ? runs.map(([name, run]) => html`<button type="button" onClick=${() => talk(name, run)}>Beat the drum to ${name}</button>`) : null}
       ${flows.length > 1 ? html`<label>call <select value=${way} onChange=${(event) => { stop(); choose(Number(event.target.value)); }}>
-        ${flows.map(({ traffic, direction }, number) => html`<option value=${number}>${traffic}, ${shorter(direction)}</option>`)}</select></label>` : null}
+        ${flows.map(({ traffic, direction }, number) => html`<option value=${number}>${traffic}, ${listenerOf(direction)}</option>`)}</select></label>` : null}
       <label class="volume">volume <input type="range" min="0" max="100" step="1" value=${volume * 100}
         onInput=${(event) => { set(event.target.value / 100); louder(event.target.value / 100); }} /></label>
     </div>
@@ -108,7 +108,7 @@ export function Hear({ model }) {
     ${flow ? html`<ul class="legend">${FATES.map((fate, number) => html`<li><span class=${`fate-${number} key`}></span>${fate}</li>`)}</ul>` : null}
     <p role="status">${told}</p>
     <details><summary>What this is</summary>
-      <p>${flow ? "Each packet of the call is 20 ms of a voice that this page makes. One that is lost, or that comes more than 60 ms after the fastest, is heard as the last one again, more softly, three times at most, and then as silence. Delay alone cannot be heard by listening, so there is a drum: its answer comes back after the delay of this line, up and down. The score is the model's; this is no listening test. " : ""}
+      <p>${flow ? "Each packet of the call is 20 ms of a voice that this page makes. In place of a packet that is lost, or more than 60 ms later than the fastest, you hear the last one again, more softly each time, three times at most, and then silence. Delay alone cannot be heard by listening, so there is a drum: its answer comes back after the delay of this line, up and down. The score is the model's; this is no listening test. " : ""}
       The queue's tone is 220 Hz while nothing waits and rises to 880 Hz; a click is a drop, a soft tick a mark${runs.length > 1 ? ". A is left, B is right" : ""}. Esc ends all sound.</p></details>
   </section>`;
 }

@@ -1,9 +1,9 @@
-// The form of all keys: what the engine's table says of each, its value in force, and its text as a second view.
+// The form of all keys: what the engine's table says of each, its value in force, and the scenario as text as a second view.
 
 import { added, copied, edit, renamed, without } from "./edit.js";
 import { file } from "./files.js";
 import { ends, form, named, names, rowsOf, search } from "./keys.js";
-import { numberAt, position, quantity, STEPS } from "./scenario.js";
+import { isWritten, numberAt, plain, position, quantity, STEPS } from "./scenario.js";
 import { html, useEffect, useMemo, useRef, useState } from "./view.js";
 
 const MOST = 80; // rows that a search shows
@@ -82,10 +82,12 @@ function Group({ title, rows, ...rest }) {
     ${open ? rows.map((row) => html`<${Row} key=${row.path} row=${row} ...${rest} />`) : null}</details>`;
 }
 
-/** Entries of traffic: another one, one more of a kind, none of it, another name. */
+/** The entries of traffic that the file has: rename, copy, remove, add. */
 function Entries({ model, side, known, applications, say }) {
   const [application, choose] = useState("voice");
-  const all = names(known, "traffic");
+  const listed = names(known, "traffic");
+  const all = listed.map(plain);
+  const written = listed.filter((name) => isWritten(model.scenario.value, name)).map(plain);
   const free = (start) => {
     for (let number = 2; ; number++) if (!all.includes(`${start}-${number}`)) return `${start}-${number}`;
   };
@@ -96,16 +98,16 @@ function Entries({ model, side, known, applications, say }) {
       say(error.message);
     }
   };
-  return html`<ul class="entries">${all.map((name) => html`<li><input type="text" aria-label=${`Name of ${name}`} value=${name}
+  return html`<ul class="entries">${written.map((name) => html`<li><input type="text" aria-label=${`Name of ${name}`} value=${name}
       onChange=${(event) => put((text) => renamed(text, name, event.target.value.trim()))} />
     <button type="button" onClick=${() => put((text) => copied(text, name, free(name)))}>Copy<span class="unseen"> ${name}</span></button>
-    <button type="button" disabled=${all.length < 2} onClick=${() => put((text) => without(text, name))}>Remove<span class="unseen"> ${name}</span></button></li>`)}
+    <button type="button" disabled=${written.length < 2} onClick=${() => put((text) => without(text, name))}>Remove<span class="unseen"> ${name}</span></button></li>`)}
     <li><label>another <select value=${application} onChange=${(event) => choose(event.target.value)}>
       ${applications.map(({ word }) => html`<option value=${word}>${word}</option>`)}</select></label>
       <button type="button" onClick=${() => put((text) => added(text, all.includes(application) ? free(application) : application, application))}>Add</button></li></ul>`;
 }
 
-/** The scenario as text. What is wrong is said with its place; what is right is run. */
+/** The scenario as text. A text with mistakes shows them with their lines; one without is run. */
 function Text({ model, side }) {
   const place = useRef(null);
   const timer = useRef(0);

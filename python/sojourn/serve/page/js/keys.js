@@ -2,23 +2,19 @@
 
 import { isWritten, segments } from "./scenario.js";
 
-const [PATH, KIND, VALUE, DEFAULT, ALLOWED, ABOUT, ORIGIN] = [0, 1, 2, 3, 4, 5, 6];
-
 /** A row of `keys.json` by names. */
-export const named = (row) => ({
-  path: row[PATH], kind: row[KIND], value: row[VALUE], default: row[DEFAULT], allowed: row[ALLOWED], about: row[ABOUT], origin: row[ORIGIN],
-});
+export const named = ([path, kind, value, preset, allowed, about, origin]) => ({ path, kind, value, default: preset, allowed, about, origin });
 
 const WORD = /"([^"]+)"(?: \(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\))?/g;
 
-/** What a value looks like: its words with their meanings, and whether it may be something else, too. */
+/** How a value is set: by a check box, a choice of words with their meanings, a word or a text, or a text. */
 export function form(value) {
   if (value === "true or false") return { as: "check" };
   if (value === "table with a kind") return { as: "kind" };
   const words = [...value.matchAll(WORD)].map(([, word, meaning]) => ({ word, meaning: meaning ?? "" }));
   const rest = value.replace(WORD, "").replace(/\bor\b|,/g, "").trim();
   if (words.length && !rest) return { as: words.length > 4 ? "list" : "radio", words };
-  if (words.length) return { as: "either", words, other: rest };
+  if (words.length) return { as: "either", words };
   return { as: "text" };
 }
 
@@ -51,7 +47,7 @@ export function places(row, known) {
   return found;
 }
 
-/** Whether a key stands in a scenario at a path: its kind is one of those that have it. */
+/** Whether the kind that is chosen above a path has this key. */
 export function applies(row, path, known) {
   if (!row.kind) return true;
   const kinds = row.kind.split(", ");
@@ -63,7 +59,10 @@ export function applies(row, path, known) {
   return false;
 }
 
-/** All keys of a scenario with their values, by group; tables and choices stand where they are chosen. */
+/** Parts of a path that name its group; of other paths, the first. */
+const GROUP_PARTS = { access: 2, traffic: 2, link: 2, home: 4 };
+
+/** The keys that a scenario can have, with their values and groups; and the kinds and profiles of each table that has a kind. */
 export function rowsOf(keys, known, text) {
   const found = [];
   const kinds = new Map();
@@ -80,9 +79,8 @@ export function rowsOf(keys, known, text) {
       if (!applies(row, path, known)) continue;
       const parts = segments(path);
       if (parts[0] === "traffic" && !isWritten(text, parts[1])) continue;
-      const group = parts.length === 1 ? "run" : parts[0] === "home" || parts[0] === "link" || parts[0] === "access" || parts[0] === "traffic"
-        ? parts.slice(0, parts[0] === "home" ? 4 : 2).slice(0, parts.length - 1).join(".") : parts[0];
-      found.push({ ...row, of: row.path, path, group, said: known.get(path) ?? (known.get(`${path}.kind`) ?? null) });
+      const group = parts.length === 1 ? "run" : parts.slice(0, Math.min(GROUP_PARTS[parts[0]] ?? 1, parts.length - 1)).join(".");
+      found.push({ ...row, of: row.path, path, group, said: known.get(path) ?? known.get(`${path}.kind`) ?? null });
     }
   }
   return { rows: found, kinds };
@@ -98,7 +96,7 @@ export function search(rows, words, synonyms) {
   });
 }
 
-/** Two finite bounds of a key as numbers in a unit, or null. */
+/** The bounds of a key as numbers in a unit; null unless both are finite. */
 export function ends(allowed, quantity, unit) {
   const both = /^(.+?) to (.+)$/.exec(allowed);
   if (!both) return null;

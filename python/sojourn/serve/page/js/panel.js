@@ -2,7 +2,7 @@
 // before is grey; parts of a sum are patterns of shade with their names beside them.
 
 import uPlot from "../vendor/uplot.js";
-import { html, useEffect, useRef } from "./view.js";
+import { html, useEffect, useMemo, useRef } from "./view.js";
 import { packetsSeen, rows, total, words } from "./picture.js";
 
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
@@ -25,7 +25,6 @@ function drawing(panel, a, b, ghost) {
   const [x, curves] = panel.curves(a);
   const data = [x];
   const series = [{}];
-  const bands = [];
   const put = (values, look) => {
     data.push(values.length === x.length ? values : x.map((_, row) => values[row] ?? null));
     series.push({ spanGaps: false, points: { show: false }, ...look });
@@ -53,7 +52,7 @@ function drawing(panel, a, b, ghost) {
     const shown = panel.stacked ? [total(other)[1]] : other[1].map(([, values]) => values);
     for (const values of shown) put(values, look);
   }
-  return { data, series, bands };
+  return { data, series };
 }
 
 /** Draws drops as ticks along the upper edge. */
@@ -76,7 +75,7 @@ const ticks = (run) => (plot) => {
   ctx.restore();
 };
 
-/** Draws single packets: from when each was sent to when it was there, at the height of its delay; a lost one is a cross below. */
+/** Draws single packets: a bar from when each was sent to when it arrived, at the height of its delay; a cross below for a lost one. */
 const packets = (run) => (plot) => {
   const { ctx, bbox } = plot;
   const seen = packetsSeen(run, bbox.width / devicePixelRatio);
@@ -123,7 +122,7 @@ export function Panel({ panel, a, b, ghost, theme, cursor, onCursor, onZoom }) {
     known.most = known.from === a.from && known.until === a.until ? Math.max(known.most, most) : most;
     [known.from, known.until, known.run] = [a.from, a.until, a];
     const width = Math.max(place.current.clientWidth, 200);
-    // As long as curves look as before, they only get other values: a slider moves while a plot stays.
+    // Curves that look as before only get new values: a plot is not made anew for each move of a slider.
     const look = JSON.stringify([width, theme, devicePixelRatio, series.map(({ stroke, fill, dash }) => [stroke, fill, dash])]);
     if (plot.current && known.look === look) {
       plot.current.setData(data);
@@ -180,35 +179,33 @@ export function Panel({ panel, a, b, ghost, theme, cursor, onCursor, onZoom }) {
     onCursor(Math.min(a.until, Math.max(a.from, next)));
   };
 
-  const curve = (run) => {
-    const shown = panel.curves(run);
-    return panel.stacked ? total(shown) : [shown[0], shown[1][0]?.[1] ?? []];
-  };
-  const sides = [["A", a], ...(b ? [["B", b]] : [])];
-  const parts = panel.curves(a)[1];
+  // Not again for each move of the cursor: one curve of each side, and its words.
+  const sides = useMemo(() => [["A", a], ...(b ? [["B", b]] : [])].map(([side, run]) => {
+    const [x, curves] = panel.curves(run);
+    const curve = panel.stacked ? total([x, curves]) : [x, curves[0]?.[1] ?? []];
+    return { side, curve, curves, told: words(b ? `${name}, ${side}` : name, panel.unit, curve, panel.figures) };
+  }), [panel, a, b]);
+  const [times, parts] = [sides[0].curve[0], sides[0].curves];
   const seen = panel.key === "delay" ? packetsSeen(a, Math.max(200, place.current?.clientWidth ?? 200)) : [];
   return html`<figure class="panel">
     <figcaption><b>${name}</b>, ${panel.unit}</figcaption>
     <div class="plot" ref=${place} tabindex="0" role="img" onKeyDown=${move}
-      aria-label=${sides.map(([side, run]) => words(sides.length > 1 ? `${name}, ${side}` : name, panel.unit, curve(run), panel.figures)).join(" ")}></div>
+      aria-label=${sides.map(({ told }) => told).join(" ")}></div>
     <ul class="legend">${
       (panel.stacked ? parts : parts.length > 1 ? parts : []).map(([label, , cause], number) =>
         html`<li><span class="key ${cause ? `cause-${cause}` : `line-${number % 4}`}"></span>${label}</li>`)
     }${b ? html`<li><span class="key b"></span>B</li>` : null}${ghost ? html`<li><span class="key ghost"></span>before</li>` : null}${
       panel.key === "queue" && a.ticks?.rows ? html`<li>short lines above: drops; shorter: marks</li>` : null
-    }${seen.length ? html`<li>bars: single packets, from sent to there; dashed late, a cross below lost</li>` : null}</ul>
+    }${seen.length ? html`<li>bars: single packets, from sent to arrived; dashed: late; cross below: lost</li>` : null}</ul>
     <details><summary>Words and table</summary>
-      ${sides.map(([side, run]) => html`<p>${words(sides.length > 1 ? `${side}: ${name}` : name, panel.unit, curve(run), panel.figures)}</p>`)}
+      ${sides.map(({ told }) => html`<p>${told}</p>`)}
       ${seen.length ? html`<p>${seen.length} packets: ${["in time", "late", "lost"].map((fate) => `${seen.filter((one) => one.fate === fate).length} ${fate}`).join(", ")}.</p>
         <div class="scroll" tabindex="0" role="region" aria-label="Single packets"><table><thead><tr><th scope="col">sent, s</th><th scope="col">delay, ms</th><th scope="col">came</th></tr></thead>
         <tbody>${seen.slice(0, 200).map(({ from, delay, fate }) => html`<tr><td>${from.toFixed(3)}</td><td>${delay === null ? "" : delay.toFixed(2)}</td><td>${fate}</td></tr>`)}</tbody></table></div>` : null}
       <div class="scroll" tabindex="0" role="region" aria-label=${`${name}, as a table`}><table>
-        <thead><tr><th scope="col">time, s</th>${sides.map(([side]) => html`<th scope="col">${side}, ${panel.unit}</th>`)}</tr></thead>
-        <tbody>${rows(curve(a)[0].map((at, row) => [at, row]).length ? [curve(a)[0], curve(a)[0].map((_, row) => row)] : [[], []]).map(
-          ([at, row]) => html`<tr><td>${at.toFixed(1)}</td>${sides.map(([, run]) => {
-            const value = curve(run)[1][row];
-            return html`<td>${value == null ? "" : value.toFixed(2)}</td>`;
-          })}</tr>`)}</tbody>
+        <thead><tr><th scope="col">time, s</th>${sides.map(({ side }) => html`<th scope="col">${side}, ${panel.unit}</th>`)}</tr></thead>
+        <tbody>${rows([times, times.map((_, row) => row)]).map(([at, row]) => html`<tr><td>${at.toFixed(1)}</td>${sides.map(({ curve }) =>
+          html`<td>${curve[1][row] == null ? "" : curve[1][row].toFixed(2)}</td>`)}</tr>`)}</tbody>
       </table></div>
     </details>
   </figure>`;

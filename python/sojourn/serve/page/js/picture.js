@@ -20,12 +20,12 @@ export function listener(run) {
   return flow?.traffic ?? run.traffic[0];
 }
 
-/** At this scale and closer, single packets are seen; ms of the run in a pixel. */
+/** Single packets are seen when a pixel is at most so many ms of the run; chosen: those of a call, one each 20 ms, are two pixels apart. */
 const CLOSE_MS = 10;
 
 /**
- * The packets of the entry whose delay is shown that are seen when a picture is close enough: when sent and when there, in s, delay in
- * ms, and whether they came late or were lost, which has no delay.
+ * The single packets that a picture shows if it is close enough, of the entry whose delay it shows: when each was sent and when it
+ * arrived, in s, its delay in ms (null if it was lost), and its fate.
  */
 export function packetsSeen(run, pixels) {
   if (((run.until - run.from) * 1000) / pixels > CLOSE_MS) return [];

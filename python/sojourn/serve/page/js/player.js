@@ -1,4 +1,4 @@
-// One place that makes sounds: nothing is heard before a press, and Esc ends all of it.
+// The one place that makes sounds: nothing is heard before a press, and Esc ends all of it.
 
 import { RATE } from "./sound.js";
 
@@ -8,36 +8,36 @@ let playing = null;
 /** Ends what is heard. */
 export function stop() {
   if (!playing) return;
-  const { sources, ended } = playing;
+  const { node, ended } = playing;
   playing = null;
-  for (const source of sources) source.stop();
+  node.stop();
   ended();
 }
 
 addEventListener("keydown", (event) => { if (event.key === "Escape") stop(); });
 
-function source(samples, sides) {
-  const buffer = context.createBuffer(sides, samples[0].length, RATE);
-  samples.forEach((one, side) => buffer.copyToChannel(one, side));
-  const node = context.createBufferSource();
+/** A source of samples, one array for each side, behind a gain. */
+function source(sides, volume) {
+  context ??= new AudioContext({ sampleRate: RATE });
+  context.resume();
+  const buffer = context.createBuffer(sides.length, sides[0].length, RATE);
+  sides.forEach((samples, side) => buffer.copyToChannel(samples, side));
+  const [node, loudness] = [context.createBufferSource(), context.createGain()];
   node.buffer = buffer;
-  return node;
+  loudness.gain.value = volume;
+  node.connect(loudness).connect(context.destination);
+  return { node, loudness };
 }
 
 /**
  * Plays samples, of one side or of left and right, from a time in s on. `tick` is called in each frame with the time that is heard,
  * `ended` once.
  */
-export function play(samples, { from = 0, volume = 1, tick = () => {}, ended = () => {} } = {}) {
+export function play(sides, { from = 0, volume = 1, tick = () => {}, ended = () => {} } = {}) {
   stop();
-  context ??= new AudioContext({ sampleRate: RATE });
-  context.resume();
-  const node = source(samples, samples.length);
-  const loudness = context.createGain();
-  loudness.gain.value = volume;
-  node.connect(loudness).connect(context.destination);
+  const { node, loudness } = source(sides, volume);
   const began = context.currentTime;
-  const mine = { sources: [node], loudness, ended };
+  const mine = { node, loudness, ended };
   playing = mine;
   node.onended = () => { if (playing === mine) stop(); };
   node.start(0, from);
@@ -51,12 +51,7 @@ export function play(samples, { from = 0, volume = 1, tick = () => {}, ended = (
 
 /** Plays a short sound beside what is heard, after some seconds. */
 export function also(samples, after = 0, volume = 1) {
-  context ??= new AudioContext({ sampleRate: RATE });
-  context.resume();
-  const node = source([samples], 1);
-  const loudness = context.createGain();
-  loudness.gain.value = volume;
-  node.connect(loudness).connect(context.destination);
+  const { node } = source([samples], volume);
   node.start(context.currentTime + after);
 }
 

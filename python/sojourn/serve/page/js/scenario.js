@@ -4,9 +4,11 @@
 export const segments = (path) => path.match(/"(?:[^"\\]|\\.)*"|[^.]+/g) ?? [];
 
 const quoted = (name) => (/^[\w-]+$/.test(name) ? name : JSON.stringify(name));
-const plain = (part) => (part.startsWith('"') ? JSON.parse(part) : part);
 
-/** Whether a file has an entry of this name: those of a `[[load]]` are named by the engine, and have no place of their own. */
+/** The name that a part of a path stands for. */
+export const plain = (part) => (part.startsWith('"') ? JSON.parse(part) : part);
+
+/** Whether a file has an entry of this name: the engine names those of a `[[load]]`, and they have no place of their own. */
 export const isWritten = (text, name) => text.includes(JSON.stringify(plain(name))) || text.includes(`'${plain(name)}'`);
 
 /** Paths and values of a canonical text, in its order. Entries of traffic go by their name. */

@@ -4,8 +4,9 @@
 /** Samples in a second; telephones of the wide band have as many. */
 export const RATE = 16000;
 
-const LOUDEST = 0.25; // −12 dB of full scale
-const MOST_REPEATS = 3; // of 20 ms: 60 ms, then silence
+const LOUDEST = 0.25; // −12 dB of full scale; chosen: it hurts nobody with headphones
+// Concealment of lost packets; chosen: simpler than G.711 appendix I, and silent after 60 ms as it is there.
+const MOST_REPEATS = 3; // of 20 ms
 const REPEAT_GAIN = 0.5; // −6 dB for each repetition
 
 /** Numbers from −1 to 1 that are the same each time: a linear congruential generator (Numerical Recipes, 3rd edition, 7.1.4). */

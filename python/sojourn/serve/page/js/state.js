@@ -36,7 +36,6 @@ export class Model {
     this.problems = signal([]);
     this.status = signal("The engine is being loaded.");
     this.version = signal("");
-    this.reactions = [];
     this.undone = [];
     this.sides = [new Side("A")];
     this.sides[0].settings.value = a;
@@ -109,7 +108,7 @@ export class Model {
     await this.simulate(side, dragged);
   }
 
-  /** What a kind needs and nobody has said is as the file has it, or as it is in force. */
+  /** Gives a new kind the keys that it requires and that nobody has set: as the file has them, or as they are in force. */
   async complete(side, path) {
     const [scenario, settings] = [this.scenario.value, side.settings.value];
     const problems = await side.engine.check(scenario, settings).then(() => [], (error) => error.problems ?? []);
@@ -120,7 +119,7 @@ export class Model {
     if (side.settings.value === settings) side.settings.value = { ...settings, ...Object.fromEntries(found) };
   }
 
-  /** The scenario with the settings of a side in it: comments stay where the text is written as most are. */
+  /** The scenario with the settings of a side in it: by an edit that keeps comments, or by the engine if the edit means something else. */
   async text(side) {
     const [scenario, settings] = [this.scenario.value, side.settings.value];
     if (!Object.keys(settings).length) return scenario;
@@ -134,7 +133,7 @@ export class Model {
     return is === meant ? text : spelt;
   }
 
-  /** Takes a text for the scenario, with what a side has set in it already; throws Problems. */
+  /** Takes a text, which has the settings of a side in it, as the scenario; throws Problems. */
   async write(side, text) {
     await side.engine.check(text, {});
     this.remember(side);
@@ -145,7 +144,7 @@ export class Model {
     await this.again();
   }
 
-  /** A key is as the file has it again. */
+  /** Takes a setting back: the key is as the file has it. */
   forget(side, path) {
     this.remember(side);
     side.settings.value = Object.fromEntries(Object.entries(side.settings.value).filter(([key]) => key !== path));
@@ -191,7 +190,6 @@ export class Model {
   }
 
   async simulate(side, dragged = false) {
-    const began = performance.now();
     const before = side.run.value;
     const message = {
       scenario: this.scenario.value, settings: side.settings.value, seed: this.seed.value,
@@ -216,7 +214,6 @@ export class Model {
         const speed = run.seconds / (run.took / 1000);
         this.status.value = `${run.seconds.toFixed(0)} s simulated in ${run.took.toFixed(0)} ms, ${speed.toFixed(0)} times real time.`;
       });
-      requestAnimationFrame(() => this.reactions.push(performance.now() - began));
     } catch (error) {
       this.problems.value = error instanceof Problems
         ? error.problems

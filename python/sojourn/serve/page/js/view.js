@@ -5,15 +5,14 @@ import htm from "../vendor/htm.js";
 import { useState } from "../vendor/hooks.js";
 
 export { useEffect, useMemo, useRef, useState } from "../vendor/hooks.js";
-export { signal, computed, effect, batch } from "../vendor/signals.js";
+export { batch, signal } from "../vendor/signals.js";
 export const html = htm.bind(h);
 export { render };
 
 /** A part that is loaded when somebody opens it: `load` gives its component. */
-export function Later({ title, load, open = false, ...rest }) {
+export function Later({ title, load, ...rest }) {
   const [part, show] = useState(null);
   const begin = () => load().then((Part) => show(() => Part), (error) => show(() => () => html`<p class="problems">${error.message}</p>`));
-  if (open && !part) begin();
-  return html`<details class="later" open=${open} onToggle=${(event) => { if (event.currentTarget.open && !part) begin(); }}>
+  return html`<details class="later" onToggle=${(event) => { if (event.currentTarget.open && !part) begin(); }}>
     <summary>${title}</summary>${part ? html`<${part} ...${rest} />` : null}</details>`;
 }
