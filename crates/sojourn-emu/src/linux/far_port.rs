@@ -2,18 +2,13 @@
 
 use super::relay::is_relayed;
 use super::tun_port::TunPort;
+use super::unit;
 use crate::plan::FarEnd;
 use crate::port::{Port, PortCounters};
 use crate::segment::Offload;
-use nix::sys::socket::{MsgFlags, recv, sendmsg};
+use nix::sys::socket::{MsgFlags, recv};
 use std::io::{self, IoSlice};
 use std::os::fd::{AsRawFd, OwnedFd};
-
-/// Bytes of the longest datagram of the relay, with its header.
-const LONGEST: usize = Offload::BYTES + 65_535;
-
-/// Most parts of a unit; the device has the same bound.
-const MOST_PARTS: usize = 80;
 
 /// Gives the relay what is the Internet's, and the device the rest.
 #[derive(Debug)]
@@ -31,7 +26,7 @@ impl FarPort {
             device,
             relay,
             far,
-            unit: vec![0; LONGEST].into_boxed_slice(),
+            unit: vec![0; unit::LONGEST].into_boxed_slice(),
         }
     }
 }
@@ -50,11 +45,7 @@ impl Port for FarPort {
             match recv(relay.as_raw_fd(), &mut self.unit, MsgFlags::MSG_DONTWAIT) {
                 Ok(length) if length > 0 => {
                     count += 1;
-                    if let Some((header, packet)) = self.unit[..length].split_first_chunk()
-                        && let Some(offload) = Offload::read(*header)
-                    {
-                        receive(offload, packet);
-                    }
+                    unit::read(&self.unit[..length], receive);
                 }
                 _ => break,
             }
@@ -72,13 +63,7 @@ impl Port for FarPort {
         {
             return self.device.write(offload, parts);
         }
-        let header = offload.to_bytes();
-        let mut all = [IoSlice::new(&[]); MOST_PARTS];
-        all[0] = IoSlice::new(&header);
-        all[1..=parts.len()].copy_from_slice(parts);
-        let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_NOSIGNAL;
-        sendmsg::<()>(relay.as_raw_fd(), &all[..=parts.len()], &[], flags, None)?;
-        Ok(())
+        unit::send(relay, offload, parts)
     }
 
     fn counters(&mut self) -> PortCounters {

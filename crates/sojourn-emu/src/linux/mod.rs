@@ -5,9 +5,9 @@
 //! | [`holder`], [`inside`] | the processes that hold the namespaces and run what is inside |
 //! | [`session`] | one emulation from its beginning to its end |
 //! | [`namespace`], [`netlink`] | users, addresses, routes |
-//! | [`tun`], [`tun_port`] | devices, and the ends of the link over them |
+//! | [`tun`], [`tun_port`], `unit` | devices, the ends of the link over them, and what ends read and write |
 //! | [`far_port`], [`relay`] | the Internet behind the far end |
-//! | [`between`], [`packet_port`] | the lab box: two interfaces of the host, and the ends of the link over them |
+//! | [`between`], `interface`, [`packet_port`] | the lab box: two interfaces of the host, and the ends of the link over them |
 //! | [`monotonic`] | the clock |
 //! | [`priority`] | real-time priority |
 //! | [`mail`] | messages between processes |
@@ -30,3 +30,4 @@ pub mod session;
 mod system;
 pub mod tun;
 pub mod tun_port;
+mod unit;

@@ -4,11 +4,10 @@
 //! frame is that of TUN devices.
 
 use super::system::{self, Arrived};
-use super::tun_port::{LONGEST, MOST_PARTS};
+use super::unit;
 use crate::plan::ETHERNET_HEADER;
 use crate::port::{Port, PortCounters};
 use crate::segment::Offload;
-use nix::sys::uio::writev;
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -31,7 +30,7 @@ impl PacketPort {
     pub fn open(index: u32) -> io::Result<Self> {
         Ok(Self {
             socket: system::packet_socket(index, RECEIVE_BUFFER)?,
-            unit: vec![0; LONGEST + ETHERNET_HEADER].into_boxed_slice(),
+            unit: vec![0; unit::LONGEST + ETHERNET_HEADER].into_boxed_slice(),
             counted: PortCounters::default(),
         })
     }
@@ -70,29 +69,16 @@ impl Port for PacketPort {
                 self.counted.tagged += 1;
                 continue;
             }
-            let unit = self.unit.get(..length);
-            match unit.and_then(|unit| unit.split_first_chunk()) {
-                Some((header, frame)) if let Some(offload) = Offload::read(*header) => {
-                    receive(offload, frame);
-                }
-                _ => self.counted.lost += 1,
+            let whole = self.unit.get(..length);
+            if !whole.is_some_and(|unit| unit::read(unit, receive)) {
+                self.counted.lost += 1;
             }
         }
         Ok(count)
     }
 
     fn write(&mut self, offload: Offload, parts: &[IoSlice<'_>]) -> io::Result<()> {
-        let header = offload.to_bytes();
-        let mut all = [IoSlice::new(&[]); MOST_PARTS];
-        all[0] = IoSlice::new(&header);
-        all[1..=parts.len()].copy_from_slice(parts);
-        loop {
-            match writev(&self.socket, &all[..=parts.len()]) {
-                Ok(_) => return Ok(()),
-                Err(nix::Error::EINTR) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
+        unit::write(&self.socket, offload, parts)
     }
 
     fn counters(&mut self) -> PortCounters {

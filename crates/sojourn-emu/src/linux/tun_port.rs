@@ -1,19 +1,13 @@
 //! A TUN device as an end of the link.
 
+use super::unit;
 use crate::port::{Port, PortCounters};
 use crate::segment::Offload;
-use nix::sys::uio::writev;
 use nix::unistd::read;
 use std::fs::File;
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileExt;
-
-/// Bytes of the longest unit: an IP packet of 16 bits' length with the header before it.
-pub(super) const LONGEST: usize = Offload::BYTES + 65_535 + 1;
-
-/// Most parts of a unit that is written, its header included: a joined packet has one per segment and its headers.
-pub(super) const MOST_PARTS: usize = 80;
 
 /// Reads and writes a device, and knows what it lost.
 #[derive(Debug)]
@@ -34,7 +28,7 @@ impl TunPort {
             device,
             name,
             counters,
-            unit: vec![0; LONGEST].into_boxed_slice(),
+            unit: vec![0; unit::LONGEST].into_boxed_slice(),
             text: vec![0; 4096].into_boxed_slice(),
         }
     }
@@ -60,29 +54,13 @@ impl Port for TunPort {
                 Err(error) => return Err(error.into()),
             };
             count += 1;
-            let Some((header, packet)) = self.unit[..length].split_first_chunk() else {
-                continue;
-            };
-            // What was not offered is not handed over: the kernel cuts it first.
-            if let Some(offload) = Offload::read(*header) {
-                receive(offload, packet);
-            }
+            unit::read(&self.unit[..length], receive);
         }
         Ok(count)
     }
 
     fn write(&mut self, offload: Offload, parts: &[IoSlice<'_>]) -> io::Result<()> {
-        let header = offload.to_bytes();
-        let mut all = [IoSlice::new(&[]); MOST_PARTS];
-        all[0] = IoSlice::new(&header);
-        all[1..=parts.len()].copy_from_slice(parts);
-        loop {
-            match writev(&self.device, &all[..=parts.len()]) {
-                Ok(_) => return Ok(()),
-                Err(nix::Error::EINTR) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
+        unit::write(&self.device, offload, parts)
     }
 
     fn counters(&mut self) -> PortCounters {

@@ -15,7 +15,7 @@ use sojourn_base::Address;
 use std::io::IoSlice;
 
 /// Most segments of a group. chosen: 65,535 B in segments of 1000 B.
-const MOST_JOINED: usize = 64;
+pub(crate) const MOST_JOINED: usize = 64;
 
 /// Groups at a time; with one more, the first is written. chosen: flows that are due within one pass of 50 µs, at 1 Gb/s four
 /// packets of full size.

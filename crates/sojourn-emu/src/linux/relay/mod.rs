@@ -17,10 +17,11 @@ use self::packet::{Kind, Packet};
 use self::tcp::Relayed;
 use self::udp::Flow;
 use super::holder::Holder;
+use super::unit;
 use crate::plan::FarEnd;
 use crate::segment::Offload;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::socket::{MsgFlags, recv, sendmsg};
+use nix::sys::socket::{MsgFlags, recv};
 use nix::unistd::write;
 use std::collections::BTreeMap;
 use std::io::{self, IoSlice};
@@ -271,10 +272,7 @@ impl<'a> Relay<'a> {
 
     /// Lets a packet enter the link; without room, it is lost, as in any network.
     fn enter(&self, offload: Offload, packet: &[u8]) {
-        let header = offload.to_bytes();
-        let parts = [IoSlice::new(&header), IoSlice::new(packet)];
-        let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_NOSIGNAL;
-        let _ = sendmsg::<()>(self.model.as_raw_fd(), &parts, &[], flags, None);
+        let _ = unit::send(&self.model, offload, &[IoSlice::new(packet)]);
     }
 
     /// The outside has answered.
