@@ -1,15 +1,19 @@
+mod cost;
+mod records;
+
 use super::*;
 use crate::classify::{Entry, Rule};
 use crate::clock::Wake;
-use crate::port::PortCounters;
+use crate::plan::FarEnd;
+use crate::segment::Offload;
 use proptest::prelude::*;
-use sojourn_base::{BitRate, Limit, Packets, Seed};
+use sojourn_base::{Bytes, Limit, Packets, Seed};
 use sojourn_link::{Framing, LinkConfig, SerialConfig};
 use sojourn_queue::{CodelConfig, CodelLaw, DropTailConfig, ManagerConfig};
-use sojourn_record::{ColumnData, RecordConfig};
+use sojourn_record::RecordConfig;
 use sojourn_scenario::DirectedLink;
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 const MBPS: u64 = 10;
@@ -84,22 +88,6 @@ impl Port for FakePort {
             tagged: 0,
         }
     }
-}
-
-#[test]
-fn between_interfaces_only_frames_of_ip_are_read_as_packets() {
-    let mut frame = [0x45; 60];
-    for (kind, is_ip) in [
-        ([0x08, 0x00], true),
-        ([0x86, 0xdd], true),
-        ([0x08, 0x06], false), // ARP
-        ([0x88, 0x64], false), // PPPoE
-    ] {
-        frame[12..14].copy_from_slice(&kind);
-        assert_eq!(ip_of(&frame, ETHERNET_HEADER).is_some(), is_ip);
-    }
-    assert_eq!(ip_of(&frame[..13], ETHERNET_HEADER), None);
-    assert_eq!(ip_of(&frame, 0).map(<[u8]>::len), Some(60));
 }
 
 struct FakeClock(Rc<Script>);
@@ -405,54 +393,6 @@ fn marks_of_the_manager_are_in_the_headers_that_are_written() {
 }
 
 #[test]
-fn packets_are_recorded_as_of_the_entry_whose_they_are() {
-    let voice = datagram(Direction::Upstream, 200, 5004, 0);
-    let other = datagram(Direction::Downstream, 300, 7, 0);
-    let units = [
-        (Instant::from_ms(1), Direction::Upstream, voice.clone()),
-        (Instant::from_ms(2), Direction::Downstream, other),
-        (Instant::from_ms(3), Direction::Upstream, voice),
-    ];
-    let (script, mut pump) = emulation(&plan(DropTailConfig::bytes(100_000)), units);
-    run(&script, &mut pump);
-    let finished = pump.finish();
-    let records = finished.records;
-    assert_eq!(records.traffic_names(), ["voice", "tcp", "udp", "other"]);
-    let rows: Vec<_> = records
-        .datagrams()
-        .iter()
-        .map(|row| {
-            (
-                row.traffic.0,
-                row.flow,
-                row.sequence,
-                row.direction,
-                row.length.0,
-            )
-        })
-        .collect();
-    let (up, down) = (Direction::Upstream, Direction::Downstream);
-    assert_eq!(
-        rows,
-        [(0, 0, 0, up, 200), (2, 0, 0, down, 300), (0, 0, 1, up, 200)]
-    );
-    // The parts of the delay sum to the whole.
-    for row in records.datagrams() {
-        let sojourn_record::Fate::Arrived(at) = row.fate else {
-            panic!("{row:?}")
-        };
-        assert_eq!(row.split.total(), at.saturating_since(row.sent_at));
-    }
-    let names: Vec<&str> = finished.tables.iter().map(|table| table.name).collect();
-    assert_eq!(names, ["emulation", "emulation_lateness"]);
-    // A row for each second, and one bin for each direction: nothing was late.
-    assert_eq!(finished.tables[0].columns[0].data.len(), 3);
-    assert_eq!(finished.tables[1].columns[0].data.len(), 2);
-    assert_eq!(finished.summary.grade, crate::Grade::Good);
-    assert_eq!(finished.summary.lateness.upstream.packets, 2);
-}
-
-#[test]
 fn what_cannot_be_emulated_is_refused_with_a_sentence() {
     let ends = || {
         let script = Rc::new(Script::default());
@@ -476,278 +416,4 @@ fn what_cannot_be_emulated_is_refused_with_a_sentence() {
     far.mtu = Bytes(1500);
     let refusal = Pump::new(&far, ends()).unwrap_err();
     assert!(refusal.message.contains("there is room for"), "{refusal}");
-}
-
-/// Words as they are spelled: the dictionary of an emulation has more entries.
-fn spelled(data: &ColumnData) -> Vec<String> {
-    match data {
-        ColumnData::Words { codes, dictionary } => {
-            let word = |code: &i32| Some(dictionary.get(usize::try_from(*code).ok()?)?.clone());
-            codes
-                .iter()
-                .map(|code| word(code).unwrap_or_default())
-                .collect()
-        }
-        other => vec![format!("{other:?}")],
-    }
-}
-
-/// The same datagrams over the same link, in a simulation and in an emulation, give the same tables.
-#[test]
-fn records_are_those_of_a_simulation() {
-    let text = r#"
-schema = 1
-name = "both"
-duration = "4 s"
-[emulate]
-rtt = "20 ms"
-[access.upstream]
-link = { kind = "docsis30-single", rate = "5 Mb/s" }
-queue = { kind = "docsis-pie", limit = "60000 B" }
-[access.downstream]
-link = { kind = "serial", rate = "10 Mb/s", delay = "1 ms" }
-queue = { kind = "codel", ecn = true }
-[[traffic]]
-name = "up"
-app = { kind = "constant-rate", direction = "upstream", packet = "1200 B", interval = "1600 us" }
-match = { port = 1 }
-rtt = "20 ms"
-[[traffic]]
-name = "down"
-app = { kind = "constant-rate", direction = "downstream", packet = "900 B", interval = "600 us" }
-match = { port = 2 }
-rtt = "20 ms"
-"#;
-    let mut scenario = sojourn_scenario::Scenario::parse(text).unwrap_or_else(|it| panic!("{it}"));
-    let simulate = |scenario: &sojourn_scenario::Scenario| {
-        let recorder = sojourn_engine::column_recorder(scenario, scenario.record);
-        let outcome = sojourn_engine::run(scenario, Seed(1), recorder, &|| false);
-        outcome.unwrap().recorder.into_records()
-    };
-    let simulated = simulate(&scenario);
-    let mut units: Vec<_> = simulated
-        .datagrams()
-        .iter()
-        .map(|row| {
-            let length = u16::try_from(row.length.0).unwrap();
-            let unit = datagram(row.direction, length, row.traffic.0 + 1, 0);
-            (row.sent_at, row.direction, unit)
-        })
-        .collect();
-    units.sort_by_key(|(at, ..)| *at);
-    assert!(units.len() > 2000);
-    let (plan, _) = Plan::of(&scenario, &crate::Options::default()).unwrap();
-    let (script, mut pump) = emulation(&plan, units);
-    run(&script, &mut pump);
-    let emulated = pump.finish();
-    scenario.duration = emulated.summary.duration;
-    let simulated = simulate(&scenario);
-    assert_eq!(emulated.summary.hidden_losses, 0);
-    let dropped = |records: &Records| {
-        records
-            .signals()
-            .map(|(_, count)| count.packets)
-            .sum::<u64>()
-    };
-    assert!(dropped(&simulated) > 50, "{}", dropped(&simulated));
-    let (simulated, emulated) = (simulated.tables(), emulated.records.tables());
-    let names = |tables: &[Table]| tables.iter().map(|it| it.name).collect::<Vec<_>>();
-    assert_eq!(names(&emulated), names(&simulated));
-    for (emulated, simulated) in emulated.iter().zip(&simulated) {
-        // Entries for what matches no other have rows of nothing in an emulation.
-        if ["traffic", "delays", "delay_histogram"].contains(&simulated.name) {
-            continue;
-        }
-        for (ours, theirs) in emulated.columns.iter().zip(&simulated.columns) {
-            let same = spelled(&ours.data) == spelled(&theirs.data);
-            assert!(same, "{}.{}", simulated.name, ours.name);
-        }
-    }
-}
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-/// Counts what each thread allocates.
-struct Counting;
-
-// SAFETY: hands its arguments unchanged to the system's allocator.
-#[expect(unsafe_code, reason = "an allocator is an unsafe trait")]
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
-        // SAFETY: the caller keeps the contract.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-/// Gives the same unit with every read while there is time, and throws away what is written.
-#[derive(Debug)]
-struct Source {
-    unit: Vec<u8>,
-    written: Rc<Cell<u64>>,
-}
-
-impl Port for Source {
-    fn read_batch(
-        &mut self,
-        _most: usize,
-        receive: &mut dyn FnMut(Offload, &[u8]),
-    ) -> io::Result<usize> {
-        receive(Offload::default(), &self.unit);
-        Ok(1)
-    }
-
-    fn write(&mut self, _: Offload, _: &[IoSlice<'_>]) -> io::Result<()> {
-        self.written.set(self.written.get() + 1);
-        Ok(())
-    }
-}
-
-/// A clock that moves on by a millisecond with every wait.
-#[derive(Default)]
-struct Ticks {
-    now: Instant,
-    until: Instant,
-    /// Share of its core that the loop takes.
-    busy_percent: u64,
-    has_given_priority_up: bool,
-}
-
-impl Clock for Ticks {
-    fn now(&self) -> Instant {
-        self.now
-    }
-
-    fn wait(&mut self, _until: Instant) -> io::Result<Wake> {
-        self.now += Span::from_ms(1);
-        let both = PerDirection {
-            upstream: true,
-            downstream: true,
-        };
-        Ok(Wake {
-            readable: both,
-            ended: self.now >= self.until,
-        })
-    }
-
-    fn rest(&mut self, until: Instant) {
-        self.now = self.now.max(until);
-    }
-
-    fn give_priority_up(&mut self) {
-        self.has_given_priority_up = true;
-    }
-
-    fn busy(&mut self) -> Option<Span> {
-        let since = self.now.saturating_since(Instant::ZERO);
-        Some(Span::from_ns(since.as_ns() * self.busy_percent / 100))
-    }
-}
-
-/// An emulation that is idle but for its processor.
-fn idle_until(until: Instant, busy_percent: u64) -> (Pump<FakePort>, Ticks) {
-    let (_, mut pump) = emulation(&plan(DropTailConfig::bytes(100_000)), []);
-    let mut clock = Ticks {
-        until,
-        busy_percent,
-        ..Ticks::default()
-    };
-    pump.run(&mut clock, &mut |_| {}).unwrap();
-    (pump, clock)
-}
-
-/// Of the first second nobody knows what the loop took before: it is judged from the second one on.
-#[test]
-fn a_loop_that_needs_its_core_joins_writes_and_then_gives_its_priority_up() {
-    let (pump, clock) = idle_until(Instant::from_ms(2_900), 85);
-    assert!(!pump.snapshot().joins && !clock.has_given_priority_up);
-    let (pump, clock) = idle_until(Instant::from_ms(3_100), 85);
-    assert!(pump.snapshot().joins && !clock.has_given_priority_up);
-    let (pump, clock) = idle_until(Instant::from_ms(5_100), 85);
-    assert!(clock.has_given_priority_up);
-    let summary = pump.finish().summary;
-    assert!(summary.joined && summary.gave_priority_up);
-    let (pump, clock) = idle_until(Instant::from_s(20), 75);
-    assert!(!pump.snapshot().joins && !clock.has_given_priority_up);
-}
-
-/// 1250 B at 1 Gb/s take 10 µs: five packets are due within 50 µs.
-#[test]
-fn joined_writes_are_at_least_50_us_apart_and_never_early() {
-    let fast = |link: &mut DirectedLink| {
-        link.link = LinkConfig {
-            queue: link.link.queue.clone(),
-            ..SerialConfig::plain(BitRate::from_mbps(1_000), Span::from_ms(1)).into()
-        };
-    };
-    let mut plan = plan(DropTailConfig::bytes(1_000_000));
-    fast(&mut plan.access.upstream);
-    let unit = datagram(Direction::Upstream, 1250, 1, 0);
-    let units = vec![(Instant::from_ms(7), Direction::Upstream, unit); 20];
-    let (script, mut pump) = emulation(&plan, units);
-    run(&script, &mut pump);
-    let written = script.written.borrow();
-    assert_eq!(written.len(), 20);
-    let mut times: Vec<Instant> = written.iter().map(|(at, ..)| *at).collect();
-    // 10 µs on the link, 10 µs on the gigabit behind it, 10 ms of propagation.
-    assert!(times[0] >= Instant::from_us(7_000 + 10_000 + 20));
-    assert!(times[19] >= Instant::from_us(7_000 + 10_000 + 210));
-    times.dedup();
-    assert!(times.len() <= 5, "{times:?}");
-    for pair in times.windows(2) {
-        assert!(
-            pair[1].saturating_since(pair[0]) >= Span::from_us(50),
-            "{times:?}"
-        );
-    }
-    assert!(pump.snapshot().joins);
-}
-
-#[test]
-fn packets_cost_no_allocation() {
-    for joined in [false, true] {
-        no_allocation_per_packet(joined);
-    }
-}
-
-fn no_allocation_per_packet(joined: bool) {
-    let mut plan = plan(CodelConfig::RFC8289);
-    plan.record = RecordConfig::NOTHING;
-    let written = Rc::new(Cell::new(0));
-    let port = |direction| Source {
-        unit: datagram(direction, 1400, 1, 2),
-        written: Rc::clone(&written),
-    };
-    let ends = Ends {
-        inside: port(Direction::Upstream),
-        far: port(Direction::Downstream),
-    };
-    let mut pump = Pump::new(&plan, ends).unwrap();
-    if joined {
-        pump.joiner = Some(Joiner::new(0));
-    }
-    let mut clock = Ticks {
-        until: Instant::from_s(3),
-        ..Ticks::default()
-    };
-    pump.run(&mut clock, &mut |_| {}).unwrap();
-    let before = (ALLOCATIONS.get(), written.get());
-    clock.until = Instant::from_s(13);
-    pump.run(&mut clock, &mut |_| {}).unwrap();
-    let (allocated, packets) = (ALLOCATIONS.get() - before.0, written.get() - before.1);
-    assert!(packets > 15_000, "{packets}");
-    // A list with a row for each second grows.
-    assert!(
-        allocated <= 4,
-        "{allocated} allocations for {packets} packets"
-    );
 }
