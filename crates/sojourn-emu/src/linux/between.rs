@@ -4,7 +4,7 @@
 //! namespace, only descriptors of this one: when it dies, however it dies, the kernel gives physical interfaces back to
 //! the host, and ends virtual ones. When it ends in order, both kinds are given back.
 
-use super::error::Refused;
+use super::error::{Refused, in_words};
 use super::interface::Interface;
 use super::netlink::{Link, Netlink};
 use super::packet_port::PacketPort;
@@ -44,7 +44,8 @@ struct Moved {
     was_up: bool,
 }
 
-/// Longest wait for both ends to be connected, in ms. chosen: what negotiation takes on copper (IEEE 802.3 clause 28: 3 s).
+/// Longest wait for both ends to be connected, in ms. chosen: Ethernet over copper negotiates for some 3 s (IEEE 802.3
+/// clause 28).
 const CONNECTED_MS: u16 = 8_000;
 
 impl Between {
@@ -57,19 +58,20 @@ impl Between {
         let host = Netlink::open().map_err(failed)?;
         let host_namespace = File::open("/proc/thread-self/ns/net").map_err(failed)?;
         let Ends { inside, far } = &asked.names;
-        if inside == far {
+        let found = [
+            Interface::find(&host, inside)?,
+            Interface::find(&host, far)?,
+        ];
+        if found[0].index == found[1].index {
             return Err(Refused::usage(
-                format!("both ends are {inside}"),
+                format!("both ends are {}", found[0].name),
                 "--between takes two interfaces",
             ));
         }
-        let mut found = Vec::new();
-        for name in [inside, far] {
-            let interface = Interface::find(&host, name)?;
+        for interface in &found {
             if let Some(refused) = interface.refusal(longest, asked.take) {
                 return Err(refused);
             }
-            found.push(interface);
         }
         // A thread of its own goes into the new namespace: this one stays where it is.
         thread::scope(|scope| {
@@ -86,7 +88,10 @@ fn failure(error: &io::Error) -> Refused {
             "an emulation between two interfaces needs the rights of root",
             "sudo sojourn emulate FILE --between IF_A IF_B",
         ),
-        _ => Refused::failure(format!("the interfaces cannot be taken: {error}"), ""),
+        _ => Refused::failure(
+            format!("the interfaces cannot be taken: {}", in_words(error)),
+            "",
+        ),
     }
 }
 

@@ -43,12 +43,7 @@ impl Refused {
 
     /// A step of the way into the namespaces, by its name in the holder, with the system's answer.
     pub fn step(step: &str, number: i32) -> Self {
-        let why = io::Error::from_raw_os_error(number).to_string();
-        let why = why
-            .split(" (os error")
-            .next()
-            .unwrap_or(&why)
-            .to_lowercase();
+        let why = in_words(&io::Error::from_raw_os_error(number)).to_lowercase();
         match (step, number) {
             ("tun", libc::ENOENT | libc::ENODEV | libc::ENXIO) => Self::usage(
                 "the emulation needs /dev/net/tun, which is not there",
@@ -85,6 +80,13 @@ impl Refused {
             _ => Self::failure(format!("the emulation cannot set up its {step}: {why}"), ""),
         }
     }
+}
+
+/// What the system said, without its number.
+pub(super) fn in_words(error: &io::Error) -> String {
+    let text = error.to_string();
+    let words = text.split(" (os error").next();
+    words.unwrap_or(&text).to_owned()
 }
 
 /// Which of the known locks is on this machine.

@@ -1,10 +1,10 @@
 //! An interface of the host: what the kernel says of it, and why it cannot be an end of the link.
 
-use super::error::Refused;
+use super::error::{Refused, in_words};
 use super::netlink::{Link, Netlink};
 use super::system;
 use nix::ifaddrs::getifaddrs;
-use nix::net::if_::if_nametoindex;
+use nix::net::if_::{if_indextoname, if_nametoindex};
 use sojourn_base::Bytes;
 use std::fs;
 use std::io;
@@ -23,7 +23,7 @@ pub(super) struct Interface {
 }
 
 impl Interface {
-    /// Looks at the interface of this name.
+    /// Looks at the interface of this name, which may be one of its other names.
     pub(super) fn find(netlink: &Netlink, name: &str) -> Result<Self, Refused> {
         let missing = || {
             Refused::usage(
@@ -33,17 +33,25 @@ impl Interface {
         };
         let index = if_nametoindex(name).map_err(|_| missing())?;
         let link = netlink.link(index).map_err(|_| missing())?;
-        let routes = |table: &str| {
-            let text = fs::read_to_string(format!("/proc/thread-self/net/{table}"));
-            text.unwrap_or_default()
+        // The kernel's tables have the first of its names.
+        let name = if_indextoname(index).map_err(|_| missing())?;
+        let name = name.to_string_lossy().into_owned();
+        let unknown = |error: io::Error| {
+            let message = format!(
+                "nobody can tell what {name} is used for: {}",
+                in_words(&error)
+            );
+            Refused::failure(message, "")
         };
+        let addresses = addresses(&name).map_err(unknown)?;
+        let has_default_route = leads_out(&name, &routes("route"), &routes("ipv6_route"));
         Ok(Self {
-            name: name.to_owned(),
             index,
             link,
-            addresses: addresses(name).unwrap_or_default(),
-            has_default_route: leads_out(name, &routes("route"), &routes("ipv6_route")),
-            joins_in_hardware: system::joins_received(name),
+            addresses,
+            has_default_route,
+            joins_in_hardware: system::joins_received(&name),
+            name,
         })
     }
 
@@ -92,7 +100,13 @@ impl Interface {
     }
 }
 
-/// Addresses of an interface but those of its link alone.
+/// A table of routes of the network namespace of the calling thread; empty if the kernel was built without it.
+fn routes(table: &str) -> String {
+    let text = fs::read_to_string(format!("/proc/thread-self/net/{table}"));
+    text.unwrap_or_default()
+}
+
+/// Addresses of an interface, without those that are of its link alone.
 fn addresses(name: &str) -> io::Result<Vec<IpAddr>> {
     let all = getifaddrs()?.filter(|one| one.interface_name == name);
     let known = all.filter_map(|one| {

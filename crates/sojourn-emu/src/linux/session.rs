@@ -1,7 +1,7 @@
 //! One emulation from its beginning to its end: processes, threads, and what is seen of it meanwhile.
 
 use super::between::{Between, Interfaces};
-use super::error::Refused;
+use super::error::{Refused, in_words};
 use super::far_port::FarPort;
 use super::holder::Holder;
 use super::inside::Commands;
@@ -142,56 +142,38 @@ pub struct Session {
 }
 
 impl Session {
-    /// Makes the namespaces and starts the loop; the command waits for [`Self::go`].
+    /// Takes interfaces or makes namespaces, and starts the loop; a command waits for [`Self::go`].
     ///
     /// # Errors
     /// What the system refuses, or what of the plan cannot be.
     pub fn start(request: &Request) -> Result<Self, Refused> {
         let wrong = |why: Refusal| Refused::usage(why.message, why.hint);
         request.plan.check().map_err(wrong)?;
-        let failed =
-            |error: io::Error| Refused::failure(format!("the emulation cannot start: {error}"), "");
         let (watched, stop) =
-            pipe2(nix::fcntl::OFlag::O_CLOEXEC).map_err(|error| failed(error.into()))?;
+            pipe2(nix::fcntl::OFlag::O_CLOEXEC).map_err(|error| cannot_start(&error.into()))?;
         let snapshot = Arc::new(Mutex::new(Snapshot::default()));
-        let (setup, commands) = match &request.around {
-            Around::Command { setup, commands } => (setup, commands),
+        let shown = Arc::clone(&snapshot);
+        let Started {
+            held,
+            superpackets,
+            looped: (loop_thread, looped),
+            relayed,
+        } = match &request.around {
+            Around::Command { setup, commands } => {
+                let holder = Arc::new(Holder::start(setup, commands)?);
+                start_around(request, holder, watched, shown)
+                    .map_err(|error| cannot_start(&error))?
+            }
             Around::Interfaces(asked) => {
-                let longest = request.plan.mtu;
-                let (between, ends) = Between::take(asked, longest)?;
-                let (loop_thread, looped) =
-                    start_between(request, ends, watched, Arc::clone(&snapshot)).map_err(failed)?;
-                return Ok(Self {
-                    superpackets: (Superpackets::TcpAndUdp, Superpackets::TcpAndUdp),
-                    held: Held::Interfaces(between),
-                    loop_thread,
-                    snapshot,
-                    stop: Some(stop),
-                    is_asked: false,
-                    looped: Some(looped),
-                    relayed: None,
-                });
+                let (between, ends) = Between::take(asked, request.plan.mtu)?;
+                start_between(request, between, ends, watched, shown)
+                    .map_err(|error| cannot_start(&error))?
             }
         };
-        let holder = Arc::new(Holder::start(setup, commands)?);
-        let watched = Arc::new(watched);
-        let mut relayed = None;
-        let mut to_relay = None;
-        if setup.internet {
-            let (ours, theirs) = relay_sockets().map_err(failed)?;
-            to_relay = Some(ours);
-            relayed = Some(
-                start_relay(&holder, theirs, &request.plan, Arc::clone(&watched))
-                    .map_err(failed)?,
-            );
-        }
-        let (loop_thread, looped) =
-            start_around(request, &holder, to_relay, &watched, Arc::clone(&snapshot))
-                .map_err(failed)?;
         Ok(Self {
-            superpackets: holder.devices.superpackets,
-            held: Held::Command(holder),
+            held,
             loop_thread,
+            superpackets,
             snapshot,
             stop: Some(stop),
             is_asked: false,
@@ -213,10 +195,9 @@ impl Session {
         let is_over = || self.looped.as_ref().is_none_or(JoinHandle::is_finished);
         if !is_over() {
             let ended = self.held.holder().map(Holder::ended);
-            let polled = ended.map(|ended| PollFd::new(ended, PollFlags::POLLIN));
-            let mut polled: Vec<PollFd<'_>> = polled.into_iter().collect();
-            let _ = poll(&mut polled, PollTimeout::from(milliseconds));
-            if polled.iter().any(|one| one.any() == Some(true)) {
+            let mut polled = ended.map(|ended| PollFd::new(ended, PollFlags::POLLIN));
+            let _ = poll(polled.as_mut_slice(), PollTimeout::from(milliseconds));
+            if polled.is_some_and(|one| one.any() == Some(true)) {
                 // chosen: what the loop needs for its last pass and its records, before we look again.
                 let _ = poll(&mut [], PollTimeout::from(5_u16));
             }
@@ -246,10 +227,7 @@ impl Session {
     }
 
     /// Waits until everything has ended, and says what it was.
-    ///
-    /// # Errors
-    /// If the loop failed.
-    pub fn finish(mut self) -> Result<Outcome, Refused> {
+    pub fn finish(mut self) -> Outcome {
         let looped = self.looped.take().expect("a session is finished once");
         let (finished, failed) = match looped.join() {
             Ok(left) => left,
@@ -273,12 +251,12 @@ impl Session {
             (false, true) => Ended::Command,
             (false, false) => Ended::Time,
         };
-        Ok(Outcome {
+        Outcome {
             finished,
             ended,
             status,
             failed,
-        })
+        }
     }
 }
 
@@ -311,14 +289,35 @@ fn start_relay(
         })
 }
 
-/// Starts the loop around a command, with the relay behind its far end.
+/// What has been started.
+struct Started {
+    held: Held,
+    superpackets: (Superpackets, Superpackets),
+    looped: (i32, Loop),
+    relayed: Option<JoinHandle<()>>,
+}
+
+fn cannot_start(error: &io::Error) -> Refused {
+    let why = in_words(error);
+    Refused::failure(format!("the emulation cannot start: {why}"), "")
+}
+
+/// Starts the loop around a command, and the relay behind its far end if there is an Internet.
 fn start_around(
     request: &Request,
-    holder: &Holder,
-    relay: Option<OwnedFd>,
-    watched: &OwnedFd,
+    holder: Arc<Holder>,
+    watched: OwnedFd,
     snapshot: Arc<Mutex<Snapshot>>,
-) -> io::Result<(i32, Loop)> {
+) -> io::Result<Started> {
+    let watched = Arc::new(watched);
+    let has_internet = matches!(&request.around, Around::Command { setup, .. } if setup.internet);
+    let (mut relay, mut relayed) = (None, None);
+    if has_internet {
+        let (ours, theirs) = relay_sockets()?;
+        relay = Some(ours);
+        let watched = Arc::clone(&watched);
+        relayed = Some(start_relay(&holder, theirs, &request.plan, watched)?);
+    }
     let devices = &holder.devices;
     let inside = TunPort::new(
         devices.inside.try_clone()?,
@@ -343,16 +342,22 @@ fn start_around(
         },
         enders: vec![holder.ended().try_clone_to_owned()?, watched.try_clone()?],
     };
-    start_loop(request, ends, waits, snapshot)
+    Ok(Started {
+        looped: start_loop(request, ends, waits, snapshot)?,
+        superpackets: devices.superpackets,
+        held: Held::Command(holder),
+        relayed,
+    })
 }
 
 /// Starts the loop between two interfaces.
 fn start_between(
     request: &Request,
+    between: Between,
     ends: Ends<PacketPort>,
     watched: OwnedFd,
     snapshot: Arc<Mutex<Snapshot>>,
-) -> io::Result<(i32, Loop)> {
+) -> io::Result<Started> {
     let waits = Waits {
         sources: PerDirection {
             upstream: vec![ends.inside.as_fd().try_clone_to_owned()?],
@@ -360,7 +365,12 @@ fn start_between(
         },
         enders: vec![watched],
     };
-    start_loop(request, ends, waits, snapshot)
+    Ok(Started {
+        looped: start_loop(request, ends, waits, snapshot)?,
+        superpackets: (Superpackets::TcpAndUdp, Superpackets::TcpAndUdp),
+        held: Held::Interfaces(between),
+        relayed: None,
+    })
 }
 
 /// What the loop waits for.
@@ -418,11 +428,9 @@ fn run_guarded<P: Port>(
 ) -> Option<String> {
     let run = AssertUnwindSafe(|| pump.run(clock, show));
     match catch_unwind(run) {
-        Ok(result) => result.err().map(|failure: Failure| {
-            let text = failure.to_string();
-            let words = text.split(" (os error").next().unwrap_or(&text);
-            words.to_owned()
-        }),
+        Ok(result) => result
+            .err()
+            .map(|Failure { doing, source }| format!("cannot {doing}: {}", in_words(&source))),
         Err(panic) => {
             let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
             let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
