@@ -20,7 +20,7 @@ pub(crate) mod scheduler;
 pub mod timeline;
 pub mod upstream;
 
-use sojourn_base::{Bytes, Meta};
+use sojourn_base::{Bytes, Meta, Packets};
 use sojourn_queue::{Backlog, Held};
 
 /// What a backlog costs on the wire: each packet has a MAC header of its own.
@@ -72,6 +72,14 @@ impl Fragment {
     fn frame_rest(&self) -> Bytes {
         Bytes(self.rest().min(u64::from(self.packet.meta.length)))
     }
+}
+
+/// What is staged in fragments, by the bytes of each that queue managers count.
+pub(crate) fn staged(rests: impl Iterator<Item = Bytes>) -> Backlog {
+    rests.fold(Backlog::default(), |sum, rest| Backlog {
+        bytes: sum.bytes + rest,
+        packets: Packets(sum.packets.0 + 1),
+    })
 }
 
 /// The packet as a queue manager is told of it.

@@ -17,7 +17,7 @@ use super::call::{Call, run_timers};
 use super::config::{RequestSubtracts, Service, UpstreamConfig};
 use super::scheduler::{CLASSIC, Grant, LOW_LATENCY, Outcome, Scheduler};
 use super::timeline::Timeline;
-use super::{Fragment, on_wire, with_header};
+use super::{Fragment, on_wire, staged, with_header};
 use crate::docsis::map::MapDraws;
 use crate::queue_call::next_timer;
 use crate::token_bucket::TokenBucket;
@@ -648,11 +648,8 @@ impl<M: QueueManager + ?Sized> Link for Upstream<M> {
     }
 
     fn staged(&self) -> Backlog {
-        let rests = self.flows.iter().filter_map(|flow| flow.fragment.as_ref());
-        rests.fold(Backlog::default(), |sum, rest| Backlog {
-            bytes: sum.bytes + rest.frame_rest(),
-            packets: Packets(sum.packets.0 + 1),
-        })
+        let fragments = self.flows.iter().filter_map(|flow| flow.fragment.as_ref());
+        staged(fragments.map(Fragment::frame_rest))
     }
 
     fn keeps_order(&self) -> bool {

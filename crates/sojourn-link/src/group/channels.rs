@@ -1,10 +1,10 @@
 //! Which channels a group has upstream, and which of them a modem is bonded over.
 //!
-//! Source: specification of service groups, sections 2 and 3.1; DOCSIS 3.0 PHY for SC-QAM channels.
-//! Deviations: all SC-QAM channels of a group are alike.
+//! A passive optical network is one channel, whose minislots are words of 4 B.
 //!
-//! A passive optical network is one channel, whose minislots are words of 4 B (section 6). Source: G.984, G.987, G.9807 as that
-//! section has them; xgpon4ns3.
+//! Source: specification of service groups, sections 2, 3.1 and 6; DOCSIS 3.0 PHY for SC-QAM channels; G.984, G.987 and G.9807,
+//! as section 6 has them, and xgpon4ns3 for passive optical networks.
+//! Deviations: all SC-QAM channels of a group are alike.
 
 use alloc::boxed::Box;
 use alloc::format;

@@ -2,7 +2,8 @@
 //!
 //! Source: specification of service groups, sections 4.2 and 4.4; proactive grants as in DOCSIS 3.1, see
 //! [`crate::docsis31::proactive`].
-//! Deviations: a grant without request is on the first channel of its home.
+//! Deviations: a grant without request is on the first channel of its home; where minislots follow each other, all that begin
+//! in a frame are reckoned from its first minislot.
 
 use super::channels::ChannelSet;
 use super::config::{Grants, GroupConfig, MemberConfig};

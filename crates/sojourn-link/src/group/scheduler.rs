@@ -225,16 +225,19 @@ impl Scheduler {
         }
     }
 
-    /// The start of the first interval in which the byte before `position` was within the buckets. Positions never decrease.
-    pub(super) fn eligible_at(
-        &mut self,
-        (port, flow): (usize, usize),
-        position: u64,
-    ) -> Option<Instant> {
+    /// Nobody will ask when bytes that end before `position` were within the buckets.
+    pub(super) fn forget(&mut self, (port, flow): (usize, usize), position: u64) {
         let log = &mut self.ports[port].flows[flow].eligible;
         while log.len() > 1 && log[0].0 < position {
             log.pop_front();
         }
+    }
+
+    /// The start of the first interval in which the byte before `position` was within the buckets. Positions never decrease.
+    pub(super) fn eligible_at(&mut self, of: (usize, usize), position: u64) -> Option<Instant> {
+        self.forget(of, position);
+        let (port, flow) = of;
+        let log = &self.ports[port].flows[flow].eligible;
         log.front().map(|entry| entry.1)
     }
 

@@ -3,7 +3,7 @@
 //! Source: specification of service groups, sections 4.3 and 4.4. Deviations: none known.
 
 use super::{Group, Members, Request, Use};
-use crate::docsis31::scheduler::LOW_LATENCY;
+use crate::docsis31::scheduler::{LOW_LATENCY, pick};
 use crate::group::channels::Form;
 use crate::group::config::Contending;
 use crate::group::contention::{Contention, Tries, deferral};
@@ -117,18 +117,28 @@ impl Group {
     ) {
         let first = self.homes[port].first;
         let current = self.layout.grid.interval_of(now);
-        let frames = self.layout.grid.channels[first].frames;
-        let mut at = None;
-        if let Some(polls) = self.homes[port].polls {
+        let at = match self.homes[port].polls {
             // Frames and intervals of a passive optical network are the same.
-            let polled = self.layout.grid.starts_at(polls.from(current + 1));
-            at = Some((polled, first, 0));
-        }
-        for map in current..self.next_map {
-            if at.is_some() {
-                break;
-            }
-            if self.modems[port].flows[flow].has_grant(map) {
+            Some(polls) => Some(self.layout.grid.starts_at(polls.from(current + 1))),
+            None => self.frame_to_ask(now, (port, flow), context),
+        };
+        let at = at.map(|at| (at, first, 0));
+        self.register((port, flow), at);
+        self.modems[port].flows[flow].contention = Contention::Deferring { at, left: 0, tries };
+    }
+
+    /// The first frame after `now` of an interval that is known and has no grant, in which the flow asks.
+    fn frame_to_ask(
+        &mut self,
+        now: Instant,
+        (port, flow): (usize, usize),
+        context: &mut dyn LinkContext,
+    ) -> Option<Instant> {
+        let grid = &self.layout.grid;
+        let first = self.homes[port].first;
+        let state = &mut self.modems[port].flows[flow];
+        for map in grid.interval_of(now)..self.next_map {
+            if state.has_grant(map) {
                 continue;
             }
             // The modem of White 2013 asks at the start of each interval, that of docsis-ns3 anywhere in it.
@@ -137,17 +147,15 @@ impl Group {
                 Form::Docsis31 => {
                     let number = 2 * map + u64::from(flow == LOW_LATENCY);
                     let unit = context.unit_at(Draw::RequestFrame, number);
-                    crate::docsis31::scheduler::pick(frames - 1, unit)
+                    pick(grid.channels[first].frames - 1, unit)
                 }
             };
-            let begins = self.layout.grid.frame_at(map, first, frame);
+            let begins = grid.frame_at(map, first, frame);
             if begins > now {
-                at = Some((begins, first, 0));
-                break;
+                return Some(begins);
             }
         }
-        self.register((port, flow), at);
-        self.modems[port].flows[flow].contention = Contention::Deferring { at, left: 0, tries };
+        None
     }
 
     fn register(&mut self, (port, flow): (usize, usize), at: Option<(Instant, usize, u32)>) {
@@ -299,9 +307,13 @@ impl Group {
                 is_behind = place == Ok((at, channel, opportunity));
             }
         }
-        let at = found;
-        self.modems[port].flows[flow].contention = Contention::Deferring { at, left: 0, tries };
-        self.register((port, flow), at);
+        let contention = Contention::Deferring {
+            at: found,
+            left: 0,
+            tries,
+        };
+        self.modems[port].flows[flow].contention = contention;
+        self.register((port, flow), found);
     }
 
     /// The flow requests at its opportunity, if it still wants to; returns for how many bytes.
