@@ -127,23 +127,18 @@ impl GroupConfig {
         ))
     }
 
-    /// What is wrong with homes that share it, for instance reserved rates that the channel cannot keep. `homes` are the service of each
-    /// kind of home and their number.
+    /// What is wrong with homes that share the channels, for instance reserved rates that these cannot keep. `homes` are the
+    /// service of each kind of home and their number.
     pub fn problems_with(&self, homes: &[(&MemberConfig, u64)]) -> Vec<ConfigProblem> {
         let quantum = self.scheduler.quantum.0;
         let mut problems = Vec::new();
-        let largest = homes
-            .iter()
-            .flat_map(|(member, _)| self.minislot_bytes(member.modulation))
-            .max();
-        let Some(largest) = largest else {
-            return problems; // nobody is on it
+        let caps = homes.iter();
+        let caps = caps.flat_map(|(member, _)| self.minislot_bytes(member.modulation));
+        let caps: Vec<u64> = caps.collect();
+        let (Some(&largest), Some(&least)) = (caps.iter().max(), caps.iter().min()) else {
+            return problems; // nobody is on them
         };
-        let least = homes
-            .iter()
-            .flat_map(|(member, _)| self.minislot_bytes(member.modulation))
-            .min();
-        if least == Some(0) {
+        if least == 0 {
             problems.push(problem(
                 "channel",
                 "a minislot of some homes has no byte".into(),
@@ -158,9 +153,10 @@ impl GroupConfig {
                 "at least a minislot; \"1536 B\" is a packet of full size",
             ));
         }
+        let grid = self.grid();
         let promised: f64 = homes
             .iter()
-            .map(|(member, count)| self.promised(member) * *count as f64)
+            .map(|(member, count)| self.promised(&grid, member) * *count as f64)
             .sum();
         let all: f64 = homes.iter().map(|(_, count)| *count as f64).sum();
         let limit = self.scheduler.limit;
@@ -181,23 +177,52 @@ impl GroupConfig {
                 "lower reserved rates, less proactive grants, fewer homes, wider channels, or a higher proactive_limit",
             ));
         }
+        if problems.is_empty()
+            && let Some((number, share)) = self.overfull(&grid, homes)
+        {
+            problems.push(problem(
+                "scheduler.proactive_limit",
+                format!(
+                    "grants without request take {:.0} % of channel {}",
+                    100.0 * share,
+                    number + 1
+                ),
+                "less proactive grants, or homes whose `channels` begin with another one",
+            ));
+        }
         problems
     }
 
+    /// A channel of which grants without request would take more than there is, and what share of it they take.
+    fn overfull(&self, grid: &Grid, homes: &[(&MemberConfig, u64)]) -> Option<(usize, f64)> {
+        let mut unasked = alloc::vec![0.0; grid.channels.len()];
+        for (member, count) in homes {
+            let (first, minislots) = self.unasked(grid, member);
+            unasked[first] += minislots * *count as f64;
+        }
+        let shares = grid.channels.iter().zip(unasked);
+        let shares = shares.map(|(it, unasked)| unasked / it.data(self.requests.minimum) as f64);
+        shares.enumerate().find(|(_, share)| *share > 1.0)
+    }
+
     /// Share of the minislots that a home takes whatever the others do.
-    fn promised(&self, member: &MemberConfig) -> f64 {
+    fn promised(&self, grid: &Grid, member: &MemberConfig) -> f64 {
         let capacity = self.capacity_of(member.modulation, member.channels);
         let reserved = member.reserved.as_bps() as f64 / capacity.as_bps().max(1) as f64;
-        let grid = self.grid();
+        let all: u64 = grid.channels.iter().map(Channel::minislots).sum();
+        reserved + self.unasked(grid, member).1 / all as f64
+    }
+
+    /// The first channel of a home, and how many minislots of an interval it is granted there without request.
+    fn unasked(&self, grid: &Grid, member: &MemberConfig) -> (usize, f64) {
         let first = grid.first_channel(member.channels);
+        let channel = &grid.channels[first];
         let cap = self.minislot_bytes(member.modulation)[first];
-        let all = grid.channels.iter().map(Channel::minislots);
-        let all: u64 = all.sum();
-        let frames = grid.channels[first].frames as f64;
-        let grants = [member.grants(&grid.channels[first], cap), self.polls()];
-        let fixed = grants.into_iter().flatten();
-        let fixed = fixed.map(|it| it.minislots as f64 * frames / it.period as f64 / all as f64);
-        reserved + fixed.sum::<f64>()
+        let grants = [member.grants(channel, cap), self.polls()];
+        let in_interval =
+            |it: Grants| it.minislots as f64 * channel.frames as f64 / it.period as f64;
+        let minislots = grants.into_iter().flatten().map(in_interval).sum();
+        (first, minislots)
     }
 }
 
@@ -221,5 +246,35 @@ impl MemberConfig {
             period,
             minislots: bytes.div_ceil(cap.max(1)),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::docsis31::config::Service;
+    use crate::docsis31::proactive::ProactiveConfig;
+
+    #[test]
+    fn grants_without_request_are_limited_to_half_of_the_channel() {
+        // Vector 19: 5 Mb/s in each frame are two minislots of 235: 58 homes within half of them.
+        let member = MemberConfig {
+            service: Service::LowLatency,
+            proactive: ProactiveConfig::Basic(Guarantee {
+                rate: BitRate::from_mbps(5),
+                interval: Some(Span::from_us(135)),
+            }),
+            ..MemberConfig::BASE
+        };
+        let config = GroupConfig::BASE;
+        assert_eq!(config.problems_with(&[(&member, 58)]), []);
+        let problems = config.problems_with(&[(&member, 117)]);
+        assert_eq!(problems.len(), 1);
+        // 234 of 235 minislots.
+        assert!(problems[0].message.contains("take 100 %"), "{problems:?}");
+        assert!(
+            problems[0].message.contains("58 such homes"),
+            "{problems:?}"
+        );
     }
 }
