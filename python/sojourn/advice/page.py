@@ -9,15 +9,15 @@ import numpy as np
 from markupsafe import Markup
 
 from sojourn.advice.answer import LEVEL, Advice
-from sojourn.advice.arms import Arm
 from sojourn.advice.cliff import CLIFF
-from sojourn.advice.said import setting_words
-from sojourn.answers.figure import Figure
+from sojourn.advice.said import setting_words, times_words
+from sojourn.advice.search import CONFIRM_SEEDS
+from sojourn.answers.figure import Figure, of_one_panel
 from sojourn.answers.report_content import PlainCell, PlainTable
 from sojourn.files import fresh_folder, write_file
-from sojourn.plots.spec import Axis, Dots, Line, Mark, Panel, PlotSpec
+from sojourn.plots.spec import Axis, Dots, Line, Mark, Panel
 from sojourn.report.drawing_files import draw_files
-from sojourn.report.page import page_environment, style_sheet
+from sojourn.report.page import page_of
 
 __all__ = ["write_page"]
 
@@ -41,22 +41,17 @@ def write_page(advice: Advice, directory: Path) -> None:
     """Write `report.html`, its figure, `advice.json`, the line and the lines to paste into a new directory."""
     figures = [_graph(advice)] if advice.found.cliffs else []
     drawn = draw_files(figures, fresh_folder(directory / "figures", root=directory))
-    page = (
-        page_environment()
-        .get_template("advice.html")
-        .render(
-            title=f"What to set: {advice.line.scenario.name}",
-            headline=advice.sentence,
-            facts=advice.sentences,
-            blocks=advice.blocks,
-            names=TARGETS,
-            setting=_named(advice, advice.setting),
-            confirmed=_confirmed(advice),
-            standings=_standings(advice),
-            figures=[(figure, Markup(drawn[figure.item])) for figure in figures],
-            assumed=advice.assumed,
-            style=style_sheet(),
-        )
+    page = page_of(
+        "advice.html",
+        title=f"What to set: {advice.line.scenario.name}",
+        headline=advice.sentence,
+        facts=advice.sentences,
+        pastes=[(TARGETS[name], text) for name, text in advice.blocks.items()],
+        setting=setting_words(advice.line, advice.setting),
+        confirmed=_confirmed(advice),
+        standings=_standings(advice),
+        figures=[(figure, Markup(drawn[figure.item])) for figure in figures],
+        assumed=advice.assumed,
     )
     write_file(directory / "report.html", page)
     text = json.dumps(advice.as_json(), indent=2, ensure_ascii=False)
@@ -68,16 +63,12 @@ def write_page(advice: Advice, directory: Path) -> None:
         write_file(directory / f"{name}.txt", block)
 
 
-def _named(advice: Advice, arm: Arm) -> str:
-    return setting_words(advice.line, arm)
-
-
 def _confirmed(advice: Advice) -> PlainTable:
     rows = tuple(tuple(PlainCell(text) for text in row) for row in advice.rows())
     return PlainTable(
         "confirmed",
         "What it does",
-        f"Means of {len(next(iter(advice.found.confirmed.values())))} runs of {advice.found.confirm_s:g} s with other seeds than "
+        f"Means of {CONFIRM_SEEDS} runs of {advice.found.confirm_s:g} s with other seeds than "
         f"the race, and {100 * LEVEL:.0f} % intervals. Delays are those of the router and the line, without propagation.",
         advice.headings(),
         rows,
@@ -87,15 +78,9 @@ def _confirmed(advice: Advice) -> PlainTable:
 def _standings(advice: Advice) -> PlainTable:
     rows = tuple(
         (
-            PlainCell(_named(advice, one.arm)),
+            PlainCell(setting_words(advice.line, one.arm)),
             PlainCell(VERDICTS[one.verdict]),
-            PlainCell(
-                ""
-                if one.verdict == "taken"
-                else f"{one.ratio:.2f} times"
-                if one.ratio < 10
-                else f"{one.ratio:.0f} times"
-            ),
+            PlainCell("" if one.verdict == "taken" else times_words(one.ratio)),
         )
         for one in advice.found.standings
     )
@@ -123,15 +108,10 @@ def _graph(advice: Advice) -> Figure:
         y=Axis("delay, 99 %", "ms", scale="log", low=least / 2, high=max(1.2 * most, 4 * least)),
         marks=tuple(marks),
     )
-    plot = PlotSpec(
-        name="cliff",
-        title="How near the cliff is",
-        panels=(panel,),
-        height=80,
-        legend="below",
+    return of_one_panel(
+        "cliff",
+        "How near the cliff is",
+        panel,
+        caption=f"A rate is over the cliff where the delay is above {CLIFF} times that at the lowest rate.",
         description="99th percentile of delay over the share of the line's rate that the router is told.",
     )
-    caption = (
-        f"A rate is over the cliff where the delay is above {CLIFF} times that at the lowest rate."
-    )
-    return Figure("cliff", plot, caption)

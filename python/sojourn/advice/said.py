@@ -22,6 +22,7 @@ __all__ = [
     "second_sentence",
     "sentence",
     "setting_words",
+    "times_words",
 ]
 
 KIND_WORDS: Mapping[str, str] = {
@@ -109,9 +110,7 @@ def _gain(found: Found, users: Sequence[User]) -> str:
 
     before, after = value(AS_IS), value(found.taken)
     moved = "falls" if after < before else "rises"
-    return f"{user.use.people}'s {what} {moved} from {significant(before, 3)} to {significant(after, 3)} {unit}".replace(
-        "pages's", "the pages'"
-    ).replace("transfers's", "the transfers'")
+    return f"{user.use.whose} {what} {moved} from {significant(before, 3)} to {significant(after, 3)} {unit}"
 
 
 def _cost(found: Found) -> str:
@@ -146,6 +145,17 @@ def _percent(standing: Standing) -> str:
         if standing.ratio < 3
         else f"{standing.ratio:.1f} times"
     )
+
+
+def times_words(ratio: float) -> str:
+    """Return how many times as much a setting costs.
+
+    Examples
+    --------
+    >>> times_words(1.234), times_words(45.6)
+    ('1.23 times', '46 times')
+    """
+    return f"{ratio:.2f} times" if ratio < 10 else f"{ratio:.0f} times"
 
 
 def group_sentence(found: Found) -> str:

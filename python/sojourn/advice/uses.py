@@ -29,8 +29,8 @@ class Use:
     ----------
     word
         As in `--for`.
-    people
-        How sentences call those who do it.
+    whose
+        In a sentence, as in "the game's delay".
     kinds
         Kinds of applications that stand for it.
     weight
@@ -38,7 +38,7 @@ class Use:
     """
 
     word: str
-    people: str
+    whose: str
     kinds: tuple[str, ...]
     weight: float
 
@@ -46,10 +46,10 @@ class Use:
 USES: Mapping[str, Use] = {
     use.word: use
     for use in (
-        Use("call", "the call", ("voice", "video-call"), 1.0),
-        Use("game", "the game", ("online-game", "game", "cloud-game"), 1.0),
-        Use("web", "pages", ("web", "web-3gpp", "web-akhtar"), 0.5),
-        Use("bulk", "transfers", ("bulk",), 0.25),
+        Use("call", "the call's", ("voice", "video-call"), 1.0),
+        Use("game", "the game's", ("online-game", "game", "cloud-game"), 1.0),
+        Use("web", "the pages'", ("web", "web-3gpp", "web-akhtar"), 0.5),
+        Use("bulk", "the transfers'", ("bulk",), 0.25),
     )
 }
 """All uses with their weights. Source: the specification of advice, chosen there: what cannot wait counts most."""

@@ -37,6 +37,12 @@ class Figure:
         return self.plot.title
 
 
+def of_one_panel(item: str, title: str, panel: Panel, *, caption: str, description: str) -> Figure:
+    """Return a figure of one panel, with its legend below it; `item` names the plot, too."""
+    plot = PlotSpec(item, title, (panel,), height=80, legend="below", description=description)
+    return Figure(item, plot, caption)
+
+
 def failed(item: str, title: str, reason: str, group: str = "printed") -> Figure:
     """Return what stands in the place of a figure that could not be drawn."""
     words = f"could not be drawn: {reason}"

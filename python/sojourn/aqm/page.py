@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from sojourn.answers.figure import Figure
+from sojourn.answers.figure import Figure, of_one_panel
 from sojourn.answers.report_content import PlainCell, PlainTable
 from sojourn.aqm.scenarios import LEFT_OUT
 from sojourn.aqm.suite import BAND, MEASURES, OWN, Measured, Result
 from sojourn.bands import Band, estimate_json, number_cell, place_of
-from sojourn.plots.spec import Axis, Dots, Mark, Panel, PlotSpec
+from sojourn.plots.spec import Axis, Dots, Mark, Panel
 from sojourn.report.checks import SCHEMA, Block, Section, rows_table, write_check_page
 from sojourn.stats.estimate import Estimate
 
@@ -175,16 +175,12 @@ def _graph(results: Sequence[Result], band: Band) -> Figure:
         y=Axis("mean queuing delay", "ms", low=0.0),
         marks=tuple(marks),
     )
-    plot = PlotSpec(
-        name="delay-and-utilisation",
-        title="Delay and utilisation",
-        panels=(panel,),
-        height=80,
-        legend="below",
+    return of_one_panel(
+        "delay-and-utilisation",
+        "Delay and utilisation",
+        panel,
+        caption="Each dot is a scenario; down and to the right is better.",
         description="Mean queuing delay against utilisation, one dot a scenario; better is down and to the right.",
-    )
-    return Figure(
-        "delay-and-utilisation", plot, "Each dot is a scenario; down and to the right is better."
     )
 
 

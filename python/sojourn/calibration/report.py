@@ -15,7 +15,7 @@ from sojourn.calibration.side import Side
 from sojourn.files import fresh_folder, write_file
 from sojourn.report.drawing_files import draw_files
 from sojourn.report.files import write_plain
-from sojourn.report.page import DrawnFigure, page_environment, style_sheet
+from sojourn.report.page import DrawnFigure, page_of
 from sojourn.version import VERSION
 
 __all__ = ["write_page"]
@@ -51,17 +51,13 @@ def write_page(calibration: Answer, directory: Path) -> None:
                 "notes": _notes(side),
             }
         )
-    page = (
-        page_environment()
-        .get_template("calibration.html")
-        .render(
-            style=style_sheet(),
-            sentence=calibration.sentence,
-            access=calibration.access.words,
-            sides=sides,
-            has_ensemble=bool(calibration.ensemble()),
-            provenance=_provenance(calibration),
-        )
+    page = page_of(
+        "calibration.html",
+        sentence=calibration.sentence,
+        access=calibration.access.words,
+        sides=sides,
+        has_ensemble=bool(calibration.ensemble()),
+        provenance=_provenance(calibration),
     )
     write_file(directory / "report.html", page)
 

@@ -34,7 +34,7 @@ def write_report(directory: Path, analysis: Analysis, tests: pl.DataFrame) -> Pa
     """
     from sojourn.report.drawing_files import draw_files
     from sojourn.report.files import write_plain
-    from sojourn.report.page import DrawnFigure, page_environment, style_sheet
+    from sojourn.report.page import DrawnFigure, page_of
     from sojourn.version import VERSION
 
     made = figures(analysis)
@@ -48,22 +48,18 @@ def write_report(directory: Path, analysis: Analysis, tests: pl.DataFrame) -> Pa
         write_plain(folders["tables"] / f"{table.name}.csv", table)
     effects = pl.DataFrame(effect_rows(analysis), infer_schema_length=None)
     write_file(directory / "effects.csv", without_formulas(effects).write_csv())
-    page = (
-        page_environment()
-        .get_template("trial.html")
-        .render(
-            style=style_sheet(),
-            headline=headline(analysis),
-            headlines=headlines(analysis),
-            overview_figures=[d for d in drawn if d.figure.group == "overview"],
-            other_figures=[d for d in drawn if d.figure.group != "overview"],
-            shown_tables=[table for table in shown if table.name not in _FOLDED],
-            folded_tables=[table for table in shown if table.name in _FOLDED],
-            absent=analysis.absent,
-            doubtful=_doubtful(tests),
-            skipped=_skipped(directory),
-            provenance=_provenance(directory, analysis, tests, VERSION),
-        )
+    page = page_of(
+        "trial.html",
+        headline=headline(analysis),
+        headlines=headlines(analysis),
+        overview_figures=[d for d in drawn if d.figure.group == "overview"],
+        other_figures=[d for d in drawn if d.figure.group != "overview"],
+        shown_tables=[table for table in shown if table.name not in _FOLDED],
+        folded_tables=[table for table in shown if table.name in _FOLDED],
+        absent=analysis.absent,
+        doubtful=_doubtful(tests),
+        skipped=_skipped(directory),
+        provenance=_provenance(directory, analysis, tests, VERSION),
     )
     path = directory / "report.html"
     write_file(path, page)

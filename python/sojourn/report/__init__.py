@@ -44,9 +44,9 @@ def make_ready(definition: StudyDefinition, *, figures: bool = True, pdf: bool =
     drawers = Drawers(pdf=pdf, expected=len(definition.figure) if figures else 0)
     for name in ("scipy.special", "sojourn.report.builder"):
         importlib.import_module(name)
-    from sojourn.report.page import study_page
+    from sojourn.report.page import page_environment
 
-    study_page()
+    page_environment().get_template("report.html")  # is kept
     return drawers
 
 

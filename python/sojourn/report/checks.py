@@ -12,7 +12,7 @@ from sojourn.answers.figure import Figure
 from sojourn.answers.report_content import PlainCell, PlainTable
 from sojourn.files import fresh_folder, write_file
 from sojourn.report.drawing_files import draw_files
-from sojourn.report.page import page_environment, style_sheet
+from sojourn.report.page import page_of
 
 __all__ = ["SCHEMA", "Block", "Judged", "Section", "rows_table", "write_check_page"]
 
@@ -103,19 +103,15 @@ def write_check_page(
 ) -> None:
     """Write `report.html` and its figures into a new directory; `headline` answers, `left_out` tells what was not judged."""
     drawn = draw_files(list(figures), fresh_folder(directory / "figures", root=directory))
-    page = (
-        page_environment()
-        .get_template("check.html")
-        .render(
-            title=title,
-            headline=headline,
-            facts=facts,
-            figures=[(figure, Markup(drawn[figure.item])) for figure in figures],
-            sections=sections,
-            left_out=left_out,
-            remark=remark,
-            command=command,
-            style=style_sheet(),
-        )
+    page = page_of(
+        "check.html",
+        title=title,
+        headline=headline,
+        facts=facts,
+        figures=[(figure, Markup(drawn[figure.item])) for figure in figures],
+        sections=sections,
+        left_out=left_out,
+        remark=remark,
+        command=command,
     )
     write_file(directory / "report.html", page)

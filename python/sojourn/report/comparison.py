@@ -14,7 +14,7 @@ from sojourn.digits import significant
 from sojourn.files import write_file
 from sojourn.headline.felt import application_of
 from sojourn.metrics import words_of
-from sojourn.report.page import page_environment, style_sheet
+from sojourn.report.page import page_of
 from sojourn.stats.quantity import quantity_of
 from sojourn.study.compare import LabelComparison, compare_labels
 from sojourn.study.result import StudyResult
@@ -202,14 +202,7 @@ def write_comparison_page(
     OSError
         If it cannot be written.
     """
-    template = page_environment().get_template("comparison.html")
-    write_file(
-        path,
-        template.render(
-            title=title,
-            headline=headline,
-            graded=graded,
-            tables=list(tables),
-            style=style_sheet(),
-        ),
+    page = page_of(
+        "comparison.html", title=title, headline=headline, graded=graded, tables=list(tables)
     )
+    write_file(path, page)

@@ -103,7 +103,8 @@ def render(
     ]
     cells = [cell for table in parts.printed for cell in table.ordered_cells()]
     is_short = any(word in result.reduced for word in ("quick", "shortened"))
-    return study_page().render(
+    return page_of(
+        "report.html",
         result=result,
         definition=result.definition,
         parts=parts,
@@ -112,7 +113,6 @@ def render(
         shown_tables=[table for table in parts.plain_tables if not _is_folded(table, parts)],
         folded_tables=[table for table in parts.plain_tables if _is_folded(table, parts)],
         many_figures=MANY_FIGURES,
-        style=style_sheet(),
         overview_figures=_group(figures, "overview"),
         printed_figures=_group(figures, "printed"),
         delay_figures=_group(figures, "delay"),
@@ -285,9 +285,9 @@ def _digest(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def study_page() -> jinja2.Template:
-    """Return the template of the page of a study, which is compiled once."""
-    return page_environment().get_template("report.html")
+def page_of(template: str, **content: object) -> str:
+    """Return the page that a template makes of its content."""
+    return page_environment().get_template(template).render(content)
 
 
 @cache
@@ -305,6 +305,7 @@ def page_environment() -> jinja2.Environment:
         "verdict_of": verdict_of,
         "interval": interval,
         "uses": _USES,
+        "style": style_sheet(),
         "policy": Markup(content_security_policy()),
         "script": script(),
     }

@@ -28,7 +28,7 @@ from sojourn.plots.timeseries import Trace, timeseries_panel
 from sojourn.report.conditions import Condition, bands, conditions_of, notes
 from sojourn.report.drawing_files import draw_files
 from sojourn.report.felt import felt
-from sojourn.report.page import page_environment, style_sheet
+from sojourn.report.page import page_of
 from sojourn.run_directory import read_run
 
 __all__ = ["build_run_report", "run_figures"]
@@ -64,22 +64,18 @@ def build_run_report(directory: Path, *, pdf: bool = False) -> list[str]:
     folder = fresh_folder(directory / "figures", root=directory)
     packets = _kept(lambda: _packet_table(tables), "the table of packets", damages)
     drawn = draw_files(figures, folder, pdf=pdf)
-    page = (
-        page_environment()
-        .get_template("run.html")
-        .render(
-            title=_title(manifest),
-            facts=_facts(manifest),
-            damages=damages,
-            headline=headline_of_run(metrics, scenario),
-            matters=_metric_table(headline_rows(metrics), "What matters most"),
-            figures=[(figure, Markup(drawn[figure.item])) for figure in figures],
-            packets=packets,
-            all_metrics=_metric_table(metrics, "All metrics"),
-            scenario=scenario,
-            manifest=_UNKNOWN | manifest,
-            style=style_sheet(),
-        )
+    page = page_of(
+        "run.html",
+        title=_title(manifest),
+        facts=_facts(manifest),
+        damages=damages,
+        headline=headline_of_run(metrics, scenario),
+        matters=_metric_table(headline_rows(metrics), "What matters most"),
+        figures=[(figure, Markup(drawn[figure.item])) for figure in figures],
+        packets=packets,
+        all_metrics=_metric_table(metrics, "All metrics"),
+        scenario=scenario,
+        manifest=_UNKNOWN | manifest,
     )
     write_file(directory / "report.html", page)
     return damages
