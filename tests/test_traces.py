@@ -196,7 +196,7 @@ def test_traces_are_made_shown_and_cut_and_lines_follow_them(
     assert part == [at - 10_000 for at in whole if 10_000 < at <= 15_000]
     late = sojourn("trace", "cut", "lte.down", "--from", "40s", "--for", "5s", "--out", "late")
     assert late.status == 2
-    assert "it is 30 s long" in late.stderr
+    assert "the trace is 30 s long" in late.stderr
     assert sojourn("trace", "make", "starlink", "--for", "20s", "--out", "sky.csv").status == 0
     sky = metrics(
         sojourn,

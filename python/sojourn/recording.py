@@ -8,8 +8,6 @@ from those beside them. One way takes half of the idle round trip.
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,16 +18,19 @@ import numpy as np
 from sojourn.calibration.inversion import FULL_PACKET, PAYLOAD
 from sojourn.calibration.measurement import Measured, read_measurements
 from sojourn.calibration.statistics import idle_ms
-from sojourn.errors import UsageError, plain, why
-from sojourn.files import read_named
+from sojourn.csv_tables import content_of, number_of, rows_of, text_of
+from sojourn.errors import UsageError, plain
+from sojourn.traces import OPPORTUNITY, read_trace, trace_text
 
 __all__ = [
     "Row",
+    "converted",
     "filled",
     "opportunities_of_packets",
     "opportunities_of_rows",
     "read_packets",
     "read_rows",
+    "recorded",
     "rows_of_measurement",
     "rows_of_opportunities",
     "schedule_text",
@@ -66,51 +67,25 @@ def _table(path: Path, columns: Sequence[str]) -> list[dict[str, float]]:
         If it is none, with the line.
     """
     name = plain(path)
-    try:
-        text = read_named(path, most=LARGEST_FILE).decode("utf-8")
-    except UnicodeDecodeError:
-        raise UsageError(f"{name}: is not text in UTF-8") from None
-    except OSError as error:
-        raise UsageError(f"{name} cannot be read: {why(error)}") from error
-    reader = csv.reader(line for line in io.StringIO(text, newline="") if not line.startswith("#"))
+    headings, rows = rows_of(text_of(content_of(path, most=LARGEST_FILE), name), name)
+    missing = [column for column in columns if column not in headings]
+    if missing:
+        raise UsageError(
+            f"{name}: has no column {missing[0]}", f"its first line is {','.join(columns)}"
+        )
     found: list[dict[str, float]] = []
-    try:
-        header = [cell.strip() for cell in next(reader, list[str]())]
-        missing = [column for column in columns if column not in header]
-        if missing:
-            raise UsageError(
-                f"{name}: has no column {missing[0]}", f"its first line is {','.join(columns)}"
-            )
-        for row in reader:
-            if not any(cell.strip() for cell in row):
-                continue
-            place = f"{name}:{reader.line_num}"
-            if len(row) != len(header):
-                raise UsageError(f"{place}: {len(row)} cells below {len(header)} headings")
-            cells = dict(zip(header, row, strict=True))
-            entry = {column: _number(cells[column], place) for column in columns}
-            if cells.get("delay_ms", "").strip():
-                entry["delay_ms"] = _number(cells["delay_ms"], place)
-            if found and entry[columns[0]] < found[-1][columns[0]]:
-                raise UsageError(f"{place}: time runs back", "sort the rows")
-            found.append(entry)
-            if len(found) > MOST_ROWS:
-                raise UsageError(f"{name}: has more than {MOST_ROWS:,} rows")
-    except csv.Error as error:
-        raise UsageError(f"{name}: {error}") from error
+    for place, cells in rows:
+        entry = {column: number_of(cells[column], place) for column in columns}
+        if cells.get("delay_ms"):
+            entry["delay_ms"] = number_of(cells["delay_ms"], place)
+        if found and entry[columns[0]] < found[-1][columns[0]]:
+            raise UsageError(f"{place}: time runs back", "sort the rows")
+        found.append(entry)
+        if len(found) > MOST_ROWS:
+            raise UsageError(f"{name}: has more than {MOST_ROWS:,} rows")
     if not found:
         raise UsageError(f"{name}: has no rows")
     return found
-
-
-def _number(cell: str, place: str) -> float:
-    try:
-        value = float(cell)
-    except ValueError:
-        value = math.nan
-    if not 0 <= value < 1e15:
-        raise UsageError(f"{place}: {plain(cell)!r} is no number from 0")
-    return value
 
 
 def read_packets(path: Path) -> tuple[np.ndarray, np.ndarray]:
@@ -238,6 +213,71 @@ def rows_of_measurement(paths: Sequence[Path]) -> list[Row]:
     return _rows_of(measured)
 
 
+def converted(
+    path: Path,
+    *,
+    opportunity: int = OPPORTUNITY,
+    step_s: float = 0.2,
+    until_s: float | None = None,
+) -> tuple[str, str]:
+    """Return a schedule of rates (.csv) as opportunities, or opportunities as a schedule: its text, and what it is in words.
+
+    Parameters
+    ----------
+    path
+        The file.
+    opportunity
+        Bytes of an opportunity.
+    step_s
+        Steps of a schedule.
+    until_s
+        Where a schedule ends; its last row lasts as long as the one before if left out.
+
+    Raises
+    ------
+    UsageError
+        If it is neither, or carries nothing.
+    """
+    if not 0.01 <= step_s <= 3600:
+        raise UsageError(f"--step {step_s:g} s is out of range: 10 ms to an hour")
+    if path.suffix.lower() != ".csv":
+        rows = rows_of_opportunities(read_trace(path), step_s, opportunity)
+        what = f"sojourn trace convert {path.name!r} --step {step_s:g}s"
+        return schedule_text(rows, what), f"{len(rows)} rates of {step_s:g} s"
+    rows = read_rows(path)
+    if until_s is None:
+        until_s = rows[-1].time_s + (rows[-1].time_s - rows[-2].time_s if len(rows) > 1 else 1.0)
+    if not rows[-1].time_s < until_s <= rows[0].time_s + LONGEST_S:
+        raise UsageError(f"--until {until_s:g} s is not behind the last row, {rows[-1].time_s:g} s")
+    return _told(opportunities_of_rows(rows, until_s, opportunity), path, opportunity)
+
+
+def recorded(path: Path, *, opportunity: int = OPPORTUNITY) -> tuple[str, str]:
+    """Return the trace of a line that was measured under a backlog, by a log of packets (.csv) or a download: text, and words.
+
+    Raises
+    ------
+    UsageError
+        If it is neither, or kept no backlog.
+    """
+    if path.suffix.lower() == ".csv":
+        times_us, sizes = read_packets(path)
+        times = opportunities_of_packets(times_us - times_us[0], sizes, opportunity)
+        return _told(times, path, opportunity)
+    rows = rows_of_measurement([path])
+    delay = rows[0].delay_ms
+    half = f", one way {delay:.3g} ms: half of the idle round trip" if delay else ""
+    return schedule_text(rows, f"sojourn trace record {path.name!r}"), f"{len(rows)} rates{half}"
+
+
+def _told(times: np.ndarray, path: Path, opportunity: int) -> tuple[str, str]:
+    """Return opportunities as a file, and in words."""
+    if not len(times):
+        raise UsageError(f"{plain(path)} carries less than one opportunity of {opportunity} B")
+    words = f"{len(times)} opportunities of {opportunity} B in {times[-1] / 1e3:g} s"
+    return trace_text(times), words
+
+
 def _rows_of(measured: Measured) -> list[Row]:
     seen, load = measured.seen[0], measured.load
     inside = seen.at_s <= load.length_s + 1e-6
@@ -246,8 +286,8 @@ def _rows_of(measured: Measured) -> list[Row]:
     middles = (at[1:] + at[:-1]) / 2
     idle = idle_ms(seen)
     came = np.isfinite(seen.rtt_ms)
-    nearest = np.array([int(np.argmin(np.abs(seen.sent_s[came] - middle))) for middle in middles])
-    delays = seen.rtt_ms[came][nearest] - (0.0 if math.isnan(idle) else idle)
+    delays = _nearest(middles, seen.sent_s[came], seen.rtt_ms[came])
+    delays -= 0.0 if math.isnan(idle) else idle
     rates, share = filled(rates, delays)
     if share < SATURATED:
         raise UsageError(
@@ -258,6 +298,15 @@ def _rows_of(measured: Measured) -> list[Row]:
     return [
         Row(float(start), float(rate), delay) for start, rate in zip(at[:-1], rates, strict=True)
     ]
+
+
+def _nearest(times: np.ndarray, at: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return the value nearest to each time; of two as near the earlier one."""
+    order = np.argsort(at, kind="stable")
+    at, values = at[order], values[order]
+    after = np.clip(np.searchsorted(at, times), 1, len(at) - 1)
+    is_before = times - at[after - 1] <= at[after] - times
+    return np.where(is_before, values[after - 1], values[after])
 
 
 def schedule_text(rows: Sequence[Row], what: str) -> str:

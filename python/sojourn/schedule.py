@@ -6,13 +6,15 @@ A scenario names no files, so both come by the command line: `--set access.upstr
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterator
-
+from sojourn.csv_tables import rows_of
 from sojourn.errors import UsageError
 
-__all__ = ["conditions_from_csv", "opportunities_from_text", "opportunities_of"]
+__all__ = [
+    "conditions_from_csv",
+    "opportunities_from_text",
+    "opportunities_of",
+    "trains_from_text",
+]
 
 #: Columns beside `time_s`, what they are called in a scenario, and the unit of their numbers.
 COLUMNS = {
@@ -29,7 +31,7 @@ def conditions_from_csv(text: str, name: str) -> str:
     ----------
     text
         A header `time_s,rate_mbps[,delay_ms][,loss]` in any order, then rows; each holds until the next. An empty cell
-        changes nothing.
+        changes nothing. Lines that begin with `#` are comments.
     name
         Of the file, for messages.
 
@@ -43,8 +45,7 @@ def conditions_from_csv(text: str, name: str) -> str:
     >>> conditions_from_csv("time_s,rate_mbps\n0,10\n2.5,0\n", "drive.csv")
     '[{ at = "0 s", rate = "10 Mb/s" }, { at = "2.5 s", rate = "0 Mb/s" }]'
     """
-    rows = _rows(text, name)
-    header = [cell.strip() for cell in next(rows, ())]
+    header, rows = rows_of(text, name)
     unknown = [cell for cell in header if cell != "time_s" and cell not in COLUMNS]
     if "time_s" not in header or len(header) < 2 or unknown or len(set(header)) < len(header):
         raise UsageError(
@@ -52,36 +53,51 @@ def conditions_from_csv(text: str, name: str) -> str:
             f"time_s and some of {', '.join(COLUMNS)}",
         )
     found: list[str] = []
-    for number, row in enumerate(rows, start=2):
-        if not any(cell.strip() for cell in row):
-            continue
-        if len(row) != len(header):
-            raise UsageError(f"{name}:{number}: {len(row)} cells below {len(header)} headings")
-        cells = dict(zip(header, (cell.strip() for cell in row), strict=True))
-        parts = [f'at = "{_number(cells["time_s"], name, number)} s"']
+    for place, cells in rows:
+        parts = [f'at = "{_number(cells["time_s"], place)} s"']
         for column, (key, unit) in COLUMNS.items():
             if cells.get(column):
-                value = _number(cells[column], name, number)
+                value = _number(cells[column], place)
                 parts.append(f'{key} = "{value} {unit}"' if unit else f"{key} = {float(value)!r}")
         if len(parts) > 1:
             found.append(f"{{ {', '.join(parts)} }}")
     return f"[{', '.join(found)}]"
 
 
-def _rows(text: str, name: str) -> Iterator[list[str]]:
-    rows = csv.reader(io.StringIO(text, newline=""))
-    try:
-        yield from rows
-    except csv.Error as error:
-        raise UsageError(f"{name}:{rows.line_num}: {error}") from error
-
-
-def _number(cell: str, name: str, line: int) -> str:
+def _number(cell: str, place: str) -> str:
     """Return a cell that is a number and not negative."""
     digits = cell.replace(".", "", 1)
     if not (digits.isascii() and digits.isdigit()):
-        raise UsageError(f"{name}:{line}: {cell!r} is not a number", "digits, for instance 2.5")
+        raise UsageError(f"{place}: {cell!r} is not a number", "digits, for instance 2.5")
     return cell
+
+
+def trains_from_text(text: str, name: str) -> str:
+    r"""Return the lines of a file of CellReplay's light use as a value of a scenario.
+
+    Raises
+    ------
+    UsageError
+        If a line is anything but numbers.
+
+    Examples
+    --------
+    >>> trains_from_text("# by hand\n0 20 0 2 4\n1000 30 0 2 4\n", "light")
+    '"0 20 0 2 4; 1000 30 0 2 4"'
+    """
+    found: list[str] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        words = line.split()
+        if not words or words[0].startswith("#"):
+            continue
+        wrong = [word for word in words if not (word.isascii() and word.isdigit())]
+        if wrong:
+            raise UsageError(
+                f"{name}:{number}: {wrong[0][:20]!a} is no whole number of milliseconds",
+                "a train a line: its time, the base delay, when packets came after the first",
+            )
+        found.append(" ".join(words))
+    return f'"{"; ".join(found)}"'
 
 
 MOST_OPPORTUNITIES = 16_000_000

@@ -19,7 +19,7 @@ def apply_settings(text: str, settings: Sequence[str]) -> str:
     """Return a scenario's text with `a.b.c=V` settings in place, one after the other.
 
     The value is TOML (`5`, `true`, `["20 ms"]`), or else a string, so that quantities need no quotes. Conditions of a link may be
-    `@FILE`, a table in CSV, and so may opportunities, a file of Mahimahi's form, and packets, a list of them or a capture.
+    `@FILE`, a table in CSV, and so may opportunities, a file of Mahimahi's form, trains of light use, one of CellReplay's, and packets, a list of them or a capture.
 
     Raises
     ------
@@ -44,7 +44,7 @@ def apply_settings(text: str, settings: Sequence[str]) -> str:
                 "for example: --set access.upstream.queue.target=10ms",
             )
         key = path.strip().rpartition(".")[2]
-        if value.startswith("@") and key in ("conditions", "opportunities", "packets"):
+        if value.startswith("@") and key in ("conditions", "light", "opportunities", "packets"):
             value = _file(value[1:], key)
         try:
             file, problems = file.with_setting(path, value)
@@ -66,7 +66,7 @@ def _file(name: str, key: str) -> str:
     from sojourn.errors import UsageError, why
     from sojourn.files import read_named
     from sojourn.packets import is_capture, packets_of_file
-    from sojourn.schedule import conditions_from_csv, opportunities_from_text
+    from sojourn.schedule import conditions_from_csv, opportunities_from_text, trains_from_text
 
     try:
         if key == "packets" and is_capture(Path(name)):
@@ -77,5 +77,9 @@ def _file(name: str, key: str) -> str:
         text = content.decode("utf-8-sig")
     except (OSError, ValueError) as error:
         raise UsageError(f"{name} cannot be read: {why(error)}") from error
-    read = conditions_from_csv if key == "conditions" else opportunities_from_text
-    return read(text, name)
+    read = {
+        "conditions": conditions_from_csv,
+        "light": trains_from_text,
+        "opportunities": opportunities_from_text,
+    }
+    return read[key](text, name)

@@ -8,6 +8,7 @@ Deviations: generators make shapes to try queue managers with, and no claims abo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,11 +22,14 @@ __all__ = [
     "LTE",
     "MAKERS",
     "Likeness",
+    "cut_trace",
+    "join_traces",
     "likeness",
     "make_lte",
     "make_starlink",
     "make_wifi",
     "read_trace",
+    "trace_text",
 ]
 
 OPPORTUNITY = 1504
@@ -111,6 +115,53 @@ def read_trace(path: Path) -> np.ndarray:
     except (OSError, ValueError) as error:
         raise UsageError(f"{plain(path)} cannot be read: {why(error)}") from error
     return np.array(opportunities_of(text, plain(path)), dtype=np.int64)
+
+
+def trace_text(times_ms: np.ndarray, what: str = "") -> str:
+    r"""Return opportunities as a file has them, below a comment that says what made them.
+
+    Examples
+    --------
+    >>> trace_text(np.array([1, 1, 4]), "by hand")
+    '# by hand\n1\n1\n4\n'
+    """
+    head = f"# {what}\n" if what else ""
+    return head + "".join(f"{at}\n" for at in times_ms.tolist())
+
+
+def join_traces(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """Return opportunities one after the other; each part begins where the one before ends.
+
+    Examples
+    --------
+    >>> join_traces([np.array([3, 7]), np.array([1, 1])]).tolist()
+    [3, 7, 8, 8]
+    """
+    ends = np.cumsum([0, *(part[-1] for part in parts[:-1])])
+    return np.concatenate([part + end for part, end in zip(parts, ends, strict=True)])
+
+
+def cut_trace(times_ms: np.ndarray, begin_s: float, length_s: float) -> np.ndarray:
+    """Return the opportunities of a part, whose times begin at 0.
+
+    Raises
+    ------
+    UsageError
+        If there is none.
+
+    Examples
+    --------
+    >>> cut_trace(np.array([3, 7, 12]), 0.005, 0.01).tolist()
+    [2, 7]
+    """
+    begin, end = round(begin_s * 1e3), round((begin_s + length_s) * 1e3)
+    part = times_ms[(times_ms > begin) & (times_ms <= end)] - begin
+    if not len(part):
+        raise UsageError(
+            f"no opportunity lies from {begin_s:g} s to {end / 1e3:g} s",
+            f"the trace is {times_ms[-1] / 1e3:g} s long",
+        )
+    return part
 
 
 def likeness(times_ms: np.ndarray, opportunity: int = OPPORTUNITY) -> Likeness:

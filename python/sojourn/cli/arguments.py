@@ -16,7 +16,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import NoReturn
 
-__all__ = ["HelpWanted", "Parser", "bit_rate", "named_files", "share_of", "span", "whole_number"]
+__all__ = [
+    "HelpWanted",
+    "Parser",
+    "bit_rate",
+    "named_files",
+    "opportunity_option",
+    "share_of",
+    "span",
+    "whole_number",
+]
 
 
 class HelpWanted(Exception):
@@ -133,6 +142,17 @@ def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
         return value
 
     return read
+
+
+def opportunity_option(parser: Parser) -> None:
+    """Declare how much a trace carries at each of its times."""
+    parser.option(
+        "--opportunity",
+        "BYTES",
+        "Bytes of an opportunity (1504).",
+        type=whole_number(1, 65_536),
+        default=1504,
+    )
 
 
 def amount(text: str) -> float:

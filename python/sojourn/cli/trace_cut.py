@@ -26,20 +26,13 @@ def arguments(parser: Parser) -> None:
 def execute(options: Namespace) -> None:
     """Write a part of a trace; its times begin at 0."""
     from sojourn.cli.console import note
-    from sojourn.errors import UsageError
     from sojourn.files import write_file
     from sojourn.output import refuse_used, writing
-    from sojourn.traces import read_trace
+    from sojourn.traces import cut_trace, read_trace, trace_text
 
     refuse_used(options.out)
     times = read_trace(options.file)
-    begin, end = round(options.begin * 1e3), round((options.begin + options.length) * 1e3)
-    part = times[(times > begin) & (times <= end)] - begin
-    if not len(part):
-        raise UsageError(
-            f"{options.file} has no opportunity from {options.begin:g} s to {end / 1e3:g} s",
-            f"it is {times[-1] / 1e3:g} s long",
-        )
+    part = cut_trace(times, options.begin, options.length)
     with writing(options.out):
-        write_file(options.out, "".join(f"{at}\n" for at in part.tolist()))
+        write_file(options.out, trace_text(part))
     note(f"{len(part)} of {len(times)} opportunities")

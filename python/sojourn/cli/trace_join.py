@@ -27,17 +27,12 @@ def execute(options: Namespace) -> None:
     from sojourn.errors import UsageError
     from sojourn.files import write_file
     from sojourn.output import refuse_used, writing
-    from sojourn.traces import read_trace
+    from sojourn.traces import join_traces, read_trace, trace_text
 
     refuse_used(options.out)
     if len(options.files) < 2:
         raise UsageError("one trace is joined to nothing", "sojourn trace join A B --out FILE")
-    parts: list[int] = []
-    end = 0
-    for path in options.files:
-        times = read_trace(path)
-        parts += (times + end).tolist()
-        end = parts[-1]
+    joined = join_traces([read_trace(path) for path in options.files])
     with writing(options.out):
-        write_file(options.out, "".join(f"{at}\n" for at in parts))
-    note(f"{len(parts)} opportunities in {end / 1e3:g} s")
+        write_file(options.out, trace_text(joined))
+    note(f"{len(joined)} opportunities in {joined[-1] / 1e3:g} s")

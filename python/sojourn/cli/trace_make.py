@@ -8,8 +8,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    import numpy as np
-
     from sojourn.cli.arguments import Parser
 
 __all__ = ["arguments", "execute"]
@@ -43,7 +41,7 @@ def execute(options: Namespace) -> None:
     from sojourn.errors import UsageError
     from sojourn.files import write_file
     from sojourn.output import refuse_used, writing
-    from sojourn.traces import LTE, make_lte, make_starlink, make_wifi
+    from sojourn.traces import LTE, make_lte, make_starlink, make_wifi, trace_text
     from sojourn.version import VERSION
 
     refuse_used(options.out)
@@ -65,16 +63,12 @@ def execute(options: Namespace) -> None:
         )
         note(f"{what} --direction {direction}: {len(rows)} conditions; shapes chosen, see the page")
     elif options.kind == "wifi":
-        text = _lines(what + " (chosen)", make_wifi(options.length, options.seed, options.mean))
+        text = trace_text(make_wifi(options.length, options.seed, options.mean), f"{what} (chosen)")
     else:
         preset = options.preset or "att"
-        text = _lines(
-            f"{what} --preset {preset}",
+        text = trace_text(
             make_lte(LTE[preset], options.length, options.seed, options.mean),
+            f"{what} --preset {preset}",
         )
     with writing(options.out):
         write_file(options.out, text)
-
-
-def _lines(what: str, times: np.ndarray) -> str:
-    return f"# {what}\n" + "".join(f"{at}\n" for at in times.tolist())

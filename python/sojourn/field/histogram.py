@@ -7,17 +7,15 @@ Deviations: the file that a device sends after a latency report is not read; its
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import sojourn._engine as _engine
-from sojourn.errors import UsageError, plain, why
+from sojourn.csv_tables import content_of, rows_of, text_of
+from sojourn.errors import UsageError, plain
 from sojourn.field.reading import LARGEST_FILE
-from sojourn.files import read_named
 
 __all__ = ["LatencyHistogram", "Quantile", "read_histograms"]
 
@@ -29,6 +27,9 @@ LONGEST_MS = 3_600_000.0
 
 BINS = ("from_ms", "to_ms", "packets")
 REPORTS = ("edges_ms", "counts")
+
+Rows = Iterator[tuple[str, dict[str, str]]]
+"""Places, and cells by heading."""
 
 
 @dataclass(frozen=True)
@@ -141,23 +142,12 @@ def read_histograms(path: Path) -> list[LatencyHistogram]:
         If it is none, with the line.
     """
     name = plain(path)
-    try:
-        text = read_named(path, most=LARGEST_FILE).decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise UsageError(f"{name}: is not text in UTF-8") from None
-    except OSError as error:
-        raise UsageError(f"{name} cannot be read: {why(error)}") from error
-    try:
-        rows = csv.DictReader(io.StringIO(text), strict=True)
-        columns = [column.strip() for column in rows.fieldnames or []]
-        rows.fieldnames = columns
-        if len(set(columns)) == len(columns):
-            if set(BINS) <= set(columns):
-                return _checked(_of_bins(rows, name), name)
-            if set(REPORTS) <= set(columns):
-                return _checked(_of_reports(rows, name), name)
-    except csv.Error as error:
-        raise UsageError(f"{name}: is no CSV: {plain(str(error))}") from error
+    headings, rows = rows_of(text_of(content_of(path, most=LARGEST_FILE), name), name)
+    if len(set(headings)) == len(headings):
+        if set(BINS) <= set(headings):
+            return _checked(_of_bins(rows, name), name)
+        if set(REPORTS) <= set(headings):
+            return _checked(_of_reports(rows), name)
     raise UsageError(
         f"{name}: is no latency histogram",
         f"CSV with the columns {', '.join(BINS)}, or {', '.join(REPORTS)}; longest_ms besides",
@@ -178,16 +168,15 @@ def _checked(found: Iterator[LatencyHistogram], name: str) -> list[LatencyHistog
     return histograms
 
 
-def _of_bins(rows: csv.DictReader[str], name: str) -> Iterator[LatencyHistogram]:
+def _of_bins(rows: Rows, name: str) -> Iterator[LatencyHistogram]:
     """Give the histograms of a table with one row for each bin."""
     groups: dict[str, list[tuple[float, float | None, int, float | None]]] = {}
-    for row in rows:
-        place = f"{name}:{rows.line_num}"
+    for place, row in rows:
         ends = row["to_ms"]
         groups.setdefault(_whose(row, (*BINS, "longest_ms")), []).append(
             (
                 _number(row["from_ms"], place),
-                None if not (ends or "").strip() else _number(ends, place),
+                _number(ends, place) if ends else None,
                 _count(row["packets"], place),
                 _longest(row, place),
             )
@@ -203,38 +192,35 @@ def _of_bins(rows: csv.DictReader[str], name: str) -> Iterator[LatencyHistogram]
         yield LatencyHistogram(whose, tuple(starts[1:]), tuple(one[2] for one in bins), longest)
 
 
-def _of_reports(rows: csv.DictReader[str], name: str) -> Iterator[LatencyHistogram]:
+def _of_reports(rows: Rows) -> Iterator[LatencyHistogram]:
     """Give the histograms of a table with one row for each of them."""
-    for row in rows:
-        place = f"{name}:{rows.line_num}"
-        edges = tuple(_number(word, place) for word in (row["edges_ms"] or "").split())
-        counts = tuple(_count(word, place) for word in (row["counts"] or "").split())
+    for place, row in rows:
+        edges = tuple(_number(word, place) for word in row["edges_ms"].split())
+        counts = tuple(_count(word, place) for word in row["counts"].split())
         whose = _whose(row, (*REPORTS, "longest_ms"))
         yield LatencyHistogram(whose, edges, counts, _longest(row, place))
 
 
-def _whose(row: dict[str, str | None], others: Sequence[str]) -> str:
-    words = [value for key, value in row.items() if isinstance(value, str) and key not in others]
-    return " ".join(plain(word.strip()) for word in words if word.strip())
+def _whose(row: dict[str, str], others: Sequence[str]) -> str:
+    return " ".join(plain(word) for key, word in row.items() if word and key not in others)
 
 
-def _longest(row: dict[str, str | None], place: str) -> float | None:
-    said = (row.get("longest_ms") or "").strip()
+def _longest(row: dict[str, str], place: str) -> float | None:
+    said = row.get("longest_ms")
     return _number(said, place) if said else None
 
 
-def _number(said: str | None, place: str) -> float:
+def _number(said: str, place: str) -> float:
     try:
-        found = float(said or "")
+        found = float(said)
     except ValueError:
         found = math.nan
     if not 0 <= found <= LONGEST_MS:
-        raise UsageError(f'{place}: "{plain(said or "")}" is no delay', "in ms, up to an hour")
+        raise UsageError(f'{place}: "{plain(said)}" is no delay', "in ms, up to an hour")
     return found
 
 
-def _count(said: str | None, place: str) -> int:
-    word = (said or "").strip()
-    if not (word.isascii() and word.isdigit() and len(word) <= len(str(2**63))):
-        raise UsageError(f'{place}: "{plain(said or "")}" is no number of packets')
-    return int(word)
+def _count(said: str, place: str) -> int:
+    if not (said.isascii() and said.isdigit() and len(said) <= len(str(2**63))):
+        raise UsageError(f'{place}: "{plain(said)}" is no number of packets')
+    return int(said)

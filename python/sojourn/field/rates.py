@@ -20,7 +20,7 @@ from sojourn.field.flent import flent_series
 from sojourn.field.reading import Unreadable
 from sojourn.field.samples import LARGEST
 
-__all__ = ["Rates", "flent_rates", "iperf3_rates"]
+__all__ = ["Direction", "Rates", "flent_rates", "iperf3_rates"]
 
 Direction = Literal["up", "down"]
 

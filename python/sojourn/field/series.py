@@ -7,24 +7,22 @@ Deviations: loss of Flent's pings is what their numbers leave out; netperf's pin
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 
-from sojourn.errors import UsageError, plain, why
+from sojourn import csv_tables
+from sojourn.errors import UsageError, plain
 from sojourn.field.flent import flent_load, flent_series, looks_like_flent
 from sojourn.field.iperf3 import looks_like_iperf3
 from sojourn.field.irtt import looks_like_irtt
 from sojourn.field.rates import Rates, flent_rates, iperf3_rates
 from sojourn.field.reading import LARGEST_FILE, Unreadable, content_of, document_of
-from sojourn.files import read_named
 
 __all__ = ["PROBES", "RoundTrips", "Series", "read_series"]
 
@@ -121,14 +119,9 @@ def read_series(path: Path, *, needs_round_trips: bool = True) -> Series:
     """
     name = plain(path)
     if path.suffix.lower() == ".csv":
-        try:
-            content = read_named(path, most=LARGEST_FILE)
-            text = content.decode("utf-8")
-        except UnicodeDecodeError:
-            raise UsageError(f"{name}: is not text in UTF-8") from None
-        except OSError as error:
-            raise UsageError(f"{name} cannot be read: {why(error)}") from error
-        return replace(_table(text, name), sha256=hashlib.sha256(content).hexdigest())
+        content = csv_tables.content_of(path, most=LARGEST_FILE)
+        found = _table(csv_tables.text_of(content, name), name)
+        return replace(found, sha256=hashlib.sha256(content).hexdigest())
     try:
         content = content_of(path)
         found = _series(document_of(content), name, needs_round_trips=needs_round_trips)
@@ -235,10 +228,7 @@ def _inside(value: Any, *keys: str) -> float | None:  # noqa: ANN401 - any JSON
 
 
 def _table(text: str, name: str) -> Series:
-    rows = csv.reader(io.StringIO(text, newline=""))
-    lines = _lines(rows, name)
-    _, headings = next(lines, (0, list[str]()))
-    header = [cell.strip() for cell in headings]
+    header, rows = csv_tables.rows_of(text, name)
     time_column = _one_of(header, "time", name)
     trip_column = _one_of(header, "rtt", name)
     others = {time_column, trip_column, "kind", "load"}
@@ -251,12 +241,8 @@ def _table(text: str, name: str) -> Series:
     found: dict[str, list[tuple[float, float]]] = {}
     loaded: list[float] = []
     first = last = math.nan
-    for line, row in lines:
-        place = f"{name}:{line}"
-        if len(row) != len(header):
-            raise UsageError(f"{place}: {len(row)} cells below {len(header)} headings")
-        cells = dict(zip(header, (cell.strip() for cell in row), strict=True))
-        at = _number(cells[time_column], place) * UNITS[time_column.rpartition("_")[2]]
+    for place, cells in rows:
+        at = csv_tables.number_of(cells[time_column], place) * UNITS[time_column.rpartition("_")[2]]
         if at < last:
             raise UsageError(
                 f"{place}: time runs back, from {last:g} s to {at:g} s",
@@ -281,18 +267,6 @@ def _table(text: str, name: str) -> Series:
     return Series("table", name, tuple(series), window)
 
 
-def _lines(
-    rows: Any,  # noqa: ANN401 - a reader of csv has no public type
-    name: str,
-) -> Iterator[tuple[int, list[str]]]:
-    try:
-        for row in rows:
-            if any(cell.strip() for cell in row) and not row[0].startswith("#"):
-                yield rows.line_num, row
-    except csv.Error as error:
-        raise UsageError(f"{name}:{rows.line_num}: {error}") from error
-
-
 def _one_of(header: list[str], what: str, name: str) -> str:
     """Return the column of a time, whose ending is its unit."""
     known = [f"{what}_{unit}" for unit in UNITS]
@@ -310,7 +284,7 @@ def _round_trip(cell: str, column: str, place: str) -> float:
     """Return a round trip in ms; infinite if the cell is empty."""
     if not cell:
         return math.inf
-    value = _number(cell, place) * UNITS[column.rpartition("_")[2]]
+    value = csv_tables.number_of(cell, place) * UNITS[column.rpartition("_")[2]]
     if value == 0:
         raise UsageError(f"{place}: a round trip of 0", "an empty cell if nothing came back")
     if value > LONGEST_S:
@@ -318,16 +292,3 @@ def _round_trip(cell: str, column: str, place: str) -> float:
             f"{place}: a round trip of {value:g} s", f"numbers in the unit that {column} says"
         )
     return 1e3 * value
-
-
-def _number(cell: str, place: str) -> float:
-    try:
-        value = float(cell)
-    except ValueError:
-        value = math.nan
-    if not 0 <= value < 1e18:
-        raise UsageError(
-            f"{place}: {plain(cell)!r} is no number from 0",
-            "the heading says the unit, cells have none",
-        )
-    return value

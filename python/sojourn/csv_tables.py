@@ -1,0 +1,118 @@
+"""Tables in CSV that may be anybody's: headings, then rows with their places; what is wrong is told with its line.
+
+Deviations: lines that begin with `#`, as those that say what made a table, and empty lines are left out.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+
+from sojourn.errors import UsageError, plain, why
+from sojourn.files import read_named
+
+TYPE_CHECKING = False  # as type checkers read it; the module typing would take its time
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+__all__ = ["content_of", "number_of", "rows_of", "text_of"]
+
+LARGEST_NUMBER = 1e19
+"""chosen: nanoseconds since 1970, which clocks tell, are 1.8e18."""
+
+
+def content_of(path: Path, *, most: int) -> bytes:
+    """Return the bytes of a table that a user has named.
+
+    Raises
+    ------
+    UsageError
+        If it cannot be read, or is larger than `most`.
+    """
+    try:
+        return read_named(path, most=most)
+    except OSError as error:
+        raise UsageError(f"{plain(path)} cannot be read: {why(error)}") from error
+
+
+def text_of(content: bytes, name: str) -> str:
+    """Return the text of a table, without the mark that some programs put first.
+
+    Raises
+    ------
+    UsageError
+        If it is no UTF-8.
+    """
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise UsageError(f"{name}: is not text in UTF-8") from None
+
+
+def rows_of(text: str, name: str) -> tuple[list[str], Iterator[tuple[str, dict[str, str]]]]:
+    r"""Return the headings of a table, and its rows: their places, such as `drive.csv:2`, and their cells by heading.
+
+    Parameters
+    ----------
+    text
+        The table.
+    name
+        Of its file, for messages.
+
+    Raises
+    ------
+    UsageError
+        Row by row, if one has another number of cells than there are headings, or is no CSV.
+
+    Examples
+    --------
+    >>> headings, rows = rows_of("# by hand\ntime_s, rate_mbps\n\n0,10\n", "drive.csv")
+    >>> headings, list(rows)
+    (['time_s', 'rate_mbps'], [('drive.csv:4', {'time_s': '0', 'rate_mbps': '10'})])
+    """
+    rows = _rows(text, name)
+    _, headings = next(rows, ("", list[str]()))
+    return headings, _cells(rows, headings)
+
+
+def _rows(text: str, name: str) -> Iterator[tuple[str, list[str]]]:
+    lines = io.StringIO(text, newline="")
+    # An empty line in place of a comment: others keep their numbers.
+    rows = csv.reader("\n" if line.startswith("#") else line for line in lines)
+    try:
+        for row in rows:
+            cells = [cell.strip() for cell in row]
+            if any(cells):
+                yield f"{name}:{rows.line_num}", cells
+    except csv.Error as error:
+        raise UsageError(f"{name}:{rows.line_num}: {plain(str(error))}") from error
+
+
+def _cells(
+    rows: Iterator[tuple[str, list[str]]], headings: list[str]
+) -> Iterator[tuple[str, dict[str, str]]]:
+    for place, row in rows:
+        if len(row) != len(headings):
+            raise UsageError(f"{place}: {len(row)} cells below {len(headings)} headings")
+        yield place, dict(zip(headings, row, strict=True))
+
+
+def number_of(cell: str, place: str) -> float:
+    """Return a number from 0.
+
+    Raises
+    ------
+    UsageError
+        If it is none.
+    """
+    try:
+        value = float(cell)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < LARGEST_NUMBER:
+        raise UsageError(
+            f"{place}: {plain(cell)!r} is no number from 0",
+            "the heading says the unit, cells have none",
+        )
+    return value
