@@ -12,8 +12,9 @@ PACKAGE = Path(__file__).parents[1] / "python" / "sojourn"
 LAYERS = """
     __main__
     cli
+    home recording
     advice
-    aqm bench emulation home neighbourhood nqb published query recording scores serve traces
+    aqm bench emulation neighbourhood nqb published query scores serve traces
     calibration
     field
     provisioning
@@ -28,6 +29,7 @@ LAYERS = """
     scenario store
     declarations engine notebook on_disk output plots settings
     headline packets schedule
+    csv_tables
     digits errors files formulas isolated memory messages stats toml_text version web_headers words
     metrics
 """
