@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     )
     from sojourn.managers import Packet, QueueManager, add_manager
     from sojourn.scenario import Scenario, load_scenario
+    from sojourn.scores.rows import score
     from sojourn.serve.live import Live, live
 
 
@@ -56,6 +57,7 @@ __all__ = [
     "load_result",
     "load_scenario",
     "run",
+    "score",
 ]
 
 _HOMES = {
@@ -75,6 +77,7 @@ _HOMES = {
     "run": "sojourn.api.run",
     "Scenario": "sojourn.scenario",
     "load_scenario": "sojourn.scenario",
+    "score": "sojourn.scores.rows",
     "Live": "sojourn.serve.live",
     "live": "sojourn.serve.live",
     "Study": "sojourn.api.study",
