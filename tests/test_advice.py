@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +14,10 @@ from sojourn.advice.arms import AS_IS, Arm, Line, operator_arms
 from sojourn.advice.blocks import autorate_block, autorate_next, blocks_of
 from sojourn.advice.cliff import find_cliff
 from sojourn.advice.lines import HOUSEHOLDS, LINES, line_scenario
+from sojourn.advice.measured import measured_line
 from sojourn.advice.race import Losses, Table, ocba_shares, race
 from sojourn.advice.uses import read_uses, users_of
+from sojourn.calibration.calibrate import calibrate
 from sojourn.errors import UsageError
 from sojourn.provisioning import decode, diff, encode
 from sojourn.scenario import Scenario, check_scenario
@@ -237,7 +240,7 @@ def test_lines_to_paste_are_read_by_parsers_of_their_own(line: str, kind: str) -
     )
     asked = Line(Scenario.parse(text))
     blocks = blocks_of(asked, Arm("router", kind, 0.93, 0.86), "sojourn advise\n; rm", "2026-11-25")
-    assert set(blocks) == {"tc", "uci"}
+    assert set(blocks) == {"tc", "uci", *(["autorate"] if line == "lte" else [])}
     assert read_tc(blocks["tc"]) == [kind.replace("-", "_")] * 2
     assert "\n; rm" not in blocks["tc"]
     options = read_uci(blocks["uci"])
@@ -371,10 +374,45 @@ def test_a_group_has_everybody_who_cannot_be_told_apart(answer: Advice) -> None:
     assert AS_IS in [one.arm for one in answer.found.standings if one.verdict == "worse"]
 
 
+def test_a_measured_line_is_asked_for_all_that_it_may_be(tmp_path: Path) -> None:
+    upload = next((Path(__file__).parent / "field" / "files").glob("tcp_upload*96KB_rep_1*"))
+    calibrate([upload], "ethernet", runs=400, jobs=2).write(tmp_path / "line")
+    store = Store(tmp_path / "store")
+    found = advise(
+        measured=tmp_path / "line", uses="call", screen_s=3.0, budget_s=2.0, store=store, jobs=2
+    )
+    assert found.sentence.startswith("Set ")
+    assert found.line.rates_mbps["upstream"] == pytest.approx(5.0, rel=0.08)
+    assert any("another of 20 lines" in text for text in found.assumed)
+    lines = measured_line(
+        [tmp_path / "line"], None, rtt=None, uses={"call": 1.0}, household="quiet", jobs=1
+    )
+    assert len(lines.members) == 20
+    assert 0.8 < lines.slower["upstream"] <= 1.0
+    rates = {one.router_mbps(Arm("router", "cake", 0.9, 0.9), "upstream") for one in lines.members}
+    assert len(rates) == 1
+    own = {replace(one, told_mbps=None).rates_mbps["upstream"] for one in lines.members}
+    assert len(own) > 10
+
+
+def test_a_slower_line_has_its_cliff_sooner() -> None:
+    cliff = find_cliff(
+        "upstream", "IP", (0.8, 0.89, 0.98), lambda shares: [7.0 + 90 * (s > 0.955) for s in shares]
+    )
+    slow = cliff.scaled(0.95)
+    assert cliff.edge == 0.96
+    assert slow.edge == pytest.approx(0.912)
+    assert slow.most == pytest.approx(0.892)
+    assert slow.plateau_ms == cliff.plateau_ms
+
+
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [
         ((), "advice needs a line"),
+        (("--measured", ".", "--up", "5M"), "says its own rates"),
+        (("--measured", "gone.flent"), "what kind of line was measured"),
+        (("--measured", "gone.flent", "--line", "dsl"), "gone.flent"),
         (("--line", "docsis13", "--up", "5M", "--down", "50M"), "not known"),
         (("--line", "dsl", "--up", "fast", "--down", "50M"), "no rate"),
         (("--line", "dsl", "--up", "5M", "--down", "50M", "--for", "gaming"), "not known"),

@@ -20,13 +20,15 @@ from sojourn.calibration.inversion import (
     scales_with_rate,
     weighted_mbps,
 )
-from sojourn.calibration.line import ACCESSES, FAMILIES, Guess, scenario_text, unknowns_of
+from sojourn.calibration.line import ACCESSES, FAMILIES, Guess, unknowns_of
+from sojourn.calibration.line_text import scenario_text
 from sojourn.calibration.measurement import Load, read_measurements
 from sojourn.calibration.reading import read_off
 from sojourn.calibration.robust import robust_fit
 from sojourn.calibration.side import Choices
 from sojourn.calibration.simulated import RECORD, seen_in, series_of
 from sojourn.calibration.statistics import NAMES, statistics_of
+from sojourn.calibration.summary import read_summary
 from sojourn.calibration.table import Draw, drawn, make_table, simulate_draw
 from sojourn.engine import simulate
 from sojourn.errors import SojournError, UsageError
@@ -271,7 +273,7 @@ def test_the_command_prints_a_line_per_quantity_and_leaves_nothing_when_interrup
 def test_every_kind_of_line_reads_as_a_scenario() -> None:
     for access in ACCESSES.values():
         for direction in ("up", "down"):
-            load = Load(direction, 2, 1.0, 4.0, 200.0, 84, "receiver")
+            load = Load(direction, 2, 1.0, 4.0, 200.0, 84, "receiver", beside=2)
             unknowns = unknowns_of(access, load, Guess(20.0, 25.0, 100.0))
             for one in drawn(unknowns, 6, 3):
                 text = scenario_text(access, load, Guess(20.0, 25.0, 100.0), one.family, one.values)
@@ -393,7 +395,12 @@ def test_measurements_that_say_nothing_are_refused_in_a_sentence(tmp_path: Path)
     both = copy.deepcopy(good)
     both["raw_values"]["TCP download"] = both["raw_values"]["TCP upload"]
     both["results"]["TCP download"] = both["results"]["TCP upload"]
-    assert "both directions at once" in refused(tmp_path, both)
+    path = tmp_path / "both.flent"
+    path.write_text(json.dumps(both), encoding="utf-8")
+    assert [(one.load.direction, one.load.beside) for one in read_measurements([path])] == [
+        ("up", 1),
+        ("down", 1),
+    ]
     short = copy.deepcopy(good)
     short["raw_values"]["TCP upload"] = short["raw_values"]["TCP upload"][:6]
     assert "too short" in refused(tmp_path, short)
@@ -462,6 +469,65 @@ def test_intervals_of_iperf3_are_read(tmp_path: Path) -> None:
     path.write_text(json.dumps(document), encoding="utf-8")
     with pytest.raises(UsageError, match="without TCP"):
         read_measurements([path])
+
+
+# A person with only numbers
+
+
+SUMMARY = """
+schema = 1
+[[test]]
+method = "flent"
+load = "up"
+rate = { value = "4.74 Mb/s", where = "sender" }
+idle = { p50 = "25.5 ms", samples = 15 }
+loaded = { mean = "98 ms", p50 = "100 ms", p95 = "117 ms", max = "121 ms", samples = 40, every = "200 ms" }
+loss = 0.0
+"""
+
+
+def test_numbers_of_a_page_are_fitted_like_a_test_that_shows_them(tmp_path: Path) -> None:
+    path = tmp_path / "page.toml"
+    path.write_text(SUMMARY, encoding="utf-8")
+    found = calibrated([path], "ethernet", "both", Choices(runs=500, jobs=2))
+    (side,) = found.sides
+    assert (side.measured.load.length_s, side.measured.load.lead_s) == (8.0, 3.0)
+    quantities = {one.unknown.name: one for one in side.findings}
+    assert quantities["rate"].middle == pytest.approx(5.0, rel=0.03)
+    assert quantities["rtt"].middle == pytest.approx(25.0, rel=0.05)
+    assert side.posterior is not None
+    assert not side.posterior.is_robust
+    page = found.write(tmp_path / "out").read_text(encoding="utf-8")
+    assert found.sentence in page
+    assert "page.toml: test 1" in page
+
+
+@pytest.mark.parametrize(
+    ("what", "instead", "said"),
+    [
+        ("schema = 1", "schema = 2", "no summary of tests"),
+        ('"flent"', '"fletn"', "no method is called 'fletn'"),
+        ('load = "up"', 'load = "none"', "a queue shows under a load of one direction"),
+        ('rate = { value = "4.74 Mb/s", where = "sender" }', "rate = {}", "has no rate"),
+        ("4.74 Mb/s", "4.74", "test 1: rate: '4.74' is not a bit rate with a unit"),
+        ("4.74 Mb/s", "4.74 kb/s", "no access line's"),
+        ('mean = "98 ms"', 'mean = "98"', "loaded: '98' is not a length of time with a unit"),
+        ('mean = "98 ms"', 'mean = "9 ms"', "less than the idle 25.5 ms"),
+        ("samples = 40", "samples = 10", "10 round trips under load are too few"),
+        ("samples = 40", "smaples = 40", "smaples is not known"),
+        ("loss = 0.0", "loss = 4", "a share from 0 to 1"),
+        ("loss = 0.0", "loss = ", "Invalid value"),
+        ('load = "up"', 'load = "up"\nlength = "1 s"', "out of range"),
+    ],
+)
+def test_numbers_that_make_no_test_are_refused_in_a_sentence(
+    tmp_path: Path, what: str, instead: str, said: str
+) -> None:
+    path = tmp_path / "page.toml"
+    path.write_text(SUMMARY.replace(what, instead), encoding="utf-8")
+    with pytest.raises(UsageError) as caught:
+        read_summary(path)
+    assert said in str(caught.value)
 
 
 def test_choices_are_read_or_refused() -> None:

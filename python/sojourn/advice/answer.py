@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from sojourn.advice.arms import Arm, Line, mbps_of, modem_arms, operator_arms
 from sojourn.advice.bench import SCREEN_S, Bench, Clock
 from sojourn.advice.blocks import blocks_of
 from sojourn.advice.lines import HOUSEHOLDS, LINES, line_scenario
+from sojourn.advice.measured import MeasuredLine, measured_line
 from sojourn.advice.modem_file import better_file, is_modem_file, line_of_file
 from sojourn.advice.race import TOLERANCE
 from sojourn.advice.said import (
@@ -210,7 +211,8 @@ def advise(
     line: str | None = None,
     up: str | None = None,
     down: str | None = None,
-    rtt: str = "25 ms",
+    rtt: str | None = None,
+    measured: Sequence[str | Path] | str | Path | None = None,
     uses: str | None = None,
     can: str = "router",
     household: str = "worst",
@@ -230,7 +232,10 @@ def advise(
     scenario
         A scenario, or the path of its file or of a modem's configuration file (`.cm`); or else `line`.
     line, up, down, rtt
-        A kind of line (docsis31, docsis30, dsl, pon), its rates such as `20M`, and the round trip to servers.
+        A kind of line (docsis31, docsis30, dsl, pon, lte), its rates such as `20M`, and the round trip to servers (25 ms, or what was
+        measured).
+    measured
+        Instead of rates: the directory that `calibrate` wrote, or measurements, which are fitted first as a line of this kind.
     uses
         Who counts, such as `game,web:0.5`; of a scenario all who would feel it if left out, of a line a game.
     can
@@ -275,24 +280,47 @@ def advise(
             nearest(household, list(HOUSEHOLDS)) or ", ".join(HOUSEHOLDS),
         )
     before: Configuration | None = None
-    if isinstance(scenario, str | Path) and is_modem_file(Path(scenario)):
+    several: MeasuredLine | None = None
+    cores = jobs if jobs is not None else available_cores()
+    if measured is not None:
+        if scenario is not None or up or down:
+            raise UsageError(
+                "a measurement says its own rates",
+                "either --measured, or a file, or --up and --down",
+            )
+        paths = [measured] if isinstance(measured, str | Path) else measured
+        several = measured_line(
+            [Path(path) for path in paths],
+            line,
+            rtt=rtt,
+            uses=weights or {"game": 1.0},
+            household=household,
+            jobs=cores,
+            tell=tell,
+        )
+        asked, assumed = several.centre, [*several.told, _load(household, rtt)]
+    elif isinstance(scenario, str | Path) and is_modem_file(Path(scenario)):
         before, asked = line_of_file(
-            Path(scenario), secret, rtt=rtt, uses=weights or {"game": 1.0}, household=household
+            Path(scenario),
+            secret,
+            rtt=rtt or NEAR,
+            uses=weights or {"game": 1.0},
+            household=household,
         )
         can, assumed = (
             "operator",
-            [_load(household, rtt), "A modem of DOCSIS 3.1 on a channel of its own."],
+            [_load(household, rtt or NEAR), "A modem of DOCSIS 3.1 on a channel of its own."],
         )
     else:
-        asked, assumed = _asked(scenario, line, up, down, rtt, household, weights)
+        asked, assumed = _asked(scenario, line, up, down, rtt or NEAR, household, weights)
     users = users_of(asked.scenario.document, weights)
     asked.refuse_unfit()
     stage = ["begin"]
     kept = store if store is not None else Store(None)
-    cores = jobs if jobs is not None else available_cores()
+    members = [asked] if several is None else several.members
 
-    def bench_of(one: Line) -> Bench:
-        return Bench([one], users, kept, cores, lambda runs: tell(stage[0], runs), screen_s)
+    def bench_of(*lines: Line) -> Bench:
+        return Bench(lines, users, kept, cores, lambda runs: tell(stage[0], runs), screen_s)
 
     def next_stage(words: str) -> None:
         stage[0] = words
@@ -302,12 +330,14 @@ def advise(
     searched, supposed, others = asked, "", dict[str, Bench]()
     if can == "router" and asked.kind == "docsis31-upstream":
         searched = _charged(asked)
+        members = [_charged(one) for one in members]
         supposed, others = CHARGED, {FRAMES: bench_of(asked)}
         assumed.append(
             "Open: whether the CMTS counts the modem's header of 10 B against the rate. DOCSIS says Ethernet frames; the "
             "answer holds if it does count it, too."
         )
-    bench = bench_of(searched)
+    bench = bench_of(*members)
+    centre = bench if several is None else bench_of(searched)
     if can == "router":
         found = search_router(
             bench,
@@ -317,6 +347,8 @@ def advise(
             stage=next_stage,
             supposed=supposed,
             otherwise=others,
+            centre=centre,
+            slower={} if several is None else several.slower,
         )
     else:
         if can == "operator" and not asked.is_docsis:
@@ -330,9 +362,9 @@ def advise(
             else operator_arms(is_docsis31=asked.kind == "docsis31-upstream" and before is None)
         )
         found = search_arms(bench, arms, tolerance=tolerance, clock=clock, stage=next_stage)
-    assumed += _assumptions(bench, found, can)
+    assumed += _assumptions(bench, searched, found, can)
     day = dt.datetime.now(tz=dt.UTC).date().isoformat()
-    every = [bench, *others.values()]
+    every = [*dict.fromkeys((bench, centre)), *others.values()]
     blocks = blocks_of(searched, found.taken, command, day)
     after = None
     if before is not None:
@@ -384,10 +416,14 @@ def _asked(
     ]
 
 
-def _load(household: str, rtt: str) -> str:
+NEAR = "25 ms"
+"""Round trip to servers, where nobody says another. Source: the specification of advice."""
+
+
+def _load(household: str, rtt: str | None) -> str:
     uploads, downloads, watches = HOUSEHOLDS[household]
     load = f"{_count(uploads, 'upload')} and {_count(downloads, 'download')}"
-    return f"Load: {load}{' and a video' if watches else ''} beside those who count, servers {rtt} away."
+    return f"Load: {load}{' and a video' if watches else ''} beside those who count, servers {rtt or 'as far as the measured one'}{' away' * bool(rtt)}."
 
 
 def _count(number: int, word: str) -> str:
@@ -398,16 +434,14 @@ def _charged(line: Line) -> Line:
     """Return a cable line whose CMTS counts the modem's header against the rate upstream."""
     header = int(line.side("upstream")["link"].get("mac_header", 10))
     framing = f'access.upstream.framing={{ kind = "docsis", mac_header = {header} }}'
-    return Line(Scenario.parse(apply_settings(line.text, [framing])))
+    return replace(line, scenario=Scenario.parse(apply_settings(line.text, [framing])))
 
 
-def _assumptions(bench: Bench, found: Found, can: str) -> list[str]:
+def _assumptions(bench: Bench, line: Line, found: Found, can: str) -> list[str]:
     told: list[str] = []
     if can == "router":
-        up, down = (
-            rate_words(bench.lines[0].rates_mbps[way]) for way in ("upstream", "downstream")
-        )
-        if any(bench.lines[0].is_varying(way) for way in ("upstream", "downstream")):
+        up, down = (rate_words(line.rates_mbps[way]) for way in ("upstream", "downstream"))
+        if any(line.is_varying(way) for way in ("upstream", "downstream")):
             told.append(
                 "The line follows a trace, and no single rate is right for it: the rates are shares of the mean. cake-autorate "
                 "follows the line; its lines are shares of the rates of minutes, and it is not simulated."

@@ -182,9 +182,12 @@ class Line:
     ----------
     scenario
         With everything filled in.
+    told_mbps
+        Rates up and down of which a router takes shares; those of the line itself if left out.
     """
 
     scenario: Scenario
+    told_mbps: tuple[float, float] | None = None
 
     @cached_property
     def text(self) -> str:
@@ -209,6 +212,8 @@ class Line:
         UsageError
             If a link has none.
         """
+        if self.told_mbps is not None:
+            return dict(zip(WAYS, self.told_mbps, strict=True))
         found: dict[str, float] = {}
         for way in WAYS:
             rate = self.side(way)["link"].get("rate")

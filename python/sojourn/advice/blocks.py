@@ -56,7 +56,7 @@ def blocks_of(line: Line, arm: Arm, command: str, day: str) -> dict[str, str]:
 
 
 def _kbit(line: Line, arm: Arm, way: str) -> int:
-    return int(1000 * line.router_mbps(arm, way))
+    return int(1000 * line.router_mbps(arm, way) + 1e-3)
 
 
 def tc_block(line: Line, arm: Arm) -> str:

@@ -8,7 +8,7 @@ Deviations: the plateau is the delay at the smallest share that was tried.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 __all__ = ["CLIFF", "FIRST_SHARES", "MARGIN", "Cliff", "find_cliff"]
 
@@ -59,6 +59,12 @@ class Cliff:
         """The largest share that keeps its distance; beyond what was tried the cliff may follow at once."""
         edge = max(self.delays_ms) + STEP if self.edge is None else self.edge
         return round(max(edge - MARGIN, min(self.delays_ms)), 4)
+
+    def scaled(self, factor: float) -> Cliff:
+        """Return the same of a line that is faster by a factor, over shares of this one's rate."""
+        delays = {round(share * factor, 4): delay for share, delay in self.delays_ms.items()}
+        edge = None if self.edge is None else round(self.edge * factor, 4)
+        return replace(self, delays_ms=delays, edge=edge)
 
 
 def find_cliff(

@@ -2,7 +2,8 @@
 
 Source: DOCSIS 3.1 as in `docs/models/docsis31.md`, with the plain buffers of 250 and 100 ms that White 2019 Table 3 has for
 today's modem and CMTS.
-Deviations: delays of DSL and fibre are chosen, as for `sojourn home`: interleaving, and some 20 km with an aggregation network.
+Deviations: delays of DSL, fibre and LTE are chosen, the first as for `sojourn home`: interleaving, some 20 km with an aggregation network,
+and the way through a radio network. LTE is a trace that was made like one of AT&T (see `sojourn.traces`), at the mean rates that are told.
 """
 
 from __future__ import annotations
@@ -31,6 +32,11 @@ LINES: Mapping[str, tuple[str, str, str]] = {
         'kind = "serial", rate = "{rate}", delay = "1 ms"',
         'kind = "serial", rate = "{rate}", delay = "1 ms"',
         'framing = "ethernet"\n',
+    ),
+    "lte": (
+        'kind = "trace", start = "random", delay = "5 ms", {trace}',
+        'kind = "trace", start = "random", delay = "5 ms", {trace}',
+        "",
     ),
 }
 """Links upstream and downstream, and further keys of both, by the word of `--line`."""
@@ -66,6 +72,24 @@ HOUSEHOLDS: Mapping[str, tuple[int, int, bool]] = {
 """Uploads, downloads, and whether somebody watches, too. chosen: `worst` is the load under which a setting has to hold."""
 
 
+TRACE_S = 60.0
+"""Length of a trace that is made, which begins again. chosen: six correlation times of the rates of LTE."""
+
+
+def _trace(rate: str, seed: int) -> str:
+    """Return the keys of opportunities like those of LTE, whose mean is a rate."""
+    from sojourn.schedule import opportunities_from_text
+    from sojourn.traces import LTE, OPPORTUNITY, make_lte, trace_text
+
+    mbps = float(rate.partition(" ")[0])
+    times = make_lte(LTE["att"], TRACE_S, seed, mbps)
+    # A minute is never quite as fast as the mean of hours.
+    scale = mbps / (8e-3 * OPPORTUNITY * len(times) / float(times[-1]))
+    return (
+        f"scale = {scale:.12g}, opportunities = {opportunities_from_text(trace_text(times), 'lte')}"
+    )
+
+
 def line_scenario(
     line: str,
     up: str,
@@ -95,12 +119,18 @@ def line_scenario(
     parts = [
         f'# A household on a line ({line}); everything that nobody said is a default of `sojourn keys`.\nschema = 1\nname = "{line}-{household}"\nduration = "150 s"\n'
     ]
-    for way, link, rate, limit in (
-        ("upstream", upstream, up, "250 ms"),
-        ("downstream", downstream, down, "100 ms"),
+    for seed, (way, link, rate, limit) in enumerate(
+        (
+            ("upstream", upstream, up, "250 ms"),
+            ("downstream", downstream, down, "100 ms"),
+        ),
+        start=1,
     ):
+        filled = link.replace("{rate}", rate)
+        if "{trace}" in link:
+            filled = link.replace("{trace}", _trace(rate, seed))
         parts.append(
-            f"\n[access.{way}]\nlink = {{ {link.replace('{rate}', rate)} }}\n"
+            f"\n[access.{way}]\nlink = {{ {filled} }}\n"
             f'queue = {{ kind = "drop-tail", limit = "{limit}" }}\n{extra}'
         )
     parts += [PEOPLE[word].format(rtt=rtt) for word in uses if word in PEOPLE]

@@ -124,6 +124,8 @@ def search_router(
     stage: Callable[[str], None],
     supposed: str = "",
     otherwise: Mapping[str, Bench] = MappingProxyType({}),
+    centre: Bench | None = None,
+    slower: Mapping[str, float] = MappingProxyType({}),
 ) -> Found:
     """Look for the best setting of a router in front of the line.
 
@@ -141,6 +143,10 @@ def search_router(
         What the line supposes that nobody knows, in words.
     otherwise
         Benches of what else could be, by words; they have cliffs of their own.
+    centre
+        Of several lines that may be it, a bench with the middle one, on which the cliff is looked for; `bench` if there is one line.
+    slower
+        How much slower than that the line may be, by direction; the cliff is then that of the slower one.
     """
 
     def run(arms: Sequence[Arm]) -> Race:
@@ -164,11 +170,12 @@ def search_router(
     down = take(bench, [arms[one] for one in found.group], arms).down
     taken = taken.at(down=down)
     stage("the cliff")
-    cliffs = _cliffs(bench, line, taken, clock.is_up, supposed)
+    cliffs = _cliffs(centre or bench, line, taken, clock.is_up, supposed)
     for words, other in otherwise.items():
         # What a router counts too much of does no harm there: only what it counts too little of.
         own = _cliffs(other, other.lines[0], taken, clock.is_up, words, ways=("upstream",), first=1)
         cliffs += own
+    cliffs = [one.scaled(slower.get(one.way, 1.0)) for one in cliffs]
     down = min([down, *(one.most for one in cliffs if one.way == "downstream")])
     counted = line.overheads("upstream")[0].words
     best_up = min(

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from sojourn.calibration.identify import Finding
-from sojourn.calibration.line import FAMILIES, FAMILY_WORDS, Access, scenario_text
+from sojourn.calibration.inversion import buffer_ms
+from sojourn.calibration.line import FAMILIES, FAMILY_WORDS, Access
+from sojourn.calibration.line_text import scenario_text
 from sojourn.calibration.misfit import NO_POSTERIOR
 from sojourn.calibration.side import Choices, Side
 from sojourn.digits import significant
@@ -241,7 +243,7 @@ def _sentence(side: Side) -> str:
     text = f"The line carries {amount(found['rate'].middle, 'Mb/s')} {way} behind {queue} ({100 * share:.0f} %)"
     if "buffer" in found:
         one = found["buffer"]
-        text += f" of {amount(one.middle, 'B')} {_range(one)}, {8e-3 * one.middle / found['rate'].middle:.0f} ms"
+        text += f" of {amount(one.middle, 'B')} {_range(one)}, {buffer_ms(one.middle, found['rate'].middle):.0f} ms"
     elif "target" in found and found["target"].verdict != "not identifiable":
         text += f" with a target of {amount(found['target'].middle, 'ms')}"
     return text + "."
@@ -320,7 +322,7 @@ def _row(side: Side, finding: Finding) -> tuple[str, str, str, str]:
     told = finding.verdict
     if one.name == "buffer":
         rate = next(found.middle for found in side.findings if found.unknown.name == "rate")
-        told += f" = {8e-3 * finding.middle / rate:.0f} ms at the rate"
+        told += f" = {buffer_ms(finding.middle, rate):.0f} ms at the rate"
     if one.name == "rate":
         told += (
             f", goodput {amount(side.reading.goodput_mbps, 'Mb/s')} x {side.access.frame:g}/1448"
@@ -337,6 +339,8 @@ def _why(name: str) -> str:
 
 
 def _misfit(side: Side) -> str:
+    if side.posterior is None and side.measured.told is not None:
+        return f"{side.misfit:.2g} times what the model makes; more than {NO_POSTERIOR:g}: no posterior"
     if side.posterior is None:
         return f"{side.robust_misfit:.1f} errors from anything that the model makes (robust; more than {NO_POSTERIOR:g}): no posterior"
     text = f"{side.misfit:.2g} times what the model makes"

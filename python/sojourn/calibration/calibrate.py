@@ -17,15 +17,15 @@ from sojourn.calibration.choices import bounds_of, families_of
 from sojourn.calibration.files import write_calibration
 from sojourn.calibration.fit import Posterior, fit, in_noise, interval, scaled
 from sojourn.calibration.identify import findings, unknowable
-from sojourn.calibration.inversion import line_rate_mbps
 from sojourn.calibration.line import ACCESSES, FAMILIES, Access, Guess, Unknown, unknowns_of
-from sojourn.calibration.measurement import Measured, read_measurements, shortened
+from sojourn.calibration.measurement import Measured, by_direction, read_measurements, shortened
 from sojourn.calibration.misfit import NO_POSTERIOR, misfit_of
-from sojourn.calibration.reading import Reading, read_off
-from sojourn.calibration.robust import robust_fit
+from sojourn.calibration.reading import Reading, read_off, told_off
+from sojourn.calibration.robust import goodput_error, robust_fit
 from sojourn.calibration.side import BUDGET_S, Choices, Side, Statistics
 from sojourn.calibration.statistics import statistics_of
-from sojourn.calibration.table import PILOT, affordable, drawn, make_table
+from sojourn.calibration.summary import is_summary, read_summary
+from sojourn.calibration.table import PILOT, affordable, cost_of, drawn, make_table
 from sojourn.errors import UsageError, nearest
 from sojourn.study.runner import available_cores
 
@@ -129,17 +129,18 @@ def calibrated(
             f"no access line is called {access!r}",
             nearest(access, list(ACCESSES)) or ", ".join(ACCESSES),
         )
-    measured = read_measurements(paths)
+    summaries = [path for path in paths if is_summary(path)]
+    files = [path for path in paths if not is_summary(path)]
+    measured = read_measurements(files) if files else []
+    measured += [test for path in summaries for test in read_summary(path)]
+    by_direction(measured)
     chosen = [one for one in measured if direction in ("both", one.load.direction)]
     if not chosen:
         raise UsageError(
             f"no file loads the line {direction}", "--direction both takes what there is"
         )
     rates = {
-        one.load.direction: line_rate_mbps(
-            _mean([read_off(seen, one.load, kind).goodput_mbps for seen in one.seen]), kind.frame
-        )
-        for one in measured
+        one.load.direction: Reading.mean_of(_readings(one, kind)).rate_mbps for one in measured
     }
     sides = [
         _side(kind, one, rates, replace(choices, budget_s=choices.budget_s / len(chosen)), progress)
@@ -152,6 +153,10 @@ OTHER_WAY = 10.0
 """Rate of a direction that nobody measured, over that of the other. chosen: enough for its acknowledgements."""
 
 
+ACK_SHARE = 70 / (2 * 1514)
+"""What acknowledgements of a rate take of the other direction. Source: RFC 5681 4.2, one for two full segments; frames of 52 B and 18 B."""
+
+
 def _side(
     access: Access,
     measured: Measured,
@@ -161,14 +166,16 @@ def _side(
 ) -> Side:
     """Fit one direction."""
     load = measured.load
-    readings = [read_off(seen, load, access) for seen in measured.seen]
+    readings = _readings(measured, access)
     reading = Reading.mean_of(readings)
     rate = reading.rate_mbps
     other = "down" if load.direction == "up" else "up"
     slower = max(2.0, rate / OTHER_WAY) if load.direction == "down" else max(50.0, rate * OTHER_WAY)
     guess = Guess(rate, reading.idle_ms, rates.get(other, slower))
+    if load.beside:
+        guess = replace(guess, rate_mbps=rate + ACK_SHARE * guess.other_mbps)
     unknowns = unknowns_of(access, load, guess, priors=choices.bounds)
-    observed = _mean_rows([statistics_of(seen, load) for seen in measured.seen])
+    observed = _observed(measured)
     bound = all(one.is_window_limited for one in readings)
     if bound:
         told = unknowable(access, load, measured.seen, guess, "", is_bound=True)
@@ -190,14 +197,15 @@ def _side(
     if math.isfinite(reading.buffer_bytes):
         centres["buffer"] = (reading.buffer_bytes, BUFFER_SPREAD)
     pilot = drawn(unknowns, PILOT, choices.seed, centres=centres, families=choices.families)
-    count, cost = affordable(access, load, guess, pilot, FIRST_SHARE * choices.budget_s)
-    is_shortened = cost > SLOW_RUN_S and load.length_s > SHORT_LOAD_S
+    slow_s = SLOW_RUN_S if load.length_s > SHORT_LOAD_S else math.inf
+    cost_s = cost_of(access, load, guess, pilot, slow_s)
+    is_shortened = cost_s > slow_s
     if is_shortened:
         measured = shortened(measured, SHORT_LOAD_S)
         load = measured.load
-        observed = _mean_rows([statistics_of(seen, load) for seen in measured.seen])
-        count, cost = affordable(access, load, guess, pilot, FIRST_SHARE * choices.budget_s)
-    count = choices.runs or count
+        observed = _observed(measured)
+        cost_s = cost_of(access, load, guess, pilot)
+    count = choices.runs or affordable(FIRST_SHARE * choices.budget_s, cost_s)
     draws = drawn(unknowns, count, choices.seed, centres=centres, families=choices.families)
     table = make_table(
         access,
@@ -209,17 +217,21 @@ def _side(
         progress=lambda done, total: progress(f"{load.direction}stream", done, total),
     )
     posterior: Posterior | None = fit(table, observed)
-    misfit = misfit_of(in_noise(table, scaled(table, observed))).ratio
-    robust, apart = robust_fit(table, observed, reading.goodput_mbps, posterior.shares)
+    misfit = misfit_of(in_noise(table, scaled(table, observed)))
+    error = goodput_error(load, reading.goodput_mbps, max(1, len(measured.seen)))
+    robust, apart = robust_fit(table, observed, reading.goodput_mbps, posterior.shares, error)
     doubtful = misfit > 1 or _disagree(unknowns, posterior, robust)
-    if choices.statistics == "robust" or (choices.statistics == "auto" and doubtful):
+    if measured.told is not None:
+        # A few numbers have no dynamics that could be left out.
+        posterior = posterior if misfit <= NO_POSTERIOR else None
+    elif choices.statistics == "robust" or (choices.statistics == "auto" and doubtful):
         posterior = robust if apart <= NO_POSTERIOR else None
     found = () if posterior is None else tuple(findings(unknowns, posterior))
     family = "" if posterior is None else FAMILIES[posterior.best]
     told = unknowable(access, load, measured.seen, guess, family, is_bound=False)
     return Side(
         access, measured, guess, reading, observed, tuple(unknowns), table, posterior,
-        misfit, apart, found, tuple(told), cost, is_shortened,
+        misfit, apart, found, tuple(told), is_shortened,
     )  # fmt: skip
 
 
@@ -234,10 +246,15 @@ BUFFER_SPREAD = 0.5
 """How far the first guess of a buffer is off, as the standard deviation of its logarithm. chosen: wide, for weights undo what is narrow."""
 
 
-def _mean(values: Sequence[float]) -> float:
-    return float(np.mean(values))
+def _readings(measured: Measured, access: Access) -> list[Reading]:
+    """Return what is read off each test."""
+    if measured.told is not None:
+        return [told_off(measured.told, access)]
+    return [read_off(seen, measured.load, access) for seen in measured.seen]
 
 
-def _mean_rows(rows: Sequence[np.ndarray]) -> np.ndarray:
+def _observed(measured: Measured) -> np.ndarray:
     """Return the mean of tests; NaN where one of them does not know."""
-    return np.mean(np.stack(rows), axis=0)
+    if measured.told is not None:
+        return measured.told.statistics
+    return np.mean([statistics_of(seen, measured.load) for seen in measured.seen], axis=0)

@@ -16,10 +16,10 @@ import numpy as np
 from sojourn.calibration.fit import Posterior, fit, interval
 from sojourn.calibration.line import ACCESSES, FAMILIES, Guess, Unknown, unknowns_of
 from sojourn.calibration.measurement import Load
-from sojourn.calibration.table import PILOT, Table, affordable, drawn, make_table
+from sojourn.calibration.table import PILOT, Table, affordable, cost_of, drawn, make_table
 from sojourn.stats.estimate import wilson
 
-__all__ = ["Check", "check"]
+__all__ = ["Check", "band_of", "check"]
 
 LOAD = Load("up", 1, 5.0, 10.0, 200.0, 84, "sender", congestion="cubic")
 """Flent's `tcp_upload` of 10 s, as in the laboratory's files."""
@@ -29,6 +29,16 @@ RATE_MBPS, IDLE_MS = 5.0, 25.0
 
 RANKS, BINS = 99, 10
 """Draws of a posterior that the truth is ranked among, and bins of ranks. Source: the specification of the check."""
+
+
+BAND_TAIL = 0.005
+"""Chance beyond each end of the band of a coverage. Source: the specification of the check, 99 %."""
+
+LEAST_P = 0.01
+"""Least chance of ranks as uneven, after Holm over quantities. Source: the same."""
+
+FEWEST_DRAWS = 20
+"""Draws below which a posterior says nothing of a quantity. chosen: one lies beyond each end of 90 %."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +53,12 @@ class Row:
     half_width: float
     covered: int
     p: float
+
+    @property
+    def is_held(self) -> bool:
+        """Whether intervals hold as often as 99 % of honest ones would over so many truths."""
+        low, high = band_of(self.truths)
+        return low <= self.covered <= high
 
 
 @dataclass(frozen=True)
@@ -92,9 +108,26 @@ class Check:
         return (hits / count, *wilson(hits, count))
 
     @property
-    def least_p(self) -> float:
-        """Least p of evenness of ranks, times their number (Holm's first step)."""
-        return min((min(1.0, row.p * len(self.quantities)) for row in self.quantities), default=1.0)
+    def failures(self) -> list[str]:
+        """What is not as the specification wants it, a phrase each."""
+        told = [
+            f"{row.family} {row.unknown.words}: {row.covered / row.truths:.3f} of {row.truths}"
+            for row in self.quantities
+            if not row.is_held
+        ]
+        rising = sorted(self.quantities, key=lambda row: row.p)
+        for place, row in enumerate(rising):
+            if row.p * (len(rising) - place) >= LEAST_P:
+                break
+            told.append(f"{row.family} {row.unknown.words}: ranks are uneven, p {row.p:.2g}")
+        return told
+
+    @property
+    def verdict(self) -> str:
+        """What fails, or that nothing does."""
+        if self.failures:
+            return f"Fails: {'; '.join(self.failures)}."
+        return f"Each of {len(self.quantities)} quantities lies within the 99 % band of its number of truths, and ranks are even."
 
     @property
     def sentence(self) -> str:
@@ -134,6 +167,7 @@ class Check:
             "coverage": {"value": share, "low": low, "high": high},
             "families_right": self.right,
             "confusion": self.confusion.tolist(),
+            "failures": self.failures,
             "quantities": [
                 {
                     "family": row.family,
@@ -143,6 +177,7 @@ class Check:
                     "error_p90": row.error_p90,
                     "half_width": row.half_width,
                     "coverage": row.covered / row.truths,
+                    "is_held": row.is_held,
                     "p": row.p,
                 }
                 for row in self.quantities
@@ -176,8 +211,7 @@ def check(
     kind = ACCESSES[access]
     guess = Guess(RATE_MBPS, IDLE_MS, 10 * RATE_MBPS)
     unknowns = unknowns_of(kind, LOAD, guess)
-    count, _ = affordable(kind, LOAD, guess, drawn(unknowns, PILOT, seed), budget_s)
-    count = runs or count
+    count = runs or affordable(budget_s, cost_of(kind, LOAD, guess, drawn(unknowns, PILOT, seed)))
 
     def made(what: str, many: int, first: int) -> Table:
         draws = drawn(unknowns, many, seed, first=first)
@@ -220,7 +254,7 @@ def _judge(
     posterior: Posterior, column: int, family: int, truth: float, random: np.random.Generator
 ) -> tuple[float, float, bool, int] | None:
     values, weights = posterior.of(column, family)
-    if len(values) < 20:
+    if len(values) < FEWEST_DRAWS:
         return None
     middle, low, high = interval(values, weights)
     drawn_values = random.choice(values, RANKS, p=weights / weights.sum())
@@ -240,6 +274,20 @@ def _row(family: str, one: Unknown, many: list[tuple[float, float, bool, int]]) 
         sum(hit for _, _, hit, _ in many),
         evenness([rank for _, _, _, rank in many]),
     )
+
+
+def band_of(truths: int, level: float = 0.9) -> tuple[int, int]:
+    """Return the least and the most of so many truths that honest intervals hold, but for half a per cent each.
+
+    Examples
+    --------
+    >>> band_of(300)
+    (256, 283)
+    """
+    from scipy.special import bdtr
+
+    below = bdtr(np.arange(truths + 1), truths, level)
+    return int(np.argmax(below >= BAND_TAIL)), int(np.argmax(below >= 1 - BAND_TAIL))
 
 
 def evenness(ranks: list[int]) -> float:

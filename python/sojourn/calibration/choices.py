@@ -9,7 +9,7 @@ import sojourn._engine as _engine
 from sojourn.calibration.line import FAMILIES
 from sojourn.errors import UsageError, nearest, plain
 
-__all__ = ["NAMES", "bounds_of", "families_of"]
+__all__ = ["NAMES", "bounds_of", "families_of", "quantity"]
 
 NAMES = {
     "rate": ("rate", 1e6, "a bit rate"),
@@ -84,15 +84,21 @@ def bounds_of(fix: Mapping[str, str], prior: Mapping[str, str]) -> dict[str, tup
                 + ("--prior takes bounds" if key in prior else "--fix takes one value"),
                 f'{word}="50 kB..200 kB"' if key in prior else f'--prior {word}="LOW..HIGH"',
             )
-        ends = (_quantity(low, measures) / unit, _quantity(high or low, measures) / unit)
+        ends = (quantity(low, measures) / unit, quantity(high or low, measures) / unit)
         if not 0 < ends[0] <= ends[1]:
             raise UsageError(f"{plain(key)}={plain(text)}: bounds rise, from more than 0")
         found[name] = ends
     return found
 
 
-def _quantity(text: str, measures: str) -> float:
-    """Read a number with its unit, in seconds, bits per second or bytes."""
+def quantity(text: str, measures: str, place: str = "") -> float:
+    """Read a number with its unit, in seconds, bits per second or bytes.
+
+    Raises
+    ------
+    UsageError
+        If it is none, or its unit measures something else.
+    """
     number, _, unit = text.strip().partition(" ")
     steps = {spelling: step for spelling, kind, step in _engine.units() if kind == measures}
     try:
@@ -101,6 +107,6 @@ def _quantity(text: str, measures: str) -> float:
         value = math.nan
     if not math.isfinite(value) or unit.strip() not in steps:
         raise UsageError(
-            f"{plain(text)!r} is no {measures} with a unit", ", ".join(list(steps)[:6])
+            f"{place}{plain(text)!r} is not {measures} with a unit", ", ".join(list(steps)[:6])
         )
     return value * steps[unit.strip()] / (PICOSECONDS if measures == "a length of time" else 1.0)

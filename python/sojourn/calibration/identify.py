@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sojourn.calibration.fit import Posterior, interval
+from sojourn.calibration.inversion import MAP_SAMPLES
 from sojourn.calibration.line import FAMILIES, Access, Guess, Unknown
 from sojourn.calibration.measurement import Load, Seen
 
@@ -19,6 +20,9 @@ __all__ = ["Finding", "findings", "unknowable"]
 
 KNOWN, ROUGH = 0.8, 0.3
 """Contraction from which a value is known, and below which it is not identifiable. Source: the specification."""
+
+FEWEST_DRAWS = 5
+"""Draws below which nothing is said of a quantity. chosen: so few have no interval of 90 %."""
 
 RATE_PRIOR = (1.0, 2000.0)
 """Bounds of the rate before anything is measured, Mb/s; draws come from around the first guess to spare runs."""
@@ -65,7 +69,7 @@ def findings(unknowns: Sequence[Unknown], posterior: Posterior) -> list[Finding]
             continue
         family = posterior.best if one.families else None
         values, weights = posterior.of(column, family)
-        if len(values) < 5:
+        if len(values) < FEWEST_DRAWS:
             continue
         middle, low, high = interval(values, weights)
         found.append(
@@ -104,7 +108,12 @@ def unknowable(
         told.append(
             "How large the buffer is behind a manager that drops early: it never fills. Its limit is assumed."
         )
-    told.append(f"Which manager the {other} direction has: nothing loaded it.")
+    if load.beside:
+        told.append(
+            f"In which direction a round trip waited: both were loaded at once. Whatever the {other} queue may be is integrated over."
+        )
+    else:
+        told.append(f"Which manager the {other} direction has: nothing loaded it.")
     if load.interval_ms:
         told.append("Which of several links in a row holds the queue: there is one kind of ping.")
         told.append("How the base round trip divides into up and down: pings are round trips.")
@@ -123,7 +132,3 @@ def unknowable(
         )
     told.append("What Wi-Fi in the home takes: there is no wired measurement beside it.")
     return told
-
-
-MAP_SAMPLES = 200
-"""Source: the specification of the inversion of MAP intervals."""

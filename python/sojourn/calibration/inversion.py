@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 __all__ = [
+    "MAP_SAMPLES",
     "Knee",
     "buffer_bytes",
     "buffer_ms",
@@ -57,20 +59,26 @@ def line_rate_mbps(goodput_mbps: float, frame: float, payload: float = PAYLOAD) 
     return goodput_mbps * frame / payload
 
 
+@dataclass(frozen=True)
 class Knee:
-    """Where a bucket was empty: when, and its depth in bytes; `None` if the curve has no knee."""
+    """Where a bucket was empty: when, its depth in bytes, and the rates before and after."""
 
-    def __init__(self, at_s: float, depth: float, peak_mbps: float, rate_mbps: float) -> None:
-        self.at_s, self.depth = at_s, depth
-        self.peak_mbps, self.rate_mbps = peak_mbps, rate_mbps
+    at_s: float
+    depth: float
+    peak_mbps: float
+    rate_mbps: float
+
+
+MOST_KNEES = 1000
+"""Places at which a knee is looked for. chosen: a thousandth of a test, and seconds for the longest."""
 
 
 def knee_of(at_s: np.ndarray, carried: np.ndarray, length_s: float) -> Knee | None:
-    """Return the knee of two straight lines through bytes over time, fitted by least squares (I2)."""
+    """Return the knee of two straight lines through bytes over time, fitted by least squares (I2); `None` if there is none."""
     if len(at_s) < 8:
         return None
     best: tuple[float, float, float, float] | None = None
-    for knee in at_s[2:-2]:
+    for knee in at_s[2 : -2 : max(1, len(at_s) // MOST_KNEES)]:
         basis = np.stack([np.ones_like(at_s), at_s, np.maximum(at_s - knee, 0.0)], axis=1)
         found, residual, rank, _ = np.linalg.lstsq(basis, carried, rcond=None)
         if rank < 3 or not len(residual):
@@ -149,12 +157,20 @@ def offload_units(
     return size, size / (OFFLOAD_FRAMES * frame)
 
 
+MAP_SAMPLES, MOST_IDLE, LONGEST_IDLE_S = 200, 300, 300.0
+"""Fewest idle pings (source: the specification of I11), most of them, and most seconds of them. chosen: each second of pings takes 3,250
+more periods to be told apart, and the longest test ten seconds of processor."""
+
+
 def map_interval_ms(sent_s: np.ndarray, rtt_ms: np.ndarray) -> float | None:
     """Return the MAP interval that the phase of idle pings shows; `None` if there are too few or none shows (I11).
 
-    A Rayleigh test of ping phase at periods of 0.9 to 2.2 ms, weighted by the delay beyond the least.
+    A Rayleigh test of ping phase at periods of 0.9 to 2.2 ms, weighted by delay less its mean. Only the last pings count, and
+    none if these are spread over more than five minutes.
     """
-    if len(sent_s) < 200:
+    last = np.argsort(sent_s, kind="stable")[-MOST_IDLE:]
+    sent_s, rtt_ms = sent_s[last], rtt_ms[last]
+    if len(sent_s) < MAP_SAMPLES or np.ptp(sent_s) > LONGEST_IDLE_S:
         return None
     weights = rtt_ms - rtt_ms.mean()
     if not weights.any():

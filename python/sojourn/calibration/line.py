@@ -1,9 +1,8 @@
-"""Lines that measurements are fitted to: what is unknown of them, within which bounds, and how a draw reads as a scenario.
+"""Lines that measurements are fitted to: kinds of access, what is unknown of them, within which bounds, and draws.
 
-Source: Linux's managers and RFC 8289, 8033, 8290 for their kinds; DOCSIS 3.0 and 3.1 for MAP intervals; White 2019 for its links.
+Source: RFC 8289, 8033 and 8290 for the families of queue managers; DOCSIS 3.0 and 3.1 for MAP intervals; White 2019 for its links.
 Units and ranges: rates in Mb/s, times in ms, sizes in bytes.
-Deviations: interleaving is part of the base round trip. Limits of managers that drop early are their kinds' defaults. The other direction is a plain line, fast enough for
-acknowledgements.
+Deviations: interleaving is part of the base round trip.
 """
 
 from __future__ import annotations
@@ -17,7 +16,17 @@ import numpy as np
 
 from sojourn.calibration.measurement import Load
 
-__all__ = ["ACCESSES", "FAMILIES", "Access", "Guess", "Unknown", "scenario_text", "unknowns_of"]
+__all__ = [
+    "ACCESSES",
+    "FAMILIES",
+    "FAMILY_WORDS",
+    "Access",
+    "Guess",
+    "Unknown",
+    "draw",
+    "stacks_of",
+    "unknowns_of",
+]
 
 FAMILIES = ("drop-tail", "codel", "pie", "flow queues")
 """Families of queue managers, equally likely before anything is measured."""
@@ -198,9 +207,8 @@ def unknowns_of(
         trip = (5.0, 200.0)
     else:
         top = max(SHORTEST_MS + 2 * access.propagation_ms, 1.02 * (idle - least))
-        serial = (
-            2 * 8e-3 * (load.packet + 18) / rate
-        )  # what a ping itself takes on the line, at most
+        # What a ping itself takes on the line there and back, at most.
+        serial = 2 * 8e-3 * (load.packet + 18) / rate
         bottom = min(0.9 * (idle - most) - serial, top / 1.02)
         trip = (max(SHORTEST_MS + access.propagation_ms, bottom), top)
     least_bucket = access.frame
@@ -259,6 +267,9 @@ def unknowns_of(
         found.append(Unknown("grant_delay", "grant delay", "", 0, 3, "choice"))
     if access.name == "dsl":
         found.append(Unknown("cells", "cells of ATM", "", 0, 2, "choice"))
+    if load.beside:
+        found.append(Unknown("other_buffer", "buffer of the other direction", "ms", 10.0, 1000.0))
+        found.append(Unknown("other_kind", "queue of the other direction", "", 0, 2, "choice"))
     found.append(Unknown("stack", "stack", "", 0, len(stacks_of(load)), "choice"))
     if not math.isnan(idle):
         found.append(
@@ -333,137 +344,3 @@ def value_at(one: Unknown, share: float) -> float:
     if one.scale == "linear" or one.low == one.high:
         return one.low + share * (one.high - one.low)
     return one.low * (one.high / one.low) ** share
-
-
-def queue_text(access: Access, family: str, values: Mapping[str, float]) -> str:
-    """Return the queue of a draw as a scenario has it."""
-    if family == "drop-tail":
-        return f'{{ kind = "drop-tail", limit = "{values["buffer"]:.0f} B" }}'
-    target = f"{1e3 * values['target']:.0f} us"
-    if family == "codel":
-        return f'{{ kind = "codel", target = "{target}" }}'
-    if family == "pie":
-        key = "target" if access.pie == "docsis-pie" else "reference"
-        return f'{{ kind = "{access.pie}", {key} = "{target}" }}'
-    kind = "fq-cobalt" if values.get("kind") else "fq-codel"
-    return f'{{ kind = "{kind}", target = "{target}" }}'
-
-
-def link_text(access: Access, direction: str, values: Mapping[str, float]) -> str:
-    """Return the link of a draw as a scenario has it."""
-    rate = values["rate"]
-    parts = [f'rate = "{_number(1e6 * rate)} b/s"']
-    if access.has_bucket:
-        parts.append(f'burst = "{values["bucket"]:.0f} B"')
-        if "peak" in values:
-            parts.append(f'peak = "{_number(1e6 * rate * values["peak"])} b/s"')
-    if access.name == "docsis31":
-        kind = f"docsis31-{'upstream' if direction == 'up' else 'downstream'}"
-        parts.append(f'map_interval = "{_frames(values["map"])}"')
-    elif access.name == "docsis30" and direction == "up":
-        kind = "docsis30-single"
-        parts.append(f"grant_delay_maps = {int(values['grant_delay']) + 1}")
-    elif access.has_bucket:
-        kind = "shaped"
-        parts.append('delay = "0 s"')
-    else:
-        kind = "serial"
-    return f'{{ kind = "{kind}", {", ".join(parts)} }}'
-
-
-def framing_text(access: Access, values: Mapping[str, float]) -> str:
-    """Return the framing of a draw as a scenario has it; empty if the link's kind has its own."""
-    if access.name == "docsis31":
-        return ""
-    if access.name == "dsl":
-        kind = "atm" if values.get("cells") else "ptm"
-        profile = "pppoe-llcsnap" if values.get("cells") else "pppoe-ptm"
-        return f'{{ kind = "{kind}", profile = "{profile}" }}'
-    return '"ethernet"'
-
-
-AFTER_S = 0.25
-"""How long a run goes on behind its load, so that its last sample is whole."""
-
-
-def _number(value: float) -> str:
-    return f"{value:.0f}"
-
-
-def _frames(interval_ms: float) -> str:
-    return f"{interval_ms * 1e3:.0f} us"
-
-
-def scenario_text(
-    access: Access,
-    load: Load,
-    guess: Guess,
-    family: str,
-    values: Mapping[str, float],
-    *,
-    comments: Mapping[str, str] | None = None,
-    name: str = "calibrated",
-) -> str:
-    """Return the scenario of a draw, with the test that was measured on it.
-
-    Parameters
-    ----------
-    access, load, guess
-        Kind of line, how the test was made, and what is taken of the other direction.
-    family, values
-        Of the draw.
-    comments
-        What to say of keys, by their path.
-    name
-        Of the scenario.
-    """
-    told = comments or {}
-    ours, other = (
-        ("upstream", "downstream") if load.direction == "up" else ("downstream", "upstream")
-    )
-    framing = framing_text(access, values)
-    lines = [
-        "schema = 1",
-        f'name = "{name}"',
-        f'duration = "{load.lead_s + load.length_s + AFTER_S:g} s"',
-        "",
-        *(f"# {key.replace('DIRECTION', ours)}: {text}" for key, text in told.items()),
-        f"[access.{ours}]",
-        f"link = {link_text(access, load.direction, values)}",
-        *([f"framing = {framing}"] if framing else []),
-        f"queue = {queue_text(access, family, values)}",
-        "",
-        f"[access.{other}]",
-        _other_text(access, load, guess, values),
-        "",
-        "[[traffic]]",
-        'name = "load"',
-        f'app = {{ kind = "bulk", direction = "{ours}", lanes = {load.streams}, start = "{load.lead_s:g} s" }}',
-        f'stack = "{stacks_of(load)[int(values.get("stack", 0))]}"',
-        f'rtt = "{1e3 * values["rtt"]:.0f} us"',
-    ]
-    if load.interval_ms:
-        lines += [
-            "",
-            "[[traffic]]",
-            'name = "ping"',
-            f'app = {{ kind = "probe", packet = "{load.packet} B", interval = "{load.interval_ms:g} ms", '
-            f'loaded_from = "{load.lead_s:g} s" }}',
-            f'rtt = "{1e3 * values["rtt"]:.0f} us"',
-        ]
-    return "\n".join(lines) + "\n"
-
-
-def _other_text(access: Access, load: Load, guess: Guess, values: Mapping[str, float]) -> str:
-    """Return the direction that only acknowledges."""
-    queue = 'queue = { kind = "drop-tail", limit = "250 ms" }'
-    rate = f"{_number(1e6 * guess.other_mbps)} b/s"
-    if access.name == "docsis31":
-        kind = f"docsis31-{'downstream' if load.direction == 'up' else 'upstream'}"
-        interval = f', map_interval = "{_frames(values["map"])}"'
-        return f'link = {{ kind = "{kind}", rate = "{rate}"{interval} }}\n{queue}'
-    if access.name == "docsis30" and load.direction == "down":
-        return (
-            f'link = {{ kind = "docsis30-single", rate = "{rate}" }}\nframing = "ethernet"\n{queue}'
-        )
-    return f'link = {{ kind = "serial", rate = "{rate}" }}\nframing = {framing_text(access, values)}\n{queue}'

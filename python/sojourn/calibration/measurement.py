@@ -15,13 +15,20 @@ from typing import Literal
 import numpy as np
 
 from sojourn.errors import UsageError, plain
-from sojourn.field.rates import Rates
+from sojourn.field.rates import Direction, Rates
 from sojourn.field.series import RoundTrips, Series, read_series
 from sojourn.files import folder_names
 
-__all__ = ["Load", "Measured", "Seen", "read_measurements", "seen_of", "shortened"]
-
-Direction = Literal["up", "down"]
+__all__ = [
+    "Load",
+    "Measured",
+    "Seen",
+    "Told",
+    "by_direction",
+    "read_measurements",
+    "seen_of",
+    "shortened",
+]
 
 FEWEST = 20
 """Round trips under load below which nothing is fitted. chosen: a quantile of 95 % has one sample beyond it."""
@@ -40,6 +47,9 @@ LONGEST_LEAD_S = 10.0
 
 LOST = 0.5
 """Share of lost round trips from which they say nothing of the queue. chosen: most of a series."""
+
+MOST_PINGS, MOST_SAMPLES = 20_000, 100_000
+"""Round trips, and samples of rates, of a file. chosen: five a second for an hour; five a second of each of thirty streams for ten minutes."""
 
 MOST_FILES = 1000
 """chosen: as many tests as a home makes in a year of three a day."""
@@ -66,6 +76,8 @@ class Load:
         Step in which round trips are given.
     congestion
         Controller that the file names; empty if none.
+    beside
+        Streams that load the other direction meanwhile.
     """
 
     direction: Direction
@@ -77,6 +89,7 @@ class Load:
     where: Literal["sender", "receiver"]
     rounding_ms: float = 0.0
     congestion: str = ""
+    beside: int = 0
 
 
 @dataclass(frozen=True)
@@ -107,6 +120,23 @@ class Seen:
 
 
 @dataclass(frozen=True)
+class Told:
+    """What somebody wrote down of a test whose file nobody has.
+
+    Attributes
+    ----------
+    statistics
+        In the order of `statistics.NAMES`; NaN for what is not told.
+    goodput_mbps, idle_ms
+        Its rate of payload, and its median idle round trip or NaN.
+    """
+
+    statistics: np.ndarray
+    goodput_mbps: float
+    idle_ms: float
+
+
+@dataclass(frozen=True)
 class Measured:
     """Tests of one line that were made in the same way.
 
@@ -115,15 +145,18 @@ class Measured:
     load
         The way.
     seen
-        What each saw.
+        What each saw; nothing if that was only told.
     names, digests
         Their files.
+    told
+        What was written down of one in place of a file.
     """
 
     load: Load
     seen: tuple[Seen, ...]
     names: tuple[str, ...]
     digests: tuple[str, ...]
+    told: Told | None = None
 
 
 def read_measurements(paths: Sequence[Path]) -> list[Measured]:
@@ -137,8 +170,8 @@ def read_measurements(paths: Sequence[Path]) -> list[Measured]:
     found: dict[Load, list[tuple[Seen, str, str]]] = {}
     for path in _files(paths):
         series = read_series(path, needs_round_trips=False)
-        load, seen = _load_of(series)
-        found.setdefault(load, []).append((seen, series.name, series.sha256))
+        for load, seen in _loads_of(series):
+            found.setdefault(load, []).append((seen, series.name, series.sha256))
     groups = [
         Measured(
             load,
@@ -148,22 +181,35 @@ def read_measurements(paths: Sequence[Path]) -> list[Measured]:
         )
         for load, tests in found.items()
     ]
-    by_direction: dict[str, list[Measured]] = {}
+    return by_direction(groups)
+
+
+def by_direction(groups: Sequence[Measured]) -> list[Measured]:
+    """Return tests of which there is one way of measuring a direction.
+
+    Raises
+    ------
+    UsageError
+        If there are two.
+    """
+    found: dict[str, Measured] = {}
     for group in groups:
-        by_direction.setdefault(group.load.direction, []).append(group)
-    for direction, many in by_direction.items():
-        if len(many) > 1:
+        direction = group.load.direction
+        if direction in found:
+            first = found[direction]
             raise UsageError(
-                f"{many[0].names[0]} and {many[1].names[0]} are tests {direction} of different kinds: "
-                f"{_told(many[0].load)}; {_told(many[1].load)}",
+                f"{first.names[0]} and {group.names[0]} are tests {direction} of different kinds: "
+                f"{_told(first.load)}; {_told(group.load)}",
                 "files of one way of measuring at a time",
             )
-    return groups
+        found[direction] = group
+    return list(groups)
 
 
 def _told(load: Load) -> str:
     streams = f"{load.streams} stream{'s' * (load.streams != 1)}"
     streams += f" of {plain(load.congestion)}" if load.congestion else ""
+    streams += f" beside {load.beside} the other way" if load.beside else ""
     pings = f"a ping each {load.interval_ms:g} ms" if load.interval_ms else "no pings"
     return f"{streams} for {load.length_s:g} s, {pings}"
 
@@ -194,7 +240,8 @@ def _is_measurement(name: str) -> bool:
     )
 
 
-def _load_of(series: Series) -> tuple[Load, Seen]:
+def _loads_of(series: Series) -> list[tuple[Load, Seen]]:
+    """Return the load of each direction, and what was seen of it."""
     name = series.name
     if not series.rates and series.loaded_s is None:
         raise UsageError(
@@ -206,17 +253,23 @@ def _load_of(series: Series) -> tuple[Load, Seen]:
             f"{name}: has no rates, and without them nobody knows how fast the line is",
             "a file of Flent or iperf3, whose streams say what they carried",
         )
-    directions = {one.direction for one in series.rates}
-    if len(directions) > 1:
-        raise UsageError(
-            f"{name}: loads both directions at once, so that the queues of both are in each round trip",
-            "a test of one direction at a time, such as tcp_upload, tcp_nup or tcp_download",
-        )
+    found: list[tuple[Load, Seen]] = []
+    for direction in dict.fromkeys(one.direction for one in series.rates):
+        ours = tuple(one for one in series.rates if one.direction == direction)
+        beside = len(series.rates) - len(ours)
+        found.append(_load_of(replace(series, rates=ours), beside))
+    return found
+
+
+def _load_of(series: Series, beside: int) -> tuple[Load, Seen]:
+    name = series.name
     if sum(float(one.carried.sum()) for one in series.rates) <= 0:
         raise UsageError(
             f"{name}: its streams carried nothing: all rates are 0",
             "a test during which the line worked",
         )
+    pings = _pings(series)
+    _refuse_many(series, pings)
     began, ended = _loaded(series)
     ended = min(ended, began + LONGEST_S)
     if ended - began < SHORTEST_S:
@@ -224,7 +277,6 @@ def _load_of(series: Series) -> tuple[Load, Seen]:
             f"{name}: {ended - began:.3g} s of load are too short",
             f"at least {SHORTEST_S:g} s; 10 s are good",
         )
-    pings = _pings(series)
     seen = seen_of(series, pings, began)
     interval, packet, rounding = 0.0, 0, 0.0
     if pings is not None:
@@ -264,6 +316,7 @@ def _load_of(series: Series) -> tuple[Load, Seen]:
         first.where,
         rounding,
         first.congestion,
+        beside,
     )
     return load, seen
 
@@ -281,6 +334,20 @@ def _pings(series: Series) -> RoundTrips | None:
     """Return the pings that are looked at."""
     echoes = [one for one in series.round_trips if one.kind == "ping"]
     return next((one for one in echoes if "ICMP" in one.name), echoes[0] if echoes else None)
+
+
+def _refuse_many(series: Series, pings: RoundTrips | None) -> None:
+    """Refuse what takes too long to look at."""
+    counts = (
+        (len(pings or ()), MOST_PINGS, "round trips"),
+        (sum(map(len, series.rates)), MOST_SAMPLES, "samples of rates"),
+    )
+    for count, most, what in counts:
+        if count > most:
+            raise UsageError(
+                f"{series.name}: {count:,} {what} are too many: at most {most:,}",
+                "a shorter test, or one that measures less often",
+            )
 
 
 def _refuse_odd(pings: RoundTrips, name: str) -> None:

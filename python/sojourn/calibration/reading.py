@@ -16,10 +16,10 @@ from sojourn.calibration.inversion import (
     offload_units,
 )
 from sojourn.calibration.line import Access
-from sojourn.calibration.measurement import Load, Seen
-from sojourn.calibration.statistics import FROM_S, goodput_mbps, idle_ms, is_window_limited
+from sojourn.calibration.measurement import Load, Seen, Told
+from sojourn.calibration.statistics import FROM_S, NAMES, goodput_mbps, idle_ms, is_window_limited
 
-__all__ = ["Reading", "read_off"]
+__all__ = ["Reading", "read_off", "told_off"]
 
 NEAR_UNIT = 0.2
 """Share of a unit of offload within which a spread of delay is called one. Source: the specification of I10."""
@@ -117,6 +117,22 @@ def read_off(seen: Seen, load: Load, access: Access) -> Reading:
         units,
         math.nan if interval is None else interval,
         is_bound,
+    )
+
+
+def told_off(told: Told, access: Access) -> Reading:
+    """Return what is read off the numbers that somebody wrote down."""
+    second = told.statistics[NAMES.index("largest")]
+    largest = math.expm1(second) if math.isfinite(second) else math.nan
+    rate = line_rate_mbps(told.goodput_mbps, access.frame)
+    return Reading(
+        told.goodput_mbps,
+        rate,
+        told.idle_ms,
+        largest,
+        buffer_bytes(largest, rate) if math.isfinite(largest) else math.nan,
+        *(math.nan,) * 4,
+        is_window_limited=False,
     )
 
 

@@ -1,8 +1,9 @@
 """A fit to what holds where the dynamics of a real queue differ from the model's: rate, idle round trip and the tail of delay.
 
 Source: approximate Bayesian computation with an error of the model (Wilkinson 2013), on five statistics and without a regression.
-Deviations: a draw of another rate is the same line at another speed, and its sizes are brought to the goodput. Draws are weighted by a Gaussian of noise and model error in place of the nearest 120; the tail's two statistics share one
-error. Families are also told apart by whether a first burst gets through, which drop-tail allows to nothing and PIE and CoDel to 100 ms.
+Deviations: a draw of another rate is the same line at another speed, and its sizes are brought to the goodput. Draws are weighted by a Gaussian of noise
+and model error in place of the nearest 120; the tail's two statistics share one error. Families are also told apart by whether a first burst gets
+through: PIE and CoDel let 100 ms of it wait, a plain buffer what it holds.
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ import math
 import numpy as np
 
 from sojourn.calibration.fit import Posterior, noise_of
+from sojourn.calibration.inversion import OFFLOAD_FRAMES, PAYLOAD
 from sojourn.calibration.line import FAMILIES
-from sojourn.calibration.statistics import NAMES, ROBUST, packet_ms
+from sojourn.calibration.measurement import Load
+from sojourn.calibration.statistics import NAMES, RATES_FROM_S, ROBUST, packet_ms
 from sojourn.calibration.table import Table
 
-__all__ = ["robust_fit"]
+__all__ = ["goodput_error", "robust_fit"]
 
 TAIL_ERROR, PACKETS_ERROR = 0.1, 0.5
 """How far the tail of a real queue may be from the model's: a tenth of it, and half a packet. chosen: what offload of segments, and a
@@ -32,8 +35,32 @@ FEWEST_EFFECTIVE = 60.0
 """Draws that have to count; with fewer, errors are widened. chosen: six beyond each end of 90 % of 120."""
 
 
+END_ERROR = math.sqrt(2 / 3)
+"""Standard deviation of what a sender's count is off by, in units of segmentation offload. Source: what waits in its socket is off by up to one
+unit, evenly, where the counting begins and where it ends."""
+
+
+def goodput_error(load: Load, goodput: float, tests: int) -> float:
+    """Return the standard deviation of the logarithm of a goodput, Mb/s, that senders counted; 0 if receivers did.
+
+    Examples
+    --------
+    >>> ten_seconds = Load("up", 1, 5.0, 10.0, 200.0, 84, "sender")
+    >>> round(goodput_error(ten_seconds, 4.77, 1), 4)
+    0.0112
+    """
+    if load.where == "receiver":
+        return 0.0
+    carried = goodput * 1e6 / 8 * (load.length_s - RATES_FROM_S)
+    return END_ERROR * OFFLOAD_FRAMES * PAYLOAD * math.sqrt(load.streams / tests) / carried
+
+
 def robust_fit(
-    table: Table, observed: np.ndarray, goodput: float, full_shares: np.ndarray
+    table: Table,
+    observed: np.ndarray,
+    goodput: float,
+    full_shares: np.ndarray,
+    rate_error: float = 0.0,
 ) -> tuple[Posterior, float]:
     """Return the posterior of the robust statistics, and how many errors the nearest draw is away.
 
@@ -47,6 +74,8 @@ def robust_fit(
         Its rate of payload, Mb/s.
     full_shares
         Of families, by all statistics; multiplied with those of the robust ones.
+    rate_error
+        Of the goodput, as `goodput_error` has it.
     """
     names = tuple(
         name
@@ -59,8 +88,8 @@ def robust_fit(
     apart = np.where(np.isfinite(apart), apart, 1e3)
     few = [number for number, name in enumerate(names) if name != "first_peak"]
     squares = _squares(apart[:, few], errors[np.ix_(few, few)])
-    weights, _ = _kernel(squares, table.weights)
-    with_peak, _ = _kernel(_squares(apart, errors), table.weights)
+    weights = _kernel(squares, table.weights)
+    with_peak = _kernel(_squares(apart, errors), table.weights)
     shares = full_shares * [
         with_peak[table.families == family].sum() for family in range(len(FAMILIES))
     ]
@@ -74,7 +103,9 @@ def robust_fit(
             weight[members] *= shares[family] / weight[members].sum()
     values = table.values[kept].copy()
     number = NAMES.index("goodput")
-    faster = np.exp(observed[number] - table.statistics[kept, number])
+    # Draws of the error belong to draws of the table, so that the same input gives the same bytes.
+    off = rate_error * np.random.default_rng(len(table)).standard_normal(len(table))[kept]
+    faster = np.exp(observed[number] - table.statistics[kept, number] + off)
     for column, one in enumerate(table.unknowns):
         if one.name in SIZES and one.low < one.high:
             values[:, column] = np.clip(values[:, column] * faster, one.low, one.high)
@@ -92,14 +123,14 @@ def _squares(apart: np.ndarray, errors: np.ndarray) -> np.ndarray:
     return np.einsum("ij,jk,ik->i", apart, np.linalg.inv(errors), apart)
 
 
-def _kernel(squares: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, float]:
+def _kernel(squares: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return weights of draws, with errors as wide as it takes for enough of them to count."""
     wider = 1.0
     while True:
         found = weights * np.exp(-0.5 * (squares - squares.min()) / wider)
         effective = float(found.sum() ** 2 / (found**2).sum())
         if effective >= FEWEST_EFFECTIVE or wider > 1e4:
-            return found, wider
+            return found
         wider *= 1.3
 
 

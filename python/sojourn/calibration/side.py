@@ -68,8 +68,6 @@ class Side:
         How unlike the model the measurement is, in all and in robust statistics.
     findings, unknowable
         What is known, and what cannot be.
-    cost_s
-        Of a run, as it was estimated.
     is_shortened
         Whether only the beginning of the load counts.
     """
@@ -86,7 +84,6 @@ class Side:
     robust_misfit: float
     findings: tuple[Finding, ...]
     unknowable: tuple[str, ...]
-    cost_s: float = 0.0
     is_shortened: bool = False
 
     @property

@@ -164,13 +164,12 @@ def is_window_limited(seen: Seen, load: Load) -> bool:
     delay = seen.rtt_ms[inside][order] - (0.0 if math.isnan(idle) else idle)
     if not np.median(delay) > VISIBLE * packet_ms(goodput_mbps(seen, load)):
         return False
-    tops: list[float] = []
-    for number, end in enumerate(at):
-        window = delay[(at > end - 2.0) & (np.arange(len(at)) <= number)]
-        if end - at[0] >= 1.8 and len(window) >= 3:
-            tops.append(float(np.sort(window)[-2]))
     highest = 0.0
-    for top in tops:
+    for number, first in enumerate(np.searchsorted(at, at - 2.0, side="right").tolist()):
+        window = delay[first : number + 1]
+        if at[number] - at[0] < 1.8 or len(window) < 3:
+            continue
+        top = float(np.partition(window, -2)[-2])
         if top < (1 - STEP_DOWN) * highest:
             return False
         highest = max(highest, top)

@@ -14,14 +14,24 @@ from dataclasses import dataclass
 import numpy as np
 
 import sojourn._engine as _engine
-from sojourn.calibration.line import FAMILIES, Access, Guess, Unknown, draw, scenario_text
+from sojourn.calibration.line import FAMILIES, Access, Guess, Unknown, draw
+from sojourn.calibration.line_text import scenario_text
 from sojourn.calibration.measurement import Load
 from sojourn.calibration.simulated import RECORD, seen_in
 from sojourn.calibration.statistics import NAMES, statistics_of
 from sojourn.engine import simulate
 from sojourn.scenario import Scenario
 
-__all__ = ["Draw", "Table", "affordable", "drawn", "make_table", "simulate_draw", "simulate_draws"]
+__all__ = [
+    "Draw",
+    "Table",
+    "affordable",
+    "cost_of",
+    "drawn",
+    "make_table",
+    "simulate_draw",
+    "simulate_draws",
+]
 
 HOP_S, RUN_S = 0.25e-6, 3.5e-3
 """Processor time of a packet-hop and of what a run costs beside, measured on a busy machine; elsewhere a budget is paid sooner."""
@@ -58,7 +68,7 @@ class Table:
     statistics
         A row per draw, in the order of `statistics.NAMES`.
     weights
-        Of each draw: 1, or prior over proposal of later rounds.
+        Of each draw: prior over proposal.
     """
 
     unknowns: tuple[Unknown, ...]
@@ -69,25 +79,6 @@ class Table:
 
     def __len__(self) -> int:
         return len(self.families)
-
-    def draw_at(self, row: int) -> tuple[str, dict[str, float]]:
-        """Return family and values of a draw."""
-        known = {
-            one.name: float(value)
-            for one, value in zip(self.unknowns, self.values[row], strict=True)
-            if math.isfinite(value)
-        }
-        return FAMILIES[int(self.families[row])], known
-
-    def joined(self, other: Table) -> Table:
-        """Return both together."""
-        return Table(
-            self.unknowns,
-            np.concatenate([self.families, other.families]),
-            np.concatenate([self.values, other.values]),
-            np.concatenate([self.statistics, other.statistics]),
-            np.concatenate([self.weights, other.weights]),
-        )
 
 
 def simulate_draw(
@@ -121,15 +112,21 @@ def drawn(
     return found
 
 
-def affordable(
-    access: Access, load: Load, guess: Guess, pilot: Sequence[Draw], budget_s: float
-) -> tuple[int, float]:
-    """Return how many runs a budget of processor seconds pays, and what one costs, by the packets of the first draws."""
-    hops = [
-        simulate_draw(access, load, guess, one).statistics["packet_hops"] for one in pilot[:PILOT]
-    ]
-    cost = RUN_S + HOP_S * float(np.mean(hops))
-    return max(FEWEST_RUNS, min(MOST_RUNS, int(budget_s / cost))), cost
+def cost_of(
+    access: Access, load: Load, guess: Guess, pilot: Sequence[Draw], most_s: float = math.inf
+) -> float:
+    """Return what a run costs, processor seconds, by the packets of some draws; once it is surely above `most_s`, no more run."""
+    hops = 0.0
+    for one in pilot:
+        hops += simulate_draw(access, load, guess, one).statistics["packet_hops"]
+        if RUN_S + HOP_S * hops / len(pilot) > most_s:
+            break
+    return RUN_S + HOP_S * hops / len(pilot)
+
+
+def affordable(budget_s: float, cost_s: float) -> int:
+    """Return how many runs a budget of processor seconds pays."""
+    return max(FEWEST_RUNS, min(MOST_RUNS, int(budget_s / cost_s)))
 
 
 def simulate_draws(

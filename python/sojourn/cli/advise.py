@@ -28,10 +28,16 @@ def arguments(parser: Parser) -> None:
         nargs="?",
         help="Scenario file of one household, or a modem's configuration file (.cm).",
     )
-    parser.option("--line", "KIND", "Instead of a file: docsis31, docsis30, dsl or pon.")
+    parser.option("--line", "KIND", "Instead of a file: docsis31, docsis30, dsl, pon or lte.")
     parser.option("--up", "RATE", "Rate upstream, such as 20M.")
     parser.option("--down", "RATE", "Rate downstream, such as 200M.")
-    parser.option("--rtt", "SPAN", "Round trip to servers (25 ms).", default="25 ms")
+    parser.option("--rtt", "SPAN", "Round trip to servers (25 ms, or what was measured).")
+    parser.option(
+        "--measured",
+        "PATH",
+        "Instead of rates: the directory of a calibration, or a measurement, which is fitted first as --line says. May be repeated.",
+        action="append",
+    )
     parser.option(
         "--for",
         "USES",
@@ -90,6 +96,7 @@ def execute(options: Namespace) -> None:
             up=options.up,
             down=options.down,
             rtt=options.rtt,
+            measured=options.measured,
             uses=options.uses or (None if options.scenario else "game"),
             can=options.can,
             household=options.household,

@@ -8,6 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
 
+    from sojourn.calibration.check import Check
     from sojourn.cli.arguments import Parser
 
 __all__ = ["arguments", "execute"]
@@ -77,13 +78,13 @@ def arguments(parser: Parser) -> None:
         "--out", "DIR", "New directory for the result (default: below results/).", type=Path
     )
     parser.flag(
-        "--strict", "Exit with status 1 if the measurement is unlike anything that the model makes."
+        "--strict",
+        "Exit with status 1 if the measurement is unlike anything that the model makes, or a check fails.",
     )
     parser.option(
         "--check",
-        "ACCESS",
-        "Instead of files: how often intervals hold the truth on simulated lines of this kind.",
-        choices=ACCESS,
+        "KINDS",
+        "Instead of files: how often intervals hold the truth on simulated lines of these kinds, with commas, or all.",
     )
     parser.option(
         "--truths", "N", "Lines of --check (300).", type=whole_number(20, 100_000), default=300
@@ -157,30 +158,58 @@ def _calibrate(options: Namespace) -> None:
 
 def _check(options: Namespace) -> None:
     from sojourn.calibration.check import check
-    from sojourn.cli.console import note, print_json, print_table
+    from sojourn.cli.console import print_json, print_table
+    from sojourn.errors import RunError
     from sojourn.progress import CountProgress
     from sojourn.study.runner import available_cores
 
     budget, runs = _budget(options.budget)
-    progress = CountProgress("runs")
-    try:
-        found = check(
-            options.check,
-            truths=options.truths,
-            budget_s=budget,
-            runs=runs,
-            seed=options.seed,
-            jobs=options.jobs or available_cores(),
-            progress=progress,
-        )
-    finally:
-        progress.stop()
+    every: list[Check] = []
+    for access in _accesses(options.check):
+        progress = CountProgress("runs")
+        try:
+            found = check(
+                access,
+                truths=options.truths,
+                budget_s=budget,
+                runs=runs,
+                seed=options.seed,
+                jobs=options.jobs or available_cores(),
+                progress=progress,
+            )
+        finally:
+            progress.stop()
+        every.append(found)
+        if not options.json:
+            print(found.sentence)
+            print(found.verdict)
+            print_table(found.headings, list(found.rows()))
+            print(found.confusion_told(), flush=True)
     if options.json:
-        print_json(found.as_json())
-        return
-    note(found.sentence)
-    print_table(found.headings, list(found.rows()))
-    print(found.confusion_told())
+        print_json({"checks": [found.as_json() for found in every]})
+    failed = [found.access for found in every if found.failures]
+    if options.strict and failed:
+        raise RunError(
+            f"the check fails for {', '.join(failed)}", "without --strict this is no error"
+        )
+
+
+def _accesses(text: str) -> list[str]:
+    """Read kinds of access lines, with commas; `all` for all."""
+    from sojourn.errors import UsageError, nearest, plain
+
+    words = list(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
+    if words == ["all"]:
+        return list(ACCESS)
+    for word in words:
+        if word not in ACCESS:
+            raise UsageError(
+                f"--check: no access line is called {plain(word)!r}",
+                nearest(word, ACCESS) or f"{', '.join(ACCESS)}, or all",
+            )
+    if not words:
+        raise UsageError("--check names no access line", f"{', '.join(ACCESS)}, or all")
+    return words
 
 
 def _budget(text: str) -> tuple[float, int | None]:
