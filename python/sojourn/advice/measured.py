@@ -126,11 +126,12 @@ def _kept(directory: Path) -> tuple[list[tuple[str, str]], str]:
         manifest = json.loads(read_file(directory / "manifest.json", root=directory, most=LARGEST))
     except (OSError, ValueError) as error:
         raise RecordError(f"{plain(directory)}: manifest.json: {why(error)}") from error
-    if not isinstance(manifest, dict) or manifest.get("kind") != "calibration":
+    content = cast("dict[str, Any]", manifest if isinstance(manifest, dict) else {})
+    if content.get("kind") != "calibration":
         raise UsageError(
             f"{plain(directory)} is no calibration", "a directory that sojourn calibrate wrote"
         )
-    sentence = cast("dict[str, Any]", manifest).get("sentence")
+    sentence = content.get("sentence")
     texts: list[tuple[str, str]] = []
     for number in range(1, MOST_MEMBERS + 1):
         path = directory / "ensemble" / f"{number:02d}.toml"

@@ -32,7 +32,6 @@ from sojourn.calibration.measurement import (
 from sojourn.calibration.statistics import NAMES
 from sojourn.csv_tables import content_of, text_of
 from sojourn.errors import UsageError, nearest, plain
-from sojourn.field.rates import Direction
 from sojourn.toml_text import parse_toml
 
 __all__ = ["is_summary", "read_summary"]
@@ -169,7 +168,7 @@ def _test(test: object, place: str, digest: str) -> Measured:
     lead = min(LONGEST_LEAD_S, max(1.0, math.ceil(idle_samples * interval / 1e3)))
     streams = _count(table, "streams", place) or method.streams
     load = Load(
-        cast("Direction", direction),
+        direction,
         streams,
         lead if told else 0.0,
         float(round(length)),
