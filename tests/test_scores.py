@@ -7,11 +7,14 @@ import numpy as np
 import pytest
 
 from sojourn import _engine
+from sojourn.answers.view import StudyView
 from sojourn.errors import UsageError
 from sojourn.field.series import read_series
 from sojourn.scores.judge import Observed, judge, rating_of, responsiveness_of
 from sojourn.scores.observed import subjects_of
 from sojourn.scores.requirement import USES, read_requirement, requirement_of
+from sojourn.scores.rows import qoo
+from sojourn.study.result import StudyResult
 from support import CommandLine
 
 FLENT = sorted((Path(__file__).parent / "field" / "files").rglob("*.flent*"))
@@ -273,6 +276,10 @@ def test_a_study_is_scored_over_its_seeds(sojourn: CommandLine, tmp_path: Path) 
     one = next(row for row in subjects_of(tmp_path / "result") if row.name == "short: game")
     assert game["samples"] == sum(len(run.delay_ms) for run in one.observed)
     assert len(one.observed) == 2
+    # What a measure of a study asks for.
+    view = StudyView(StudyResult.load(tmp_path / "result"))
+    assert qoo(view, "long", "game", "game").tolist() == [0.0, 0.0]
+    assert float(np.mean(qoo(view, "short", "game", "game"))) == pytest.approx(game["value"])
 
 
 def test_the_commands_of_the_guide_work(sojourn: CommandLine, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ from sojourn.scores.judge import INTERVAL_S, Observed, Responsiveness, responsiv
 from sojourn.study.expand import expand
 from sojourn.study.result import StudyResult
 
-__all__ = ["Subject", "subjects_of"]
+__all__ = ["Subject", "observed_at", "subjects_of"]
 
 RAMP_S = 2.0
 """Seconds of a load that do not count as loaded. Source: the crate's `responsiveness`, chosen there."""
@@ -309,6 +309,35 @@ def _pairs(up: pl.DataFrame, down: pl.DataFrame) -> tuple[np.ndarray, np.ndarray
 
 
 def _of_study(result: StudyResult, directions: Sequence[str]) -> list[Subject]:
+    found: dict[str, Subject] = {}
+    for point, _, subject in _of_runs(result, directions):
+        name = f"{point}: {subject.name}"
+        direction = subject.observed[0].direction
+        found.setdefault(f"{name} {direction}", Subject(name, [])).observed += subject.observed
+    return list(found.values())
+
+
+def observed_at(result: StudyResult, point: str, name: str, direction: str) -> dict[int, Observed]:
+    """Return what there is of an entry at a point of a study, by seed.
+
+    Raises
+    ------
+    RecordError
+        If a directory is not what it should be.
+    """
+    return {
+        seed: one
+        for _, seed, subject in _of_runs(result, [direction], point)
+        if subject.name == name
+        for one in subject.observed
+        if one.direction == direction
+    }
+
+
+def _of_runs(
+    result: StudyResult, directions: Sequence[str], only: str | None = None
+) -> Iterator[tuple[str, int, Subject]]:
+    """Give what each run has to be scored, with its point and seed; of one point only if it is named."""
     kept = {
         table: result.records(table).collect()
         for table in ("datagrams", "transfers", "traffic_series")
@@ -322,18 +351,17 @@ def _of_study(result: StudyResult, directions: Sequence[str]) -> list[Subject]:
     texts = {
         point.name: Scenario.parse(point.text).canonical()
         for point in expand(result.definition, base, result.definition.scenario)
+        if only in (None, point.name)
     }
-    found: dict[str, Subject] = {}
     for point, seed, length_s in result.runs.select("point", "seed", "simulated_s").iter_rows():
+        if point not in texts:
+            continue
         tables = {
             name: table.filter((pl.col("point") == point) & (pl.col("seed") == seed))
             for name, table in {**kept, "metrics": result.metrics}.items()
         }
         for subject in _of_run(tables, texts[point], length_s, directions):
-            name = f"{point}: {subject.name}"
-            direction = subject.observed[0].direction
-            found.setdefault(f"{name} {direction}", Subject(name, [])).observed += subject.observed
-    return list(found.values())
+            yield point, seed, subject
 
 
 def _seconds(text: object) -> float | None:

@@ -6,19 +6,21 @@ Deviations: over runs of a study the mean of their scores, with its interval; of
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from sojourn.answers.view import StudyView
 from sojourn.scores.judge import Outcome, apdex_of, judge, rating_of
-from sojourn.scores.observed import Subject, subjects_of
-from sojourn.scores.requirement import Requirement, read_requirement, requirement_of
+from sojourn.scores.observed import Subject, observed_at, subjects_of
+from sojourn.scores.requirement import USES, Requirement, read_requirement, requirement_of
 from sojourn.stats.estimate import bounded_mean_of
 from sojourn.stats.quantity import Quantity
 
-__all__ = ["score"]
+__all__ = ["qoo", "score"]
 
 
 def score(
@@ -62,6 +64,28 @@ def score(
         for subject in subjects_of(Path(path), directions)
         for row in _rows(subject, needs, loss_as_delay=loss_as_delay)
     ]
+
+
+def qoo(view: StudyView, point: str, subject: str, use: str) -> np.ndarray:
+    """Return the Quality of Outcome of an entry at a point of a study, one number for each seed; NaN where nothing came.
+
+    A measure of a study asks for it: its module imports this function, and `function = "qoo"` with `arguments = ["game", "game"]` names the
+    entry and the use. Runs keep `datagrams`, or `transfers` of a probe.
+
+    Parameters
+    ----------
+    view, point
+        As any function of a study's module gets them.
+    subject
+        Entry of the scenario.
+    use
+        Who counts, such as `game`; or the path of a requirement of one's own.
+    """
+    needs = requirement_of(use) if use in USES else read_requirement(Path(use))
+    found = observed_at(view.result, point, subject, needs.direction)
+    outcomes = {seed: judge(one, needs, interval=False) for seed, one in found.items()}
+    values = [outcomes.get(seed) for seed in view.seeds(point)]
+    return np.array([math.nan if one is None else one.value for one in values])
 
 
 def _rows(
