@@ -16,6 +16,8 @@ from sojourn.scenario import Scenario, check_scenario, load_scenario
 from sojourn.store import Store
 from support import write_scenario
 
+SCENARIOS = Path(__file__).resolve().parents[1] / "scenarios"
+
 
 @pytest.fixture
 def scenario(tmp_path: Path) -> Scenario:
@@ -190,3 +192,16 @@ def test_hosts_share_a_line_behind_cake_however_many_uploads_they_have() -> None
     assert share_of_one("access.upstream.queue.hosts=triple") > 0.4
     assert share_of_one("access.upstream.queue.hosts=flows") < 0.25
     assert share_of_one("traffic.one.host=pc") < 0.25
+
+
+def test_lost_packets_say_which_of_their_flow_they_are() -> None:
+    settings = ["duration=20s", "record.losses=true", "record.flows=true"]
+    scenario = load_scenario(SCENARIOS / "lesson-buffer.toml").with_settings(*settings)
+    finished = sojourn.run(scenario)
+    losses, signals = finished.tables["losses"], finished.tables["signals"]
+    drops = signals.filter(pl.col("signal") != "mark")
+    assert len(losses) == drops["packets"].sum() > 0
+    segments = losses.filter(pl.col("data_bytes") > 0).drop_nulls("connection")
+    of_flows = finished.tables["flows"].filter(pl.col("retransmissions") > 0)
+    assert set(segments["connection"].unique()) == set(of_flows["connection"].unique())
+    assert segments["sequence"].n_unique() <= of_flows["retransmissions"].sum()

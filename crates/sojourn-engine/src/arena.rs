@@ -74,6 +74,11 @@ impl Header {
         }
     }
 
+    /// Number of the segment.
+    pub(crate) const fn sequence(&self) -> u32 {
+        self.sequence
+    }
+
     /// Bytes of application data.
     pub(crate) const fn payload(&self) -> u32 {
         self.payload

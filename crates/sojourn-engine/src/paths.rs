@@ -11,8 +11,8 @@ use sojourn_link::{
 };
 use sojourn_queue::{Backlog, Score};
 use sojourn_record::{
-    Cause, Datagram, DelaySplit, Fate, LinkDrop, LinkId, LinkMark, LinkPassage, LinkScore, Moment,
-    PacketBody, PacketSeen, Recorder, SegmentArrival, TrafficId, Waiting,
+    Cause, Datagram, DelaySplit, Fate, LinkDrop, LinkId, LinkMark, LinkPassage, LinkScore,
+    LostPacket, Moment, PacketBody, PacketSeen, Recorder, SegmentArrival, TrafficId, Waiting,
 };
 
 /// Whose packet it is: traffic entry, server, direction.
@@ -238,6 +238,29 @@ impl<R: Recorder> NetworkContext for Paths<R> {
             reason: loss.reason,
             queue: meta.queue,
             sub_flow: loss.sub_flow.get(),
+        });
+        let (connection, sequence, data) = match packet.body {
+            Body::Segment {
+                slot,
+                generation,
+                ref header,
+            } => (
+                Some((slot, generation)),
+                header.sequence(),
+                header.payload(),
+            ),
+            Body::Datagram { sequence, .. } => (None, sequence, packet.meta.length),
+        };
+        self.recorder.on_lost_packet(&LostPacket {
+            at: now,
+            link: place.link,
+            traffic,
+            server: place.server,
+            direction,
+            connection,
+            sequence,
+            data,
+            reason: loss.reason,
         });
         if let Body::Datagram {
             flow,

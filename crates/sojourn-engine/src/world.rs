@@ -156,17 +156,15 @@ impl<R: Recorder> World<R> {
                 .unwrap_or_else(|| [hash(End::Client), hash(End::Server)]),
         });
         let generation = self.connections.in_slot(slot).generation;
-        if R::WANTS_PACKETS {
-            let opened = ConnectionOpened {
-                now,
-                traffic: TrafficId(traffic),
-                server: server_number(server),
-                connection: (slot, generation),
-                number: id.0,
-                port,
-            };
-            self.network.paths.recorder.on_connection_opened(&opened);
-        }
+        let opened = ConnectionOpened {
+            now,
+            traffic: TrafficId(traffic),
+            server: server_number(server),
+            connection: (slot, generation),
+            number: id.0,
+            port,
+        };
+        self.network.paths.recorder.on_connection_opened(&opened);
         self.with_end(now, slot, generation, End::Client, |endpoint, call| {
             endpoint.open(now, call);
         });

@@ -8,15 +8,16 @@ pub use records::Records;
 use self::passages::{COUNTED_TOGETHER, Passed};
 use crate::accumulate::{DelayHistogram, HISTOGRAM_BYTES, TrafficCounters};
 use crate::latency_histogram::{DeviceHistograms, HistogramValue, LatencyHistogramConfig};
+use crate::losses::Losses;
 use crate::protection::{FlowProtection, ProtectionTally};
 use crate::round_trips::RoundTrips;
 use crate::series::{Bins, LinkBin, QueueClock, ServiceBin, TrafficBin};
 use crate::signals::{PacketCount, SignalCounts};
 use crate::tally::{FlowTallies, FrameTally, ObjectTally, TransferTally};
 use crate::{
-    Cause, ChannelCounters, ConnectionSample, ConnectionTotals, Datagram, DelaySplit, Fate,
-    FlowRow, LinkDrop, LinkId, LinkMark, LinkPassage, LinkScore, MacCounters, ModemCounters,
-    RecordConfig, Recorder, SegmentArrival, TrafficId, Waiting,
+    Cause, ChannelCounters, ConnectionOpened, ConnectionSample, ConnectionTotals, Datagram,
+    DelaySplit, Fate, FlowRow, LinkDrop, LinkId, LinkMark, LinkPassage, LinkScore, LostPacket,
+    MacCounters, ModemCounters, RecordConfig, Recorder, SegmentArrival, TrafficId, Waiting,
 };
 use sojourn_base::report::{
     Chunk, DownloadSession, LiveSecond, LiveSession, Object, Page, Report, StreamingSession,
@@ -160,6 +161,7 @@ pub struct ColumnRecorder {
     open_flows: FlowProtection,
     samples: Vec<ConnectionSample>,
     signals: SignalCounts,
+    losses: Losses,
 }
 
 impl ColumnRecorder {
@@ -233,6 +235,7 @@ impl ColumnRecorder {
             open_flows: FlowProtection::default(),
             samples: Vec::new(),
             signals: SignalCounts::default(),
+            losses: Losses::default(),
             traffic_names,
         }
     }
@@ -358,6 +361,7 @@ impl Recorder for ColumnRecorder {
             open_flows,
             samples,
             signals,
+            losses,
         } = self;
         let of_links: usize = links.iter().map(LinkRecords::bytes).sum();
         let traffic_bins = traffic_bins.iter().flatten().map(|(_, bins)| bins.bytes());
@@ -390,6 +394,7 @@ impl Recorder for ColumnRecorder {
             + rows(samples)
             + open_flows.bytes()
             + signals.bytes()
+            + losses.bytes()
             + of_links
             + traffic_bins.sum::<usize>()
             + waiting.sum::<usize>()
@@ -450,6 +455,18 @@ impl Recorder for ColumnRecorder {
             let width = Span::from_ns(bins.width_ns());
             let bins = &mut self.traffic_bins[usize::from(drop.traffic.0)];
             bins_on(bins, drop.link, width).at(drop.at).dropped_packets += 1;
+        }
+    }
+
+    fn on_connection_opened(&mut self, opened: &ConnectionOpened) {
+        if self.config.losses {
+            self.losses.opened(opened);
+        }
+    }
+
+    fn on_lost_packet(&mut self, lost: &LostPacket) {
+        if self.config.losses {
+            self.losses.add(lost);
         }
     }
 

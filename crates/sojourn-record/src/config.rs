@@ -17,6 +17,9 @@ parameters! {
         /// one row per chunk of an adaptive stream
         // Only where it is asked for, so that scenarios without it are printed as ever.
         chunks: bool = false, origin(RARE), if |it| it.chunks;
+        /// one row per lost packet: of which flow, and which of its packets
+        // As `chunks`.
+        losses: bool = false, origin(RARE), if |it| it.losses;
         /// one row per file transfer; their number and their median time are known without; pages, which are few and also count while unfinished, always have their rows
         transfers: bool = true, origin(ALWAYS);
         /// one row per flow: each direction of a connection, and each stream of datagrams, with its sub-flow of the queue manager

@@ -10,6 +10,7 @@ mod accumulate;
 mod column_recorder;
 mod config;
 mod latency_histogram;
+mod losses;
 mod packet;
 mod pair;
 mod protection;
@@ -106,6 +107,30 @@ pub struct LinkDrop {
     pub queue: ServiceQueue,
     /// The sub-flow that it was in, if the queue has any.
     pub sub_flow: Option<u32>,
+}
+
+/// Which packet of its flow a lost one is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LostPacket {
+    /// When.
+    pub at: Instant,
+    /// The link.
+    pub link: LinkId,
+    /// Whose packet.
+    pub traffic: TrafficId,
+    /// Server within the traffic entry; the flow of a datagram.
+    pub server: u32,
+    /// Where it went.
+    pub direction: Direction,
+    /// As in [`SegmentSeen::connection`]; `None` for a datagram.
+    pub connection: Option<(u32, u8)>,
+    /// Number of the segment or datagram in its flow: what is sent again keeps its number, an acknowledgement has the number of
+    /// the segment that would be next.
+    pub sequence: u32,
+    /// Bytes of a segment's application data, none of an acknowledgement; the IP packet of a datagram.
+    pub data: u32,
+    /// Why.
+    pub reason: Reason,
 }
 
 /// A packet marked by the queue manager of a link. It may still be lost there.
@@ -275,7 +300,7 @@ pub trait Recorder {
     fn on_sent(&mut self, traffic: TrafficId, direction: Direction, length: Bytes) {}
     /// Something happens to a packet; told if packets are wanted.
     fn on_packet(&mut self, packet: &PacketSeen) {}
-    /// A connection is opened; told if packets are wanted.
+    /// A connection is opened.
     fn on_connection_opened(&mut self, opened: &ConnectionOpened) {}
     /// An end of a connection was called; told if packets are wanted.
     fn on_sender(&mut self, sender: &SenderSeen) {}
@@ -283,6 +308,8 @@ pub trait Recorder {
     fn on_passage(&mut self, direction: Direction, passage: &LinkPassage) {}
     /// A packet is lost in a link.
     fn on_drop(&mut self, drop: &LinkDrop) {}
+    /// Which packet of its flow it was, right after; told by simulations.
+    fn on_lost_packet(&mut self, lost: &LostPacket) {}
     /// A packet is marked in a link.
     fn on_mark(&mut self, mark: &LinkMark) {}
     /// A packet is judged by the Queue Protection of a link.

@@ -2,8 +2,8 @@
 
 use crate::{
     ChannelCounters, ConnectionOpened, ConnectionSample, ConnectionTotals, Datagram, FlowRow,
-    LinkDrop, LinkMark, LinkPassage, LinkScore, MacCounters, ModemCounters, PacketSeen, Recorder,
-    SegmentArrival, SenderSeen, Waiting,
+    LinkDrop, LinkMark, LinkPassage, LinkScore, LostPacket, MacCounters, ModemCounters, PacketSeen,
+    Recorder, SegmentArrival, SenderSeen, Waiting,
 };
 use sojourn_base::report::Report;
 use sojourn_base::{Bytes, Direction, Instant, LinkId, ServiceQueue, Span, TrafficId};
@@ -50,6 +50,10 @@ impl<A: Recorder, B: Recorder> Recorder for (A, B) {
     fn on_drop(&mut self, drop: &LinkDrop) {
         self.0.on_drop(drop);
         self.1.on_drop(drop);
+    }
+    fn on_lost_packet(&mut self, lost: &LostPacket) {
+        self.0.on_lost_packet(lost);
+        self.1.on_lost_packet(lost);
     }
     fn on_mark(&mut self, mark: &LinkMark) {
         self.0.on_mark(mark);

@@ -196,6 +196,17 @@ pub const TABLES: &[TableSchema] = tables! {
         "sanctioned_bytes" ["B"] "their bytes, as the framing of the link charges them"
         "highest_score_ns" ["ns"] "highest queuing score of the flow; missing if no packet of it was judged"
     }
+    "losses": "one lost packet" {
+        "at_ns" ["ns"] "when it was lost"
+        "link" [""] "upstream or downstream; with the name of the home or of the link before it if there are several"
+        "traffic" [""] "traffic entry of the scenario"
+        "server" [""] "server within the traffic entry, from 0; the `flow` of datagrams"
+        "direction" [""] "upstream or downstream"
+        "connection" [""] "number of the connection, from 0 in each run; missing for datagrams, and for what a connection that is over left behind"
+        "sequence" [""] "number of the segment or datagram in its flow; a segment that is sent again keeps it, an acknowledgement has that of the next segment"
+        "data_bytes" ["B"] "application data of a segment, none of an acknowledgement; the IP packet of a datagram"
+        "reason" [""] "why, as in the table of signals"
+    }
     "connection_series": "the sender of one end of an open connection at one moment" {
         "traffic" [""] "traffic entry of the scenario"
         "server" [""] "server within the traffic entry, from 0"

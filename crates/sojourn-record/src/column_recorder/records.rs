@@ -222,6 +222,10 @@ impl Records {
         if self.recorder.config.flows {
             tables.push(self.flow_table());
         }
+        #[cfg(not(target_family = "wasm"))] // which no lesson shows
+        if self.recorder.config.losses {
+            tables.push(self.loss_table());
+        }
         if self.recorder.config.connections.is_some() {
             tables.push(self.connection_table());
         }

@@ -20,6 +20,7 @@ from sojourn.answers.numbers import by_group
 from sojourn.answers.view import NotRecorded, StudyView
 from sojourn.plots.spec import Axis, Line, Mark, Panel, PlotSpec
 from sojourn.stats.benefit import benefit_of
+from sojourn.stats.loss_runs import run_lengths
 
 SECOND = 1e9
 
@@ -185,6 +186,77 @@ def benefit(view: StudyView, point: str, what: str) -> np.ndarray:
     found = benefit_of(before, after)
     number = getattr(found, what) if found is not None else None
     return np.array([np.nan if number is None else number])
+
+
+# ---- losses and windows ---------------------------------------------------------------------------------------
+
+
+def loss_run(view: StudyView, point: str) -> np.ndarray:
+    """Mean number of packets of a connection that are lost in a row, by run."""
+    rows = view.table("losses", point).filter(pl.col("direction") == "downstream")
+    parts = rows.partition_by("seed", as_dict=True)
+    lengths = [run_lengths(parts.get((seed,), rows.clear())) for seed in view.seeds(point)]
+    return np.array([float(one.mean()) if len(one) else np.nan for one in lengths])
+
+
+def _by_video(rows: pl.DataFrame, seed: int) -> list[pl.DataFrame]:
+    """Return the rows of what each video is sent: each has one connection, and they open in the order of their numbers."""
+    own = rows.filter(
+        (pl.col("seed") == seed)
+        & (pl.col("traffic") == "video")
+        & (pl.col("direction") == "downstream")
+    )
+    return own.sort("connection", "at_ns").partition_by("connection", maintain_order=True)
+
+
+def first_lost(view: StudyView, point: str, count: int) -> np.ndarray:
+    """Percentage of the first `count` packets of a chunk that are lost, by run; one that is lost again counts once."""
+    rows = view.table("losses", point)
+    found: list[float] = []
+    for seed, videos in sessions(view, point).items():
+        lost = 0
+        for video, losses in zip(videos, _by_video(rows, seed), strict=True):
+            segments = np.ceil(video.bits / 8.0 / losses["data_bytes"].max())
+            starts = np.concatenate([[0.0], np.cumsum(segments)])
+            numbers = losses["sequence"].unique().to_numpy()
+            place = numbers - starts[np.searchsorted(starts, numbers, side="right") - 1]
+            lost += int((place < count).sum())
+        found.append(100.0 * lost / (count * sum(len(video.ended) for video in videos)))
+    return np.array(found)
+
+
+def window_at_end(view: StudyView, point: str) -> np.ndarray:
+    """Mean window of a video at the end of those of its chunks that a download is beside, in segments, by run."""
+    rows = view.table("connection_series", point)
+    spans = downloads(view, point)
+    found: list[float] = []
+    for seed, videos in sessions(view, point).items():
+        windows: list[np.ndarray] = []
+        for video, samples in zip(videos, _by_video(rows, seed), strict=True):
+            at = samples["at_ns"].to_numpy() / SECOND
+            before = np.searchsorted(at, video.ended, side="right") - 1
+            known = (active(spans[seed], video.ended) > 0) & (before >= 0)
+            windows.append(samples["window_segments"].to_numpy()[before[known]])
+        found.append(float(np.concatenate(windows).mean()))
+    return np.array(found)
+
+
+def window_share(view: StudyView, point: str) -> np.ndarray:
+    """Mean window of downloads over the mean window of videos at the same times, by run."""
+    rows = view.table("connection_series", point).filter(pl.col("direction") == "downstream")
+    window = pl.col("window_segments")
+    per_run = (
+        rows.group_by("seed", "at_ns")
+        .agg(
+            download=window.filter(pl.col("traffic") == "download").mean(),
+            video=window.filter(pl.col("traffic") == "video").mean(),
+        )
+        .drop_nulls()
+        .group_by("seed")
+        .agg(share=pl.col("download").mean() / pl.col("video").mean())
+    )
+    shares = dict(per_run.iter_rows())
+    return np.array([shares.get(seed, np.nan) for seed in view.seeds(point)])
 
 
 # ---- claims -------------------------------------------------------------------------------------------------

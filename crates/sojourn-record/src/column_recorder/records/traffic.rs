@@ -1,12 +1,14 @@
 //! Tables of what traffic entries sent and how long it took: datagrams, connections, time series, delays.
 
-use super::{MISSING, Records, directions};
+use super::{MISSING, Records, directions, words};
 use crate::accumulate::{DelayHistogram, TrafficCounters};
 use crate::protection::ProtectionTally;
 use crate::series::TrafficBin;
 use crate::table::{ColumnData, Table};
 use crate::tally::DatagramTally;
-use crate::{Cause, ConnectionSample, Datagram, Fate, FlowConnection, FlowRow, TrafficId};
+use crate::{
+    Cause, ConnectionSample, Datagram, Fate, FlowConnection, FlowRow, LostPacket, TrafficId,
+};
 use sojourn_base::{Direction, Instant, Reason, Span};
 
 impl Records {
@@ -144,6 +146,49 @@ impl Records {
                 (
                     "highest_score_ns",
                     judged(|tally| (tally.judged > 0).then_some(tally.highest_score.as_ns())),
+                ),
+            ],
+        )
+    }
+
+    #[cfg(not(target_family = "wasm"))]
+    pub(super) fn loss_table(&self) -> Table {
+        let rows = self.recorder.losses.rows();
+        let u32s = |value: fn(&LostPacket) -> u32| {
+            ColumnData::U32(rows.iter().map(|(lost, _)| value(lost)).collect())
+        };
+        Table::new(
+            "losses",
+            [
+                (
+                    "at_ns",
+                    ColumnData::U64(rows.iter().map(|(lost, _)| lost.at.as_ns()).collect()),
+                ),
+                (
+                    "link",
+                    self.link_words(rows.iter().map(|(lost, _)| lost.link)),
+                ),
+                (
+                    "traffic",
+                    self.traffic_words(rows.iter().map(|(lost, _)| lost.traffic)),
+                ),
+                ("server", u32s(|lost| lost.server)),
+                (
+                    "direction",
+                    directions(rows.iter().map(|(lost, _)| lost.direction)),
+                ),
+                (
+                    "connection",
+                    ColumnData::optional_u64(rows.iter().map(|(_, number)| number.map(u64::from))),
+                ),
+                ("sequence", u32s(|lost| lost.sequence)),
+                ("data_bytes", u32s(|lost| lost.data)),
+                (
+                    "reason",
+                    words(
+                        rows.iter().map(|(lost, _)| lost.reason as usize),
+                        &Reason::ALL.map(Reason::as_str),
+                    ),
                 ),
             ],
         )
