@@ -61,7 +61,8 @@ def figure(
         for panel in definition.panels:
             drawn = _panel(study, ask, definition, panel, rows, lanes, facet, printed, used)
             if drawn is not None:
-                panels.append(drawn if not panels else _without_names(drawn))
+                begins_row = len(panels) % (definition.columns or len(panels) + 1) == 0
+                panels.append(drawn if begins_row else _without_names(drawn))
     if not panels:
         message = f"needs points of {definition.title or definition.item}"
         raise NotRecorded(message)
