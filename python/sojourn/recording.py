@@ -37,10 +37,10 @@ __all__ = [
 ]
 
 FRAME = 1514
-"""Bytes of a full frame, of which two make a sample saturated. Source: the specification of traces from measurements."""
+"""Bytes of a full frame, of which two make a sample saturated. chosen: one may be alone in its slot."""
 
 SATURATED = 0.6
-"""Share of samples that have to be the line's own. Source: the same."""
+"""Share of samples that have to be the line's own. chosen: most, with room for pauses of the sender."""
 
 LARGEST_FILE, MOST_ROWS = 32 * 2**20, 2_000_000
 """Bytes and rows of a table. chosen: a day of samples of 50 ms."""

@@ -46,10 +46,10 @@ ROUTER_KINDS: Mapping[str, str] = {
 """Queue managers of a router, in the order in which one is taken of equals."""
 
 BUFFERS_MS = (10, 20, 50, 100, 250)
-"""Buffers of a modem; a list of the specification of advice."""
+"""Buffers of a modem. chosen: from a few packets of an upload to what modems without Buffer Control have."""
 
 TARGETS_MS = (5, 10, 15, 20)
-"""Targets of DOCSIS-PIE; likewise."""
+"""Targets of DOCSIS-PIE. chosen: its default of 10 ms, half, and up to double."""
 
 CONTROLLED_MS = (50, 100, 250)
 """Buffer Control of an operator; likewise."""

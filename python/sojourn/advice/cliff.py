@@ -1,6 +1,6 @@
 """Where a router that is told too much stops helping: the share of the line at which its delay leaves the plateau.
 
-Source: the specification of advice: the smallest share whose 99th percentile is above 1.5 times the plateau, to 0.01 by
+chosen: the smallest share whose 99th percentile is above 1.5 times the plateau, to 0.01 by
 bisection.
 Deviations: the plateau is the delay at the smallest share that was tried.
 """

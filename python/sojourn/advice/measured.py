@@ -33,7 +33,7 @@ MOST_MEMBERS = 100
 """Lines of an ensemble. chosen: five times what a calibration writes."""
 
 SLOW_SHARE = 0.1
-"""Share of lines that are slower than the one whose cliff counts. Source: the specification of advice."""
+"""Share of lines that are slower than the one whose cliff counts. chosen: nine lines in ten are safe."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The search for the best setting: races of settings, the cliffs, and runs of other seeds that confirm.
 
-Source: the specification of advice: upstream first, downstream with the best of it, then once more; of equals the one that
+chosen: upstream first, downstream with the best of it, then once more; of equals the one that
 leaves most goodput is taken, then the one that changes least, then the one that stands first.
 """
 

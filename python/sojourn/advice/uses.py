@@ -52,7 +52,7 @@ USES: Mapping[str, Use] = {
         Use("bulk", "the transfers'", ("bulk",), 0.25),
     )
 }
-"""All uses with their weights. Source: the specification of advice, chosen there: what cannot wait counts most."""
+"""All uses with their weights. chosen: what cannot wait counts most."""
 
 CALM_MS = 10.0
 """A delay that no caller notices. chosen: half of the time between two packets of a call."""

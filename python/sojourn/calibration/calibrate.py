@@ -32,10 +32,10 @@ from sojourn.study.runner import available_cores
 __all__ = ["Calibration", "calibrate", "calibrated"]
 
 FIRST_SHARE = 0.6
-"""Of the budget, for runs. Source: the same; the rest is for runs of the picture and for machines that are slower."""
+"""Of the budget, for runs. chosen: the rest is for runs of the picture and for machines that are slower."""
 
 SLOW_RUN_S, SHORT_LOAD_S = 0.2, 10.0
-"""Cost of a run from which the load is shortened, and to how long. Source: the specification."""
+"""Cost of a run from which the load is shortened, and to how long. chosen: 360 of them are the share of the budget for runs."""
 
 Progress = Callable[[str, int, int], None]
 

@@ -28,11 +28,11 @@ RATE_MBPS, IDLE_MS = 5.0, 25.0
 """Of the lines, within the usual bounds around. chosen: the rate of the laboratory's files; a run costs by its packets."""
 
 RANKS, BINS = 99, 10
-"""Draws of a posterior that the truth is ranked among, and bins of ranks. Source: the specification of the check."""
+"""Draws of a posterior that the truth is ranked among, and bins of ranks. chosen: a hundred ranks, ten a bin."""
 
 
 BAND_TAIL = 0.005
-"""Chance beyond each end of the band of a coverage. Source: the specification of the check, 99 %."""
+"""Chance beyond each end of the band of a coverage. chosen: a band of 99 %, because many quantities are looked at."""
 
 LEAST_P = 0.01
 """Least chance of ranks as uneven, after Holm over quantities. Source: the same."""
@@ -109,7 +109,7 @@ class Check:
 
     @property
     def failures(self) -> list[str]:
-        """What is not as the specification wants it, a phrase each."""
+        """What is outside its band, a phrase each."""
         told = [
             f"{row.family} {row.unknown.words}: {row.covered / row.truths:.3f} of {row.truths}"
             for row in self.quantities

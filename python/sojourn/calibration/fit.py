@@ -22,7 +22,7 @@ from sojourn.calibration.table import Table
 __all__ = ["Posterior", "Scaled", "adjusted", "fit", "in_noise", "interval", "noise_of", "scaled"]
 
 NEAREST_ALL, NEAREST_FAMILY = 100, 150
-"""Draws that families are counted among, and that values are fitted to. Source: the specification of the fit."""
+"""Draws that families are counted among, and that values are fitted to. chosen: a few percent of a table, so that they are near."""
 
 FEWEST_NEAREST = 40
 """Draws of a small table that values are fitted to; a third of its family if that is more. chosen: far ones bend the regression."""

@@ -158,7 +158,7 @@ def offload_units(
 
 
 MAP_SAMPLES, MOST_IDLE, LONGEST_IDLE_S = 200, 300, 300.0
-"""Fewest idle pings (source: the specification of I11), most of them, and most seconds of them. chosen: each second of pings takes 3,250
+"""Fewest idle pings , most of them, and most seconds of them. chosen: each second of pings takes 3,250
 more periods to be told apart, and the longest test ten seconds of processor."""
 
 

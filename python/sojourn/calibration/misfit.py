@@ -13,10 +13,10 @@ from sojourn.calibration.fit import Scaled
 __all__ = ["NO_POSTERIOR", "misfit_of"]
 
 DRAWS = 300
-"""Draws whose nearest neighbours are looked for. Source: the specification of the gate."""
+"""Draws whose nearest neighbours are looked for. chosen: of so many the 99th percentile is known to three."""
 
 NO_POSTERIOR = 3.0
-"""Misfit of the robust statistics from which no posterior is given. Source: the same."""
+"""Misfit of the robust statistics from which no posterior is given. chosen: three times the distance of the loneliest draws."""
 
 
 def misfit_of(space: Scaled) -> float:

@@ -1,6 +1,6 @@
 """Tests of which somebody knows the numbers of a page alone: a summary file, read as what such a test would have seen.
 
-Source: the form of summary files of the specification; pings of 20 B and 8 B of headers with 56 B of data, of UDP with 32 B.
+Source: pings of 20 B and 8 B of headers with 56 B of data, of UDP with 32 B.
 Deviations: connections and pings of each method are chosen as its users describe them; a file may say others.
 """
 
@@ -40,7 +40,7 @@ LARGEST = 64 * 2**10
 """Bytes of a file. chosen: hundreds of tests."""
 
 LENGTH_S = 10.0
-"""How long a test lasts that does not say. Source: the specification of the methods; most tests of browsers."""
+"""How long a test lasts that does not say. chosen: most tests of browsers."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["arguments", "execute"]
 
 AROUND = 5
-"""Lines before and after one that differs. Source: ten lines around it, by the specification of the format."""
+"""Lines before and after one that differs. chosen: a screen of context."""
 
 
 def arguments(parser: Parser) -> None:

@@ -21,7 +21,7 @@ __all__ = ["Board", "Claim"]
 AT_THE_END = 0.02
 """Share of units below which an idle worker makes one that is late once more, though its claim has not expired.
 
-chosen: what it costs is a part of the last units; see the specification's simulation of a thousand workers.
+chosen: what it costs is a part of the last units.
 """
 
 

@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 FEW = 100
-"""Samples below which percentiles are interpolated. Source: the specification of scores, chosen there."""
+"""Samples below which percentiles are interpolated. chosen: a 99th percentile of fewer is their largest."""
 
 BLOCK_S = 1.0
 """What is drawn together for an interval. chosen: packets of a second wait in the same queue."""
