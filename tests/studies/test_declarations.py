@@ -522,7 +522,7 @@ rows = ["place"]
         'measures.delay.where: no point has a label "que" | did you mean "queue"?',
         'measures.delay.metric: no run has a metric "delay_p59" | did you mean "delay_p99"?',
         'measures.delay.subject: no point has traffic "cal" | did you mean "call"?',
-        'measures.none: needs one of metric, samples, series, function, occupied | for example: subject = "call", metric = "delay_p95"',
+        'measures.none: needs one of metric, samples, series, function, occupied, by_label, difference, ratio, distance, order | for example: subject = "call", metric = "delay_p95"',
         'measures.time: needs the record table series | add "series" to `keep`',
         'claim one.values.d: no measure "dealy" | did you mean "delay"?',
         'claim one.values.e: no value "dd" is defined above | did you mean "d"?',

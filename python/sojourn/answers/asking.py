@@ -47,8 +47,7 @@ class Ask(Measured):
         measures: Mapping[str, Measure],
         functions: Mapping[str, Any],
     ) -> None:
-        super().__init__(view, points, functions)
-        self.measures = measures
+        super().__init__(view, points, measures, functions)
 
     # ---- in the study's module --------------------------------------------------------------------
     # What a run did not give raises `NotRecorded`: no comparison of a module decides by a number that is unknown.

@@ -7,17 +7,26 @@ seed's mixture. Round trips are made of each point's directions, or of those of 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from sojourn.answers.averaging import require_visible
+from sojourn.answers.composed import composed, other_point
 from sojourn.answers.selection import LabelledPoint, Points
 from sojourn.answers.view import NotRecorded, StudyView
 from sojourn.declarations.answers import LabelValue, Measure, Where
 from sojourn.stats.distribution import Distribution, convolved, mixture, pooled
-from sojourn.stats.estimate import NOTHING, Estimate, log_mean_of, mean_of, median_of
+from sojourn.stats.estimate import (
+    NOTHING,
+    Estimate,
+    log_mean_of,
+    mean_of,
+    median_of,
+    variation_of,
+)
 from sojourn.stats.fairness import jain_index
 
 __all__ = ["Measured"]
@@ -32,16 +41,28 @@ class Measured:
         The result.
     points
         All points of the study, by label.
+    measures
+        All measures of the study, by name.
     functions
         What the study's module holds, by name.
     """
 
-    def __init__(self, view: StudyView, points: Points, functions: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        view: StudyView,
+        points: Points,
+        measures: Mapping[str, Measure],
+        functions: Mapping[str, Any],
+    ) -> None:
         self.view = view
         self.points = points
+        self.measures = measures
         self.functions = functions
         self.seconds = 0.0
         """Shortest runs that may answer."""
+        self._declared = {id(one) for one in measures.values()}
+        self._numbers: dict[tuple[int, str], np.ndarray] = {}
+        """Of declared measures by point: those that are made of others ask for the same again and again."""
         self._mixtures: dict[tuple[str, str, tuple[str, ...]], dict[int, Distribution]] = {}
 
     def require_long(self, points: Sequence[LabelledPoint]) -> None:
@@ -64,6 +85,12 @@ class Measured:
         NotRecorded
             If the point was not run or does not have it.
         """
+        if measure.at:
+            there = measure.model_copy(update={"at": {}})
+            return self._of_other(there, other_point(self, measure.at, point), point)
+        key = (id(measure), point)
+        if key in self._numbers:
+            return self._numbers[key]
         values = self._per_seed(measure, point)
         if measure.missing == "never":
             values = np.where(np.isfinite(values), values, np.inf)
@@ -71,10 +98,21 @@ class Measured:
             values = values * measure.times
         if measure.per_second:
             values = values / self.view.duration_s(point)
+        if key[0] in self._declared:
+            self._numbers[key] = values
         return values
+
+    def _of_other(self, measure: Measure, other: str, point: str) -> np.ndarray:
+        """Return the numbers of another point by the seeds of this one; unknown where only this one was run."""
+        values = self.per_seed(measure, other).tolist()
+        known = dict(zip(self.view.seeds(other), values, strict=True))
+        return np.array([known.get(seed, np.nan) for seed in self.view.seeds(point)])
 
     def _per_seed(self, measure: Measure, point: str) -> np.ndarray:
         view = self.view
+        made = composed(self, measure, point)
+        if made is not None:
+            return made
         if measure.series:
             function: Callable[..., float] = self.functions[measure.series]
             series = view.series(point, measure.link).values()
@@ -115,6 +153,9 @@ class Measured:
             If the points differ in what the measure does not mean to average.
         """
         require_visible(points, measure)
+        if measure.seeds == "variation":
+            of_each = [self.per_seed(measure, point.name) for point in points]
+            return variation_of(of_each).map(lambda share: 100 * share)
         if measure.samples:
             return mean_of(self.of_each(measure, self.distributions(measure, points)))
         if not points:
@@ -146,6 +187,10 @@ class Measured:
             As of `estimate`.
         """
         require_visible(points, measure)
+        if measure.seeds == "variation" and points:
+            value = self.estimate(measure, points).value
+            first = self.view.seeds(points[0].name)[0]
+            return {first: math.nan if value is None else value}
         if measure.samples:
             mixed = self.distributions(measure, points, strict=strict)
             return dict(zip(mixed, self.of_each(measure, mixed), strict=True))
@@ -213,6 +258,7 @@ class Measured:
             If there are no samples.
         """
         kind = f"{measure.samples} {measure.subject} {measure.direction} {strict}"
+        kind += f" {measure.lane} {measure.window} {measure.every}"
         how = f"{measure.cells} {measure.weights} {measure.mixed_first}"
         key = (kind, how, tuple(point.name for point in points))
         if key not in self._mixtures:
@@ -268,11 +314,23 @@ class Measured:
         return {seed: pooled(part[seed] for part in parts if seed in part) for seed in seeds}
 
     def _samples(self, measure: Measure, point: str) -> dict[int, Distribution]:
+        if measure.samples == "probe":
+            return self._probed(measure, point)
         if measure.samples == "delay":
             return self.view.delays(point, measure.subject, measure.direction)
         if measure.samples == "round-trip":
             return _both_ways(*(self.view.delays(point, measure.subject, d) for d in _DIRECTIONS))
         return self.view.load_times(point, measure.subject)
+
+    def _probed(self, measure: Measure, point: str) -> dict[int, Distribution]:
+        """Return what a probe measured within the window; what never came back is no sample."""
+        low = float(measure.window[0]) if measure.window else -np.inf
+        high = float(measure.window[1]) if len(measure.window) > 1 else np.inf
+        found: dict[int, Distribution] = {}
+        for seed, (at, took_ms) in self.view.probe(point, measure.subject, measure.lane).items():
+            inside = took_ms[(at >= low) & (at < high)][:: measure.every]
+            found[seed] = Distribution.of(inside[np.isfinite(inside)])
+        return found
 
     def of_each(self, measure: Measure, mixed: Mapping[int, Distribution]) -> list[float]:
         """Return what a measure says of each distribution."""
@@ -282,6 +340,8 @@ class Measured:
             return [factor * one.quantile(measure.quantile) for one in shown]
         if measure.mean:
             return [factor * one.mean() for one in shown]
+        if measure.trimmed is not None:
+            return [factor * one.trimmed_mean(measure.trimmed) for one in shown]
         limit = float(measure.share_below or 0)
         return [factor * one.share_below(limit) for one in shown]
 

@@ -14,6 +14,7 @@ from string import Formatter
 import numpy as np
 
 from sojourn.digits import significant
+from sojourn.stats.estimate import variation_of
 
 __all__ = [
     "Numbers",
@@ -38,12 +39,14 @@ def combined(values: Sequence[float] | np.ndarray, how: str) -> float:
     """Make one number of those of several runs; NaN if there is none.
 
     Means and medians leave out what is unknown or never came. A median of which the middle never came
-    is infinite.
+    is infinite. The variation is the standard deviation in percent of the mean; of one run it is unknown.
 
     Examples
     --------
     >>> combined([1.0, float("nan"), 2.0], "mean"), combined([1.0, 2.0, float("inf")], "median")
     (1.5, 2.0)
+    >>> round(combined([9.0, 10.0, 11.0], "variation"), 6)
+    10.0
     """
     data = np.asarray(values, dtype=float)
     known = data[~np.isnan(data)]
@@ -53,6 +56,9 @@ def combined(values: Sequence[float] | np.ndarray, how: str) -> float:
         return math.nan
     if how == "median":
         return _median(np.sort(known))
+    if how == "variation":
+        value = variation_of([known]).value
+        return math.nan if value is None else 100 * value
     return float({"mean": np.mean, "min": np.min, "max": np.max, "sum": np.sum}[how](known))
 
 

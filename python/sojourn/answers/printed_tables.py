@@ -150,11 +150,25 @@ def _cell(
         printed_value=float(printed) if printed else None,
         ours=ours,
         decimals=max(len(printed.partition(".")[2]), column.decimals),
+        deviation=max(
+            float((printed_row[column.spread] if column.spread else "") or 0),
+            _deviation(ask, measure, chosen) if column.spread else 0.0,
+        ),
         rule=find_rule(study.rules, item=table.item, case=row, queue_manager=name, metric=metric),
         censored=bounded,
         shortened=_is_shorter(ask, others or chosen, float(table.seconds)),
         reduced=ask.view.reduced,
     )
+
+
+def _deviation(ask: Ask, measure: Measure, points: Sequence[LabelledPoint]) -> float:
+    """Return the standard deviation over runs; zero of fewer than two."""
+    try:
+        values = np.array(list(ask.by_seed(measure, points).values()))
+    except NotRecorded:
+        return 0.0
+    known = values[np.isfinite(values)]
+    return float(np.std(known, ddof=1)) if len(known) > 1 else 0.0
 
 
 def _is_shorter(ask: Ask, points: Sequence[LabelledPoint], seconds: float) -> bool:

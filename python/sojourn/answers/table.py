@@ -36,6 +36,8 @@ class Cell:
         Simulated, over runs.
     decimals
         Decimals that the table shows of ours, as many as printed.
+    deviation
+        Standard deviation over runs, of those of the print and ours the larger.
     rule
         The tolerance.
     shortened
@@ -53,6 +55,7 @@ class Cell:
     printed_value: float | None
     ours: Estimate = NOTHING
     decimals: int = 2
+    deviation: float = 0.0
     rule: Rule | None = None
     censored: bool = False
     shortened: bool = False
@@ -65,6 +68,8 @@ class Cell:
             self.ours,
             self.printed_value,
             self.rule,
+            deviation=self.deviation,
+            digit=10.0 ** -len(self.printed.partition(".")[2]),
             printed_is_censored=self.censored,
             shortened=self.shortened,
         )

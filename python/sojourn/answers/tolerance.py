@@ -65,9 +65,10 @@ class Rule:
         Cells it fits; empty means all. Cases are numbers such as `04`.
     low, high
         Limits of the value itself.
-    relative, factor, absolute
-        Widths around the printed value, of which one is enough: a share of it, a ratio to it, or a
-        difference in its unit.
+    relative, factor, absolute, deviations
+        Widths around the printed value, of which one is enough: a share of it, a ratio to it, a
+        difference in its unit, or as many standard deviations over runs, of those of the print and ours the larger,
+        beside half a unit of its last digit.
     per_run_length
         Whether the value grows with the length of the run, so that shortened runs say nothing.
     reason
@@ -85,6 +86,7 @@ class Rule:
     relative: float | None = None
     factor: float | None = None
     absolute: float | None = None
+    deviations: float | None = None
     per_run_length: bool = False
     reason: str = ""
 
@@ -98,8 +100,14 @@ class Rule:
         )
         return all(not allowed or value in allowed for allowed, value in wanted)
 
-    def bounds(self, printed: float) -> Bounds:
-        """Return what counts as reproduced around `printed`."""
+    def bounds(self, printed: float, deviation: float = 0.0, digit: float = 0.0) -> Bounds:
+        """Return what counts as reproduced around `printed`, which varies so much over runs and has this last digit.
+
+        Examples
+        --------
+        >>> Rule("chosen", "A", deviations=2).bounds(123.0, deviation=6.0, digit=0.1)
+        Bounds(low=110.95, high=135.05)
+        """
         lows: list[float] = []
         highs: list[float] = []
         if self.relative is not None:
@@ -111,6 +119,9 @@ class Rule:
         if self.absolute is not None:
             lows.append(printed - self.absolute)
             highs.append(printed + self.absolute)
+        if self.deviations is not None:
+            lows.append(printed - self.deviations * deviation - digit / 2)
+            highs.append(printed + self.deviations * deviation + digit / 2)
         low = min(lows) if lows else None
         high = max(highs) if highs else None
         if self.low is not None:
@@ -134,6 +145,8 @@ class Rule:
             widths.append(f"factor {_number(self.factor)}")
         if self.absolute is not None:
             widths.append(f"±{_number(self.absolute)}")
+        if self.deviations is not None:
+            widths.append(f"{_number(self.deviations)} standard deviations over runs")
         words = " or ".join(widths)
         if self.low is not None and self.high is not None:
             limits = f"{_number(self.low)} to {_number(self.high)}"
@@ -167,6 +180,7 @@ def read_rules(path: Path, root: Path | None = None) -> tuple[Rule, ...]:
             message = f"{path.name}, rule {number}: {error}"
             raise ValueError(message) from error
         limits = (rule.low, rule.high, rule.relative, rule.factor, rule.absolute)
+        limits += (rule.deviations,)
         if all(limit is None for limit in limits):
             message = f"{path.name}, rule {number} ({rule.claim}) sets no limit"
             raise ValueError(message)
@@ -189,6 +203,8 @@ def judge(
     printed: float | None,
     rule: Rule | None,
     *,
+    deviation: float = 0.0,
+    digit: float = 0.0,
     printed_is_censored: bool = False,
     shortened: bool = False,
 ) -> Verdict:
@@ -202,6 +218,8 @@ def judge(
         The printed value, `None` if there is none.
     rule
         The tolerance; without one the cell is not judged.
+    deviation, digit
+        Standard deviation over runs, of those of the print and ours the larger; a unit of the last printed digit.
     printed_is_censored
         The print is a bound, such as ">600".
     shortened
@@ -211,7 +229,7 @@ def judge(
         return Verdict.UNJUDGED
     if shortened and rule.per_run_length:
         return Verdict.UNJUDGED
-    bounds = rule.bounds(printed)
+    bounds = rule.bounds(printed, deviation, digit)
     if ours.above is not None:
         outside = bounds.high is not None and ours.above >= bounds.high
         return Verdict.MISS if outside else Verdict.UNJUDGED

@@ -95,6 +95,9 @@ class StudyView:
         self._tables: dict[str, pl.LazyFrame] = {}
         self._series: dict[tuple[str, str], dict[int, LinkSeries]] = {}
         self._delays: dict[tuple[str, str], dict[str, dict[int, Distribution]]] = {}
+        self._probes: dict[
+            tuple[str, int], dict[str, dict[int, tuple[np.ndarray, np.ndarray]]]
+        ] = {}
 
     @property
     def reduced(self) -> str:
@@ -334,6 +337,51 @@ class StudyView:
             for point, seed, part in _by_run(rows.filter(pl.col("traffic") == subject)):
                 times = part["ended_ns"].to_numpy() / NANOSECONDS_PER_SECOND
                 found.setdefault((point, subject), {})[seed] = Distribution.of(times)
+        return found
+
+    def probe(
+        self, point: str, subject: str, lane: int = 0
+    ) -> dict[int, tuple[np.ndarray, np.ndarray]]:
+        """Return when a probe asked, in s of the run, and what it measured in ms, by seed; infinite if nothing came back.
+
+        Raises
+        ------
+        NotRecorded
+            If the study kept no transfers, or the point has none of this probe.
+        """
+        self.require(point)
+        key = (subject, lane)
+        if key not in self._probes:
+            self._probes[key] = self._all_probes(subject, lane)
+        found = self._probes[key].get(point)
+        if found is None:
+            message = f"point {point} has no samples of {subject} (lane {lane})"
+            raise NotRecorded(message)
+        return found
+
+    def _all_probes(
+        self, subject: str, lane: int
+    ) -> dict[str, dict[int, tuple[np.ndarray, np.ndarray]]]:
+        """Read the samples of one probe at all points at once: the table is long."""
+        import polars as pl
+
+        try:
+            rows = (
+                self.result.records("transfers")
+                .filter((pl.col("traffic") == subject) & (pl.col("lane") == lane))
+                .select("point", "seed", "started_ns", "ended_ns")
+                .collect()
+            )
+        except RecordError as error:
+            message = "needs the record table transfers"
+            raise NotRecorded(message) from error
+        found: dict[str, dict[int, tuple[np.ndarray, np.ndarray]]] = {}
+        for point, seed, part in _by_run(rows):
+            asked = part["started_ns"].to_numpy()
+            took = (part["ended_ns"].cast(pl.Float64) - part["started_ns"]).fill_null(math.inf)
+            order = np.argsort(asked, kind="stable")
+            at, ms = asked[order] / NANOSECONDS_PER_SECOND, took.to_numpy()[order]
+            found.setdefault(point, {})[seed] = (at, ms / NANOSECONDS_PER_MILLISECOND)
         return found
 
     def series(self, point: str, link: str = "upstream") -> dict[int, LinkSeries]:

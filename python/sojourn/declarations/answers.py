@@ -54,7 +54,10 @@ class LabelWords(Strict):
 
 
 class Measure(Strict):
-    """A number of a point: exactly one of `metric`, `samples`, `series`, `function`, `occupied`."""
+    """A number of a point: exactly one of `metric`, `samples`, `series`, `function`, `occupied`, or one made of other measures.
+
+    Those are `by_label`, `difference`, `ratio`, `distance` and `order`.
+    """
 
     subject: str = ""
     """Traffic entry or link, as in the metrics."""
@@ -67,16 +70,26 @@ class Measure(Strict):
     """Traffic entries among which the metric is shared: the number is Jain's index of fairness, 1 if all get the same."""
     capacity: Literal["", "upstream", "downstream"] = ""
     """A rate as a share of what this link can carry, in percent, headers included."""
-    samples: Literal["", "delay", "load-time", "round-trip"] = ""
-    """Distribution over packets or pages; needs `quantile`, `share_below` or `mean`.
+    samples: Literal["", "delay", "load-time", "round-trip", "probe"] = ""
+    """Distribution over packets, pages or what a probe measured; needs `quantile`, `share_below`, `mean` or `trimmed`.
 
     Round trips are the delays of both directions of the subject, taken as independent.
     """
+    lane: Annotated[int, Field(ge=0, le=2)] = 0
+    """Of a probe: 0 echoes or handshakes, 1 questions over new connections, 2 questions over the kept one."""
+    window: Annotated[list[Number], Field(max_length=2)] = Field(
+        default_factory=lambda: list[Number]()
+    )
+    """Seconds of the run in which a probe's sample begins: from, and until; all if left out."""
+    every: Annotated[int, Field(ge=1)] = 1
+    """Of a probe: this many samples apart, as a slower one has them."""
     direction: Literal["upstream", "downstream"] = "upstream"
     quantile: Annotated[float | None, Field(ge=0, le=1)] = None
     share_below: Number | None = None
     mean: bool = False
     """The mean of `samples`."""
+    trimmed: Annotated[float | None, Field(gt=0, lt=0.5)] = None
+    """Their mean without this share at either end: of a quarter, the interquartile mean."""
     series: str = ""
     """Function of the study's module that takes the bins of a link and returns a number."""
     link: str = "upstream"
@@ -86,6 +99,27 @@ class Measure(Strict):
     """Share of the time with at least this many packets in the queue of `link`, all seeds together."""
     arguments: list[LabelValue] = Field(default_factory=lambda: list[LabelValue]())
     """Passed to the function after its own."""
+    by_label: dict[str, dict[str, str]] = Field(default_factory=lambda: dict[str, dict[str, str]]())
+    """A label, and for each of its values the measure that this one is at points with it."""
+    difference: Annotated[list[str | int | float], Field(max_length=2)] = Field(
+        default_factory=lambda: list[str | int | float]()
+    )
+    """Two measures or numbers: the first less the second, run by run."""
+    ratio: Annotated[list[str | int | float], Field(max_length=2)] = Field(
+        default_factory=lambda: list[str | int | float]()
+    )
+    """The first over the second."""
+    distance: Annotated[list[str | int | float], Field(max_length=2)] = Field(
+        default_factory=lambda: list[str | int | float]()
+    )
+    """How far the first is from the second, whichever is larger, as a share of the second."""
+    order: Annotated[list[str], Field(max_length=2)] = Field(default_factory=list)
+    """Two measures: of how many pairs of points one run of each gives the order by the first that they have by the second
+    over all runs. Pairs that differ by less than `relative` and `absolute` of the second do not count."""
+    among: list[str] = Field(default_factory=list)
+    """Labels in which the points of these pairs differ; all others are those of the point that is asked."""
+    at: Where = Field(default_factory=dict)
+    """Asked at the point that differs in these labels instead."""
     where: Where = Field(default_factory=dict)
     """Points that it is for, by label."""
     cells: list[str] = Field(default_factory=list)
@@ -98,8 +132,8 @@ class Measure(Strict):
     """Directions are mixed over the cells before they make round trips, as docsis-ns3 does."""
     above_least: bool = False
     """Distances from the smallest sample of all: delay variation."""
-    seeds: Literal["mean", "median", "min", "max"] = "median"
-    """What one number is made of several seeds by."""
+    seeds: Literal["mean", "median", "min", "max", "variation"] = "median"
+    """What one number is made of several seeds by; the variation is their standard deviation as a share of their mean."""
     missing: Literal["unknown", "never"] = "unknown"
     """What a run without the number means: nothing, or more than the run was long."""
     absent: Number | None = None
@@ -320,6 +354,8 @@ class PrintedColumn(Strict):
     title: str
     metric: str = ""
     """As in the tolerances; the name of the measure if left out."""
+    spread: str = ""
+    """Column of the printed file with the standard deviation over its runs, for rules with `deviations`."""
     unit: str | None = None
     bound: str = ""
     """Sign of prints that are only a bound, where `bound_if` says so."""

@@ -77,6 +77,21 @@ class Distribution:
         """Return the mean; NaN if empty."""
         return float("nan") if self.is_empty else float(np.dot(self.values, self.shares))
 
+    def trimmed_mean(self, share: float) -> float:
+        """Return the mean without this share at either end; NaN if empty. A value at an end counts by what is left of it.
+
+        Examples
+        --------
+        >>> one = Distribution.of(np.array([1.0, 2.0, 4.0, 90.0]))
+        >>> one.trimmed_mean(0.25), one.trimmed_mean(0.375)
+        (3.0, 3.0)
+        """
+        if self.is_empty:
+            return float("nan")
+        upto = np.clip(self._cumulative, share, 1 - share)
+        kept = np.diff(upto, prepend=share)
+        return float(np.dot(self.values, kept) / (1 - 2 * share))
+
     def share_below(self, limit: float) -> float:
         """Return the share of values below `limit`; NaN if empty."""
         if self.is_empty:

@@ -244,6 +244,30 @@ def median_of(
     return Estimate(centre, min(spread.low, centre), max(spread.high, centre), int(known.size))
 
 
+def variation_of(groups: Sequence[Sequence[float] | np.ndarray]) -> Estimate:
+    """Return the standard deviation over runs as a share of their mean, with its interval by chi-squared; pooled over groups.
+
+    Groups are settings of which each has runs; what differs between their means does not count.
+
+    Examples
+    --------
+    >>> one = variation_of([[9.0, 10.0, 11.0]])
+    >>> round(one.value, 3), round(one.low, 3), round(one.high, 3)
+    (0.1, 0.052, 0.628)
+    """
+    from scipy.special import chdtri
+
+    known = [data for data in map(_finite, groups) if data.size > 1 and float(np.mean(data))]
+    degrees = sum(int(data.size) - 1 for data in known)
+    if not degrees:
+        return NOTHING
+    squares = [(data.size - 1) * (np.std(data, ddof=1) / np.mean(data)) ** 2 for data in known]
+    centre = math.sqrt(math.fsum(map(float, squares)) / degrees)
+    ends = (0.5 - confidence() / 2, 0.5 + confidence() / 2)
+    low, high = (centre * math.sqrt(degrees / float(chdtri(degrees, end))) for end in ends)
+    return Estimate(centre, low, high, degrees + len(known))
+
+
 def paired_ratio(numerator: np.ndarray, denominator: np.ndarray) -> Estimate:
     """Ratio of two metrics over runs with the same seeds: geometric mean, t interval of log-ratios.
 

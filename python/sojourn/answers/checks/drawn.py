@@ -54,6 +54,7 @@ class Drawn:
                     yield from self._names.selected(f"{path}.groups", {**table.where, **where})
                 yield from self._names.uses(path, *(column.measure for column in group.columns))
                 wanted = [*group.match, *(column.printed for column in group.columns)]
+                wanted += [column.spread for column in group.columns if column.spread]
                 yield from self._names.columns(path, group.printed, wanted)
         for rated in self._own.rated:
             path = f"rated {rated.item}"

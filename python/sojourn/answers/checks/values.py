@@ -8,6 +8,7 @@ from string import Formatter
 
 from sojourn.answers.averaging import hidden_labels
 from sojourn.answers.checks.names import MEET, Names
+from sojourn.answers.composed import COMPARED, parts_of
 from sojourn.answers.groups import ONE, Groups, groups_of, value_problems
 from sojourn.declarations.answers import Measure, Value
 from sojourn.declarations.base import Where
@@ -29,6 +30,7 @@ _TABLES = {
     "delay": "delay_histogram",
     "round-trip": "delay_histogram",
     "load-time": "pages",
+    "probe": "transfers",
 }
 """Record tables that a kind of measure reads."""
 
@@ -77,6 +79,8 @@ class Values:
             "series": bool(measure.series),
             "function": bool(measure.function),
             "occupied": measure.occupied is not None,
+            "by_label": bool(measure.by_label),
+            **{key: bool(getattr(measure, key)) for key in (*COMPARED, "order")},
         }
         chosen = [kind for kind, is_given in kinds.items() if is_given]
         if len(chosen) != 1:
@@ -93,15 +97,62 @@ class Values:
                 yield self._names.problem(
                     f"{path}.{key}", f'no run has a metric "{name}"', nearest(name, metrics())
                 )
-        asked = (measure.quantile is not None, measure.share_below is not None, measure.mean)
+        asked = (
+            measure.quantile is not None,
+            measure.share_below is not None,
+            measure.mean,
+            measure.trimmed is not None,
+        )
         if measure.samples and sum(asked) != 1:
-            yield self._names.problem(path, "samples need one of `quantile`, `share_below`, `mean`")
+            yield self._names.problem(
+                path, "samples need one of `quantile`, `share_below`, `mean`, `trimmed`"
+            )
+        yield from self._made_of(path, measure)
         yield from self._weights(path, measure)
         yield from self._shared(path, measure)
         if (measure.metric or measure.samples) and not measure.jain:
             yield from self._subject(path, measure)
         needs = {"series": "series", "occupied": "occupancy"}.get(chosen[0])
         yield from self._names.kept(path, _TABLES.get(measure.samples) or needs)
+
+    def _made_of(self, path: str, measure: Measure) -> Iterator[Problem]:
+        """Check a measure that is made of others, or asked elsewhere."""
+        problem = self._names.problem
+        yield from self._names.where(f"{path}.at", measure.at)
+        for label, choices in measure.by_label.items():
+            for value in choices:
+                yield from self._names.where(f"{path}.by_label", {label: value})
+        if len(measure.by_label) > 1:
+            yield problem(f"{path}.by_label", "chooses by one label")
+        for key in (*COMPARED, "order"):
+            if len(getattr(measure, key)) == 1:
+                yield problem(f"{path}.{key}", "takes two", f'{key} = ["reported", "true"]')
+        if bool(measure.order) != bool(measure.among):
+            yield problem(f"{path}.among", "names the labels in which the points of `order` differ")
+        yield from self._names.label(f"{path}.among", *measure.among)
+        if measure.window and len(measure.window) == 2 and measure.window[0] >= measure.window[1]:
+            yield problem(f"{path}.window", "ends before it begins")
+        if (measure.lane or measure.window or measure.every > 1) and measure.samples != "probe":
+            yield problem(path, '`lane`, `window` and `every` are for samples = "probe"')
+        for name in dict.fromkeys(parts_of(measure)):
+            if name not in self._own.measures:
+                yield problem(path, f'no measure "{name}"', nearest(name, self._own.measures))
+        if self._is_endless(measure):
+            yield problem(path, "is made of itself")
+
+    def _is_endless(self, measure: Measure) -> bool:
+        """Return whether a measure is made of one that is made of it."""
+        seen: set[str] = set()
+        waiting = parts_of(measure)
+        while waiting:
+            name = waiting.pop()
+            one = self._own.measures.get(name)
+            if one is measure:
+                return True
+            if one is not None and name not in seen:
+                seen.add(name)
+                waiting += parts_of(one)
+        return False
 
     def _shared(self, path: str, measure: Measure) -> Iterator[Problem]:
         """Check what divides a metric, and among whom it is shared."""

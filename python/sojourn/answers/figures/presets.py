@@ -35,6 +35,7 @@ _SAMPLED = {
     "delay": ("delay", "ms"),
     "round-trip": ("round trip", "ms"),
     "load-time": ("page load time", "s"),
+    "probe": ("round trip", "ms"),
 }
 
 
