@@ -13,8 +13,8 @@ LAYERS = """
     __main__
     cli
     home recording
-    advice
-    aqm bench emulation neighbourhood nqb published query scores serve traces
+    advice published
+    aqm bench emulation neighbourhood nqb query scores serve traces
     calibration
     field
     provisioning

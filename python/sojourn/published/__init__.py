@@ -1,1 +1,1 @@
-"""The published studies that come with the package: a folder each, read like any other study's."""
+"""The studies that come with the package, published ones and the laboratory of measuring methods: a folder each, read like any other study's."""

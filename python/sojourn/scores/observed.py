@@ -27,7 +27,7 @@ from sojourn.scores.judge import INTERVAL_S, Observed, Responsiveness, responsiv
 from sojourn.study.expand import expand
 from sojourn.study.result import StudyResult
 
-__all__ = ["Subject", "observed_at", "subjects_of"]
+__all__ = ["Subject", "observed_at", "paired_trips", "subjects_of"]
 
 RAMP_S = 2.0
 """Seconds of a load that do not count as loaded. Source: the crate's `responsiveness`, chosen there."""
@@ -267,7 +267,7 @@ def _of_packets(
     found: list[Subject] = []
     for direction in dict.fromkeys(directions):
         if direction == "two-way":
-            sent, delays = _pairs(ways["up"], ways["down"])
+            sent, delays = paired_trips(ways["up"], ways["down"])
         else:
             sent = ways[direction]["sent_ns"].to_numpy() / 1e9
             delays = _one_way(ways[direction]) / 1e6
@@ -284,10 +284,20 @@ def _one_way(rows: pl.DataFrame) -> np.ndarray:
     return took.fill_null(math.inf).to_numpy()
 
 
-def _pairs(up: pl.DataFrame, down: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+def paired_trips(
+    up: pl.DataFrame, down: pl.DataFrame, *, at_once: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
     """Return when packets were sent up, in s, and their round trips in ms; infinite where either way lost its packet.
 
     Packets behind the last answer have no round trip and are left out.
+
+    Parameters
+    ----------
+    up, down
+        Datagrams of each way, in order of sending.
+    at_once
+        Whether a packet up meets the first one down that was sent after it was sent, and not after it arrived: no round trip
+        of anything, for comparison.
     """
     times: list[np.ndarray] = []
     trips: list[np.ndarray] = []
@@ -298,7 +308,7 @@ def _pairs(up: pl.DataFrame, down: pl.DataFrame) -> tuple[np.ndarray, np.ndarray
         there, back = _one_way(part), _one_way(answers[key])
         sent = part["sent_ns"].to_numpy().astype(float)
         answered = answers[key]["sent_ns"].to_numpy().astype(float)
-        arrives = np.where(np.isfinite(there), sent + there, sent)
+        arrives = np.where(np.isfinite(there) & (not at_once), sent + there, sent)
         place = np.searchsorted(answered, arrives, side="left")
         known = place < len(answered)
         times.append(sent[known] / 1e9)
