@@ -114,3 +114,10 @@ def test_a_home_that_cannot_be_is_wrong_usage(sojourn: CommandLine) -> None:
         done = sojourn("home", *line, *extra)
         assert done.status == 2
         assert message in done.stderr
+
+
+def test_the_readme_says_what_the_program_says(sojourn: CommandLine, tmp_path: Path) -> None:
+    question = ("home", "--down", "200", "--up", "20", "--access", "docsis31")
+    said = sojourn(*question, "--out", str(tmp_path / "result")).stdout.splitlines()[0]
+    readme = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    assert f"sojourn {' '.join(question)}\n{said}\n" in readme
