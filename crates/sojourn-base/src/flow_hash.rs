@@ -41,6 +41,18 @@ impl FlowKey {
             ..self
         }
     }
+
+    /// The flow of what comes back.
+    #[must_use]
+    pub const fn reversed(self) -> Self {
+        Self {
+            source: self.destination,
+            destination: self.source,
+            protocol: self.protocol,
+            source_port: self.destination_port,
+            destination_port: self.source_port,
+        }
+    }
 }
 
 /// A hash function for flows.

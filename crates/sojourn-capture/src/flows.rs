@@ -1,6 +1,6 @@
 //! The flows of a capture: packets by interface, addresses, protocol and ports, each with time, length, DSCP and ECN.
 //!
-//! Source: none. Deviations: fragments but the first have no ports, so they are a flow of their own.
+//! Source: none. Deviations: later fragments have no ports, so they are a flow of their own.
 
 use crate::frame::{ip_at, is_known};
 use crate::headers::Packet;
@@ -166,14 +166,8 @@ impl Flows {
 
     /// The number of the other direction of a flow, at the same interface.
     pub fn answer_to(&self, flow: &Flow) -> Option<usize> {
-        let reversed = FlowKey {
-            source: flow.key.destination,
-            destination: flow.key.source,
-            source_port: flow.key.destination_port,
-            destination_port: flow.key.source_port,
-            ..flow.key
-        };
-        self.places.get(&(flow.interface, reversed)).copied()
+        let key = (flow.interface, flow.key.reversed());
+        self.places.get(&key).copied()
     }
 }
 

@@ -119,13 +119,7 @@ impl Flows {
 
     /// Where the flow the other way stands, or would.
     fn place_back(&self, key: &FlowKey) -> usize {
-        let back = FlowKey {
-            source: key.destination,
-            destination: key.source,
-            protocol: key.protocol,
-            source_port: key.destination_port,
-            destination_port: key.source_port,
-        };
+        let back = key.reversed();
         self.place_of(&back, self.hash(&back))
     }
 

@@ -78,13 +78,7 @@ pub(crate) fn flow_hash(
     let from_client = flow_key((client, traffic), server, is_connection.then_some(port));
     let key = match end {
         End::Client => from_client,
-        End::Server => FlowKey {
-            source: from_client.destination,
-            destination: from_client.source,
-            source_port: from_client.destination_port,
-            destination_port: from_client.source_port,
-            ..from_client
-        },
+        End::Server => from_client.reversed(),
     };
     FlowHash::Murmur3.hash(&key, perturbation)
 }
