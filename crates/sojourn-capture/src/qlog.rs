@@ -8,6 +8,7 @@
 //! what links do is not told.
 
 use crate::synthetic::ByteMap;
+use crate::writer::word;
 use sojourn_base::{Instant, PerDirection, Span};
 use sojourn_record::{
     ConnectionOpened, Moment, PacketBody, PacketSeen, Recorder, SegmentSeen, SenderSeen,
@@ -48,82 +49,36 @@ struct End {
 
 /// Writes qlog while a run goes on.
 pub struct Qlog {
-    append: Append,
-    /// Names of traffic entries.
-    traffic: Vec<String>,
-    /// Bytes of a full segment, for windows in bytes.
-    segment_bytes: Vec<u32>,
+    files: Files,
+    /// Names of traffic entries, and bytes of a full segment of each.
+    traffic: Vec<(String, u32)>,
     ends: BTreeMap<(u32, u8), PerDirection<End>>,
     /// Numbers of packets on their way, by their place.
     numbers: Vec<Option<u64>>,
+}
+
+/// What is written, and how much.
+struct Files {
+    append: Append,
     events: u64,
-    files: usize,
+    count: usize,
     failed: Option<io::Error>,
 }
 
-impl fmt::Debug for Qlog {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Qlog").finish_non_exhaustive()
-    }
-}
-
-/// A time in ms, with all its nanoseconds.
-fn ms(span: Span) -> String {
-    let ns = span.as_ns();
-    format!("{}.{:06}", ns / 1_000_000, ns % 1_000_000)
-}
-
-fn at(now: Instant) -> String {
-    ms(now.saturating_since(Instant::ZERO))
-}
-
-/// A name within JSON and a file: names of entries are words, and others lose what they are not.
-fn word(name: &str) -> String {
-    let keep = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '-' | '_' | '.');
-    name.chars()
-        .map(|sign| if keep(sign) { sign } else { '_' })
-        .collect()
-}
-
-impl Qlog {
-    /// Before a run with traffic entries of these names, whose stacks send segments of so many bytes.
-    pub fn new(traffic: Vec<String>, segment_bytes: Vec<u32>, append: Append) -> Self {
-        Self {
-            append,
-            traffic,
-            segment_bytes,
-            ends: BTreeMap::new(),
-            numbers: Vec::new(),
-            events: 0,
-            files: 0,
-            failed: None,
-        }
-    }
-
-    /// Whether something could not be written.
-    pub const fn has_failed(&self) -> bool {
-        self.failed.is_some()
-    }
-
-    /// The run has ended: how many events and files were written.
-    ///
-    /// # Errors
-    /// If one could not be, or there were too many.
-    pub fn finish(mut self) -> io::Result<(u64, usize)> {
-        let ends = core::mem::take(&mut self.ends);
-        for (_, mut ends) in ends {
-            self.write(&mut ends.upstream, true);
-            self.write(&mut ends.downstream, true);
-        }
-        self.failed.map_or(Ok((self.events, self.files)), Err)
-    }
-
+impl Files {
+    /// Appends the text of an end to its file, if it is long or shall be written at once.
     fn write(&mut self, end: &mut End, at_once: bool) {
         if self.failed.is_none() && (at_once || end.text.len() >= TOGETHER) && !end.text.is_empty()
         {
             self.failed = (self.append)(&end.file, &end.text).err();
             end.text.clear();
         }
+    }
+
+    /// Writes what is left of both ends of a connection.
+    fn close(&mut self, mut ends: PerDirection<End>) {
+        self.write(&mut ends.upstream, true);
+        self.write(&mut ends.downstream, true);
     }
 
     fn event(&mut self, end: &mut End, now: Instant, name: &str, data: &str) {
@@ -140,27 +95,72 @@ impl Qlog {
         let _ = writeln!(
             end.text,
             "\u{1e}{{\"time\":{},\"name\":\"{name}\",\"data\":{data}}}",
-            at(now)
+            ms(now.saturating_since(Instant::ZERO))
         );
         self.write(end, false);
     }
+}
+
+impl fmt::Debug for Qlog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Qlog").finish_non_exhaustive()
+    }
+}
+
+/// A time in ms, with all its nanoseconds.
+fn ms(span: Span) -> String {
+    let ns = span.as_ns();
+    format!("{}.{:06}", ns / 1_000_000, ns % 1_000_000)
+}
+
+impl Qlog {
+    /// Before a run with traffic entries of these names, each with the bytes of a full segment of its stack.
+    pub fn new(traffic: Vec<(String, u32)>, append: Append) -> Self {
+        Self {
+            files: Files {
+                append,
+                events: 0,
+                count: 0,
+                failed: None,
+            },
+            traffic,
+            ends: BTreeMap::new(),
+            numbers: Vec::new(),
+        }
+    }
+
+    /// Whether something could not be written.
+    pub const fn has_failed(&self) -> bool {
+        self.files.failed.is_some()
+    }
+
+    /// The run has ended: how many events and files were written.
+    ///
+    /// # Errors
+    /// If one could not be, or there were too many.
+    pub fn finish(mut self) -> io::Result<(u64, usize)> {
+        for (_, ends) in self.ends {
+            self.files.close(ends);
+        }
+        let files = self.files;
+        files.failed.map_or(Ok((files.events, files.count)), Err)
+    }
 
     fn open(&mut self, opened: &ConnectionOpened) {
-        let before = self.ends.remove(&opened.connection);
-        if let Some(mut ends) = before {
-            self.write(&mut ends.upstream, true);
-            self.write(&mut ends.downstream, true);
+        if let Some(ends) = self.ends.remove(&opened.connection) {
+            self.files.close(ends);
         }
-        if self.files + 2 > MOST_FILES {
+        let Some((entry, segment)) = self.traffic.get(usize::from(opened.traffic.0)) else {
+            return;
+        };
+        if self.files.count + 2 > MOST_FILES {
             let what = format!("more than {MOST_FILES} files of qlog");
-            self.failed.get_or_insert_with(|| io::Error::other(what));
+            let failed = &mut self.files.failed;
+            failed.get_or_insert_with(|| io::Error::other(what));
             return;
         }
-        self.files += 2;
-        let entry = self.traffic.get(usize::from(opened.traffic.0));
-        let entry = word(entry.map_or("traffic", |name| name));
-        let segment = self.segment_bytes.get(usize::from(opened.traffic.0));
-        let segment = segment.copied().unwrap_or(1448);
+        self.files.count += 2;
+        let entry = word(entry);
         let end = |side: &str| {
             let file = format!("{entry}-{}-{side}.sqlog", opened.number);
             let text = format!(
@@ -176,7 +176,7 @@ impl Qlog {
             End {
                 file,
                 text,
-                segment,
+                segment: *segment,
                 ..End::default()
             }
         };
@@ -188,7 +188,7 @@ impl Qlog {
     }
 
     fn sent(&mut self, packet: &PacketSeen, seen: &SegmentSeen) {
-        let Some(mut ends) = self.ends.remove(&seen.connection) else {
+        let Some(ends) = self.ends.get_mut(&seen.connection) else {
             return;
         };
         let end = &mut ends[packet.direction];
@@ -216,13 +216,13 @@ impl Qlog {
             let data = format!(
                 "{{\"header\":{{\"packet_type\":\"1RTT\",\"packet_number\":{lost}}},\"frames\":[{frame}],\"trigger\":\"{trigger}\"}}"
             );
-            self.event(end, packet.now, "quic:packet_lost", &data);
+            self.files.event(end, packet.now, "quic:packet_lost", &data);
             let data = format!("{{\"frames\":[{frame}]}}");
-            self.event(end, packet.now, "quic:marked_for_retransmit", &data);
+            self.files
+                .event(end, packet.now, "quic:marked_for_retransmit", &data);
         }
         let data = packet_data(packet, seen, number, &frame);
-        self.event(end, packet.now, "quic:packet_sent", &data);
-        self.ends.insert(seen.connection, ends);
+        self.files.event(end, packet.now, "quic:packet_sent", &data);
     }
 
     fn arrived(&mut self, packet: &PacketSeen, seen: &SegmentSeen) {
@@ -230,7 +230,7 @@ impl Qlog {
         let Some(number) = number.and_then(Option::take) else {
             return; // a copy that the path has made
         };
-        let Some(mut ends) = self.ends.remove(&seen.connection) else {
+        let Some(ends) = self.ends.get_mut(&seen.connection) else {
             return;
         };
         let mut frame = stream_frame(&ends[packet.direction], seen);
@@ -257,12 +257,12 @@ impl Qlog {
             }
         }
         let data = packet_data(packet, seen, number, &frame);
-        self.event(end, packet.now, "quic:packet_received", &data);
-        self.ends.insert(seen.connection, ends);
+        self.files
+            .event(end, packet.now, "quic:packet_received", &data);
     }
 
     fn sender(&mut self, seen: &SenderSeen) {
-        let Some(mut ends) = self.ends.remove(&seen.connection) else {
+        let Some(ends) = self.ends.get_mut(&seen.connection) else {
             return;
         };
         let end = &mut ends[seen.direction];
@@ -275,7 +275,8 @@ impl Qlog {
         };
         if end.next > 0 && !before.as_ref().is_some_and(same) {
             let data = metrics(seen, end.segment);
-            self.event(end, seen.now, "quic:recovery_metrics_updated", &data);
+            self.files
+                .event(end, seen.now, "quic:recovery_metrics_updated", &data);
         }
         let state = match seen.state {
             "recovery" => "recovery",
@@ -300,9 +301,9 @@ impl Qlog {
             };
             let data = format!("{{{old}\"new\":\"{state}\"{trigger}}}");
             end.state = state;
-            self.event(end, seen.now, "quic:congestion_state_updated", &data);
+            self.files
+                .event(end, seen.now, "quic:congestion_state_updated", &data);
         }
-        self.ends.insert(seen.connection, ends);
     }
 }
 

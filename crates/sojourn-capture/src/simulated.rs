@@ -1,12 +1,12 @@
 //! Captures of a simulated run: packets as they reach each link and as they leave it.
 //!
-//! A recorder. What a link loses stands where it entered alone, with the reason; so a packet is written when its fate is known,
-//! and those behind it wait with it. What is kept meanwhile are the packets of the queues.
+//! A packet that a link loses stands only where it entered, with the reason. So a packet is written when its fate is known, and
+//! later ones wait until then. Meanwhile the packets of the queues are in memory.
 //!
 //! Source: none. Deviations: none known.
 
 use crate::synthetic::{ByteMap, Ip, Wire, datagram, segment};
-use crate::writer::{LinkType, PcapWriter, PcapngWriter};
+use crate::writer::{LinkType, PcapWriter, PcapngWriter, word};
 use sojourn_base::{Direction, FlowKey, Instant, PerDirection};
 use sojourn_record::{ConnectionOpened, Moment, PacketBody, PacketSeen, Recorder, SegmentSeen};
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ pub type Sink = Box<dyn Write + Send>;
 /// client's port of this number, or as datagrams.
 pub type Keys = Box<dyn Fn(u16, u32, Option<u32>) -> FlowKey + Send>;
 
-/// A file of either form.
+/// A file of either format.
 enum File {
     Pcapng(PcapngWriter<Sink>),
     Classic(PcapWriter<Sink>),
@@ -29,11 +29,11 @@ enum File {
 /// How packets are told apart into files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
-    /// Two files of pcapng for the two directions of a link: what is seen at its subscriber's end, and at the other, each with both
-    /// directions as two interfaces. So each file has a connection as one end sees it, and no packet twice.
+    /// Two pcapng files for the two directions of a link: what is seen at its subscriber's end, and at the other. Each direction is
+    /// an interface. So a file has a connection as one end sees it, and no packet twice.
     #[default]
     Ends,
-    /// A file of classic form for each place, as the emulator writes them.
+    /// A pcap file for each place, as the emulator writes them.
     Places,
 }
 
@@ -76,14 +76,6 @@ impl fmt::Debug for SimulatedCapture {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SimulatedCapture").finish_non_exhaustive()
     }
-}
-
-/// A name that stays within its folder.
-fn word(name: &str) -> String {
-    let keep = |sign: char| sign.is_ascii_alphanumeric() || sign == '-';
-    name.chars()
-        .map(|sign| if keep(sign) { sign } else { '_' })
-        .collect()
 }
 
 /// What both directions of a link are called: its name without that of the direction, "access" if nothing is left.
@@ -194,13 +186,7 @@ impl SimulatedCapture {
         let ip = |key: FlowKey| Ip {
             key: match packet.direction {
                 Direction::Upstream => key,
-                Direction::Downstream => FlowKey {
-                    source: key.destination,
-                    destination: key.source,
-                    source_port: key.destination_port,
-                    destination_port: key.source_port,
-                    ..key
-                },
+                Direction::Downstream => key.reversed(),
             },
             length: packet.length,
             dscp: packet.dscp,

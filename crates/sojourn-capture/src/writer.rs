@@ -1,4 +1,4 @@
-//! Captures that Wireshark reads: one file of classic form a place, or one of the next generation for all places.
+//! Captures that Wireshark reads: pcap with a file for each place, or pcapng with several places in one file.
 //!
 //! Source: draft-ietf-opsawg-pcap-05 with nanoseconds, draft-ietf-opsawg-pcapng-03; the list of link types of tcpdump.org.
 //! Deviations: none known.
@@ -46,7 +46,15 @@ pub(crate) fn kept(packet: &[u8]) -> &[u8] {
     &packet[..packet.len().min(KEPT)]
 }
 
-/// A file of classic form, with nanoseconds: packets of one place.
+/// A name as a part of a file's name and of JSON: letters, digits and hyphens stay, other signs become underscores.
+pub(crate) fn word(name: &str) -> String {
+    let keep = |sign: char| sign.is_ascii_alphanumeric() || sign == '-';
+    name.chars()
+        .map(|sign| if keep(sign) { sign } else { '_' })
+        .collect()
+}
+
+/// A pcap file with nanoseconds: packets of one place.
 #[derive(Debug)]
 pub struct PcapWriter<W> {
     sink: W,
@@ -67,7 +75,7 @@ impl<W: Write> PcapWriter<W> {
     /// Writes a packet of `length` bytes, of which `bytes` are the first, at `at_ns` after 1970.
     ///
     /// # Errors
-    /// If it cannot be written, or a time of classic form cannot tell it.
+    /// If it cannot be written, or its time has more than 32 bits of seconds.
     pub fn packet(&mut self, at_ns: u64, length: u32, bytes: &[u8]) -> io::Result<()> {
         let seconds = u32::try_from(at_ns / NS).map_err(io::Error::other)?;
         let fraction = u32::try_from(at_ns % NS).map_err(io::Error::other)?;
@@ -88,7 +96,7 @@ impl<W: Write> PcapWriter<W> {
     }
 }
 
-/// A file of the next generation: packets of several places, with comments.
+/// A pcapng file: packets of several places, with comments.
 #[derive(Debug)]
 pub struct PcapngWriter<W> {
     sink: W,

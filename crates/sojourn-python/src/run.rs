@@ -152,18 +152,18 @@ impl Beside {
             writers.capture = Some(SimulatedCapture::new(&links, form, keys, &mut open)?);
         }
         if let Some(directory) = self.qlog.clone() {
-            let traffic = topology.traffic.iter();
-            let names = traffic.clone().map(|placed| placed.subject.clone());
-            let segments = traffic.map(|placed| {
+            let traffic = topology.traffic.iter().map(|placed| {
                 let stack = placed.entry.stack.as_ref();
-                stack.map_or(1448, |stack| stack.config.maximum_segment_size)
+                // An entry without a stack has no connections, and no segments.
+                let segment = stack.map_or(0, |stack| stack.config.maximum_segment_size);
+                (placed.subject.clone(), segment)
             });
             let append = Box::new(move |name: &str, text: &str| {
                 let path = directory.join(name);
                 let mut file = OpenOptions::new().append(true).create(true).open(path)?;
                 file.write_all(text.as_bytes())
             });
-            writers.qlog = Some(Qlog::new(names.collect(), segments.collect(), append));
+            writers.qlog = Some(Qlog::new(traffic.collect(), append));
         }
         Ok(Some(writers))
     }
