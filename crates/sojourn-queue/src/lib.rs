@@ -180,6 +180,16 @@ pub struct Shaper {
 }
 
 impl Shaper {
+    /// A shaper of which only the sustained rate is told.
+    #[must_use]
+    pub const fn of(sustained: BitRate) -> Self {
+        Self {
+            tokens: Bytes::ZERO,
+            sustained,
+            peak: BitRate::ZERO,
+        }
+    }
+
     /// The sustained rate, else the peak rate; zero if there is neither.
     #[must_use]
     pub const fn rate(&self) -> BitRate {

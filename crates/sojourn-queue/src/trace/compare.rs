@@ -1,4 +1,4 @@
-//! What was done beside what the trace says: to the letter, by law, with slack.
+//! Compares what was done with what the trace says: to the letter, by law, with slack.
 //!
 //! Source: Holm 1979 for the bins of the law; levels are `chosen:`. Deviations: none known.
 
@@ -145,13 +145,19 @@ impl Trace {
         if let Some(difference) = self.unlawful(done) {
             return Some(difference);
         }
-        let times = self.times();
+        let (times, expected) = (self.times(), self.expected());
+        let opportunities: Vec<u64> = self
+            .calls()
+            .filter_map(|(_, input)| match input {
+                Input::Opportunity { at, .. } => Some(at),
+                _ => None,
+            })
+            .collect();
         for is_mark in [false, true] {
-            let wanted: Vec<(u64, usize)> = self
-                .expected()
-                .into_iter()
+            let wanted: Vec<(u64, usize)> = expected
+                .iter()
                 .filter(|(_, _, output)| signal(*output) == Some(is_mark))
-                .map(|(call, place, _)| (at(&times, call), place))
+                .map(|(call, place, _)| (at(&times, *call), *place))
                 .collect();
             let got = done.outputs.iter();
             let got: Vec<u64> = got
@@ -160,7 +166,9 @@ impl Trace {
                 .collect();
             let what = if is_mark { "mark" } else { "drop" };
             for (number, ((one, place), other)) in wanted.iter().zip(&got).enumerate() {
-                let allowed = slack.as_ns().saturating_add(self.service_time(*one));
+                let allowed = slack
+                    .as_ns()
+                    .saturating_add(service_time(&opportunities, *one));
                 if one.abs_diff(*other) > allowed {
                     return Some(Difference {
                         line: self.line(*place),
@@ -183,29 +191,6 @@ impl Trace {
             }
         }
         None
-    }
-
-    /// The longer of the two times between opportunities around `now`, in ns.
-    fn service_time(&self, now: u64) -> u64 {
-        let (mut last, mut longest) = ([None; 2], 0);
-        for (_, input) in self.calls() {
-            let Input::Opportunity { at, .. } = input else {
-                continue;
-            };
-            if at > now
-                && let Some(before) = last[1]
-            {
-                longest = longest.max(at - before);
-            }
-            if at > now {
-                break;
-            }
-            last = [last[1], Some(at)];
-        }
-        match last {
-            [Some(one), Some(other)] => longest.max(other - one),
-            _ => longest,
-        }
     }
 
     /// The time of each call.
@@ -276,6 +261,15 @@ impl Trace {
 fn at(times: &[u64], call: u64) -> u64 {
     let place = usize::try_from(call.saturating_sub(1)).unwrap_or(usize::MAX);
     times.get(place).copied().unwrap_or_default()
+}
+
+/// The longer of the two times between opportunities around `now`, in ns: from the last but one to the last by then, and on to
+/// the next.
+fn service_time(opportunities: &[u64], now: u64) -> u64 {
+    let next = opportunities.partition_point(|at| *at <= now);
+    let around = &opportunities[next.saturating_sub(2)..opportunities.len().min(next + 1)];
+    let gaps = around.windows(2).map(|pair| pair[1] - pair[0]);
+    gaps.max().unwrap_or_default()
 }
 
 /// Whether a trace may leave such a line out.

@@ -1,7 +1,7 @@
 //! Golden traces: what a queue manager was asked and what it did, as text that anybody can replay.
 //!
-//! A trace has a header, inputs (`>`) and what came of each (`<`). Whoever has a queue manager, in any language, feeds it
-//! the inputs and compares. The format stands in `docs/reference/golden-traces.md`; files end with `.sjt`.
+//! A trace has a header, inputs (`>`) and what came of each (`<`). A test bench in any language feeds the inputs to its own
+//! queue manager and compares. The format stands in `docs/reference/golden-traces.md`; files end with `.sjt`.
 //!
 //! ```
 //! use sojourn_queue::trace::Trace;
@@ -29,7 +29,7 @@
 //! | `play` | one input into one manager, and what comes of it |
 //! | `record` | a manager that is called by hand, and the trace of it |
 //! | `replay` | a trace into a manager, its own or another |
-//! | `compare` | what was done beside what the trace says: to the letter, by law, with slack |
+//! | `compare` | what was done compared with what the trace says: to the letter, by law, with slack |
 //!
 //! Source: none; the format is the project's own. Deviations: none known.
 

@@ -1,6 +1,6 @@
 //! Text as records. Whatever the text is, it is read or refused with its line.
 
-use super::write::{WIRE, from_hexadecimal};
+use super::write::from_hexadecimal;
 use super::{FIRST_LINE, Fact, Header, Input, Output, Record, Trace};
 use crate::{Backlog, LineProblem, Reason};
 use alloc::borrow::ToOwned;
@@ -8,7 +8,7 @@ use alloc::format;
 use alloc::string::String;
 use core::fmt;
 use core::str::FromStr;
-use sojourn_base::{BitRate, Bytes, Meta, Packets, ServiceQueue};
+use sojourn_base::{BitRate, Bytes, Ecn, Meta, Packets, ServiceQueue};
 
 /// Bytes of a trace. chosen: an hour of ten packets a millisecond would have more, and nobody keeps that as text.
 pub const LARGEST_TRACE: usize = 64 << 20;
@@ -77,8 +77,10 @@ impl Trace {
                     return Err(wrong(format!("a trace begins with \"{FIRST_LINE}\"")));
                 }
             } else if let Some(rest) = line.strip_prefix("= ") {
-                if trace.has_inputs() {
-                    return Err(wrong("the header stands before the first input".to_owned()));
+                if !trace.records.is_empty() {
+                    return Err(wrong(
+                        "the header stands before all inputs and outputs".to_owned(),
+                    ));
                 }
                 header(&mut trace.header, rest).map_err(wrong)?;
             } else if let Some(rest) = line.strip_prefix("> ") {
@@ -103,10 +105,6 @@ impl Trace {
             return Err(TraceProblem::new(0, "the header names no manager"));
         }
         Ok(trace)
-    }
-
-    fn has_inputs(&self) -> bool {
-        !self.records.is_empty()
     }
 
     fn push(&mut self, line: u32, record: Record) {
@@ -278,7 +276,7 @@ fn input(line: &str) -> Result<Input, String> {
             let told = || format!("\"{}\" is no number such as 0x1.8p-1", shortened(unit));
             Input::Draw(found.ok_or_else(told)?)
         }
-        _ => return Err("no input: a with 8 or 9 fields, o, t, k or u".to_owned()),
+        _ => return Err("no input: a with 8 or 9 fields, o, t, k or u with theirs".to_owned()),
     })
 }
 
@@ -293,14 +291,15 @@ fn meta([length, flow, dscp, ecn, of, ack]: [&str; 6]) -> Result<Meta, String> {
     if code_point > 63 {
         return Err(format!("code point {code_point} has more than 6 bits"));
     }
-    let field: usize = number(ecn, "an ECN field")?;
+    let field: u8 = number(ecn, "an ECN field")?;
+    if field > 3 {
+        return Err(format!("ECN field {field}: 0 to 3"));
+    }
     Ok(Meta {
         length: length_of,
         flow_hash: flow_hash.ok_or_else(|| format!("\"{}\" is no flow", shortened(flow)))?,
         dscp: code_point,
-        ecn: *WIRE
-            .get(field)
-            .ok_or_else(|| format!("ECN field {field}: 0 to 3"))?,
+        ecn: Ecn::from_bits(field),
         queue: absent_or(of, queue)?.unwrap_or_default(),
         pure_ack: match ack {
             "0" => false,
@@ -321,8 +320,8 @@ fn output(line: &str) -> Result<Output, String> {
         },
         ["e", number, of] => Output::Kept {
             item: item(number)?,
-            queue: Some(queue(of.trim_end_matches('!'))?),
-            sanctioned: of.len() == 2,
+            queue: Some(queue(of.strip_suffix('!').unwrap_or(of))?),
+            sanctioned: of.ends_with('!'),
         },
         ["d", number, why] => Output::Dropped {
             item: item(number)?,
@@ -338,7 +337,7 @@ fn output(line: &str) -> Result<Output, String> {
         ["q", bytes, packets, bytes_l, packets_l] => {
             Output::Waiting(backlog(bytes, packets)?, Some(backlog(bytes_l, packets_l)?))
         }
-        _ => return Err("no output: e, d, m, s, n or q".to_owned()),
+        _ => return Err("no output: e, d, m, s, n or q with its fields".to_owned()),
     })
 }
 

@@ -15,15 +15,15 @@ pub struct Replay<'a> {
     pub manager: Box<dyn QueueManager>,
     /// Whether it has several queues, so that its backlog has parts.
     pub has_service_queues: bool,
-    /// It is updated when its own timers are due, if it has any: neither `t` nor `n` is for it.
+    /// It is updated when its own timers are due: lines `t` are passed over, and `n` is not compared.
     pub own_timers: bool,
-    /// Its first draw is a seed, and no number of the trace; it gets its draws by `draw`.
+    /// Its first draw seeds a generator of its own and takes no number of the trace; those come to it by `draw`.
     pub draws_elsewhere: bool,
     /// Numbers of its own, in place of those of the trace.
     pub own_draws: Option<&'a mut dyn FnMut() -> f64>,
     /// Told each number of the trace before the call that takes it, and `None` after that call.
     pub draw: &'a mut dyn FnMut(Option<f64>),
-    /// Whether it has failed, so that nothing more need be done.
+    /// Whether it has failed, which ends the replay.
     pub has_failed: &'a dyn Fn() -> bool,
 }
 

@@ -126,7 +126,7 @@ fn a_text_that_is_no_trace_is_refused_with_its_line() {
         (
             "> o 1000000",
             "= rate 5\n> o 1000000",
-            "line 9: the header stands before the first input",
+            "line 9: the header stands before all inputs and outputs",
         ),
         (
             "> a 100 2",

@@ -2,14 +2,7 @@
 
 use super::{FIRST_LINE, Input, Output, Record, Trace, letter};
 use core::fmt;
-use sojourn_base::Ecn;
-
-/// The ECN field as on the wire.
-pub(super) const WIRE: [Ecn; 4] = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];
-
-fn wire(ecn: Ecn) -> usize {
-    WIRE.iter().position(|one| *one == ecn).unwrap_or_default()
-}
+use sojourn_base::ServiceQueue;
 
 impl fmt::Display for Trace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -48,14 +41,14 @@ impl fmt::Display for Input {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::Arrival { at, item, meta } => {
-                let (ecn, ack) = (wire(meta.ecn), u8::from(meta.pure_ack));
+                let (ecn, ack) = (meta.ecn.bits(), u8::from(meta.pure_ack));
                 write!(
                     f,
                     "a {at} {item} {} {:x} {} {ecn} ",
                     meta.length, meta.flow_hash, meta.dscp
                 )?;
                 match meta.queue {
-                    sojourn_base::ServiceQueue::Classic => write!(f, "- {ack}")?,
+                    ServiceQueue::Classic => write!(f, "- {ack}")?,
                     queue => write!(f, "{} {ack}", letter(queue))?,
                 }
                 match meta.host {

@@ -17,10 +17,7 @@ const CONFIG: DocsisDualQueueConfig = DocsisDualQueueConfig {
 
 fn at_50_mbps() -> TestContext {
     let mut context = TestContext::without_draws();
-    context.shaper = Shaper {
-        sustained: BitRate::from_mbps(50),
-        ..Shaper::default()
-    };
+    context.shaper = Shaper::of(BitRate::from_mbps(50));
     context
 }
 
