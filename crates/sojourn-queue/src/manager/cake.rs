@@ -1,7 +1,7 @@
 //! CAKE: tins by DSCP, in each flow queues with a COBALT, and shares by host.
 //!
-//! A tin has a share of the rate as its threshold. While it sends less than that it goes before all tins below it; above it the
-//! tin whose time comes first is served. Behind a shaper that pays afterwards (`rule = "deficit"`) this is `sch_cake`.
+//! A tin's threshold is its share of the rate. A tin that sends less goes before all tins below it. When all send more, the tin
+//! whose time comes first is served. Behind a shaper that pays afterwards (`rule = "deficit"`) this is `sch_cake`.
 //!
 //! Source: Linux `sch_cake` (`cake_enqueue`, `cake_dequeue`, `cake_advance_shaper`, `cake_set_rate`, `cake_drop`; tables
 //! `diffserv3` and `diffserv4`); the COBALT of each queue is that of [`crate::policy::cobalt`].
@@ -79,7 +79,7 @@ impl ManagerKind for CakeConfig {
     }
 }
 
-/// The queues of a tin: 1024 in sets of eight. The limit is that of all tins together.
+/// The queues of a tin: 1024 in sets of eight. They have no limit of their own: that is [`CakeConfig::memory`], of all tins.
 const FLOWS: FlowListsConfig = FlowListsConfig {
     limit: Limit::Packets(Packets(u32::MAX)),
     ways: 8,
@@ -97,7 +97,7 @@ const MEMORY_TIME: Span = Span::from_ms(400);
 const TIN_QUANTUM: i64 = 1024;
 
 impl Tins {
-    /// What each tin's threshold is of the rate: one part in so many.
+    /// The threshold of each tin: the rate divided by so many.
     const fn shares(self) -> &'static [u64] {
         match self {
             Self::BestEffort => &[1],
@@ -151,8 +151,8 @@ struct Tin {
 impl Tin {
     /// Source: `cake_advance_shaper`.
     fn on_sent(&mut self, now: Instant, length: u32) {
-        self.deficit -= i64::from(length);
         if self.rate == BitRate::ZERO {
+            self.deficit -= i64::from(length);
             return;
         }
         let took = self.rate.time_for(Bytes(length.into()));

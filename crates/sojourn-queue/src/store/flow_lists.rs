@@ -80,7 +80,7 @@ struct Place {
     status: Status,
     /// Counted among the busy queues of its host.
     is_busy: bool,
-    /// Host of the last packet.
+    /// Host of the packet that made it a new flow.
     host: u16,
     /// Hash of the flow that owns this way of its set.
     owner: u32,
@@ -113,7 +113,7 @@ pub(crate) struct FlowLists {
     count: u32,
     /// The queue that paid for the last overflow.
     payer: Option<usize>,
-    /// Queues of each host that had their quantum and have packets; empty if hosts do not matter.
+    /// How many queues of each host have had a turn and still have packets; empty if hosts do not matter.
     busy: Vec<u16>,
 }
 

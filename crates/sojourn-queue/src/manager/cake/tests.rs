@@ -1,5 +1,5 @@
 use super::*;
-use crate::{ProactiveGrants, Shaper};
+use crate::Shaper;
 use alloc::vec::Vec;
 
 /// A link of a rate that keeps what is dropped.
@@ -22,14 +22,7 @@ impl QueueContext for Link {
     }
 
     fn shaper(&self) -> Shaper {
-        Shaper {
-            sustained: self.rate,
-            ..Shaper::default()
-        }
-    }
-
-    fn proactive_grants(&self) -> ProactiveGrants {
-        ProactiveGrants::default()
+        Shaper::of(self.rate)
     }
 }
 
