@@ -102,9 +102,14 @@ static void input(sjq_queue *queue, const sjq_context *context, char *rest, unsi
     if (kind == 'k') {
         const char *name = field(&rest);
         const uint64_t value = number(&rest);
-        if (strcmp(name, "tokens") == 0) line_shaper.tokens = value;
-        if (strcmp(name, "sustained") == 0) line_shaper.sustained_bps = value;
-        if (strcmp(name, "peak") == 0) line_shaper.peak_bps = value;
+        if (strcmp(name, "tokens") == 0)
+            line_shaper.tokens = value;
+        else if (strcmp(name, "sustained") == 0)
+            line_shaper.sustained_bps = value;
+        else if (strcmp(name, "peak") == 0)
+            line_shaper.peak_bps = value;
+        else
+            wrong(at, "this program has no answer to ", name);
         return;
     }
     int32_t code = 0;
@@ -146,7 +151,9 @@ static void output(const sjq_queue *queue, const char *wanted, unsigned long at)
         sjq_backlog(queue, -1, &bytes, &packets);
         sjq_backlog(queue, 1, &bytes_l, &packets_l);
         int length = snprintf(backlog, sizeof backlog, "q %" PRIu64 " %" PRIu64, bytes, packets);
-        if (strchr(strchr(strchr(wanted, ' ') + 1, ' ') + 1, ' ') != NULL)
+        int spaces = 0;
+        for (const char *sign = wanted; *sign != '\0'; sign++) spaces += *sign == ' ';
+        if (spaces > 2)
             snprintf(backlog + length, sizeof backlog - (size_t)length, " %" PRIu64 " %" PRIu64, bytes_l, packets_l);
         have = backlog;
     } else if (count > 0) {
@@ -172,7 +179,7 @@ int main(void) {
         line[strcspn(line, "\n")] = '\0';
         if (strncmp(line, "= manager ", 10) == 0) strcpy(manager, line + 10);
         if (strncmp(line, "= rate ", 7) == 0) rate = strtoull(line + 7, NULL, 10);
-        if (*line != '<' && *line != '>') continue;
+        if ((*line != '<' && *line != '>') || line[1] != ' ') continue;
         if (queue == NULL) {
             char message[512];
             if (sjq_new(manager, strlen(manager), rate, &queue, message, sizeof message) != SJQ_KEPT)

@@ -3,8 +3,9 @@
  * A queue holds items: numbers of the caller's, who keeps the packets. An item waits from sjq_enqueue on, until sjq_dequeue
  * returns it or dropped is called for it: one of the two, once.
  *
- * Times are in ns, up to 18 446 744 073 709 551, and never go back. One queue is called by one thread at a time; different queues may be
- * called by different threads. Callbacks must not call the queue that calls them: they get SJQ_BUSY. No call unwinds into C.
+ * Times are in ns, up to 18 446 744 073 709 551, and never go back. One thread calls a queue at a time; others may call other queues
+ * meanwhile. A callback must not call the queue that calls it: it gets SJQ_BUSY, or what an empty queue would answer. No call unwinds
+ * into C.
  */
 #ifndef SOJOURN_QUEUE_H
 #define SOJOURN_QUEUE_H
@@ -83,10 +84,12 @@ int32_t sjq_enqueue(const sjq_queue *queue, uint64_t now_ns, const sjq_meta *met
  * marked may be null; marked becomes 1 if the packet carries CE. */
 int32_t sjq_dequeue(const sjq_queue *queue, uint64_t now_ns, int32_t from, const sjq_context *context, uint64_t *item, sjq_meta *sent, uint8_t *marked);
 
-/* When sjq_on_timer wants to be called; UINT64_MAX if never. Ask at first and after each sjq_on_timer. */
+/* When sjq_on_timer wants to be called; UINT64_MAX if never, and for a queue that is busy or poisoned. Ask at first and after each
+ * sjq_on_timer. */
 uint64_t sjq_next_timer(const sjq_queue *queue);
 
-/* Does the update that was due at sjq_next_timer, which is not after now_ns: 1 if another one is due by then, else 0. */
+/* Does the update that was due at sjq_next_timer, which is not after now_ns: 1 if another one is due by then, else 0.
+ * SJQ_TIME if none is due, or time went back. */
 int32_t sjq_on_timer(const sjq_queue *queue, uint64_t now_ns, const sjq_context *context);
 
 /* Length of the packet that a dequeue would look at first; -1 if nothing waits or the manager cannot tell. */
@@ -95,7 +98,8 @@ int64_t sjq_head_length(const sjq_queue *queue);
 /* What waits in a queue, or in all for -1. Either pointer may be null. */
 void sjq_backlog(const sjq_queue *queue, int32_t of, uint64_t *bytes, uint64_t *packets);
 
-/* Has sjq_free hand what waits then to dropped of this context, which is copied; with null, nothing is told. */
+/* Has sjq_free hand what waits then to dropped of this context, which is copied; with null, nothing is told. What waits in a
+ * poisoned queue is lost. */
 int32_t sjq_set_context(const sjq_queue *queue, const sjq_context *context);
 
 /* Frees a queue; null is left alone. */

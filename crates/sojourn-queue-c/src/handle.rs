@@ -38,7 +38,7 @@ impl sjq_queue {
         }
     }
 
-    /// Calls the manager at a time, if that does not go back; without one, at the last. What panics poisons the handle.
+    /// Calls the manager at a time, or without one at that of the call before. Time does not go back. A panic poisons the handle.
     pub(crate) fn call(
         &self,
         now_ns: Option<u64>,

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `types` | what C sees, and how it stands for ours |
 //! | `host` | the callbacks of C as a context of a manager |
-//! | `handle` | a manager that is called by nobody twice at a time, and by nobody after a panic |
+//! | `handle` | a manager with one call at a time, and none after a panic |
 //!
 //! The functions are declared for C in `include/sojourn_queue.h`; a test compares.
 //!
@@ -199,7 +199,7 @@ fn named(from: i32) -> Result<Option<ServiceQueue>, i32> {
     }
 }
 
-/// When [`sjq_on_timer`] wants to be called; `UINT64_MAX` if never.
+/// When [`sjq_on_timer`] wants to be called; `UINT64_MAX` if never, and for a queue that is busy or poisoned.
 ///
 /// # Safety
 /// `queue` is of [`sjq_new`] and not freed, or null.
@@ -213,7 +213,7 @@ pub unsafe extern "C" fn sjq_next_timer(queue: *const sjq_queue) -> u64 {
 }
 
 /// Does the update that was due at [`sjq_next_timer`], which is not after `now_ns`: 1 if another one is due by then, else
-/// 0. `SJQ_TIME` if none is due.
+/// 0. `SJQ_TIME` if none is due, or time went back.
 ///
 /// # Safety
 /// As [`sjq_enqueue`].
@@ -240,7 +240,7 @@ pub unsafe extern "C" fn sjq_on_timer(
     let Some(due) = due.filter(|due| is_due(*due)) else {
         return SJQ_TIME;
     };
-    handle.call(None, &mut host, |manager, _, host| {
+    handle.call(Some(now_ns), &mut host, |manager, _, host| {
         manager.on_timer(due, host);
         i32::from(manager.next_timer().is_some_and(is_due))
     })
@@ -310,8 +310,8 @@ pub unsafe extern "C" fn sjq_set_context(
     }
 }
 
-/// Frees a queue; what waits goes to `dropped` of [`sjq_set_context`] with reason `SJQ_DESTROYED`. Null is left alone, and so
-/// is a queue that a callback of its own wants to free.
+/// Frees a queue; what waits goes to `dropped` of [`sjq_set_context`] with reason `SJQ_DESTROYED`, unless the queue is poisoned.
+/// Null is left alone, and so is a queue that a callback of its own wants to free.
 ///
 /// # Safety
 /// `queue` is of [`sjq_new`] and not freed, or null.

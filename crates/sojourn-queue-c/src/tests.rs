@@ -381,6 +381,15 @@ fn updates_run_one_by_one_when_they_are_due() {
         assert_eq!(sjq_on_timer(queue, 31_000_000, &raw const context), 1);
         assert_eq!(sjq_next_timer(queue), 30_000_000);
         assert_eq!(sjq_on_timer(queue, 31_000_000, &raw const context), 0);
+        assert_eq!(sjq_next_timer(queue), 45_000_000);
+        // A call at 50 ms came before this one at 46: time does not go back.
+        assert_eq!(enqueue(queue, 30_999_999, FULL, 1, &context), SJQ_TIME);
+        assert_eq!(enqueue(queue, 50_000_000, FULL, 1, &context), SJQ_KEPT);
+        assert_eq!(
+            sjq_on_timer(queue, 46_000_000, &raw const context),
+            SJQ_TIME
+        );
+        assert_eq!(sjq_on_timer(queue, 50_000_000, &raw const context), 0);
         sjq_free(queue);
     }
 }

@@ -93,9 +93,6 @@ pub struct sjq_context {
         Option<unsafe extern "C" fn(user: *mut c_void, item: u64, queue: i32, sanctioned: u8)>,
 }
 
-/// The ECN field as on the wire.
-const WIRE: [Ecn; 4] = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];
-
 /// Number of a queue.
 pub(crate) fn number_of(queue: ServiceQueue) -> u8 {
     ServiceQueue::ALL
@@ -126,11 +123,7 @@ impl sjq_meta {
             flow_hash: meta.flow_hash,
             mac_overhead: meta.mac_overhead,
             dscp: meta.dscp,
-            ecn: WIRE
-                .iter()
-                .zip(0..)
-                .find_map(|(one, number)| (*one == meta.ecn).then_some(number))
-                .unwrap_or_default(),
+            ecn: meta.ecn.bits(),
             pure_ack: u8::from(meta.pure_ack),
             queue: number_of(meta.queue),
             host: meta.host,
@@ -139,7 +132,7 @@ impl sjq_meta {
 
     /// What it stands for, if each field has a value that there is.
     pub(crate) fn read(&self) -> Option<Meta> {
-        let is_good = self.length > 0 && self.dscp < 64 && self.pure_ack < 2;
+        let is_good = self.length > 0 && self.dscp < 64 && self.ecn < 4 && self.pure_ack < 2;
         is_good.then_some(())?;
         Some(Meta {
             length: self.length,
@@ -147,7 +140,7 @@ impl sjq_meta {
             mac_overhead: self.mac_overhead,
             host: self.host,
             dscp: self.dscp,
-            ecn: *WIRE.get(usize::from(self.ecn))?,
+            ecn: Ecn::from_bits(self.ecn),
             pure_ack: self.pure_ack == 1,
             queue: queue_of(self.queue)?,
         })

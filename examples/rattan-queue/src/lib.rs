@@ -149,10 +149,7 @@ mod tests {
         header[0] = 0x45;
         header[1] = ecn;
         header[20] = number;
-        let sum = !header[..20].chunks(2).fold(0, |sum: u16, pair| {
-            let (sum, carry) = sum.overflowing_add(u16::from_be_bytes([pair[0], pair[1]]));
-            sum + u16::from(carry)
-        });
+        let sum = !sum_of(&header);
         header[10..12].copy_from_slice(&sum.to_be_bytes());
         Frame(header, Duration::from_millis(ms))
     }
