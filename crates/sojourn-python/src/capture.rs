@@ -90,8 +90,16 @@ impl PacketCapture {
         flow.ok_or_else(|| PyIndexError::new_err(format!("no flow {number}")))
     }
 
+    /// The packets of a flow, those of an offload cut.
     fn pieces(&self, number: usize, mtu: u32) -> PyResult<Vec<TimedPacket>> {
         Ok(nqb::cut(&self.flow(number)?.packets(), mtu).0)
+    }
+
+    /// As many of them as are sent through a modem, a buffer and policers.
+    fn first_pieces(&self, number: usize, mtu: u32) -> PyResult<Vec<TimedPacket>> {
+        let mut pieces = self.pieces(number, mtu)?;
+        pieces.truncate(pieces.partition_point(|piece| piece.at < nqb::LONGEST_REPLAY));
+        Ok(pieces)
     }
 }
 
@@ -287,7 +295,7 @@ impl PacketCapture {
         bps: u64,
         upload: bool,
     ) -> PyResult<(u64, u64, u64, f64, f64, f64, Option<f64>)> {
-        let (packets, rate) = (self.pieces(flow, mtu)?, rate(bps)?);
+        let (packets, rate) = (self.first_pieces(flow, mtu)?, rate(bps)?);
         let found = py.detach(|| nqb::protected(&packets, rate, company(upload)));
         Ok((
             found.packets,
@@ -311,7 +319,7 @@ impl PacketCapture {
         most: u32,
     ) -> PyResult<u32> {
         let (flow, packets) = first_packets;
-        let (mut pieces, rate) = (self.pieces(flow, mtu)?, rate(bps)?);
+        let (mut pieces, rate) = (self.first_pieces(flow, mtu)?, rate(bps)?);
         pieces.truncate(packets);
         Ok(py.detach(|| nqb::with_copies(&pieces, rate, company(upload), most)))
     }
@@ -325,7 +333,7 @@ impl PacketCapture {
         bps: u64,
         buffer_s: f64,
     ) -> PyResult<u64> {
-        let (packets, rate) = (self.pieces(flow, mtu)?, rate(bps)?);
+        let (packets, rate) = (self.first_pieces(flow, mtu)?, rate(bps)?);
         Ok(py.detach(|| nqb::overflow(&packets, rate, Span::from_secs_f64(buffer_s))))
     }
 
@@ -338,7 +346,7 @@ impl PacketCapture {
         bps: u64,
         bucket: u64,
     ) -> PyResult<u64> {
-        let packets = self.pieces(flow, mtu)?;
+        let packets = self.first_pieces(flow, mtu)?;
         Ok(py.detach(|| nqb::policed(&packets, BitRate::from_bps(bps), bucket)))
     }
 }

@@ -45,6 +45,10 @@ SHORTEST_S = 10.0
 """Seconds below which a capture says little. chosen: some hundred packets of a call."""
 
 
+LONGEST_S = 3600.0
+"""Seconds of a flow that are sent through a modem's queue, a buffer and policers. Source: `LONGEST_REPLAY` of the engine."""
+
+
 @dataclass(frozen=True)
 class Question:
     """What is asked of every flow."""
@@ -209,6 +213,8 @@ def _caveats(capture: CaptureFile, flow: Flow, like: dict[str, Any]) -> list[str
         found.append(f"{flow.out_of_order:,} packets have earlier times than those before: sorted.")
     if like["duration_s"] < SHORTEST_S:
         found.append(f"The flow lasts {like['duration_s']:.1f} s: a longer one says more.")
+    if like["duration_s"] > LONGEST_S:
+        found.append("The flow lasts more than an hour: rows Q1 to Q5 are of its first hour.")
     if _seeks_capacity(flow, like):
         found.append(
             "It seeks capacity, as TCP does: here it sends as it was captured, and would send otherwise behind another queue. Such "

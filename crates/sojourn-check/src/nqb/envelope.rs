@@ -1,15 +1,15 @@
 //! The sender's rule: in every interval T no more than R T and one packet of the largest size.
 //!
-//! All of it is exact: bytes and picoseconds in whole numbers. A bucket that leaks at R holds, after each packet, the most
-//! that any interval which ends there has beyond R T, so one pass finds the worst interval.
+//! All of it is exact: bytes and picoseconds in whole numbers. After each packet, a bucket that leaks at R holds the most bytes
+//! beyond R T of all intervals that end there. So one pass finds the worst interval.
 //!
 //! Source: RFC 9956, section on senders (in the draft: at most 1 % of the path's capacity, one MTU at once).
 //! Deviations: none known.
 
 use sojourn_base::{BitRate, Span, TimedPacket};
 
-/// Units of the bucket in a byte: a bit a second leaks one of them in a picosecond.
-const UNITS: u128 = 8_000_000_000_000;
+/// Units of a bucket in a byte: a bit a second leaks or fills one of them in a picosecond.
+pub(super) const UNITS: u128 = 8_000_000_000_000;
 
 /// Bytes beyond a rate, at worst.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

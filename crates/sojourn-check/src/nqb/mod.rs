@@ -1,7 +1,7 @@
 //! Whether an application may mark its packets as Non-Queue-Building, and whether a modem would throw it out.
 //!
-//! Two questions: the first is one of the document about marking, whose sender rule bounds rate and bursts; the second is
-//! one of the queue behind it, and is answered by sending the packets through that.
+//! Two questions. May it mark them? The sender's rule of RFC 9956 bounds rate and bursts. Would a modem throw it out? The
+//! packets are sent through the modem's queue to find out.
 //!
 //! | module | holds |
 //! |---|---|
@@ -18,10 +18,14 @@ mod replay;
 pub use envelope::{Burst, Envelope, bursts, envelope, least_rate};
 pub use replay::{Company, Protected, largest_burst, overflow, policed, protected, with_copies};
 
-use sojourn_base::TimedPacket;
+use sojourn_base::{Span, TimedPacket};
 
 /// What a frame has beside its IP packet: Ethernet header and frame check sequence (IEEE 802.3).
 pub const FRAME_OVERHEAD: u32 = 18;
+
+/// So much of a flow is sent through queues and policers. chosen: an hour beside an upload of 1 Gb/s is 300 million packets; a
+/// capture of a month would take all night.
+pub const LONGEST_REPLAY: Span = Span::from_s(3600);
 
 /// The DSCP of packets that build no queue (RFC 9956).
 pub const NQB: u8 = 45;

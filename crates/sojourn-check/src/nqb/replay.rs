@@ -5,6 +5,7 @@
 //! Deviations: the line takes the next packet when it is free; a modem waits for its grants, too. chosen: an upload keeps as
 //! much in the classic queue as its manager aims at, 10 ms.
 
+use super::envelope::UNITS;
 use super::{FRAME_OVERHEAD, NQB};
 use core::cmp::Reverse;
 use sojourn_base::{
@@ -78,10 +79,7 @@ impl QueueContext for Host {
     }
 
     fn shaper(&self) -> Shaper {
-        Shaper {
-            sustained: self.rate,
-            ..Shaper::default()
-        }
+        Shaper::of(self.rate)
     }
 
     fn scored(&mut self, _: &Held, score: &Score) {
@@ -334,8 +332,6 @@ pub fn overflow(packets: &[TimedPacket], rate: BitRate, buffer: Span) -> u64 {
 
 /// Packets beyond a policer: a bucket of `bucket` IP bytes that fills at `rate`.
 pub fn policed(packets: &[TimedPacket], rate: BitRate, bucket: u64) -> u64 {
-    // Units as in the envelope: 1 b/s fills one of them in a picosecond.
-    const UNITS: u128 = 8_000_000_000_000;
     let full = u128::from(bucket) * UNITS;
     let (mut tokens, mut last, mut beyond) = (full, Span::ZERO, 0);
     for packet in packets {
