@@ -75,7 +75,7 @@ def test_one_changed_byte_in_any_line_of_outputs_is_found_and_named(name: str) -
 
 
 def test_another_manager_ends_at_the_first_line_that_differs(sojourn: CommandLine) -> None:
-    done = sojourn("trace-replay", "--golden", "codel", "--manager", "codel interval=50ms")
+    done = sojourn("golden", "replay", "--golden", "codel", "--manager", "codel interval=50ms")
     assert done.status == 1
     lines = done.stdout.splitlines()
     assert lines[0].split(": ", 1)[1].startswith('the trace says "< ')
@@ -88,7 +88,7 @@ def test_another_manager_ends_at_the_first_line_that_differs(sojourn: CommandLin
 
 def test_json_is_one_object(sojourn: CommandLine) -> None:
     path = str(FOLDER / "drop-tail-packets.sjt.xz")
-    done = sojourn("trace-replay", path, "--json")
+    done = sojourn("golden", "replay", path, "--json")
     (trace,) = json.loads(done.stdout)["traces"]
     assert trace["same"] is True
     assert trace["manager"].startswith('drop-tail limit="100 packets"')
@@ -158,7 +158,8 @@ def test_a_recorded_trace_replays(sojourn: CommandLine) -> None:
     root = Path(__file__).parents[1]
     scenario = root / "scenarios" / "dumbbell-codel.toml"
     done = sojourn(
-        "trace-record",
+        "golden",
+        "record",
         str(scenario),
         "--set",
         "duration=2s",
@@ -169,7 +170,7 @@ def test_a_recorded_trace_replays(sojourn: CommandLine) -> None:
     )
     assert done.status == 0, done.stderr
     assert "packets" in done.stderr
-    assert sojourn("trace-replay", "mine.sjt.xz").status == 0
+    assert sojourn("golden", "replay", "mine.sjt.xz").status == 0
 
 
 NO_TRACES: dict[str, tuple[Callable[[], bytes], str]] = {
@@ -198,7 +199,7 @@ def test_a_file_that_is_no_trace_is_refused_in_a_sentence(
 ) -> None:
     content, said = NO_TRACES[name]
     (tmp_path / "x.sjt").write_bytes(content())
-    done = sojourn("trace-replay", "x.sjt")
+    done = sojourn("golden", "replay", "x.sjt")
     assert done.status == 2
     assert said in done.stderr
     assert "Traceback" not in done.stderr
@@ -212,7 +213,7 @@ def test_what_cannot_be_asked_is_told(sojourn: CommandLine) -> None:
         (("--golden", "codel", "--manager", "codel traget=1ms"), "did you mean target?"),
         (("missing.sjt",), "missing.sjt"),
     ]:
-        done = sojourn("trace-replay", *arguments)
+        done = sojourn("golden", "replay", *arguments)
         assert (done.status, said in done.stderr) == (2, True), done.stderr
     with pytest.raises(UsageError, match="no golden trace"):
         golden_traces("nothing")

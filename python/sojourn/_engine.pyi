@@ -369,13 +369,13 @@ def check_row(scenario: Scenario, like: str, id: str) -> tuple[str, str, str]:  
 def golden_course(line: str, rfc: str, made_by: str) -> str:
     """Lead the manager of a line through the course of golden traces, and return the trace."""
 
-class Capture:
+class QueueArrivals:
     """The arrivals of a queue, once the scenario that came with it has run."""
 
     def trace(self, rfc: str, made_by: str) -> str:
         """Return the golden trace of these arrivals at the same manager, before a line of the link's rate."""
 
-def capture(scenario: Scenario, direction: str) -> tuple[Scenario, Capture]:
+def observe_queue(scenario: Scenario, direction: str) -> tuple[Scenario, QueueArrivals]:
     """Return the scenario with a queue whose arrivals are written down, and where that is."""
 
 def replay_trace(

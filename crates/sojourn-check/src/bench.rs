@@ -33,15 +33,27 @@ pub(crate) enum Draws {
 }
 
 /// What the manager calls.
-struct Host {
+pub(crate) struct Host {
     draws: Draws,
-    rate: BitRate,
+    /// Of the line.
+    pub(crate) rate: BitRate,
     now: Instant,
     log: Option<Vec<(Instant, Event)>>,
     signals: u64,
 }
 
 impl Host {
+    /// Surroundings with a line of `rate`, and no log.
+    pub(crate) fn new(draws: Draws, rate: BitRate) -> Self {
+        Self {
+            draws,
+            rate,
+            now: Instant::ZERO,
+            log: None,
+            signals: 0,
+        }
+    }
+
     fn write(&mut self, event: Event) {
         if let Some(log) = &mut self.log {
             log.push((self.now, event));
@@ -68,10 +80,7 @@ impl QueueContext for Host {
     }
 
     fn shaper(&self) -> Shaper {
-        Shaper {
-            sustained: self.rate,
-            ..Shaper::default()
-        }
+        Shaper::of(self.rate)
     }
 }
 
@@ -98,11 +107,8 @@ impl<'a> Bench<'a> {
         Self {
             queue,
             host: Host {
-                draws,
-                rate,
-                now: Instant::ZERO,
                 log: Some(Vec::new()),
-                signals: 0,
+                ..Host::new(draws, rate)
             },
             busy_until: None,
             timer,

@@ -5,15 +5,14 @@
 //!
 //! Source: none; loads are `chosen:`. Deviations: none known.
 
+use crate::bench::{Draws, Host};
 use sojourn_base::{
-    BitRate, Bytes, Ecn, Instant, Limit, Meta, PacketHandle, Packets, RandomStream, Seed,
-    ServiceQueue,
+    BitRate, Bytes, Ecn, Instant, Limit, Meta, PacketHandle, Packets, Seed, ServiceQueue,
 };
 use sojourn_keys::{Configured, Visitor};
 use sojourn_queue::trace::{Input, Recorder, Trace};
 use sojourn_queue::{
-    Backlog, ConfigProblem, Held, ManagerConfig, ManagerKind, QueueContext, QueueManager, Reason,
-    Shaper, Verdict,
+    Backlog, ConfigProblem, Held, ManagerConfig, ManagerKind, QueueContext, QueueManager, Verdict,
 };
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -119,39 +118,14 @@ impl Load {
     }
 }
 
-/// The surroundings of a recorded manager.
-struct Host {
-    draws: RandomStream,
-    rate: BitRate,
-}
-
-impl QueueContext for Host {
-    fn dropped(&mut self, _: Held, _: Reason) {}
-
-    fn marked(&mut self, _: &Held, _: Reason) {}
-
-    fn unit(&mut self) -> f64 {
-        self.draws.unit()
-    }
-
-    fn shaper(&self) -> Shaper {
-        Shaper {
-            sustained: self.rate,
-            ..Shaper::default()
-        }
-    }
-}
-
 /// Leads a manager through a load and returns the trace of it.
 ///
 /// # Panics
 /// If a limit is a time and the load has no rate.
 pub fn record(config: &ManagerConfig, load: &Load) -> Trace {
     let mut recorder = Recorder::new(config, load.rates.first().map(|(_, rate)| *rate));
-    let mut host = Host {
-        draws: Seed(1).stream("golden/draws"),
-        rate: BitRate::ZERO,
-    };
+    let draws = Draws::Stream(Box::new(Seed(1).stream("golden/draws")));
+    let mut host = Host::new(draws, BitRate::ZERO);
     let mut coming = (0_u64..).zip(&load.arrivals).peekable();
     // When the line is free again; `None` while it waits for a packet.
     let mut free: Option<u64> = None;
@@ -199,31 +173,31 @@ pub type Arrivals = Arc<Mutex<Vec<(Instant, Meta)>>>;
 
 /// A manager whose arrivals are written down; no file can ask for it.
 #[derive(Clone, Debug)]
-pub struct Captured {
+pub struct Observed {
     inner: ManagerConfig,
     arrivals: Arrivals,
 }
 
-impl Captured {
+impl Observed {
     /// A manager of these parameters, and where its arrivals are written.
     pub fn new(inner: ManagerConfig) -> (Self, Arrivals) {
         let arrivals = Arrivals::default();
-        let captured = Self {
+        let observed = Self {
             inner,
             arrivals: Arc::clone(&arrivals),
         };
-        (captured, arrivals)
+        (observed, arrivals)
     }
 }
 
-impl PartialEq for Captured {
+impl PartialEq for Observed {
     fn eq(&self, other: &Self) -> bool {
         self.inner == other.inner && Arc::ptr_eq(&self.arrivals, &other.arrivals)
     }
 }
 
-impl Configured for Captured {
-    const KIND: &'static str = "captured";
+impl Configured for Observed {
+    const KIND: &'static str = "observed";
     const ABOUT: &'static str = "another manager, whose arrivals are written down";
 
     fn base() -> Self {
@@ -243,9 +217,9 @@ impl Configured for Captured {
     }
 }
 
-impl ManagerKind for Captured {
+impl ManagerKind for Observed {
     fn build(&self) -> Box<dyn QueueManager> {
-        Box::new(CapturedQueue {
+        Box::new(ObservedQueue {
             inner: self.inner.build(),
             arrivals: Arc::clone(&self.arrivals),
         })
@@ -277,12 +251,12 @@ impl ManagerKind for Captured {
 }
 
 #[derive(Debug)]
-struct CapturedQueue {
+struct ObservedQueue {
     inner: Box<dyn QueueManager>,
     arrivals: Arrivals,
 }
 
-impl QueueManager for CapturedQueue {
+impl QueueManager for ObservedQueue {
     fn enqueue(
         &mut self,
         now: Instant,

@@ -5,7 +5,7 @@ use crate::scenario::Scenario;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sojourn_base::{BitRate, Direction, Seed, Span};
-use sojourn_check::golden::{Arrivals, COURSE_RATE, Captured, Load, record};
+use sojourn_check::golden::{Arrivals, COURSE_RATE, Load, Observed, record};
 use sojourn_queue::ManagerConfig;
 use sojourn_queue::trace::{Replay, Trace};
 use std::cell::RefCell;
@@ -31,14 +31,14 @@ fn golden_course(py: Python<'_>, line: &str, rfc: String, made_by: String) -> Py
 
 /// The arrivals of a queue, once the scenario that came with it has run.
 #[pyclass(frozen, module = "sojourn._engine")]
-struct Capture {
+struct QueueArrivals {
     config: ManagerConfig,
     rate: BitRate,
     arrivals: Arrivals,
 }
 
 #[pymethods]
-impl Capture {
+impl QueueArrivals {
     /// The trace of these arrivals at the same manager, before a line of the link's rate.
     fn trace(&self, py: Python<'_>, rfc: String, made_by: String) -> String {
         py.detach(|| {
@@ -51,7 +51,7 @@ impl Capture {
 
 /// The scenario with a queue whose arrivals are written down, and where that is.
 #[pyfunction]
-fn capture(scenario: &Scenario, direction: &str) -> PyResult<(Scenario, Capture)> {
+fn observe_queue(scenario: &Scenario, direction: &str) -> PyResult<(Scenario, QueueArrivals)> {
     let direction = match direction {
         "upstream" => Direction::Upstream,
         "downstream" => Direction::Downstream,
@@ -66,14 +66,14 @@ fn capture(scenario: &Scenario, direction: &str) -> PyResult<(Scenario, Capture)
             "a trace is of a manager that a line names, and not of a plugin",
         ));
     }
-    let (captured, arrivals) = Captured::new(config.clone());
-    *queue = captured.into();
-    let capture = Capture {
+    let (observed, arrivals) = Observed::new(config.clone());
+    *queue = observed.into();
+    let seen = QueueArrivals {
         config,
         rate,
         arrivals,
     };
-    Ok((Scenario { inner }, capture))
+    Ok((Scenario { inner }, seen))
 }
 
 thread_local! {
@@ -141,9 +141,9 @@ fn replay_trace(
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<Capture>()?;
+    module.add_class::<QueueArrivals>()?;
     module.add_function(wrap_pyfunction!(golden_course, module)?)?;
-    module.add_function(wrap_pyfunction!(capture, module)?)?;
+    module.add_function(wrap_pyfunction!(observe_queue, module)?)?;
     module.add_function(wrap_pyfunction!(next_draw, module)?)?;
     module.add_function(wrap_pyfunction!(replay_trace, module)?)
 }

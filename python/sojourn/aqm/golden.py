@@ -166,10 +166,10 @@ def record(scenario: Scenario, seed: int, direction: str, rfc: str = "") -> str:
         If the run failed.
     """
     try:
-        captured, arrivals = _engine.capture(scenario.compiled, direction)
+        observed, arrivals = _engine.observe_queue(scenario.compiled, direction)
     except ValueError as error:
         raise UsageError(str(error)) from error
-    simulate(captured, seed)
+    simulate(observed, seed)
     return arrivals.trace(rfc, f"sojourn {VERSION}")
 
 

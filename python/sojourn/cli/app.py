@@ -18,8 +18,8 @@ CHAPTERS = {
         "score",
         "histogram",
         "check-aqm",
+        "golden",
         "trace-replay",
-        "trace-record",
         "check-nqb",
         "compare",
         "report",
@@ -48,14 +48,15 @@ COMMANDS = {
         "check_aqm",
         "Judge queue managers, also your own, by contract, laws and the scenarios of RFC 7928.",
     ),
-    "trace-replay": (
-        "trace_replay",
+    "golden replay": (
+        "golden_replay",
         "Replay golden traces of queue managers into a manager, also your own, and compare.",
     ),
-    "trace-record": (
-        "trace_record",
+    "golden record": (
+        "golden_record",
         "Write a golden trace of the queue manager of a scenario, for others to replay.",
     ),
+    "trace-replay": ("golden_replay", "The same as `golden replay`."),
     "check-nqb": (
         "check_nqb",
         "Judge a capture: may it be marked as building no queue, and would a modem throw it out?",
@@ -106,7 +107,7 @@ COMMANDS = {
     "trace join": ("trace_join", "Write one trace after another."),
     "trace convert": ("trace_convert", "Turn a schedule of rates into opportunities, and back."),
     "trace record": (
-        "trace_measured",
+        "trace_record",
         "Write the trace of a line that was measured under a backlog.",
     ),
     "trace make": ("trace_make", "Write a trace like one of LTE, of a satellite or of Wi-Fi."),
@@ -144,6 +145,7 @@ GROUPS = {
     "provision": "Read, write, expand and simulate CM configuration files of DOCSIS.",
     "recipe": "Studies that answer usual questions: list them, copy them. `sojourn study run NAME` runs one.",
     "capture": "List the flows of packet captures, and take packets out of them for scenarios.",
+    "golden": "Replay and record golden traces: what a queue manager was offered and what it did.",
     "trace": "Show, cut, join, convert, record and make traces of links, for LTE, satellites and Wi-Fi.",
     "trial": "Design, simulate and run field trials, and analyse what their probes measured.",
 }

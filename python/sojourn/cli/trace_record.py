@@ -1,4 +1,4 @@
-"""`sojourn trace-record`: a golden trace of a scenario's queue manager."""
+"""`sojourn trace record`: a trace from what was measured under a load that keeps a backlog."""
 
 from __future__ import annotations
 
@@ -12,51 +12,32 @@ if TYPE_CHECKING:
 
 __all__ = ["arguments", "execute"]
 
-LARGEST_SEED = 2**64 - 1
-
 
 def arguments(parser: Parser) -> None:
     """Declare what the command takes."""
-    from sojourn.cli.arguments import whole_number
+    from sojourn.cli.arguments import opportunity_option
 
-    parser.add_argument("file", metavar="FILE", help="Scenario file.")
-    parser.option(
-        "--set",
-        "A.B.C=V",
-        "Change the scenario, for example access.upstream.queue.target=10ms. May be repeated.",
-        action="append",
-        default=[],
-        dest="settings",
+    parser.epilog = (
+        "A table that ends in .csv, with the columns time_us and bytes, is a receiver's log of packets and becomes opportunities. A "
+        "download of Flent becomes a schedule of rates: samples without a backlog are filled from those beside them. Either says what "
+        "the line does under a backlog, and nothing of lighter use."
     )
-    parser.option("--seed", "N", "Seed of the run (1).", type=whole_number(0, LARGEST_SEED))
-    parser.option(
-        "--direction",
-        "WORD",
-        "upstream (default) or downstream.",
-        choices=("upstream", "downstream"),
-        default="upstream",
+    parser.add_argument(
+        "file", metavar="FILE", type=Path, help="Log of packets (.csv) or file of Flent."
     )
-    parser.option(
-        "--out",
-        "FILE",
-        "New file: .sjt, or .sjt.xz or .sjt.gz, which is packed.",
-        type=Path,
-        required=True,
-    )
+    opportunity_option(parser)
+    parser.option("--out", "FILE", "New file.", type=Path, required=True)
 
 
 def execute(options: Namespace) -> None:
-    """Run the scenario and write what its queue manager was offered and did."""
-    from sojourn.aqm.golden import pack, record
+    """Write the trace."""
+    from sojourn.cli.console import note
     from sojourn.files import write_file
-    from sojourn.messages import note
     from sojourn.output import refuse_used, writing
-    from sojourn.scenario import load_scenario
+    from sojourn.recording import recorded
 
     refuse_used(options.out)
-    scenario = load_scenario(options.file, options.settings)
-    text = record(scenario, options.seed or 1, options.direction)
+    text, words = recorded(options.file, opportunity=options.opportunity)
     with writing(options.out):
-        write_file(options.out, pack(text, options.out))
-    lines = text.count("\n> a ")
-    note(f"{lines} packets, {len(text) / 1e3:.0f} kB of text")
+        write_file(options.out, text)
+    note(f"{words}; it says what the line does under a backlog, and nothing of lighter use")

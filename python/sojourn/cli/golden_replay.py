@@ -1,4 +1,4 @@
-"""`sojourn trace-replay`: golden traces of queue managers, replayed."""
+"""`sojourn golden replay`: golden traces of queue managers, replayed and compared."""
 
 from __future__ import annotations
 
@@ -37,9 +37,14 @@ def arguments(parser: Parser) -> None:
     parser.option(
         "--plugin", "FILE", "A queue manager of your own, Python or a shared library; it is run."
     )
-    parser.flag("--law", "For other random numbers: as many drops and marks as chance allows.")
+    parser.flag(
+        "--law", "For other random numbers: drops and marks differ by no more than chance allows."
+    )
     parser.option(
-        "--slack", "SPAN", "For a coarser clock: so much, and one service time.", type=span
+        "--slack",
+        "SPAN",
+        "For a coarser clock: drops and marks come at most so much and one service time away.",
+        type=span,
     )
     parser.flag("--json", "Print one JSON object.")
 
@@ -102,11 +107,11 @@ def _told(path: str, replayed: Replayed, text: str) -> list[str]:
         return [f"{path}: the same over {replayed.calls} calls"]
     if not replayed.line:
         return [f"{path}: {replayed.difference}"]
+    from sojourn.errors import plain
+
     lines = text.split("\n")
     first = max(replayed.line - AROUND, 1)
     shown = enumerate(lines[first - 1 : replayed.line + AROUND], first)
-    from sojourn.errors import plain
-
     return [
         f"{path}:{replayed.line}: {replayed.difference}",
         *(f"{'->' if at == replayed.line else '  '}{at:>8}  {plain(line)}" for at, line in shown),
