@@ -30,7 +30,7 @@ pub(crate) const ROWS: [Row; 8] = [
     },
     Row {
         id: "X4",
-        statement: "Packets of a flow leave in the order in which they came, in each queue.",
+        statement: "Packets of a flow leave in the order in which they came, in each of its queues.",
         source: "contract",
         judge: order,
     },
@@ -304,7 +304,7 @@ fn backlog(subject: &Subject<'_>) -> Finding {
     )
 }
 
-/// A packet that left after a later one of its flow in its queue; if code points matter, of its code point, too.
+/// The first packet that left after a later one of the same flow and queue; with `by_code_point`, of the same code point, too.
 fn out_of_order(bench: &Bench<'_>, by_code_point: bool) -> Option<String> {
     let mut last = BTreeMap::new();
     bench.log().iter().find_map(|(at, event)| {
@@ -312,7 +312,7 @@ fn out_of_order(bench: &Bench<'_>, by_code_point: bool) -> Option<String> {
             return None;
         };
         let (_, meta) = bench.arrivals.get(usize::try_from(number).ok()?)?;
-        let code_point = if by_code_point { meta.dscp } else { 0 };
+        let code_point = by_code_point.then_some(meta.dscp);
         let before = last.insert((meta.flow_hash, queue as usize, code_point), number);
         before.filter(|before| *before > number).map(|before| {
             format!(
@@ -325,11 +325,20 @@ fn out_of_order(bench: &Bench<'_>, by_code_point: bool) -> Option<String> {
 
 fn order(subject: &Subject<'_>) -> Finding {
     let bench = mixed(subject, LONG, 0);
-    // A manager may have a queue for each code point (CAKE's tins, RFC 2474 §4.2.2.2): then order holds in each.
-    let fault = out_of_order(&bench, false).filter(|_| out_of_order(&bench, true).is_some());
+    let overtaken = out_of_order(&bench, false);
+    // CAKE's tins, and perhaps a manager that follows no document known here, have queues by code point: packets with
+    // different ones may be reordered (RFC 2474 §4.2.2.2).
+    let (expected, fault, aside) = match subject.like {
+        "" | "cake" if overtaken.is_some() => (
+            "each flow in order, in each code point",
+            out_of_order(&bench, true),
+            "; packets with other code points overtake",
+        ),
+        _ => ("each flow in order", overtaken, ""),
+    };
     verdict(
-        "each flow in order",
-        &format!("so over {LONG} arrivals of 40 flows"),
+        expected,
+        &format!("so over {LONG} arrivals of 40 flows{aside}"),
         fault,
     )
 }

@@ -32,6 +32,7 @@ pub fn judge(config: &ManagerConfig, like: &str) -> Vec<(Row, Finding)> {
     let config = config.clone().at(RATE);
     let make = || config.build();
     let subject = Subject {
+        like,
         make: &make,
         limit: config.limit(),
         has_service_queues: config.has_service_queues(),

@@ -89,6 +89,8 @@ pub struct Cost {
 
 /// A manager to be judged.
 pub struct Subject<'a> {
+    /// The kind that it must behave as; empty if it follows no document.
+    pub like: &'a str,
     /// Makes a new, empty one.
     pub make: &'a dyn Fn() -> Box<dyn QueueManager>,
     /// The limit that it declares.

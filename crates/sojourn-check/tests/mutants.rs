@@ -19,6 +19,7 @@ fn failing(config: &ManagerConfig, like: &str) -> Vec<&'static str> {
 /// The rows that a queue fails which no file can ask for.
 fn failing_made(make: &dyn Fn() -> Box<dyn QueueManager>, like: &str) -> Vec<&'static str> {
     let subject = Subject {
+        like,
         make,
         limit: Some(Limit::Packets(Packets(1000))),
         has_service_queues: false,
@@ -377,6 +378,52 @@ fn each_fault_of_a_drop_tail_queue_fails_its_row_alone() {
     ] {
         let failed = failing_made(&|| Box::new(Faulty::new(fault)), "drop-tail");
         assert_eq!(failed, [row], "{fault:?}");
+    }
+}
+
+/// Two drop-tail queues: packets with a code point of their own go first.
+#[derive(Debug)]
+struct ByCodePoint([DropTailQueue; 2]);
+
+impl QueueManager for ByCodePoint {
+    fn enqueue(
+        &mut self,
+        now: Instant,
+        meta: Meta,
+        item: PacketHandle,
+        context: &mut dyn QueueContext,
+    ) -> Fate {
+        self.0[usize::from(meta.dscp == 0)].enqueue(now, meta, item, context)
+    }
+
+    fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext) -> Option<Held> {
+        self.0
+            .iter_mut()
+            .find_map(|queue| queue.dequeue(now, context))
+    }
+
+    fn backlog(&self) -> Backlog {
+        let [first, second] = [0, 1].map(|place| self.0[place].backlog());
+        Backlog {
+            bytes: first.bytes + second.bytes,
+            packets: first.packets + second.packets,
+        }
+    }
+}
+
+#[test]
+fn code_points_may_overtake_only_where_nothing_says_that_there_is_one_queue() {
+    let make = || -> Box<dyn QueueManager> {
+        let queue = || {
+            DropTailQueue::new(DropTailConfig {
+                limit: Limit::Packets(Packets(500)),
+                ..DropTailConfig::bytes(0)
+            })
+        };
+        Box::new(ByCodePoint([queue(), queue()]))
+    };
+    for (like, failed) in [("drop-tail", &["X4"][..]), ("", &[]), ("cake", &[])] {
+        assert_eq!(failing_made(&make, like), failed, "as {like:?}");
     }
 }
 

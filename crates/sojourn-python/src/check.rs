@@ -42,6 +42,7 @@ fn check_row(
     let finding = py.detach(|| {
         drop(managers::take_failure()); // of a run that ended before anybody asked
         row.judge(&Subject {
+            like,
             make: &|| config.build(),
             limit: config.limit(),
             has_service_queues: config.has_service_queues(),
