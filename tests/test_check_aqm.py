@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import sojourn._engine as _engine
+from sojourn.aqm import golden
 from sojourn.aqm.page import place_in_band
 from sojourn.aqm.scenarios import CELLS, LEFT_OUT, buffer_packets, scenario_text
 from sojourn.aqm.suite import (
@@ -73,6 +74,23 @@ def test_a_plugin_in_python_is_judged_too(sojourn: CommandLine, tmp_path: Path) 
     assert told(sojourn, "--plugin", "my_fifo.py")[:2] == (0, [])
     status, failed, _ = told(sojourn, "--plugin", "my_fifo.py", "--as", "codel")
     assert (status, failed) == (1, ["CD2"])
+
+
+def test_golden_traces_are_rows_where_they_are_asked_for(
+    sojourn: CommandLine, tmp_path: Path
+) -> None:
+    assert told(sojourn, "codel", "--trace", "golden") == (
+        0, [], "codel keeps all 14 rows of contract and law.",
+    )  # fmt: skip
+    status, failed, _ = told(sojourn, "codel", "--set", "interval=50ms", "--trace", "golden")
+    assert (status, failed) == (1, ["CD2", "GT1", "GT2"])
+    trace = str(golden.FOLDER / "drop-tail-packets.sjt.xz")
+    write_plugin(tmp_path, FIFO.replace("limit = 50", "limit = 100"))
+    assert told(sojourn, "--plugin", "my_fifo.py", "--trace", trace)[:2] == (0, [])
+    write_plugin(tmp_path, FIFO.replace("limit = 50", "limit = 99"))
+    assert told(sojourn, "--plugin", "my_fifo.py", "--trace", trace)[:2] == (1, ["GT1"])
+    done = sojourn("check-aqm", "--plugin", "my_fifo.py", "--laws", "--trace", "golden")
+    assert (done.status, "no golden trace is one of a plugin" in done.stderr) == (2, True)
 
 
 FAULTS = {

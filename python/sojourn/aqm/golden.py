@@ -19,7 +19,8 @@ from sojourn.aqm.suite import Manager
 from sojourn.engine import simulate
 from sojourn.errors import UsageError, plain, why
 from sojourn.files import read_named
-from sojourn.plugins import Plugin, replay_apart
+from sojourn.plugins import Plugin, PluginFailed, replay_apart
+from sojourn.report.checks import Judged
 from sojourn.scenario import Scenario
 from sojourn.version import VERSION
 
@@ -29,7 +30,9 @@ __all__ = [
     "RUNS",
     "Replayed",
     "golden_traces",
+    "judge_by_trace",
     "made_anew",
+    "own_traces",
     "pack",
     "read_golden",
     "record",
@@ -153,6 +156,47 @@ def golden_traces(kind: str) -> list[Path]:
             f'no golden trace of "{plain(kind)}"', f"all, or one of {', '.join(kinds)}"
         )
     return found
+
+
+def own_traces(manager: Manager) -> list[Path]:
+    """Return the traces that come along for what a manager is: as itself those of each variant, else those of the defaults."""
+    lines = {name: line.split()[0] for name, (line, _) in COURSES.items()}
+    names = [name for name, kind in lines.items() if kind == manager.like]
+    if not manager.is_itself:
+        names = [name for name in names if name == manager.like]
+    names += [f"{kind}-run" for kind in RUNS if kind == manager.like]
+    return [FOLDER / f"{name}.sjt.xz" for name in names]
+
+
+def judge_by_trace(manager: Manager, path: Path, item: str) -> Judged:
+    """Judge whether a manager does what a trace says, call by call.
+
+    Parameters
+    ----------
+    manager
+        As itself, it has the parameters of the trace; else its own.
+    path
+        The trace.
+    item
+        What the row is called.
+
+    Raises
+    ------
+    UsageError
+        If the file is no trace.
+    """
+    text = read_golden(path)
+    line = None if manager.is_itself else manager.line
+    try:
+        done = replay(text, line=line, plugin=manager.plugin)
+        place = f"line {done.line}: " if done.line else ""
+        found = f"{place}{done.difference}" if done.difference else f"so over {done.calls} calls"
+        verdict = "fail" if done.difference else "pass"
+    except PluginFailed as error:
+        found, verdict = error.message, "fail"
+    name = plain(path.name.partition(".")[0])
+    statement = f"It does what the golden trace {name} says, call by call."
+    return Judged(item, statement, "golden trace", verdict, "the same outputs", found)
 
 
 def record(scenario: Scenario, seed: int, direction: str, rfc: str = "") -> str:

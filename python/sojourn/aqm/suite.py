@@ -60,6 +60,20 @@ class Manager:
     settings: tuple[str, ...] = ()
     plugin: Plugin | None = None
 
+    @property
+    def is_itself(self) -> bool:
+        """A built-in manager with its own laws, and each key as it stands."""
+        return self.plugin is None and self.name == self.like and not self.settings
+
+    @property
+    def line(self) -> str:
+        """The manager line of a built-in manager."""
+        words = [self.name]
+        for setting in self.settings:
+            key, _, value = setting.partition("=")
+            words.append(f'{key}="{value}"' if " " in value and value[0] not in '["' else setting)
+        return " ".join(words)
+
     def queue(self, cell: Cell | None) -> str:
         """Return the inline table of a scenario file, with the buffer of a scenario; its own one without."""
         if self.plugin is not None:

@@ -6,6 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Sequence
+    from pathlib import Path
 
     from sojourn.aqm.scenarios import Cell
     from sojourn.aqm.suite import Manager, Result
@@ -56,6 +57,14 @@ def arguments(parser: Parser) -> None:
     parser.option(
         "--only", "LIST", "Only these scenarios, such as T1,C2; their sections will do, too."
     )
+    parser.option(
+        "--trace",
+        "golden|FILE",
+        "Replay golden traces, too: golden means those of the kind. May be repeated.",
+        action="append",
+        default=[],
+        dest="traces",
+    )
     parser.option("--seeds", "N", f"Seeds of each scenario ({SEEDS}).", type=whole_number(1, 1000))
     parser.flag("--laws", "Judge the rows that can fail, and run no scenario.")
     parser.flag("--quick", "A few short scenarios, one seed: a first look.")
@@ -68,15 +77,22 @@ def execute(options: Namespace) -> int:
     import json
     from pathlib import Path
 
+    from sojourn.aqm.golden import judge_by_trace
     from sojourn.aqm.page import as_json, sentence, write_page
     from sojourn.aqm.scenarios import DURATION_S
     from sojourn.aqm.suite import Result, judge, known_managers
     from sojourn.cli.console import hand_over, note, print_json
-    from sojourn.errors import ExitStatus
+    from sojourn.errors import ExitStatus, UsageError
     from sojourn.files import write_file
     from sojourn.output import dated, new_directory, refuse_used, writing
 
     managers = _managers(options)
+    traces = [_traces(manager, options.traces) for manager in managers]
+    if options.traces and not any(traces):
+        kinds = ", ".join(dict.fromkeys(manager.like or "a plugin" for manager in managers))
+        raise UsageError(
+            f"--trace golden: no golden trace is one of {kinds}", "a file, or another --as"
+        )
     cells = _cells(options)
     seeds = options.seeds or (1 if options.quick else SEEDS)
     is_ours = options.out is None
@@ -87,8 +103,11 @@ def execute(options: Namespace) -> int:
         for cell in cells:
             manager.scenario(cell)
     results: list[Result] = []
-    for manager in managers:
+    for manager, paths in zip(managers, traces, strict=True):
         result = Result(manager, judge(manager))
+        if not (manager.plugin is not None and result.failed):
+            rows = (judge_by_trace(manager, path, f"GT{n}") for n, path in enumerate(paths, 1))
+            result.judged.extend(rows)
         results.append(result)
         failed = len(result.failed)
         note(
@@ -165,6 +184,19 @@ def _managers(options: Namespace) -> list[Manager]:
     if not found:
         raise UsageError("nothing to judge", "a kind, such as codel, or --plugin FILE")
     return found
+
+
+def _traces(manager: Manager, words: Sequence[str]) -> list[Path]:
+    """Return the golden traces that a manager is judged by."""
+    from pathlib import Path
+
+    from sojourn.aqm.golden import own_traces
+
+    return [
+        path
+        for word in words
+        for path in (own_traces(manager) if word == "golden" else [Path(word)])
+    ]
 
 
 def _cells(options: Namespace) -> list[Cell]:

@@ -28,7 +28,9 @@ def arguments(parser: Parser) -> None:
         default=[],
         dest="settings",
     )
-    parser.option("--seed", "N", "Seed of the run (1).", type=whole_number(0, LARGEST_SEED), default=1)
+    parser.option(
+        "--seed", "N", "Seed of the run (1).", type=whole_number(0, LARGEST_SEED), default=1
+    )
     parser.option(
         "--direction",
         "WORD",
