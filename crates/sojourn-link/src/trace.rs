@@ -4,10 +4,13 @@
 //! staged until its last byte has gone. What nobody uses is lost, so a packet that comes to an idle link waits for the next
 //! opportunity, and one that comes at the instant of an opportunity has missed it.
 //!
-//! Source: Mahimahi, `src/frontend/link_queue.cc` and `traces/README` (its rule and its files).
+//! Source: Mahimahi, `src/frontend/link_queue.cc` and `traces/README` (its rule and its files); with `light`, see that module.
 //! Deviations: chosen: `share = "packets"`, where an opportunity is spent by one packet; a start at random, and a scale. The rate that a
 //! manager and a limit in time go by is the mean over the trace.
 
+mod light;
+
+use self::light::{Coming, Light, Trains};
 use crate::any::AnyLink;
 use crate::config::keys;
 use crate::kind::LinkKind;
@@ -204,6 +207,10 @@ parameters! {
         repeat: bool = true, origin("Mahimahi: it does");
         /// rate over that of the trace: 0.5 leaves out each second opportunity, 2 doubles each
         scale: f64 = 1.0, origin("chosen: as it was measured").least("0.001").most("1000");
+        /// what was measured of light use, a train a line or before a `;`: when it was, what its first packet took, and when packets came after the first, all in whole milliseconds; "none" if only heavy use was. From a file of CellReplay's form: `--set access.downstream.link.light=@FILE`
+        light: Trains = Trains::NONE, origin("chosen: Mahimahi's files have none");
+        /// how long nothing has to come, beyond the base delay, before a packet begins another train
+        train_gap: Span = Span::ZERO, origin("CellReplay cellular_queue.cc").most("60 s");
         delay: Span = Span::ZERO, keys::delay("chosen: no delay unless it is said");
     }
     profiles {
@@ -418,6 +425,7 @@ pub struct Trace<M: ?Sized = dyn QueueManager> {
     /// The manager was asked and had nothing, and nothing has come since.
     idle: bool,
     timer: Instant,
+    light: Option<Light>,
 }
 
 impl<M: QueueManager + ?Sized> Trace<M> {
@@ -435,6 +443,7 @@ impl<M: QueueManager + ?Sized> Trace<M> {
             staged: None,
             alone: None,
             idle: false,
+            light: Light::of(&config.light, config.train_gap, config.opportunity.0),
         }
     }
 
@@ -469,6 +478,18 @@ impl<M: QueueManager + ?Sized> Trace<M> {
         if core::mem::take(&mut self.begins_anywhere) {
             self.begin_anywhere(context);
         }
+        while let Some(light) = &mut self.light
+            && light.next() <= now
+            && let Some(coming) = light.pop()
+        {
+            self.spend_until(coming.at, context);
+            self.take(&coming, context);
+        }
+        self.spend_until(now, context);
+    }
+
+    /// The opportunities and timers that are due by `now`.
+    fn spend_until(&mut self, now: Instant, context: &mut (impl LinkContext + ?Sized)) {
         loop {
             let at = self.cursor.next;
             if at > now || !context.work(1) {
@@ -484,6 +505,43 @@ impl<M: QueueManager + ?Sized> Trace<M> {
             self.cursor.step();
         }
         self.run_timers(now, context);
+    }
+
+    /// A packet of light use is there: it goes on, or waits for opportunities behind those that wait.
+    fn take(&mut self, coming: &Coming, context: &mut (impl LinkContext + ?Sized)) {
+        if coming.is_light && !self.holds_packets() {
+            let packet = Held::new(coming.entered_at, coming.meta, coming.item);
+            let after = coming.at.saturating_since(coming.entered_at);
+            let delay = DelayParts {
+                grant_wait: after - coming.base,
+                wire: coming.base + self.delay,
+                ..DelayParts::default()
+            };
+            let passage = Passage::of(&packet, coming.entered_at, coming.at + self.delay, delay);
+            context.deliver(coming.item, &coming.meta, &passage);
+            return;
+        }
+        if let Some(light) = &mut self.light {
+            light.waits(coming);
+        }
+        self.wait(coming.at, coming.meta, coming.item, context);
+    }
+
+    /// A packet waits for opportunities.
+    fn wait(
+        &mut self,
+        now: Instant,
+        meta: Meta,
+        item: PacketHandle,
+        context: &mut (impl LinkContext + ?Sized),
+    ) {
+        if !self.holds_packets() {
+            self.alone = Some(item);
+        }
+        let (manager, mut call) = self.split(now, context);
+        if manager.enqueue(now, meta, item, &mut call).is_accepted() {
+            self.idle = false;
+        }
     }
 
     #[expect(
@@ -571,8 +629,15 @@ impl<M: QueueManager + ?Sized> Trace<M> {
         let Some(staged) = self.staged.take() else {
             return;
         };
-        let packet = staged.packet;
+        let mut packet = staged.packet;
         let waited = staged.pulled_at.saturating_since(packet.enqueued_at);
+        // Before it waited, it was on its way.
+        let came = self
+            .light
+            .as_mut()
+            .and_then(|light| light.came(packet.item));
+        let before = came.map_or(Span::ZERO, |came| packet.enqueued_at.saturating_since(came));
+        packet.enqueued_at = came.unwrap_or(packet.enqueued_at);
         let (queue, grant_wait) = if self.alone == Some(packet.item) {
             self.alone = None;
             (Span::ZERO, waited)
@@ -583,10 +648,11 @@ impl<M: QueueManager + ?Sized> Trace<M> {
             queue,
             grant_wait,
             serialisation: at.saturating_since(staged.pulled_at),
-            wire: self.delay,
+            wire: before + self.delay,
             ..DelayParts::default()
         };
-        let passage = Passage::of(&packet, staged.pulled_at, at + self.delay, delay);
+        let left_at = packet.enqueued_at + waited;
+        let passage = Passage::of(&packet, left_at, at + self.delay, delay);
         context.deliver(packet.item, &packet.meta, &passage);
     }
 }
@@ -594,12 +660,9 @@ impl<M: QueueManager + ?Sized> Trace<M> {
 impl<M: QueueManager + ?Sized, C: LinkContext + ?Sized> Transmit<C> for Trace<M> {
     fn on_arrival(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut C) {
         self.advance(now, context);
-        if !self.holds_packets() {
-            self.alone = Some(item);
-        }
-        let (manager, mut call) = self.split(now, context);
-        if manager.enqueue(now, meta, item, &mut call).is_accepted() {
-            self.idle = false;
+        match &mut self.light {
+            Some(light) => light.arrive(now, self.cursor.start, meta, item),
+            None => self.wait(now, meta, item, context),
         }
     }
 
@@ -610,10 +673,11 @@ impl<M: QueueManager + ?Sized, C: LinkContext + ?Sized> Transmit<C> for Trace<M>
 
 impl<M: QueueManager + ?Sized> Link for Trace<M> {
     fn next_wakeup(&self) -> Instant {
+        let coming = self.light.as_ref().map_or(Instant::NEVER, Light::next);
         if self.holds_packets() {
-            self.cursor.next.min(self.timer)
+            self.cursor.next.min(self.timer).min(coming)
         } else {
-            Instant::NEVER
+            coming
         }
     }
 
@@ -622,10 +686,18 @@ impl<M: QueueManager + ?Sized> Link for Trace<M> {
     }
 
     fn staged(&self) -> Backlog {
-        self.staged.map_or_else(Backlog::default, |staged| Backlog {
-            bytes: Bytes(u64::from(staged.packet.meta.length)),
-            packets: Packets(1),
+        let coming = self
+            .light
+            .as_ref()
+            .map_or_else(Backlog::default, Light::backlog);
+        self.staged.map_or(coming, |staged| Backlog {
+            bytes: coming.bytes + Bytes(u64::from(staged.packet.meta.length)),
+            packets: coming.packets + Packets(1),
         })
+    }
+
+    fn keeps_order(&self) -> bool {
+        self.light.is_none()
     }
 
     fn sub_flow(&self, meta: &Meta) -> Option<u32> {

@@ -158,6 +158,87 @@ fn a_run_begins_where_it_is_told() {
     assert!(firsts.contains(&3) && firsts.contains(&4));
 }
 
+/// A trace with an opportunity each millisecond, and lines of light use.
+fn light(lines: &str) -> TraceConfig {
+    TraceConfig {
+        light: Trains::parse(lines).expect("trains"),
+        ..trace("1")
+    }
+}
+
+const LINES: &str = "0 20 0 2 4; 1000 30 0 2 4";
+
+#[test]
+fn a_lone_packet_comes_after_the_base_delay_between_two_lines() {
+    // Vector B11.
+    let found = passages(&light(LINES), &[(500_000, 1504)]);
+    assert_eq!(found[0].arrives_at, Instant::from_ms(525));
+    assert_eq!(found[0].delay.wire, Span::from_ms(25));
+    // Behind the last line its delay stays.
+    assert_eq!(arrivals(&light(LINES), &[(4_000_000, 1504)]), [4030.0]);
+}
+
+#[test]
+fn a_short_train_comes_as_it_was_measured_and_the_rest_waits_for_opportunities() {
+    // Vector B12: the fourth goes to the opportunities at 20 ms, and takes that of 21 ms.
+    let mut context = Collector::default();
+    let packets = [(Instant::ZERO, 1504); 4];
+    drive(
+        &mut link(&light(LINES)),
+        packets,
+        Instant::NEVER,
+        &mut context,
+    );
+    let mut found: Vec<(u32, u64)> = context
+        .delivered
+        .iter()
+        .map(|(number, _, passage)| (*number, passage.arrives_at.as_ns() / 1_000_000))
+        .collect();
+    found.sort_unstable();
+    assert_eq!(found, [(0, 20), (1, 22), (2, 24), (3, 21)]);
+    for (_, _, passage) in &context.delivered {
+        assert_eq!(
+            passage.entered_at + passage.delay.total(),
+            passage.arrives_at
+        );
+    }
+    // Small packets share a chance: 1000 and 500 B of the first, 1000 of the second.
+    let small = [(0, 1000), (0, 500), (0, 1000)];
+    assert_eq!(arrivals(&light(LINES), &small), [20.0, 20.0, 22.0]);
+    // What comes when the train is long over begins another.
+    assert_eq!(
+        arrivals(&light("0 20 0 2 4"), &[(0, 1504), (30_000, 1504)]),
+        [20.0, 50.0]
+    );
+    let wide = TraceConfig {
+        train_gap: Span::from_ms(50),
+        ..light("0 20 0 2 40")
+    };
+    assert_eq!(arrivals(&wide, &[(0, 1504), (30_000, 1504)]), [20.0, 60.0]);
+}
+
+#[test]
+fn lines_of_light_use_are_printed_and_read_back_or_refused() {
+    assert_eq!(
+        Trains::parse(LINES).expect("trains").print(),
+        alloc::format!("{LINES:?}")
+    );
+    assert_eq!(Trains::NONE.print(), "\"none\"");
+    for (text, said) in [
+        ("", "there is no train"),
+        ("0 20", "no arrivals"),
+        ("0", "three numbers"),
+        ("0 20 4 2", "no arrivals in rising order"),
+        ("5 20 0; 5 20 0", "time does not rise to 5 ms"),
+        ("0 2x 0", "\"2x\" is no whole number"),
+        ("0 60001 0", "more than 60000 ms"),
+        ("-1 20 0", "\"-1\" is no whole number"),
+    ] {
+        let found = Trains::parse(text).expect_err(text);
+        assert!(found.message.contains(said), "{text}: {}", found.message);
+    }
+}
+
 #[test]
 fn a_trace_that_cannot_be_is_refused_in_a_sentence() {
     for (text, said) in [
