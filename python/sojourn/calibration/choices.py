@@ -107,6 +107,6 @@ def quantity(text: str, measures: str, place: str = "") -> float:
         value = math.nan
     if not math.isfinite(value) or unit.strip() not in steps:
         raise UsageError(
-            f"{place}{plain(text)!r} is not {measures} with a unit", ", ".join(list(steps)[:6])
+            f"{place}{plain(text)[:40]!r} is not {measures} with a unit", ", ".join(list(steps)[:6])
         )
     return value * steps[unit.strip()] / (PICOSECONDS if measures == "a length of time" else 1.0)

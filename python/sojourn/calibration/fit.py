@@ -36,10 +36,8 @@ RIDGE, LEAST_SHARE = 0.1, 0.05
 IDLE_SPREAD = 0.01
 """Least unit of idle round trips, as log(1 + ms). chosen: clocks of probes are no better than 0.01 ms."""
 
-GOODPUT = NAMES.index("goodput")
-
-UNBOUNDED = ("rate",)
-"""Unknowns whose bounds only spare runs: no logit bends the regression beside them."""
+FOLLOWS = {"rate": "goodput", "rtt": "idle_median"}
+"""Unknowns whose bounds only spare runs, and the statistic that tells nearly all of them: what is fitted is how far they are from it."""
 
 
 @dataclass(frozen=True)
@@ -190,30 +188,45 @@ def adjusted(
     # What a regression leaves is smaller than what draws that it has not seen would be apart.
     free = float(weights.sum() ** 2 / (weights**2).sum())
     wider = math.sqrt(free / max(free - len(kept), free / 4))
+    # Its plane through these draws is itself off where the measurement is, the more the farther from their middle.
+    reach = cast("np.ndarray", np.linalg.solve(gram, centre))  # pyright: ignore[reportUnknownMemberType]
+    wider *= math.sqrt(1 + (1 + len(near) * float(centre @ reach)) / free)
     values = table.values[near].copy()
     for column, one in enumerate(table.unknowns):
         raw = values[:, column]
         known = np.isfinite(raw)
         if one.scale == "choice" or one.low == one.high or not known.all():
             continue  # choices stay as they were drawn, and so does what some draws do not have
-        # A line of another rate is the same line at another speed: what is fitted is the rate over the goodput of each draw.
-        follows = one.name in UNBOUNDED and NAMES[GOODPUT] in space.names
-        moved = to_line(one, raw) - (table.statistics[near, GOODPUT] if follows else 0.0)
+        # A line of another rate is the same line at another speed: what is fitted is the rate over the goodput of each draw, and likewise
+        # the base round trip over the idle one.
+        teller = FOLLOWS.get(one.name, "")
+        follows = teller in space.names
+        if follows:
+            told = table.statistics[near, NAMES.index(teller)]
+            moved = np.log(raw) - _as_log(told, teller)
+        else:
+            moved = to_line(one, raw)
         middle = np.average(moved, weights=weights)
         target = design.T @ ((moved - middle)[:, None] * root)[:, 0]
         slope = cast("np.ndarray", np.linalg.solve(gram, target))  # pyright: ignore[reportUnknownMemberType]
-        seen = space.seen(NAMES[GOODPUT]) if follows else 0.0
         left: np.ndarray = moved - middle - (offsets - centre) @ slope
-        values[:, column] = np.clip(
-            from_line(one, middle - centre @ slope + wider * left + seen), one.low, one.high
+        found = middle - centre @ slope + wider * left
+        found = (
+            np.exp(found + _as_log(space.seen(teller), teller))
+            if follows
+            else from_line(one, found)
         )
+        values[:, column] = np.clip(found, one.low, one.high)
     return values, weights
+
+
+def _as_log(value: np.ndarray | float, name: str) -> np.ndarray:
+    """Return the logarithm of what a statistic stands for: rates are logarithms, delays those of one more."""
+    return np.asarray(value) if name == "goodput" else np.log(np.maximum(np.expm1(value), 1e-9))
 
 
 def to_line(one: Unknown, values: np.ndarray) -> np.ndarray:
     """Return values on a scale without ends: the logit of their share of the bounds."""
-    if one.name in UNBOUNDED:
-        return np.log(values)
     if one.scale == "log":
         share = np.log(values / one.low) / math.log(one.high / one.low)
     else:
@@ -224,8 +237,6 @@ def to_line(one: Unknown, values: np.ndarray) -> np.ndarray:
 
 def from_line(one: Unknown, values: np.ndarray) -> np.ndarray:
     """Return values from the scale without ends."""
-    if one.name in UNBOUNDED:
-        return np.exp(values)
     share = 1 / (1 + np.exp(-np.clip(values, -40, 40)))
     if one.scale == "log":
         return one.low * (one.high / one.low) ** share

@@ -165,7 +165,7 @@ def _test(test: object, place: str, digest: str) -> Measured:
             f"{place}: a load of {length:.3g} s is out of range: {SHORTEST_S:g} to {LONGEST_S:g} s"
         )
     idle_samples = _count(idle, "samples", f"{place}: idle") or 20
-    lead = min(LONGEST_LEAD_S, max(1.0, math.ceil(idle_samples * interval / 1e3)))
+    lead = min(LONGEST_LEAD_S, max(1.0, float(math.ceil(idle_samples * interval / 1e3))))
     streams = _count(table, "streams", place) or method.streams
     load = Load(
         direction,
