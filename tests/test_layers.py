@@ -14,7 +14,7 @@ LAYERS = """
     cli
     home recording
     advice published
-    aqm bench emulation neighbourhood nqb query scores serve traces
+    aqm bench congestion emulation neighbourhood nqb query scores serve traces
     calibration
     field
     provisioning

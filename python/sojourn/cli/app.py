@@ -18,6 +18,7 @@ CHAPTERS = {
         "score",
         "histogram",
         "check-aqm",
+        "check-cc",
         "golden",
         "trace-replay",
         "check-nqb",
@@ -47,6 +48,10 @@ COMMANDS = {
     "check-aqm": (
         "check_aqm",
         "Judge queue managers, also your own, by contract, laws and the scenarios of RFC 7928.",
+    ),
+    "check-cc": (
+        "check_cc",
+        "Judge congestion controllers by what must not happen, and by the scenarios of RFC 9743.",
     ),
     "golden replay": (
         "golden_replay",

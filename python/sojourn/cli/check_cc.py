@@ -1,0 +1,150 @@
+"""`sojourn check-cc`: congestion controllers judged by what must not happen, and characterised as RFC 9743 asks."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Sequence
+
+    from sojourn.cli.arguments import Parser
+    from sojourn.congestion.suite import Controller, Result
+
+__all__ = ["arguments", "execute"]
+
+SEEDS = 3
+"""Seeds of each scenario (RFC 9743 leaves it open). chosen: least for an interval; only starts and random losses differ."""
+
+
+def arguments(parser: Parser) -> None:
+    """Declare what the command takes."""
+    from sojourn.cli.arguments import whole_number
+
+    parser.epilog = (
+        "Exit status 1: a row that can fail did. RFC 9743 has no thresholds: its scenarios say where a controller stands among "
+        "known ones, and only collapse, starvation, deafness to marks and a flow that does not come back fail. "
+        "Example: sojourn check-cc cubic --set controller.beta=0.9"
+    )
+    parser.add_argument("controllers", metavar="STACK", nargs="*", help='Stacks, or "all".')
+    parser.option(
+        "--set",
+        "KEY=V",
+        "Change a key of the stack, for example controller.beta=0.9. May be repeated.",
+        action="append",
+        default=[],
+        dest="settings",
+    )
+    parser.option(
+        "--suite",
+        "LIST",
+        "Which scenarios: general, bbr, l4s, heist, or all of them (default: general, and those of its kind).",
+    )
+    parser.option("--only", "LIST", "Only these scenarios, such as G6a,G15c; G6 means all of it.")
+    parser.option("--seeds", "N", f"Seeds of each scenario ({SEEDS}).", type=whole_number(1, 1000))
+    parser.flag("--quick", "A few scenarios, one seed: a first look.")
+    parser.option("--out", "DIR", "New directory for the page (default: below results/).")
+    parser.flag("--json", "Print one JSON object.")
+
+
+def execute(options: Namespace) -> int:
+    """Characterise controllers, and write one page."""
+    import json
+    from pathlib import Path
+
+    from sojourn.cli.console import hand_over, note, print_json
+    from sojourn.congestion.general import QUICK
+    from sojourn.congestion.page import as_json, sentence, write_page
+    from sojourn.congestion.suite import characterise, chosen, known_controllers
+    from sojourn.errors import ExitStatus
+    from sojourn.files import write_file
+    from sojourn.output import dated, new_directory, refuse_used, writing
+    from sojourn.study.runner import available_cores
+
+    controllers = _controllers(options)
+    quick = QUICK if options.quick else None
+    seeds = options.seeds or (1 if options.quick else SEEDS)
+    cells = [chosen(one, _suites(options), options.only, quick) for one in controllers]
+    is_ours = options.out is None
+    out = dated("check-cc") if is_ours else Path(options.out)
+    if not is_ours:
+        refuse_used(out)
+    band = known_controllers()
+    results: list[Result] = []
+    for controller, listed in zip(controllers, cells, strict=True):
+        result = characterise(controller, listed, seeds, available_cores(), band)
+        results.append(result)
+        failed = [row.item for row in result.failed]
+        note(f"{controller.name}: {', '.join(failed) + ' fail' if failed else 'no row fails'}")
+    facts = _facts(controllers, seeds)
+    with new_directory(out, is_ours=is_ours) as directory, writing(out):
+        write_page(directory, results, band, seeds=seeds, facts=facts)
+        write_file(directory / "result.json", json.dumps(as_json(results, band), indent=1) + "\n")
+    if options.json:
+        print_json({**as_json(results, band), "out": str(out)})
+    else:
+        note(sentence(results, band))
+        hand_over(out / "report.html")
+    return ExitStatus.FAILED if any(result.failed for result in results) else ExitStatus.DONE
+
+
+def _facts(controllers: Sequence[Controller], seeds: int) -> list[str]:
+    facts = [
+        "Uploads over a line of 10 Mb/s, round trip 40 ms, drop-tail buffer of one bandwidth-delay product (BDP) unless the scenario "
+        f"says otherwise; {seeds} seed{'s' if seeds > 1 else ''}, the start left out."
+    ]
+    return facts + [
+        f"{one.name} with {', '.join(one.settings)}." for one in controllers if one.settings
+    ]
+
+
+def _controllers(options: Namespace) -> list[Controller]:
+    """Return what is to be characterised.
+
+    Raises
+    ------
+    UsageError
+        If a stack or a key is not known, or nothing is named.
+    """
+    from sojourn.congestion.suite import SHORT, Controller, stack_kinds
+    from sojourn.errors import UsageError, nearest
+
+    kinds = stack_kinds()
+    names: list[str] = []
+    listed = [*SHORT, *kinds]
+    asked: list[str] = options.controllers
+    for name in asked:
+        known = SHORT.get(name, name)
+        if name != "all" and known not in kinds:
+            raise UsageError(
+                f'"{name}" is no stack',
+                nearest(name, listed) or f"one of {', '.join(listed)}",
+            )
+        names += kinds if name == "all" else [known]
+    if not names:
+        raise UsageError("nothing to characterise", "a stack, such as cubic or bbr3")
+    found = [Controller(name, tuple(options.settings)) for name in dict.fromkeys(names)]
+    for one in found:
+        _ = one.table  # all that is wrong with keys, before anything runs
+    return found
+
+
+def _suites(options: Namespace) -> list[str] | None:
+    """Return what `--suite` names; `None` for what fits each controller.
+
+    Raises
+    ------
+    UsageError
+        If there is none of a name.
+    """
+    from sojourn.congestion.suite import SUITES
+    from sojourn.errors import UsageError
+
+    if options.suite is None:
+        return None
+    words = [word.strip() for word in options.suite.split(",") if word.strip()]
+    for word in words:
+        if word not in (*SUITES, "all"):
+            raise UsageError(
+                f'--suite: "{word}" is no suite', f"some of {', '.join(SUITES)}, or all"
+            )
+    return list(SUITES) if "all" in words else words

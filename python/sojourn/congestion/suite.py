@@ -1,0 +1,223 @@
+"""Characterising one controller: its runs, its rows, its place among known ones."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import sojourn._engine as _engine
+from sojourn.bands import Band, over_seeds, read_band, wanted
+from sojourn.congestion import bbr, general, l4s, rules
+from sojourn.congestion.scenario import Cell, Run, Stacks, flow, scenario_text
+from sojourn.engine import simulate
+from sojourn.report.checks import Judged
+from sojourn.scenario import Scenario
+from sojourn.settings import apply_settings
+from sojourn.stats.estimate import Estimate
+from sojourn.toml_text import parse_toml, toml_value
+
+__all__ = [
+    "BAND",
+    "SHORT",
+    "SUITES",
+    "Controller",
+    "Measured",
+    "Result",
+    "characterise",
+    "chosen",
+    "known_controllers",
+    "stack_kinds",
+]
+
+BAND = ("linux-reno", "linux-cubic", "bbr3", "prague", "ledbat")
+"""Stacks whose least and greatest value are the band."""
+
+SHORT = {"reno": "linux-reno", "cubic": "linux-cubic"}
+"""Names of controllers that no stack has."""
+
+SUITES: Mapping[str, Sequence[Cell]] = {
+    "general": general.CELLS,
+    "bbr": bbr.CELLS,
+    "l4s": l4s.CELLS,
+    "heist": l4s.OF_HEIST,
+}
+"""Scenarios by suite."""
+
+SCALABLE = ("dctcp-l4s", "accecn-l4s")
+"""Modes of ECN whose packets are ECT(1): the low-latency queue takes them."""
+
+
+@functools.cache
+def stack_kinds() -> list[str]:
+    """Return the names of all stacks, in the order of the reference page."""
+    (kinds,) = {row[1] for row in _engine.scenario_keys() if row[0] == "traffic.NAME.stack.ecn"}
+    return kinds.split(", ")
+
+
+@dataclass(frozen=True)
+class Controller:
+    """A stack whose controller is characterised."""
+
+    name: str
+    settings: tuple[str, ...] = ()
+
+    @functools.cached_property
+    def table(self) -> dict[str, Any]:
+        """The stack with its settings, as a table of a scenario file.
+
+        Raises
+        ------
+        UsageError
+            If a key is not one of it, or its value none.
+        """
+        text = _alone(f'{{ kind = "{self.name}" }}')
+        text = apply_settings(text, [f"traffic.own.stack.{one}" for one in self.settings])
+        Scenario.parse(text)
+        stack: str | dict[str, Any] = parse_toml(text)["traffic"][0]["stack"]
+        return {"kind": stack} if isinstance(stack, str) else stack
+
+    @functools.cached_property
+    def whole(self) -> dict[str, Any]:
+        """The same with all defaults."""
+        canonical = Scenario.parse(_alone(toml_value(self.table))).canonical()
+        return parse_toml(canonical)["traffic"][0]["stack"]
+
+    @functools.cached_property
+    def stacks(self) -> Stacks:
+        """The stack as scenarios want it."""
+        ecn = str(self.whole["ecn"])
+        marked = "classic" if ecn == "off" else ecn
+        return Stacks(
+            toml_value(self.table),
+            toml_value({**self.table, "ecn": marked}),
+            toml_value({**self.table, "ecn": "off"}),
+        )
+
+    @property
+    def is_bbr(self) -> bool:
+        """Whether the cases of BBR's draft are its own."""
+        return str(self.whole["controller"]["kind"]).startswith("bbr")
+
+    @property
+    def is_scalable(self) -> bool:
+        """Whether its packets are ECT(1), as RFC 9331 has it."""
+        return self.whole["ecn"] in SCALABLE
+
+    def scenario(self, cell: Cell) -> Scenario:
+        """Return a scenario with it."""
+        return Scenario.parse(scenario_text(cell, self.stacks))
+
+
+def _alone(stack: str) -> str:
+    cell = Cell("", "", "", "", lambda stacks: flow("own", stacks.own), ())
+    return scenario_text(cell, Stacks(stack, stack, stack))
+
+
+def chosen(
+    controller: Controller,
+    suites: Sequence[str] | None,
+    only: str | None,
+    quick: Sequence[str] | None,
+) -> list[tuple[str, Cell]]:
+    """Return the scenarios for a controller with their suites.
+
+    Parameters
+    ----------
+    controller
+        What is characterised.
+    suites
+        Names of suites; what fits its kind if `None`.
+    only
+        Scenarios, criteria or sections that a user named, over all suites.
+    quick
+        Scenarios of a first look.
+
+    Raises
+    ------
+    UsageError
+        If `only` names what is not there.
+    """
+    listed = [(suite, cell) for suite, cells in SUITES.items() for cell in cells]
+    if only is None:
+        listed = [
+            (suite, cell)
+            for suite, cell in listed
+            if (_fits(controller, suite, cell) if suites is None else suite in suites)
+        ]
+    items = {cell.item for cell in wanted(only, [cell for _, cell in listed], quick)}
+    return [(suite, cell) for suite, cell in listed if cell.item in items]
+
+
+def _fits(controller: Controller, suite: str, cell: Cell) -> bool:
+    if suite == "bbr":
+        return controller.is_bbr or cell.item in bbr.ITEMS_OF_OTHERS
+    return suite == "general" or controller.is_scalable
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A scenario with what was measured: estimates by number."""
+
+    cell: Cell
+    suite: str
+    values: Mapping[str, Estimate]
+
+
+@dataclass
+class Result:
+    """All that is known of a controller."""
+
+    controller: Controller
+    judged: list[Judged] = field(default_factory=list[Judged])
+    measured: list[Measured] = field(default_factory=list[Measured])
+
+    @property
+    def failed(self) -> list[Judged]:
+        """Rows that failed."""
+        return [row for row in self.judged if row.verdict == "fail"]
+
+
+def characterise(
+    controller: Controller, cells: Sequence[tuple[str, Cell]], seeds: int, jobs: int, band: Band
+) -> Result:
+    """Run scenarios with a controller, `seeds` times each, and judge it by what came of them.
+
+    Raises
+    ------
+    RunError
+        If a run failed.
+    """
+
+    def run(cell: Cell, seed: int) -> dict[str, float]:
+        found = _run(cell, controller.scenario(cell), seed)
+        return {number.name: float(number.of(found)) for number in cell.numbers}
+
+    estimates = over_seeds([cell for _, cell in cells], seeds, jobs, run)
+    measured = [
+        Measured(cell, suite, values)
+        for (suite, cell), values in zip(cells, estimates, strict=True)
+    ]
+    values = {one.cell.item: one.values for one in measured}
+    rows: list[Judged] = []
+    for suite in dict.fromkeys(one.suite for one in measured):
+        is_judged = suite in rules.RULES and (suite != "bbr" or controller.is_bbr)
+        rows += rules.judged(suite, values, band) if is_judged else []
+    return Result(controller, rows, measured)
+
+
+def _run(cell: Cell, scenario: Scenario, seed: int) -> Run:
+    import polars as pl
+
+    records = simulate(scenario.compiled, seed)
+    metrics = {
+        (str(subject), str(name)): float(value) for subject, name, value, _ in records.metrics()
+    }
+    return Run(cell, metrics, lambda name: pl.DataFrame(records.table(name)))
+
+
+def known_controllers() -> Band:
+    """Return what is known of known controllers, as `tools/bands` measured it."""
+    return read_band(Path(__file__).with_name("band.csv"), BAND)

@@ -1,0 +1,238 @@
+"""Congestion controllers seen from outside: stacks keep the rows that can fail, and faults fail theirs."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from sojourn.bands import place_of
+from sojourn.congestion import bbr, general, l4s, rules
+from sojourn.congestion.general import jain
+from sojourn.congestion.scenario import Cell, Run, buffer_packets
+from sojourn.congestion.suite import (
+    BAND,
+    SUITES,
+    Controller,
+    chosen,
+    known_controllers,
+    stack_kinds,
+)
+from sojourn.stats.estimate import Estimate
+from support import CommandLine
+
+CAN_FAIL = "G1b,G1c,G6-reno-10-10-1,G6-reno-10-40-1,G6-cubic-10-40-4,G11a,G15"
+"""Scenarios of each row that can fail, those that cost little."""
+
+
+PAGE = "G2-10-40-0.25,G2-10-40-1,G6a,G11a,H1a"
+"""Scenarios of a page with all its parts."""
+
+
+def told(sojourn: CommandLine, *arguments: str) -> tuple[int, list[str], dict[str, Any]]:
+    """Run scenarios once; return status, rows that fail, and the whole answer."""
+    done = sojourn("check-cc", *arguments, "--seeds", "1", "--json")
+    assert done.stdout, done.stderr
+    answer = json.loads(done.stdout)
+    (one,) = answer["controllers"]
+    return done.status, [row["id"] for row in one["rows"] if row["verdict"] == "fail"], answer
+
+
+@pytest.mark.parametrize("stack", ["reno", "cubic"])
+def test_reno_and_cubic_keep_every_row(sojourn: CommandLine, stack: str) -> None:
+    status, failed, answer = told(sojourn, stack, "--only", CAN_FAIL)
+    assert (status, failed) == (0, [])
+    verdicts = {row["id"]: row["verdict"] for row in answer["controllers"][0]["rows"]}
+    assert {item for item, verdict in verdicts.items() if verdict == "pass"} == {
+        "G1",
+        "G6",
+        "G11",
+        "G15",
+    }
+    assert answer["headline"].startswith(f"linux-{stack} keeps all 4 rows that can fail, and ")
+
+
+FAULTS = {
+    "gives almost nothing back at a loss": (
+        ("ns2-linux-cubic", "--set", "controller.beta=1023"),
+        "G1b,G1c,G6-reno-10-10-1,G6-reno-10-40-1,G15",
+        "G6",
+    ),
+    "is ECN-capable and looks at no mark": (
+        ("bbr1", "--set", "ecn=classic"),
+        "G1b,G6-reno-10-40-1,G11a,G15",
+        "G11",
+    ),
+    "does not grow after a loss": (
+        ("ledbat", "--set", "controller.gain=0.001"),
+        CAN_FAIL,
+        "G15",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_fails_its_row_alone(sojourn: CommandLine, fault: str) -> None:
+    stack, only, row = FAULTS[fault]
+    assert told(sojourn, *stack, "--only", only)[:2] == (1, [row])
+
+
+def test_bbr_that_bears_a_fifth_of_losses_loses_more(sojourn: CommandLine) -> None:
+    lost: list[float] = []
+    for setting in ("0.02", "0.2"):
+        more = ("--set", f"controller.loss_threshold={setting}", "--only", "G3c")
+        status, failed, answer = told(sojourn, "bbr3", *more)
+        assert (status, failed) == (0, [])  # it warns
+        (one,) = answer["controllers"]
+        assert {row["id"] for row in one["rows"] if row["verdict"] == "warning"} == {"G3"}
+        lost.append(one["scenarios"][0]["measures"]["lost"]["value"])
+    assert lost[1] > 5 * lost[0]
+
+
+def test_bbr_of_the_draft_keeps_the_cases_that_are_seen(sojourn: CommandLine) -> None:
+    status, failed, answer = told(sojourn, "bbr3", "--suite", "bbr")
+    assert (status, failed) == (0, [])
+    verdicts = [row["verdict"] for row in answer["controllers"][0]["rows"]]
+    assert verdicts == ["pass"] * len(bbr.CELLS)
+    # 22 cases: each is a row, or told with the reason why it is none.
+    told_apart = [line for line in answer["left_out"] if line.startswith("BBR's draft")]
+    assert len(bbr.CELLS) + len(told_apart) == 22
+
+
+def test_the_page_says_first_what_came_of_it(sojourn: CommandLine, tmp_path: Path) -> None:
+    done = sojourn("check-cc", "bbr1", "--only", PAGE, "--seeds", "1", "--out", "out")
+    assert done.status == 1, done.stderr
+    page = (tmp_path / "out" / "report.html").read_text()
+    first = page.index('class="headline"')
+    assert first < page.index("<table")
+    assert "bbr1 fails 1 of 2 rows: G11 (G11a, marks answered" in page[first : first + 200]
+    assert "SVG" in page
+    assert "buffer 0.25 BDP" in page
+    assert "34.57 Mb/s" in page  # what Heist measured
+    for section, _, question in general.QUESTIONS:
+        assert f"section {section}" in page
+        assert question in page
+    answer = json.loads((tmp_path / "out" / "result.json").read_text())
+    assert answer["schema"] == "sojourn-check 1"
+    assert len(answer["controllers"][0]["scenarios"]) == 5
+
+
+def test_several_controllers_stand_on_one_page(sojourn: CommandLine, tmp_path: Path) -> None:
+    done = sojourn("check-cc", "reno", "bbr1", "--only", "G11a", "--seeds", "1", "--out", "out")
+    assert done.status == 1, done.stderr
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "<h1>2 congestion controllers</h1>" in page
+    assert "1 of 2 rows fail, of 1 of 2 controllers: bbr1 G11." in page
+
+
+def test_what_cannot_be_asked_is_told_before_anything_runs(sojourn: CommandLine) -> None:
+    for arguments, said in (
+        ((), "nothing to characterise"),
+        (("cubik",), '"cubik" is no stack'),
+        (("reno", "--only", "Z9"), '--only: "Z9" is no scenario'),
+        (("reno", "--suite", "specific"), '--suite: "specific" is no suite'),
+        (("cubic", "--set", "controller.beta=2"), "beta"),
+        (("cubic", "--set", "controller.gamma=2"), "gamma"),
+    ):
+        done = sojourn("check-cc", *arguments)
+        assert done.status == 2, (arguments, done.stderr)
+        assert said in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_scenarios_are_those_of_the_document_and_of_its_kind() -> None:
+    items = [cell.item for cells in SUITES.values() for cell in cells]
+    assert len(set(items)) == len(items)
+    assert set(general.QUICK) <= set(items)
+    sections = {cell.section.removeprefix("RFC 9743 ") for cell in general.CELLS}
+    asked = "5.1.1 5.1.2 5.1.3 5.1.4 5.1.5 5.2.1 5.2.2 5.2.3 6.2 6.4 7.1 7.3 7.4 7.5 7.7 7.8 7.9"
+    assert sections == set(asked.split())
+    of = {
+        name: {cell.item[0] for _, cell in chosen(Controller(name), None, None, None)}
+        for name in ("linux-reno", "bbr3", "prague")
+    }
+    assert of == {"linux-reno": {"G", "B"}, "bbr3": {"G", "B"}, "prague": {"G", "B", "L", "H"}}
+    assert len(chosen(Controller("bbr3"), ["bbr"], None, None)) == len(bbr.CELLS)
+
+
+def test_every_stack_is_a_scenario() -> None:
+    for kind in stack_kinds():
+        controller = Controller(kind)
+        for cell in (general.CELLS[0], l4s.CELLS[0]):
+            assert f'kind = "{kind}"' in controller.scenario(cell).canonical()
+
+
+def test_the_band_has_every_number() -> None:
+    band = known_controllers()
+    for suite in ("general", "bbr", "l4s"):
+        for cell in SUITES[suite]:
+            for number in cell.numbers:
+                known = band.values.get((cell.item, number.name), {})
+                assert set(known) <= set(BAND)
+                if number.name not in (
+                    "answered",
+                    "growth",
+                    "probes",
+                ):  # which need marks, or a probe
+                    assert {"linux-reno", "linux-cubic"} <= set(known), (cell.item, number.name)
+
+
+def test_the_band_is_what_the_engine_gives() -> None:
+    from sojourn.congestion.suite import characterise
+
+    band = known_controllers()
+    for name in ("linux-reno", "bbr3"):
+        cells = chosen(Controller(name), None, "G2-10-40-1,G6-cubic-10-40-1,G15c", None)
+        result = characterise(Controller(name), cells, 3, 2, band)
+        for one in result.measured:
+            for number, estimate in one.values.items():
+                known = band.values[one.cell.item, number][name]
+                assert estimate.value == pytest.approx(known, rel=1e-4), (one.cell.item, number)
+                assert place_of(estimate, band.ends(one.cell.item, number)) == "in band"
+
+
+def test_buffers_and_indices_are_those_worked_out_by_hand() -> None:
+    """Vectors: 10 Mb/s and 40 ms are 33.3 packets; the index of the two rates that Heist prints as 0.823."""
+    assert [buffer_packets(10.0, 40.0, products) for products in (0.25, 1.0, 4.0)] == [9, 34, 134]
+    assert buffer_packets(0.064, 40.0, 1.0) == 4
+    assert round(jain(pl.Series(l4s.PRINTED["H1a"]).to_numpy()), 3) == 0.823
+    assert round(jain(pl.Series(l4s.PRINTED["H2a"]).to_numpy()), 3) == 0.534
+
+
+def _run(**tables: pl.DataFrame) -> Run:
+    cell = Cell("X", "", "", "", lambda _: "", (), series_ms=10.0, window_ms=5.0, from_s=0.0)
+    return Run(cell, {}, lambda name: tables[name])
+
+
+def test_marks_are_answered_if_the_window_falls_within_three_round_trips() -> None:
+    """Marks at 1, 2, ... 6 s; the window falls 0.1 s after each of the first three: half of six."""
+    cell_ms = 10
+    marks = [100 * second for second in range(1, 7)]
+    series = pl.DataFrame(
+        {
+            "link": ["upstream"] * 6,
+            "traffic": ["own"] * 6,
+            "start_ns": [mark * cell_ms * 1_000_000 for mark in marks],
+            "marked_packets": [1] * 6,
+        }
+    )
+    times = [5_000_000 * n for n in range(1400)]
+    sizes = [10.0 - sum(at >= second * 1e9 + 1e8 for second in (1, 2, 3)) for at in times]
+    windows = pl.DataFrame(
+        {"direction": ["upstream"] * len(times), "at_ns": times, "window_segments": sizes}
+    )
+    run = _run(traffic_series=series, connection_series=windows)
+    assert general.answered(run) == 50.0
+
+
+def test_a_row_tells_the_worst_of_its_scenarios() -> None:
+    values = {
+        "G15a": {"down": Estimate(1.0), "up": Estimate(31.0)},
+        "G15c": {"recovery": Estimate(40.0)},
+    }
+    rows = {row.item: row for row in rules.judged("general", values, known_controllers())}
+    assert (rows["G15"].verdict, rows["G1"].verdict) == ("fail", "not judged")
+    assert rows["G15"].found == "G15c, until 90 % of the rate: 40 s, and 1 more"
+    assert math.isclose(general.LATEST_S, 30.0)
