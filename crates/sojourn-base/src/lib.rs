@@ -13,6 +13,7 @@
 //! | [`header`] | [`Meta`], [`Ecn`], [`PacketHandle`]: what a queue knows of a packet |
 //! | [`flow_hash`] | [`FlowKey`], [`FlowHash`]: which flow a packet belongs to |
 //! | [`quantity`] | "20 ms", "5 Mb/s", "96 KB": parsing and printing |
+//! | [`queueing_delay`] | [`QueueingDelay`]: what one-way delays tell of queues |
 //! | [`report`] | [`Transfer`](report::Transfer), [`Page`](report::Page), [`Object`](report::Object): what applications tell of their work |
 //! | [`medium`] | what is counted on a channel that several modems share |
 //! | [`timed_packet`] | [`TimedPacket`]: what a capture is reduced to |
@@ -36,6 +37,7 @@ pub mod limit;
 pub mod math;
 pub mod medium;
 pub mod quantity;
+pub mod queueing_delay;
 #[cfg(feature = "random")]
 pub mod random;
 pub mod rate;
@@ -52,6 +54,7 @@ pub use flow_hash::{Address, FlowHash, FlowKey};
 pub use header::{Ecn, LinkId, Meta, PacketHandle, Reason, ServiceQueue, SubFlow, TrafficId};
 pub use limit::Limit;
 pub use medium::{ChannelCounters, ModemCounters};
+pub use queueing_delay::QueueingDelay;
 #[cfg(feature = "random")]
 pub use random::{RandomStream, Seed};
 pub use rate::{BitRate, Serializer, WholeBytes};

@@ -5,11 +5,11 @@
 //! Deviations: slow start at the beginning of a connection is on, as the document permits; it ends
 //! at the first loss or at three quarters of the target.
 
-use super::one_way_delay::QueueingDelay;
 use super::reno::half_of_threshold;
 use super::{
     Ack, AnyController, Congestion, CongestionControl, Connection, ControllerKind, Window,
 };
+use sojourn_base::QueueingDelay;
 use sojourn_base::Span;
 use sojourn_keys::{origin, parameters};
 

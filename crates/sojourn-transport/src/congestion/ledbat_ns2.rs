@@ -7,11 +7,11 @@
 //! Deviations: none known. There is no slow start, also not after a timeout, and no bound by what is
 //! outstanding; the window changes only if it was full.
 
-use super::one_way_delay::QueueingDelay;
 use super::reno::half_of_threshold;
 use super::{
     Ack, AnyController, Congestion, CongestionControl, Connection, ControllerKind, Window,
 };
+use sojourn_base::QueueingDelay;
 use sojourn_base::Span;
 use sojourn_keys::{origin, parameters};
 

@@ -26,7 +26,6 @@ mod kind;
 mod kinds;
 pub(crate) mod ledbat;
 pub(crate) mod ledbat_ns2;
-mod one_way_delay;
 pub(crate) mod prague;
 pub(crate) mod reno;
 pub(crate) mod slow_start;

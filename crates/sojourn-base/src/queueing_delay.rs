@@ -5,7 +5,7 @@
 //! Deviations: none known. What the base minimum hides stays hidden: a flow that starts into a
 //! standing queue takes it for the path, as the document says.
 
-use sojourn_base::{Instant, Span};
+use crate::time::{Instant, Span};
 
 /// Most minutes and samples any controller remembers.
 const MAXIMUM_HISTORY: usize = 10;
@@ -15,7 +15,7 @@ const BIN: Span = Span::from_s(60);
 
 /// Two running minima.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct QueueingDelay {
+pub struct QueueingDelay {
     history: [Span; MAXIMUM_HISTORY],
     current: [Span; MAXIMUM_FILTER],
     bins: usize,
@@ -27,7 +27,7 @@ pub(crate) struct QueueingDelay {
 
 impl QueueingDelay {
     /// Base delay over `bins` minutes, current delay over `samples` acknowledgements.
-    pub(crate) const fn new(bins: usize, samples: usize) -> Self {
+    pub const fn new(bins: usize, samples: usize) -> Self {
         assert!(bins > 0 && bins <= MAXIMUM_HISTORY && samples > 0 && samples <= MAXIMUM_FILTER);
         Self {
             history: [Span::MAX; MAXIMUM_HISTORY],
@@ -41,7 +41,7 @@ impl QueueingDelay {
     }
 
     /// An acknowledgement reports the one-way delay of its segment.
-    pub(crate) fn sample(&mut self, now: Instant, delay: Span) {
+    pub fn sample(&mut self, now: Instant, delay: Span) {
         match self.bin_began {
             Some(began) if now.saturating_since(began) < BIN => {
                 let bin = &mut self.history[self.next_bin];
@@ -60,7 +60,7 @@ impl QueueingDelay {
     }
 
     /// Current delay above base delay; `None` before the first sample.
-    pub(crate) fn get(&self) -> Option<Span> {
+    pub fn get(&self) -> Option<Span> {
         let minimum = |spans: &[Span]| spans.iter().copied().min().unwrap_or(Span::MAX);
         let (current, base) = (minimum(&self.current), minimum(&self.history));
         (base < Span::MAX).then(|| current.saturating_sub(base))
