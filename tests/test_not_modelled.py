@@ -49,11 +49,12 @@ HELD: dict[str, tuple[str, list[tuple[str, set[str] | None]]]] = {
     ),
     "A browser takes time": (NOTHING, [("app.parsing", {"web-3gpp"})]),
     "Video comes in chunks": (
-        r"vmaf|psnr|ssim|resolution|scream|rmcat",
+        r"vmaf|psnr|ssim|resolution|gcc|nada",
         [
             ("app.chunk", {"has"}),
             ("app.segment", {"has-ll"}),
             ("app.rate", {"pd", "cloud-game", "video-call"}),
+            ("app.most_rate", {"adaptive-video"}),
         ],
     ),
     "Nobody redials": (r"redial|postpone|patience|abandon|give_?up", [("app.cutoff", {"bulk"})]),

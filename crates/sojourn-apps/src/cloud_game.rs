@@ -2,7 +2,7 @@
 //!
 //! Source: RFC 8593 for the shape of the video. Chosen, because no study has one: 30 to 60 Mb/s at 60 pictures a second, what
 //! public services ask for; input 125 times a second, as often as a mouse at a USB port is asked by default.
-//! Deviations: the rate is fixed; a sender that follows the network is not modelled, so what does not fit is lost.
+//! Deviations: the rate is fixed, so what does not fit is lost; [`adaptive_video`](crate::adaptive_video) follows the network.
 
 use crate::constant_rate::{IntervalMode, StreamConfig, Streams};
 use crate::frames::{HEADERS, Video, VideoConfig};
@@ -42,13 +42,13 @@ parameters! {
 }
 
 /// chosen: sound at 256 kb/s in packets of 5 ms, 160 B and headers.
-const SOUND: StreamConfig = StreamConfig {
+pub(crate) const SOUND: StreamConfig = StreamConfig {
     packet: Distribution::Constant(Bytes(160 + HEADERS.0)),
     interval: Distribution::Constant(Span::from_ms(5)),
 };
 
 /// chosen: 100 B for the state of mouse, keys or sticks, every 8 ms.
-const INPUT: StreamConfig = StreamConfig {
+pub(crate) const INPUT: StreamConfig = StreamConfig {
     packet: Distribution::Constant(Bytes(100)),
     interval: Distribution::Constant(Span::from_ms(8)),
 };
@@ -144,7 +144,7 @@ impl Application for CloudGame {
                 let next = self.input.send(now, 0, context);
                 context.arm(next, PRESS);
             }
-            Event::Datagram(End::Client, frame) => self.video.on_packet(now, frame, context),
+            Event::Datagram(End::Client, frame, _) => self.video.on_packet(now, frame, context),
             _ => {}
         }
     }

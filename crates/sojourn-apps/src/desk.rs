@@ -5,7 +5,7 @@ use crate::{
     Application, ApplicationContext, Chunk, ConnectionId, DownloadSession, Draw, End, Event, Frame,
     LiveSecond, LiveSession, Object, Page, Report, StreamingSession, Transfer,
 };
-use sojourn_base::{BitRate, Bytes, Direction, Instant, RandomStream, Seed, Span};
+use sojourn_base::{BitRate, Bytes, Direction, Ecn, Instant, RandomStream, Seed, Span};
 use std::collections::BTreeMap;
 
 /// The network, the clock and the notebook.
@@ -26,6 +26,10 @@ pub(crate) struct Desk {
     pub(crate) failures: u32,
     /// So many connections are given up when their first byte should arrive at the client.
     pub(crate) resets: u32,
+    /// What tagged datagrams of one direction pass.
+    pub(crate) narrow: Option<NarrowLine>,
+    /// ECN field of datagrams.
+    pub(crate) ecn: Ecn,
     /// So many tagged datagrams are lost first.
     pub(crate) lost_datagrams: u32,
     connections: Vec<Connection>,
@@ -62,6 +66,32 @@ struct Connection {
     /// Per end: what has to be delivered, and acknowledged, before the application wants to know.
     awaits_delivered: [u64; 2],
     awaits_acknowledged: [u64; 2],
+}
+
+/// A line with a queue without end, which marks what has waited.
+#[derive(Debug)]
+pub(crate) struct NarrowLine {
+    pub(crate) direction: Direction,
+    pub(crate) rate: BitRate,
+    /// Datagrams that wait longer are marked.
+    pub(crate) mark_above: Span,
+    free_at: Instant,
+}
+
+impl NarrowLine {
+    pub(crate) const fn new(direction: Direction, rate: BitRate, mark_above: Span) -> Self {
+        Self {
+            direction,
+            rate,
+            mark_above,
+            free_at: Instant::ZERO,
+        }
+    }
+
+    fn send(&mut self, now: Instant, bytes: u64) -> Instant {
+        self.free_at = self.free_at.max(now) + self.rate.time_for(Bytes(bytes));
+        self.free_at
+    }
 }
 
 /// A shaper with a sustained and a peak rate.
@@ -113,6 +143,8 @@ impl Desk {
             shaper: None,
             failures: 0,
             resets: 0,
+            narrow: None,
+            ecn: Ecn::NotEct,
             lost_datagrams: 0,
             connections: Vec::new(),
             random: Seed(seed).stream("desk"),
@@ -300,7 +332,19 @@ impl ApplicationContext for Desk {
             Direction::Downstream => End::Client,
         };
         let half = self.round_trip(server) / 2;
-        self.later(self.now + half, Event::Datagram(end, tag));
+        let at = match &mut self.narrow {
+            Some(line) if line.direction == direction => line.send(self.now, u64::from(length)),
+            _ => self.now,
+        };
+        let ecn = match &self.narrow {
+            Some(line) if line.direction == direction && at > self.now + line.mark_above => Ecn::Ce,
+            _ => self.ecn,
+        };
+        self.later(at + half, Event::Datagram(end, tag, ecn));
+    }
+
+    fn ecn(&self) -> Ecn {
+        self.ecn
     }
 
     fn arm(&mut self, at: Instant, token: u32) {

@@ -59,11 +59,12 @@ impl VideoConfig {
     }
 
     /// Bytes of a frame in a full packet.
-    const fn payload(&self) -> u64 {
+    pub(crate) const fn payload(&self) -> u64 {
         self.packet.0.saturating_sub(HEADERS.0)
     }
 
-    fn sizes(&self) -> Sampler<Bytes> {
+    /// Sizes of frames.
+    pub(crate) fn sizes(&self) -> Sampler<Bytes> {
         /// chosen: a frame is no larger than a picture of eight million pixels that is not compressed.
         const LARGEST: Bytes = Bytes(24_000_000);
         let mean = self.mean_frame();
@@ -91,6 +92,110 @@ struct Open {
     missing: u32,
 }
 
+/// The frames of one stream that may still become complete.
+#[derive(Clone, Debug)]
+pub(crate) struct OpenFrames {
+    direction: Direction,
+    deadline: Span,
+    /// Frames from number `first` on.
+    open: VecDeque<Open>,
+    first: u32,
+}
+
+impl OpenFrames {
+    /// None yet, of a stream that goes this way.
+    pub(crate) const fn new(direction: Direction, deadline: Span) -> Self {
+        Self {
+            direction,
+            deadline,
+            open: VecDeque::new(),
+            first: 0,
+        }
+    }
+
+    /// Number of the next frame.
+    pub(crate) fn next(&self) -> u32 {
+        self.first + count(self.open.len())
+    }
+
+    /// Number of the oldest frame that may still become complete.
+    pub(crate) const fn first(&self) -> u32 {
+        self.first
+    }
+
+    /// A frame of so many bytes leaves in so many packets.
+    pub(crate) fn add(&mut self, captured_at: Instant, bytes: u64, packets: u64) {
+        self.open.push_back(Open {
+            captured_at,
+            bytes,
+            missing: u32::try_from(packets).unwrap_or(u32::MAX),
+        });
+    }
+
+    /// A packet of frame `number` has arrived.
+    pub(crate) fn on_packet(
+        &mut self,
+        now: Instant,
+        number: u32,
+        context: &mut dyn ApplicationContext,
+    ) {
+        let Some(frame) = number
+            .checked_sub(self.first)
+            .and_then(|place| self.open.get_mut(place as usize))
+        else {
+            return; // it was given up
+        };
+        frame.missing -= 1;
+        if frame.missing == 0 {
+            let frame = *frame;
+            self.record(number, &frame, Some(now), context);
+            while self.open.front().is_some_and(|frame| frame.missing == 0) {
+                self.open.pop_front();
+                self.first += 1;
+            }
+        }
+    }
+
+    /// The run ends: frames whose deadline is over are lost.
+    pub(crate) fn finish(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
+        self.forget(now, self.deadline, context);
+    }
+
+    /// Nobody waits any longer for the oldest.
+    pub(crate) fn give_up(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
+        self.forget(now, GIVEN_UP.max(self.deadline), context);
+    }
+
+    fn forget(&mut self, now: Instant, age: Span, context: &mut dyn ApplicationContext) {
+        while let Some(frame) = self.open.front().copied()
+            && now.saturating_since(frame.captured_at) > age
+        {
+            if frame.missing > 0 {
+                self.record(self.first, &frame, None, context);
+            }
+            self.open.pop_front();
+            self.first += 1;
+        }
+    }
+
+    fn record(
+        &self,
+        number: u32,
+        frame: &Open,
+        complete_at: Option<Instant>,
+        context: &mut dyn ApplicationContext,
+    ) {
+        context.record(&Frame {
+            direction: self.direction,
+            index: number,
+            captured_at: frame.captured_at,
+            complete_at,
+            bytes: frame.bytes,
+            deadline: self.deadline,
+        });
+    }
+}
+
 /// A frame that has not wholly left.
 #[derive(Clone, Copy, Debug)]
 struct Leaving {
@@ -105,9 +210,7 @@ pub(crate) struct Video {
     direction: Direction,
     server: usize,
     sizes: Sampler<Bytes>,
-    /// Frames from number `first` on.
-    open: VecDeque<Open>,
-    first: u32,
+    frames: OpenFrames,
     leaving: VecDeque<Leaving>,
 }
 
@@ -119,8 +222,7 @@ impl Video {
             config,
             direction,
             server,
-            open: VecDeque::new(),
-            first: 0,
+            frames: OpenFrames::new(direction, config.deadline),
             leaving: VecDeque::new(),
         }
     }
@@ -132,8 +234,8 @@ impl Video {
         now: Instant,
         context: &mut dyn ApplicationContext,
     ) -> (Instant, Option<Instant>) {
-        self.give_up(now, context);
-        let number = self.first + count(self.open.len());
+        self.frames.give_up(now, context);
+        let number = self.frames.next();
         let mut bytes = self.sizes.draw(Draw::Size, context).0;
         if number == 0 {
             #[expect(
@@ -144,11 +246,8 @@ impl Video {
             let key_frame = (bytes as f64 * self.config.key_frame) as u64;
             bytes = key_frame.max(1);
         }
-        self.open.push_back(Open {
-            captured_at: now,
-            bytes,
-            missing: u32::try_from(bytes.div_ceil(self.config.payload())).unwrap_or(u32::MAX),
-        });
+        let packets = bytes.div_ceil(self.config.payload());
+        self.frames.add(now, bytes, packets);
         self.leaving.push_back(Leaving { number, bytes });
         let begins = self.leaving.len() == 1;
         (now + self.config.interval(), begins.then_some(now))
@@ -182,59 +281,12 @@ impl Video {
         number: u32,
         context: &mut dyn ApplicationContext,
     ) {
-        let Some(frame) = number
-            .checked_sub(self.first)
-            .and_then(|place| self.open.get_mut(place as usize))
-        else {
-            return; // it was given up
-        };
-        frame.missing -= 1;
-        if frame.missing == 0 {
-            let frame = *frame;
-            self.record(number, &frame, Some(now), context);
-            while self.open.front().is_some_and(|frame| frame.missing == 0) {
-                self.open.pop_front();
-                self.first += 1;
-            }
-        }
+        self.frames.on_packet(now, number, context);
     }
 
     /// The run ends: frames whose deadline is over are lost.
     pub(crate) fn finish(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
-        self.forget(now, self.config.deadline, context);
-    }
-
-    fn give_up(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
-        self.forget(now, GIVEN_UP.max(self.config.deadline), context);
-    }
-
-    fn forget(&mut self, now: Instant, age: Span, context: &mut dyn ApplicationContext) {
-        while let Some(frame) = self.open.front().copied()
-            && now.saturating_since(frame.captured_at) > age
-        {
-            if frame.missing > 0 {
-                self.record(self.first, &frame, None, context);
-            }
-            self.open.pop_front();
-            self.first += 1;
-        }
-    }
-
-    fn record(
-        &self,
-        number: u32,
-        frame: &Open,
-        complete_at: Option<Instant>,
-        context: &mut dyn ApplicationContext,
-    ) {
-        context.record(&Frame {
-            direction: self.direction,
-            index: number,
-            captured_at: frame.captured_at,
-            complete_at,
-            bytes: frame.bytes,
-            deadline: self.config.deadline,
-        });
+        self.frames.finish(now, context);
     }
 }
 

@@ -4,6 +4,8 @@
 
 use sojourn_keys::{AnyKind, Configured, KindOf, Kinds, NameTaken};
 
+#[cfg(not(target_family = "wasm"))]
+use crate::adaptive_video::AdaptiveVideoConfig;
 use crate::bulk::BulkConfig;
 #[cfg(not(target_family = "wasm"))]
 use crate::capture::CaptureConfig;
@@ -37,6 +39,8 @@ static KINDS: Kinds<ApplicationConfig> = Kinds::new(&[
     &KindOf::<CloudGameConfig>::KIND,
     &KindOf::<VideoCallConfig>::KIND,
     #[cfg(not(target_family = "wasm"))] // no lesson has one, and the engine of browsers is small
+    &KindOf::<AdaptiveVideoConfig>::KIND,
+    #[cfg(not(target_family = "wasm"))] // likewise
     &KindOf::<CaptureConfig>::KIND,
 ]);
 

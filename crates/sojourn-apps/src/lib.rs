@@ -6,6 +6,7 @@
 //!
 //! | module | applications |
 //! |---|---|
+//! | [`adaptive_video`] | games and calls whose picture follows the network |
 //! | [`bulk`] | file transfers: endless, repeating, bursty, BitTorrent pieces |
 //! | [`capture`] | packets as a capture has them |
 //! | [`cloud_game`] | games computed elsewhere: video down, input up |
@@ -23,6 +24,7 @@
 //! Sizes, pauses and intervals that are drawn are a [`Distribution`].
 #![forbid(unsafe_code)]
 
+pub mod adaptive_video;
 pub mod bulk;
 pub mod capture;
 pub mod cloud_game;
@@ -40,11 +42,13 @@ mod kind;
 mod kinds;
 pub mod pd;
 pub mod probe;
+mod scream;
 pub mod video_call;
 pub mod web;
 pub mod web_3gpp;
 pub mod web_akhtar;
 
+pub use adaptive_video::{AdaptiveVideo, AdaptiveVideoConfig, Session};
 pub use bulk::{Bulk, BulkConfig, FileSize};
 pub use capture::{Capture, CaptureConfig, CaptureMarking, PacketList};
 pub use cloud_game::{CloudGame, CloudGameConfig};
@@ -104,8 +108,8 @@ pub enum Event {
     PeerClosed(ConnectionId, End),
     /// Both sides are closed, or the connection was given up: the id is history.
     Closed(ConnectionId),
-    /// The datagram that was sent with this tag has arrived at this end.
-    Datagram(End, u32),
+    /// The datagram that was sent with this tag has arrived at this end, with this ECN field.
+    Datagram(End, u32, Ecn),
 }
 
 /// What an application draws random numbers for; each purpose is a stream of its own.
@@ -175,6 +179,10 @@ pub trait ApplicationContext {
     ) {
         let _ = (dscp, ecn);
         self.send_datagram(server, direction, length);
+    }
+    /// The ECN field of datagrams that have none of their own.
+    fn ecn(&self) -> Ecn {
+        Ecn::NotEct
     }
     /// Deliver [`Event::Timer`] with `token` at `at`. Tokens are not exclusive: each call is one event.
     fn arm(&mut self, at: Instant, token: u32);

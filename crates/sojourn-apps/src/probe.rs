@@ -299,10 +299,10 @@ impl Application for Probe {
                 self.ask(now, context);
                 context.arm(now + self.config.interval, 0);
             }
-            Event::Datagram(End::Server, tag) => {
+            Event::Datagram(End::Server, tag, _) => {
                 context.send_tagged_datagram(0, Direction::Downstream, self.length(), tag);
             }
-            Event::Datagram(End::Client, tag) => {
+            Event::Datagram(End::Client, tag, _) => {
                 self.on_answer(now, ProbeConfig::ROUND_TRIP, tag, context);
             }
             Event::Connected(connection, End::Client) => {

@@ -2,8 +2,8 @@
 //!
 //! Source: RFC 8593 for the shape (frames at a nominal interval, sizes around a mean, a larger one at first). The numbers are
 //! chosen after WebRTC: 2.5 Mb/s at most at 30 pictures a second, a pacer of 2.5 times the rate, sound in packets of 20 ms.
-//! Deviations: the rate is fixed; neither a sender that follows the network (draft-ietf-rmcat-gcc) nor repairs are modelled,
-//! so what does not fit is lost.
+//! Deviations: the rate is fixed, and repairs are not modelled, so what does not fit is lost;
+//! [`adaptive_video`](crate::adaptive_video) follows the network.
 
 use crate::constant_rate::{IntervalMode, StreamConfig, Streams};
 use crate::frames::{HEADERS, Video, VideoConfig};
@@ -33,7 +33,7 @@ parameters! {
 }
 
 /// chosen: 80 B of sound every 20 ms, 32 kb/s, and headers.
-const SOUND: StreamConfig = StreamConfig {
+pub(crate) const SOUND: StreamConfig = StreamConfig {
     packet: Distribution::Constant(Bytes(80 + HEADERS.0)),
     interval: Distribution::Constant(Span::from_ms(20)),
 };
@@ -137,7 +137,7 @@ impl Application for VideoCall {
                     }
                 }
             }
-            Event::Datagram(end, frame) => {
+            Event::Datagram(end, frame, _) => {
                 // What arrives at the server went up.
                 let side = &mut self.sides[usize::from(end == End::Client)];
                 side.video.on_packet(now, frame, context);

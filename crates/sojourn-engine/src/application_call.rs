@@ -85,6 +85,10 @@ impl<R: Recorder> apps::ApplicationContext for ApplicationCall<'_, R> {
             .send_datagram(self.now, self.traffic, to, length, None, Some(marks));
     }
 
+    fn ecn(&self) -> Ecn {
+        self.world.traffic[usize::from(self.traffic)].ecn
+    }
+
     fn arm(&mut self, at: Instant, token: u32) {
         let event = Event::ApplicationTimer {
             traffic: self.traffic,

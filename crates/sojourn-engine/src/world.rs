@@ -104,7 +104,7 @@ impl<R: Recorder> World<R> {
                 if let Some(tag) = tag {
                     self.application_events.push_back(ApplicationEvent {
                         traffic: arrival.traffic.0,
-                        event: apps::Event::Datagram(end, tag),
+                        event: apps::Event::Datagram(end, tag, packet.meta.ecn),
                     });
                 }
             }

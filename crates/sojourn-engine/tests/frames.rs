@@ -80,6 +80,48 @@ fn packets_of_frames_that_arrive_twice_count_once() {
     }
 }
 
+/// A game that follows the network beside a download with Prague, on a line of 20 Mb/s.
+const BESIDE_PRAGUE: &str = r#"
+schema = 1
+name = "game beside prague"
+duration = "30 s"
+
+[access.upstream]
+link = { kind = "serial", rate = "10 Mb/s" }
+queue = { kind = "drop-tail", limit = "100 ms" }
+
+[access.downstream]
+link = { kind = "serial", rate = "20 Mb/s" }
+queue = { kind = "dualpi2" }
+
+[[traffic]]
+name = "game"
+app = { kind = "adaptive-video", least_rate = "1 Mb/s" }
+rtt = "20 ms"
+ecn = "ect1"
+
+[[traffic]]
+name = "download"
+app = { kind = "bulk", direction = "downstream" }
+stack = "prague"
+rtt = "20 ms"
+"#;
+
+#[test]
+fn a_game_that_follows_marks_shares_a_line_with_prague_and_its_frames_stay_in_time() {
+    let records = records(&scenario(BESIDE_PRAGUE), 1);
+    let tally = records.frame_tally(TrafficId(0), Direction::Downstream);
+    let tally = tally.expect("it sends frames");
+    let late = tally.late() as f64 / tally.frames() as f64;
+    let rate = |traffic| {
+        let counters = &records.counters(TrafficId(traffic)).downstream;
+        counters.forwarded_bytes as f64 * 8.0 / 30.0 / 1e6
+    };
+    let (game, download) = (rate(0), rate(1));
+    assert!(game > 2.0 && game + download > 15.0, "{game} {download}");
+    assert!(late < 0.05, "{late}");
+}
+
 #[test]
 fn a_full_queue_makes_frames_late_in_its_direction_only() {
     let text = [

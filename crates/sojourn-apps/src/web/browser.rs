@@ -398,7 +398,7 @@ impl Application for Web {
                 (user, 0) => self.begin_page(now, user, context),
                 (user, kind) => self.on_lookup_timer(now, user, kind - 1, context),
             },
-            Event::Datagram(end, tag) => self.on_datagram(now, end, tag, context),
+            Event::Datagram(end, tag, _) => self.on_datagram(now, end, tag, context),
             _ => {}
         }
     }

@@ -17,7 +17,7 @@ from sojourn.metrics import metrics
 
 __all__ = ["TWO_WAY", "Values", "put_together"]
 
-TWO_WAY = frozenset({"online-game", "cloud-game", "video-call"})
+TWO_WAY = frozenset({"adaptive-video", "cloud-game", "online-game", "video-call"})
 """Kinds of applications that send datagrams both ways; a test holds them against what runs record."""
 
 _BUSIER = re.compile(r"delay_((mean|min|p50|p95|p99|p999|max)|p\d\d|share_under_\w+)")
