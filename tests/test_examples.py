@@ -175,6 +175,7 @@ RECIPES = {
     "household-video": "household-video",
     "low-latency": "low-latency",
     "neighbourhood": "neighbourhood",
+    "adaptive-game": "adaptive-game",
 }
 """The study of each recipe's page."""
 
@@ -314,6 +315,7 @@ def test_the_commands_of_a_recipe_work(
             "teacher",
             "household-video",
             "low-latency",
+            "adaptive-game",
         ):  # whose figures the study declares
             shorter += ["--no-figures"] if command in runs else []
         if command[0] == "run":
