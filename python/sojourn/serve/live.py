@@ -157,19 +157,19 @@ def live(
         )
     if not isinstance(scenario, Scenario):
         scenario = load_scenario(Path(scenario))
-    if scenario.is_prototype or scenario.has_plugin:
-        raise UsageError(
-            f"{scenario.name} has a queue manager of your own, which the engine of browsers does not have",
-            "sojourn.run runs it",
-        )
     first = _checked(scenario, settings or {})
     second = None if beside is None else _checked(scenario, beside)
     return Live(scenario, first, second, seed, height)
 
 
 def _checked(scenario: Scenario, settings: Mapping[str, object]) -> dict[str, str]:
-    """Return settings as the page takes them; raise ScenarioError if the scenario is not valid with them."""
-    scenario.with_settings(settings)
+    """Return settings as the page takes them, if the engine of browsers can run the scenario with them."""
+    run = scenario.with_settings(settings)
+    if run.is_prototype or run.has_plugin:
+        raise UsageError(
+            f"{run.name} has a queue manager of your own, which the engine of browsers does not have",
+            "sojourn.run runs it",
+        )
     return {path: toml_value(value) for path, value in settings.items()}
 
 
