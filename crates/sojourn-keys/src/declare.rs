@@ -199,7 +199,7 @@ macro_rules! parameters {
             pub const PROFILES: &'static [$crate::Profile<Self>] = &[
                 $($crate::Profile {
                     name: $word,
-                    about: $crate::declare::first_line(concat!($($text, "\n"),*)),
+                    about: $crate::key::described($crate::declare::first_line(concat!($($text, "\n"),*))),
                     values: || Self::$profile,
                 },)*
             ];
@@ -225,10 +225,10 @@ macro_rules! parameters {
         $show($field, $visitor)
     };
     (@show [$row:expr] [] $field:expr, $visitor:ident, $name:expr, $about:expr) => {
-        $crate::Parameter::show($field, $row.called($name, $about), $visitor)
+        $crate::Parameter::show($field, const { $row.called($name, $about) }, $visitor)
     };
     (@show [$row:expr] [$show:path] $field:expr, $visitor:ident, $name:expr, $about:expr) => {
-        $show($row.called($name, $about), $field, $visitor)
+        $show(const { $row.called($name, $about) }, $field, $visitor)
     };
 }
 
@@ -285,11 +285,11 @@ macro_rules! choices {
             const KINDS: &'static [$crate::Kind<Self>] = &[
                 $($crate::Kind {
                     name: $word,
-                    about: $crate::declare::first_line(concat!($($doc, "\n"),*)),
+                    about: $crate::key::described($crate::declare::first_line(concat!($($doc, "\n"),*))),
                     base: || Self::$variant $(($($of),*))? $({ $($field: $default),* })?,
                     profiles: &[$($($crate::Profile {
                         name: $profile,
-                        about: $crate::declare::first_line(concat!($($meaning, "\n"),*)),
+                        about: $crate::key::described($crate::declare::first_line(concat!($($meaning, "\n"),*))),
                         values: || $value,
                     },)*)?],
                     keys: |value, visitor| {
@@ -354,7 +354,7 @@ macro_rules! words {
                 $($crate::Word {
                     name: $word,
                     value: Self::$variant,
-                    about: $crate::declare::first_line(concat!($($doc, "\n"),*)),
+                    about: $crate::key::described($crate::declare::first_line(concat!($($doc, "\n"),*))),
                 },)*
             ];
         }

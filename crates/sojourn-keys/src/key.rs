@@ -1,5 +1,14 @@
 //! A key: how a parameter is called in a file, what it means, and which values it may have.
 
+/// Whether meanings and origins are kept. The engine for browser tabs describes nothing: its page has the table of keys as a
+/// file of its own.
+pub const DESCRIBES: bool = cfg!(not(target_family = "wasm"));
+
+/// `text`, where it is kept.
+pub const fn described(text: &'static str) -> &'static str {
+    if DESCRIBES { text } else { "" }
+}
+
 /// A key of a table.
 #[derive(Clone, Copy, Debug)]
 #[must_use]
@@ -33,7 +42,7 @@ pub const fn key(name: &'static str, about: &'static str, origin: &'static str) 
     Key {
         name,
         about,
-        origin,
+        origin: described(origin),
         required: false,
         conditional: false,
         least: "",
@@ -97,7 +106,7 @@ impl Key {
 
     /// The same with another origin.
     pub const fn origin(mut self, origin: &'static str) -> Self {
-        self.origin = origin;
+        self.origin = described(origin);
         self
     }
 
@@ -105,7 +114,12 @@ impl Key {
     pub const fn called(mut self, name: &'static str, about: &'static str) -> Self {
         if self.name.is_empty() {
             self.name = name;
-            self.about = about;
+            // Hints about a key that is missing say what it means.
+            self.about = if self.required {
+                about
+            } else {
+                described(about)
+            };
         }
         self
     }

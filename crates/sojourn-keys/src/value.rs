@@ -114,18 +114,20 @@ pub trait Value {
         let low = !key.least.is_empty() && self.compare(key.least) == Some(Ordering::Less);
         let high = !key.most.is_empty() && self.compare(key.most) == Some(Ordering::Greater);
         if low || high {
-            let hint = match (key.least, key.most) {
-                (least, "") => format!("at least {least}"),
-                ("", most) => format!("at most {most}"),
-                (least, most) => format!("allowed are {least} to {most}"),
-            };
-            return Err(Mismatch::new(
-                format!("{} is out of range", unquoted(&self.print())),
-                hint,
-            ));
+            return Err(out_of_range(&self.print(), key));
         }
         Ok(())
     }
+}
+
+/// What is wrong with a value that is printed so.
+fn out_of_range(print: &str, key: &Key) -> Mismatch {
+    let hint = match (key.least, key.most) {
+        (least, "") => format!("at least {least}"),
+        ("", most) => format!("at most {most}"),
+        (least, most) => format!("allowed are {least} to {most}"),
+    };
+    Mismatch::new(format!("{} is out of range", unquoted(print)), hint)
 }
 
 /// `text` as a TOML string.

@@ -3,6 +3,7 @@
 //! Whatever [`crate::run::metric_rows`] gives is declared here. The reference page of metrics, the headings of reports, intervals and
 //! verdicts are made from these rows.
 
+use sojourn_record::described;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -59,12 +60,12 @@ macro_rules! metrics {
         $($name:literal $words:literal)*
     })*) => {
         &[$(MetricGroup {
-            metrics: &[$(MetricSchema { name: $name, words: $words }),*],
+            metrics: &[$(MetricSchema { name: $name, words: described($words) }),*],
             unit: $unit,
             better: better!($better),
             bounds: [$(($low, $high),)? usual_bounds($unit)][0],
-            meaning: $meaning,
-            source: $source,
+            meaning: described($meaning),
+            source: described($source),
         }),*]
     };
 }

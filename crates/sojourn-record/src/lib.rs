@@ -36,6 +36,7 @@ pub use table::{Column, ColumnData, Table};
 pub use tally::{DatagramTally, FrameTally, ObjectTally, TransferTally};
 
 pub use sojourn_base::{Cause, ChannelCounters, LinkId, ModemCounters, TrafficId};
+pub use sojourn_keys::key::described;
 
 use sojourn_base::report::Report;
 use sojourn_base::{Bytes, Direction, Instant, Packets, PerDirection, Reason, ServiceQueue, Span};

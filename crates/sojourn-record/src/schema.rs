@@ -3,6 +3,7 @@
 //! Times are whole nanoseconds since the start of the run; sizes are bytes of IP packets.
 
 use sojourn_base::Cause;
+use sojourn_keys::key::described;
 
 /// A declared column.
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +55,7 @@ const fn around_causes<const COUNT: usize>(
 
 macro_rules! columns {
     ($($column:literal [$unit:literal] $text:literal)*) => {
-        &[$(ColumnSchema { name: $column, unit: $unit, meaning: $text }),*]
+        &[$(ColumnSchema { name: $column, unit: $unit, meaning: described($text) }),*]
     };
     ($($column:literal [$unit:literal] $text:literal)* causes $($behind:tt)*) => {{
         const BEFORE: &[ColumnSchema] = columns!($($column [$unit] $text)*);
@@ -65,7 +66,7 @@ macro_rules! columns {
 
 macro_rules! tables {
     ($($table:literal: $meaning:literal { $($columns:tt)* })*) => {
-        &[$(TableSchema { name: $table, meaning: $meaning, columns: columns!($($columns)*) }),*]
+        &[$(TableSchema { name: $table, meaning: described($meaning), columns: columns!($($columns)*) }),*]
     };
 }
 

@@ -6,6 +6,7 @@
 use core::cmp::Ordering;
 
 use sojourn_keys::content::Table;
+use sojourn_keys::key::DESCRIBES;
 use sojourn_keys::value::{Field, quoted, unknown_word};
 use sojourn_keys::{Content, Key, Mismatch, Shape, Value, Word, Words, key};
 
@@ -290,6 +291,9 @@ impl<Q: Measured> Value for Distribution<Q> {
     }
 
     fn shape(&self) -> Shape {
+        if !DESCRIBES {
+            return Shape::Text;
+        }
         let tables = FORMS.iter().map(table_of::<Q>).collect();
         Shape::Either(
             Box::new(Q::EXAMPLE.shape()),

@@ -12,7 +12,7 @@ use sojourn_base::{Direction, Ecn};
 
 use super::{Mismatch, Shape, Value, quoted, shown};
 use crate::content::Content;
-use crate::key::Key;
+use crate::key::{DESCRIBES, Key};
 use crate::nearest::nearest;
 
 /// One word of an enumeration.
@@ -114,18 +114,10 @@ impl<T: Worded> Value for T {
 
 impl<T: Copy + PartialEq> Value for Words<'_, T> {
     fn read(&mut self, content: &Content, _key: &Key) -> Result<(), Mismatch> {
-        let names = || self.words.iter().map(|word| word.name);
-        let Content::Text(text) = content else {
-            let example = self.words.first().map_or("", |word| word.name);
-            return Err(Mismatch::kind(content, "a word", &quoted(example)));
-        };
-        match self.words.iter().find(|word| word.name == text) {
-            Some(word) => {
-                *self.value = word.value;
-                Ok(())
-            }
-            None => Err(unknown_word(text, names())),
-        }
+        let name = |place: usize| self.words.get(place).map(|word| word.name);
+        let place = read_word(content, &name)?;
+        *self.value = self.words[place].value;
+        Ok(())
     }
 
     fn print(&self) -> String {
@@ -134,6 +126,9 @@ impl<T: Copy + PartialEq> Value for Words<'_, T> {
     }
 
     fn shape(&self) -> Shape {
+        if !DESCRIBES {
+            return Shape::Text;
+        }
         Shape::Words(
             self.words
                 .iter()
@@ -145,6 +140,20 @@ impl<T: Copy + PartialEq> Value for Words<'_, T> {
     fn compare(&self, _bound: &str) -> Option<Ordering> {
         None
     }
+}
+
+/// Which of the words of these names stands there. There are dozens of kinds of words, and this is the same for all.
+fn read_word(
+    content: &Content,
+    name: &dyn Fn(usize) -> Option<&'static str>,
+) -> Result<usize, Mismatch> {
+    let mut names = (0..).map_while(name);
+    let Content::Text(text) = content else {
+        let example = name(0).unwrap_or_default();
+        return Err(Mismatch::kind(content, "a word", &quoted(example)));
+    };
+    let found = names.position(|name| name == text);
+    found.ok_or_else(|| unknown_word(text, (0..).map_while(name)))
 }
 
 /// `text` is none of the `known` words.
