@@ -26,4 +26,5 @@ pub mod tap;
 pub use frame::Frame;
 pub use series::{Column, Fold, Series, Subject};
 pub use session::{Options, Session, Watch};
+pub use sojourn_metrics::run::MetricRow;
 pub use tap::{Tap, Tick};

@@ -3,7 +3,7 @@
 use crate::facts::facts;
 use crate::frame::{Frame, Kind};
 use crate::packets::Became;
-use crate::tap::{self, Tap};
+use crate::tap::{self, Bins, Tap};
 use core::fmt::Write as _;
 use sojourn_apps::ConstantRateConfig;
 use sojourn_base::{Instant, Reason, Seed, Span};
@@ -13,12 +13,12 @@ use sojourn_metrics::voice::is_late;
 use sojourn_record::{RecordConfig, Table};
 use sojourn_scenario::Scenario;
 
-/// What records are kept beside the series.
+/// What is kept of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Watch {
-    /// What metrics need.
-    Metrics,
-    /// All that the scenario asks for.
+    /// The series that a page draws, and what metrics need.
+    Pictures,
+    /// All series, and the records that the scenario asks for.
     Records,
 }
 
@@ -27,14 +27,18 @@ pub enum Watch {
 pub struct Options {
     /// Seed of the run.
     pub seed: Seed,
-    /// Width of the bins of links; `None` for one that suits the run's length.
-    pub bin: Option<Span>,
-    /// What is recorded.
+    /// No bin is narrower: a picture of a minute has no use for milliseconds, and a run is the faster without them.
+    /// Zero for bins that suit the length of the run.
+    pub least_bin: Span,
+    /// What is kept.
     pub watch: Watch,
 }
 
 /// Bins of a series at most. chosen: 4 MB a column.
 const MOST_BINS: u64 = 1 << 20;
+
+/// Bins of delays by cause and of senders are so many times as wide as those of links.
+const COARSE: u64 = 10;
 
 /// Width of the bins for a run of this length: the finest of 0.1 ms up to 6 s, 1 ms up to 10 min, and then tenfold, of
 /// which there are [`MOST_BINS`] at most (specification of the page, 5.2).
@@ -75,7 +79,7 @@ impl Session {
         let config = match options.watch {
             Watch::Records => scenario.record,
             // Loss, lateness and quality are known without rows, see `RecordConfig`; the tap has series of its own.
-            Watch::Metrics => RecordConfig {
+            Watch::Pictures => RecordConfig {
                 datagrams: false,
                 objects: false,
                 chunks: false,
@@ -105,17 +109,20 @@ impl Session {
                 .is_some_and(|config| config.is_call),
         });
         let end = Instant::ZERO.saturating_add(scenario.duration);
-        let bin = options
-            .bin
-            .unwrap_or_else(|| suitable_bin(scenario.duration));
-        let least = Span::from_ns(scenario.duration.as_ns() / MOST_BINS + 1);
+        let fine = suitable_bin(scenario.duration);
+        let bins = Bins {
+            fine: fine.max(options.least_bin),
+            coarse: fine.saturating_mul(COARSE).max(options.least_bin),
+            end,
+        };
         let columns = column_recorder(&scenario, config);
+        let has_details = options.watch == Watch::Records;
         let tap = Tap::new(
             columns,
             links.collect(),
             traffic.collect(),
-            bin.max(least),
-            end,
+            bins,
+            has_details,
         );
         let simulation = Simulation::open(&scenario, options.seed, tap, &Interrupt::default())
             .expect("nobody interrupts it");
@@ -342,12 +349,15 @@ impl Session {
         text
     }
 
-    /// All metrics of the run, when it is over. The records are given away with them: tables, if the session keeps
-    /// records.
-    pub fn close(self) -> Option<(Vec<MetricRow>, Vec<Table>)> {
+    /// All metrics of the run, when it is over.
+    pub fn metrics(self) -> Option<Vec<MetricRow>> {
         let records = self.ended?.tap.into_columns().into_records();
-        let metrics = metric_rows(&facts(&self.scenario), &records);
-        Some((metrics, records.tables()))
+        Some(metric_rows(&facts(&self.scenario), &records))
+    }
+
+    /// All tables of the run, when it is over, if the session keeps records.
+    pub fn tables(self) -> Option<Vec<Table>> {
+        Some(self.ended?.tap.into_columns().into_records().tables())
     }
 }
 

@@ -66,9 +66,6 @@ pub const EXPERIENCE: &[Column] = &[
     Column::new("delay_most_ms", Fold::Last),
 ];
 
-/// Bins of delays by cause and of senders are so many times as wide as those of links.
-const COARSE: u64 = 10;
-
 /// Time between two values of what a listener or player has.
 const EXPERIENCE_EVERY: Span = Span::from_ms(100);
 
@@ -110,27 +107,35 @@ pub struct Watched {
     pub is_call: bool,
 }
 
+/// Widths of bins.
+#[derive(Clone, Copy, Debug)]
+pub struct Bins {
+    /// Of links.
+    pub fine: Span,
+    /// Of entries and senders.
+    pub coarse: Span,
+    /// When there are no more.
+    pub end: Instant,
+}
+
 /// The recorder of a session.
 #[derive(Debug)]
 pub struct Tap {
     columns: ColumnRecorder,
     now: Instant,
-    end: Instant,
-    bin: Span,
+    bins: Bins,
     sample_interval: Span,
     links: Vec<Watched>,
     traffic: Vec<Watched>,
     series: Vec<Series>,
-    /// Where in `series` those of an entry or link stand; `NONE` if there is none yet.
-    rates: Vec<Vec<usize>>,
+    /// What only those ask for who look closely: passages of each link and rates of each entry on each.
+    details: Option<Details>,
+    /// Where in `series` those of an entry stand; `NONE` if there is none yet.
     causes: Vec<PerDirection<usize>>,
     goodput: Vec<PerDirection<usize>>,
     /// Connection and series.
     senders: Vec<(u32, Direction, usize)>,
     packets: Vec<Packets>,
-    /// Of each of `packets`, its series.
-    experiences: Vec<usize>,
-    experienced_ns: u64,
     ticks: Vec<Tick>,
     ticks_left_out: u64,
 }
@@ -138,8 +143,15 @@ pub struct Tap {
 /// No series yet.
 const NONE: usize = usize::MAX;
 
-/// Series of a link, in the order in which they are made.
-const PER_LINK: usize = 3;
+/// Series of a link, in the order in which they are made: backlog and signals.
+const PER_LINK: usize = 2;
+
+/// Where in the series those of passages begin, and rates by entry and link; `NONE` if there is none yet.
+#[derive(Debug)]
+struct Details {
+    passages: usize,
+    rates: Vec<Vec<usize>>,
+}
 
 impl Tap {
     /// A tap before `columns`, for a run until `end` with these links and entries.
@@ -147,29 +159,31 @@ impl Tap {
         columns: ColumnRecorder,
         links: Vec<Watched>,
         traffic: Vec<Watched>,
-        bin: Span,
-        end: Instant,
+        bins: Bins,
+        has_details: bool,
     ) -> Self {
+        let of_link = |kind, link: &Watched, columns| {
+            let subject = Subject::Link(link.name.clone());
+            Series::new(kind, subject, columns, bins.fine, bins.end)
+        };
         let mut series = Vec::new();
         for link in &links {
-            for (kind, columns) in [
-                ("backlog", BACKLOG),
-                ("passages", PASSAGES),
-                ("signals", SIGNALS),
-            ] {
-                let subject = Subject::Link(link.name.clone());
-                series.push(Series::new(kind, subject, columns, bin, end));
-            }
-        }
-        for link in 0..links.len() {
+            let mut backlog = of_link("backlog", link, BACKLOG);
             // Empty until told otherwise.
-            series[link * PER_LINK].put(Instant::ZERO, &[0.0; 3]);
+            backlog.put(Instant::ZERO, &[0.0; 3]);
+            series.extend([backlog, of_link("signals", link, SIGNALS)]);
         }
-        let sample_interval = columns
-            .sample_interval()
-            .unwrap_or_else(|| bin.saturating_mul(COARSE));
-        Self {
+        let details = has_details.then(|| Details {
+            passages: series.len(),
             rates: vec![vec![NONE; links.len()]; traffic.len()],
+        });
+        if has_details {
+            let passages = links.iter().map(|link| of_link("passages", link, PASSAGES));
+            series.extend(passages);
+        }
+        let sample_interval = columns.sample_interval().unwrap_or(bins.coarse);
+        Self {
+            details,
             causes: vec![
                 PerDirection {
                     upstream: NONE,
@@ -186,14 +200,11 @@ impl Tap {
             ],
             senders: Vec::new(),
             packets: Vec::new(),
-            experiences: Vec::new(),
-            experienced_ns: 0,
             ticks: Vec::new(),
             ticks_left_out: 0,
             now: Instant::ZERO,
             columns,
-            end,
-            bin,
+            bins,
             sample_interval,
             links,
             traffic,
@@ -223,7 +234,6 @@ impl Tap {
 
     /// Brings all series up to `now`, with their pyramids.
     pub fn build(&mut self, now: Instant) {
-        self.experience(now);
         for series in &mut self.series {
             series.build(now);
         }
@@ -244,8 +254,24 @@ impl Tap {
         self.columns
     }
 
-    fn coarse(&self) -> Span {
-        self.bin.saturating_mul(COARSE)
+    /// What the listener or player of a flow has had in the seconds before each moment up to `now`, see [`EXPERIENCE`].
+    pub fn experience(&self, flow: usize, now: Instant) -> Option<Series> {
+        let packets = self.packets.get(flow)?;
+        let entry = self.entry(packets.traffic);
+        let subject = Subject::Traffic(entry.name.clone());
+        let (every, end) = (EXPERIENCE_EVERY, self.bins.end);
+        let mut series = Series::new("experience", subject, EXPERIENCE, every, end);
+        let step = every.as_ns();
+        for at_ns in (1..=now.as_ns() / step).map(|count| count * step) {
+            let score = entry.is_call.then(|| packets.score(at_ns, SCORE_WINDOW));
+            let lag = packets.lag(at_ns, LAG_WINDOW);
+            let row = [score.flatten(), lag.map(|lag| lag.0), lag.map(|lag| lag.1)];
+            // In the bin that ends then.
+            let bin = Instant::from_ns(at_ns - step);
+            series.put(bin, &row.map(|value| value.map_or(f32::NAN, narrow)));
+        }
+        series.build(now);
+        Some(series)
     }
 
     fn join(&mut self, series: Series) -> usize {
@@ -259,15 +285,15 @@ impl Tap {
         traffic: TrafficId,
         direction: Direction,
         columns: &'static [Column],
-        width: Span,
     ) -> usize {
-        let subject = Subject::Traffic(self.traffic[usize::from(traffic.0)].name.clone());
+        let subject = Subject::Traffic(self.entry(traffic.0).name.clone());
+        let kind = kinds[direction as usize];
         self.join(Series::new(
-            kinds[direction as usize],
+            kind,
             subject,
             columns,
-            width,
-            self.end,
+            self.bins.coarse,
+            self.bins.end,
         ))
     }
 
@@ -276,7 +302,7 @@ impl Tap {
         let mut place = self.causes[usize::from(traffic.0)][direction];
         if place == NONE {
             let kinds = ["causes_up", "causes_down"];
-            place = self.new_for_entry(kinds, traffic, direction, CAUSES, self.coarse());
+            place = self.new_for_entry(kinds, traffic, direction, CAUSES);
             self.causes[usize::from(traffic.0)][direction] = place;
         }
         if let Some(row) = self.series[place].at(self.now) {
@@ -287,11 +313,42 @@ impl Tap {
         }
     }
 
+    fn add_passage(&mut self, passage: &LinkPassage) {
+        let Some(details) = &mut self.details else {
+            return;
+        };
+        let (link, entry) = (usize::from(passage.link.0), usize::from(passage.traffic.0));
+        let at = passage.dequeued_at;
+        let sojourn = milliseconds(at.saturating_since(passage.entered_at));
+        let bytes = passage.charged.0 as f32;
+        if let Some([least, most, sum, packets, sent]) = self.series[details.passages + link].at(at)
+        {
+            *least = least.min(sojourn);
+            *most = most.max(sojourn);
+            *sum += sojourn;
+            *packets += 1.0;
+            *sent += bytes;
+        }
+        let place = &mut details.rates[entry][link];
+        if *place == NONE {
+            *place = self.series.len();
+            let names = [&self.traffic[entry].name, &self.links[link].name];
+            let [traffic, over] = names.map(Clone::clone);
+            let subject = Subject::TrafficOnLink(traffic, over);
+            let Bins { fine, end, .. } = self.bins;
+            self.series
+                .push(Series::new("rate", subject, RATE, fine, end));
+        }
+        if let Some([sum]) = self.series[*place].at(at) {
+            *sum += bytes;
+        }
+    }
+
     fn add_goodput(&mut self, traffic: TrafficId, direction: Direction, bytes: u64) {
         let mut place = self.goodput[usize::from(traffic.0)][direction];
         if place == NONE {
             let kinds = ["goodput_up", "goodput_down"];
-            place = self.new_for_entry(kinds, traffic, direction, GOODPUT, self.coarse());
+            place = self.new_for_entry(kinds, traffic, direction, GOODPUT);
             self.goodput[usize::from(traffic.0)][direction] = place;
         }
         if let Some([sum]) = self.series[place].at(self.now) {
@@ -301,35 +358,13 @@ impl Tap {
 
     fn tick(&mut self, tick: Tick) {
         let column = usize::from(tick.is_mark);
-        if let Some(row) = self.series[usize::from(tick.link) * PER_LINK + 2].at(tick.at) {
+        if let Some(row) = self.series[usize::from(tick.link) * PER_LINK + 1].at(tick.at) {
             row[column] += 1.0;
         }
         if self.ticks.len() < MOST_TICKS {
             self.ticks.push(tick);
         } else {
             self.ticks_left_out += 1;
-        }
-    }
-
-    /// What listeners and players have, up to `now`.
-    fn experience(&mut self, now: Instant) {
-        let step = EXPERIENCE_EVERY.as_ns();
-        while self.experienced_ns + step <= now.as_ns() {
-            self.experienced_ns += step;
-            let at_ns = self.experienced_ns;
-            // The bin that ends then.
-            let bin = Instant::from_ns(at_ns - step);
-            for (packets, series) in self.packets.iter().zip(&self.experiences) {
-                let is_call = self.traffic[usize::from(packets.traffic)].is_call;
-                let score = if is_call {
-                    packets.score(at_ns, SCORE_WINDOW)
-                } else {
-                    None
-                };
-                let lag = packets.lag(at_ns, LAG_WINDOW);
-                let row = [score, lag.map(|lag| lag.0), lag.map(|lag| lag.1)];
-                self.series[*series].put(bin, &row.map(|value| value.map_or(f32::NAN, narrow)));
-            }
         }
     }
 
@@ -342,11 +377,6 @@ impl Tap {
         let place = match self.packets.iter().position(known) {
             Some(place) => place,
             None if self.packets.len() < MOST_CONNECTIONS => {
-                let kinds = ["experience_up", "experience_down"];
-                let (traffic, direction) = (datagram.traffic, datagram.direction);
-                let width = EXPERIENCE_EVERY;
-                let series = self.new_for_entry(kinds, traffic, direction, EXPERIENCE, width);
-                self.experiences.push(series);
                 self.packets.push(Packets::of(datagram));
                 self.packets.len() - 1
             }
@@ -402,27 +432,8 @@ impl Recorder for Tap {
     #[inline]
     fn on_passage(&mut self, direction: Direction, passage: &LinkPassage) {
         self.columns.on_passage(direction, passage);
-        let (link, entry) = (usize::from(passage.link.0), usize::from(passage.traffic.0));
-        let at = passage.dequeued_at;
-        let sojourn = milliseconds(at.saturating_since(passage.entered_at));
-        let bytes = passage.charged.0 as f32;
-        if let Some([least, most, sum, packets, sent]) = self.series[link * PER_LINK + 1].at(at) {
-            *least = least.min(sojourn);
-            *most = most.max(sojourn);
-            *sum += sojourn;
-            *packets += 1.0;
-            *sent += bytes;
-        }
-        let mut place = self.rates[entry][link];
-        if place == NONE {
-            let names = [&self.traffic[entry].name, &self.links[link].name];
-            let [traffic, over] = names.map(Clone::clone);
-            let subject = Subject::TrafficOnLink(traffic, over);
-            place = self.join(Series::new("rate", subject, RATE, self.bin, self.end));
-            self.rates[entry][link] = place;
-        }
-        if let Some([sum]) = self.series[place].at(at) {
-            *sum += bytes;
+        if self.details.is_some() {
+            self.add_passage(passage);
         }
     }
 
@@ -524,7 +535,7 @@ impl Recorder for Tap {
                 let name = self.traffic[usize::from(sample.traffic.0)].name.clone();
                 let subject = Subject::Connection(name, sample.connection);
                 let width = self.sample_interval;
-                let place = self.join(Series::new("sender", subject, SENDER, width, self.end));
+                let place = self.join(Series::new("sender", subject, SENDER, width, self.bins.end));
                 self.senders.push((who.0, who.1, place));
                 place
             }

@@ -1,9 +1,10 @@
 //! What a session shows is what the records of its run say.
 
 use proptest::prelude::*;
-use sojourn_base::{Instant, Seed, Span};
+use sojourn_base::{Direction, Instant, Seed, Span};
 use sojourn_engine::{Reached, column_recorder, run};
 use sojourn_live::frame::Frame;
+use sojourn_live::packets::Packets;
 use sojourn_live::{Options, Session, Subject, Watch};
 use sojourn_record::{ColumnData, Table};
 use sojourn_scenario::Scenario;
@@ -22,7 +23,7 @@ fn example(name: &str, duration: Span) -> Scenario {
 fn open(scenario: &Scenario, watch: Watch) -> Session {
     let options = Options {
         seed: Seed(1),
-        bin: None,
+        least_bin: Span::ZERO,
         watch,
     };
     Session::open(scenario.clone(), options)
@@ -164,7 +165,7 @@ fn series_have_the_bytes_drops_marks_and_delays_of_the_tables() {
             compared += usize::from(expected > 0.0);
         }
         assert!(compared > 0, "{name}");
-        let (_, records) = session.close().expect("it has ended");
+        let records = session.tables().expect("it has ended");
         assert!(records == tables, "{name}: a tap changes no records");
     }
 }
@@ -172,10 +173,10 @@ fn series_have_the_bytes_drops_marks_and_delays_of_the_tables() {
 #[test]
 fn without_records_the_metrics_that_are_shown_are_the_same() {
     let scenario = example("lesson-buffer", Span::from_s(20));
-    let [all, few] = [Watch::Records, Watch::Metrics].map(|watch| {
+    let [all, few] = [Watch::Records, Watch::Pictures].map(|watch| {
         let mut session = open(&scenario, watch);
         assert_eq!(session.advance(Instant::NEVER, ALL), Reached::End);
-        session.close().expect("it has ended").0
+        session.metrics().expect("it has ended")
     });
     let shown = [
         "mos",
@@ -218,9 +219,9 @@ proptest! {
     ) {
         let name = ["lesson-buffer", "lld-home", "dumbbell-codel"][number];
         let scenario = example(name, Span::from_s(3));
-        let mut once = open(&scenario, Watch::Metrics);
+        let mut once = open(&scenario, Watch::Pictures);
         once.advance(Instant::NEVER, ALL);
-        let mut often = open(&scenario, Watch::Metrics);
+        let mut often = open(&scenario, Watch::Pictures);
         for (until, steps) in cuts {
             often.advance(Instant::from_us(until), steps);
             prop_assert!(often.now() <= often.end());
@@ -239,20 +240,18 @@ fn a_call_is_scored_by_its_last_ten_seconds() {
     );
     let settings = [("access.upstream.queue.limit", "1 MB")];
     let scenario = Scenario::parse_with(&text.expect("it exists"), &settings).expect("valid");
-    let mut session = open(&scenario, Watch::Metrics);
+    let mut session = open(&scenario, Watch::Pictures);
     session.advance(Instant::NEVER, ALL);
     let tap = session.tap().expect("opened");
-    let series = tap
-        .series()
-        .iter()
-        .find(|series| series.kind == "experience_up")
-        .expect("a call");
+    let is_up = |flow: &Packets| flow.direction == Direction::Upstream;
+    let flow = tap.packets().iter().position(is_up).expect("a call");
+    let series = tap.experience(flow, session.end()).expect("its series");
     // Nobody else sends during the first 5 s; at 40 s the upload keeps 0.7 s of data waiting.
     assert!(series.row(0, 40)[0] > 4.3, "{:?}", series.row(0, 40));
     assert!(series.row(0, 40)[1] < 21.0);
     assert!(series.row(0, 400)[0] < 1.5, "{:?}", series.row(0, 400));
     assert!(series.row(0, 400)[1] > 300.0);
-    let (metrics, _) = session.close().expect("it has ended");
+    let metrics = session.metrics().expect("it has ended");
     let mos = metrics
         .iter()
         .find(|row| row.0 == "call" && row.1 == "mos")

@@ -21,7 +21,8 @@ use core::slice;
 use sojourn_base::{Instant, Seed, Span};
 use sojourn_engine::{Reached, memory};
 use sojourn_live::session::quoted;
-use sojourn_live::{Frame, Options, Session, Watch};
+use sojourn_live::{Frame, MetricRow, Options, Session, Watch};
+use sojourn_record::Table;
 use sojourn_scenario::{Problem, Scenario, ScenarioFile};
 use std::cell::RefCell;
 
@@ -197,8 +198,8 @@ pub extern "C" fn set(
     })
 }
 
-/// Opens a session and returns its number, or 0 with problems as result. `seconds` shortens the run, if it is not 0;
-/// `records` keeps all tables that the scenario asks for.
+/// Opens a session and returns its number, or 0 with problems as result. `seconds` shortens the run, if it is not 0; no bin of
+/// its series is narrower than `bin_ns`; `records` keeps all tables that the scenario asks for.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn open(
     at: *const u8,
@@ -207,6 +208,7 @@ pub extern "C" fn open(
     settings_length: usize,
     seed: u32,
     seconds: f64,
+    bin_ns: f64,
     records: u32,
 ) -> u32 {
     let (_, scenario) = read(&text(at, length), &text(settings, settings_length));
@@ -222,7 +224,7 @@ pub extern "C" fn open(
         scenario.duration = scenario.duration.min(Span::from_secs_f64(seconds));
     }
     let watch = if records == 0 {
-        Watch::Metrics
+        Watch::Pictures
     } else {
         Watch::Records
     };
@@ -230,7 +232,7 @@ pub extern "C" fn open(
         scenario,
         Options {
             seed: Seed(seed.into()),
-            bin: None,
+            least_bin: instant(bin_ns).saturating_since(Instant::ZERO),
             watch,
         },
     );
@@ -331,38 +333,47 @@ pub extern "C" fn close(session: u32, columns: u32) -> u32 {
             .checked_sub(1)
             .and_then(|place| usize::try_from(place).ok());
         let slot = place.and_then(|place| module.sessions.get_mut(place));
-        let Some((metrics, tables)) = slot.and_then(Option::take).and_then(Session::close) else {
+        let Some(session) = slot.and_then(Option::take) else {
             return 0;
         };
-        let mut text = String::new();
-        if columns == 0 {
-            let rows = metrics.iter().map(|(subject, name, value, unit)| {
-                // JSON has no number that is none.
-                let value = if value.is_finite() {
-                    value.to_string()
-                } else {
-                    "null".to_owned()
-                };
-                format!(
-                    "[{},{},{value},{}]",
-                    quoted(subject),
-                    quoted(name),
-                    quoted(unit)
-                )
-            });
-            text = format!("[{}]", rows.collect::<Vec<_>>().join(","));
+        let text = if columns == 0 {
+            session.metrics().map(|metrics| metrics_as_json(&metrics))
         } else {
-            for table in &tables {
-                for column in &table.columns {
-                    let (hash, rows) = (digest::hash_column(&column.data), column.data.len());
-                    writeln!(text, "{hash} {rows:5} {}.{}", table.name, column.name)
-                        .expect("a string takes everything");
-                }
-            }
-        }
+            session.tables().map(|tables| hashes(&tables))
+        };
+        let Some(text) = text else {
+            return 0;
+        };
         module.say(&text);
         1
     })
+}
+
+fn metrics_as_json(metrics: &[MetricRow]) -> String {
+    let rows = metrics.iter().map(|(subject, name, value, unit)| {
+        // JSON has no number that is none.
+        let value = if value.is_finite() {
+            value.to_string()
+        } else {
+            "null".to_owned()
+        };
+        let [subject, name, unit] = [subject.as_str(), name, unit].map(quoted);
+        format!("[{subject},{name},{value},{unit}]")
+    });
+    format!("[{}]", rows.collect::<Vec<_>>().join(","))
+}
+
+/// A line for each column, with its hash.
+fn hashes(tables: &[Table]) -> String {
+    let mut text = String::new();
+    for table in tables {
+        for column in &table.columns {
+            let (hash, rows) = (digest::hash_column(&column.data), column.data.len());
+            writeln!(text, "{hash} {rows:5} {}.{}", table.name, column.name)
+                .expect("a string takes everything");
+        }
+    }
+    text
 }
 
 #[expect(

@@ -101,10 +101,10 @@ export class Engine {
     return this.answer(this.with(parts, (...ranges) => this.of.set(...ranges, explained ? 1 : 0)));
   }
 
-  /** Opens a session. */
-  open(scenario, { settings = {}, seed = 1, seconds = 0, records = false } = {}) {
+  /** Opens a session: of the first `seconds` if they are said, in bins of at least `bin` s. */
+  open(scenario, { settings = {}, seed = 1, seconds = 0, bin = 0, records = false } = {}) {
     const number = this.with([scenario, settingsText(settings)], (...ranges) =>
-      this.of.open(...ranges, seed, seconds, records ? 1 : 0),
+      this.of.open(...ranges, seed, seconds, bin * 1e9, records ? 1 : 0),
     );
     this.answer(number);
     return new Session(this, number);

@@ -12,6 +12,13 @@ const yieldToMessages = () => new Promise((resume) => {
   channel.port2.postMessage(0);
 });
 
+/** The width of bins in s of which a picture of so many seconds has one or two for each pixel: 1, 2 or 5 times a power of ten. */
+export function binFor(seconds, pixels) {
+  const most = seconds / pixels;
+  const power = 10 ** Math.floor(Math.log10(most));
+  return [5, 2, 1].find((step) => step * power <= most) * power;
+}
+
 /** All that panels show of a session, from the levels that suit so many pixels. */
 function picture(session, from, until, pixels) {
   const catalogue = session.look();
@@ -45,9 +52,11 @@ export function serve(port) {
     const refuse = (what) => {
       throw new Problems([{ path: "duration", message: what, hint: "a shorter one, or `sojourn run`, which has the whole machine" }]);
     };
-    const { bytes: needed } = engine.check(message.scenario, message.settings);
+    const { bytes: needed, duration_s: duration } = engine.check(message.scenario, message.settings);
     if (needed > MOST_BYTES) refuse(`the run would take ${(needed / MOST_BYTES).toFixed(1)} GiB, and a tab has one`);
-    const session = engine.open(message.scenario, message);
+    const span = message.span ?? [0, duration];
+    const bin = binFor(span[1] - span[0], message.pixels);
+    const session = engine.open(message.scenario, { ...message, bin });
     let over;
     while (!(over = session.advance(Infinity, STEPS))) {
       await yieldToMessages();
@@ -62,7 +71,6 @@ export function serve(port) {
       }
     }
     const now = session.now();
-    const span = message.span ?? [0, now];
     const shown = picture(session, span[0], span[1], message.pixels);
     const packets = shown.flows.map((_, flow) => session.packets(flow));
     const bytes = session.bytes();
