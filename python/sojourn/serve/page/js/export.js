@@ -1,6 +1,6 @@
 // What can be taken away: a scenario, a table, a picture, a notebook.
 
-import { PANELS, total } from "./picture.js";
+import { curvesOf, PANELS } from "./picture.js";
 
 function save(name, parts, type) {
   const link = document.createElement("a");
@@ -18,7 +18,7 @@ export function csv(sides) {
   const field = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   for (const [side, run] of sides) {
     for (const panel of PANELS) {
-      const [x, curves] = panel.curves(run);
+      const [x, curves] = curvesOf(panel, run);
       for (const [label, values] of curves) {
         x.forEach((at, row) => {
           if (values[row] != null) lines.push([side, panel.key, field(label), panel.unit, at, values[row]].join(","));
@@ -78,5 +78,3 @@ export async function savePng(root, title, version) {
   write(`Sojourn ${version}`, at + 26, 18);
   save("sojourn.png", await new Promise((resolve) => picture.toBlob(resolve)), "image/png");
 }
-
-export { total };

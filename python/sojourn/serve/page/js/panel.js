@@ -2,10 +2,17 @@
 // before is grey; parts of a sum are patterns of shade with their names beside them.
 
 import uPlot from "../vendor/uplot.js";
-import { html, useEffect, useMemo, useRef } from "./view.js";
-import { packetsSeen, rows, total, words } from "./picture.js";
+import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "./view.js";
+import { along, curvesOf, packetsSeen, rows, total, words } from "./picture.js";
 
-const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+const colours = new Map(); // those of the present theme: to ask for one makes the browser work out all styles
+let coloursOf = null;
+
+/** A colour of the style sheet. */
+function colour(name) {
+  if (!colours.has(name)) colours.set(name, getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim());
+  return colours.get(name);
+}
 
 /** A round number above. */
 function ceiling(value) {
@@ -22,13 +29,19 @@ const largest = (curves) => {
 
 /** What uPlot draws: data, and a description of each curve. */
 function drawing(panel, a, b, ghost) {
-  const [x, curves] = panel.curves(a);
+  const [x, curves] = curvesOf(panel, a);
   const data = [x];
   const series = [{}];
   const put = (values, look) => {
-    data.push(values.length === x.length ? values : x.map((_, row) => values[row] ?? null));
+    data.push(values);
     series.push({ spanGaps: false, points: { show: false }, ...look });
   };
+  const beside = (run, look) => {
+    const other = curvesOf(panel, run);
+    const shown = panel.stacked ? [total(other)[1]] : other[1].map(([, values]) => values);
+    for (const values of shown) put(along(x, other[0], values), look);
+  };
+  const before = () => ghost && beside(ghost, { stroke: colour("ghost"), width: 1.2 });
   if (panel.stacked) {
     // The sum of all first, then without the last one, …: each covers what is below it.
     const sums = [];
@@ -40,18 +53,12 @@ function drawing(panel, a, b, ghost) {
     for (let part = curves.length - 1; part >= 0; part--) {
       put(sums[part], { stroke: colour(`cause-${curves[part][2]}`), fill: colour(`cause-${curves[part][2]}`), width: 0.5 });
     }
+    before();
   } else {
+    before();
     curves.forEach(([, values], number) => put(values, { stroke: colour(`line-${number % 4}`), width: 1.6 }));
   }
-  for (const [run, look] of [
-    [ghost, { stroke: colour("ghost"), width: 1.2 }],
-    [b, { stroke: colour("line-b"), width: 1.8, dash: [7, 4] }],
-  ]) {
-    if (!run) continue;
-    const other = panel.curves(run);
-    const shown = panel.stacked ? [total(other)[1]] : other[1].map(([, values]) => values);
-    for (const values of shown) put(values, look);
-  }
+  if (b) beside(b, { stroke: colour("line-b"), width: 1.8, dash: [7, 4] });
   return { data, series };
 }
 
@@ -112,23 +119,27 @@ export function Panel({ panel, a, b, ghost, theme, cursor, onCursor, onZoom }) {
   const place = useRef(null);
   const plot = useRef(null);
   const shown = useRef({ most: 0 }); // what the plot has, for what it asks while it draws
+  const [open, unfold] = useState(false);
   const name = panel.name ? panel.name(a) : panel.title;
 
-  useEffect(() => {
+  // Before the frame that shows the numbers of the run, and not after it.
+  useLayoutEffect(() => {
+    if (coloursOf !== theme) colours.clear();
+    coloursOf = theme;
     const { data, series } = drawing(panel, a, b, ghost);
     // The scale grows at once and shrinks only when a panel is made anew.
     const most = ceiling(largest(data.slice(1)));
     const known = shown.current;
     known.most = known.from === a.from && known.until === a.until ? Math.max(known.most, most) : most;
     [known.from, known.until, known.run] = [a.from, a.until, a];
-    const width = Math.max(place.current.clientWidth, 200);
-    // Curves that look as before only get new values: a plot is not made anew for each move of a slider.
-    const look = JSON.stringify([width, theme, devicePixelRatio, series.map(({ stroke, fill, dash }) => [stroke, fill, dash])]);
+    // Curves that look as before only get new values: a plot is not made anew for each move of a slider. A resize is a new theme.
+    const look = JSON.stringify([theme, devicePixelRatio, series.map(({ stroke, fill, dash }) => [stroke, fill, dash])]);
     if (plot.current && known.look === look) {
       plot.current.setData(data);
       return;
     }
     known.look = look;
+    const width = Math.max(place.current.clientWidth, 200);
     const axis = { stroke: colour("ink"), grid: { stroke: colour("grid"), width: 1 }, ticks: { stroke: colour("grid") } };
     const draw = { queue: [ticks], delay: [packets] }[panel.key] ?? [];
     plot.current?.destroy();
@@ -181,7 +192,7 @@ export function Panel({ panel, a, b, ghost, theme, cursor, onCursor, onZoom }) {
 
   // Not again for each move of the cursor: one curve of each side, and its words.
   const sides = useMemo(() => [["A", a], ...(b ? [["B", b]] : [])].map(([side, run]) => {
-    const [x, curves] = panel.curves(run);
+    const [x, curves] = curvesOf(panel, run);
     const curve = panel.stacked ? total([x, curves]) : [x, curves[0]?.[1] ?? []];
     return { side, curve, curves, told: words(b ? `${name}, ${side}` : name, panel.unit, curve, panel.figures) };
   }), [panel, a, b]);
@@ -197,14 +208,14 @@ export function Panel({ panel, a, b, ghost, theme, cursor, onCursor, onZoom }) {
     }${b ? html`<li><span class="key b"></span>B</li>` : null}${ghost ? html`<li><span class="key ghost"></span>before</li>` : null}${
       panel.key === "queue" && a.ticks?.rows ? html`<li>short lines above: drops; shorter: marks</li>` : null
     }${seen.length ? html`<li>bars: single packets, from sent to arrived; dashed: late; cross below: lost</li>` : null}</ul>
-    <details><summary>Words and table</summary>
+    <details onToggle=${(event) => unfold(event.currentTarget.open)}><summary>Words and table</summary>
       ${sides.map(({ told }) => html`<p>${told}</p>`)}
       ${seen.length ? html`<p>${seen.length} packets: ${["in time", "late", "lost"].map((fate) => `${seen.filter((one) => one.fate === fate).length} ${fate}`).join(", ")}.</p>
         <div class="scroll" tabindex="0" role="region" aria-label="Single packets"><table><thead><tr><th scope="col">sent, s</th><th scope="col">delay, ms</th><th scope="col">came</th></tr></thead>
         <tbody>${seen.slice(0, 200).map(({ from, delay, fate }) => html`<tr><td>${from.toFixed(3)}</td><td>${delay === null ? "" : delay.toFixed(2)}</td><td>${fate}</td></tr>`)}</tbody></table></div>` : null}
       <div class="scroll" tabindex="0" role="region" aria-label=${`${name}, as a table`}><table>
         <thead><tr><th scope="col">time, s</th>${sides.map(({ side }) => html`<th scope="col">${side}, ${panel.unit}</th>`)}</tr></thead>
-        <tbody>${rows([times, times.map((_, row) => row)]).map(([at, row]) => html`<tr><td>${at.toFixed(1)}</td>${sides.map(({ curve }) =>
+        <tbody>${open && rows([times, times.map((_, row) => row)]).map(([at, row]) => html`<tr><td>${at.toFixed(1)}</td>${sides.map(({ curve }) =>
           html`<td>${curve[1][row] == null ? "" : curve[1][row].toFixed(2)}</td>`)}</tr>`)}</tbody>
       </table></div>
     </details>

@@ -86,6 +86,23 @@ export const PANELS = [
   },
 ];
 
+const made = new WeakMap(); // curves by run and panel: several ask for the same
+
+/** Curves of a panel for a run. */
+export function curvesOf(panel, run) {
+  if (!made.has(run)) made.set(run, new Map());
+  const found = made.get(run);
+  if (!found.has(panel.key)) found.set(panel.key, panel.curves(run));
+  return found.get(panel.key);
+}
+
+/** Values at other times: of a run with bins of its own, or of which less was simulated. */
+export function along(x, times, values) {
+  const step = times[1] - times[0];
+  if (x.length === times.length && x[0] === times[0] && x[1] === times[1]) return values;
+  return x.map((at) => values[Math.round((at - times[0]) / step)] ?? null);
+}
+
 /** Of each bin, the sum over the last second: what is delivered after a loss comes all at once. */
 function lastSecond(values, width) {
   const bins = Math.max(1, Math.round(1 / width));

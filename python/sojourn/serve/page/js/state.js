@@ -5,7 +5,7 @@ import { WasmEngine } from "./port.js";
 import { controls, values } from "./scenario.js";
 import { batch, signal } from "./view.js";
 
-/** While dragging, a run that takes longer than this is cut to its first seconds. */
+/** While dragging, a run is cut to the seconds that the engine simulates in so many ms, but to no fewer than these. */
 const SLOW_MS = 50;
 const COARSE_S = 10;
 
@@ -189,12 +189,27 @@ export class Model {
     return this.again();
   }
 
-  async simulate(side, dragged = false) {
+  /** Simulates a side anew. While it is dragged, the hand is faster than the engine: what it has moved to meanwhile is simulated next. */
+  simulate(side, dragged = false) {
+    side.moved = dragged;
+    if (!dragged) return this.once(side, false);
+    const follow = async () => {
+      while (side.moved) {
+        side.moved = false;
+        await this.once(side, true);
+      }
+      side.following = null;
+    };
+    return (side.following ??= follow());
+  }
+
+  async once(side, dragged) {
     const before = side.run.value;
+    const affordable = before ? Math.floor((SLOW_MS / before.took) * before.seconds) : 0;
     const message = {
       scenario: this.scenario.value, settings: side.settings.value, seed: this.seed.value,
       span: this.span.value, pixels: this.pixels,
-      seconds: dragged && before?.took > SLOW_MS ? COARSE_S : 0,
+      seconds: dragged ? Math.max(COARSE_S, affordable) : 0,
     };
     try {
       const [run, canonical] = await Promise.all([

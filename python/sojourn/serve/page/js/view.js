@@ -4,7 +4,7 @@ import { h, render } from "../vendor/preact.js";
 import htm from "../vendor/htm.js";
 import { useState } from "../vendor/hooks.js";
 
-export { useEffect, useMemo, useRef, useState } from "../vendor/hooks.js";
+export { useEffect, useLayoutEffect, useMemo, useRef, useState } from "../vendor/hooks.js";
 export { batch, signal } from "../vendor/signals.js";
 export const html = htm.bind(h);
 export { render };
