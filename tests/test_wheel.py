@@ -11,6 +11,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from tests.serve.test_offline import shown_alone
 
 ROOT = Path(__file__).parent.parent
 DECIDES_RESULTS = ("Cargo.lock", "Cargo.toml", "rust-toolchain.toml")
@@ -29,7 +30,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def constraints(directory: Path) -> Path:
     """Write the versions of the lock without their digests, which pip wants of all or none."""
-    lock = (ROOT / "requirements" / "setup.txt").read_text(encoding="utf-8")
+    lock = (ROOT / "requirements" / "dev.txt").read_text(encoding="utf-8")
     path = directory / "constraints.txt"
     path.write_text("\n".join(re.findall(r"^[\w.-]+==[\w.]+", lock, re.MULTILINE)))
     return path
@@ -44,9 +45,42 @@ def test_the_wheel_brings_the_page_with_the_engine_for_browsers(built: Path) -> 
     assert {f"{page}/lessons/bufferbloat/text.md", "sojourn/serve/templates/page.html"} <= names
 
 
+@pytest.fixture(scope="module")
+def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
+    """Install the wheel into an empty environment; return its programs, and the variables of a shell there."""
+    (wheel,) = built.glob("*.whl")
+    home = tmp_path_factory.mktemp("empty")
+    venv.create(home / "empty", with_pip=True)
+    programs = home / "empty" / "bin"
+    assert shutil.which("cargo", path=str(programs)) is None
+    # Nothing else is found: neither a compiler nor what this process has on its way to modules.
+    clean = {"PATH": str(programs), "SOJOURN_STORE": str(home / "store"), "NO_COLOR": "1"}
+    network = {name: value for name, value in os.environ.items() if name.lower().endswith("proxy")}
+    pip = [programs / "python", "-m", "pip", "--disable-pip-version-check", "--quiet"]
+    limits = constraints(home)
+    found = subprocess.run(
+        [sys.executable, "-m", "pip", "cache", "dir"], capture_output=True, text=True, check=False
+    )
+    subprocess.run(
+        [
+            *pip,
+            "install",
+            "--only-binary",
+            ":all:",
+            "--no-compile",
+            "-c",
+            limits,
+            f"{wheel}[serve]",
+        ],
+        env={**network, **clean, "PIP_CACHE_DIR": found.stdout.strip()},
+        check=True,
+    )
+    return programs, clean
+
+
 @pytest.mark.slow
 def test_the_wheel_runs_in_an_empty_environment_without_a_compiler(
-    built: Path, tmp_path: Path
+    built: Path, installed: tuple[Path, dict[str, str]], tmp_path: Path
 ) -> None:
     (wheel,) = built.glob("*.whl")
     assert "-cp311-abi3-" in wheel.name
@@ -57,22 +91,7 @@ def test_the_wheel_runs_in_an_empty_environment_without_a_compiler(
         for path in (package / "sojourn" / folder).rglob("*"):
             if path.is_file() and "__pycache__" not in path.parts:
                 assert str(path.relative_to(package)) in names
-    venv.create(tmp_path / "empty", with_pip=True)
-    programs = tmp_path / "empty" / "bin"
-    assert shutil.which("cargo", path=str(programs)) is None
-    # Nothing else is found: neither a compiler nor what this process has on its way to modules.
-    clean = {"PATH": str(programs), "SOJOURN_STORE": str(tmp_path / "store"), "NO_COLOR": "1"}
-    network = {name: value for name, value in os.environ.items() if name.lower().endswith("proxy")}
-    pip = [programs / "python", "-m", "pip", "--disable-pip-version-check", "--quiet"]
-    limits = constraints(tmp_path)
-    found = subprocess.run(
-        [sys.executable, "-m", "pip", "cache", "dir"], capture_output=True, text=True, check=False
-    )
-    subprocess.run(
-        [*pip, "install", "--only-binary", ":all:", "--no-compile", "-c", limits, wheel],
-        env={**network, **clean, "PIP_CACHE_DIR": found.stdout.strip()},
-        check=True,
-    )
+    programs, clean = installed
 
     def run(*arguments: str) -> str:
         done = subprocess.run(
@@ -105,7 +124,21 @@ def test_the_wheel_runs_in_an_empty_environment_without_a_compiler(
         text=True,
         check=False,
     )
-    assert home.stdout.startswith(str(tmp_path)), home.stderr
+    assert home.stdout.startswith(str(programs.parent)), home.stderr
+
+
+@pytest.mark.slow
+def test_the_installed_page_shows_a_lesson_without_a_network(
+    installed: tuple[Path, dict[str, str]], tmp_path: Path
+) -> None:
+    programs, clean = installed
+    variables = [f"{name}={value}" for name, value in clean.items()]
+    command = [programs / "sojourn", "serve", "lesson", "bufferbloat", "--json", "--port", "0"]
+    assert shown_alone(["env", "-i", *variables, *map(str, command)], tmp_path) == (
+        "tab",
+        "Is a longer buffer better?",
+        [],
+    )
 
 
 @pytest.mark.slow

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 
 import pytest
 
 from sojourn.errors import UsageError
-from sojourn.serve.lessons import SEEDS, Lesson, lessons, simulated
+from sojourn.serve.lessons import SEEDS, Lesson, judged, lessons, simulated
 from sojourn.serve.site import read, site
 from sojourn.serve.teacher import teacher_body
+from support import CommandLine
 
 LESSONS = {lesson.name: lesson for lesson in lessons()}
 
@@ -34,6 +36,23 @@ def test_each_claim_holds_with_nineteen_of_twenty_seeds(name: str) -> None:
         values = numbers[claim.run][claim.of]
         assert len(values) == len(SEEDS) == 20
         assert claim.held(numbers) >= 19, f"{claim.says} {min(values)} to {max(values)}"
+
+
+def test_the_command_runs_what_a_lesson_claims_and_shows_each_seed(sojourn: CommandLine) -> None:
+    done = sojourn("serve", "lesson", "bufferbloat", "--check")
+    assert done.status == 0, done.stderr
+    rows = done.stdout.splitlines()
+    assert len(rows) == 1 + len(LESSONS["bufferbloat"].claims)
+    assert all("●" * 20 in row and "20 of 20" in row for row in rows[1:])
+    for wrong in (("--check",), ("lesson", "nothing", "--check")):
+        assert sojourn("serve", *wrong).status == 2
+
+
+def test_a_claim_that_fails_with_two_seeds_does_not_stand(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sojourn.serve.lessons.SEEDS", range(1, 4))
+    claim = dataclasses.replace(LESSONS["grants"].claims[0], below=0.0, above=None, above_run=None)
+    (verdict,) = judged(dataclasses.replace(LESSONS["grants"], claims=(claim,)))
+    assert (verdict.strip, verdict.is_kept, len(verdict.values)) == ("○○○", False, 3)
 
 
 def typed_numbers(lesson: Lesson) -> list[str]:

@@ -70,28 +70,27 @@ def can_be_alone() -> bool:
     return subprocess.run([*ALONE, "true"], capture_output=True, check=False).returncode == 0
 
 
-@needs_engine
-def test_a_lesson_needs_no_network(tmp_path: Path) -> None:
+def shown_alone(serve: list[str], home: Path) -> tuple[str, str, list[str]]:
+    """Open what a command serves where there is no network; return its engine, its title and what the browser complained of."""
     if not can_be_alone():
         pytest.skip("the page without a network: it takes namespaces of users, and a browser")
-    serve = [
-        sys.executable,
-        "-m",
-        "sojourn",
-        "serve",
-        "lesson",
-        "bufferbloat",
-        "--json",
-        "--port",
-        "0",
-    ]
     done = subprocess.run(
         [*ALONE, sys.executable, "-c", OFFLINE, *serve],
-        cwd=tmp_path,
+        cwd=home,
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr
     live, title, complaints = json.loads(done.stdout)
-    assert (live, title, complaints) == ("tab", "Is a longer buffer better?", [])
+    return live, title, complaints
+
+
+@needs_engine
+def test_a_lesson_needs_no_network(tmp_path: Path) -> None:
+    lesson = ["serve", "lesson", "bufferbloat", "--json", "--port", "0"]
+    assert shown_alone([sys.executable, "-m", "sojourn", *lesson], tmp_path) == (
+        "tab",
+        "Is a longer buffer better?",
+        [],
+    )

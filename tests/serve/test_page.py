@@ -258,6 +258,20 @@ def test_many_moves_take_no_more_memory_and_the_last_one_is_shown(page: Any) -> 
     assert moved[3] == "27 KB"
 
 
+def test_each_of_twenty_seeds_is_a_dot(page: Any) -> None:
+    run(page, 'await m.change(m.a, "duration", "3 s");')
+    page.find_element("xpath", "//summary[text()='The same with other seeds']").click()
+    wait(page, "/^Seeds 1 to 20/.test(document.querySelector('.seeds p')?.textContent ?? '')")
+    strips = page.find_elements("css selector", ".strip")
+    assert len(strips) == len(readings(page))
+    assert {len(strip.find_elements("css selector", "circle")) for strip in strips} == {20}
+    # The run in front is one of them.
+    shown = float(readings(page)["call: MOS"][0])
+    words = strips[list(readings(page)).index("call: MOS")]
+    least, most = re.findall(r"([\d.]+) to ([\d.]+)", words.get_attribute("aria-label"))[0]
+    assert float(least) <= shown <= float(most)
+
+
 def test_everything_is_reached_by_the_tabulator_and_nothing_holds_it(page: Any) -> None:
     from selenium.webdriver.common.keys import Keys
 

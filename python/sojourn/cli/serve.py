@@ -7,9 +7,10 @@ from pathlib import Path
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Generator
+    from collections.abc import Generator, Sequence
 
     from sojourn.cli.arguments import Parser
+    from sojourn.serve.lessons import Lesson
 
 __all__ = ["arguments", "execute"]
 
@@ -49,7 +50,10 @@ def arguments(parser: Parser) -> None:
     parser.option("--jobs", "N", "Runs of a study at a time.", type=whole_number(1, 1024))
     parser.option("--memory", "SIZE", "Memory of a study's runs, such as 8GB.", type=memory_size)
     parser.flag("--no-open", "Open no browser.")
-    parser.flag("--json", "Print one JSON object with the link and nothing else.")
+    parser.flag(
+        "--check", "With `lesson`: run its claims with seeds 1 to 20, and say how each went."
+    )
+    parser.flag("--json", "Print one JSON object, with the link or with what was checked.")
 
 
 def execute(options: Namespace) -> int:
@@ -66,13 +70,18 @@ def execute(options: Namespace) -> int:
     what: list[str] = options.what
     lesson = ""
     if what[:1] == ["lesson"]:
-        known = {one.name: one.title for one in lessons()}
+        known = {one.name: one for one in lessons()}
+        for name in what[1:] if options.check else what[1:2]:
+            if name not in known:
+                raise UsageError(f"no lesson '{name}'", f"lessons are {', '.join(known)}")
+        if options.check:
+            return _check([known[name] for name in what[1:] or known], as_json=options.json)
         if len(what) == 1:
-            print_table(["lesson", "question"], list(known.items()))
+            print_table(["lesson", "question"], [(one.name, one.title) for one in known.values()])
             return 0
         lesson, what = what[1], what[2:]
-        if lesson not in known:
-            raise UsageError(f"no lesson '{lesson}'", f"lessons are {', '.join(known)}")
+    elif options.check:
+        raise UsageError("only lessons have claims", "sojourn serve lesson --check")
     try:
         from sojourn.serve.service import PORT, Wishes, named, opened, serve
     except ImportError as error:
@@ -119,6 +128,41 @@ def execute(options: Namespace) -> int:
         note("a study was cut off; its finished runs are in the store, and it goes on from there")
         return ExitStatus.INTERRUPTED
     return 0
+
+
+def _check(chosen: Sequence[Lesson], *, as_json: bool) -> int:
+    """Judge what these lessons claim; the status says whether all of it holds."""
+    from sojourn.cli.console import print_json, print_rows
+    from sojourn.serve.lessons import SEEDS, Verdict, judged, median_and_range
+
+    found: dict[str, list[Verdict]] = {}
+
+    def rows() -> Generator[tuple[str, ...]]:
+        for lesson in chosen:
+            found[lesson.name] = judged(lesson)
+            for one in found[lesson.name]:
+                median, spread = median_and_range(one.values, one.claim.of)
+                held = f"{sum(one.holds)} of {len(one.holds)}"
+                yield (lesson.name, one.strip, held, median, spread, one.claim.of, one.claim.says)
+
+    head = ("lesson", f"seeds {SEEDS[0]} to {SEEDS[-1]}", "holds", "median", "range", "of", "claim")
+    if as_json:
+        list(rows())
+        print_json(
+            {
+                "seeds": list(SEEDS),
+                "lessons": {
+                    name: [
+                        {"claim": one.claim.says, "holds": one.holds, "values": one.values}
+                        for one in verdicts
+                    ]
+                    for name, verdicts in found.items()
+                },
+            }
+        )
+    else:
+        print_rows(head, rows())
+    return 0 if all(one.is_kept for verdicts in found.values() for one in verdicts) else 1
 
 
 def _address(lesson: str, paths: tuple[Path, ...]) -> str:

@@ -30,6 +30,8 @@ __all__ = [
     "Claim",
     "Lesson",
     "Numbers",
+    "Verdict",
+    "judged",
     "lessons",
     "median_and_range",
     "simulated",
@@ -63,18 +65,22 @@ class Claim:
     above_run: str | None
     """The run whose value this one's is above, seed by seed."""
 
-    def held(self, numbers: Numbers) -> int:
-        """Return with how many seeds it holds."""
+    def holds(self, numbers: Numbers) -> list[bool]:
+        """Return whether it holds, seed by seed."""
         values = numbers[self.run][self.of]
         others = (
             numbers[self.above_run][self.of] if self.above_run else [float("-inf")] * len(values)
         )
-        return sum(
+        return [
             (self.below is None or value < self.below)
             and (self.above is None or value > self.above)
             and value > other
             for value, other in zip(values, others, strict=True)
-        )
+        ]
+
+    def held(self, numbers: Numbers) -> int:
+        """Return with how many seeds it holds."""
+        return sum(self.holds(numbers))
 
 
 @dataclass(frozen=True)
@@ -219,15 +225,49 @@ def _runs(lesson: Lesson, name: str) -> Iterator[dict[str, float]]:
         }
 
 
-def simulated(lesson: Lesson) -> dict[str, dict[str, list[float]]]:
-    """Run all that a lesson names, with all seeds."""
+def simulated(
+    lesson: Lesson, wanted: set[tuple[str, str]] | None = None
+) -> dict[str, dict[str, list[float]]]:
+    """Run what a lesson names with all seeds; keep the wanted values, by default all."""
     found: dict[str, dict[str, list[float]]] = {}
-    wanted = lesson.wanted()
+    wanted = lesson.wanted() if wanted is None else wanted
     for run in lesson.runs:
         names = sorted(of for one, of in wanted if one == run)
+        if not names:
+            continue
         values = list(_runs(lesson, run))
         found[run] = {name: [one[name] for one in values] for name in names}
     return found
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How a claim of a lesson went with all seeds."""
+
+    claim: Claim
+    holds: list[bool]
+    values: list[float]
+
+    @property
+    def is_kept(self) -> bool:
+        """Return whether it may stand: one seed of twenty may say otherwise."""
+        return sum(self.holds) >= len(self.holds) - 1
+
+    @property
+    def strip(self) -> str:
+        """Return a sign for each seed, in their order."""
+        return "".join("●" if held else "○" for held in self.holds)
+
+
+def judged(lesson: Lesson) -> list[Verdict]:
+    """Run a lesson's claims anew with all seeds, and judge each."""
+    wanted = {(claim.run, claim.of) for claim in lesson.claims}
+    wanted |= {(claim.above_run, claim.of) for claim in lesson.claims if claim.above_run}
+    numbers = simulated(lesson, wanted)
+    return [
+        Verdict(claim, claim.holds(numbers), numbers[claim.run][claim.of])
+        for claim in lesson.claims
+    ]
 
 
 def median_and_range(values: list[float], of: str) -> tuple[str, str]:

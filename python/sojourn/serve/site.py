@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 from pathlib import Path
@@ -19,7 +20,7 @@ from sojourn.serve.lessons import PAGE, SCENARIOS, Lesson, Numbers, lessons
 from sojourn.serve.picture import delay_picture
 from sojourn.serve.teacher import checked_base, teacher_body
 
-__all__ = ["Content", "Site", "export", "read", "site"]
+__all__ = ["Content", "Site", "export", "read", "site", "slim"]
 
 COPIED = ("css", "js", "vendor")
 
@@ -101,7 +102,7 @@ def site(
     home = checked_base(base) if base else ""
     offered = _offered(scenarios)
     files: Site = {
-        path.relative_to(PAGE).as_posix(): path
+        path.relative_to(PAGE).as_posix(): cache(partial(slim, path)) if folder == "js" else path
         for folder in COPIED
         for path in sorted((PAGE / folder).iterdir())
     }
@@ -171,6 +172,15 @@ def _offered(more: Iterable[Path]) -> dict[str, str]:
         text = load_scenario(path).text
         offered.setdefault(path.stem, text)
     return offered
+
+
+COMMENT = re.compile(r"^[ \t]*(?://[^\n]*|/\*\*.*?\*/)\n", re.MULTILINE | re.DOTALL)
+
+
+def slim(script: Path) -> bytes:
+    """Return a script without lines of comments and without indentation: a browser reads neither, and a line carries both."""
+    text = COMMENT.sub("", script.read_text(encoding="utf-8"))
+    return re.sub(r"^[ \t]+", "", text, flags=re.MULTILINE).encode()
 
 
 def _template() -> jinja2.Template:

@@ -112,6 +112,7 @@ function Explore({ model, scenarios }) {
         <${Pictures} model=${model} />
         ${a ? html`<${Readings} a=${a} b=${b} />` : null}
         ${a ? html`<${Later} title="Hear it" load=${() => import("./hear.js").then(({ Hear }) => Hear)} model=${model} />` : null}
+        ${a ? html`<${Later} title="The same with other seeds" load=${() => import("./seeds.js").then(({ Seeds }) => Seeds)} model=${model} />` : null}
         <${Exports} model=${model} />
       </div>
     </div>

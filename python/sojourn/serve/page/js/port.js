@@ -54,6 +54,11 @@ export class WasmEngine {
     });
   }
 
+  /** Ends the worker; nothing is asked of it any more. */
+  end() {
+    (this.worker.terminate ?? this.worker.close).call(this.worker);
+  }
+
   load(warmUp) {
     return this.ask("load", { url: address("engine.wasm"), warmUp });
   }
