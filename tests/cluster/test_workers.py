@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from sojourn.cluster.attend import unit_length
 from sojourn.cluster.child import MAKE
 from sojourn.cluster.claims import Board
-from sojourn.cluster.drive import Crowd, unit_length
+from sojourn.cluster.drive import Crowd
+from sojourn.cluster.notes import DoneNote
 from sojourn.cluster.shared_plan import (
     Round,
     SharedPlan,
@@ -109,7 +111,7 @@ def test_workers_give_the_bits_of_threads_and_another_store_fetches_them(tmp_pat
     assert len(kept_runs(plan, far)) == len(kept_runs(plan, here)) == 8
     results = {metrics(tmp_path / f"r{n}", plan, one) for n, one in enumerate((near, far, here))}
     assert len(results) == 1
-    assert shared.names(f"{plan_of(plan).place}/claims") == []
+    assert shared.names(f"{shared_of(plan).place}/claims") == []
     # Another machine finds all of it there, and starts nobody.
     crowd = crowd_of(shared, said)
     assert make(plan, Store(tmp_path / "third"), crowd) == 8
@@ -196,11 +198,15 @@ def test_a_process_that_cannot_start_ends_the_worker_and_not_the_runs(tmp_path: 
     assert objects.names("v2/quarantine") == []
 
 
+def shared_of(plan: Plan) -> SharedPlan:
+    return plan_of(plan.study, plan.length)
+
+
 def published(
     objects: Objects, plan: Plan, unit_s: float = 1.0, patience_s: float = 3.0
 ) -> SharedPlan:
     """Publish a plan with a unit for each point."""
-    shared = plan_of(plan)
+    shared = shared_of(plan)
     publish(objects, shared)
     spans = [Span(first=0, points=len(plan.points), seed=1, seeds=len(plan.seeds))]
     one = Round(spans=spans, runs_per_unit=len(plan.seeds), unit_s=unit_s, patience_s=patience_s)
@@ -243,7 +249,7 @@ def test_units_are_claimed_once_until_the_patience_with_a_claim_is_over(
     taken = [claim for board in (one, other, one, other) if (claim := board.take()) is not None]
     assert len({claim.unit.name for claim in taken}) == 4
     assert one.take() is None
-    one.finish(taken[0], {})
+    one.finish(taken[0], DoneNote())
     other.give_back(taken[1])
     again = one.take()
     assert again is not None
@@ -261,7 +267,7 @@ def test_the_last_unit_is_made_once_more_when_it_is_late(
     one, other = (board_of(objects, shared, name, clock) for name in ("one", "other"))
     taken = [claim for _ in range(4) if (claim := one.take()) is not None]
     for claim in taken[1:]:
-        one.finish(claim, {})
+        one.finish(claim, DoneNote())
     clock[0] += 59.0
     assert other.take() is None
     clock[0] += 2.0
@@ -309,7 +315,7 @@ def test_units_are_whole_points_while_they_fit(
 
 def test_a_worker_of_another_version_makes_nothing_and_leaves_a_note(tmp_path: Path) -> None:
     objects = FolderObjects(tmp_path / "shared")
-    shared = plan_of(small_plan(tmp_path)).model_copy(update={"engine_version": "0.0.1+other"})
+    shared = shared_of(small_plan(tmp_path)).model_copy(update={"engine_version": "0.0.1+other"})
     publish(objects, shared)
     with pytest.raises(OtherVersion, match=r"is of engine 0\.0\.1") as told:
         Worker(objects, shared)
@@ -340,7 +346,7 @@ def test_a_plan_that_is_not_what_its_name_says_is_refused(
     tmp_path: Path, change: Callable[[str], str]
 ) -> None:
     objects = FolderObjects(tmp_path / "shared")
-    shared = plan_of(small_plan(tmp_path))
+    shared = shared_of(small_plan(tmp_path))
     text = change(shared.model_dump_json(by_alias=True))
     objects.create(f"{shared.place}/plan.json", text.encode())
     with pytest.raises(RecordError, match=r"is not readable|has been changed"):
@@ -349,7 +355,7 @@ def test_a_plan_that_is_not_what_its_name_says_is_refused(
 
 def test_a_plan_writes_no_file_outside_its_folder(tmp_path: Path) -> None:
     objects = FolderObjects(tmp_path / "shared")
-    own = plan_of(small_plan(tmp_path))
+    own = shared_of(small_plan(tmp_path))
     shared = SharedPlan.model_validate_json(foreign_file(own.model_dump_json(by_alias=True)))
     from sojourn.cluster.shared_plan import OpenPlan
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from sojourn.cluster.maker import UNDER_WAY
 from sojourn.cluster.shared_plan import SharedPlan
-from sojourn.errors import EnvironmentFailure, plain
+from sojourn.errors import EnvironmentFailure, plain, why
 from sojourn.files import read_file, write_file
 from sojourn.isolated import python_command
 
@@ -62,7 +62,7 @@ class Maker:
             write_file(self.folder / "plan.json", shared.model_dump_json(by_alias=True))
         except OSError as error:
             raise EnvironmentFailure(
-                f"no place for temporary files: {error.strerror}", "set TMPDIR to another folder"
+                f"no place for temporary files: {why(error)}", "set TMPDIR to another folder"
             ) from error
         self._share, self._statements = share, statements
         self._process: subprocess.Popen[bytes] | None = None
@@ -90,6 +90,8 @@ class Maker:
 
     def _started(self) -> subprocess.Popen[bytes]:
         with self._lock:
+            if self._is_closed:
+                raise EnvironmentFailure("the process that makes runs was ended")
             if self._process is None:
                 folder = self.folder / "work"
                 shutil.rmtree(folder, ignore_errors=True)

@@ -7,12 +7,12 @@ Two workers may then make the same unit; both end with the same, and one copy is
 from __future__ import annotations
 
 import hashlib
-import json
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from sojourn.cluster.notes import ClaimNote, DoneNote, read_note
 from sojourn.cluster.shared_plan import Round, SharedPlan, Unit, read_rounds, units_of
 from sojourn.store.objects import Objects
 
@@ -21,7 +21,7 @@ __all__ = ["Board", "Claim"]
 AT_THE_END = 0.02
 """Share of units below which an idle worker makes one that is late once more, though its claim has not expired.
 
-chosen: what it costs is a part of the last units.
+chosen: it costs a fiftieth of the runs at most, made twice by workers that had nothing else to do.
 """
 
 
@@ -44,7 +44,7 @@ CAREFUL_FROM = 2
 
 
 class Board:
-    """The units of a plan as the store tells them; what has been done stays done.
+    """The units of a plan as the store tells them.
 
     Parameters
     ----------
@@ -81,13 +81,11 @@ class Board:
         for unit in units_of(self._rounds[known:], known):
             self.units[unit.name] = unit
         place = self._shared.place
-        self.done.update(
-            name.removesuffix(".json") for name in self._objects.names(f"{place}/done")
-        )
+        self.done = {name.removesuffix(".json") for name in self._objects.names(f"{place}/done")}
         claims: dict[str, int] = {}
         for name in self._objects.names(f"{place}/claims"):
             unit, _, number = name.partition("/")
-            if number.isdigit():
+            if number.isdecimal():
                 claims[unit] = max(claims.get(unit, -1), int(number))
         self._claims = claims
 
@@ -130,14 +128,14 @@ class Board:
                 continue
             begun = self._begun(unit, number)
             patience = unit.unit_s if is_end and number == 0 else unit.patience_s
-            if begun is None or self._now() - begun < max(patience, LEAST_PATIENCE_S):
+            if begun is None or self._now() - begun < max(patience, CLOCKS_DIFFER_S):
                 continue
             if (claim := self._claim(unit, number + 1)) is not None:
                 return claim
         return None
 
     def _begun(self, unit: Unit, number: int) -> float | None:
-        """Return when a claim was made; nothing if it was given back meanwhile."""
+        """Return when a claim was made, by a clock that is not ahead of ours; nothing if it was given back meanwhile."""
         known = self._times.get(unit.name)
         if known is not None and known[0] == number:
             return known[1]
@@ -145,23 +143,20 @@ class Board:
         if content is None:
             self._claims.pop(unit.name, None)
             return None
-        try:
-            begun = float(json.loads(content)["begun"])
-        except (ValueError, KeyError, TypeError):
-            begun = 0.0  # nobody who works here has written that
+        begun = min(read_note(ClaimNote, content).begun, self._now())
         self._times[unit.name] = number, begun
         return begun
 
     def _claim(self, unit: Unit, number: int) -> Claim | None:
-        said = {
-            "worker": self._worker,
-            "engine_version": self._shared.engine_version,
-            "begun": self._now(),
-            "ends": self._now() + unit.unit_s,
-            "nonce": uuid.uuid4().hex,  # tells an answer that was lost from another's claim
-        }
+        note = ClaimNote(
+            worker=self._worker,
+            engine_version=self._shared.engine_version,
+            begun=self._now(),
+            ends=self._now() + unit.unit_s,
+            nonce=uuid.uuid4().hex,
+        )
         name = f"{self._shared.place}/claims/{unit.name}/{number}"
-        is_ours = self._objects.create(name, json.dumps(said).encode())
+        is_ours = self._objects.create(name, note.model_dump_json().encode())
         self._claims[unit.name] = max(self._claims.get(unit.name, -1), number)
         return Claim(unit, number) if is_ours else None
 
@@ -171,12 +166,12 @@ class Board:
         self._objects.delete(f"{place}/{claim.number}")
         self._claims.pop(claim.unit.name, None)
 
-    def finish(self, claim: Claim, said: Mapping[str, object]) -> bool:
-        """Note that a unit has its result; return whether nobody was faster."""
-        content = json.dumps({**said, "worker": self._worker}).encode()
+    def finish(self, claim: Claim, note: DoneNote) -> None:
+        """Note that a unit has its result; if somebody was faster, theirs counts."""
+        content = note.model_dump_json().encode()
+        self._objects.create(f"{self._shared.place}/done/{claim.unit.name}.json", content)
         self.done.add(claim.unit.name)
-        return self._objects.create(f"{self._shared.place}/done/{claim.unit.name}.json", content)
 
 
-LEAST_PATIENCE_S = 1.0
+CLOCKS_DIFFER_S = 1.0
 """chosen: clocks of machines differ, by less than a second where anybody looks after them."""

@@ -16,9 +16,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
+from sojourn.cluster.notes import Missing
 from sojourn.cluster.shared_plan import OpenPlan, Span, open_plan
 from sojourn.engine import simulate
-from sojourn.errors import RunError, SojournError
+from sojourn.errors import RunError, SojournError, why
 from sojourn.files import make_folder, write_file
 from sojourn.memory import budget
 from sojourn.store import PackedRun, pack_segment
@@ -50,6 +51,8 @@ def main() -> None:
             answer = make_unit(opened, request, folder, budget(share))
         except SojournError as error:
             answer = {"error": error.message}
+        except OSError as error:  # a full disk, which is not the fault of the run under way
+            answer = {"error": f"cannot write {folder}: {why(error)}"}
         _say(answers, answer)
 
 
@@ -76,8 +79,7 @@ def make_unit(
     opened
         The plan.
     request
-        `spans` of the unit; `without`, keys of runs that are left out; `only`, the key of the only run to make, or
-        nothing; `list`, whether runs are listed instead of made.
+        `spans` of the unit; `without`, keys of runs that are left out; `list`, whether runs are listed instead of made.
     folder
         Where to write.
     memory
@@ -87,19 +89,21 @@ def make_unit(
     -------
     dict
         `segments`, names of folders below `folder`; `failed`, point, seed, key and what went wrong of runs without a
-        result; `runs`, how many were made; `packet_hops` and `cpu_s` of them. Or `listed`: point, seed and key of each.
+        result; `runs`, how many were made; `packet_hops` and `cpu_s` of them. Or `listed`, number and name of the point,
+        seed and key of each, and `failed`.
     """
-    without, only = set(request.get("without", ())), request.get("only")
-    failed: list[tuple[str, int, str, str]] = []
+    without = set(request.get("without", ()))
+    failed: list[Missing] = []
     specs = _specs(opened, [Span.model_validate(span) for span in request["spans"]], failed)
     if request.get("list"):
-        return {"listed": [(spec.point, spec.seed, spec.key) for spec in specs]}
+        listed = [(number, spec.point, spec.seed, spec.key) for number, spec in specs]
+        return {"listed": listed, "failed": failed}
     made = _Made(folder)
     under_way = os.open(folder / UNDER_WAY, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
-        for spec in specs:
+        for _, spec in specs:
             key = spec.key
-            if key in without or (only is not None and key != only):
+            if key in without:
                 continue
             os.pwrite(under_way, key.encode(), 0)
             try:
@@ -116,7 +120,7 @@ def make_unit(
     made.keep()
     return {
         "segments": made.segments,
-        "failed": failed if only is None else [one for one in failed if one[2] == only],
+        "failed": failed,
         "runs": made.runs,
         "packet_hops": made.packet_hops,
         "cpu_s": made.cpu_s,
@@ -124,19 +128,21 @@ def make_unit(
 
 
 def _specs(
-    opened: OpenPlan, spans: list[Span], failed: list[tuple[str, int, str, str]]
-) -> Iterator[RunSpec]:
-    """Give the runs of a unit; those of an invalid point have failed."""
+    opened: OpenPlan, spans: list[Span], failed: list[Missing]
+) -> Iterator[tuple[int, RunSpec]]:
+    """Give the runs of a unit with the numbers of their points; those of an invalid point have failed."""
     for span in spans:
         for number in range(span.first, span.first + span.points):
             try:
-                yield from opened.runs_of_point(number, span.seed, span.seeds)
+                specs = opened.runs_of_point(number, span.seed, span.seeds)
             except SojournError as error:
                 name = opened.points.name(number) or ""
                 failed += [
                     (name, seed, "", error.message)
                     for seed in range(span.seed, span.seed + span.seeds)
                 ]
+            else:
+                yield from ((number, spec) for spec in specs)
 
 
 class _Made:

@@ -6,14 +6,16 @@ not looked at, each value of each axis is checked once, and the corners.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sojourn.cluster.shared_plan import Span
 from sojourn.engine import simulate
 from sojourn.errors import RunError, ScenarioError, StudyError
 from sojourn.scenario import Scenario
@@ -22,7 +24,15 @@ from sojourn.study.definition import StudyDefinition
 from sojourn.study.expand import NumberedPoints
 from sojourn.study.plan import PlannedPoint, RunLength, RunSpec, runs_of
 
-__all__ = ["Count", "Price", "check_some", "count_of_study", "price_of"]
+__all__ = [
+    "Count",
+    "Price",
+    "check_some",
+    "count_of_study",
+    "measured",
+    "price_of",
+    "spans_of_study",
+]
 
 PILOT_RUNS = 50
 PILOT_S = 30.0
@@ -61,16 +71,28 @@ class Count:
     is_exact: bool
 
 
-def count_of_study(definition: StudyDefinition, seeds: int) -> Count:
-    """Return how large a study is, without expanding it."""
+def spans_of_study(definition: StudyDefinition, seeds: int) -> list[Span]:
+    """Return the runs of a study by the numbers of its points: a span for each listed point, and one for each matrix."""
     from sojourn.study.axes import count_of
 
     sizes = [(1, max(seeds, point.seeds)) for point in definition.points.values()]
-    is_exact = True
     for _, matrix in definition.matrices():
         sizes.append((count_of(matrix.axes, matrix.sample), max(seeds, matrix.seeds)))
-        is_exact = is_exact and not matrix.exclude
-    return Count(sum(n for n, _ in sizes), sum(n * k for n, k in sizes), is_exact)
+    first = 0
+    spans: list[Span] = []
+    for points, own in sizes:
+        seed = definition.seeds.first
+        spans.append(Span(first=first, points=points, seed=seed, seeds=own))
+        first += points
+    return spans
+
+
+def count_of_study(definition: StudyDefinition, seeds: int) -> Count:
+    """Return how large a study is, without expanding it."""
+    spans = spans_of_study(definition, seeds)
+    is_exact = not any(matrix.exclude for _, matrix in definition.matrices())
+    points = sum(span.points for span in spans)
+    return Count(points, sum(span.points * span.seeds for span in spans), is_exact)
 
 
 def check_some(definition: StudyDefinition, points: NumberedPoints) -> int:
@@ -168,32 +190,43 @@ def price_of(
             specs += draw.sample(own, min(len(own), 1 if len(points) >= PILOT_RUNS else PILOT_RUNS))
         if len(specs) >= PILOT_RUNS:
             break
-    deadline = time.monotonic() + PILOT_S
-    packed: list[PackedRun] = []
+    specs = specs[:PILOT_RUNS]
     took: list[float] = []
-    keep: list[frozenset[str]] = []
-    for spec in specs[:PILOT_RUNS]:
-        began = time.process_time()
-        try:
-            records = simulate(spec.scenario.compiled, spec.seed)
-        except RunError:
-            continue
-        packed.append(
-            PackedRun.of(records, spec.key, spec.seed, spec.together.canonical, spec.keep)
-        )
-        took.append(time.process_time() - began + EXTRA_S)
-        keep.append(spec.keep)
-        if time.monotonic() > deadline:
-            break
+    packed: list[PackedRun] = []
+    for seconds, run in measured(specs, PILOT_S):
+        took.append(seconds + EXTRA_S)
+        packed.append(run)
     if not packed:
         raise RunError("none of the runs that were tried came to its end", "try `sojourn run`")
-    _, files = pack_segment(packed, frozenset[str]().union(*keep))
+    _, files = pack_segment(packed, frozenset[str]().union(*(spec.keep for spec in specs)))
     return Price(
         len(packed),
         _interval(np.array(took)),
         float(np.mean([run.statistics["packet_hops"] for run in packed])),
         sum(map(len, files.values())) / len(packed),
     )
+
+
+def measured(specs: Iterable[RunSpec], within_s: float) -> Iterator[tuple[float, PackedRun]]:
+    """Make runs, and give what is kept of each and its processor time; those that fail are left out.
+
+    Parameters
+    ----------
+    specs
+        The runs.
+    within_s
+        After how long no further one is begun.
+    """
+    deadline = time.monotonic() + within_s
+    for spec in specs:
+        began = time.process_time()
+        with contextlib.suppress(RunError):  # who makes it in earnest will tell
+            records = simulate(spec.scenario.compiled, spec.seed)
+            key, canonical = spec.key, spec.together.canonical
+            run = PackedRun.of(records, key, spec.seed, canonical, spec.keep)
+            yield time.process_time() - began, run
+        if time.monotonic() > deadline:
+            return
 
 
 def _interval(took: np.ndarray) -> tuple[float, float, float]:

@@ -24,7 +24,8 @@ from sojourn.store.objects import Objects
 from sojourn.study.definition import StudyDefinition, load_definition
 from sojourn.study.expand import NumberedPoints
 from sojourn.study.files import companions, is_inside
-from sojourn.study.plan import Plan, PlannedPoint, RunLength, RunSpec, runs_of
+from sojourn.study.library import Study
+from sojourn.study.plan import PlannedPoint, RunLength, RunSpec, runs_of
 
 __all__ = [
     "OpenPlan",
@@ -151,15 +152,14 @@ class SharedPlan(Strict):
             )
 
 
-def plan_of(plan: Plan) -> SharedPlan:
-    """Return what a shared store keeps of a plan.
+def plan_of(study: Study, length: RunLength) -> SharedPlan:
+    """Return what a shared store keeps of a study with runs of a length.
 
     Raises
     ------
     UsageError
         If its runs need something of this machine.
     """
-    study = plan.study
     if study.plugins:
         raise UsageError("a plugin runs on this machine only", "leave out --plugin, or the workers")
     names = [study.path.name, *companions(study.definition)]
@@ -176,8 +176,8 @@ def plan_of(plan: Plan) -> SharedPlan:
         engine_version=_engine.engine_version(),
         files=files,
         base=study.base,
-        duration=plan.length.duration,
-        is_most=plan.length.is_most,
+        duration=length.duration,
+        is_most=length.is_most,
     )
 
 

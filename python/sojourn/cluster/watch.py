@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from sojourn.cluster.shared_plan import SharedPlan, read_rounds, units_of
+from sojourn.cluster.notes import ClaimNote, DoneNote, read_note
+from sojourn.cluster.shared_plan import Round, SharedPlan, read_rounds, units_of
 from sojourn.store.objects import Objects
 
 __all__ = ["Look", "Watch"]
@@ -107,7 +107,8 @@ class Watch:
         self, objects: Objects, shared: SharedPlan, now: Callable[[], float] = time.time
     ) -> None:
         self._objects, self._shared, self._now = objects, shared, now
-        self._notes: dict[str, dict[str, Any]] = {}
+        self._rounds: list[Round] = []
+        self._notes: dict[str, DoneNote] = {}
 
     def look(self) -> Look:
         """Return how far the plan is.
@@ -118,65 +119,48 @@ class Watch:
             If the store does not answer.
         """
         place, now = self._shared.place, self._now()
-        units = {u.name: u for u in units_of(read_rounds(self._objects, self._shared))}
+        self._rounds = read_rounds(self._objects, self._shared, self._rounds)
+        units = {unit.name: unit for unit in units_of(self._rounds)}
         for name in self._objects.names(f"{place}/done"):
             unit = name.removesuffix(".json")
             if unit in units and unit not in self._notes:
-                self._notes[unit] = _numbers(self._objects.read(f"{place}/done/{name}"))
+                content = self._objects.read(f"{place}/done/{name}")
+                self._notes[unit] = read_note(DoneNote, content)
         last: dict[str, int] = {}
         for name in self._objects.names(f"{place}/claims"):
             unit, _, number = name.partition("/")
-            if unit in units and number.isdigit() and unit not in self._notes:
+            if unit in units and number.isdecimal() and unit not in self._notes:
                 last[unit] = max(last.get(unit, 0), int(number))
         workers: set[str] = set()
         for unit, number in last.items():
-            claim = _numbers(self._objects.read(f"{place}/claims/{unit}/{number}"))
-            if now < claim["ends"] + units[unit].unit_s:
-                workers.add(claim["worker"])
+            content = self._objects.read(f"{place}/claims/{unit}/{number}")
+            claim = read_note(ClaimNote, content)
+            if now < claim.ends + units[unit].unit_s:
+                workers.add(claim.worker)
         rounds: dict[str, list[int]] = {}
         for unit in units:
             state = 0 if unit in self._notes else 1 if unit in last else 2
             rounds.setdefault(unit.partition("-")[0], [0, 0, 0])[state] += 1
-        recent = [note for note in self._notes.values() if now - note["at"] <= RECENT_S]
-        began = min((note["at"] - note["wall_s"] for note in recent), default=now)
-        speed = sum(note["runs"] for note in recent) / min(RECENT_S, max(1.0, now - began))
+        recent = [note for note in self._notes.values() if now - note.at <= RECENT_S]
+        began = min((note.at - note.wall_s for note in recent), default=now)
+        speed = sum(note.runs for note in recent) / min(RECENT_S, max(1.0, now - began))
         left = [unit for name, unit in units.items() if name not in self._notes]
         return Look(
             [(a, b, c) for a, b, c in rounds.values()],
             sum(unit.runs for unit in units.values()),
-            int(sum(note["runs"] for note in self._notes.values())),
+            sum(note.runs for note in self._notes.values()),
             speed,
             sorted(workers),
             self._left(sum(unit.runs for unit in left), len(workers)),
-            sorted(key for note in self._notes.values() for key in note["quarantined"]),
+            sorted(key for note in self._notes.values() for _, _, key, _ in note.quarantined),
         )
 
     def _left(self, runs: int, workers: int) -> list[float]:
         """Return how long runs take such workers, by what a run has taken in the units that are done."""
-        took = [n["wall_s"] / n["runs"] for n in self._notes.values() if n["runs"]]
+        took = [note.wall_s / note.runs for note in self._notes.values() if note.runs]
         if not runs or not workers or len(took) < FEWEST_UNITS:
             return []
         draws = (
             np.random.default_rng(1).choice(np.array(took), (BOOTSTRAPS, len(took))).mean(axis=1)
         )
         return [float(one) * runs / workers for one in np.quantile(draws, [0.1, 0.5, 0.9])]
-
-
-def _numbers(content: bytes | None) -> dict[str, Any]:
-    """Return what a note or a claim says, as far as it is what a worker writes."""
-    said: dict[str, Any] = {
-        "at": 0.0, "wall_s": 0.0, "runs": 0.0, "ends": 0.0, "worker": "", "quarantined": []
-    }  # fmt: skip
-    try:
-        found = json.loads(content or b"{}")
-        for name in ("at", "wall_s", "runs", "ends"):
-            said[name] = float(found.get(name, 0.0))
-        said["worker"] = str(found.get("worker", ""))[:LONGEST_WORKER]
-        said["quarantined"] = [str(one[2]) for one in found.get("quarantined", [])]
-    except (ValueError, TypeError, AttributeError, IndexError, RecursionError):
-        pass
-    return said
-
-
-LONGEST_WORKER = 300
-"""Characters of a worker's name. chosen: names of machines have at most 253."""

@@ -13,17 +13,19 @@ import socket
 import threading
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from sojourn.cluster.child import MAKE, Death, Maker
 from sojourn.cluster.claims import Board, Claim
-from sojourn.cluster.shared_plan import SharedPlan, Unit, read_rounds, units_of
-from sojourn.errors import EnvironmentFailure, OtherVersion, RunError, UsageError
+from sojourn.cluster.notes import DoneNote, Missing
+from sojourn.cluster.shared_plan import SharedPlan, Span, Unit, read_rounds, units_of
+from sojourn.errors import EnvironmentFailure, OtherVersion, UsageError
 from sojourn.files import read_file
 from sojourn.store import SEGMENTS_LAYOUT
 from sojourn.store.objects import LARGEST_OBJECT, Objects
+from sojourn.store.segments import LISTING
 
 __all__ = ["Tally", "Worker", "segment_place"]
 
@@ -33,7 +35,8 @@ LOOKS_EVERY_S = 1.0
 FINISHES_WITHIN_S = 20.0
 """How long a unit may go on after a request to end. chosen: batch systems give 30 to 60 s."""
 
-LISTING = "segment.json"
+LEAVES_WITHIN_S = 5.0
+"""How long what is left of a unit may be taken out of the store after that. chosen: with the above, less than 30 s."""
 
 MOST_DEATHS = 20
 """Deaths of the process in one unit before the worker gives up. chosen: then it is not the runs."""
@@ -173,31 +176,40 @@ class Worker:
             maker.close()
             with contextlib.suppress(EnvironmentFailure):
                 self._board.give_back(claim)
+        deadline = time.monotonic() + LEAVES_WITHIN_S
+        for thread in threads:
+            thread.join(max(0.0, deadline - time.monotonic()))
 
     def _loop(self) -> None:
-        maker = Maker(self._shared, self._jobs, self._statements)
+        maker: Maker | None = None
         try:
-            while not self._ending.is_set():
-                if self._until is not None and time.monotonic() >= self._until:
-                    return
-                with self._lock:
-                    claim = self._board.take()
-                    if claim is not None:
-                        self._makers[maker] = claim
-                    elif not self._board.left:
-                        return
-                if claim is None:
-                    self._ending.wait(LOOKS_EVERY_S)
-                    continue
-                self._make(maker, claim)
-                with self._lock:
-                    del self._makers[maker]
+            maker = Maker(self._shared, self._jobs, self._statements)
+            self._work(maker)
         except Exception as error:  # told by the thread that waits
-            if not maker.is_closed:
+            if maker is None or not maker.is_closed:
                 self._fault = error
                 self._ending.set()
         finally:
-            maker.close()
+            if maker is not None:
+                maker.close()
+
+    def _work(self, maker: Maker) -> None:
+        """Take units as long as there are some."""
+        while not self._ending.is_set():
+            if self._until is not None and time.monotonic() >= self._until:
+                return
+            with self._lock:
+                claim = self._board.take()
+                if claim is not None:
+                    self._makers[maker] = claim
+                elif not self._board.left:
+                    return
+            if claim is None:
+                self._ending.wait(LOOKS_EVERY_S)
+                continue
+            self._make(maker, claim)
+            with self._lock:
+                del self._makers[maker]
 
     def _make(self, maker: Maker, claim: Claim) -> None:
         """Make the runs of a unit and put them into the store; the note that it is done comes last."""
@@ -211,18 +223,19 @@ class Worker:
             self._make_one_by_one(maker, unit, result)
         else:
             self._make_together(maker, unit, result)
-        said = {
-            "segments": result.segments,
-            "failed": result.failed,
-            "quarantined": result.quarantined,
-            "runs": result.runs,
-            "packet_hops": result.packet_hops,
-            "cpu_s": round(result.cpu_s, 3),
-            "wall_s": round(time.monotonic() - began, 3),
-            "at": time.time(),
-        }
+        note = DoneNote(
+            worker=self.name,
+            segments=tuple(result.segments),
+            failed=tuple(result.failed),
+            quarantined=tuple(result.quarantined),
+            runs=result.runs,
+            packet_hops=result.packet_hops,
+            cpu_s=round(result.cpu_s, 3),
+            wall_s=round(time.monotonic() - began, 3),
+            at=time.time(),
+        )
         with self._lock:
-            self._board.finish(claim, said)
+            self._board.finish(claim, note)
             self.tally.units += 1
             self.tally.runs += result.runs
             self.tally.failed += len(result.failed)
@@ -231,7 +244,7 @@ class Worker:
     def _make_together(self, maker: Maker, unit: Unit, result: _Result) -> None:
         suspects: list[str] = []
         for _ in range(MOST_DEATHS):
-            answer = maker.ask({"spans": _spans(unit), "without": suspects})
+            answer = maker.ask({"spans": _spans(unit.spans), "without": suspects})
             if not isinstance(answer, Death):
                 self._take(maker, answer, result)
                 break
@@ -242,34 +255,49 @@ class Worker:
                 f"the process that makes runs was killed {MOST_DEATHS} times in unit {unit.name}",
                 "this machine may be short of memory",
             )
-        for key in suspects:
-            self._make_alone(maker, unit, key, result)
+        if suspects:
+            for run in self._listed(maker, unit, result):
+                if run.key in suspects:
+                    self._make_alone(maker, run, result)
 
     def _make_one_by_one(self, maker: Maker, unit: Unit, result: _Result) -> None:
         """Make each run by itself and note it before: one that two workers did not survive is not tried again."""
-        answer = maker.ask({"spans": _spans(unit), "list": True})
-        if isinstance(answer, Death):
-            self._refuse_end(maker, answer)
-            raise RunError(f"the runs of unit {unit.name} cannot be made: {answer.how}")
-        for point, seed, key in answer["listed"]:
-            place = f"{self._shared.place}/attempts/{key}"
-            if not any(self._objects.create(f"{place}/{number}", b"") for number in range(2)):
-                death = Death(key, "two workers did not come back", 0)
-                self._put_apart(point, seed, death, result)
+        for run in self._listed(maker, unit, result):
+            attempts = [f"{self._shared.place}/attempts/{run.key}/{number}" for number in range(2)]
+            own = next((one for one in attempts if self._objects.create(one, b"")), None)
+            if own is None:
+                self._put_apart(run, "two workers did not come back", 0, result)
                 continue
-            self._make_alone(maker, unit, key, result)
+            try:
+                self._make_alone(maker, run, result)
+            finally:  # this worker did come back
+                self._objects.delete(own)
 
-    def _make_alone(self, maker: Maker, unit: Unit, key: str, result: _Result) -> None:
+    def _listed(self, maker: Maker, unit: Unit, result: _Result) -> list[_Run]:
+        """Return the runs of a unit.
+
+        Raises
+        ------
+        EnvironmentFailure
+            If the process that makes runs cannot tell.
+        """
+        answer = maker.ask({"spans": _spans(unit.spans), "list": True})
+        if isinstance(answer, Death):
+            raise _ended(answer)
+        _refuse_error(answer)
+        known = {tuple(one) for one in result.failed}
+        result.failed += [one for one in map(_missing, answer["failed"]) if one not in known]
+        return [_Run(*one) for one in answer["listed"]]
+
+    def _make_alone(self, maker: Maker, run: _Run, result: _Result) -> None:
         """Make one run; if it kills its process, put it into quarantine."""
-        answer = maker.ask({"spans": _spans(unit), "only": key})
+        span = Span(first=run.number, points=1, seed=run.seed, seeds=1)
+        answer = maker.ask({"spans": _spans([span])})
         if not isinstance(answer, Death):
             self._take(maker, answer, result)
             return
         self._refuse_end(maker, answer)
-        listed = maker.ask({"spans": _spans(unit), "list": True})
-        runs: list[list[Any]] = [] if isinstance(listed, Death) else listed["listed"]
-        point, seed = next(((p, s) for p, s, one in runs if one == key), ("", 0))
-        self._put_apart(point, seed, answer, result)
+        self._put_apart(run, answer.how, answer.peak_bytes, result)
 
     def _refuse_end(self, maker: Maker, death: Death) -> None:
         """Tell a process that a run has killed from one that could not work.
@@ -280,30 +308,26 @@ class Worker:
             If no run was under way.
         """
         if maker.is_closed or not death.key:
-            raise EnvironmentFailure(
-                f"the process that makes runs ended with {death.how}",
-                "what it said stands above",
-            )
+            raise _ended(death)
 
-    def _put_apart(self, point: str, seed: int, death: Death, result: _Result) -> None:
+    def _put_apart(self, run: _Run, how: str, peak_bytes: int, result: _Result) -> None:
         said = {
-            "key": death.key,
-            "point": point,
-            "seed": seed,
-            "how": death.how,
-            "peak_bytes": death.peak_bytes,
+            "key": run.key,
+            "point": run.point,
+            "seed": run.seed,
+            "how": how,
+            "peak_bytes": peak_bytes,
             "worker": self.name,
             "plan": self._shared.name,
-            "again": f"sojourn study run {self._shared.study} --points '{point}'",
+            "again": f"sojourn study run {self._shared.study} --points '{run.point}'",
         }
-        self._objects.create(f"v2/quarantine/{death.key}.json", json.dumps(said, indent=1).encode())
-        self._tell(f"{point}, seed {seed}, killed its process ({death.how}) and is in quarantine")
-        result.quarantined.append((point, seed, death.key, death.how))
+        self._objects.create(f"v2/quarantine/{run.key}.json", json.dumps(said, indent=1).encode())
+        self._tell(f"{run.point}, seed {run.seed}, killed its process ({how}) and is in quarantine")
+        result.quarantined.append((run.point, run.seed, run.key, how))
 
     def _take(self, maker: Maker, answer: dict[str, Any], result: _Result) -> None:
         """Put the segments of an answer into the store: tables first, the listing last."""
-        if "error" in answer:
-            raise RunError(str(answer["error"]))
+        _refuse_error(answer)
         for name in answer["segments"]:
             place = segment_place(self._shared.engine_version, name)
             folder = maker.work / name
@@ -320,10 +344,8 @@ class _Result:
     """What came of a unit."""
 
     segments: list[str] = field(default_factory=list[str])
-    failed: list[list[Any]] = field(default_factory=list[list[Any]])
-    quarantined: list[tuple[str, int, str, str]] = field(
-        default_factory=list[tuple[str, int, str, str]]
-    )
+    failed: list[Missing] = field(default_factory=list[Missing])
+    quarantined: list[Missing] = field(default_factory=list[Missing])
     runs: int = 0
     packet_hops: int = 0
     cpu_s: float = 0.0
@@ -331,11 +353,44 @@ class _Result:
     def add(self, answer: dict[str, Any]) -> None:
         """Add what a process has made."""
         self.segments += answer["segments"]
-        self.failed += answer["failed"]
+        self.failed += map(_missing, answer["failed"])
         self.runs += int(answer["runs"])
         self.packet_hops += int(answer["packet_hops"])
         self.cpu_s += float(answer["cpu_s"])
 
 
-def _spans(unit: Unit) -> list[dict[str, int]]:
-    return [span.model_dump() for span in unit.spans]
+class _Run(NamedTuple):
+    """One run of a unit."""
+
+    number: int
+    """Of its point."""
+    point: str
+    seed: int
+    key: str
+
+
+def _missing(said: list[Any]) -> Missing:
+    point, seed, key, how = said
+    return str(point), int(seed), str(key), str(how)
+
+
+def _spans(spans: Iterable[Span]) -> list[dict[str, int]]:
+    return [span.model_dump() for span in spans]
+
+
+def _ended(death: Death) -> EnvironmentFailure:
+    return EnvironmentFailure(
+        f"the process that makes runs ended with {death.how}", "what it said stands above"
+    )
+
+
+def _refuse_error(answer: dict[str, Any]) -> None:
+    """Make sure that a process could do what it was asked for.
+
+    Raises
+    ------
+    EnvironmentFailure
+        If it could not.
+    """
+    if "error" in answer:
+        raise EnvironmentFailure(str(answer["error"]), "the unit is left to another worker")

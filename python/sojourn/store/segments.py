@@ -25,7 +25,7 @@ from sojourn.store.shelf import Shelf, listing_of
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["RUN", "PackedRun", "Segment", "SegmentRun", "Segments", "pack_segment"]
+__all__ = ["LISTING", "RUN", "PackedRun", "Segment", "SegmentRun", "Segments", "pack_segment"]
 
 LAYOUT = "v2"
 LISTING = "segment.json"
@@ -150,6 +150,18 @@ class Segment:
     """Content of `segment.json`."""
     runs: pl.DataFrame = field(repr=False)
 
+    def table(self, name: str, columns: Iterable[str]) -> pl.DataFrame:
+        """Return columns of a table of all its runs.
+
+        Raises
+        ------
+        RecordError
+            If it is damaged, or has no such table.
+        """
+        columns = list(columns)
+        found = read_table(self.directory, f"{name}.parquet", self.info["files"], columns)
+        return found.select(columns)
+
     @cached_property
     def statistics(self) -> list[_engine.RunStatistics]:
         """What each run cost."""
@@ -248,6 +260,31 @@ class Segments:
     def has(self, name: str) -> bool:
         """Whether there is a segment of that name, which may be damaged."""
         return name.isalnum() and is_file(self._home / name / LISTING, root=self.shelf.root)
+
+    def names(self) -> list[str]:
+        """Return the names of all segments, which may be damaged."""
+        return folder_names(self._home, root=self.shelf.root)
+
+    def is_whole(self, name: str) -> bool:
+        """Whether there is a segment of that name that is as it was written; one that is damaged is told."""
+        home = self._home / name
+        try:
+            self.shelf.verify(home, _refuse_others(self.shelf.listed(home)))
+        except RecordError as error:
+            self._tell(home, error)
+            return False
+        return True
+
+    def open(self, name: str) -> Segment:
+        """Return a segment.
+
+        Raises
+        ------
+        RecordError
+            If it is damaged, or not there.
+        """
+        home = self._home / name
+        return self._opened(home, _refuse_others(self.shelf.listed(home)))
 
     def find(
         self, wanted: Mapping[str, frozenset[str]], among: Iterable[str] | None = None

@@ -37,6 +37,7 @@ __all__ = [
     "Level",
     "Sample",
     "count_of",
+    "levels_of",
     "problems_of",
     "unit_of",
 ]
@@ -208,7 +209,7 @@ class Combinations(Sequence[dict[str, Level]]):
 
     def __init__(self, axes: Mapping[str, list[str] | KeyAxis], sample: Sample | None) -> None:
         self._axes = axes
-        self._levels = [] if sample is not None else [_levels(axis) for axis in axes.values()]
+        self._levels = [] if sample is not None else [levels_of(axis) for axis in axes.values()]
         self._rows = None if sample is None else _draw(len(axes), sample)
         self._count = count_of(axes, sample)
 
@@ -234,7 +235,8 @@ class Combinations(Sequence[dict[str, Level]]):
         return dict(zip(self._axes, reversed(chosen), strict=True))
 
 
-def _levels(axis: list[str] | KeyAxis) -> list[Level]:
+def levels_of(axis: list[str] | KeyAxis) -> list[Level]:
+    """Return the values of an axis that is no part of a sample."""
     if isinstance(axis, list):
         return [Level(name, name, overlay=name) for name in axis]
     if axis.values is None:
@@ -263,7 +265,7 @@ def _draw(dimensions: int, sample: Sample) -> np.ndarray:
 def _at(axis: list[str] | KeyAxis, share: float) -> Level:
     """Return the level at a share of the way from the first value to the last."""
     if isinstance(axis, list) or axis.values is not None:
-        levels = _levels(axis)
+        levels = levels_of(axis)
         return levels[min(int(share * len(levels)), len(levels) - 1)]
     first, last = _quantity(axis.least), _quantity(axis.most)
     assert first is not None

@@ -31,6 +31,8 @@ __all__ = [
     "Point",
     "expand",
     "expand_all",
+    "has_many_points",
+    "labels_of_numbers",
     "labels_of_points",
     "select",
 ]
@@ -105,23 +107,33 @@ def expand_all(
     """Return the points that can be made, and everything that is wrong with the others."""
     problems: list[Problem] = []
     points: dict[str, Point] = {}
-    start = _engine.ScenarioFile.parse(base)
-    overlays = {name: tomli_w.dumps(overlay) for name, overlay in definition.overlays.items()}
+    maker = _Maker(definition, base)
     for outline in _outlines(definition, problems):
         if outline.name in points:
             problems.append(Problem(outline.path, f'point "{outline.name}" is defined twice'))
             continue
-        made, found = _make(outline, start, overlays)
+        made, found = maker.make(outline)
         problems += found
         if not found:
-            named = made.with_values({"name": f"{definition.name}/{outline.name}"})
-            points[outline.name] = named
+            points[outline.name] = made
     return list(points.values()), [replace(p, file=file) for p in dict.fromkeys(problems)]
+
+
+def has_many_points(definition: StudyDefinition) -> bool:
+    """Whether a matrix has too many points for a list of all; `NumberedPoints` makes them one by one."""
+    return any(_too_many(path, matrix, MOST_POINTS) for path, matrix in definition.matrices())
 
 
 def labels_of_points(definition: StudyDefinition) -> dict[str, dict[str, LabelValue]]:
     """Return the labels of all points of a study by name, without the scenarios; what cannot be made is left out."""
     return {outline.name: outline.labels for outline in _outlines(definition, [])}
+
+
+def labels_of_numbers(path: str, matrix: MatrixDefinition) -> dict[str, dict[str, LabelValue]]:
+    """Return the labels of all points of a matrix by name, in their order; as `labels_of_points`."""
+    outlines = _MatrixOutlines(path, matrix, 0)
+    found = (outlines.outline(number) for number in range(len(outlines)))
+    return {outline.name: outline.labels for outline in found if outline is not None}
 
 
 class NumberedPoints:
@@ -145,11 +157,7 @@ class NumberedPoints:
     """
 
     def __init__(self, definition: StudyDefinition, base: str, file: str = "") -> None:
-        self._definition, self._file = definition, file
-        self._start = _engine.ScenarioFile.parse(base)
-        self._overlays = {
-            name: tomli_w.dumps(overlay) for name, overlay in definition.overlays.items()
-        }
+        self._maker, self._file = _Maker(definition, base), file
         self._listed = list(_listed(definition))
         matrices = definition.matrices()
         problems = [_too_many(path, matrix, MOST_NUMBERED) for path, matrix in matrices]
@@ -185,10 +193,10 @@ class NumberedPoints:
         outline = self._outline(number)
         if outline is None:
             return None
-        made, found = _make(outline, self._start, self._overlays)
+        made, found = self._maker.make(outline)
         if found:
             raise StudyError([replace(problem, file=self._file) for problem in found])
-        return made.with_values({"name": f"{self._definition.name}/{outline.name}"})
+        return made
 
     def _outline(self, number: int) -> _Outline | None:
         if number < len(self._listed):
@@ -219,27 +227,45 @@ class _Outline:
     """Among all points, with empty places."""
 
 
-def _make(
-    outline: _Outline, start: _engine.ScenarioFile, overlays: dict[str, str]
-) -> tuple[Point, list[Problem]]:
-    file = start
-    found: list[Problem] = []
-    for name in outline.overlays:
-        try:
-            file, problems = file.laid(overlays[name])
-        except _engine.ScenarioProblems as error:  # nested too deeply, for instance
-            problems = error.problems
-        found += [
-            Problem(f"overlays.{name}.{item['path']}".rstrip("."), item["message"], item["hint"])
-            for item in problems
-        ]
-    for place, key, value in outline.settings:
-        file, problems = file.with_setting(key, value)
-        found += [Problem(place, f"{key}: {item['message']}", item["hint"]) for item in problems]
-    keys = {key: place for place, key, _ in outline.settings}
-    names = tuple(outline.overlays)
-    made = Point(outline.name, names, outline.labels, file, keys, outline.seeds, outline.number)
-    return made, found
+class _Maker:
+    """Makes points out of the base scenario.
+
+    Parameters
+    ----------
+    definition
+        The study.
+    base
+        Text of the base scenario, which has to be TOML.
+    """
+
+    def __init__(self, definition: StudyDefinition, base: str) -> None:
+        self._study = definition.name
+        self._start = _engine.ScenarioFile.parse(base)
+        self._overlays = {
+            name: tomli_w.dumps(overlay) for name, overlay in definition.overlays.items()
+        }
+
+    def make(self, outline: _Outline) -> tuple[Point, list[Problem]]:
+        """Return a point, and what is wrong with it."""
+        file = self._start
+        found: list[Problem] = []
+        for name in outline.overlays:
+            try:
+                file, problems = file.laid(self._overlays[name])
+            except _engine.ScenarioProblems as error:  # nested too deeply, for instance
+                problems = error.problems
+            for item in problems:
+                place = f"overlays.{name}.{item['path']}".rstrip(".")
+                found.append(Problem(place, item["message"], item["hint"]))
+        for place, key, value in outline.settings:
+            file, problems = file.with_setting(key, value)
+            found += [
+                Problem(place, f"{key}: {item['message']}", item["hint"]) for item in problems
+            ]
+        keys = {key: place for place, key, _ in outline.settings}
+        names = tuple(outline.overlays)
+        made = Point(outline.name, names, outline.labels, file, keys, outline.seeds, outline.number)
+        return made.with_values({"name": f"{self._study}/{outline.name}"}), found
 
 
 def _outlines(definition: StudyDefinition, problems: list[Problem]) -> Iterator[_Outline]:
