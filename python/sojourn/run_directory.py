@@ -88,6 +88,8 @@ class SingleRun:
     """A run is whole; see `StudyResult.reduced`."""
     level: float = CONFIDENCE
     """Level of tests; see `StudyResult.level`."""
+    is_anytime: bool = False
+    """As `StudyResult.is_anytime`."""
 
     @classmethod
     def load(cls, directory: Path) -> Self:

@@ -10,9 +10,18 @@ import pytest
 
 from sojourn.declarations.answers import Measure
 from sojourn.errors import StudyError, UsageError
-from sojourn.stats.estimate import bounded_mean_of
+from sojourn.stats.anytime import anytime_factor
+from sojourn.stats.estimate import bounded_mean_of, mean_of, quantile_of, quantile_places
 from sojourn.stats.level import at_level, confidence, significance
-from sojourn.stats.precision import LEVEL, Goal, excess, looks, paired_excess
+from sojourn.stats.precision import (
+    LEVEL,
+    Goal,
+    excess,
+    fewest_for_quantile,
+    looks,
+    paired_excess,
+    quantile_excess,
+)
 from sojourn.stats.quantity import Quantity
 from sojourn.study.definition import load_definition
 from sojourn.study.precision import (
@@ -68,6 +77,51 @@ def test_intervals_of_who_stops_by_width_keep_their_promise(spread: float) -> No
         assert found.high is not None
         held += found.low <= 1.0 <= found.high
     assert held / len(runs) >= 0.95
+
+
+def test_order_statistics_hold_quantiles() -> None:
+    """Places at 97 % by the binomial distribution."""
+    with at_level(LEVEL):
+        assert quantile_places(8, 0.5) == (1, 8)
+        assert quantile_places(12, 0.5) == (2, 11)
+        assert quantile_places(41, 0.9) == (32, 41)
+        assert quantile_places(418, 0.99) == (409, 418)
+        for share in (0.5, 0.9, 0.99):
+            least = fewest_for_quantile(share)
+            assert quantile_places(least, share)[1] <= least
+            assert quantile_places(least - 1, share)[1] > least - 1 or share == 0.5
+        assert quantile_of(range(6), 0.5).low is None
+    goal = Goal(absolute=1.0)
+    assert quantile_excess([float(n) for n in range(39)], 0.9, goal) == float("inf")
+    assert quantile_excess([float(n) for n in range(41)], 0.9, goal) == pytest.approx(9 / 2)
+    assert quantile_excess([1.0] * 41, 0.9, goal) == 0.0
+    asked = PrecisionGoal(measure="delay", absolute="1 ms", quantile=0.5)
+    found = stops(
+        Precision(of=[asked]), {"delay": DELAY}, {"p": {}}, values_of({"p": [20.0, 60.0] * 4})
+    )
+    assert found["p"] == Stop(8, 20.0, "delay, 50 % of seeds")
+
+
+def test_anytime_intervals_hold_for_who_looks_after_each_run() -> None:
+    """Intervals at 95 % that are looked at after each run from the tenth on leave the truth in a fifth of cases."""
+    runs = np.random.default_rng(3).normal(1.0, 0.2, (2000, 200))
+    count = np.arange(1, 201)
+    mean = runs.cumsum(axis=1) / count
+    spread = (runs**2).cumsum(axis=1) / count - mean**2
+    error = np.sqrt(np.maximum(spread, 0.0) / np.maximum(count - 1, 1))
+    mean, error = mean[:, 9:], error[:, 9:]
+    beyond = np.abs(mean - 1.0) > anytime_factor(count[9:]) * error
+    assert np.mean(beyond.any(axis=1)) <= 0.05
+    student = np.abs(mean - 1.0) > 2.0 * error
+    assert np.mean(student.any(axis=1)) > 0.15
+    with at_level(LEVEL, anytime=True):
+        assert mean_of(runs[0, :8]).low is None
+        found = bounded_mean_of(runs[0, :50], Quantity())
+        assert found.low is not None
+        assert found.value is not None
+        half = 3.2013 * float(np.std(runs[0, :50], ddof=1)) / 50**0.5
+        assert found.value - found.low == pytest.approx(half, rel=1e-3)
+        assert excess(runs[0, :8], Quantity(), Goal(absolute=9.0), anytime=True) == float("inf")
 
 
 def values_of(numbers: dict[str, list[float]]) -> pl.DataFrame:
@@ -219,6 +273,38 @@ def test_a_study_runs_until_its_points_are_precise_enough(
     assert same[0].read_bytes() == same[1].read_bytes()
 
 
+def test_quantiles_over_seeds_and_anytime_intervals_are_a_studys_to_ask_for(
+    sojourn: CommandLine, tmp_path: Path
+) -> None:
+    goal = {"measure": "goodput", "relative": "2 %"}
+    few: dict[str, Any] = {"least": 8, "most": 12}
+    precision: dict[str, Any] = {
+        "of": [{**goal, "relative": "0.001 %", "quantile": 0.5}],
+        "seeds": few,
+    }
+    write_study(tmp_path, duration="200 ms", **{**PRECISE, "precision": precision})
+    done = sojourn("study", "run", "study.toml", "--out", "out", "--no-figures")
+    assert done.status == 0, done.stderr
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "What that share of seeds stays below" in page
+    table = pl.read_csv(tmp_path / "out" / "summary.csv")
+    assert {"looks-log-t"} <= set(table["interval"]) - {""} <= LOOKS
+    few = {"least": 12, "most": 12}
+    precision = {"of": [goal], "seeds": few, "rule": "anytime"}
+    write_study(tmp_path, duration="200 ms", **{**PRECISE, "precision": precision})
+    done = sojourn("study", "run", "study.toml", "--out", "any", "--no-figures")
+    assert done.status == 0, done.stderr
+    result = StudyResult.load(tmp_path / "any")
+    assert result.is_anytime
+    assert {stop.seeds for stop in result.stopped.values()} == {12}
+    kinds = set(result.summary["interval"]) - {""}
+    assert "anytime-log-t" in kinds
+    assert all(kind.startswith("anytime-") for kind in kinds)
+
+
+LOOKS = {"looks-t", "looks-log-t", "looks-wilson"}
+
+
 def test_a_number_of_seeds_and_a_first_look_leave_precision_out(
     sojourn: CommandLine, tmp_path: Path
 ) -> None:
@@ -270,6 +356,17 @@ def test_a_manifest_of_a_stranger_says_nothing_odd(sojourn: CommandLine, tmp_pat
             "less than the least",
         ),
         ({"of": [{"measure": "goodput", "relativ": "2 %"}]}, 'did you mean "relative"'),
+        (
+            {
+                "of": [{"measure": "goodput", "relative": "2 %", "quantile": 0.99}],
+                "seeds": {"most": 99},
+            },
+            "no interval below 418 seeds",
+        ),
+        (
+            {"of": [{"measure": "goodput", "relative": "2 %", "quantile": 0.9}], "rule": "anytime"},
+            "excludes rule",
+        ),
         ({"of": [{"measure": "goodput", "relative": "2 %"}], "pairs": {"bi": "x"}}, "bi"),
     ],
 )

@@ -78,5 +78,5 @@ def build(
     from sojourn.report.builder import build_report
     from sojourn.stats.level import at_level
 
-    with at_level(result.level):
+    with at_level(result.level, anytime=result.is_anytime):
         return build_report(result, figures=figures, drawers=drawers, pdf=pdf)

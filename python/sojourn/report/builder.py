@@ -30,7 +30,7 @@ from sojourn.report.files import (
     write_table,
 )
 from sojourn.report.first import headline_of_result
-from sojourn.report.precision import precision_table
+from sojourn.report.precision import precision_table, quantile_table
 from sojourn.study.result import ReportSummary, StudyResult
 from sojourn.study.write import write_summary
 
@@ -51,8 +51,8 @@ def build_report(
         parts = study_parts(result, view, drawers.draw if figures else None)
         if not figures:
             parts = replace(parts, figures=())
-        if (precise := precision_table(result)) is not None:
-            parts = replace(parts, plain_tables=(*parts.plain_tables, precise))
+        more = [one for one in (precision_table(result), quantile_table(result)) if one is not None]
+        parts = replace(parts, plain_tables=(*parts.plain_tables, *more))
         write_summary(result)
         _write_tables(directory, parts)
         write_comparison(directory / "comparison.csv", parts.printed)

@@ -49,7 +49,7 @@ def headline_of_result(
         if roles.compete in labels
     )
     settings = [_name(roles, words, value) for value in (*declared, *roles.competitors)]
-    with at_level(result.level):
+    with at_level(result.level, anytime=result.is_anytime):
         found = headline_of(
             points_of(result, roles, words),
             settings=list(dict.fromkeys(settings)),

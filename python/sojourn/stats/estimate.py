@@ -16,7 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sojourn.stats.level import confidence
+from sojourn.stats.anytime import anytime_factor
+from sojourn.stats.level import confidence, is_anytime
 from sojourn.stats.quantity import Quantity
 
 
@@ -97,7 +98,7 @@ def mean_of(values: Sequence[float] | np.ndarray) -> Estimate:
     centre = float(np.mean(data))
     half = _half_width(data)
     if half is None:
-        return Estimate(centre, count=1)
+        return Estimate(centre, count=int(data.size))
     return Estimate(centre, centre - half, centre + half, int(data.size))
 
 
@@ -157,7 +158,11 @@ def interval_within(
     error = np.where(enough, deviation, 0.0) / np.sqrt(np.maximum(count, 1))
     # Equal floats may vary in the last bit; that is no variance.
     error = np.where(error <= 1e-12 * np.abs(mean), 0.0, error)
-    quantile = stdtrit(np.maximum(count - 1, 1), 0.5 + confidence() / 2)
+    if is_anytime():
+        quantile = anytime_factor(np.maximum(count, 2))
+    else:
+        quantile = stdtrit(np.maximum(count - 1, 1), 0.5 + confidence() / 2)
+    enough &= np.isfinite(quantile)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         if quantity.is_share:
             low, high = _score_interval(mean, error, quantile, quantity)
@@ -268,6 +273,42 @@ def variation_of(groups: Sequence[Sequence[float] | np.ndarray]) -> Estimate:
     return Estimate(centre, low, high, degrees + len(known))
 
 
+def quantile_of(values: Sequence[float] | np.ndarray, share: float) -> Estimate:
+    """Quantile over runs, with the order statistics that hold it; the ends are unknown with too few runs.
+
+    Source: David and Nagaraja, Order Statistics, 2003, section 7.1.
+
+    Examples
+    --------
+    >>> quantile_of(range(1, 13), 0.5)
+    Estimate(value=6.5, low=3.0, high=10.0, count=12, above=None)
+    """
+    data = np.sort(_finite(values))
+    if data.size == 0:
+        return NOTHING
+    value = float(np.quantile(data, share))
+    low, high = quantile_places(int(data.size), share)
+    if low < 1 or high > data.size:
+        return Estimate(value, count=int(data.size))
+    return Estimate(value, float(data[low - 1]), float(data[high - 1]), int(data.size))
+
+
+def quantile_places(count: int, share: float) -> tuple[int, int]:
+    """Return which values, from 1 in their order, hold a quantile between them; 0 or more than there are if none does.
+
+    Examples
+    --------
+    >>> quantile_places(8, 0.5), quantile_places(5, 0.5)
+    ((1, 8), (0, 6))
+    """
+    from scipy.special import bdtr
+
+    tail = (1 - confidence()) / 2
+    cumulative = bdtr(np.arange(count + 1), count, share)
+    below, above = np.searchsorted(cumulative, [tail, 1 - tail])
+    return int(below), int(above) + 1
+
+
 def paired_ratio(numerator: np.ndarray, denominator: np.ndarray) -> Estimate:
     """Ratio of two metrics over runs with the same seeds: geometric mean, t interval of log-ratios.
 
@@ -297,4 +338,7 @@ def _half_width(data: np.ndarray) -> float | None:
     if data.size < 2:
         return None
     error = float(np.std(data, ddof=1)) / math.sqrt(data.size)
+    if is_anytime():
+        factor = float(anytime_factor(data.size))
+        return factor * error if math.isfinite(factor) else None
     return t_quantile(int(data.size) - 1) * error

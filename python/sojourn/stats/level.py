@@ -1,5 +1,7 @@
 """The level of intervals and tests: 95 % in all reports, and another where runs were stopped by what they showed.
 
+Intervals may also be such that they hold whenever somebody looks and stops, see `sojourn.stats.anytime`.
+
 Source: `sojourn.stats.precision` for the other one.
 Deviations: none.
 """
@@ -10,12 +12,13 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-__all__ = ["CONFIDENCE", "at_level", "confidence", "significance"]
+__all__ = ["CONFIDENCE", "at_level", "confidence", "is_anytime", "significance"]
 
 CONFIDENCE = 0.95
 """Confidence of every interval in the reports; the field's convention."""
 
 _level = ContextVar("level", default=CONFIDENCE)
+_anytime = ContextVar("anytime", default=False)
 
 
 def confidence() -> float:
@@ -34,11 +37,17 @@ def significance() -> float:
     return round(1 - _level.get(), 12)
 
 
+def is_anytime() -> bool:
+    """Whether intervals are those of `sojourn.stats.anytime`, which are of `CONFIDENCE` whatever the level."""
+    return _anytime.get()
+
+
 @contextmanager
-def at_level(level: float) -> Generator[None]:
-    """Compute intervals and tests at another level."""
-    token = _level.set(level)
+def at_level(level: float, *, anytime: bool = False) -> Generator[None]:
+    """Compute intervals and tests at another level; intervals may be such that they hold whenever one looks."""
+    token, other = _level.set(level), _anytime.set(anytime)
     try:
         yield
     finally:
         _level.reset(token)
+        _anytime.reset(other)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sojourn.stats.estimate import bounded_mean_of, mean_of
+from sojourn.stats.estimate import bounded_mean_of, mean_of, quantile_of
 from sojourn.stats.level import at_level
 from sojourn.stats.quantity import Quantity
 
@@ -28,8 +28,10 @@ __all__ = [
     "Goal",
     "affordable",
     "excess",
+    "fewest_for_quantile",
     "looks",
     "paired_excess",
+    "quantile_excess",
     "unseen_share",
 ]
 
@@ -78,7 +80,9 @@ def looks(least: int, most: int) -> list[int]:
     return found
 
 
-def excess(values: Sequence[float] | np.ndarray, quantity: Quantity, goal: Goal) -> float:
+def excess(
+    values: Sequence[float] | np.ndarray, quantity: Quantity, goal: Goal, *, anytime: bool = False
+) -> float:
     """Return how many times the half width of the mean's interval is that of the goal: 1 or less is enough.
 
     Parameters
@@ -89,6 +93,8 @@ def excess(values: Sequence[float] | np.ndarray, quantity: Quantity, goal: Goal)
         What kind of number it is.
     goal
         What is enough.
+    anytime
+        Whether the interval is one that holds whenever one looks.
 
     Examples
     --------
@@ -103,7 +109,7 @@ def excess(values: Sequence[float] | np.ndarray, quantity: Quantity, goal: Goal)
         return math.inf
     if data.min() == data.max():
         return 0.0
-    with at_level(LEVEL):
+    with at_level(LEVEL, anytime=anytime):
         found = bounded_mean_of(data, quantity)
     if found.value is None or found.low is None or found.high is None:
         return math.inf
@@ -117,6 +123,8 @@ def paired_excess(
     against: Sequence[float] | np.ndarray,
     quantity: Quantity,
     goal: Goal,
+    *,
+    anytime: bool = False,
 ) -> float:
     """Return how many times the half width of the interval of a difference is that of the goal: 1 or less is enough.
 
@@ -131,6 +139,8 @@ def paired_excess(
         What kind of number it is.
     goal
         What is enough.
+    anytime
+        Whether the interval is one that holds whenever one looks.
 
     Examples
     --------
@@ -147,14 +157,55 @@ def paired_excess(
     differences = np.log(ours / theirs) if is_ratio else ours - theirs
     if differences.min() == differences.max():
         return 0.0
-    with at_level(LEVEL):
+    with at_level(LEVEL, anytime=anytime):
         found = mean_of(differences)
-    assert found.low is not None
-    assert found.high is not None
+    if found.low is None or found.high is None:
+        return math.inf
     half = (found.high - found.low) / 2
     if is_ratio:
         half, enough = math.expm1(half), enough / float(np.mean(theirs))
     return half / enough if enough > 0 else math.inf
+
+
+def quantile_excess(values: Sequence[float] | np.ndarray, share: float, goal: Goal) -> float:
+    """Return how many times the half width of a quantile's interval is that of the goal: 1 or less is enough.
+
+    Parameters
+    ----------
+    values
+        One per run; those that are not finite count as missing.
+    share
+        Of runs that lie below the quantile.
+    goal
+        What is enough.
+
+    Examples
+    --------
+    >>> quantile_excess([10.0, 12.0, 14.0, 16.0, 18.0, 20.0, 22.0, 24.0], 0.5, Goal(absolute=7.0))
+    1.0
+    """
+    data = np.asarray(values, dtype=float)
+    data = data[np.isfinite(data)]
+    if data.size < LEAST:
+        return math.inf
+    with at_level(LEVEL):
+        found = quantile_of(data, share)
+    if found.value is None or found.low is None or found.high is None:
+        return math.inf
+    half, enough = (found.high - found.low) / 2, goal.width(found.value)
+    return 0.0 if half == 0 else half / enough if enough > 0 else math.inf
+
+
+def fewest_for_quantile(share: float) -> int:
+    """Return how many runs a quantile needs until two of them hold it.
+
+    Examples
+    --------
+    >>> fewest_for_quantile(0.5), fewest_for_quantile(0.9), fewest_for_quantile(0.99)
+    (7, 40, 418)
+    """
+    # All lie on one side with a probability below the tail of the level.
+    return math.ceil(math.log((1 - LEVEL) / 2) / math.log(max(share, 1 - share)))
 
 
 def affordable(

@@ -171,6 +171,8 @@ class Plan:
     precision: Precision | None = None
     """What decides how many seeds follow; `None` if the runs are all."""
     length: RunLength = RunLength()
+    is_anytime: bool = False
+    """Whether intervals have to hold whenever somebody looks."""
 
     def grown(self, stops: Mapping[str, Stop]) -> "Plan | None":
         """Return the plan with more seeds for the points that are not precise enough; `None` if no point gets more.
@@ -288,7 +290,8 @@ def make_plan(study: Study, options: RunOptions, check: Check) -> Plan:
     is_partial = len(planned) < len(every) or (precision is None and count < definition.seeds.count)
     words = _reduced(options, is_shorter=is_shorter, is_partial=is_partial)
     reduced = ", ".join([*words, "changed"] if study.settings else words)
-    return Plan(study, options, planned, seeds, runs, reduced, precision, length)
+    is_anytime = precision is not None and precision.rule == "anytime"
+    return Plan(study, options, planned, seeds, runs, reduced, precision, length, is_anytime)
 
 
 def _precision(options: RunOptions, definition: StudyDefinition) -> Precision | None:

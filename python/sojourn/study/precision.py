@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 import polars as pl
 from pydantic import Field
@@ -19,7 +19,17 @@ from sojourn.declarations.answers import Measure
 from sojourn.declarations.base import LabelValue, Strict
 from sojourn.errors import Problem, UsageError, nearest, plain
 from sojourn.metrics import metrics
-from sojourn.stats.precision import LEAST, MOST, Goal, affordable, excess, looks, paired_excess
+from sojourn.stats.precision import (
+    LEAST,
+    MOST,
+    Goal,
+    affordable,
+    excess,
+    fewest_for_quantile,
+    looks,
+    paired_excess,
+    quantile_excess,
+)
 from sojourn.stats.quantity import quantity_of
 
 __all__ = [
@@ -28,6 +38,7 @@ __all__ = [
     "PrecisionGoal",
     "PrecisionPairs",
     "Stop",
+    "is_plain",
     "more_seeds",
     "precision_of_words",
     "stops",
@@ -48,6 +59,15 @@ class PrecisionGoal(Strict):
     """Half width of the 95 % interval as a share of the value, such as `"5 %"`."""
     absolute: str = ""
     """The same in the unit of the measure, such as `"1 ms"`."""
+    quantile: Annotated[float | None, Field(gt=0, lt=1)] = None
+    """Of this quantile over seeds instead of the mean: 0.9 for what one run in ten exceeds."""
+
+    @property
+    def words(self) -> str:
+        """What is to be precise, as a report says it."""
+        if self.quantile is None:
+            return self.measure
+        return f"{self.measure}, {100 * self.quantile:g} % of seeds"
 
 
 class PreciseSeeds(Strict):
@@ -73,6 +93,8 @@ class Precision(Strict):
     pairs: PrecisionPairs | None = None
     """Of differences, if given."""
     seeds: PreciseSeeds = PreciseSeeds()
+    rule: Literal["looks", "anytime"] = "looks"
+    """Whether intervals keep their promise at the looks alone, or whenever somebody looks, for twice the runs."""
     runs: Annotated[int, Field(ge=1, le=1_000_000_000)] | None = None
     """Runs at most, over all points; if they are too few, all points get the same multiple of what is asked."""
 
@@ -86,18 +108,35 @@ class Precision(Strict):
                 hint = nearest(one.measure, measures)
                 message = f'unknown measure "{one.measure}"'
                 found.append(Problem(f"{place}.measure", message, hint, file=file))
-            elif not _is_plain(measure):
+            elif not is_plain(measure):
                 message = f"{one.measure} is no metric of a run"
                 hint = "a measure with `metric` alone: no ratio, samples or function"
                 found.append(Problem(f"{place}.measure", message, hint, file=file))
             else:
                 found += _unread(one, measure, place, file)
+                found += self._unquantiled(one, place, file)
         if self.seeds.most < self.seeds.least:
             found.append(Problem("precision.seeds.most", "is less than the least", file=file))
         return found
 
+    def _unquantiled(self, goal: PrecisionGoal, place: str, file: str) -> list[Problem]:
+        """Return why a quantile cannot be precise."""
+        if goal.quantile is None:
+            return []
+        place = f"{place}.quantile"
+        if self.pairs is not None or self.rule == "anytime":
+            other = "pairs" if self.pairs is not None else 'rule = "anytime"'
+            hint = "a study of its own for each"
+            return [Problem(place, f"excludes {other}", hint, file=file)]
+        least = fewest_for_quantile(goal.quantile)
+        if self.seeds.most >= least:
+            return []
+        message = f"has no interval below {least} seeds, and there are {self.seeds.most} at most"
+        return [Problem(place, message, f"seeds = {{ most = {least} }}, or more", file=file)]
 
-def _is_plain(measure: Measure) -> bool:
+
+def is_plain(measure: Measure) -> bool:
+    """Whether a measure is a metric of a run as it is."""
     others = (measure.per, measure.per_subject, measure.capacity, measure.jain)
     return bool(measure.metric and measure.subject) and not any(others)
 
@@ -139,7 +178,7 @@ def precision_of_words(
     words = [word.strip() for word in widths.split(" or ")]
     relative = next((word for word in words if _PERCENT.match(word)), "")
     absolute = next((word for word in words if word != relative), "")
-    chosen = [name.strip()] if colon else [n for n, one in measures.items() if _is_plain(one)]
+    chosen = [name.strip()] if colon else [n for n, one in measures.items() if is_plain(one)]
     goals = [PrecisionGoal(measure=one, relative=relative, absolute=absolute) for one in chosen]
     if not goals:
         raise UsageError(
@@ -223,11 +262,16 @@ def stops(
                 continue
             unit, ours = there
             quantity, width = quantity_of(measure.metric, unit), _goal(goal, measure)
+            anytime = precision.rule == "anytime"
+            if goal.quantile is not None:
+                beyond = quantile_excess(list(ours.values()), goal.quantile, width)
+                found[point] = max(found[point], (beyond, goal.words), key=lambda item: item[0])
+                continue
             other = numbers.of(reference, measure) if reference is not None else None
             if other is None:
                 if point in references.values():
                     continue  # it is judged by those that are compared with it
-                beyond = excess(list(ours.values()), quantity, width)
+                beyond = excess(list(ours.values()), quantity, width, anytime=anytime)
             else:
                 theirs = other[1]
                 seeds = [seed for seed in ours if seed in theirs]
@@ -236,6 +280,7 @@ def stops(
                     [theirs[seed] for seed in seeds],
                     quantity,
                     width,
+                    anytime=anytime,
                 )
             # Both of a pair are open or closed together, as far as no other pair keeps one open.
             for one in (point, reference) if other is not None else (point,):

@@ -25,7 +25,7 @@ from sojourn.study.files import study_folder_of
 from sojourn.study.precision import Stop
 from sojourn.study.summary import summarise
 
-__all__ = ["METRICS_SCHEMA", "ReportSummary", "StudyResult", "missing_runs"]
+__all__ = ["METRICS_SCHEMA", "RUNS_SCHEMA", "ReportSummary", "StudyResult", "missing_runs"]
 
 METRICS_SCHEMA: dict[str, pl.DataType] = {
     "study": pl.String(),
@@ -188,13 +188,18 @@ class StudyResult:
     @cached_property
     def summary(self) -> pl.DataFrame:
         """One row per point, subject and metric: labels, `n, mean, low, high, median`; see `summarise`."""
-        with at_level(self.level):
+        with at_level(self.level, anytime=self.is_anytime):
             return summarise(self.metrics, self.runs, self.labels)
 
     @property
     def level(self) -> float:
         """Level of its intervals and tests: another one than usual if what runs showed said how many there are."""
         return LEVEL if self.stopped else CONFIDENCE
+
+    @property
+    def is_anytime(self) -> bool:
+        """Whether its intervals hold whenever somebody looks: because the study says so, or it is not all there yet."""
+        return self.manifest.get("rule") == "anytime"
 
     @cached_property
     def stopped(self) -> dict[str, Stop]:
@@ -257,6 +262,7 @@ MANIFEST_KINDS: dict[str, Any] = {
     "plugins": dict[str, dict[str, Any]],
     "most_seeds": int,
     "budget_runs": int,
+    "rule": str,
     "missing": list[str],
     "stopped": dict[str, dict[str, int | float | str | None]],
 }

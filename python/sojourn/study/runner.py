@@ -32,8 +32,10 @@ __all__ = [
     "Progress",
     "available_cores",
     "execute_plan",
+    "failed_runs",
     "kept_runs",
     "partial_plan",
+    "point_latest",
     "run_study",
 ]
 
@@ -165,13 +167,15 @@ def run_study(
             if plan.precision is not None and plan.precision.runs is not None:
                 measured["budget_runs"] = plan.precision.runs
             measured["stopped"] = {point: stop.as_json() for point, stop in stops.items()}
+        if plan.is_anytime:
+            measured["rule"] = "anytime"
         if lost:
             measured["missing"] = [_said(one) for one in _once(lost)]
         manifest = make_manifest(plan, started_at=started_at, measured=measured)
         with writing(directory):
             fault = _finish(finish, write_result(unfinished, plan, entries, manifest))
     if out is None:
-        _point_latest(directory)
+        point_latest(directory)
     if fault is not None:
         fault.add_note(f"the records are in {directory}; `sojourn report {directory}` tries again")
         raise fault
@@ -332,7 +336,7 @@ def partial_plan(plan: Plan, store: Store) -> Plan:
     points = [item for item in plan.points if item.point.name in there]
     share = f"{100 * len(runs) / len(plan.runs):.0f} % of the runs"
     reduced = ", ".join(filter(None, (plan.reduced, share)))
-    return replace(plan, runs=runs, points=points, reduced=reduced, precision=None)
+    return replace(plan, runs=runs, points=points, reduced=reduced, precision=None, is_anytime=True)
 
 
 def kept_runs(plan: Plan, store: Store) -> dict[str, Kept]:
@@ -353,17 +357,19 @@ def _failed(
     total: int,
     hint: str = "the others are in the store; leave the failing points out with --points",
 ) -> SojournError:
+    return failed_runs([_said(item) for item in failures], total, hint)
+
+
+def failed_runs(said: list[str], total: int, hint: str) -> SojournError:
+    """Return what is told if runs failed, a sentence each; the first stand for all."""
     listed = 5  # chosen: enough to see a pattern
-    lines = [_said(item) for item in failures[:listed]]
-    if len(failures) > listed:
-        lines.append(f"… and {len(failures) - listed} more")
-    return RunError(
-        f"{len(failures)} of {total} runs failed:\n  " + "\n  ".join(lines),
-        hint,
-    )
+    lines = said[:listed]
+    if len(said) > listed:
+        lines.append(f"… and {len(said) - listed} more")
+    return RunError(f"{len(said)} of {total} runs failed:\n  " + "\n  ".join(lines), hint)
 
 
-def _point_latest(directory: Path) -> None:
+def point_latest(directory: Path) -> None:
     """Let `latest` beside the result point to it."""
     temporary = directory.with_name(f".latest-{os.getpid()}")
     with contextlib.suppress(OSError):

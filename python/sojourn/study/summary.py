@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from sojourn.stats.estimate import interval_within, wilson
+from sojourn.stats.level import CONFIDENCE, confidence, is_anytime
 from sojourn.stats.quantity import Quantity, quantity_of
 
 __all__ = ["COLUMNS", "FEW_RUNS", "summarise"]
@@ -55,7 +56,7 @@ def summarise(metrics: pl.DataFrame, runs: pl.DataFrame, labels: list[str]) -> p
     polars.DataFrame
         Columns `point`, the labels, `subject, metric, unit`, `n` (runs that gave a value), `mean`, `low`
         and `high` (95 % interval of the mean), `median`, `interval` (how it was made: `t`, `log-t`,
-        `wilson`, or empty) and `note` (few runs, runs without a value, runs that are all equal).
+        `wilson`, or empty; with `looks-` or `anytime-` before it if runs were looked at before they ended) and `note` (few runs, runs without a value, runs that are all equal).
     """
     value = pl.col("value")
     grouped = (
@@ -119,9 +120,10 @@ def _with_intervals(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def _method(quantity: Quantity) -> str:
-    if quantity.is_share:
-        return "wilson"
-    return "log-t" if np.isfinite(quantity.low) else "t"
+    name = "wilson" if quantity.is_share else "log-t" if np.isfinite(quantity.low) else "t"
+    if is_anytime():
+        return f"anytime-{name}"
+    return name if confidence() == CONFIDENCE else f"looks-{name}"
 
 
 def _note(count: int, runs: int, *, equal: bool, on_bound: bool) -> str:
