@@ -29,6 +29,7 @@ CHAPTERS = {
         "bench",
     ),
     "See": ("serve",),
+    "Keep": ("store",),
     "Look up": ("check", "keys", "schema", "completion"),
 }
 """What people want, and the commands for it by their first words."""
@@ -79,6 +80,9 @@ COMMANDS = {
     "study plan": ("study_plan", "Count a study and say what it will cost, before it starts."),
     "study run": ("study_run", "Run what is missing of a study and write its report."),
     "study watch": ("study_watch", "Tell how far a study is that workers of a shared store make."),
+    "store gc": ("store_gc", "Remove plans that nobody wants any more, in two steps."),
+    "store compact": ("store_compact", "Put small segments of a store together."),
+    "store audit": ("store_audit", "Make some runs of a store again, and compare."),
     "worker": ("worker", "Work on a study that many machines share."),
     "score": (
         "score",
@@ -148,6 +152,7 @@ COMMANDS = {
 GROUPS = {
     "study": "List, show, begin, price, run and watch studies: many runs and what to make of them.",
     "provision": "Read, write, expand and simulate CM configuration files of DOCSIS.",
+    "store": "Look after a store of finished runs: what is wanted, what is small, what is right.",
     "recipe": "Studies that answer usual questions: list them, copy them. `sojourn study run NAME` runs one.",
     "capture": "List the flows of packet captures, and take packets out of them for scenarios.",
     "golden": "Replay and record golden traces: what a queue manager was offered and what it did.",

@@ -1,0 +1,59 @@
+"""`sojourn store audit`: makes some runs again and compares."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from sojourn.cli.arguments import Parser
+
+__all__ = ["arguments", "execute"]
+
+
+def arguments(parser: Parser) -> None:
+    """Declare what the command takes."""
+    from sojourn.cli.arguments import whole_number
+
+    parser.option("--store", "URL", "The store: a path, or s3://BUCKET/PREFIX.")
+    parser.option(
+        "--per-thousand",
+        "N",
+        "How many runs of a thousand are made again (default: 1).",
+        type=whole_number(1, 1000),
+        default=1,
+    )
+    parser.flag("--json", "Print one JSON object.")
+
+
+def execute(options: Namespace) -> int:
+    """Make runs again, and tell whether they came out as they are kept."""
+    from sojourn.cli.console import print_json
+    from sojourn.cluster.audit import Audit, audit
+    from sojourn.errors import ExitStatus
+    from sojourn.store import default_directory
+    from sojourn.store.shared import open_objects
+
+    objects = open_objects(options.store or default_directory())
+    found = Audit()
+    for found in audit(objects, options.per_thousand / 1000):  # noqa: B007 - the last one counts
+        pass
+    if options.json:
+        print_json(
+            {
+                "runs": found.runs,
+                "segments": found.segments,
+                "differ": found.differ,
+                "damaged": found.damaged,
+            }
+        )
+    else:
+        print(
+            f"{found.runs} runs of {found.segments} segments made again: {len(found.differ)} differ; "
+            f"{len(found.damaged)} segments are damaged"
+        )
+        for key in found.differ:
+            print(f"differs  {key}")
+        for name in found.damaged:
+            print(f"damaged  {name}")
+    return ExitStatus.FAILED if found.differ or found.damaged else ExitStatus.DONE

@@ -1,0 +1,58 @@
+"""`sojourn store gc`: removes plans that nobody wants any more, in two steps."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from sojourn.cli.arguments import Parser
+
+__all__ = ["arguments", "execute"]
+
+
+def arguments(parser: Parser) -> None:
+    """Declare what the command takes."""
+    from sojourn.cli.arguments import span
+
+    parser.option("--store", "URL", "The store: a path, or s3://BUCKET/PREFIX.")
+    parser.option(
+        "--keep", "PLAN", "A plan that is wanted. May be repeated.", action="append", default=[]
+    )
+    parser.option(
+        "--older",
+        "SPAN",
+        "Plans that somebody has worked on within it are wanted, too (default: 720h).",
+        type=span,
+        default=30 * 86400.0,
+    )
+    parser.flag("--json", "Print one JSON object.")
+
+
+def execute(options: Namespace) -> None:
+    """Mark, remove, and tell."""
+    from sojourn.cli.console import print_json
+    from sojourn.cluster.garbage import collect
+    from sojourn.store import default_directory
+    from sojourn.store.shared import open_objects
+
+    objects = open_objects(options.store or default_directory())
+    found = collect(objects, options.keep, options.older)
+    if options.json:
+        print_json(
+            {
+                "kept": found.kept,
+                "marked": found.marked,
+                "removed": found.removed,
+                "segments": found.segments,
+            }
+        )
+        return
+    print(
+        f"{len(found.kept)} plans are wanted; {len(found.removed)} are gone, with {found.segments} segments; "
+        f"{len(found.marked)} are marked, and go with the first call after a week"
+    )
+    for plan in found.marked:
+        print(f"marked  {plan}")
+    for plan in found.removed:
+        print(f"gone    {plan}")
