@@ -125,6 +125,7 @@ def execute(options: Namespace) -> None:
     from sojourn.output import refuse_used
     from sojourn.plugins import read_plugin, try_plugins
     from sojourn.study.competitors import with_plugins
+    from sojourn.study.expand import has_many_points
     from sojourn.study.library import load_study, with_settings
     from sojourn.study.plan import RunOptions, make_plan
     from sojourn.study.progress import JsonProgress, StudyProgress
@@ -152,6 +153,13 @@ def execute(options: Namespace) -> None:
     plugins = [read_plugin(path) for path in options.plugins]
     study = with_plugins(load_study(options.name), plugins)
     study = with_settings(study, options.settings, note)
+    if has_many_points(study.definition):
+        from sojourn.cli.study_run_many import run_many
+
+        crowd, store = _crowd(options, options.jobs or available_cores(), "workers")
+        assert crowd is not None
+        run_many(options, study, wishes, crowd, store)
+        return
     plan = make_plan(study, wishes, unanswerable)
     if plan.precision is not None and options.shard is not None:
         raise UsageError(
@@ -237,19 +245,19 @@ def execute(options: Namespace) -> None:
         _tell(plan, outcome, summary)
 
 
-def _crowd(options: Namespace, cores: int) -> tuple[Crowd | None, Store]:
-    """Return the workers that were asked for, if any, and the store of this machine."""
+def _crowd(options: Namespace, cores: int, threads: str = "threads") -> tuple[Crowd | None, Store]:
+    """Return the workers that were asked for, if any, and the store of this machine; `threads` is what takes the place of threads."""
     from sojourn.cli.console import note, warn
     from sojourn.store import Store, default_directory
     from sojourn.store.shared import is_address, open_objects
 
     store = str(options.store or default_directory())
-    on = options.on or ("workers" if is_address(store) else "threads")
+    on = options.on or "threads"
     if on == "threads":
-        if is_address(store):
-            on = "workers"  # threads keep runs on this machine only
-        else:
-            return None, Store(store, on_damage=warn)
+        # Threads keep runs on this machine only.
+        on = "workers" if is_address(store) else threads
+    if on == "threads":
+        return None, Store(store, on_damage=warn)
     from sojourn.cluster.drive import Crowd
     from sojourn.cluster.executors import executor_of
 

@@ -11,10 +11,11 @@ from typing import Any
 
 import sojourn._engine as _engine
 from sojourn.files import write_file
-from sojourn.study.plan import Plan
+from sojourn.study.library import Study
+from sojourn.study.plan import Plan, RunOptions
 from sojourn.version import VERSION
 
-__all__ = ["describe_machine", "describe_source", "make_manifest"]
+__all__ = ["describe_machine", "describe_source", "describe_study", "make_manifest"]
 
 
 def describe_source() -> dict[str, Any]:
@@ -80,42 +81,50 @@ def make_manifest(plan: Plan, *, started_at: datetime, measured: dict[str, Any])
     measured
         Totals of the runs, and how they were executed.
     """
-    options = plan.options
+    points = {
+        item.point.name: {
+            "scenario_sha256": item.scenario_hash,
+            "duration_s": item.scenario.duration_s,
+            "overlays": list(item.point.overlays),
+            "labels": item.point.labels,
+        }
+        for item in plan.points
+    }
+    about = describe_study(
+        plan.study, plan.options, plan.seeds, plan.reduced, started_at=started_at
+    )
+    return {**about, **measured, "points": points}
+
+
+def describe_study(
+    study: Study, options: RunOptions, seeds: list[int], reduced: str, *, started_at: datetime
+) -> dict[str, Any]:
+    """Return what a manifest says of a study beside its points and runs."""
     return {
         "schema": 1,
-        "study": plan.study.definition.name,
-        "title": plan.study.definition.title,
-        "builtin": plan.study.builtin,
+        "study": study.definition.name,
+        "title": study.definition.title,
+        "builtin": study.builtin,
         "quick": options.quick,
-        "reduced": plan.reduced,
+        "reduced": reduced,
         "options": {
             "points": list(options.points),
             "seeds": options.seeds,
             "duration": options.duration,
-            "settings": list(plan.study.settings),
+            "settings": list(study.settings),
         },
         **describe_source(),
         "started_at": started_at.astimezone(UTC).isoformat(timespec="seconds"),
         "machine": describe_machine(),
-        "seeds": plan.seeds,
-        "label_units": plan.study.definition.label_units(),
+        "seeds": seeds,
+        "label_units": study.definition.label_units(),
         "plugins": {
             plugin.name: {
                 "file": plugin.file,
                 "sha256": plugin.sha256,
-                "added": plugin.name in plan.study.added,
+                "added": plugin.name in study.added,
             }
-            for plugin in plan.study.plugins
-        },
-        **measured,
-        "points": {
-            item.point.name: {
-                "scenario_sha256": item.scenario_hash,
-                "duration_s": item.scenario.duration_s,
-                "overlays": list(item.point.overlays),
-                "labels": item.point.labels,
-            }
-            for item in plan.points
+            for plugin in study.plugins
         },
     }
 

@@ -1,0 +1,140 @@
+"""Studies of more points than a list holds: the same runs, column by column out of segments."""
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from cluster.test_workers import MAKE, Threads
+from sojourn.cluster.attend import Crew
+from sojourn.cluster.many import ManyPoints
+from sojourn.errors import RecordError, UsageError
+from sojourn.report.columns import build_columns, choose
+from sojourn.store import Store
+from sojourn.store.objects import FolderObjects
+from sojourn.study.columns import Columns, write_columns
+from sojourn.study.definition import load_definition
+from sojourn.study.expand import labels_of_points
+from sojourn.study.library import load_study
+from sojourn.study.plan import RunLength, RunOptions, make_plan, only_runs
+from sojourn.study.point_table import point_table
+from sojourn.study.runner import kept_runs
+from sojourn.study.write import metrics_of
+from support import write_study
+
+AXES: dict[str, Any] = {
+    "rate": {"key": "access.upstream.link.rate", "from": "1 Mb/s", "to": "4 Mb/s", "steps": 4},
+    "rtt": ["near", "far"],
+}
+
+
+def crew_of(directory: Path, said: list[str]) -> Crew:
+    objects = FolderObjects(directory)
+    return Crew(objects, Threads(objects, MAKE), 1, said.append, looks_every_s=0.05)
+
+
+def test_a_study_of_numbers_has_the_runs_of_one_of_a_list(tmp_path: Path) -> None:
+    path = write_study(tmp_path, duration="200 ms", axes=AXES, matrix=[])
+    study = load_study(str(path))
+    said: list[str] = []
+    store = Store(tmp_path / "shared")
+    many = ManyPoints(study, RunLength(), 1)
+    with pytest.raises(UsageError, match="no run of this study yet"):
+        many.fetch(crew_of(tmp_path / "shared", said), store)
+    (one, *_) = notes = many.make(crew_of(tmp_path / "shared", said), store)
+    assert (many.points, many.runs, sum(note.runs for note in notes)) == (8, 8, 8)
+    # Further seeds are further units; another machine fetches all.
+    more = ManyPoints(study, RunLength(), 2)
+    assert more.fetch(crew_of(tmp_path / "shared", said), store) == (notes, 0.5)
+    both = more.make(crew_of(tmp_path / "shared", said), Store(tmp_path / "far"))
+    assert len(both) > len(notes)
+    far = Store(tmp_path / "far")
+    (tmp_path / "out").mkdir()
+    segments = [segment for note in both for segment in note.segments]
+    result = write_columns(tmp_path / "out", study, far, segments, choose, {})
+    plan = make_plan(study, RunOptions(seeds=2), only_runs)
+    found = kept_runs(plan, far)
+    expected = metrics_of([(spec, found[spec.key]) for spec in plan.runs])
+    stored = pl.read_parquet(
+        sorted((tmp_path / "out" / "metrics").iterdir()), include_file_paths="place"
+    )
+    numbers = pl.col("place").str.extract(r"(\d+)\.parquet").cast(pl.UInt32).alias("file")
+    rows = stored.with_columns(numbers).join(
+        result.runs.select("file", "run", "point", "seed"), on=["file", "run"]
+    )
+    words = pl.col("point", "subject", "metric").cast(pl.String)
+    key = ["point", "seed", "subject", "metric", "value"]
+    ours, theirs = (frame.select(key).with_columns(words).sort(key) for frame in (rows, expected))
+    assert_frame_equal(ours, theirs)
+    assert result.labels == ["rtt", "rate"]
+    loaded = Columns.load(tmp_path / "out")
+    assert_frame_equal(loaded.runs, result.runs)
+    assert list(loaded.measures) == list(result.measures) != []
+    (goodput,) = (m for m in result.measures if m.metric.startswith("goodput"))
+    mean = expected.filter(pl.col("metric") == goodput.metric, pl.col("subject") == goodput.subject)
+    row = result.sums.filter(
+        pl.col("metric") == goodput.metric, pl.col("subject") == goodput.subject
+    )
+    assert row["mean"].item() == pytest.approx(mean["value"].mean())
+    assert (row["m2"].item() / 15) ** 0.5 == pytest.approx(mean["value"].std())
+    headline = build_columns(loaded, figures=False)
+    assert headline.startswith("8 points, 16 runs: ")
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "What is not" not in page
+    assert "By rate" in page
+    # What is damaged is told, and made again.
+    path = next((tmp_path / "shared" / "v2" / "runs").rglob(f"{one.segments[0]}/metrics.parquet"))
+    path.write_bytes(path.read_bytes()[:-1])
+    told: list[str] = []
+    store = Store(tmp_path / "shared", on_damage=told.append)
+    assert len(many.make(crew_of(tmp_path / "shared", said), store)) == len(notes)
+    assert len(told) == 1
+    path.write_bytes(b"")
+    (tmp_path / "other").mkdir()
+    with pytest.raises(RecordError):
+        write_columns(tmp_path / "other", study, store, one.segments, choose, {})
+
+
+def test_labels_of_all_points_come_column_by_column(tmp_path: Path) -> None:
+    changes: dict[str, Any] = {
+        "points": {"own": {"labels": {"rate": "many", "kind": "x"}}},
+        "matrix": [
+            {"axes": AXES, "name": "{rtt}-at-{rate}", "exclude": ["far-at-2*"], "labels": {"k": 1}},
+            {"axes": {"rate": AXES["rate"]}, "sample": {"points": 5}, "name": "s{number}"},
+        ],
+    }
+    definition = load_definition(write_study(tmp_path, **changes))
+    expected = labels_of_points(definition)
+    table = point_table(definition)
+    assert table["point"].to_list() == list(expected)
+    for row in table.iter_rows(named=True):
+        own = {name: value for name, value in row.items() if name != "point" and value is not None}
+        # Words in one matrix are words in all.
+        assert own == {
+            name: value if name == "k" else str(value)
+            for name, value in expected[row["point"]].items()
+        }
+
+
+def test_the_command_lets_workers_make_a_study_of_many_points(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import json
+
+    from sojourn.cli import run_command
+
+    write_study(tmp_path, duration="100 ms", axes=AXES, matrix=[], seeds=1)
+    monkeypatch.setattr("sojourn.study.expand.MOST_POINTS", 5)
+    monkeypatch.chdir(tmp_path)
+    words = ["study", "run", "study.toml", "--store", "shared", "--workers", "1"]
+    assert run_command([*words, "--points", "x*"]) == 2
+    assert "--points is for matrices of at most 5 points" in capsys.readouterr().err
+    assert run_command([*words, "--out", "out", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["points"], told["runs"], told["missing"]) == (8, 8, 0)
+    assert run_command([*words, "--partial", "--out", "again", "--no-figures"]) == 0
+    names = ("runs.parquet", "sums.parquet", "measures.parquet")
+    for name in names:
+        assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "again" / name).read_bytes()
