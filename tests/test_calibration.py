@@ -256,6 +256,9 @@ def test_the_command_prints_a_line_per_quantity_and_leaves_nothing_when_interrup
     assert len(lines) <= 24
     assert any(line.startswith("queue") and "flow queues 0.9" in line for line in lines)
     assert any(line.startswith("line up") and "given" in line for line in lines)
+    unknown = CommandLine(tmp_path)("calibrate", "--check", "ethernet,docsis13")
+    assert unknown.status == 2
+    assert "no access line is called 'docsis13'" in unknown.stderr
     again = CommandLine(tmp_path)("calibrate", path, "--access", "ethernet", "--out", "out")
     assert again.status == 2
     assert "not overwritten" in again.stderr
