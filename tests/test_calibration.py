@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sojourn.calibration.calibrate import calibrated
+from sojourn.calibration.calibrate import calibrated, disagree
 from sojourn.calibration.check import check
 from sojourn.calibration.choices import bounds_of, families_of
-from sojourn.calibration.fit import interval
+from sojourn.calibration.fit import Posterior, interval
 from sojourn.calibration.inversion import (
     buffer_bytes,
     knee_of,
@@ -328,6 +328,20 @@ def test_an_interval_is_of_weighted_draws() -> None:
     assert (middle, low, high) == pytest.approx((499.5, 49.5, 949.5), abs=1.0)
     middle, _, _ = interval(values, np.where(values < 100, 9.0, 1.0))
     assert middle == pytest.approx(99, abs=2)
+
+
+def test_a_wide_interval_around_another_rate_is_no_agreement() -> None:
+    unknowns = unknowns_of(ETHERNET, LOAD, GUESS)
+
+    def posterior(middle: float, spread: float) -> Posterior:
+        rates = np.linspace(middle - spread, middle + spread, 101)
+        values = np.stack([rates, *[rates] * (len(unknowns) - 1)], axis=1)
+        even = np.full(101, 1 / 101)
+        return Posterior(np.array([1.0, 0, 0, 0]), np.zeros(101, dtype=int), values, even)
+
+    robust = posterior(4.96, 0.1)
+    assert disagree(unknowns, posterior(4.5, 0.6), robust)
+    assert not disagree(unknowns, posterior(4.9, 0.01), robust)
 
 
 def test_a_measurement_unlike_the_model_has_no_posterior(tmp_path: Path) -> None:

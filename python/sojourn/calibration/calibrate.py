@@ -29,7 +29,7 @@ from sojourn.calibration.table import PILOT, affordable, cost_of, drawn, make_ta
 from sojourn.errors import UsageError, nearest
 from sojourn.study.runner import available_cores
 
-__all__ = ["Calibration", "calibrate", "calibrated"]
+__all__ = ["Calibration", "calibrate", "calibrated", "disagree"]
 
 FIRST_SHARE = 0.6
 """Of the budget, for runs. chosen: the rest is for runs of the picture and for machines that are slower."""
@@ -220,7 +220,7 @@ def _side(
     misfit = misfit_of(in_noise(table, scaled(table, observed)))
     error = goodput_error(load, reading.goodput_mbps, max(1, len(measured.seen)))
     robust, apart = robust_fit(table, observed, reading.goodput_mbps, posterior.shares, error)
-    doubtful = misfit > 1 or _disagree(unknowns, posterior, robust)
+    doubtful = misfit > 1 or disagree(unknowns, posterior, robust)
     if measured.told is not None:
         # A few numbers have no dynamics that could be left out.
         posterior = posterior if misfit <= NO_POSTERIOR else None
@@ -235,11 +235,11 @@ def _side(
     )  # fmt: skip
 
 
-def _disagree(unknowns: Sequence[Unknown], full: Posterior, robust: Posterior) -> bool:
-    """Whether what all statistics say of the rate has nothing in common with what the robust ones say."""
+def disagree(unknowns: Sequence[Unknown], full: Posterior, robust: Posterior) -> bool:
+    """Whether the rate that all statistics say lies outside of what the robust ones allow."""
     column = [one.name for one in unknowns].index("rate")
-    (_, low, high), (_, least, most) = (interval(*one.of(column)) for one in (full, robust))
-    return high < least or low > most
+    (middle, _, _), (_, least, most) = (interval(*one.of(column)) for one in (full, robust))
+    return not least <= middle <= most
 
 
 BUFFER_SPREAD = 0.5

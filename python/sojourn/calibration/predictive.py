@@ -65,7 +65,9 @@ def figures_of(side: Side, prediction: Prediction | None) -> list[Figure]:
     way = f"{side.direction}stream"
     plot = PlotSpec(
         f"seen-{side.direction}",
-        f"Measured {way}, and what the fitted lines show",
+        f"Measured {way}, and what the fitted lines show"
+        if side.measured.seen
+        else f"What the fitted lines show {way}",
         tuple(panels),
         columns=len(panels),
         height=75,
