@@ -138,3 +138,19 @@ def test_the_command_lets_workers_make_a_study_of_many_points(
     names = ("runs.parquet", "sums.parquet", "measures.parquet")
     for name in names:
         assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "again" / name).read_bytes()
+    page = (tmp_path / "out" / "report.html").read_text()
+    (tmp_path / "out" / "report.html").unlink()
+    assert run_command(["report", "out"]) == 0
+    assert (tmp_path / "out" / "report.html").read_text() == page
+    capsys.readouterr()
+    for name in (*names, "manifest.json"):
+        path = tmp_path / "again" / name
+        content = path.read_bytes()
+        path.write_bytes(content[: len(content) // 2])
+        assert run_command(["report", "again"]) != 0
+        assert name in capsys.readouterr().err
+        path.write_bytes(content)
+    for changed in ({"files": []}, {"missing": 7}, {"label_units": "x"}, {"seeds": {}}):
+        manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+        (tmp_path / "again" / "manifest.json").write_text(json.dumps({**manifest, **changed}))
+        assert run_command(["report", "again"]) == 0

@@ -25,10 +25,16 @@ def execute(options: Namespace) -> None:
     from sojourn.output import writing
     from sojourn.report.single import build_run_report
     from sojourn.run_directory import is_run
+    from sojourn.study.columns import Columns, is_columns
 
     with writing(options.directory):
         if is_run(options.directory):
             damages = build_run_report(options.directory, pdf=options.pdf)
+        elif is_columns(options.directory):
+            from sojourn.report.columns import build_columns
+
+            build_columns(Columns.load(options.directory), pdf=options.pdf)
+            damages = ()
         else:
             from sojourn import report as report_package
             from sojourn.study.result import StudyResult

@@ -17,8 +17,8 @@ import numpy as np
 import polars as pl
 
 from sojourn.errors import RecordError
-from sojourn.files import read_file, write_file
-from sojourn.on_disk import list_files, read_listing, read_table
+from sojourn.files import is_file, read_file, write_file
+from sojourn.on_disk import list_files, read_listing, read_table, shape
 from sojourn.store import Store
 from sojourn.store.objects import LARGEST_OBJECT
 from sojourn.study.definition import StudyDefinition, load_definition
@@ -26,9 +26,10 @@ from sojourn.study.files import study_folder_of
 from sojourn.study.library import Study
 from sojourn.study.manifest import write_json
 from sojourn.study.point_table import point_table
+from sojourn.study.result import MANIFEST_KINDS, is_label
 from sojourn.study.write import write_study, write_table
 
-__all__ = ["Choose", "Columns", "Measured", "merge_sums", "write_columns"]
+__all__ = ["Choose", "Columns", "Measured", "is_columns", "merge_sums", "write_columns"]
 
 LOOKED_AT = 32
 """Segments that say which measures a report is about, where the study does not. chosen: of a million runs a thirtieth."""
@@ -93,17 +94,28 @@ class Columns:
         RecordError
             If it is not such a result, or a file in it cannot be read.
         """
-        manifest = read_listing(directory, "manifest.json")
+        manifest, _ = shape(read_listing(directory, "manifest.json"), MANIFEST_KINDS)
         listing = manifest.get("files", {})
         runs = read_table(directory, "runs.parquet", listing, _RUN)
+        labels = [name for name in runs.columns if name not in _RUN and is_label(runs.schema[name])]
+        runs = runs.select(*_RUN, *labels)
         sums = read_table(directory, "sums.parquet", listing, SUMS)
         values = read_table(directory, "measures.parquet", listing)
         known = {one.column: one for one in map(Measured._make, _keys(sums))}
         if values.height != runs.height or not all(name in known for name in values.columns):
             raise RecordError("measures.parquet has other runs, or other metrics")
+        if not all(kind.is_numeric() for kind in values.schema.values()) or runs.is_empty():
+            raise RecordError("measures.parquet or runs.parquet holds no numbers")
+        if any(column.null_count() for column in (*runs.select(_RUN), *sums.select(list(SUMS)))):
+            raise RecordError("runs.parquet or sums.parquet has empty places")
         definition = load_definition(study_folder_of(directory) / "study.toml", root=directory)
         measures = {known[name]: values[name] for name in values.columns}
         return cls(directory, definition, runs, sums, measures, manifest)
+
+
+def is_columns(directory: Path) -> bool:
+    """Whether a directory holds such a result, which may be damaged."""
+    return is_file(directory / "sums.parquet", root=directory)
 
 
 def _keys(sums: pl.DataFrame) -> list[tuple[str, str, str]]:

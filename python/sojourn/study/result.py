@@ -25,7 +25,15 @@ from sojourn.study.files import study_folder_of
 from sojourn.study.precision import Stop
 from sojourn.study.summary import summarise
 
-__all__ = ["METRICS_SCHEMA", "RUNS_SCHEMA", "ReportSummary", "StudyResult", "missing_runs"]
+__all__ = [
+    "MANIFEST_KINDS",
+    "METRICS_SCHEMA",
+    "RUNS_SCHEMA",
+    "ReportSummary",
+    "StudyResult",
+    "is_label",
+    "missing_runs",
+]
 
 METRICS_SCHEMA: dict[str, pl.DataType] = {
     "study": pl.String(),
@@ -332,13 +340,14 @@ def _runs(directory: Path, listing: Mapping[str, Any]) -> tuple[pl.DataFrame, li
         raise RecordError(f"{name} has a run without point or seed, or one of them twice")
     labels = [label for label in table.columns if label not in RUNS_SCHEMA]
     wrong = [
-        label for label in labels if label in SUMMARY_COLUMNS or not _is_label(table.schema[label])
+        label for label in labels if label in SUMMARY_COLUMNS or not is_label(table.schema[label])
     ]
     damages = [f"{name}: {plain(label)} is no label" for label in wrong]
     return table.drop(wrong), damages
 
 
-def _is_label(kind: pl.DataType) -> bool:
+def is_label(kind: pl.DataType) -> bool:
+    """Whether labels of points may have this type."""
     return kind.is_numeric() or isinstance(kind, pl.String | pl.Categorical | pl.Enum | pl.Boolean)
 
 
