@@ -16,6 +16,8 @@ from sojourn.advice.cliff import find_cliff
 from sojourn.advice.lines import HOUSEHOLDS, LINES, line_scenario
 from sojourn.advice.measured import measured_line
 from sojourn.advice.race import Losses, Table, ocba_shares, race
+from sojourn.advice.said import sentence
+from sojourn.advice.search import Standing
 from sojourn.advice.uses import read_uses, users_of
 from sojourn.calibration.calibrate import calibrate
 from sojourn.errors import UsageError
@@ -365,6 +367,16 @@ def test_a_call_behind_a_deep_buffer_gets_flow_queues(answer: Advice) -> None:
     assert after < 0.2 * before
     assert shown["second"]["verdict"] in ("equal", "undecided", "worse")
     assert read_tc(answer.blocks["tc"])
+
+
+def test_nothing_is_called_as_good_while_it_is_not_decided(answer: Advice) -> None:
+    others = [Standing(AS_IS, 1.0, "taken"), Standing(answer.setting, 0.5, "undecided")]
+    open_ = replace(answer.found, taken=AS_IS, standings=others, stop="the time was up")
+    told = sentence(open_, answer.line, answer.users)
+    assert told.startswith("Leave it as it is for now")
+    assert "the time was up" in told
+    equal = replace(open_, standings=[others[0], Standing(answer.setting, 1.0, "equal")])
+    assert "no setting that was tried is better" in sentence(equal, answer.line, answer.users)
 
 
 def test_a_group_has_everybody_who_cannot_be_told_apart(answer: Advice) -> None:

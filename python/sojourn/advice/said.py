@@ -86,6 +86,8 @@ def felt_rows(found: Found, users: Sequence[User]) -> list[tuple[str, str, dict[
 
 def sentence(found: Found, line: Line, users: Sequence[User]) -> str:
     """Return the answer."""
+    if found.taken == AS_IS and any(one.verdict == "undecided" for one in found.standings):
+        return f"Leave it as it is for now: no setting was shown to be better so far ({found.stop}); a longer --budget may decide."
     if found.taken == AS_IS:
         return "Leave it as it is: no setting that was tried is better by more than can be felt."
     gain = _gain(found, users)
