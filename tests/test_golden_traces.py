@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import sojourn._engine as _engine
 from sojourn.aqm.golden import (
     COURSES,
     FOLDER,
@@ -40,6 +41,10 @@ def without_version(text: str) -> str:
 
 def test_there_is_a_trace_of_each_name_and_no_other() -> None:
     assert sorted(path.name for path in FOLDER.iterdir()) == sorted(f"{n}.sjt.xz" for n in NAMES)
+
+
+def test_every_kind_of_manager_has_one() -> None:
+    assert {line.split()[0] for line, _ in COURSES.values()} == set(_engine.manager_kinds())
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -58,6 +58,7 @@ COURSES = {
     "sfq-codel": ("sfq-codel", "White 2013 section 3.2"),
     "fq-codel": ("fq-codel", "RFC 8290"),
     "fq-cobalt": ("fq-cobalt", ""),
+    "cake": ("cake", ""),
     "pie": ("pie ecn=true", "RFC 8033"),
     "sfq-pie": ("sfq-pie", ""),
     "fq-pie": ("fq-pie", ""),
