@@ -269,6 +269,11 @@ class DaskExecutor:
 
     def start(self, plan: str, store: str, workers: int) -> None:
         """Submit so many tasks."""
+        if self._client.status != "running":
+            raise EnvironmentFailure(
+                f"the scheduler at {self._address} is gone",
+                "start it again, with its workers; the same command goes on",
+            )
         self._futures = [
             self._client.submit(
                 work_for_dask, plan, store, number, pure=False, retries=3, key=f"{plan}-{number}"
