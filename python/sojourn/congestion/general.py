@@ -143,10 +143,10 @@ COLLAPSE = lettered(
         "G1",
         "RFC 9743 5.1.1",
         "should",
-        "nine of ten packets are lost for 40 s",
+        "half of the packets are lost for 40 s",
         _one(),
         (_per_round_trip(35.0),),
-        conditions=OUTAGE % "0.9",
+        conditions=OUTAGE % "0.5",
         series_ms=10.0,
     ),
 )

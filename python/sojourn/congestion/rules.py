@@ -56,7 +56,7 @@ RULES: Mapping[str, Sequence[Rule]] = {
             "G1",
             "Under persistent congestion it sends a packet in each round trip at most, and ever more rarely.",
             "RFC 9743 5.1.1 (full backoff); RFC 2914",
-            "all or nine of ten packets lost: at most 1 packet in each round trip; all lost: intervals grow by at least 1.5",
+            "all or half of the packets lost: at most 1 packet in each round trip; all lost: intervals grow by at least 1.5",
             (
                 Limit(("G1b", "G1c"), "packets", most=1.0),
                 Limit(("G1b",), "growth", least=1.5),
