@@ -236,3 +236,81 @@ def test_a_row_tells_the_worst_of_its_scenarios() -> None:
     assert (rows["G15"].verdict, rows["G1"].verdict) == ("fail", "not judged")
     assert rows["G15"].found == "G15c, until 90 % of the rate: 40 s, and 1 more"
     assert math.isclose(general.LATEST_S, 30.0)
+
+
+RENO = """
+class Reno:
+    def __init__(self, segment, initial_window):
+        assert (segment, initial_window) == (1448, 10)
+
+    def on_congestion_avoidance(self, acked, ack):
+        return ack.window + acked / ack.window
+
+    def on_congestion(self, cause, base, window, now):
+        return base / 2
+"""
+
+
+def plugin(directory: Path, text: str) -> tuple[str, str]:
+    (directory / "mine.py").write_text(text)
+    return "--plugin", "mine.py"
+
+
+def test_reno_as_a_plugin_is_reno(sojourn: CommandLine, tmp_path: Path) -> None:
+    wanted = ("--only", "G1c,G6-reno-10-40-1")
+    _, _, ours = told(sojourn, "reno", *wanted)
+    status, failed, theirs = told(sojourn, *plugin(tmp_path, RENO), *wanted)
+    assert (status, failed) == (0, [])
+    (mine,), (known,) = theirs["controllers"], ours["controllers"]
+    assert mine["scenarios"] == known["scenarios"]
+    assert mine["controller"] == "mine"
+
+
+MUTANTS = {
+    "keeps its window whatever is lost": (
+        "return base / 2",
+        "return base\n\n    def on_ack(self, ack):\n        return 100.0",
+        "G1c,G6-reno-10-10-1",
+        ["G1", "G6"],
+    ),
+    "does not look at marks": (
+        "return base / 2",
+        "return window if cause == 'mark' else base / 2",
+        "G11a,G6-reno-10-40-1",
+        ["G11"],
+    ),
+    "stops after one loss": (
+        "return ack.window + acked / ack.window",
+        "return ack.window",
+        "G15c,G6-reno-10-40-1",
+        ["G15"],
+    ),
+    "raises": ("return base / 2", "return base / 0", "G6-reno-10-40-1", ["X"]),
+    "gives no number": ("return base / 2", "return float('nan')", "G6-reno-10-40-1", ["X"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_a_plugin_with_a_fault_fails_exactly_its_rows(
+    sojourn: CommandLine, tmp_path: Path, mutant: str
+) -> None:
+    before, after, only, rows = MUTANTS[mutant]
+    assert before in RENO
+    changed = plugin(tmp_path, RENO.replace(before, after))
+    assert told(sojourn, *changed, "--only", only)[:2] == (1, rows)
+
+
+def test_what_is_no_controller_is_told(sojourn: CommandLine, tmp_path: Path) -> None:
+    for text, said in (
+        (
+            "class Other: pass",
+            "no such class; it needs one class with on_congestion_avoidance(self, acked, ack)",
+        ),
+        (RENO + "raise ValueError('no')", "cannot be loaded: ValueError: no"),
+    ):
+        done = sojourn(
+            "check-cc", *plugin(tmp_path, text), "--only", "G1c", "--seeds", "1", "--json"
+        )
+        assert done.status == 1
+        assert said in done.json()["headline"]
+        assert "Traceback" not in done.stderr

@@ -422,7 +422,7 @@ def test_the_order_of_sets_is_the_same_in_each_run(tmp_path: Path) -> None:
     ("name", "said"),
     [
         ("fifo.txt", "neither Python nor a shared library"),
-        ("größe.py", "is no name for a queue manager"),
+        ("größe.py", "is no name for a plugin"),
         ("missing.py", "no such file"),
     ],
 )

@@ -56,7 +56,7 @@ class MemoryExceeded(RuntimeError):
     """The run needs more memory than it may take; the arguments are what and how much, and what would be less."""
 
 class ManagerFailed(RuntimeError):
-    """A queue manager written in Python raised an exception, its cause, or broke the rules."""
+    """A queue manager or congestion controller written in Python raised an exception, its cause, or broke the rules."""
 
 @final
 class Packet:
@@ -91,6 +91,56 @@ class Packet:
 
     def mark(self, reason: str = "early") -> bool:
         """Mark it if it is ECN-capable, and say whether it is."""
+
+@final
+class Acknowledgement:
+    """What a congestion controller written in Python learns from an acknowledgement; seconds and segments."""
+
+    @property
+    def now(self) -> float: ...
+    @property
+    def acked(self) -> int:
+        """Segments that it acknowledges for the first time."""
+
+    @property
+    def marks(self) -> int:
+        """Those of them that were marked, if the peer counts marks."""
+
+    @property
+    def marked(self) -> bool:
+        """Whether it echoes a mark."""
+
+    @property
+    def round_trip(self) -> float | None:
+        """Its round trip, if it gives one."""
+
+    @property
+    def smoothed(self) -> float:
+        """The smoothed round trip."""
+
+    @property
+    def flight(self) -> int:
+        """Segments outstanding before it."""
+
+    @property
+    def first(self) -> int:
+        """Lowest unacknowledged segment."""
+
+    @property
+    def next(self) -> int:
+        """Next new segment."""
+
+    @property
+    def window(self) -> float: ...
+    @property
+    def threshold(self) -> float: ...
+    @property
+    def may_change(self) -> bool:
+        """Whether new data are acknowledged, and the sender does not repair losses."""
+
+    @property
+    def may_grow(self) -> bool:
+        """Whether the window was used, too."""
 
 @final
 class CancelToken:

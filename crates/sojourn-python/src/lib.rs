@@ -2,13 +2,14 @@
 //!
 //! One short file per area and no algorithm: scenarios ([`scenario`]), runs and their tables
 //! ([`run`], [`table`]), the emulator (`emulate`), fixed benchmark worlds ([`bench`]), metric definitions ([`metrics`]), queue managers that
-//! are Python classes ([`managers`]), their laws ([`check`]) and golden traces ([`golden`]), captures ([`capture`]), CM configuration files ([`provisioning`]).
+//! are Python classes ([`managers`]), controllers that are ([`controllers`]), laws of the former ([`check`]) and golden traces ([`golden`]), captures ([`capture`]), CM configuration files ([`provisioning`]).
 
 use pyo3::prelude::*;
 
 mod bench;
 mod capture;
 mod check;
+mod controllers;
 #[cfg(feature = "count-allocations")]
 mod counting;
 #[cfg(target_os = "linux")]
@@ -40,6 +41,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     #[cfg(target_os = "linux")]
     emulate::register(module)?;
     managers::register(module)?;
+    controllers::register(module)?;
     table::register(module)?;
     bench::register(module)?;
     check::register(module)?;

@@ -24,7 +24,7 @@ pyo3::create_exception!(
     _engine,
     ManagerFailed,
     PyRuntimeError,
-    "A queue manager written in Python raised an exception, its cause, or broke the rules."
+    "A queue manager or congestion controller written in Python raised an exception, its cause, or broke the rules."
 );
 
 /// Classes by the name that scenarios have for them; a class may replace one of its name.
@@ -52,6 +52,33 @@ pub fn has_failed() -> bool {
 /// What went wrong in this thread's run, which is forgotten.
 pub fn take_failure() -> Option<PyErr> {
     FAILURE.take()
+}
+
+/// Remembers what went wrong first in the run of this thread, which ends it.
+pub fn remember(what: &str, name: &str, error: PyErr) {
+    let error = Python::attach(|py| {
+        if error.is_instance_of::<PyKeyboardInterrupt>(py)
+            || error.is_instance_of::<PySystemExit>(py)
+        {
+            return error;
+        }
+        let told = ManagerFailed::new_err(format!("the {what} \"{name}\": {error}"));
+        told.set_cause(py, Some(error));
+        told
+    });
+    FAILURE.with_borrow_mut(|failure| {
+        failure.get_or_insert(error);
+    });
+}
+
+/// A call of a plugin has returned.
+pub fn returned() {
+    CALLS.fetch_add(1, Ordering::Relaxed);
+}
+
+/// What makes an object of the plugin of that name.
+pub fn factory_of(py: Python<'_>, name: &str) -> Option<Py<PyAny>> {
+    Origin::Plugin.factory(py, name)
 }
 
 /// Make a class of queue managers known to scenarios: `queue = { kind = "python", class = name }`.
@@ -173,11 +200,18 @@ impl ManagerKind for PythonConfig {
     }
 }
 
-/// Parameters of a manager that is a plugin.
+/// Parameters of a manager, or a congestion controller, that is a plugin.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct PluginConfig {
+pub struct PluginConfig {
     name: String,
     digest: String,
+}
+
+impl PluginConfig {
+    /// What the plugin is called.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
 }
 
 impl Configured for PluginConfig {
@@ -406,7 +440,7 @@ impl PythonQueue {
             manager.call_method1(py, "enqueue", (packet, seconds(now)))?;
             Ok(())
         });
-        CALLS.fetch_add(1, Ordering::Relaxed);
+        returned();
         if let Err(error) = told {
             self.fail(error);
         }
@@ -467,26 +501,13 @@ impl PythonQueue {
     /// Remembers the first mistake of the run, which ends it.
     fn fail(&mut self, error: PyErr) {
         self.failed = true;
-        let error = Python::attach(|py| {
-            if error.is_instance_of::<PyKeyboardInterrupt>(py)
-                || error.is_instance_of::<PySystemExit>(py)
-            {
-                return error;
-            }
-            let told =
-                ManagerFailed::new_err(format!("the queue manager \"{}\": {error}", self.class));
-            told.set_cause(py, Some(error));
-            told
-        });
-        FAILURE.with_borrow_mut(|failure| {
-            failure.get_or_insert(error);
-        });
+        remember("queue manager", &self.class, error);
     }
 
     /// What Python decides goes next.
     fn decided(&mut self, now: Instant, context: &mut dyn QueueContext) -> Option<Held> {
         let answer = self.ask(now, context);
-        CALLS.fetch_add(1, Ordering::Relaxed);
+        returned();
         let _ = self.obey(context);
         match answer {
             Err(error) => self.fail(error),

@@ -16,6 +16,10 @@ SEEDS = 3
 """Seeds of each scenario (RFC 9743 leaves it open). chosen: least for an interval; only starts and random losses differ."""
 
 
+CARRIER = "linux-reno"
+"""The stack of a plugin. chosen: it has no other start than doubling, and paces nothing."""
+
+
 def arguments(parser: Parser) -> None:
     """Declare what the command takes."""
     from sojourn.cli.arguments import whole_number
@@ -26,6 +30,15 @@ def arguments(parser: Parser) -> None:
         "Example: sojourn check-cc cubic --set controller.beta=0.9"
     )
     parser.add_argument("controllers", metavar="STACK", nargs="*", help='Stacks, or "all".')
+    parser.option(
+        "--plugin",
+        "FILE",
+        "A congestion controller of your own, in Python. It is run. May be repeated.",
+        action="append",
+        default=[],
+        dest="plugins",
+    )
+    parser.option("--stack", "STACK", f"The stack that carries plugins ({CARRIER}).")
     parser.option(
         "--set",
         "KEY=V",
@@ -92,9 +105,14 @@ def _facts(controllers: Sequence[Controller], seeds: int) -> list[str]:
         "Uploads over a line of 10 Mb/s, round trip 40 ms, drop-tail buffer of one bandwidth-delay product (BDP) unless the scenario "
         f"says otherwise; {seeds} seed{'s' if seeds > 1 else ''}, the start left out."
     ]
-    return facts + [
-        f"{one.name} with {', '.join(one.settings)}." for one in controllers if one.settings
-    ]
+    for one in controllers:
+        if one.plugin is not None:
+            facts.append(
+                f"{one.plugin.file} in the stack {one.stack}, SHA-256 {one.plugin.sha256}."
+            )
+        if one.settings:
+            facts.append(f"{one.name} with {', '.join(one.settings)}.")
+    return facts
 
 
 def _controllers(options: Namespace) -> list[Controller]:
@@ -107,6 +125,7 @@ def _controllers(options: Namespace) -> list[Controller]:
     """
     from sojourn.congestion.suite import SHORT, Controller, stack_kinds
     from sojourn.errors import UsageError, nearest
+    from sojourn.plugins import read_plugin
 
     kinds = stack_kinds()
     names: list[str] = []
@@ -120,9 +139,22 @@ def _controllers(options: Namespace) -> list[Controller]:
                 nearest(name, listed) or f"one of {', '.join(listed)}",
             )
         names += kinds if name == "all" else [known]
-    if not names:
-        raise UsageError("nothing to characterise", "a stack, such as cubic or bbr3")
-    found = [Controller(name, tuple(options.settings)) for name in dict.fromkeys(names)]
+    carrier = options.stack or CARRIER
+    if carrier not in kinds:
+        raise UsageError(
+            f'--stack: "{carrier}" is no stack',
+            nearest(carrier, kinds) or f"one of {', '.join(kinds)}",
+        )
+    settings = tuple(options.settings)
+    found = [Controller(name, settings) for name in dict.fromkeys(names)]
+    for path in options.plugins:
+        plugin = read_plugin(path)
+        plugin.announce()
+        found.append(Controller(plugin.name, settings, carrier, plugin))
+    if not found:
+        raise UsageError(
+            "nothing to characterise", "a stack, such as cubic or bbr3, or --plugin FILE"
+        )
     for one in found:
         _ = one.table  # all that is wrong with keys, before anything runs
     return found

@@ -317,6 +317,9 @@ def as_json(results: Sequence[Result], band: Band) -> dict[str, Any]:
             {
                 "controller": result.controller.name,
                 "settings": list(result.controller.settings),
+                "sha256": None
+                if result.controller.plugin is None
+                else result.controller.plugin.sha256,
                 "rows": [row.as_json() for row in result.judged],
                 "scenarios": [
                     {

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+import io
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from sojourn.bands import Band, over_seeds, read_band, wanted
 from sojourn.congestion import bbr, general, l4s, rules
 from sojourn.congestion.scenario import Cell, Run, Stacks, flow, scenario_text
 from sojourn.engine import simulate
+from sojourn.plugins import Plugin, PluginFailed, simulate_apart
 from sojourn.report.checks import Judged
 from sojourn.scenario import Scenario
 from sojourn.settings import apply_settings
@@ -59,10 +61,13 @@ def stack_kinds() -> list[str]:
 
 @dataclass(frozen=True)
 class Controller:
-    """A stack whose controller is characterised."""
+    """A controller that is characterised: that of a stack, or a plugin in one."""
 
     name: str
     settings: tuple[str, ...] = ()
+    stack: str = ""
+    """The stack that carries it, if its name is not that of one."""
+    plugin: Plugin | None = None
 
     @functools.cached_property
     def table(self) -> dict[str, Any]:
@@ -73,7 +78,8 @@ class Controller:
         UsageError
             If a key is not one of it, or its value none.
         """
-        text = _alone(f'{{ kind = "{self.name}" }}')
+        own = f', controller = {{ kind = "plugin", name = "{self.name}" }}' if self.plugin else ""
+        text = _alone(f'{{ kind = "{self.stack or self.name}"{own} }}')
         text = apply_settings(text, [f"traffic.own.stack.{one}" for one in self.settings])
         Scenario.parse(text)
         stack: str | dict[str, Any] = parse_toml(text)["traffic"][0]["stack"]
@@ -185,6 +191,8 @@ def characterise(
 ) -> Result:
     """Run scenarios with a controller, `seeds` times each, and judge it by what came of them.
 
+    A plugin that fails in one of them fails a row, and has no other.
+
     Raises
     ------
     RunError
@@ -192,10 +200,16 @@ def characterise(
     """
 
     def run(cell: Cell, seed: int) -> dict[str, float]:
-        found = _run(cell, controller.scenario(cell), seed)
+        found = _run(controller, cell, seed)
         return {number.name: float(number.of(found)) for number in cell.numbers}
 
-    estimates = over_seeds([cell for _, cell in cells], seeds, jobs, run)
+    try:
+        estimates = over_seeds([cell for _, cell in cells], seeds, jobs, run)
+    except PluginFailed as error:
+        row = Judged(
+            "X", "Every scenario runs to its end.", "contract", "fail", "an end", error.message
+        )
+        return Result(controller, [row])
     measured = [
         Measured(cell, suite, values)
         for (suite, cell), values in zip(cells, estimates, strict=True)
@@ -208,14 +222,24 @@ def characterise(
     return Result(controller, rows, measured)
 
 
-def _run(cell: Cell, scenario: Scenario, seed: int) -> Run:
+def _run(controller: Controller, cell: Cell, seed: int) -> Run:
     import polars as pl
 
-    records = simulate(scenario.compiled, seed)
-    metrics = {
-        (str(subject), str(name)): float(value) for subject, name, value, _ in records.metrics()
-    }
-    return Run(cell, metrics, lambda name: pl.DataFrame(records.table(name)))
+    scenario = controller.scenario(cell)
+    if controller.plugin is None:
+        records = simulate(scenario.compiled, seed)
+        rows = records.metrics()
+        return Run(cell, _by_name(rows), lambda name: pl.DataFrame(records.table(name)))
+    files = simulate_apart(scenario, seed, [controller.plugin], is_controller=True)
+
+    def table(name: str) -> pl.DataFrame:
+        return pl.read_parquet(io.BytesIO(files[f"{name}.parquet"]))
+
+    return Run(cell, _by_name(table("metrics").rows()), table)
+
+
+def _by_name(rows: Iterable[tuple[Any, ...]]) -> dict[tuple[str, str], float]:
+    return {(str(subject), str(name)): float(value) for subject, name, value, _ in rows}
 
 
 def known_controllers() -> Band:

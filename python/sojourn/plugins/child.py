@@ -12,11 +12,13 @@ import importlib
 import inspect
 import json
 import os
+import re
 import sys
 import tempfile
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from types import ModuleType
@@ -42,6 +44,34 @@ BUILD_ROOM = 256 * 2**20
 
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Role:
+    """What a plugin is for."""
+
+    what: str
+    methods: Mapping[str, str]
+    """Methods that it needs, with their arguments."""
+    named: str
+    """What the file may call its class."""
+    trial: tuple[object, ...]
+    """Arguments with which one is made to see whether that works."""
+
+
+MANAGER = Role(
+    "queue manager",
+    {"enqueue": "packet, now", "dequeue": "now"},
+    "manager",
+    (Random(0),),
+)
+
+CONTROLLER = Role(
+    "congestion controller",
+    {"on_congestion_avoidance": "acked, ack", "on_congestion": "cause, base, window, now"},
+    "controller",
+    (1448, 10),
+)
 
 
 class _Wrong(Exception):
@@ -80,8 +110,9 @@ def _work(answers: IO[bytes]) -> tuple[dict[str, Any], dict[str, bytes]]:
     _limit(job["memory"])
     _Watch(answers)(0.0)  # from here on, silence is the plugin's
     has_draws = job.get("how", "law") != "law"
+    role = CONTROLLER if job.get("is_controller") else MANAGER
     for plugin in plugins:
-        _guarded(plugin, lambda plugin=plugin: _load(plugin, has_draws=has_draws))
+        _guarded(plugin, lambda plugin=plugin: _load(plugin, role, has_draws=has_draws))
     if "trace" in job:
         return _replay(job, plugins[0], answers)
     if job["scenario"] is None:
@@ -165,11 +196,13 @@ _LOOK_S = 0.04
 
 def _failure(error: SojournError) -> dict[str, Any]:
     """Return what is told of a run that failed: by its plugin, or otherwise."""
-    _, is_plugin, name = error.message.partition('failed: the queue manager "')
+    found = re.search(
+        r'failed: the (?:queue manager|congestion controller) "([^"]*)"', error.message
+    )
     cause = error.__cause__
-    if not is_plugin or cause is None:
+    if found is None or cause is None:
         return {"failed": error.message, "hint": error.hint, "is_plugin": False}
-    name = name.partition('"')[0]
+    name = found[1]
     if type(cause).__name__ == "BadLibrary":
         return {
             "failed": f'the plugin "{name}" broke the rules: {cause}',
@@ -187,27 +220,34 @@ class _Recorded(Random):
         return _engine.next_draw()
 
 
-def _load(plugin: Plugin, *, has_draws: bool) -> None:
+def _load(plugin: Plugin, role: Role, *, has_draws: bool) -> None:
     """Make a plugin known to scenarios of this process; of a trace, it may have the draws."""
-    make = _library(plugin) if plugin.is_library else factory_of(plugin)
+    make = _library(plugin, role) if plugin.is_library else factory_of(plugin, role)
 
     def recorded(_: Random) -> object:
         return make(_Recorded())
 
-    factory: Callable[[Random], object] = recorded if has_draws else make
-    trial: Any = factory(Random(0))
-    missing = [word for word in ("enqueue", "dequeue") if not callable(getattr(trial, word, None))]
+    factory: Callable[..., object] = recorded if has_draws else make
+    trial: Any = factory(*role.trial)
+    missing = [word for word in role.methods if not callable(getattr(trial, word, None))]
     if missing:
         raise _Wrong(
-            f'the plugin "{plugin.name}" has no method {" and no method ".join(missing)}: '
-            "it needs enqueue(self, packet, now) and dequeue(self, now)"
+            f'the plugin "{plugin.name}" has no method {" and no method ".join(missing)}: it needs {_methods(role)}'
         )
     if plugin.is_library:
         trial.close()
     _engine.add_plugin(plugin.name, plugin.digest, factory)
 
 
-def _library(plugin: Plugin) -> Callable[[Random], object]:
+def _methods(role: Role) -> str:
+    return " and ".join(f"{name}(self, {told})" for name, told in role.methods.items())
+
+
+def _library(plugin: Plugin, role: Role) -> Callable[..., object]:
+    if role is CONTROLLER:
+        raise _Wrong(
+            f'the plugin "{plugin.name}" is a shared library; congestion controllers are in Python'
+        )
     from sojourn.plugins.library import BadLibrary, Library
 
     with tempfile.NamedTemporaryFile(suffix=Path(plugin.file).suffix) as file:
@@ -220,16 +260,16 @@ def _library(plugin: Plugin) -> Callable[[Random], object]:
     return library.manager
 
 
-def factory_of(plugin: Plugin) -> Callable[[Random], object]:
+def factory_of(plugin: Plugin, role: Role = MANAGER) -> Callable[..., object]:
     """Run the file of a plugin in Python and return its class.
 
-    That is what it calls `manager`; else its only class with the methods of a queue manager.
+    That is what it calls `manager` or `controller`; else its only class with the methods of one.
     """
     module = ModuleType("sojourn_plugin")
     module.__file__ = plugin.file
     sys.modules[module.__name__] = module  # dataclasses look their module up
     exec(compile(plugin.content, plugin.file, "exec"), vars(module))
-    named: object = vars(module).get("manager")
+    named: object = vars(module).get(role.named)
     if callable(named):
         return named
     found = [
@@ -237,16 +277,19 @@ def factory_of(plugin: Plugin) -> Callable[[Random], object]:
         for one in vars(module).values()
         if inspect.isclass(one)
         and one.__module__ == module.__name__
-        and callable(getattr(one, "enqueue", None))
-        and callable(getattr(one, "dequeue", None))
+        and all(callable(getattr(one, method, None)) for method in role.methods)
     ]
     if len(found) == 1:
         return found[0]
     names = ", ".join(one.__name__ for one in found)
-    told = f"{len(found)} classes with enqueue and dequeue: {names}" if found else "no such class"
+    told = (
+        f"{len(found)} classes with {' and '.join(role.methods)}: {names}"
+        if found
+        else "no such class"
+    )
     raise _Wrong(
-        f'the plugin "{plugin.name}" has {told}; it needs one class with enqueue(self, packet, now) '
-        "and dequeue(self, now), or says which by: manager = CLASS"
+        f'the plugin "{plugin.name}" has {told}; it needs one class with {_methods(role)}, '
+        f"or says which by: {role.named} = CLASS"
     )
 
 

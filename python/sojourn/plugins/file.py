@@ -23,7 +23,7 @@ LARGEST = 256 * 2**20
 
 @dataclass(frozen=True)
 class Plugin:
-    """A queue manager in a file."""
+    """A queue manager, or a congestion controller, in a file."""
 
     name: str
     """What scenarios and tables call it."""
@@ -63,7 +63,7 @@ def read_plugin(path: str | Path) -> Plugin:
     Raises
     ------
     UsageError
-        If it cannot be read, or its name is none for a queue manager.
+        If it cannot be read, or its name is none for a plugin.
     """
     path = Path(path)
     if path.suffix not in (".py", *LIBRARIES):
@@ -75,7 +75,7 @@ def read_plugin(path: str | Path) -> Plugin:
     name = stem.lower().replace("_", "-")
     if re.fullmatch(r"[a-z0-9][a-z0-9-]{0,39}", name) is None:
         raise UsageError(
-            f'--plugin {plain(path)}: "{plain(name)}" is no name for a queue manager',
+            f'--plugin {plain(path)}: "{plain(name)}" is no name for a plugin',
             "up to 40 letters, digits and underscores in the name of the file",
         )
     try:

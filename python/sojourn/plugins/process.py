@@ -84,6 +84,7 @@ def simulate_apart(
     cancel: _engine.CancelToken | None = None,
     watch: Callable[[float], None] | None = None,
     memory: int | None = None,
+    is_controller: bool = False,
 ) -> dict[str, bytes]:
     """Make a run whose queues plugins manage; return its files as `sojourn.store.pack` does.
 
@@ -99,6 +100,8 @@ def simulate_apart(
         Called with the share that is done.
     memory
         Bytes that the run may take, plugin and records together; a gigabyte if left out.
+    is_controller
+        Whether plugins are congestion controllers.
 
     Raises
     ------
@@ -110,6 +113,7 @@ def simulate_apart(
         If `cancel` was used.
     """
     job = {"scenario": scenario.canonical(), "seed": seed, "key": scenario.key(seed)}
+    job |= {"is_controller": is_controller}
     share = min(budget(), MEMORY) if memory is None else memory
     return _ask(job, plugins, share, cancel, "came to its end", scenario.duration_s, watch)
 
