@@ -82,7 +82,8 @@ def test_a_study_of_numbers_has_the_runs_of_one_of_a_list(tmp_path: Path) -> Non
     headline = build_columns(loaded, figures=False)
     assert headline.startswith("8 points, 16 runs: ")
     page = (tmp_path / "out" / "report.html").read_text()
-    assert "What is not" not in page
+    assert 'href="measures.parquet"' in page
+    assert 'href="metrics.parquet"' not in page
     assert "By rate" in page
     # What is damaged is told, and made again.
     path = next((tmp_path / "shared" / "v2" / "runs").rglob(f"{one.segments[0]}/metrics.parquet"))
