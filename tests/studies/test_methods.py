@@ -1,5 +1,6 @@
 """The laboratory of measuring methods: its vectors, where its lines come from, and what asking with every packet is worth."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -51,12 +52,13 @@ def test_tests_of_n_samples_miss_the_tail_as_often_as_chance_has_it(
 ) -> None:
     # C4: 0.99^n of tests see nothing above the 99th percentile, if they ask at random times.
     random = np.random.default_rng(35)
-    whole = np.sort(trips["echoes"])
-    limit = whole[int(np.ceil(0.99 * len(whole))) - 1]
-    above = float(np.mean(whole > limit))
+    whole: list[float] = np.sort(trips["echoes"]).tolist()
+    limit = whole[math.ceil(0.99 * len(whole)) - 1]
+    above = sum(one > limit for one in whole) / len(whole)
     for samples, chance in ((10, 0.904), (50, 0.605), (100, 0.366), (300, 0.049)):
-        largest = random.choice(whole, (2000, samples)).max(axis=1)
-        low, high = wilson(int(np.count_nonzero(largest <= limit)), 2000)
+        drawn: np.ndarray = random.choice(whole, (2000, samples))
+        largest: list[float] = drawn.max(axis=1).tolist()
+        low, high = wilson(sum(one <= limit for one in largest), len(largest))
         assert low <= (1 - above) ** samples <= high
         assert (1 - above) ** samples == pytest.approx(chance, abs=0.03)
 

@@ -134,12 +134,13 @@ def share_in_order(
     >>> share_in_order(np.array([[1.0, 5.0], [2.0, 4.0], [3.0, 4.0]]), np.array([10.0, 20.0, 30.0]))
     array([1.        , 0.16666667])
     """
-    right: list[np.ndarray] = []
+    right: np.ndarray = np.zeros(len(tests[0]))
+    pairs = 0
     for one, other in combinations(range(len(truth)), 2):
         apart = truth[one] - truth[other]
         nothing = max(absolute, relative * min(abs(truth[one]), abs(truth[other])))
         if abs(apart) > nothing:
-            right.append(0.5 * (1 + np.sign(tests[one] - tests[other]) * np.sign(apart)))
-    if not right:
-        return np.full(tests.shape[1], math.nan)
-    return np.sum(right, axis=0, dtype=float) / len(right)
+            agreed: np.ndarray = np.sign(tests[one] - tests[other]) * np.sign(apart)
+            right = right + 0.5 * (1 + agreed)
+            pairs += 1
+    return right / (pairs or math.nan)
