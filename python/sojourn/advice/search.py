@@ -19,7 +19,15 @@ from sojourn.advice.cliff import FIRST_SHARES, Cliff, find_cliff
 from sojourn.advice.race import FIRST_SEEDS, Race, race
 from sojourn.advice.uses import User
 
-__all__ = ["CONFIRM_SEEDS", "Found", "Standing", "search_arms", "search_router", "take"]
+__all__ = [
+    "CONFIRM_SEEDS",
+    "Found",
+    "Standing",
+    "near_best",
+    "search_arms",
+    "search_router",
+    "take",
+]
 
 START_DOWN = 0.89
 """Share downstream while upstream is looked for. chosen: clear of the cliff of all lines that were tried."""
@@ -100,6 +108,14 @@ def take(bench: Bench, group: Sequence[Arm], order: Sequence[Arm]) -> Arm:
     return min(alike, key=lambda arm: (arm.changes, kinds.index(arm.kind), -arm.up - arm.down))
 
 
+def near_best(found: Race, arms: Sequence[Arm], tolerance: float) -> list[Arm]:
+    """Return those of a group that cost no more than the tolerance beside its best, by all runs so far.
+
+    Where the time was up, a group holds settings of which nothing could be told; of those the ones that look worse are not taken.
+    """
+    return [arms[one] for one in found.group if found.ratio(one) <= 1 + tolerance]
+
+
 def _goodput(bench: Bench, arm: Arm) -> float:
     """Return the goodput of a setting beside that of the line as it is, both directions weighted alike."""
     seeds = range(FIRST_SEEDS)
@@ -157,17 +173,18 @@ def search_router(
             is_out_of_time=clock.is_up,
         )
 
+    # The answer is made of two choices, of which each may cost half of what makes no difference.
+    half = math.sqrt(1 + tolerance) - 1
     stage("managers and rates upstream")
     arms = [*router_arms(SHARES, [START_DOWN]), AS_IS]
     found = run(arms)
-    group = [arms[one] for one in found.group]
-    taken = take(bench, group, arms)
+    taken = take(bench, near_best(found, arms, tolerance), arms)
     if taken.who != "router":
         return _found(bench, taken, arms, found, [], None, clock, stage)
     stage("rates downstream")
     arms = [taken.at(down=share) for share in SHARES]
     found = run(arms)
-    down = take(bench, [arms[one] for one in found.group], arms).down
+    down = take(bench, near_best(found, arms, half), arms).down
     taken = taken.at(down=down)
     stage("the cliff")
     cliffs = _cliffs(centre or bench, line, taken, clock.is_up, supposed)
@@ -186,7 +203,7 @@ def search_router(
     stage("once more")
     arms = [*router_arms(ups, [down]), AS_IS]
     found = run(arms)
-    taken = take(bench, [arms[one] for one in found.group], arms)
+    taken = take(bench, near_best(found, arms, half), arms)
     less = None
     if len(line.overheads("upstream")) > 1 and taken.who == "router":
         second = line.overheads("upstream")[1].words
@@ -212,7 +229,7 @@ def search_arms(
         tolerance=tolerance,
         is_out_of_time=clock.is_up,
     )
-    taken = take(bench, [arms[one] for one in found.group], arms)
+    taken = take(bench, near_best(found, arms, tolerance), arms)
     return _found(bench, taken, arms, found, [], None, clock, stage)
 
 
