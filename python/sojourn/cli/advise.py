@@ -65,6 +65,21 @@ def arguments(parser: Parser) -> None:
         default="all",
         dest="shown",
     )
+    parser.option(
+        "--check",
+        "STUDY",
+        "Instead of a line: advice on points of a study, each held against a run of every setting.",
+    )
+    parser.option(
+        "--points", "PATTERN", "Points of --check. May be repeated.", action="append", default=[]
+    )
+    parser.option(
+        "--seeds",
+        "N",
+        "Runs of each setting of --check (64).",
+        type=whole_number(1, 10_000),
+        default=64,
+    )
     secret_option(parser)
     parser.option("--jobs", "N", "Runs at the same time (all cores).", type=whole_number(1, 1024))
     parser.option("--out", "DIR", "New directory for the page (default: below results/).")
@@ -85,10 +100,14 @@ def execute(options: Namespace) -> None:
     from sojourn.provisioning import read_secret
     from sojourn.store import Store
 
+    if options.check:
+        _check(options)
+        return
     out = options.out and Path(options.out)
     if out is not None:
         refuse_used(out)
-    progress = _Progress(_seconds(options.budget, "--budget"))
+    budget_s = _seconds(options.budget, "--budget")
+    progress = _Progress(budget_s)
     try:
         advice = advise(
             options.scenario,
@@ -101,7 +120,7 @@ def execute(options: Namespace) -> None:
             can=options.can,
             household=options.household,
             tolerance=_share(options.tolerance),
-            budget_s=progress.budget_s,
+            budget_s=budget_s,
             store=Store(options.store),
             jobs=options.jobs,
             secret=read_secret(options.secret),
@@ -130,6 +149,43 @@ def execute(options: Namespace) -> None:
     )
 
 
+def _check(options: Namespace) -> None:
+    """Hold advice on a fleet against exhaustive search."""
+    from sojourn.advice.fleet import HEADINGS, check_fleet
+    from sojourn.cli.console import note, print_json, print_table, say
+    from sojourn.errors import UsageError
+    from sojourn.store import Store
+
+    if options.scenario or options.line or options.measured or options.out:
+        raise UsageError(
+            "--check asks about the points of a study, and writes no page",
+            "sojourn advise --check methods --points 'fleet/*/qoo-5hz' --for game",
+        )
+    budget_s = _seconds(options.budget, "--budget")
+    progress = _Progress(None)
+    try:
+        fleet = check_fleet(
+            options.check,
+            options.points or ["*"],
+            uses=options.uses or "game",
+            seeds=options.seeds,
+            tolerance=_share(options.tolerance),
+            budget_s=budget_s,
+            store=Store(options.store),
+            jobs=options.jobs,
+            tell=progress.tell,
+        )
+    finally:
+        progress.stop()
+    if options.json:
+        print_json(fleet.as_json())
+        return
+    say(fleet.sentence)
+    print_table(list(HEADINGS), fleet.rows())
+    spent = sum(one.processor_s for one in fleet.judged)
+    note(f"{options.seeds} runs of each setting; {spent:.0f} s of processor time")
+
+
 def _print_blocks(blocks: dict[str, str], advice: Advice) -> None:
     for name, text in blocks.items():
         print(f"\n----- {name} -----\n{text.rstrip()}\n----- end of {name} -----")
@@ -140,7 +196,7 @@ def _print_blocks(blocks: dict[str, str], advice: Advice) -> None:
 class _Progress:
     """Tells on stderr what is looked for, and about how long it will still take."""
 
-    def __init__(self, budget_s: float) -> None:
+    def __init__(self, budget_s: float | None) -> None:
         import time
 
         self.budget_s = budget_s
@@ -159,10 +215,9 @@ class _Progress:
 
         self._runs += runs
         elapsed = time.monotonic() - self._began
-        left = max(self.budget_s - elapsed, 0.0)
-        text = (
-            f"advise: {stage}, {self._runs} runs, {elapsed:.0f} s; at most about {left:.0f} s left"
-        )
+        text = f"advise: {stage}, {self._runs} runs, {elapsed:.0f} s"
+        if self.budget_s is not None:
+            text += f"; at most about {max(self.budget_s - elapsed, 0.0):.0f} s left"
         if sys.stderr.isatty():
             print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
         elif stage != self._stage or elapsed >= self._next:
