@@ -144,8 +144,9 @@ impl ApplicationKind for AdaptiveVideoConfig {
     }
 
     fn bytes(&self) -> u64 {
-        // A controller remembers 220 delays; two seconds of packets and frames are known at 45 Mb/s. chosen: twice that.
-        1 << 19
+        // Packets of the two seconds after which nobody waits for a frame, as sender and receiver know them.
+        let packets = 2 * self.most_rate.as_bps() / 8 / self.packet.0.max(1);
+        64 * packets
     }
 
     fn direction(&self) -> Direction {

@@ -2,7 +2,7 @@
 //!
 //! Source: RFC 8298 sections 4.1.2 (bytes in flight, bytes newly acknowledged) and 4.1.2.4 (lost packets, with a window of
 //! time for those that others overtake).
-//! Deviations: a packet that was given up is remembered for [`REMEMBERED`] so that the window can learn from it.
+//! Deviations: a packet that was given up is remembered for [`REMEMBERED`], at most, so that the window can learn from it.
 
 use std::collections::VecDeque;
 
@@ -12,6 +12,8 @@ use super::{Received, place};
 
 /// chosen: a packet that is overtaken for longer is lost for good.
 const REMEMBERED: Span = Span::from_s(2);
+/// chosen: two seconds of 45 Mb/s; of faster streams, that is for less.
+const MOST_REMEMBERED: u64 = 10_000;
 /// `max_bytes_in_flight` is that of the last 5 s (RFC 8298 section 4.1.2.2), kept by the second.
 const SECONDS: usize = 5;
 
@@ -37,6 +39,8 @@ pub(super) struct Flight {
     /// Packets from number `first` on.
     packets: VecDeque<Packet>,
     first: u64,
+    /// Numbers of those that are missing and not lost yet.
+    missing: VecDeque<u64>,
     /// The number behind the highest that was acknowledged.
     acknowledged: u64,
     bytes: u64,
@@ -135,17 +139,32 @@ impl Flight {
         let new = self.packets.range(place(before - self.first)..passed);
         news.advanced = new.map(|packet| packet.bytes).sum();
         self.bytes -= news.advanced;
-        for packet in self.packets.range_mut(..passed) {
+        for number in before..self.acknowledged {
+            let packet = &mut self.packets[place(number - self.first)];
             if packet.state == State::Flying {
                 packet.state = State::Missing(now);
+                self.missing.push_back(number);
             }
-            if let State::Missing(since) = packet.state
-                && now.saturating_since(since) >= self.reordering
-            {
+        }
+        let Self {
+            packets,
+            first,
+            missing,
+            reordering,
+            ..
+        } = self;
+        missing.retain(|number| {
+            let packet = &mut packets[place(number - *first)];
+            let State::Missing(since) = packet.state else {
+                return false; // it came after all
+            };
+            let is_lost = now.saturating_since(since) >= *reordering;
+            if is_lost {
                 packet.state = State::Lost(since);
                 news.is_loss = true;
             }
-        }
+            !is_lost
+        });
         self.clean(now);
         news
     }
@@ -155,6 +174,7 @@ impl Flight {
         self.first += self.packets.len() as u64;
         self.acknowledged = self.first;
         self.packets.clear();
+        self.missing.clear();
         self.bytes = 0;
     }
 
@@ -162,7 +182,9 @@ impl Flight {
         while let Some(packet) = self.packets.front() {
             match packet.state {
                 State::Received => {}
-                State::Lost(since) if now.saturating_since(since) > REMEMBERED => {}
+                State::Lost(since)
+                    if now.saturating_since(since) > REMEMBERED
+                        || self.acknowledged - self.first > MOST_REMEMBERED => {}
                 _ => return,
             }
             self.packets.pop_front();
