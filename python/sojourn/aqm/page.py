@@ -48,7 +48,8 @@ def sentence(results: Sequence[Result], band: Band) -> str:
     name = result.manager.name
     if failed:
         first = failed[0][1]
-        others = f", and {len(failed) - 1} more rows" if len(failed) > 1 else ""
+        more = len(failed) - 1
+        others = f", and {more} more row{'s' if more > 1 else ''}" if more else ""
         return f"{name} fails {first.item}{others}: {first.found}."
     beside = _beside(result, band)
     if not result.measured:

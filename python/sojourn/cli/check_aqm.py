@@ -105,9 +105,8 @@ def execute(options: Namespace) -> int:
     results: list[Result] = []
     for manager, paths in zip(managers, traces, strict=True):
         result = Result(manager, judge(manager))
-        if not (manager.plugin is not None and result.failed):
-            rows = (judge_by_trace(manager, path, f"GT{n}") for n, path in enumerate(paths, 1))
-            result.judged.extend(rows)
+        rows = (judge_by_trace(manager, path, f"GT{n}") for n, path in enumerate(paths, 1))
+        result.judged.extend(rows)
         results.append(result)
         failed = len(result.failed)
         note(
