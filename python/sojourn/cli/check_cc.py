@@ -105,6 +105,8 @@ def _facts(controllers: Sequence[Controller], seeds: int) -> list[str]:
         "Uploads over a line of 10 Mb/s, round trip 40 ms, drop-tail buffer of one bandwidth-delay product (BDP) unless the scenario "
         f"says otherwise; {seeds} seed{'s' if seeds > 1 else ''}, the start left out."
     ]
+    if seeds < SEEDS:
+        facts.append(f"The band has {SEEDS} seeds: ▲ and ▼ of fewer are a first look.")
     for one in controllers:
         if one.plugin is not None:
             facts.append(
