@@ -10,7 +10,9 @@ import pytest
 
 from sojourn.bands import place_of
 from sojourn.congestion import bbr, general, l4s, rules
-from sojourn.congestion.general import jain
+from sojourn.congestion.general.alone import jain
+from sojourn.congestion.general.managed import answered
+from sojourn.congestion.general.paths import LATEST_S
 from sojourn.congestion.scenario import Cell, Run, buffer_packets
 from sojourn.congestion.suite import (
     BAND,
@@ -224,7 +226,7 @@ def test_marks_are_answered_if_the_window_falls_within_three_round_trips() -> No
         {"direction": ["upstream"] * len(times), "at_ns": times, "window_segments": sizes}
     )
     run = _run(traffic_series=series, connection_series=windows)
-    assert general.answered(run) == 50.0
+    assert answered(run) == 50.0
 
 
 def test_a_row_tells_the_worst_of_its_scenarios() -> None:
@@ -235,7 +237,7 @@ def test_a_row_tells_the_worst_of_its_scenarios() -> None:
     rows = {row.item: row for row in rules.judged("general", values, known_controllers())}
     assert (rows["G15"].verdict, rows["G1"].verdict) == ("fail", "not judged")
     assert rows["G15"].found == "G15c, until 90 % of the rate: 40 s, and 1 more"
-    assert math.isclose(general.LATEST_S, 30.0)
+    assert math.isclose(LATEST_S, 30.0)
 
 
 RENO = """

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sojourn.congestion.general import Traffic, goodput, used, wait
+from sojourn.congestion.general.common import Traffic, goodput, used, wait
 from sojourn.congestion.scenario import Cell, Number, Run, flow
 
 __all__ = ["CELLS", "ITEMS_OF_OTHERS", "UNSEEN"]
@@ -214,7 +214,7 @@ CELLS = (
 """Cases that are seen from outside."""
 
 ITEMS_OF_OTHERS = ("B12", "B13", "B15", "B16", "B17")
-"""Cases that say something of controllers that are not BBR. Source: the specification of this check."""
+"""Cases that say something of controllers that are not BBR. chosen: they ask for what any controller should do."""
 
 UNSEEN = (
     (2, "leave STARTUP by loss while the application is the limit"),

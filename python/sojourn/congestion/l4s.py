@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sojourn.congestion.general import OTHERS, goodput, lettered, used
+from sojourn.congestion.general.common import OTHERS, goodput, lettered, used
 from sojourn.congestion.scenario import Cell, Number, Run, Stacks, flow
 
 __all__ = ["CELLS", "OF_HEIST", "PRINTED", "UNSEEN"]

@@ -46,7 +46,7 @@ class Rule:
 
 
 STARVED = 5.0
-"""Share in % below which others starve. Source: the specification of this check."""
+"""Share in % below which others starve. chosen: a tenth of a fair share of two."""
 
 JUDGED_G6 = [cell.item for cell in general.SHARES if cell.buffer >= 1.0 and cell.word == "must"]
 
@@ -121,7 +121,7 @@ RULES: Mapping[str, Sequence[Rule]] = {
 """Rows by suite."""
 
 INVARIANT = 1.5
-"""Ratio of marks in a round trip at different rates. Source: the specification of this check."""
+"""Ratio of marks in a round trip at different rates. chosen: half more than none."""
 
 
 def judged(suite: str, values: Values, band: Band) -> list[Judged]:
