@@ -64,6 +64,17 @@ def test_the_picture_of_the_day_has_fewer_homes_at_night() -> None:
     assert night == "count = 42"
 
 
+def test_channels_downstream_are_told_of_if_homes_share_them() -> None:
+    text = SCENARIO.read_text(encoding="utf-8")
+    shared = text.replace("docsis31-downstream", "docsis31-group-downstream")
+    assert "group/downstream" not in study_files(text, 100)["study.toml"]
+    assert "group/downstream" in study_files(shared, 100)["study.toml"]
+    numbers = {"channel_use": 40.0, "calls_over_50ms": 0.0, "calls_p99_median": 4.0}
+    both = {**numbers, "calls_p99_worst": 5.0, "channel_use/downstream": 61.0}
+    (found,) = crowds_of({100: {**both, "calls_p99_worst/downstream": 7.0}})
+    assert (found.down_use, found.down_worst_ms) == (61, 7)
+
+
 def test_a_file_without_homes_or_calls_is_refused_in_a_sentence() -> None:
     with pytest.raises(UsageError, match="no homes"):
         study_files('schema = 1\nname = "x"\n', 100)
@@ -74,11 +85,20 @@ def test_a_file_without_homes_or_calls_is_refused_in_a_sentence() -> None:
 def test_the_command_says_when_to_split_and_writes_a_page(
     sojourn: CommandLine, tmp_path: Path
 ) -> None:
+    # Calls go both ways, over 10 Mb/s downstream.
+    text = SCENARIO.read_text(encoding="utf-8")
+    text = text.replace("docsis31-downstream", "docsis31-group-downstream")
+    answer = 'name = "answer"\napp = { kind = "voice", direction = "downstream", start_jitter = "20 ms" }'
+    call = '[[home.traffic]]\nname = "call"'
+    both = f'[[home.traffic]]\n{answer}\nrtt = "30 ms"\n\n{call}'
+    file = tmp_path / "both.toml"
+    file.write_text(text.replace(call, both), encoding="utf-8")
     # A channel of 10 minislots a frame, 28 Mb/s, nearly all of which 80 homes want.
     done = sojourn(
-        *("group", SCENARIO, "--homes", "20", "--seeds", "1", "--json"),
+        *("group", file, "--homes", "20", "--seeds", "1", "--json"),
         *("--set", "duration=4 s", "--set", "measure.from=2 s", "--set", "group.subcarriers=80"),
         *("--set", "group.requests.minimum=4", "--out", tmp_path / "out"),
+        *("--set", "group.downstream.rate=10 Mb/s"),
     )
     assert done.status == 0, done.stderr
     answer = done.json()
@@ -89,5 +109,10 @@ def test_the_command_says_when_to_split_and_writes_a_page(
     assert 80 < uses[-1] <= 100
     assert answer["split_at"] is None
     assert answer["sentence"].startswith("No split up to 80 homes: there 0 % of calls wait")
-    assert answer["sentence"].endswith("near congestion, above 70 %, from 80 homes on.")
+    assert "near congestion, above 70 %, from 80 homes on. Downstream" in answer["sentence"]
+    # Calls of 0.1 Mb/s, and acknowledgements: more with more homes, and no call waits for long.
+    down = [(crowd["down_use"], crowd["down_worst_ms"]) for crowd in answer["crowds"]]
+    assert 0 < down[0][0] < down[-1][0] < 50
+    assert all(0.1 < worst < 50 for _, worst in down)
+    assert "The other direction" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert (tmp_path / "out" / "report.html").stat().st_size > 10_000

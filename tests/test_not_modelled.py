@@ -17,7 +17,7 @@ HELD: dict[str, tuple[str, list[tuple[str, set[str] | None]]]] = {
     ),
     "A line has one rate": (NOTHING, [("link.congestion", set(CONGESTION))]),
     "Only the DSL line": (NOTHING, [("link.impulse_gap", {"serial"})]),
-    "Only the upstream of a": (
+    "Only a service group has": (
         r"ranging|unsolicited",
         [("link.reserved", {"docsis31-group"}), ("pon.poll", None)],
     ),

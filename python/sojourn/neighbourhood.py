@@ -25,6 +25,7 @@ __all__ = [
     "crowds_of",
     "findings",
     "settings_of",
+    "shares_downstream",
     "study_files",
 ]
 
@@ -63,6 +64,8 @@ class Crowd:
         99th percentile of delay of the median and of the worst call.
     spoilt
         Calls above `FELT_MS`, %.
+    down_use, down_worst_ms
+        The same downstream, where homes share channels there: time in which these are busy, %, and the worst call.
     """
 
     homes: int
@@ -70,6 +73,8 @@ class Crowd:
     median_ms: float
     worst_ms: float
     spoilt: float
+    down_use: float | None = None
+    down_worst_ms: float | None = None
 
 
 @dataclass(frozen=True)
@@ -108,6 +113,9 @@ class Answer:
         Split at 400 homes, or before: with 400, 90 % of calls wait more than 50 ms at the 99th percentile (channel 92 % used), with 200 0 % (52 %). The channel is near congestion, above 70 %, from 400 homes on.
         >>> print(Answer(200, [few]).sentence)
         No split up to 200 homes: there 0 % of calls wait more than 50 ms at the 99th percentile, the worst 5 ms (channel 52 % used).
+        >>> both = Crowd(400, 92.0, 80.0, 120.0, 90.0, down_use=61.0, down_worst_ms=7.0)
+        >>> print(Answer(400, [both]).sentence)
+        Split at 400 homes, or before: with 400, 90 % of calls wait more than 50 ms at the 99th percentile (channel 92 % used). The channel is near congestion, above 70 %, from 400 homes on. Downstream the channels are busy for 61 % of the time with 400 homes, and the worst call waits 7 ms.
         """
         full = self.split_at
         waits = f"of calls wait more than {FELT_MS} ms at the 99th percentile"
@@ -133,6 +141,11 @@ class Answer:
                 f" The channel is near congestion, above {NEAR_CONGESTION:.0f} %, "
                 f"from {near.homes} homes on."
             )
+        last = self.crowds[-1]
+        if last.down_use is not None:
+            text += f" Downstream the channels are busy for {last.down_use:.0f} % of the time with {last.homes} homes"
+            worst = last.down_worst_ms
+            text += "." if worst is None else f", and the worst call waits {worst:.0f} ms."
         return text
 
 
@@ -171,6 +184,22 @@ def counts_of(scenario: str) -> dict[str, int]:
             "[[home]] with name and count, as in scenarios/neighbourhood.toml",
         )
     return homes
+
+
+def shares_downstream(scenario: str) -> bool:
+    """Return whether homes of a scenario share channels downstream.
+
+    Examples
+    --------
+    >>> shares_downstream('access.downstream.link.kind = "docsis31-group-downstream"')
+    True
+    >>> shares_downstream('home = [{ name = "a" }]')
+    False
+    """
+    file = tomllib.loads(scenario)
+    places = [file, *file.get("home", [])]
+    links = [place.get("access", {}).get("downstream", {}).get("link", {}) for place in places]
+    return any(link["kind"] == "docsis31-group-downstream" for link in links if "kind" in link)
 
 
 def scaled(counts: Mapping[str, int], homes: int) -> dict[str, int]:
@@ -229,11 +258,12 @@ def study_files(scenario: str, homes: int, seeds: int = SEEDS) -> dict[str, str]
                 f'overlays = ["{name}"]',
                 f'labels = {{ part = "day", node = "{node}", hour = "{hour}" }}',
             ]
-    text = "\n".join(lines) + "\n" + _MEASURES + _DAY
+    down = shares_downstream(scenario)
+    text = "\n".join(lines) + "\n" + _MEASURES + (_DOWN if down else "") + _DAY
     return {
         "study.toml": text,
         "scenario.toml": scenario,
-        "study.py": _MODULE.format(homes=homes),
+        "study.py": _MODULE.format(homes=homes, down=down),
     }
 
 
@@ -241,11 +271,11 @@ _MODULE = '''"""The answer in a sentence."""
 
 from sojourn.neighbourhood import findings
 
-HOMES = {homes}
+HOMES, SHARES_DOWNSTREAM = {homes}, {down}
 
 
 def split(ask):
-    return findings(ask, HOMES)
+    return findings(ask, HOMES, down=SHARES_DOWNSTREAM)
 '''
 
 _MEASURES = """
@@ -303,6 +333,42 @@ panels = [
 """
 
 
+_DOWN = """
+[measures.down_used]
+subject = "group/downstream"
+seeds = "mean"
+metric = "channel_use"
+title = "channels busy downstream"
+unit = "%"
+absolute = 1
+
+[measures.down_worst]
+subject = "group/downstream"
+seeds = "mean"
+metric = "calls_p99_worst"
+title = "worst call, delay downstream, 99 %"
+unit = "ms"
+relative = 0.1
+
+[[figure]]
+item = "downstream"
+kind = "sweep"
+group = "overview"
+title = "The other direction"
+caption = "Dashed: 50 ms, and 80 % of the time, from which a port counts as near congestion downstream. {spread}"
+description = "Delay downstream of the worst call, and time in which the channels are busy, over the number of homes."
+over = "homes"
+where = { part = "homes" }
+quantity = "homes"
+columns = 2
+height = 80
+panels = [
+  { quantity = "delay of calls, 99 %", scale = "log", rules = [{ y = 50 }], lines = [{ measure = "down_worst", look = "tail" }] },
+  { quantity = "channels busy", low = 0, high = 100, rules = [{ y = 80 }], lines = [{ measure = "down_used", look = "codel" }] },
+]
+"""
+
+
 _DAY = """
 [measures.felt]
 subject = "group"
@@ -325,12 +391,10 @@ scale = "log"
 """
 
 
-def findings(ask: Ask, homes: int) -> list[str]:
-    """Return the answer of a result in one sentence or two."""
-    found = {
-        name: ask.numbers(name, by=["homes"], part="homes")
-        for name in ("used", "median", "worst", "spoilt")
-    }
+def findings(ask: Ask, homes: int, *, down: bool = False) -> list[str]:
+    """Return the answer of a result in a few sentences; `down`: homes share channels downstream."""
+    names = ["used", "median", "worst", "spoilt", *(["down_used", "down_worst"] if down else [])]
+    found = {name: ask.numbers(name, by=["homes"], part="homes") for name in names}
     crowds = [
         Crowd(
             int(number),
@@ -338,6 +402,8 @@ def findings(ask: Ask, homes: int) -> list[str]:
             found["median"][number],
             found["worst"][number],
             found["spoilt"][number],
+            found["down_used"].get(number) if down else None,
+            found["down_worst"].get(number) if down else None,
         )
         for number, use in found["used"].items()
     ]
@@ -346,6 +412,8 @@ def findings(ask: Ask, homes: int) -> list[str]:
 
 def crowds_of(numbers: Mapping[int, Mapping[str, float]]) -> list[Crowd]:
     """Return what was tried from the channel's metrics, as means over seeds, by number of homes.
+
+    Names of metrics of the other direction end in "/downstream".
 
     Raises
     ------
@@ -366,6 +434,8 @@ def crowds_of(numbers: Mapping[int, Mapping[str, float]]) -> list[Crowd]:
                 median_ms=means["calls_p99_median"],
                 worst_ms=means["calls_p99_worst"],
                 spoilt=means["calls_over_50ms"],
+                down_use=means.get("channel_use/downstream"),
+                down_worst_ms=means.get("calls_p99_worst/downstream"),
             )
         )
     return found

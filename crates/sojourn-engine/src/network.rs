@@ -45,13 +45,24 @@ impl<R: Recorder> Network<R> {
     }
 
     /// See [`sojourn_link::Network::add_modem`].
-    pub(crate) fn add_modem(&mut self, name: &str, framing: Framing, seed: Seed) -> LinkId {
-        self.links.add_modem(name, framing, seed)
+    pub(crate) fn add_modem(
+        &mut self,
+        name: &str,
+        direction: Direction,
+        framing: Framing,
+        seed: Seed,
+    ) -> LinkId {
+        self.links.add_modem(name, direction, framing, seed)
     }
 
     /// See [`sojourn_link::Network::add_group`].
-    pub(crate) fn add_group(&mut self, config: &GroupConfig, modems: &[(LinkId, &LinkConfig)]) {
-        self.links.add_group(config, modems);
+    pub(crate) fn add_group(
+        &mut self,
+        direction: Direction,
+        config: &GroupConfig,
+        modems: &[(LinkId, &LinkConfig)],
+    ) {
+        self.links.add_group(direction, config, modems);
     }
 
     /// See [`sojourn_link::Network::add_route`].
@@ -78,8 +89,8 @@ impl<R: Recorder> Network<R> {
                 recorder.on_service_flow(link, queue, &mac_counters(&counters));
             }
         }
-        for (channel, modems) in self.links.group_counters() {
-            recorder.on_group(&channel, &modems.collect::<Vec<_>>());
+        for (direction, channel, modems) in self.links.group_counters() {
+            recorder.on_group(direction, &channel, &modems.collect::<Vec<_>>());
         }
     }
 

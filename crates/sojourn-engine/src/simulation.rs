@@ -182,7 +182,8 @@ impl<R: Recorder> Simulation<R> {
             .map(|link| {
                 go_on()?;
                 if link.is_modem {
-                    return Ok(network.add_modem(&link.subject, link.config.framing, seed));
+                    let framing = link.config.framing;
+                    return Ok(network.add_modem(&link.subject, link.direction, framing, seed));
                 }
                 let config = (
                     &link.config.link,
@@ -192,13 +193,15 @@ impl<R: Recorder> Simulation<R> {
                 Ok(network.add_link(&link.subject, link.direction, config, seed))
             })
             .collect::<Result<_, _>>()?;
-        let modems = topology.links.iter().zip(&links);
-        let modems: Vec<(LinkId, &LinkConfig)> = modems
-            .filter(|(link, _)| link.is_modem)
-            .map(|(link, id)| (*id, &link.config.link))
-            .collect();
-        if !modems.is_empty() {
-            network.add_group(&scenario.group, &modems);
+        for direction in Direction::BOTH {
+            let modems = topology.links.iter().zip(&links);
+            let modems: Vec<(LinkId, &LinkConfig)> = modems
+                .filter(|(link, _)| link.is_modem && link.direction == direction)
+                .map(|(link, id)| (*id, &link.config.link))
+                .collect();
+            if !modems.is_empty() {
+                network.add_group(direction, &scenario.group, &modems);
+            }
         }
         let applications: Vec<Box<dyn Application>> = topology
             .traffic

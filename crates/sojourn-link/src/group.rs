@@ -1,9 +1,10 @@
-//! A service group: the modems of many homes on one upstream channel, their contention for it, and the scheduler of the CMTS.
+//! A service group: the modems of many homes on the channels that they share, their contention for them, and the schedulers of
+//! the CMTS.
 //!
 //! Each home keeps its queue, its rate and its records; what they share is one grid of minislots. A MAP divides the
 //! minislots of its interval among the requests that have arrived, and leaves the others as opportunities to request. Two
 //! modems that choose the same opportunity lose both requests, and learn of it from a later MAP. A modem with a grant
-//! asks for more in it, without contention.
+//! asks for more in it, without contention. Downstream the CMTS knows what waits for whom, and homes take turns.
 //!
 //! | module | content |
 //! |---|---|
@@ -16,9 +17,11 @@
 //! | `scheduler` | what the CMTS grants in a MAP |
 //! | `modem` | queue, fragment, what is asked for and what is granted, and where delay comes from |
 //! | [`upstream`] | the group at work |
+//! | [`downstream`] | the other direction |
+//! | `medium` | either direction |
 //! | `alone` | a group of one home, as a link |
 //!
-//! Source: the specification of service groups (sections 3 and 4), whose marks stay: window, doubling, 16 retries then
+//! Source: the specification of service groups (sections 3 to 5), whose marks stay: window, doubling, 16 retries then
 //! discard and "a grant ends contention" are the standard's as recalled (DOCSIS MULPI 3.1, 7.2 `[R]`); times of the
 //! channel are those of docsis-ns3 1.2, see [`crate::docsis31::timeline`].
 //! Deviations: no polls; grants without request are those of a low-latency flow.
@@ -27,9 +30,11 @@ pub(crate) mod alone;
 pub mod channels;
 pub mod config;
 mod contention;
+pub mod downstream;
 mod fits;
 pub mod grid;
 mod layout;
+pub(crate) mod medium;
 mod modem;
 mod scheduler;
 pub mod upstream;
@@ -39,4 +44,5 @@ pub mod upstream;
 pub const KNOWN: bool = cfg!(not(target_family = "wasm"));
 
 pub use config::{GroupConfig, MemberConfig};
+pub use downstream::{BondedConfig, DownstreamMemberConfig, SharedDownstream};
 pub use upstream::{Group, Members};

@@ -13,7 +13,8 @@ use crate::docsis31::downstream::Downstream;
 use crate::docsis31::upstream::Upstream;
 use crate::framing::Framing;
 use crate::group::alone::Alone;
-use crate::group::{GroupConfig, MemberConfig};
+use crate::group::medium::Medium;
+use crate::group::{DownstreamMemberConfig, Group, GroupConfig, MemberConfig, SharedDownstream};
 use crate::kind::{LinkConfig, LinkKind};
 use crate::problems::{problem, require_maps, require_rate};
 use crate::serial::Serial;
@@ -21,6 +22,7 @@ use crate::shaped::Shaped;
 #[cfg(not(target_family = "wasm"))]
 use crate::trace::TraceConfig;
 use alloc::boxed::Box;
+use alloc::vec;
 use alloc::vec::Vec;
 use sojourn_base::{BitRate, Bytes, Packets, Span};
 use sojourn_keys::{AnyKind, KindOf, Kinds};
@@ -36,6 +38,8 @@ static KINDS: Kinds<LinkConfig> = Kinds::new(&[
     &KindOf::<DownstreamConfig>::KIND,
     #[cfg(not(target_family = "wasm"))] // see `crate::group::KNOWN`
     &KindOf::<MemberConfig>::KIND,
+    #[cfg(not(target_family = "wasm"))]
+    &KindOf::<DownstreamMemberConfig>::KIND,
     #[cfg(not(target_family = "wasm"))] // likewise: no lesson has one
     &KindOf::<TraceConfig>::KIND,
 ]);
@@ -264,7 +268,8 @@ impl LinkKind for DownstreamConfig {
 
 impl LinkKind for MemberConfig {
     fn build(&self, manager: Box<dyn QueueManager>) -> AnyLink {
-        AnyLink::other(Alone::new(&GroupConfig::BASE, self, manager))
+        let group = Group::new(&GroupConfig::BASE, vec![(*self, manager)]);
+        AnyLink::other(Alone(Medium::Upstream(Box::new(group))))
     }
 
     /// At most what a channel with the default keys carries.
@@ -283,6 +288,39 @@ impl LinkKind for MemberConfig {
 
     fn burst(&self) -> Bytes {
         self.shaper.burst
+    }
+
+    fn framing(&self) -> Framing {
+        Framing::Ethernet
+    }
+
+    fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
+        self.problems(problems);
+    }
+}
+
+impl LinkKind for DownstreamMemberConfig {
+    fn build(&self, manager: Box<dyn QueueManager>) -> AnyLink {
+        let group = SharedDownstream::new(&GroupConfig::BASE, vec![(*self, manager)]);
+        AnyLink::other(Alone(Medium::Downstream(Box::new(group))))
+    }
+
+    /// At most what channels with the default keys carry.
+    fn drain_rate(&self) -> BitRate {
+        on_channel(&self.shaper, GroupConfig::BASE.bonded.rate)
+    }
+
+    /// The plant is the group's, and comes on top of what a server is away.
+    fn delay(&self) -> Span {
+        Span::ZERO
+    }
+
+    fn burst(&self) -> Bytes {
+        self.shaper.burst
+    }
+
+    fn bucket(&self) -> Option<(&'static str, Bytes)> {
+        Some(self.shaper.shallowest())
     }
 
     fn framing(&self) -> Framing {

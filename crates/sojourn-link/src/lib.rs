@@ -52,7 +52,7 @@ pub use docsis31::config::{DownstreamConfig, UpstreamConfig};
 pub use docsis31::downstream::Downstream;
 pub use docsis31::upstream::Upstream;
 pub use framing::Framing;
-pub use group::{Group, GroupConfig, MemberConfig};
+pub use group::{DownstreamMemberConfig, Group, GroupConfig, MemberConfig, SharedDownstream};
 pub use kind::{LinkConfig, LinkKind, LinkParameters};
 #[cfg(feature = "std")]
 pub use kinds::add_link;

@@ -9,8 +9,8 @@
 //! Deviations: none known.
 
 use crate::{
-    CascadeConfig, DownstreamConfig, GroupConfig, LinkConfig, MemberConfig, SerialConfig,
-    ShapedConfig, SingleQueueConfig, UpstreamConfig,
+    CascadeConfig, DownstreamConfig, DownstreamMemberConfig, GroupConfig, LinkConfig, MemberConfig,
+    SerialConfig, ShapedConfig, SingleQueueConfig, UpstreamConfig,
 };
 use alloc::format;
 use alloc::string::String;
@@ -149,6 +149,8 @@ impl LinkConfig {
             link.shaper.burst = usual_burst(link.shaper.sustained);
         } else if let Some(link) = self.link.get_mut::<MemberConfig>() {
             link.shaper.burst = usual_burst(link.shaper.sustained);
+        } else if let Some(link) = self.link.get_mut::<DownstreamMemberConfig>() {
+            link.shaper.burst = usual_burst(link.shaper.sustained);
         } else if let Some(link) = self.link.get_mut::<UpstreamConfig>() {
             link.burst = usual_burst(link.rate);
         } else if let Some(link) = self.link.get_mut::<DownstreamConfig>() {
@@ -267,6 +269,8 @@ impl LinkConfig {
             link.channel.symbols.length()
         } else if self.link.get::<MemberConfig>().is_some() {
             GroupConfig::BASE.grid().interval
+        } else if self.link.get::<DownstreamMemberConfig>().is_some() {
+            GroupConfig::BASE.downstream.length()
         } else {
             Span::ZERO
         }

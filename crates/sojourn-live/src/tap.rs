@@ -557,8 +557,13 @@ impl Recorder for Tap {
         self.columns.on_mac(link, counters);
     }
 
-    fn on_group(&mut self, channel: &ChannelCounters, modems: &[(LinkId, ModemCounters)]) {
-        self.columns.on_group(channel, modems);
+    fn on_group(
+        &mut self,
+        direction: Direction,
+        channel: &ChannelCounters,
+        modems: &[(LinkId, ModemCounters)],
+    ) {
+        self.columns.on_group(direction, channel, modems);
     }
 
     fn on_service_flow(&mut self, link: LinkId, queue: ServiceQueue, counters: &MacCounters) {

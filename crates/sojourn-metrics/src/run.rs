@@ -99,8 +99,10 @@ pub fn metric_rows(facts: &RunFacts, records: &Records) -> Vec<MetricRow> {
     for (id, link) in records.links() {
         link_metrics(&mut rows, facts, records, id, &link.name);
     }
-    if let Some(channel) = records.channel().filter(|_| group::KNOWN) {
-        group::channel_metrics(&mut rows, facts, &channel, records);
+    for direction in Direction::BOTH {
+        if let Some(channel) = records.channel(direction).filter(|_| group::KNOWN) {
+            group::channel_metrics(&mut rows, facts, (direction, &channel), records);
+        }
     }
     rows.rows
 }
@@ -484,8 +486,8 @@ fn link_metrics(rows: &mut Rows, facts: &RunFacts, records: &Records, id: LinkId
     if let Some(mac) = records.mac(id) {
         mac_metrics(rows, subject, &mac);
     }
-    if let Some(modem) = records.modem(id).filter(|_| group::KNOWN) {
-        group::modem_metrics(rows, subject, &modem);
+    if let Some((direction, modem)) = records.modem(id).filter(|_| group::KNOWN) {
+        group::modem_metrics(rows, subject, direction, &modem);
     }
     for (queue, mac) in records.service_flows(id) {
         mac_metrics(rows, &format!("{subject}/{}", queue.as_str()), mac);

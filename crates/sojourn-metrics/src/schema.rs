@@ -452,7 +452,7 @@ pub const METRICS: &[MetricGroup] = metrics! {
         "granted_volume" "granted volume"
         "unused_grants" "unused grants"
     }
-    "of the upstream channel of a service group, which has the subject `group`: minislots that were granted, over all"
+    "of the channels of a service group: minislots that were granted, over all, upstream (`group`); time in which they were busy, downstream (`group/downstream`)"
         from "DOCS-IF-MIB docsIfCmtsUpChannelCounter" ["%"] neither within(0.0, 100.0) {
         "channel_use" "channel use"
     }
@@ -481,7 +481,7 @@ pub const METRICS: &[MetricGroup] = metrics! {
         from "" ["ms"] lower {
         "request_delay_mean" "mean request delay"
     }
-    "where the delay of a packet over the upstream of a service group came from, mean over packets: the home's own rate, collisions of requests, capacity that went to neighbours, the loop of request and grant, and the line; they sum to the mean access delay"
+    "where the delay of a packet over the channels of a service group came from, mean over packets: the home's own rate, collisions of requests, capacity that went to neighbours, the loop of request and grant, and the line; they sum to the mean access delay. Downstream there are no requests"
         from "" ["ms"] lower {
         "wait_own_rate" "wait for its own rate"
         "wait_contention" "wait by collisions"
@@ -489,7 +489,7 @@ pub const METRICS: &[MetricGroup] = metrics! {
         "wait_request_loop" "wait for request and grant"
         "wait_line" "time on the line"
     }
-    "of the homes of a service group that are in a call: each call's 99th percentile of access delay upstream, and of these the median, the 90th percentile and the longest"
+    "of the homes of a service group that are in a call: each call's 99th percentile of access delay upstream (`group`) or downstream (`group/downstream`), and of these the median, the 90th percentile and the longest"
         from "" ["ms"] lower {
         "calls_p99_median" "P99 of the median call"
         "calls_p99_worst_decile" "P99 that one call in ten exceeds"

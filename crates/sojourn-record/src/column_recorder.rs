@@ -91,9 +91,9 @@ struct LinkRecords {
     service_flows: Vec<(ServiceQueue, MacCounters)>,
     /// Both, when measuring began.
     warm_up: (Option<MacCounters>, Vec<(ServiceQueue, MacCounters)>),
-    /// What was counted of it as a modem of a group, and by the beginning of measuring.
-    modem: Option<ModemCounters>,
-    modem_warm_up: Option<ModemCounters>,
+    /// What was counted of it as a modem of a group, in its direction, and by the beginning of measuring.
+    modem: Option<(Direction, ModemCounters)>,
+    modem_warm_up: Option<(Direction, ModemCounters)>,
     /// What its Queue Protection did.
     protection: ProtectionTally,
     /// What its device counts.
@@ -125,9 +125,9 @@ pub struct ColumnRecorder {
     config: RecordConfig,
     /// What began before is not counted.
     measured_from: Instant,
-    /// What the CMTS of the service group counted, and by the beginning of measuring.
-    channel: Option<ChannelCounters>,
-    channel_warm_up: Option<ChannelCounters>,
+    /// What the CMTS of the service group counted in each direction, and by the beginning of measuring.
+    channel: PerDirection<Option<ChannelCounters>>,
+    channel_warm_up: PerDirection<Option<ChannelCounters>>,
     /// Of each traffic entry, what the connections that were open then had counted.
     open_at_warm_up: Vec<ConnectionTotals>,
     traffic_names: Vec<String>,
@@ -205,8 +205,8 @@ impl ColumnRecorder {
         Self {
             config,
             measured_from: Instant::ZERO,
-            channel: None,
-            channel_warm_up: None,
+            channel: PerDirection::default(),
+            channel_warm_up: PerDirection::default(),
             open_at_warm_up: vec![ConnectionTotals::default(); entries],
             counters: vec![PerDirection::default(); entries],
             delays: vec![PerDirection::default(); entries],
@@ -596,10 +596,15 @@ impl Recorder for ColumnRecorder {
         self.links[usize::from(link.0)].mac = Some(*counters);
     }
 
-    fn on_group(&mut self, channel: &ChannelCounters, modems: &[(LinkId, ModemCounters)]) {
-        self.channel = Some(*channel);
+    fn on_group(
+        &mut self,
+        direction: Direction,
+        channel: &ChannelCounters,
+        modems: &[(LinkId, ModemCounters)],
+    ) {
+        self.channel[direction] = Some(*channel);
         for (link, counters) in modems {
-            self.links[usize::from(link.0)].modem = Some(*counters);
+            self.links[usize::from(link.0)].modem = Some((direction, *counters));
         }
     }
 
@@ -632,7 +637,7 @@ impl Recorder for ColumnRecorder {
         self.object_tallies.fill_with(ObjectTally::default);
         self.protection.fill_with(PerDirection::default);
         self.signals = SignalCounts::default();
-        self.channel_warm_up = self.channel.take();
+        self.channel_warm_up = core::mem::take(&mut self.channel);
         for link in &mut self.links {
             if self.config.occupancy || link.bins.is_some() {
                 link.clock.forget(now, &mut link.bins);

@@ -346,8 +346,14 @@ pub trait Recorder {
     fn on_mac(&mut self, link: LinkId, counters: &MacCounters) {}
     /// The same: what the MAC of a link has counted of the service flow of one queue, if it has several.
     fn on_service_flow(&mut self, link: LinkId, queue: ServiceQueue, counters: &MacCounters) {}
-    /// The same: what the CMTS of a service group has counted, and what of each of its modems.
-    fn on_group(&mut self, channel: &ChannelCounters, modems: &[(LinkId, ModemCounters)]) {}
+    /// The same: what the CMTS of a service group has counted in a direction, and what of each of its modems.
+    fn on_group(
+        &mut self,
+        direction: Direction,
+        channel: &ChannelCounters,
+        modems: &[(LinkId, ModemCounters)],
+    ) {
+    }
     /// The run ends.
     fn on_end(&mut self, now: Instant) {}
 }

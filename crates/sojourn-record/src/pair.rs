@@ -118,9 +118,14 @@ impl<A: Recorder, B: Recorder> Recorder for (A, B) {
         self.0.on_service_flow(link, queue, counters);
         self.1.on_service_flow(link, queue, counters);
     }
-    fn on_group(&mut self, channel: &ChannelCounters, modems: &[(LinkId, ModemCounters)]) {
-        self.0.on_group(channel, modems);
-        self.1.on_group(channel, modems);
+    fn on_group(
+        &mut self,
+        direction: Direction,
+        channel: &ChannelCounters,
+        modems: &[(LinkId, ModemCounters)],
+    ) {
+        self.0.on_group(direction, channel, modems);
+        self.1.on_group(direction, channel, modems);
     }
     fn on_end(&mut self, now: Instant) {
         self.0.on_end(now);

@@ -161,7 +161,7 @@ fn check_name(place: &str, name: &str, notes: &mut Notes) {
     }
 }
 
-/// The channel of a service group, and whether its homes fit on it.
+/// The channels of a service group, and whether its homes fit on them.
 fn check_group(draft: &Draft, notes: &mut Notes) {
     if notes.is_doubtful("group") || !sojourn_link::group::KNOWN {
         return;
@@ -173,18 +173,20 @@ fn check_group(draft: &Draft, notes: &mut Notes) {
     });
     let mut modems = Vec::new();
     for (place, access, count) in lone.into_iter().chain(homes) {
-        let place = join(&place, Direction::Upstream.as_str());
-        let Some(modem) = access.upstream.modem() else {
-            continue;
-        };
-        if !access.upstream.conditions.is_empty() {
-            let hint = "conditions on another link of the path, or a link of another kind";
-            let message = "a modem of a service group has no conditions of its own";
-            let mismatch = Mismatch::new(message, hint);
-            note(notes, &join(&place, "conditions"), mismatch);
+        for direction in Direction::BOTH {
+            let directed = &access[direction];
+            let place = join(&place, direction.as_str());
+            if directed.is_modem(direction) && !directed.conditions.is_empty() {
+                let hint = "conditions on another link of the path, or a link of another kind";
+                let message = "a modem of a service group has no conditions of its own";
+                let mismatch = Mismatch::new(message, hint);
+                note(notes, &join(&place, "conditions"), mismatch);
+            }
         }
-        let link = join(&place, "link");
-        if !notes.is_doubtful(&link) {
+        let link = join(&join(&place, Direction::Upstream.as_str()), "link");
+        if let Some(modem) = access.upstream.modem()
+            && !notes.is_doubtful(&link)
+        {
             modems.push((link, modem, u64::from(count)));
         }
     }

@@ -9,7 +9,9 @@ pub use crate::emulate::{EmulateConfig, MatchConfig, MatchedProtocol};
 use sojourn_apps::ApplicationConfig;
 use sojourn_base::{BitRate, Direction, Ecn, PerDirection, Seed, Span};
 use sojourn_keys::words;
-use sojourn_link::{ConditionConfig, Framing, GroupConfig, LinkConfig, MemberConfig};
+use sojourn_link::{
+    ConditionConfig, DownstreamMemberConfig, Framing, GroupConfig, LinkConfig, MemberConfig,
+};
 pub use sojourn_record::{LatencyHistogramConfig, RecordConfig};
 use sojourn_transport::StackConfig;
 
@@ -29,7 +31,7 @@ pub struct Scenario {
     /// The access link, in each direction with its own queue: that of the lone subscriber, or of each home
     /// that has no other.
     pub access: PerDirection<DirectedLink>,
-    /// The channel that homes share whose access link upstream is a modem of a service group.
+    /// The channels that homes share whose access links are those of modems of a service group.
     pub group: GroupConfig,
     /// Links beside the access link, which subscribers share.
     pub links: Vec<SharedLink>,
@@ -151,6 +153,14 @@ impl DirectedLink {
     /// Its service, if it is a modem of a service group where it is somebody's access link upstream.
     pub fn modem(&self) -> Option<&MemberConfig> {
         self.link.link.get()
+    }
+
+    /// Whether it is a modem of a service group where it is somebody's access link in this direction.
+    pub fn is_modem(&self, direction: Direction) -> bool {
+        match direction {
+            Direction::Upstream => self.link.link.get::<MemberConfig>().is_some(),
+            Direction::Downstream => self.link.link.get::<DownstreamMemberConfig>().is_some(),
+        }
     }
 
     /// Propagation of this direction.

@@ -96,9 +96,7 @@ impl<'a> Topology<'a> {
                     direction,
                     config,
                     is_access,
-                    is_modem: is_access
-                        && direction == Direction::Upstream
-                        && config.modem().is_some(),
+                    is_modem: is_access && config.is_modem(direction),
                 });
             }
         }

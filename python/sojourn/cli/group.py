@@ -1,4 +1,4 @@
-"""`sojourn group`: how many homes fit on the upstream channel of a service group."""
+"""`sojourn group`: how many homes fit on the channels of a service group."""
 
 from __future__ import annotations
 
@@ -74,19 +74,19 @@ def execute(options: Namespace) -> None:
         )
         return
     print(answer.sentence)
-    print_table(
-        ("homes", "channel used, %", "median call, ms", "worst call, ms", "calls over 50 ms, %"),
-        [
-            (
-                str(it.homes),
-                f"{it.use:.0f}",
-                f"{it.median_ms:.1f}",
-                f"{it.worst_ms:.1f}",
-                f"{it.spoilt:.0f}",
-            )
-            for it in answer.crowds
-        ],
-    )
+    headings = ["homes", "channel used, %", "median call, ms", "worst call, ms"]
+    headings.append("calls over 50 ms, %")
+    down = [(it.down_use, it.down_worst_ms) for it in answer.crowds]
+    if any(use is not None for use, _ in down):
+        headings += ["downstream busy, %", "worst call there, ms"]
+    rows: list[list[str]] = []
+    for it, (use, worst) in zip(answer.crowds, down, strict=True):
+        row = [str(it.homes), f"{it.use:.0f}", f"{it.median_ms:.1f}", f"{it.worst_ms:.1f}"]
+        row.append(f"{it.spoilt:.0f}")
+        if use is not None:
+            row += [f"{use:.0f}", "–" if worst is None else f"{worst:.1f}"]
+        rows.append(row)
+    print_table(headings, rows)
     note(f"report: {out}/report.html")
 
 
@@ -128,6 +128,8 @@ def _run(text: str, homes: int, options: Namespace) -> tuple[Path, dict[int, dic
     numbers: dict[int, dict[str, float]] = {}
     with (outcome.directory / "summary.csv").open(encoding="utf-8", newline="") as table:
         for row in csv.DictReader(table):
-            if row["subject"] == "group" and row["homes"]:  # the picture of the day has none
-                numbers.setdefault(int(row["homes"]), {})[row["metric"]] = float(row["mean"])
+            channel, sign, direction = row["subject"].partition("/")
+            if channel == "group" and row["homes"]:  # the picture of the day has none
+                means = numbers.setdefault(int(row["homes"]), {})
+                means[row["metric"] + sign + direction] = float(row["mean"])
     return outcome.directory, numbers

@@ -302,7 +302,7 @@ pub fn plant_round_trip(kilometres: f64) -> Span {
     clippy::cast_sign_loss,
     reason = "not negative, and at most some thousand"
 )]
-fn thousandths(value: f64) -> u64 {
+pub(crate) fn thousandths(value: f64) -> u64 {
     math::floor(value * 1_000.0 + 0.5) as u64
 }
 

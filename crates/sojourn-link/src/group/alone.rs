@@ -1,26 +1,14 @@
 //! A group of one home, as a link: what a scenario without neighbours has.
 
-use super::config::{GroupConfig, MemberConfig};
-use super::upstream::{Group, Members};
+use super::medium::Medium;
+use super::upstream::Members;
 use crate::{Link, LinkContext, LinkCounters, Transmit};
-use alloc::boxed::Box;
-use alloc::vec;
 use sojourn_base::{Instant, Meta, PacketHandle};
-use sojourn_queue::{Backlog, QueueManager};
+use sojourn_queue::Backlog;
 
 /// See the module.
 #[derive(Debug)]
-pub(crate) struct Alone(Group);
-
-impl Alone {
-    pub(crate) fn new(
-        group: &GroupConfig,
-        member: &MemberConfig,
-        manager: Box<dyn QueueManager>,
-    ) -> Self {
-        Self(Group::new(group, vec![(*member, manager)]))
-    }
-}
+pub(crate) struct Alone(pub(crate) Medium);
 
 /// The surroundings of the only modem.
 struct Only<'a, 'b>(&'a mut (dyn LinkContext + 'b));

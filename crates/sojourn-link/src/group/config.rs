@@ -5,6 +5,7 @@
 //! Deviations: those of [`crate::group`].
 
 use super::channels::{ChannelSet, Form, PON_FRAME, PonConfig, ScqamConfig, WORD};
+use super::downstream::BondedConfig;
 use crate::config::ShaperConfig;
 use crate::docsis31::channel::{OfdmSymbols, OfdmaChannel};
 use crate::docsis31::config::Service;
@@ -126,7 +127,7 @@ parameters! {
 }
 
 parameters! {
-    /// The upstream channel of a service group; its times are those of docsis-ns3.
+    /// The channels of a service group; their times are those of docsis-ns3.
     #[derive(Copy)]
     pub struct GroupConfig {
         /// DOCSIS 3.1 with an OFDMA channel, DOCSIS 3.0 without, or a passive optical network
@@ -150,6 +151,8 @@ parameters! {
         requests: RequestConfig = RequestConfig::BASE, origin("DOCSIS MULPI 3.1, 7.2");
         /// how the CMTS divides what is left
         scheduler: SharingConfig = SharingConfig::BASE, origin("chosen: deficit round robin among homes");
+        /// the other direction: what homes share whose access link downstream is of kind docsis31-group-downstream
+        bonded as "downstream": BondedConfig = BondedConfig::BASE, origin("docsis-ns3 1.2: one OFDM channel");
     }
 }
 

@@ -20,7 +20,7 @@ use alloc::vec::Vec;
 use sojourn_base::{Bytes, Instant};
 
 /// Priorities of service flows.
-const PRIORITIES: usize = 8;
+pub(super) const PRIORITIES: usize = 8;
 
 /// What a service flow is granted on one channel in one interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,18 +3,22 @@
 use super::call::{LinkCall, NetworkContext};
 use super::route::{NetworkEvent, Over, PacketId, Schedule};
 use super::{Around, ManagedLink, Network, number};
-use crate::group::{Group, GroupConfig, KNOWN, MemberConfig, Members};
+use crate::group::medium::Medium;
+use crate::group::{
+    DownstreamMemberConfig, Group, GroupConfig, KNOWN, MemberConfig, Members, SharedDownstream,
+};
 use crate::{AnyLink, Framing, Link, LinkConfig, LinkContext, Transmit};
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use sojourn_base::{
     ChannelCounters, Direction, Instant, LinkId, Meta, ModemCounters, PacketHandle, Seed,
 };
-use sojourn_queue::Backlog;
+use sojourn_queue::{Backlog, QueueManager};
 
-/// A group and its modems.
+/// A group in one direction, and its modems.
 #[derive(Debug)]
 pub(super) struct ManagedGroup {
-    pub(super) model: Group,
+    pub(super) model: Medium,
     /// Links of the modems, in the order of their ports.
     members: Vec<LinkId>,
     wakeup_at: Instant,
@@ -83,25 +87,41 @@ impl<C: NetworkContext> Members for GroupCall<'_, C> {
 
 impl Network {
     /// Adds the place of a modem, whose random streams are called after `name`; [`Network::add_group`] makes it work.
-    pub fn add_modem(&mut self, name: &str, framing: Framing, seed: Seed) -> LinkId {
+    pub fn add_modem(
+        &mut self,
+        name: &str,
+        direction: Direction,
+        framing: Framing,
+        seed: Seed,
+    ) -> LinkId {
         let absent = AnyLink::other(Absent { keeps_order: true });
-        self.add(name, Direction::Upstream, (absent, framing), seed)
+        self.add(name, direction, (absent, framing), seed)
     }
 
-    /// Adds a service group with idle modems in these places, whose configurations have a [`MemberConfig`].
+    /// Adds a service group in one direction with idle modems in these places, whose configurations have a [`MemberConfig`] or
+    /// a [`DownstreamMemberConfig`].
     ///
     /// # Panics
-    /// If a link is of another kind, or as [`Group::new`] and [`LinkConfig::build_under`].
-    pub fn add_group(&mut self, config: &GroupConfig, modems: &[(LinkId, &LinkConfig)]) {
-        let homes = modems.iter().map(|(_, config)| {
-            let member: &MemberConfig = config.link.get().expect("a modem of a group");
-            let queue = config.queue.clone().at(config.drain_rate());
-            (*member, queue.build())
-        });
+    /// If a link is of another kind, or as [`Group::new`], [`SharedDownstream::new`] and [`LinkConfig::build_under`].
+    pub fn add_group(
+        &mut self,
+        direction: Direction,
+        config: &GroupConfig,
+        modems: &[(LinkId, &LinkConfig)],
+    ) {
         if !KNOWN {
             return;
         }
-        let model = Group::new(config, homes.collect());
+        let model = match direction {
+            Direction::Upstream => Medium::Upstream(Box::new(Group::new(
+                config,
+                members::<MemberConfig>(modems),
+            ))),
+            Direction::Downstream => {
+                let homes = members::<DownstreamMemberConfig>(modems);
+                Medium::Downstream(Box::new(SharedDownstream::new(config, homes)))
+            }
+        };
         for (port, (link, _)) in modems.iter().enumerate() {
             let keeps_order = model.member(port).keeps_order();
             self.links[usize::from(link.0)].model = AnyLink::other(Absent { keeps_order });
@@ -134,18 +154,20 @@ impl Network {
         self.groups[usize::from(group)].members[usize::from(port)]
     }
 
-    /// What the CMTS of each group has counted when the run was settled last, and what of each modem.
+    /// What the CMTS of each group has counted in its direction when the run was settled last, and what of each modem.
     pub fn group_counters(
         &self,
     ) -> impl Iterator<
         Item = (
+            Direction,
             ChannelCounters,
             impl Iterator<Item = (LinkId, ModemCounters)>,
         ),
     > {
         self.groups.iter().map(|group| {
             let of = |(port, link): (usize, &LinkId)| (*link, group.model.member_counters(port));
-            (group.counters, group.members.iter().enumerate().map(of))
+            let modems = group.members.iter().enumerate().map(of);
+            (group.model.direction(), group.counters, modems)
         })
     }
 
@@ -189,7 +211,7 @@ impl Network {
         now: Instant,
         group: u16,
         context: &mut C,
-        action: impl FnOnce(&mut Group, &mut GroupCall<'_, C>),
+        action: impl FnOnce(&mut Medium, &mut GroupCall<'_, C>),
     ) {
         if !KNOWN {
             return;
@@ -227,4 +249,14 @@ impl Network {
             context.waiting(now, link, waiting.0, waiting.1);
         }
     }
+}
+
+/// The service of each modem, with its queue.
+fn members<C: Copy + 'static>(modems: &[(LinkId, &LinkConfig)]) -> Vec<(C, Box<dyn QueueManager>)> {
+    let of = |(_, config): &(LinkId, &LinkConfig)| {
+        let member: &C = config.link.get().expect("a modem of a group");
+        let queue = config.queue.clone().at(config.drain_rate());
+        (*member, queue.build())
+    };
+    modems.iter().map(of).collect()
 }

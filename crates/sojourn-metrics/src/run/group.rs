@@ -1,4 +1,4 @@
-//! What a service group says: of its channel, and of each modem on it.
+//! What a service group says: of its channels in a direction, and of each modem on them.
 //!
 //! Source: specification of service groups, section 11; DOCS-IF-MIB docsIfCmtsUpChannelCounter for opportunities and
 //! minislots. A share of nothing has no row.
@@ -11,16 +11,22 @@ use sojourn_record::{Records, TrafficId};
 /// Whether runs may have groups; see `sojourn_link::group::KNOWN`.
 pub(super) const KNOWN: bool = cfg!(not(target_family = "wasm"));
 
-/// The subject of what all modems of a group share.
-const GROUP: &str = "group";
+/// The subject of what all modems of a group share in a direction.
+const fn subject_of(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Upstream => "group",
+        Direction::Downstream => "group/downstream",
+    }
+}
 
-/// The rows of the channel, of all modems together, and of the homes' calls.
+/// The rows of the channels, of all modems together, and of the homes' calls.
 pub(super) fn channel_metrics(
     rows: &mut Rows,
     facts: &RunFacts,
-    channel: &ChannelCounters,
+    (direction, channel): (Direction, &ChannelCounters),
     records: &Records,
 ) {
+    let group = subject_of(direction);
     let percent = |part: u64, whole: u64| (whole > 0).then(|| 100.0 * part as f64 / whole as f64);
     for (metric, part, whole) in [
         ("channel_use", channel.granted, channel.minislots),
@@ -32,10 +38,11 @@ pub(super) fn channel_metrics(
             channel.opportunities,
         ),
     ] {
-        rows.add_some(GROUP, metric, percent(part, whole));
+        rows.add_some(group, metric, percent(part, whole));
     }
     let modems = records.links().filter_map(|(id, _)| records.modem(id));
-    let all = modems.fold(ModemCounters::default(), |sum, one| ModemCounters {
+    let modems = modems.filter(|modem| modem.0 == direction);
+    let all = modems.fold(ModemCounters::default(), |sum, (_, one)| ModemCounters {
         attempts: sum.attempts + one.attempts,
         collided: sum.collided + one.collided,
         heard: sum.heard + one.heard,
@@ -48,16 +55,17 @@ pub(super) fn channel_metrics(
         request_loop: sum.request_loop + one.request_loop,
         line: sum.line + one.line,
     });
-    modem_metrics(rows, GROUP, &all);
-    call_metrics(rows, facts, records);
+    modem_metrics(rows, group, direction, &all);
+    call_metrics(rows, facts, direction, records);
 }
 
-/// How the homes' calls fare upstream, each by the 99th percentile of its delay.
-fn call_metrics(rows: &mut Rows, facts: &RunFacts, records: &Records) {
+/// How the homes' calls fare in a direction, each by the 99th percentile of its delay.
+fn call_metrics(rows: &mut Rows, facts: &RunFacts, direction: Direction, records: &Records) {
+    let group = subject_of(direction);
     let calls = (0..).zip(&facts.datagrams);
     let calls = calls.filter(|(_, what)| **what == Datagrams::Call);
     let mut p99: Vec<f64> = calls
-        .filter_map(|(id, _)| records.access_delay(TrafficId(id), Direction::Upstream))
+        .filter_map(|(id, _)| records.access_delay(TrafficId(id), direction))
         .filter_map(|histogram| histogram.quantile_ns(0.99))
         .map(|ns| ns as f64 / 1e6)
         .collect();
@@ -65,9 +73,9 @@ fn call_metrics(rows: &mut Rows, facts: &RunFacts, records: &Records) {
     let Some(worst) = p99.last() else {
         return;
     };
-    rows.add(GROUP, "calls_p99_worst", *worst);
+    rows.add(group, "calls_p99_worst", *worst);
     for (metric, share) in [("calls_p99_median", 0.5), ("calls_p99_worst_decile", 0.9)] {
-        rows.add_some(GROUP, metric, quantile::linear(&p99, share));
+        rows.add_some(group, metric, quantile::linear(&p99, share));
     }
     for (metric, limit) in [
         ("calls_over_10ms", 10.0),
@@ -76,30 +84,42 @@ fn call_metrics(rows: &mut Rows, facts: &RunFacts, records: &Records) {
         ("calls_over_100ms", 100.0),
     ] {
         let over = p99.iter().filter(|p99| **p99 > limit).count();
-        rows.add(GROUP, metric, 100.0 * over as f64 / p99.len() as f64);
+        rows.add(group, metric, 100.0 * over as f64 / p99.len() as f64);
     }
 }
 
-/// The rows of a modem.
-pub(super) fn modem_metrics(rows: &mut Rows, subject: &str, modem: &ModemCounters) {
-    rows.add(subject, "request_attempts", modem.attempts as f64);
-    let collided = 100.0 * modem.collided as f64 / modem.attempts as f64;
-    rows.add_some(
-        subject,
-        "collision_rate",
-        (modem.attempts > 0).then_some(collided),
-    );
-    rows.add(subject, "requests_given_up", modem.given_up as f64);
+/// The rows of a modem. Downstream nobody asks.
+pub(super) fn modem_metrics(
+    rows: &mut Rows,
+    subject: &str,
+    direction: Direction,
+    modem: &ModemCounters,
+) {
+    let asks = direction == Direction::Upstream;
     let mean = |sum: Span, count: u64| (count > 0).then(|| sum.as_secs_f64() * 1e3 / count as f64);
-    let request = mean(modem.request_delay, modem.heard);
-    rows.add_some(subject, "request_delay_mean", request);
-    for (metric, sum) in [
-        ("wait_own_rate", modem.own_rate),
-        ("wait_contention", modem.contention),
-        ("wait_neighbours", modem.neighbours),
-        ("wait_request_loop", modem.request_loop),
-        ("wait_line", modem.line),
+    if asks {
+        rows.add(subject, "request_attempts", modem.attempts as f64);
+        let collided = 100.0 * modem.collided as f64 / modem.attempts as f64;
+        rows.add_some(
+            subject,
+            "collision_rate",
+            (modem.attempts > 0).then_some(collided),
+        );
+        rows.add(subject, "requests_given_up", modem.given_up as f64);
+        let request = mean(modem.request_delay, modem.heard);
+        rows.add_some(subject, "request_delay_mean", request);
+    }
+    for (metric, sum, is_there) in [
+        ("wait_own_rate", modem.own_rate, true),
+        ("wait_contention", modem.contention, asks),
+        ("wait_neighbours", modem.neighbours, true),
+        ("wait_request_loop", modem.request_loop, asks),
+        ("wait_line", modem.line, true),
     ] {
-        rows.add_some(subject, metric, mean(sum, modem.packets));
+        rows.add_some(
+            subject,
+            metric,
+            mean(sum, modem.packets).filter(|_| is_there),
+        );
     }
 }

@@ -176,16 +176,18 @@ impl Records {
         self.link(link).mac
     }
 
-    /// What the CMTS of the service group counted; `None` without one.
-    pub fn channel(&self) -> Option<ChannelCounters> {
-        let counted = self.recorder.channel?;
-        Some(counted - self.recorder.channel_warm_up.unwrap_or_default())
+    /// What the CMTS of the service group counted in a direction; `None` without one.
+    pub fn channel(&self, direction: Direction) -> Option<ChannelCounters> {
+        let counted = self.recorder.channel[direction]?;
+        Some(counted - self.recorder.channel_warm_up[direction].unwrap_or_default())
     }
 
-    /// What was counted of a link that is a modem of the service group; `None` of others.
-    pub fn modem(&self, link: LinkId) -> Option<ModemCounters> {
+    /// What was counted of a link that is a modem of the service group, and in which direction; `None` of others.
+    pub fn modem(&self, link: LinkId) -> Option<(Direction, ModemCounters)> {
         let link = self.link(link);
-        Some(link.modem? - link.modem_warm_up.unwrap_or_default())
+        let (direction, counted) = link.modem?;
+        let before = link.modem_warm_up.map(|it| it.1).unwrap_or_default();
+        Some((direction, counted - before))
     }
 
     /// What the MAC of a link counted of each of its service flows; nothing of a link with one.

@@ -63,7 +63,8 @@ fn same_as(here: &str, name: &str) -> Option<&'static str> {
     const LINK: &str = "#/properties/access/properties/upstream";
     const ACCESS: &str = "#/properties/access";
     const TRAFFIC: &str = "#/properties/traffic";
-    let is_link = Direction::BOTH.iter().any(|known| known.as_str() == name);
+    let is_link = here != "#/properties/group/properties/downstream"
+        && Direction::BOTH.iter().any(|known| known.as_str() == name);
     let there = match name {
         _ if is_link => LINK,
         "access" => ACCESS,

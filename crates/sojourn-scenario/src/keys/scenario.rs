@@ -244,8 +244,7 @@ impl Draft {
         network::access(access, &mut self.access, visitor);
         let is_said = self.group != GroupConfig::BASE || visitor.has("group");
         if sojourn_link::group::KNOWN && (is_said || visitor.is_exhaustive()) {
-            let about =
-                "the upstream channel of the homes whose access link is of kind docsis31-group";
+            let about = "the channels of the homes whose access links are of kind docsis31-group and docsis31-group-downstream";
             self.group
                 .show(key("group", about, "docsis-ns3 1.2"), visitor);
         }

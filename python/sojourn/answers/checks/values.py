@@ -23,8 +23,8 @@ TWO_WAY = frozenset({"adaptive-video", "cloud-game", "online-game", "video-call"
 _BUSIER = re.compile(r"delay_((mean|min|p50|p95|p99|p999|max)|p\d\d|share_under_\w+)")
 """Delays in the direction with more bytes; the second group is there if each direction has them, too."""
 
-_LINKS = {"upstream", "downstream", "group"}
-"""Subjects that are no traffic: the access link, and the channel of a service group."""
+_LINKS = {"upstream", "downstream", "group", "group/downstream"}
+"""Subjects that are no traffic: the access link, and the channels of a service group."""
 
 _TABLES = {
     "delay": "delay_histogram",
