@@ -44,7 +44,9 @@ struct Flow {
     backlog: u64,
     /// Bytes of requests granted so far.
     granted: u64,
-    /// When what was requested came within the buckets: position in the stream of requested bytes, start of the interval.
+    /// As many as would have been granted so far if there were no other homes.
+    alone: u64,
+    /// When what was requested came within the buckets, and would have been granted without other homes: position in the stream of requested bytes, start of the interval.
     eligible: VecDeque<(u64, Instant)>,
 }
 
@@ -285,8 +287,13 @@ impl Scheduler {
             if state.want == 0 {
                 continue;
             }
+            let room = self.free.iter().zip(&state.caps);
+            let room: u64 = room.map(|(free, cap)| free * cap).sum();
             for flow in &mut state.flows {
+                let alone = flow.alone.max(flow.granted);
                 let position = flow.granted + flow.backlog.min(state.want);
+                let position = position.min(alone + room);
+                flow.alone = alone.max(position);
                 let is_new = flow.eligible.back().is_none_or(|entry| entry.0 < position);
                 if flow.backlog > 0 && is_new {
                     flow.eligible.push_back((position, starts_at));

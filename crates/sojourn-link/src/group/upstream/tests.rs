@@ -325,7 +325,10 @@ fn the_wait_behind_an_empty_bucket_is_the_homes_own_and_behind_a_full_channel_th
     advance(&mut full, us(2_000_000.0), &mut homes);
     for port in 0..10 {
         let waits = full.member_counters(port);
-        assert_eq!(waits.own_rate, Span::ZERO);
+        // Alone it would have waited behind its own packets: 1528 B each, at 33 minislots of 48 B in 945 us.
+        let own = waits.own_rate.as_secs_f64();
+        let alone = 945e-6 * 1_528.0 / (33.0 * 48.0) * (50.0 * 49.0 / 2.0);
+        assert!((own / alone - 1.0).abs() < 0.05, "{own} s for {alone} s");
         assert!(waits.neighbours > Span::from_ms(100), "{waits:?}");
     }
 }
