@@ -12,6 +12,7 @@ from sojourn.answers.figure import Figure
 from sojourn.answers.report_content import PlainCell, PlainTable
 from sojourn.bands import Band, estimate_json, number_cell, place_of
 from sojourn.congestion import bbr, general, l4s
+from sojourn.congestion.general.alone import QUEUE
 from sojourn.congestion.scenario import Cell, Number
 from sojourn.congestion.suite import BAND, Measured, Result
 from sojourn.plots.spec import Axis, Dots, Mark, Panel, PlotSpec
@@ -207,7 +208,7 @@ def _printed(one: Measured, place: int) -> tuple[PlainCell, ...]:
 
 def _graph(results: Sequence[Result], band: Band) -> Figure:
     """Wait in the queue against what is used of the line, one dot a scenario of G2, known controllers in grey."""
-    items = [cell.item for cell in general.QUEUE]
+    items = [cell.item for cell in QUEUE]
     marks: list[Mark] = []
     known = [
         (band.values[item, "used"][name], band.values[item, "sojourn_mean"][name])

@@ -12,6 +12,10 @@ from dataclasses import dataclass
 
 from sojourn.bands import Band
 from sojourn.congestion import bbr, general, l4s
+from sojourn.congestion.general.alone import LOSS
+from sojourn.congestion.general.beside import SHARES
+from sojourn.congestion.general.managed import MANAGED
+from sojourn.congestion.general.paths import CHANGE, LATEST_S
 from sojourn.congestion.scenario import Cell
 from sojourn.digits import significant
 from sojourn.report.checks import Judged
@@ -48,7 +52,7 @@ class Rule:
 STARVED = 5.0
 """Share in % below which others starve. chosen: a tenth of a fair share of two."""
 
-JUDGED_G6 = [cell.item for cell in general.SHARES if cell.buffer >= 1.0 and cell.word == "must"]
+JUDGED_G6 = [cell.item for cell in SHARES if cell.buffer >= 1.0 and cell.word == "must"]
 
 RULES: Mapping[str, Sequence[Rule]] = {
     "general": (
@@ -74,16 +78,16 @@ RULES: Mapping[str, Sequence[Rule]] = {
             "With ECN turned on, it answers marks.",
             "RFC 9743 7.1; RFC 3168 6.1.2",
             "the window falls within three round trips of at least half of the marks",
-            (Limit([cell.item for cell in general.MANAGED], "answered", least=50.0),),
+            (Limit([cell.item for cell in MANAGED], "answered", least=50.0),),
         ),
         Rule(
             "G15",
             "It comes back after the path has changed.",
             "RFC 9743 7.8, 7.9",
-            f"90 % of the new rate within {general.LATEST_S:g} s",
+            f"90 % of the new rate within {LATEST_S:g} s",
             tuple(
-                Limit((cell.item,), number.name, most=general.LATEST_S)
-                for cell in general.CHANGE
+                Limit((cell.item,), number.name, most=LATEST_S)
+                for cell in CHANGE
                 for number in cell.numbers
             ),
         ),
@@ -168,7 +172,7 @@ def _losses(values: Values, band: Band) -> Judged:
     statement, source = "It loses no more than Reno and CUBIC by far.", "RFC 9743 5.1.3"
     expected = "at most twice the higher of both"
     worst = (-math.inf, "")
-    for cell in general.LOSS:
+    for cell in LOSS:
         value = values.get(cell.item, {}).get("lost", Estimate(None)).value
         known = band.values.get((cell.item, "lost"), {})
         if value is None or not {"linux-reno", "linux-cubic"} <= set(known):

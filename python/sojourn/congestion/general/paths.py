@@ -5,7 +5,7 @@ from __future__ import annotations
 from sojourn.congestion.general.common import goodput, lettered, one, path, used, wait
 from sojourn.congestion.scenario import Cell, Number, Run
 
-__all__ = ["CHANGE", "DELAY", "EXTREME", "ORDER"]
+__all__ = ["CHANGE", "DELAY", "EXTREME", "LATEST_S", "ORDER"]
 
 
 def _share_after(name: str, title: str, begin: float, end: float) -> Number:
