@@ -247,7 +247,7 @@ def test_lines_to_paste_are_read_by_parsers_of_their_own(line: str, kind: str) -
     assert "\n; rm" not in blocks["tc"]
     options = read_uci(blocks["uci"])
     assert (options["upload"], options["download"]) == ("18600", "172000")
-    counted = {"docsis31": ("28", "74"), "docsis30": ("18", "64"), "dsl": ("30", "0")}
+    counted = {"docsis31": ("28", "74"), "dsl": ("30", "0"), "lte": ("0", "0")}
     assert (options["overhead"], options["tcMPU"]) == counted.get(line, ("18", "64"))
 
 
