@@ -95,7 +95,7 @@ impl Trains {
                 EXAMPLE,
             ));
         }
-        if *at > super::LATEST_MS || *base > LONGEST_MS || last > Some(LONGEST_MS) {
+        if *at > super::opportunities::LATEST_MS || *base > LONGEST_MS || last > Some(LONGEST_MS) {
             return Err(Mismatch::new(
                 alloc::format!(
                     "the train at {at} ms is too late, or takes more than {LONGEST_MS} ms"

@@ -2,6 +2,7 @@ use super::*;
 use crate::testing::{Collector, drive};
 use crate::{LinkConfig, Serial, SerialConfig};
 use proptest::prelude::*;
+use sojourn_keys::Value as _;
 use sojourn_queue::{CodelConfig, DropTailConfig, DropTailQueue, ManagerConfig};
 use std::string::ToString as _;
 
