@@ -292,7 +292,7 @@ def test_what_fails_in_a_quick_run_alone_is_a_first_look_and_not_red(
 def test_a_tick_is_for_numbers_near_the_print(
     printed: float, ours: float, rule: Rule, verdict: str
 ) -> None:
-    cell = Cell("t", "c", "q", "m", "", f"{printed:g}", printed, Estimate(ours), 0, rule)
+    cell = Cell("t", "c", "q", "m", "", f"{printed:g}", printed, Estimate(ours), 0, rule=rule)
     assert verdict_of(cell) == verdict
     assert (MARKS[verdict] == "✓") == (verdict == "match")
 

@@ -26,7 +26,8 @@ pytestmark = needs_engine
 
 def executed(notebook: Path) -> list[dict[str, str]]:
     """Execute a notebook in a kernel of its own; return what its cells show, by kind of text."""
-    content = nbformat.read(notebook, as_version=4)
+    read: Any = nbformat.read  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    content = read(notebook, as_version=4)
     NotebookClient(content, timeout=120, kernel_name="python3").execute()
     return [output["data"] for cell in content["cells"] for output in cell["outputs"]]
 

@@ -8,8 +8,8 @@ use sojourn_base::{BitRate, Ecn, Meta, Packets, PerDirection, RandomStream, Serv
 use sojourn_link::network::Place;
 use sojourn_link::path::{Agenda, Path, PathContext};
 use sojourn_link::{
-    DelayParts, Loss, Mark, MemberConfig, NetworkContext, Opportunities, PacketId, Passage,
-    SerialConfig, TraceConfig,
+    DelayParts, DownstreamMemberConfig, Loss, Mark, MemberConfig, NetworkContext, Opportunities,
+    PacketId, Passage, SerialConfig, TraceConfig,
 };
 use sojourn_queue::{Backlog, CodelConfig, CodelLaw, ManagerConfig, Score};
 use sojourn_record::{Datagram, Fate, LinkDrop, LinkMark, LinkPassage, LinkScore, Waiting};
@@ -294,6 +294,9 @@ fn links() -> Vec<LinkConfig> {
         .collect();
     links.push(SerialConfig::plain(BitRate::from_mbps(5), Span::from_ms(3)).into());
     let mut member = MemberConfig::BASE;
+    member.shaper.sustained = BitRate::from_mbps(5);
+    links.push(member.into());
+    let mut member = DownstreamMemberConfig::BASE;
     member.shaper.sustained = BitRate::from_mbps(5);
     links.push(member.into());
     let opportunities = Opportunities::new([(3, 1), (4, 2), (20, 9)]).unwrap();

@@ -216,7 +216,8 @@ def first_lost(view: StudyView, point: str, count: int) -> np.ndarray:
     for seed, videos in sessions(view, point).items():
         lost = 0
         for video, losses in zip(videos, _by_video(rows, seed), strict=True):
-            segments = np.ceil(video.bits / 8.0 / losses["data_bytes"].max())
+            most = float(losses["data_bytes"].to_numpy().max())
+            segments = np.ceil(video.bits / 8.0 / most)
             starts = np.concatenate([[0.0], np.cumsum(segments)])
             numbers = losses["sequence"].unique().to_numpy()
             place = numbers - starts[np.searchsorted(starts, numbers, side="right") - 1]
