@@ -73,7 +73,7 @@ def test_a_cluster_gives_the_same_bits_as_this_machine(
 
 @pytest.mark.slow
 def test_a_study_outlives_a_worker_and_its_scheduler(sojourn: CommandLine, tmp_path: Path) -> None:
-    write_study(tmp_path, duration="60 s", seeds=40)
+    write_study(tmp_path, duration="600 s", seeds=40)
     words = ("study", "run", "study.toml", "--no-figures", "--store", "shared")
     with dask_cluster(sojourn, tmp_path) as (address, (scheduler, worker, _)):
         where = ("--on", address.replace("tcp", "dask"), "--patience", "2s")
