@@ -39,11 +39,12 @@ def test_each_claim_holds_with_nineteen_of_twenty_seeds(name: str) -> None:
 
 
 def test_the_command_runs_what_a_lesson_claims_and_shows_each_seed(sojourn: CommandLine) -> None:
-    done = sojourn("serve", "lesson", "bufferbloat", "--check")
+    done = sojourn("serve", "lesson", "l4s", "--check")
     assert done.status == 0, done.stderr
     rows = done.stdout.splitlines()
-    assert len(rows) == 1 + len(LESSONS["bufferbloat"].claims)
+    assert len(rows) == 1 + len(LESSONS["l4s"].claims)
     assert all("●" * 20 in row and "20 of 20" in row for row in rows[1:])
+    assert "6,805" in done.stdout  # and no spelt-out narrow space
     for wrong in (("--check",), ("lesson", "nothing", "--check")):
         assert sojourn("serve", *wrong).status == 2
 

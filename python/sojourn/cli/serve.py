@@ -141,7 +141,11 @@ def _check(chosen: Sequence[Lesson], *, as_json: bool) -> int:
         for lesson in chosen:
             found[lesson.name] = judged(lesson)
             for one in found[lesson.name]:
-                median, spread = median_and_range(one.values, one.claim.of)
+                median, spread = (
+                    # A page sets thousands apart by a narrow space, a terminal by a comma.
+                    text.replace("\N{NARROW NO-BREAK SPACE}", ",")
+                    for text in median_and_range(one.values, one.claim.of)
+                )
                 held = f"{sum(one.holds)} of {len(one.holds)}"
                 yield (lesson.name, one.strip, held, median, spread, one.claim.of, one.claim.says)
 
