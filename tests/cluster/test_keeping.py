@@ -85,6 +85,16 @@ def last(store: FolderObjects, share: float) -> Audit:
     return list(audit(store, share, seed=1))[-1]
 
 
+def test_many_small_segments_are_looked_at_as_often_as_was_asked(tmp_path: Path) -> None:
+    plan, store = small_plan(tmp_path), Store(tmp_path / "near")
+    for part in range(8):
+        make(plan.shard(part, 8), store)
+    objects = FolderObjects(tmp_path / "near")
+    looked = [list(audit(objects, 0.25, seed=seed))[-1].runs for seed in range(20)]
+    assert set(looked) <= {2, 3}  # two of eight; the first is looked at in any case
+    assert min(looked) == 2
+
+
 def test_runs_that_come_out_otherwise_are_named(sojourn: CommandLine, tmp_path: Path) -> None:
     plan = small_plan(tmp_path)
     store = Store(sojourn.store)

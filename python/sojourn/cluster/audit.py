@@ -60,7 +60,7 @@ def audit(objects: Objects, share: float = SHARE, seed: int | None = None) -> It
     names = [name.partition("/")[0] for name in listings]
     found = Audit(segments=len(names))
     chance.shuffle(names)
-    owed = 0.0
+    owed = chance.random()  # so that small segments have their share
     for name in names:
         table = _table(objects, f"{place}/{name}", "runs", ("key", "seed", "scenario"))
         metrics = _table(objects, f"{place}/{name}", "metrics", _METRICS)
@@ -69,8 +69,7 @@ def audit(objects: Objects, share: float = SHARE, seed: int | None = None) -> It
             yield found
             continue
         owed += share * table.height
-        # What is less than a run is made by chance, so that small segments have their share.
-        count = min(table.height, int(owed) + (chance.random() < owed % 1))
+        count = min(table.height, int(owed))
         if not found.runs:
             count = max(1, count)
         owed -= count
