@@ -74,17 +74,16 @@ def arguments(parser: Parser) -> None:
 
 def execute(options: Namespace) -> int:
     """Judge and characterise queue managers, and write one page."""
-    import json
     from pathlib import Path
 
     from sojourn.aqm.golden import judge_by_trace
-    from sojourn.aqm.page import as_json, sentence, write_page
+    from sojourn.aqm.page import as_json, write_page
     from sojourn.aqm.scenarios import DURATION_S
     from sojourn.aqm.suite import Result, judge, known_managers
-    from sojourn.cli.console import hand_over, note, print_json
-    from sojourn.errors import ExitStatus, UsageError
-    from sojourn.files import write_file
-    from sojourn.output import dated, new_directory, refuse_used, writing
+    from sojourn.cli.check_result import hand_in
+    from sojourn.cli.console import note
+    from sojourn.errors import UsageError
+    from sojourn.output import dated, refuse_used
 
     managers = _managers(options)
     traces = [_traces(manager, options.traces) for manager in managers]
@@ -120,15 +119,14 @@ def execute(options: Namespace) -> int:
         facts.append(
             f"Runs of {QUICK_S:g} s beside a band of runs of {DURATION_S:g} s with {SEEDS} seeds: ▲ and ▼ are a first look."
         )
-    with new_directory(out, is_ours=is_ours) as directory, writing(out):
-        write_page(directory, results, band, seeds=seeds, facts=facts)
-        write_file(directory / "result.json", json.dumps(as_json(results, band), indent=1) + "\n")
-    if options.json:
-        print_json({**as_json(results, band), "out": str(out)})
-    else:
-        note(sentence(results, band))
-        hand_over(out / "report.html")
-    return ExitStatus.FAILED if any(result.failed for result in results) else ExitStatus.DONE
+    return hand_in(
+        out,
+        as_json(results, band),
+        lambda directory: write_page(directory, results, band, seeds=seeds, facts=facts),
+        is_ours=is_ours,
+        as_json=options.json,
+        has_failed=any(result.failed for result in results),
+    )
 
 
 def _facts(results: Sequence[Result], seeds: int) -> list[str]:

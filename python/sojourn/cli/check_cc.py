@@ -61,16 +61,14 @@ def arguments(parser: Parser) -> None:
 
 def execute(options: Namespace) -> int:
     """Characterise controllers, and write one page."""
-    import json
     from pathlib import Path
 
-    from sojourn.cli.console import hand_over, note, print_json
+    from sojourn.cli.check_result import hand_in
+    from sojourn.cli.console import note
     from sojourn.congestion.general import QUICK
-    from sojourn.congestion.page import as_json, sentence, write_page
+    from sojourn.congestion.page import as_json, write_page
     from sojourn.congestion.suite import characterise, chosen, known_controllers
-    from sojourn.errors import ExitStatus
-    from sojourn.files import write_file
-    from sojourn.output import dated, new_directory, refuse_used, writing
+    from sojourn.output import dated, refuse_used
     from sojourn.study.runner import available_cores
 
     controllers = _controllers(options)
@@ -89,15 +87,14 @@ def execute(options: Namespace) -> int:
         failed = [row.item for row in result.failed]
         note(f"{controller.name}: {', '.join(failed) + ' fail' if failed else 'no row fails'}")
     facts = _facts(controllers, seeds)
-    with new_directory(out, is_ours=is_ours) as directory, writing(out):
-        write_page(directory, results, band, seeds=seeds, facts=facts)
-        write_file(directory / "result.json", json.dumps(as_json(results, band), indent=1) + "\n")
-    if options.json:
-        print_json({**as_json(results, band), "out": str(out)})
-    else:
-        note(sentence(results, band))
-        hand_over(out / "report.html")
-    return ExitStatus.FAILED if any(result.failed for result in results) else ExitStatus.DONE
+    return hand_in(
+        out,
+        as_json(results, band),
+        lambda directory: write_page(directory, results, band, seeds=seeds, facts=facts),
+        is_ours=is_ours,
+        as_json=options.json,
+        has_failed=any(result.failed for result in results),
+    )
 
 
 def _facts(controllers: Sequence[Controller], seeds: int) -> list[str]:
