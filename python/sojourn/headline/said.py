@@ -161,9 +161,19 @@ class Headline:
         return Headline(**known)
 
     def worded(self, sentence: str) -> Headline:
-        """Return the same in a study's own words; its number stays if they tell it."""
-        big = self.big if self.big is not None and self.big.text in sentence.split() else None
-        return self.but(sentence=sentence, kind="own", cells=(), big=big)
+        """Return the same in a study's own words; its number stays if they tell it with its unit.
+
+        Examples
+        --------
+        >>> pages = Headline("", "winner", big=BigNumber("2.8", "s", "pages, median"))
+        >>> [pages.worded(text).big is None for text in ("Pages in 2.8 s.", "2.8 points more.", "In 12.8 s.")]
+        [False, True, True]
+        """
+        big = self.big
+        told = big is not None and re.search(
+            rf"(?<!\S){re.escape(f'{big.text} {big.unit}'.strip())}(?!\w)", sentence
+        )
+        return self.but(sentence=sentence, kind="own", cells=(), big=big if told else None)
 
     def by_grade(self) -> list[tuple[str, list[str]]]:
         """Return the settings by grade, the best first, many of them by number; nothing if nothing competes.
