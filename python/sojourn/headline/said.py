@@ -166,7 +166,10 @@ class Headline:
         Examples
         --------
         >>> pages = Headline("", "winner", big=BigNumber("2.8", "s", "pages, median"))
-        >>> [pages.worded(text).big is None for text in ("Pages in 2.8 s.", "2.8 points more.", "In 12.8 s.")]
+        >>> [
+        ...     pages.worded(text).big is None
+        ...     for text in ("Pages in 2.8 s.", "2.8 points more.", "In 12.8 s.")
+        ... ]
         [False, True, True]
         """
         big = self.big
