@@ -11,7 +11,13 @@ import pytest
 from sojourn.declarations.answers import Measure
 from sojourn.errors import StudyError, UsageError
 from sojourn.stats.anytime import anytime_factor
-from sojourn.stats.estimate import bounded_mean_of, mean_of, quantile_of, quantile_places
+from sojourn.stats.estimate import (
+    bounded_mean_of,
+    interval_within,
+    mean_of,
+    quantile_of,
+    quantile_places,
+)
 from sojourn.stats.level import at_level, confidence, significance
 from sojourn.stats.precision import (
     LEVEL,
@@ -77,6 +83,25 @@ def test_intervals_of_who_stops_by_width_keep_their_promise(spread: float) -> No
         assert found.high is not None
         held += found.low <= 1.0 <= found.high
     assert held / len(runs) >= 0.95
+
+
+@pytest.mark.parametrize("share", [0.01, 0.99])
+def test_intervals_of_shares_near_a_bound_keep_it_too(share: float) -> None:
+    """By as many degrees of freedom as there are runs they hold 91 % of a share that is near its bound in most runs."""
+    runs = np.random.default_rng(1).beta(20 * share, 20 * (1 - share), (1500, 500))
+    is_open, held = np.ones(len(runs), dtype=bool), np.zeros(len(runs), dtype=bool)
+    for look in looks(8, 500):
+        data = runs[is_open, :look]
+        mean, deviation = data.mean(axis=1), data.std(axis=1, ddof=1)
+        with at_level(LEVEL):
+            low, high = interval_within(
+                mean, deviation, np.full(len(data), look), Quantity(0.0, 1.0)
+            )
+        stops_now = ((high - low) / 2 <= 0.002) | (look == 500)
+        there = np.flatnonzero(is_open)[stops_now]
+        held[there] = ((low <= share) & (share <= high))[stops_now]
+        is_open[there] = False
+    assert held.mean() >= 0.95
 
 
 def test_order_statistics_hold_quantiles() -> None:

@@ -12,7 +12,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-__all__ = ["CONFIDENCE", "at_level", "confidence", "is_anytime", "significance"]
+__all__ = ["CONFIDENCE", "at_level", "confidence", "is_anytime", "is_stopped", "significance"]
 
 CONFIDENCE = 0.95
 """Confidence of every interval in the reports; the field's convention."""
@@ -35,6 +35,11 @@ def significance() -> float:
     0.05
     """
     return round(1 - _level.get(), 12)
+
+
+def is_stopped() -> bool:
+    """Whether intervals are of runs that stopped by what they showed."""
+    return _level.get() != CONFIDENCE
 
 
 def is_anytime() -> bool:
