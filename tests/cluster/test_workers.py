@@ -1,10 +1,12 @@
 """Workers of a plan that many machines share: whoever dies, all runs are there in the end, with the same bits."""
 
+import contextlib
 import json
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,9 +30,9 @@ from sojourn.store import Store
 from sojourn.store.objects import FolderObjects, Objects
 from sojourn.study.execute import Finished
 from sojourn.study.library import load_study
-from sojourn.study.plan import Plan, RunOptions, make_plan, only_runs
+from sojourn.study.plan import Plan, RunOptions, RunSpec, make_plan, only_runs
 from sojourn.study.result import StudyResult
-from sojourn.study.runner import execute_plan, kept_runs, partial_plan, run_study
+from sojourn.study.runner import Elsewhere, execute_plan, kept_runs, partial_plan, run_study
 from sojourn.study.write import write_result, write_summary
 from support import CommandLine, write_study
 
@@ -185,7 +187,9 @@ def test_a_part_of_the_runs_is_reported_as_one(tmp_path: Path) -> None:
         partial_plan(plan, store)
     make(plan.shard(0, 2), store)
     part = partial_plan(plan, store)
-    assert (len(part.runs), part.reduced) == (4, "50 % of the runs")
+    assert (len(part.runs), part.reduced, part.share) == (4, "50 % of the runs", 0.5)
+    run_study(part, store, out=tmp_path / "part", progress=Silent(), finish=write_summary)
+    assert StudyResult.load(tmp_path / "part").is_unfinished
     make(plan, store)
     assert partial_plan(plan, store) is plan
 
@@ -407,3 +411,48 @@ def test_wishes_that_do_not_go_together_are_told(
     monkeypatch.chdir(tmp_path)
     assert run_command(["study", "run", "study.toml", "--store", "shared", *words]) == 2
     assert told in capsys.readouterr().err
+
+
+def test_seeds_and_bytes_of_a_precise_study_depend_neither_on_workers_nor_on_interrupts(
+    tmp_path: Path,
+) -> None:
+    precise: dict[str, Any] = {
+        "measures": {"goodput": {"subject": "bulk", "metric": "goodput", "unit": "Mb/s"}},
+        "precision": {
+            "of": [{"measure": "goodput", "relative": "0.1 %"}],
+            "seeds": {"least": 8, "most": 12},
+        },
+    }
+    own = {"rtt": "10 ms", "app": {"start_jitter": "20 ms"}}  # what makes seeds differ
+    precise |= {"overlays": {"near": {"traffic": {"bulk": own}}, "far": {}}}
+    precise |= {"matrix": [{"axes": {"rtt": ["near", "far"]}}]}
+    plan, said = small_plan(tmp_path, seeds=1, **precise), list[str]()
+    crowd = crowd_of(FolderObjects(tmp_path / "shared"), said)
+    cut = crowd_of(FolderObjects(tmp_path / "cut"), said)
+    rounds = set[int]()
+
+    def interrupted(plan: Plan, specs: list[RunSpec], store: Store) -> Generator[Finished]:
+        """Let workers make runs, and be interrupted once in each round."""
+        for one in cut.make(plan, specs, store):
+            yield one
+            if len(plan.runs) not in rounds:
+                rounds.add(len(plan.runs))
+                raise KeyboardInterrupt
+
+    ways: dict[str, Elsewhere | None] = {"near": None, "far": crowd.make, "cut": interrupted}
+    for name, elsewhere in ways.items():
+        while not (tmp_path / f"out-{name}").exists():
+            with contextlib.suppress(KeyboardInterrupt):
+                run_study(
+                    plan,
+                    Store(tmp_path / f"own-{name}"),
+                    out=tmp_path / f"out-{name}",
+                    elsewhere=elsewhere,
+                    progress=Silent(),
+                    finish=write_summary,
+                )
+    assert len(rounds) == 2
+    results = [StudyResult.load(tmp_path / f"out-{name}") for name in ways]
+    assert {one.seeds for one in results[0].stopped.values()} == {8, 12}
+    assert all(one.stopped == results[0].stopped for one in results)
+    assert len({(one.directory / "metrics.parquet").read_bytes() for one in results}) == 1

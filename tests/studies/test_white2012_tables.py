@@ -123,6 +123,9 @@ def test_cells_of_less_than_the_study_say_so_beside_their_tolerance(tmp_path: Pa
     cell = cell_of(found, "table-3", "C04", "codel", "lost")
     assert cell.verdict is Verdict.MATCH
     assert cell.tolerance.endswith("; partial run")
+    result.manifest["share"] = 0.5
+    cell = cell_of(tables(StudyView(result)), "table-3", "C04", "codel", "lost")
+    assert cell.verdict is Verdict.UNJUDGED
 
 
 def test_a_value_equals_the_print_within_its_last_digit_and_the_interval(tmp_path: Path) -> None:

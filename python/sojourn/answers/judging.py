@@ -44,6 +44,8 @@ def judge_claim(study: OpenStudy, ask: Ask, definition: ClaimDefinition) -> Judg
 def _outcome(study: OpenStudy, ask: Ask, definition: ClaimDefinition) -> Outcome:
     if definition.not_run:
         return Outcome.not_run(definition.not_run)
+    if ask.view.is_unfinished:
+        return Outcome.not_run(f"{ask.view.reduced}: judged when all are there")
     if definition.all_of:
         return _together(study, ask, definition)
     if not definition.holds and not definition.function:

@@ -158,6 +158,7 @@ def _cell(
         censored=bounded,
         shortened=_is_shorter(ask, others or chosen, float(table.seconds)),
         reduced=ask.view.reduced,
+        unfinished=ask.view.is_unfinished,
     )
 
 

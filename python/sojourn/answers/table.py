@@ -44,6 +44,8 @@ class Cell:
         Our runs are shorter than the printed ones.
     reduced
         What makes our runs less than the study, such as `quick`; empty for all of it.
+    unfinished
+        Runs are still being made, and nothing is decided.
     """
 
     item: str
@@ -60,10 +62,13 @@ class Cell:
     censored: bool = False
     shortened: bool = False
     reduced: str = ""
+    unfinished: bool = False
 
     @property
     def verdict(self) -> Verdict:
         """Whether ours reproduces the print."""
+        if self.unfinished:
+            return Verdict.UNJUDGED
         return judge(
             self.ours,
             self.printed_value,

@@ -104,6 +104,11 @@ class StudyView:
         """What makes the runs less than the study; empty for all of it."""
         return self.result.reduced
 
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether nothing is decided by it: runs are still being made."""
+        return self.result.is_unfinished
+
     @cached_property
     def points(self) -> frozenset[str]:
         """Points that were run."""
@@ -186,8 +191,7 @@ class StudyView:
         try:
             return self.values(point, subject, metric)
         except NotRecorded:
-            self.require(point)
-            return np.full(len(self._seeds[point]), np.nan)
+            return np.full(len(self.seeds(point)), np.nan)
 
     def has(self, point: str, subject: str, metric: str) -> bool:
         """Whether a metric was measured at a point."""

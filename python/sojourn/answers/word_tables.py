@@ -107,5 +107,6 @@ def _cell(ask: Ask, table: RatedTable, row: RatedRow, column: RatedColumn, word:
         ours=ours,
         decimals=column.decimals,
         rule=Rule(column.claim, column.trust, low=low, high=high),
+        unfinished=ask.view.is_unfinished,
         scale=column,
     )

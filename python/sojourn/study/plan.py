@@ -173,6 +173,8 @@ class Plan:
     length: RunLength = RunLength()
     is_anytime: bool = False
     """Whether intervals have to hold whenever somebody looks."""
+    share: float = 1.0
+    """Of the runs that were asked for: less than 1 is a look at what is there so far, which decides nothing."""
 
     def grown(self, stops: Mapping[str, Stop]) -> "Plan | None":
         """Return the plan with more seeds for the points that are not precise enough; `None` if no point gets more.

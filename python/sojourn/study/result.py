@@ -223,6 +223,11 @@ class StudyResult:
         }
 
     @property
+    def is_unfinished(self) -> bool:
+        """Whether it is a look at what there was so far: its numbers hold, and it decides nothing."""
+        return float(self.manifest.get("share", 1.0)) < 1
+
+    @property
     def most_seeds(self) -> int:
         """Seeds that a point could have got, if the seeds were not fixed before."""
         return int(self.manifest.get("most_seeds", 0))
@@ -271,6 +276,7 @@ MANIFEST_KINDS: dict[str, Any] = {
     "most_seeds": int,
     "budget_runs": int,
     "rule": str,
+    "share": float | int,
     "missing": list[str],
     "stopped": dict[str, dict[str, int | float | str | None]],
 }

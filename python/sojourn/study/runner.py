@@ -6,6 +6,7 @@ nothing else that counts.
 """
 
 import contextlib
+import math
 import os
 import time
 from collections.abc import Callable, Generator
@@ -37,6 +38,7 @@ __all__ = [
     "partial_plan",
     "point_latest",
     "run_study",
+    "share_words",
 ]
 
 Elsewhere = Callable[[Plan, list[RunSpec], Store], Generator[Finished]]
@@ -169,6 +171,8 @@ def run_study(
             measured["stopped"] = {point: stop.as_json() for point, stop in stops.items()}
         if plan.is_anytime:
             measured["rule"] = "anytime"
+        if plan.share < 1:
+            measured["share"] = plan.share
         if lost:
             measured["missing"] = [_said(one) for one in _once(lost)]
         manifest = make_manifest(plan, started_at=started_at, measured=measured)
@@ -334,9 +338,28 @@ def partial_plan(plan: Plan, store: Store) -> Plan:
         return plan
     there = {run.point for run in runs}
     points = [item for item in plan.points if item.point.name in there]
-    share = f"{100 * len(runs) / len(plan.runs):.0f} % of the runs"
-    reduced = ", ".join(filter(None, (plan.reduced, share)))
-    return replace(plan, runs=runs, points=points, reduced=reduced, precision=None, is_anytime=True)
+    share = len(runs) / len(plan.runs)
+    reduced = ", ".join(filter(None, (plan.reduced, share_words(share))))
+    return replace(
+        plan,
+        runs=runs,
+        points=points,
+        reduced=reduced,
+        precision=None,
+        is_anytime=True,
+        share=share,
+    )
+
+
+def share_words(share: float) -> str:
+    """Return how a report calls a part of the runs.
+
+    Examples
+    --------
+    >>> share_words(0.31), share_words(0.9999)
+    ('31 % of the runs', '99 % of the runs')
+    """
+    return f"{math.floor(100 * share)} % of the runs"
 
 
 def kept_runs(plan: Plan, store: Store) -> dict[str, Kept]:
