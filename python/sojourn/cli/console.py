@@ -9,8 +9,10 @@ from sojourn.messages import note, visible
 
 TYPE_CHECKING = False  # as type checkers read it; the module typing would take its time
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any, TextIO
+
+    from _typeshed import DataclassInstance
 
     from sojourn.errors import Problem, SojournError
 
@@ -18,12 +20,14 @@ __all__ = [
     "format_number",
     "hand_over",
     "note",
+    "print_found",
     "print_json",
     "print_rows",
     "print_table",
     "say",
     "show_error",
     "show_problems",
+    "tell_claims",
 ]
 
 RED, YELLOW, PLAIN = "\x1b[31m", "\x1b[33m", "\x1b[0m"
@@ -101,6 +105,33 @@ def print_json(content: dict[str, Any]) -> None:
             sign if sign == "\n" or sign.isprintable() else json.dumps(sign)[1:-1] for sign in text
         )
     print(text)
+
+
+def print_found(
+    found: DataclassInstance, sentence: str, named: Mapping[str, Sequence[str]], *, as_json: bool
+) -> None:
+    """Print what was found as one JSON object, or a sentence and a line for each of those that it names, under a word."""
+    if as_json:
+        from dataclasses import asdict
+
+        print_json(asdict(found))
+        return
+    print(sentence)
+    width = max(map(len, named))
+    for word, names in named.items():
+        for name in names:
+            print(f"{word:{width}}  {name}")
+
+
+def tell_claims(claims: Mapping[str, Mapping[str, int]], reduced: str) -> None:
+    """Tell what claims came to, a line for each use that has some."""
+    label = f" ({reduced} run, not the study's verdict)" if reduced else ""
+    for use, counts in claims.items():
+        if sum(counts.values()):
+            note(
+                f"claims, {use}{label}: {counts['holds']} hold, {counts['fails']} fail, "
+                f"{counts['not_run']} not run"
+            )
 
 
 def _finite(value: Any) -> Any:  # noqa: ANN401 - any JSON value

@@ -28,32 +28,19 @@ def arguments(parser: Parser) -> None:
 
 def execute(options: Namespace) -> int:
     """Make runs again, and tell whether they came out as they are kept."""
-    from sojourn.cli.console import print_json
-    from sojourn.cluster.audit import Audit, audit
+    from sojourn.cli.console import print_found
+    from sojourn.cluster.audit import audit
     from sojourn.errors import ExitStatus
     from sojourn.store import default_directory
     from sojourn.store.shared import open_objects
 
     objects = open_objects(options.store or default_directory())
-    found = Audit()
-    for found in audit(objects, options.per_thousand / 1000):  # noqa: B007 - the last one counts
-        pass
-    if options.json:
-        print_json(
-            {
-                "runs": found.runs,
-                "segments": found.segments,
-                "differ": found.differ,
-                "damaged": found.damaged,
-            }
-        )
-    else:
-        print(
-            f"{found.runs} runs of {found.segments} segments made again: {len(found.differ)} differ; "
-            f"{len(found.damaged)} segments are damaged"
-        )
-        for key in found.differ:
-            print(f"differs  {key}")
-        for name in found.damaged:
-            print(f"damaged  {name}")
+    *_, found = audit(objects, options.per_thousand / 1000)
+    print_found(
+        found,
+        f"{found.runs} runs of {found.segments} segments made again: {len(found.differ)} differ; "
+        f"{len(found.damaged)} segments are damaged",
+        {"differs": found.differ, "damaged": found.damaged},
+        as_json=options.json,
+    )
     return ExitStatus.FAILED if found.differ or found.damaged else ExitStatus.DONE

@@ -31,28 +31,17 @@ def arguments(parser: Parser) -> None:
 
 def execute(options: Namespace) -> None:
     """Mark, remove, and tell."""
-    from sojourn.cli.console import print_json
+    from sojourn.cli.console import print_found
     from sojourn.cluster.garbage import collect
     from sojourn.store import default_directory
     from sojourn.store.shared import open_objects
 
     objects = open_objects(options.store or default_directory())
     found = collect(objects, options.keep, options.older)
-    if options.json:
-        print_json(
-            {
-                "kept": found.kept,
-                "marked": found.marked,
-                "removed": found.removed,
-                "segments": found.segments,
-            }
-        )
-        return
-    print(
+    print_found(
+        found,
         f"{len(found.kept)} plans are wanted; {len(found.removed)} are gone, with {found.segments} segments; "
-        f"{len(found.marked)} are marked, and go with the first call after a week"
+        f"{len(found.marked)} are marked, and go with the first call after a week",
+        {"marked": found.marked, "gone": found.removed},
+        as_json=options.json,
     )
-    for plan in found.marked:
-        print(f"marked  {plan}")
-    for plan in found.removed:
-        print(f"gone    {plan}")
