@@ -1,7 +1,8 @@
 """SQL over finished runs, by DuckDB.
 
 A store shows as `runs` (one row per run) and one view per record table, whose column `key` joins them. Single runs
-have all their tables there, those of a study what the study keeps. A result directory shows as `metrics`, `runs`, and the tables that were kept.
+have all their tables there, those of a study what the study keeps. A result directory shows as `metrics`, `runs`, and the tables that were kept; one of a study of more than
+100,000 points as `metrics`, `runs`, `measures` and `sums`.
 
 A query reads, and reads no other files: it may come from somebody's page. What it asks about is opened here, and
 DuckDB is given the open files and no directory, so that there is none into which it could write. `allow_files` lets it
@@ -55,11 +56,13 @@ class _Part:
     """Files that are read in one way."""
 
     source: str
-    """How DuckDB reads them: `{files}` and `{folders}` stand for their list and that of the names of their folders,
-    and the names of `beside` for those of the files beside them."""
+    """How DuckDB reads them: `{files}`, `{stems}` and `{folders}` stand for their list, their names without suffix and those of their
+    folders, the names of `beside` for those of the files beside them, and `{also}` for the file of that name."""
     files: list[Path] = field(default_factory=list[Path])
     beside: tuple[str, ...] = ()
     """Names of files in each folder that are needed, too."""
+    also: Path | None = None
+    """One more file."""
 
 
 _Table = list[_Part]
@@ -242,14 +245,17 @@ class _Views:
 
         sources: list[str] = []
         for part in table:
-            places: dict[str, list[str]] = {"files": [], "folders": []}
+            places: dict[str, list[str]] = {"files": [], "stems": [], "folders": []}
+            if part.also is not None:
+                places["also"] = [place] if (place := self._place(part.also)) else []
             for path in part.files:
                 found = [self._place(path), *(self._place(path.with_name(n)) for n in part.beside)]
                 if all(found):
                     for role, place in zip(("files", *part.beside), found, strict=True):
                         places.setdefault(role, []).append(str(place))
                     places["folders"].append(path.parent.name)
-            if places["files"]:
+                    places["stems"].append(path.stem)
+            if places["files"] and places.get("also", True):
                 source = part.source
                 for role, values in places.items():
                     source = source.replace(f"{{{role}}}", f"[{', '.join(map(_text, values))}]")
@@ -320,12 +326,19 @@ def _identifier(name: str) -> str:
 
 
 def _result_tables(directory: Path) -> dict[str, _Table]:
+    there = folder_names(directory)
     names = ["metrics.parquet", "runs.parquet"]
-    if names[0] not in folder_names(directory):
+    found: dict[str, _Table] = {}
+    if "sums.parquet" in there:  # a result in columns
+        runs, metrics = directory / "runs.parquet", directory / "metrics"
+        files = [metrics / name for name in folder_names(metrics, root=directory)]
+        found["metrics"] = [_Part(_COLUMNS_METRICS, files, also=runs)]
+        names += ["measures.parquet", "sums.parquet"]
+    elif names[0] not in there:
         return {}
     names += [f"records/{name}" for name in folder_names(directory / "records", root=directory)]
     source = "select * from read_parquet({files})"
-    return {
+    return found | {
         Path(name).stem: [_Part(source, [directory / name])]
         for name in names
         if name.endswith(".parquet") and os.path.lexists(directory / name)
@@ -384,6 +397,13 @@ _RUNS = (
 _RECORDS = (
     "select map({files}, {folders})[filename] as key, * exclude (filename) "
     "from read_parquet({files}, filename = true, union_by_name = true)"
+)
+
+_COLUMNS_METRICS = (
+    "select r.point, r.seed, t.* exclude (filename, run) "
+    "from read_parquet({files}, filename = true) t "
+    "join (select point, seed, file, run from read_parquet({also})) r "
+    "on try_cast(map({files}, {stems})[t.filename] as uinteger) = r.file and t.run = r.run"
 )
 
 _SCENARIO_NAME = 'regexp_extract(scenario, \'name = "([^"]*)"\', 1)'

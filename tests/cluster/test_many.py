@@ -1,5 +1,6 @@
 """Studies of more points than a list holds: the same runs, column by column out of segments."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +9,13 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from cluster.test_workers import MAKE, Threads
+from sojourn.answers.judging import judge
+from sojourn.answers.open_study import OpenStudy
+from sojourn.answers.view import StudyView
 from sojourn.cluster.attend import Crew
 from sojourn.cluster.many import ManyPoints
 from sojourn.errors import RecordError, UsageError
+from sojourn.query import asked
 from sojourn.report.columns import build_columns, choose
 from sojourn.store import Store
 from sojourn.store.objects import FolderObjects
@@ -20,6 +25,7 @@ from sojourn.study.expand import labels_of_points
 from sojourn.study.library import load_study
 from sojourn.study.plan import RunLength, RunOptions, make_plan, only_runs
 from sojourn.study.point_table import point_table
+from sojourn.study.result import StudyResult
 from sojourn.study.runner import kept_runs
 from sojourn.study.write import metrics_of
 from support import write_study
@@ -30,13 +36,55 @@ AXES: dict[str, Any] = {
 }
 
 
+MEASURES: dict[str, Any] = {
+    "sent": {"subject": "call", "metric": "sent"},
+    "carried": {"subject": "bulk", "metric": "goodput"},
+    "never": {"subject": "call", "metric": "frames"},
+}
+CLAIMS: list[dict[str, Any]] = [
+    {
+        "identifier": f"C{number}",
+        "statement": "",
+        "values": {"one": value, "other": other},
+        "holds": [{"value": "one", "at_most": "other"}],
+    }
+    for number, (value, other) in enumerate(
+        [
+            (
+                {"measure": "carried", "where": {"rate": 1, "rtt": "far"}},
+                {"measure": "carried", "where": {"rate": 4, "rtt": "near"}},
+            ),
+            (
+                {"measure": "carried", "points": {"": "near-4Mbps"}},
+                {"measure": "carried", "points": {"": "far-1Mbps"}},
+            ),
+            (
+                {"measure": "sent", "where": {"rtt": "near"}, "across": "min"},
+                {"measure": "sent", "where": {"rtt": ["far"]}, "across": "max", "over": "max"},
+            ),
+            (
+                {"measure": "never", "where": {"rtt": "near"}, "across": "min"},
+                {"measure": "sent", "points": {"": "near-4Mbps"}},
+            ),
+            (
+                {"measure": "sent", "where": {"rate": 7}},
+                {"measure": "sent", "points": {"": "near-4Mbps"}},
+            ),
+        ],
+        1,
+    )
+]
+
+
 def crew_of(directory: Path, said: list[str]) -> Crew:
     objects = FolderObjects(directory)
     return Crew(objects, Threads(objects, MAKE), 1, said.append, looks_every_s=0.05)
 
 
 def test_a_study_of_numbers_has_the_runs_of_one_of_a_list(tmp_path: Path) -> None:
-    path = write_study(tmp_path, duration="200 ms", axes=AXES, matrix=[])
+    path = write_study(
+        tmp_path, duration="200 ms", axes=AXES, matrix=[], measures=MEASURES, claim=CLAIMS
+    )
     study = load_study(str(path))
     said: list[str] = []
     store = Store(tmp_path / "shared")
@@ -79,8 +127,26 @@ def test_a_study_of_numbers_has_the_runs_of_one_of_a_list(tmp_path: Path) -> Non
     )
     assert row["mean"].item() == pytest.approx(mean["value"].mean())
     assert (row["m2"].item() / 15) ** 0.5 == pytest.approx(mean["value"].std())
-    headline = build_columns(loaded, figures=False)
-    assert headline.startswith("8 points, 16 runs: ")
+    parts = build_columns(loaded, figures=False)
+    assert parts.headlines[0].startswith("8 points, 16 runs: ")
+    # Claims come out as those of a study whose points are a list.
+    listed = StudyResult(tmp_path, study.definition, expected, result.runs, {})
+    own = OpenStudy.of(study)
+    assert parts.claims == tuple(judge(own, own.ask(StudyView(listed))))
+    verdicts = [one.outcome.verdict.value for one in parts.claims]
+    assert verdicts == ["holds", "fails", "holds", "not-run", "not-run"]
+    # Nothing is judged as long as runs are missing.
+    part = replace(
+        loaded, manifest={**loaded.manifest, "share": 0.5, "reduced": "50 % of the runs"}
+    )
+    verdicts = [one.outcome.verdict.value for one in build_columns(part, figures=False).claims]
+    assert set(verdicts) == {"not-run"}
+    # SQL sees the metrics of all runs with their points.
+    asks = "select point, seed, value from metrics where subject = 'call' and metric = 'sent' order by all"
+    with asked(asks, tmp_path / "out") as answer:
+        of_sql = list(answer.rows)
+    sent = expected.filter(pl.col("subject") == "call", pl.col("metric") == "sent")
+    assert of_sql == sent.select("point", "seed", "value").sort("point", "seed").rows()
     page = (tmp_path / "out" / "report.html").read_text()
     assert 'href="measures.parquet"' in page
     assert 'href="metrics.parquet"' not in page
@@ -135,6 +201,7 @@ def test_the_command_lets_workers_make_a_study_of_many_points(
     assert run_command([*words, "--out", "out", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["points"], told["runs"], told["missing"]) == (8, 8, 0)
+    assert sum(told["claims"]["report"].values()) == 0
     assert run_command([*words, "--partial", "--out", "again", "--no-figures"]) == 0
     names = ("runs.parquet", "sums.parquet", "measures.parquet")
     for name in names:

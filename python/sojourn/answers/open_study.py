@@ -69,12 +69,25 @@ class OpenStudy:
             for row in result.points.iter_rows(named=True)
         }
         points = [LabelledPoint(name, own) for name, own in labels.items()]
+        labelled = Points(points, definition.labels)
+        return cls.of_folder(definition, result.study_folder, labelled, result.directory)
+
+    @classmethod
+    def of_folder(
+        cls, definition: StudyDefinition, folder: Path, points: Points, root: Path
+    ) -> OpenStudy:
+        """Open a study by its folder in a result.
+
+        Raises
+        ------
+        StudyError
+            If it names files outside the result.
+        """
         outside = [name for name in companions(definition) if not is_inside(name)]
         if outside:
             problems = [Problem(name, "lies outside the result") for name in outside]
             raise StudyError(problems)
-        labelled = Points(points, definition.labels)
-        return cls(definition, result.study_folder, labelled, root=result.directory)
+        return cls(definition, folder, points, root=root)
 
     @cached_property
     def functions(self) -> Mapping[str, Any]:

@@ -60,7 +60,7 @@ def arguments(parser: Parser) -> None:
     parser.option(
         "--on",
         "WHERE",
-        "Who makes the runs: threads (default), workers, slurm[:PARTITION], dask://HOST:PORT, or print for commands.",
+        "Who makes the runs: threads (default), workers, slurm[:PARTITION], dask://HOST:PORT, kubernetes:FILE for a Job, or print for commands.",
     )
     parser.option(
         "--workers",
@@ -313,7 +313,7 @@ def _make_share(
 
 
 def _tell(plan: Plan, outcome: Outcome, summary: ReportSummary) -> None:
-    from sojourn.cli.console import hand_over, note
+    from sojourn.cli.console import hand_over, note, tell_claims
 
     note(
         f"{outcome.computed} runs computed, {outcome.reused} from the store; "
@@ -331,10 +331,5 @@ def _tell(plan: Plan, outcome: Outcome, summary: ReportSummary) -> None:
             f"printed cells{label}: {cells['match']} match, {cells['miss']} miss, "
             f"{cells['unjudged']} unjudged"
         )
-    for use, counts in summary.claims.items():
-        if sum(counts.values()):
-            note(
-                f"claims, {use}{label}: {counts['holds']} hold, {counts['fails']} fail, "
-                f"{counts['not_run']} not run"
-            )
+    tell_claims(summary.claims, plan.reduced)
     hand_over(outcome.directory / "report.html")

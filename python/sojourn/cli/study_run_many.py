@@ -22,26 +22,32 @@ def run_many(
     import time
     from datetime import UTC, datetime
 
-    from sojourn.cli.console import hand_over, note, print_json
+    from sojourn.answers.open_study import OpenStudy
+    from sojourn.answers.selection import Points
+    from sojourn.cli.console import hand_over, note, print_json, tell_claims
     from sojourn.cluster.many import ManyPoints
     from sojourn.errors import InterruptedRun
     from sojourn.output import dated, new_directory, writing
+    from sojourn.report.builder import summary_of
     from sojourn.report.columns import build_columns, choose
     from sojourn.study.columns import write_columns
     from sojourn.study.manifest import describe_study
     from sojourn.study.plan import RunLength
-    from sojourn.study.runner import failed_runs, point_latest
+    from sojourn.study.runner import failed_runs, point_latest, share_words
 
     _refuse(options, study)
     definition = study.definition
+    _ = OpenStudy(
+        definition, study.path.parent, Points(())
+    ).functions  # fails now, not after a night
     quick = definition.quick
     seeds = wishes.seeds or (quick.seeds if wishes.quick else definition.seeds.count)
     first = definition.seeds.first
     count = ManyPoints(study, RunLength(), seeds).points
     many = ManyPoints(study, RunLength.asked_for(wishes, quick.duration, count), seeds)
     note(
-        f"{definition.name}: {many.points:,} points, {many.runs:,} runs; the report tells measures, axes and ends, "
-        "and leaves out claims, tables and figures of the study file"
+        f"{definition.name}: {many.points:,} points, {many.runs:,} runs; the report tells measures, axes, ends and claims, "
+        "and leaves out tables and figures of the study file"
     )
     began, started_at = time.perf_counter(), datetime.now(UTC)
     reduced = ["quick"] if wishes.quick else ["shortened"] if wishes.duration else []
@@ -51,9 +57,9 @@ def run_many(
         try:
             if options.partial:
                 notes, share = many.fetch(crowd, store)
-                reduced += [f"{100 * share:.0f} % of the runs"] if share < 1 else []
+                reduced += [share_words(share)] if share < 1 else []
             else:
-                notes = many.make(crowd, store)
+                notes, share = many.make(crowd, store), 1.0
         except KeyboardInterrupt as error:
             raise InterruptedRun(
                 "interrupted; units that are done are kept in the store",
@@ -68,11 +74,12 @@ def run_many(
         )
         runs = sum(one.runs for one in notes)
         manifest |= {"runs": runs, "missing": missing, "wall_s": round(last_run - began, 3)}
+        manifest |= {"share": share} if share < 1 else {}
         segments = [segment for one in notes for segment in one.segments]
         with writing(directory):
             result = write_columns(unfinished, study, store, segments, choose, manifest)
             figures, pdf = not options.no_figures, bool(options.pdf)
-            headline = build_columns(result, figures=figures, pdf=pdf)
+            parts = build_columns(result, figures=figures, pdf=pdf)
     if options.out is None:
         point_latest(directory)
     ended = time.perf_counter()
@@ -85,7 +92,8 @@ def run_many(
                 "out": str(directory),
                 "quick": wishes.quick,
                 "reduced": words,
-                "headline": headline,
+                "headline": parts.headlines[0],
+                "claims": summary_of(parts).claims,
                 "points": many.points,
                 "runs": runs,
                 "missing": len(missing),
@@ -100,7 +108,8 @@ def run_many(
             f"{runs:,} runs; {simulated:,.0f} s simulated, {hops:,} packet-hops, "
             f"{last_run - began:.1f} s; report: {ended - last_run:.1f} s"
         )
-        note(headline)
+        note(parts.headlines[0])
+        tell_claims(summary_of(parts).claims, words)
         hand_over(directory / "report.html")
     if missing:
         raise failed_runs(

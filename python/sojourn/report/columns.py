@@ -13,7 +13,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from sojourn.answers.claims import JudgedClaim
 from sojourn.answers.figure import Figure
+from sojourn.answers.judging import judge
+from sojourn.answers.numbered import ColumnsView, TablePoints
+from sojourn.answers.open_study import OpenStudy
 from sojourn.answers.report_content import PlainCell, PlainTable, StudyParts
 from sojourn.digits import significant
 from sojourn.files import fresh_folder, write_file
@@ -24,11 +28,12 @@ from sojourn.plots.spec import Axis, Band, Line, Panel, PlotSpec, Scale, as_arra
 from sojourn.report import page
 from sojourn.report.by_label import file_name
 from sojourn.report.drawing_files import Drawers
-from sojourn.report.files import write_plain
+from sojourn.report.files import write_claims, write_plain
 from sojourn.report.roles import by_role
 from sojourn.stats.quantity import quantity_of
 from sojourn.study.columns import Columns, Measured
 from sojourn.study.definition import StudyDefinition
+from sojourn.study.point_table import point_table
 from sojourn.study.precision import is_plain
 from sojourn.study.result import METRICS_SCHEMA, RUNS_SCHEMA, StudyResult, missing_runs
 
@@ -107,8 +112,8 @@ class _Told:
 
 def build_columns(
     result: Columns, *, figures: bool = True, drawers: Drawers | None = None, pdf: bool = False
-) -> str:
-    """Write tables/, figures/ and report.html into the result's directory; return what the page says first."""
+) -> StudyParts:
+    """Write claims.csv, tables/, figures/ and report.html into the result's directory; return what they hold."""
     told, directory = _Told(result), result.directory
     drawn = tuple(_figures(told)) if figures else ()
     with drawers or Drawers(pdf=pdf, expected=len(drawn)) as drawers:
@@ -118,20 +123,43 @@ def build_columns(
         by_label = [_by_label(told, label) for label in told.varying]
         ends = [_ends(told, one) for one in result.measures]
         tables = (_spread(told), *by_label, *ends, _metrics(result))
-        headline = _headline(told)
-        parts = StudyParts(headlines=(headline,), plain_tables=tables, figures=drawn)
+        shown = _shown(result)
+        claims = _claims(result, shown)
+        parts = StudyParts(
+            headlines=(_headline(told),), plain_tables=tables, figures=drawn, claims=claims
+        )
+        write_claims(directory / "claims.csv", claims)
         folder = fresh_folder(directory / "tables", root=directory)
         for table in tables:
             write_plain(folder / f"{table.name}.csv", table)
         drawings = drawers.finish()
+    write_file(directory / "report.html", page.render(shown, parts, drawings, drawn=figures))
+    return parts
+
+
+def _shown(result: Columns) -> StudyResult:
+    """Return the result as pages know one, without its metrics."""
     kept = [*RUNS_SCHEMA, *result.labels]
     empty = pl.DataFrame(schema=METRICS_SCHEMA)
     missing = tuple(missing_runs(result.manifest))
-    shown = StudyResult(
-        directory, result.definition, empty, result.runs.select(kept), result.manifest, missing
+    return StudyResult(
+        result.directory,
+        result.definition,
+        empty,
+        result.runs.select(kept),
+        result.manifest,
+        missing,
     )
-    write_file(directory / "report.html", page.render(shown, parts, drawings, drawn=figures))
-    return headline
+
+
+def _claims(result: Columns, shown: StudyResult) -> tuple[JudgedClaim, ...]:
+    """Judge the claims of the study, each by the points that it is about."""
+    definition = result.definition
+    if not definition.claim:
+        return ()
+    points = TablePoints(point_table(definition), definition.labels)
+    study = OpenStudy.of_folder(definition, shown.study_folder, points, shown.directory)
+    return tuple(judge(study, study.ask(ColumnsView(shown, result))))
 
 
 def _title(one: Measured) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -79,11 +79,43 @@ class Columns:
     measures: dict[Measured, pl.Series]
     """In the order of `runs`."""
     manifest: dict[str, Any]
+    _read: dict[tuple[str, str], np.ndarray] = field(
+        default_factory=dict[tuple[str, str], np.ndarray], repr=False
+    )
+    """Further metrics that somebody asked for."""
 
     @property
     def labels(self) -> list[str]:
         """Names of the label columns of `runs`."""
         return self.runs.columns[len(_RUN) :]
+
+    def values(self, subject: str, metric: str) -> np.ndarray | None:
+        """Return a metric of all runs, in their order, NaN where a run has none; nothing if no run has it.
+
+        Raises
+        ------
+        RecordError
+            If a file of `metrics/` is damaged.
+        """
+        is_it = (pl.col("subject") == subject) & (pl.col("metric") == metric)
+        known = [Measured._make(row) for row in _keys(self.sums.filter(is_it))]
+        if not known:
+            return None
+        if known[0] in self.measures:
+            return self.measures[known[0]].to_numpy()
+        if (subject, metric) not in self._read:
+            listing = self.manifest.get("files", {})
+
+            def of_file(number: int) -> np.ndarray:
+                name = f"metrics/{number:05}.parquet"
+                metrics = read_table(self.directory, name, listing, _METRIC)
+                return _values(metrics, known[0], int(counts[number]))
+
+            counts = np.bincount(self.runs["file"].to_numpy())
+            with ThreadPoolExecutor(AT_A_TIME) as readers:
+                parts = list(readers.map(of_file, range(len(counts))))
+            self._read[subject, metric] = np.concatenate(parts)
+        return self._read[subject, metric]
 
     @classmethod
     def load(cls, directory: Path) -> Self:
