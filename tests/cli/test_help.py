@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from support import CommandLine, write_scenario
+from support import CommandLine, write_scenario, write_study
 
 HEAVY = ["polars", "matplotlib", "scipy", "plotly", "numpy", "duckdb", "distributed", "pydantic"]
 
@@ -55,6 +55,19 @@ def test_help_and_the_package_load_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_who_counts_the_points_of_a_study_loads_no_data_frames(tmp_path: Path) -> None:
+    write_study(tmp_path)
+    code = (
+        "import sys; from sojourn.cli import run_command\n"
+        "assert run_command(['study', 'plan', 'study.toml', '--count']) == 0\n"
+        "print('polars' in sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert (done.stdout, done.stderr) == ("4 points, 8 runs\n", "False\n")
 
 
 @pytest.mark.parametrize("settings", [[], ["--set", "duration=1 s"]])

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 import tomli_w
 
-from sojourn.cluster.price import check_some, count_of_study, price_of
+from sojourn.cluster.check import check_all
+from sojourn.cluster.price import check_some, count_of_study, price_of, spans_of_study
+from sojourn.cluster.shared_plan import plan_of
 from sojourn.cluster.watch import Watch
 from sojourn.errors import StudyError
 from sojourn.store.objects import FolderObjects
@@ -52,6 +54,22 @@ def test_the_command_prices_a_study_or_only_counts_it(sojourn: CommandLine, tmp_
     assert 0 < low <= said["core_hours"][0] <= high
     assert said["computing"] == pytest.approx(3600 * said["core_hours"][0])
     assert said["bytes"] == pytest.approx(8 * said["run_bytes"], abs=8)
+
+
+def test_all_points_are_checked_if_somebody_asks_for_it(
+    sojourn: CommandLine, tmp_path: Path
+) -> None:
+    rates = {"key": "access.upstream.link.rate", "values": ["1 Mb/s", "2 Mb/s"]}
+    write_study(tmp_path, duration="100 ms", axes={"rate": rates}, matrix=[], seeds=3)
+    done = sojourn("study", "plan", "study.toml", "--check", "all", "--json")
+    assert done.status == 0, done.stderr
+    assert done.json()["checked"] == 2
+    assert "all of them are valid; 6 runs have their keys" in done.stderr
+    bad = {**rates, "values": ["1 Mb/s", "5 furlongs"]}
+    study = load_study(str(write_study(tmp_path, axes={"rate": bad}, matrix=[], seeds=3)))
+    spans = spans_of_study(study.definition, 3)
+    with pytest.raises(StudyError, match="furlongs"):
+        check_all(plan_of(study, RunLength()), spans, 1)
 
 
 def test_a_look_tells_units_speed_workers_and_the_end(tmp_path: Path) -> None:

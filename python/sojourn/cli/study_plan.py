@@ -17,6 +17,12 @@ def arguments(parser: Parser) -> None:
 
     parser.add_argument("name", metavar="NAME|FILE", help="Study by name, or its file.")
     parser.flag("--count", "Count points and runs only: nothing is expanded or simulated.")
+    parser.option(
+        "--check",
+        "all",
+        "Check all points, on --workers processes, instead of some that tell most.",
+        choices=["all"],
+    )
     parser.option("--seeds", "N", "Seeds per point.", type=whole_number(1, 1_000_000))
     parser.option("--duration", "T", 'Duration of each run, such as "60 s".')
     parser.flag("--quick", "As `study run --quick`.")
@@ -36,11 +42,11 @@ def arguments(parser: Parser) -> None:
 def execute(options: Namespace) -> None:
     """Count, check some points, make some runs, and tell what all of them will take."""
     from sojourn.cli.console import note, print_json
-    from sojourn.cluster.price import check_some, count_of_study, price_of
+    from sojourn.cluster.price import check_some, count_of_study, price_of, spans_of_study
+    from sojourn.cluster.shared_plan import plan_of
     from sojourn.study.expand import NumberedPoints
     from sojourn.study.library import load_study
     from sojourn.study.plan import RunLength, RunOptions
-    from sojourn.study.runner import available_cores
 
     study = load_study(options.name)
     definition = study.definition
@@ -61,11 +67,21 @@ def execute(options: Namespace) -> None:
     least = f", for the first look of at most {precise.seeds.most}" if precise is not None else ""
     lines = [f"{at_most}{count.points:,} points, {at_most}{count.runs:,} runs{least}"]
     if not options.count:
+        from sojourn.study.runner import available_cores
+
         note(f"{lines[0]}; making some of them")
         points = NumberedPoints(definition, study.base, str(study.path))
         checked = check_some(definition, points)
         wishes = RunOptions((), options.seeds, options.duration, options.quick)
         length = RunLength.asked_for(wishes, quick.duration, len(points))
+        if options.check:
+            from sojourn.cluster.check import check_all
+
+            processes = min(options.workers or available_cores(), available_cores())
+            spans = spans_of_study(definition, seeds)
+            runs = check_all(plan_of(study, length), spans, processes)
+            checked = count.points
+            note(f"all of them are valid; {runs:,} runs have their keys")
         price = price_of(definition, points, length, seeds)
         hours, low, high = price.core_hours(count.runs)
         workers = options.workers or available_cores()

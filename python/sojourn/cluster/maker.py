@@ -79,7 +79,8 @@ def make_unit(
     opened
         The plan.
     request
-        `spans` of the unit; `without`, keys of runs that are left out; `list`, whether runs are listed instead of made.
+        `spans` of the unit; `without`, keys of runs that are left out; `list` or `check`, whether runs are listed or counted
+        instead of made.
     folder
         Where to write.
     memory
@@ -90,7 +91,7 @@ def make_unit(
     dict
         `segments`, names of folders below `folder`; `failed`, point, seed, key and what went wrong of runs without a
         result; `runs`, how many were made; `packet_hops` and `cpu_s` of them. Or `listed`, number and name of the point,
-        seed and key of each, and `failed`.
+        seed and key of each, and `failed`. Or `checked`, their number, and `failed`.
     """
     without = set(request.get("without", ()))
     failed: list[Missing] = []
@@ -98,6 +99,8 @@ def make_unit(
     if request.get("list"):
         listed = [(number, spec.point, spec.seed, spec.key) for number, spec in specs]
         return {"listed": listed, "failed": failed}
+    if request.get("check"):
+        return {"checked": sum(1 for _, spec in specs if spec.key), "failed": failed}
     made = _Made(folder)
     under_way = os.open(folder / UNDER_WAY, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:

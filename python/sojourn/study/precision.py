@@ -10,9 +10,8 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-import polars as pl
 from pydantic import Field
 
 from sojourn.declarations.answers import Measure
@@ -31,6 +30,9 @@ from sojourn.stats.precision import (
     quantile_excess,
 )
 from sojourn.stats.quantity import quantity_of
+
+if TYPE_CHECKING:
+    import polars as pl  # who counts points has no time to load it
 
 __all__ = [
     "PreciseSeeds",
@@ -249,6 +251,8 @@ def stops(
     values
         `point, seed, subject, metric, value, unit` of all runs; a point without a measure's metric does not have that measure.
     """
+    import polars as pl
+
     counts = dict(values.group_by("point").agg(pl.col("seed").n_unique()).iter_rows())
     numbers = _Numbers(precision, measures, values)
     references = _references(precision.pairs, labels)
@@ -298,6 +302,8 @@ class _Numbers:
     def __init__(
         self, precision: Precision, measures: Mapping[str, Measure], values: pl.DataFrame
     ) -> None:
+        import polars as pl
+
         wanted = {
             (measures[one.measure].subject, measures[one.measure].metric) for one in precision.of
         }
