@@ -1,4 +1,4 @@
-"""What brings workers to a plan: processes of this machine, SLURM, Dask, or a person who starts commands.
+"""What brings workers to a plan: processes of this machine, SLURM, Dask, Kubernetes, or a person who starts commands.
 
 An executor knows a plan by name and nothing of its runs. What it says about its processes decides nothing but whether new ones
 are started: which units are missing, the store says.
@@ -7,6 +7,7 @@ are started: which units are missing, the store says.
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 import shlex
 import subprocess
@@ -14,8 +15,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from sojourn.errors import EnvironmentFailure, MissingExtra, UsageError
+from sojourn.errors import EnvironmentFailure, ExitStatus, MissingExtra, UsageError
+from sojourn.files import write_file
 from sojourn.isolated import python_command
+from sojourn.version import VERSION
 
 __all__ = ["Executor", "executor_of", "worker_command"]
 
@@ -121,6 +124,88 @@ class PrintExecutor:
     def describe(self) -> str:
         """Return what it is in a few words."""
         return "workers that somebody starts"
+
+
+class KubernetesExecutor(PrintExecutor):
+    """An Indexed Job of Kubernetes in a file: somebody fills in the image, and starts it.
+
+    Parameters
+    ----------
+    file
+        Where to.
+    tell
+        Takes the command that starts it.
+
+    Source: the pages of Kubernetes on jobs, *Backoff limit per index* and *Pod failure policy*.
+    Deviations: none; it was never started on a cluster.
+    """
+
+    def __init__(self, file: Path, tell: Callable[[str], None]) -> None:
+        super().__init__(tell)
+        self._file = file
+
+    def start(self, plan: str, store: str, workers: int) -> None:
+        """Write the file and tell the command.
+
+        Raises
+        ------
+        UsageError
+            If the store is a folder of this machine.
+        """
+        if "://" not in store:
+            raise UsageError(
+                f"--on kubernetes: pods do not see the folder {store}", "--store s3://BUCKET/PREFIX"
+            )
+        write_file(self._file, json.dumps(job_of(plan, store, workers), indent=2) + "\n")
+        self._tell(shlex.join(["kubectl", "apply", "-f", str(self._file)]))
+
+
+def job_of(plan: str, store: str, workers: int) -> dict[str, Any]:
+    """Return an Indexed Job whose pods are workers; the image and the secret with the store's credentials are the user's."""
+    worker = {
+        "name": "worker",
+        "image": f"sojourn:{VERSION}",
+        "command": ["sojourn", "worker", plan, "--store", store, "--claim"],
+        "envFrom": [{"secretRef": {"name": "sojourn-store", "optional": True}}],
+        "env": [
+            {"name": "SOJOURN_STORE", "value": "/cache"},
+            {"name": "TMPDIR", "value": "/cache"},
+        ],
+        "resources": {"requests": {"cpu": "1", "memory": "600Mi"}},
+        "volumeMounts": [{"name": "cache", "mountPath": "/cache"}],
+    }
+    # Losing a node is no fault of the worker's; another version of the engine does not get better.
+    rules = [
+        {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]},
+        {
+            "action": "FailIndex",
+            "onExitCodes": {
+                "containerName": "worker",
+                "operator": "In",
+                "values": [ExitStatus.OTHER_VERSION],
+            },
+        },
+    ]
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": f"sojourn-{plan}"},
+        "spec": {
+            "completionMode": "Indexed",
+            "completions": workers,
+            "parallelism": workers,
+            "backoffLimitPerIndex": 3,
+            "podFailurePolicy": {"rules": rules},
+            "template": {
+                "spec": {
+                    "restartPolicy": "Never",
+                    "terminationGracePeriodSeconds": 60,
+                    "containers": [worker],
+                    "volumes": [{"name": "cache", "emptyDir": {}}],
+                }
+            },
+        },
+    }
 
 
 class SlurmExecutor:
@@ -319,7 +404,7 @@ def executor_of(
     Parameters
     ----------
     words
-        `workers`, `slurm`, `slurm:PARTITION`, `dask://HOST:PORT` or `print`.
+        `workers`, `slurm`, `slurm:PARTITION`, `dask://HOST:PORT`, `kubernetes:FILE` or `print`.
     tell
         Takes commands that somebody else has to start.
     more, logs
@@ -337,7 +422,9 @@ def executor_of(
         return SlurmExecutor(rest, more, logs)
     if name == "dask" and rest.startswith("//"):
         return DaskExecutor(f"tcp:{rest}")
+    if name == "kubernetes" and rest:
+        return KubernetesExecutor(Path(rest), tell)
     if name == "print" and not rest:
         return PrintExecutor(tell)
-    known = "workers, slurm, slurm:PARTITION, dask://HOST:PORT, print"
+    known = "workers, slurm, slurm:PARTITION, dask://HOST:PORT, kubernetes:FILE, print"
     raise UsageError(f'--on: nothing is known of "{words}"', f"known: {known}, threads")
