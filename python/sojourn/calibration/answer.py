@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,19 +87,26 @@ class Answer:
         RunError
             If nothing was fitted.
         """
-        side = self._fitted()[0]
-        return member_text(side, *central(side), name="calibrated", is_told=True)
+        side, *others = self._fitted()
+        there = central(others[0]) if others else None
+        return member_text(side, *central(side), there, name="calibrated", told=(*others, side))
 
     def ensemble(self) -> list[str]:
         """Return twenty lines that may be it, as scenarios; empty if nothing was fitted."""
         fitted = [side for side in self.sides if side.posterior is not None]
         if not fitted:
             return []
-        side = fitted[0]
+        side, *others = fitted
+        theirs: list[tuple[str, dict[str, float]] | None] = [None] * MEMBERS
+        if others:
+            # Draws of both directions come in the order of their tables; together they are met by chance.
+            order = np.random.default_rng([self.choices.seed, 1]).permutation(MEMBERS)
+            drawn = draws_of(others[0], MEMBERS, self.choices.seed)
+            theirs = [drawn[place] for place in order.tolist()]
         return [
-            member_text(side, family, values, name=f"calibrated/{number:02d}")
-            for number, (family, values) in enumerate(
-                draws_of(side, MEMBERS, self.choices.seed), start=1
+            member_text(side, family, values, there, name=f"calibrated/{number:02d}")
+            for number, ((family, values), there) in enumerate(
+                zip(draws_of(side, MEMBERS, self.choices.seed), theirs, strict=True), start=1
             )
         ]
 
@@ -179,16 +186,27 @@ def draws_of(side: Side, count: int, seed: int) -> list[tuple[str, dict[str, flo
 
 
 def member_text(
-    side: Side, family: str, values: Mapping[str, float], *, name: str, is_told: bool = False
+    side: Side,
+    family: str,
+    values: Mapping[str, float],
+    there: tuple[str, Mapping[str, float]] | None = None,
+    *,
+    name: str,
+    told: Sequence[Side] = (),
 ) -> str:
-    """Return a draw as a scenario; with where each value comes from, if it is told."""
+    """Return a draw as a scenario, `there` of the other direction; with where values of these sides come from."""
     return scenario_text(
         side.access,
         side.measured.load,
         side.guess,
         family,
         values,
-        comments=origins(side) if is_told else None,
+        other_way=there,
+        comments={
+            key.replace("DIRECTION", f"{one.direction}stream"): text
+            for one in told
+            for key, text in origins(one).items()
+        },
         name=name,
     )
 
@@ -238,10 +256,16 @@ def _sentence(side: Side) -> str:
             "no posterior is given."
         )
     found = {one.unknown.name: one for one in side.findings}
-    queue = FAMILY_WORDS[FAMILIES[side.posterior.best]]
-    share = side.posterior.shares[side.posterior.best]
-    text = f"The line carries {amount(found['rate'].middle, 'Mb/s')} {way} behind {queue} ({100 * share:.0f} %)"
-    if "buffer" in found:
+    shares = side.posterior.shares
+    named = [
+        f"{FAMILY_WORDS[FAMILIES[one]]} ({100 * shares[one]:.0f} %)" for one in side.posterior.alike
+    ]
+    text = (
+        f"The line carries {amount(found['rate'].middle, 'Mb/s')} {way} behind {' or '.join(named)}"
+    )
+    if len(named) > 1:
+        text += ": this measurement cannot tell them apart"
+    elif "buffer" in found:
         one = found["buffer"]
         text += f" of {amount(one.middle, 'B')} {_range(one)}, {buffer_ms(one.middle, found['rate'].middle):.0f} ms"
     elif "target" in found and found["target"].verdict != "not identifiable":

@@ -17,7 +17,15 @@ from sojourn.calibration.choices import bounds_of, families_of
 from sojourn.calibration.files import write_calibration
 from sojourn.calibration.fit import Posterior, fit, in_noise, interval, scaled
 from sojourn.calibration.identify import findings, unknowable
-from sojourn.calibration.line import ACCESSES, FAMILIES, Access, Guess, Unknown, unknowns_of
+from sojourn.calibration.line import (
+    ACCESSES,
+    FAMILIES,
+    FAMILY_WORDS,
+    Access,
+    Guess,
+    Unknown,
+    unknowns_of,
+)
 from sojourn.calibration.measurement import Measured, by_direction, read_measurements, shortened
 from sojourn.calibration.misfit import NO_POSTERIOR, misfit_of
 from sojourn.calibration.reading import Reading, read_off, told_off
@@ -218,7 +226,7 @@ def _side(
     )
     posterior: Posterior | None = fit(table, observed)
     misfit = misfit_of(in_noise(table, scaled(table, observed)))
-    error = goodput_error(load, reading.goodput_mbps, max(1, len(measured.seen)))
+    error = goodput_error(load, reading.goodput_mbps, max(1, len(measured.seen)), measured.seen)
     robust, apart = robust_fit(table, observed, reading.goodput_mbps, posterior.shares, error)
     doubtful = misfit > 1 or disagree(unknowns, posterior, robust)
     if measured.told is not None:
@@ -229,6 +237,9 @@ def _side(
     found = () if posterior is None else tuple(findings(unknowns, posterior))
     family = "" if posterior is None else FAMILIES[posterior.best]
     told = unknowable(access, load, measured.seen, guess, family, is_bound=False)
+    if posterior is not None and len(posterior.alike) > 1:
+        words = " and ".join(FAMILY_WORDS[FAMILIES[one]] for one in posterior.alike)
+        told.insert(0, f"Which manager the queue has: {words} make what was measured.")
     return Side(
         access, measured, guess, reading, observed, tuple(unknowns), table, posterior,
         misfit, apart, found, tuple(told), is_shortened,

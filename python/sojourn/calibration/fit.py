@@ -36,6 +36,9 @@ RIDGE, LEAST_SHARE = 0.1, 0.05
 IDLE_SPREAD = 0.01
 """Least unit of idle round trips, as log(1 + ms). chosen: clocks of probes are no better than 0.01 ms."""
 
+EVIDENCE = 3.0
+"""Odds below which a family is not told from another. Source: Kass and Raftery 1995, Bayes factors: below 3 not worth more than a bare mention."""
+
 FOLLOWS = {"rate": "goodput", "rtt": "idle_median"}
 """Unknowns whose bounds only spare runs, and the statistic that tells nearly all of them: what is fitted is how far they are from it."""
 
@@ -121,6 +124,12 @@ class Posterior:
     def best(self) -> int:
         """Number of the likeliest family."""
         return int(np.argmax(self.shares))
+
+    @property
+    def alike(self) -> list[int]:
+        """Numbers of the families that cannot be told from the likeliest one, which comes first; it alone if it can be told."""
+        order = np.argsort(-self.shares, kind="stable")
+        return [int(one) for one in order if self.shares[one] * EVIDENCE > self.shares[order[0]]]
 
     def of(self, column: int, family: int | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return draws of an unknown and their weights, of one family or of all that have it."""

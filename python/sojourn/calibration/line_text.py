@@ -1,8 +1,8 @@
 """A line that was drawn as the text of a scenario, with the test that was measured on it.
 
 Source: kinds and keys of scenario files; Linux's managers.
-Deviations: limits of managers that drop early are their kinds' defaults. The other direction is a plain line, fast enough for
-acknowledgements; if the test loads it, too, it has a plain buffer that is drawn, or flow queues.
+Deviations: limits of managers that drop early are their kinds' defaults. The other direction, unless it was drawn from a measurement of its own,
+is a plain line, fast enough for acknowledgements; if the test loads it, too, it has a plain buffer that is drawn, or flow queues.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ def scenario_text(
     family: str,
     values: Mapping[str, float],
     *,
+    other_way: tuple[str, Mapping[str, float]] | None = None,
     comments: Mapping[str, str] | None = None,
     name: str = "calibrated",
 ) -> str:
@@ -36,6 +37,8 @@ def scenario_text(
         Kind of line, how the test was made, and what is taken of the other direction.
     family, values
         Of the draw.
+    other_way
+        Family and values of the other direction, if it was measured, too; both have one MAP interval.
     comments
         What to say of keys, by their path.
     name
@@ -45,7 +48,13 @@ def scenario_text(
     ours, other = (
         ("upstream", "downstream") if load.direction == "up" else ("downstream", "upstream")
     )
-    framing = _framing(access, values)
+    if other_way is None:
+        beside = _other(access, load, guess, values)
+    else:
+        family_there, there = other_way
+        there = {**there, **{key: values[key] for key in ("map", "cells") if key in values}}
+        way = "down" if load.direction == "up" else "up"
+        beside = _drawn(access, way, family_there, there)
     lines = [
         "schema = 1",
         f'name = "{name}"',
@@ -53,12 +62,10 @@ def scenario_text(
         "",
         *(f"# {key.replace('DIRECTION', ours)}: {text}" for key, text in told.items()),
         f"[access.{ours}]",
-        f"link = {_link(access, load.direction, values)}",
-        *([f"framing = {framing}"] if framing else []),
-        f"queue = {_queue(access, family, values)}",
+        _drawn(access, load.direction, family, values),
         "",
         f"[access.{other}]",
-        _other(access, load, guess, values),
+        beside,
         "",
         "[[traffic]]",
         'name = "load"',
@@ -85,6 +92,14 @@ def scenario_text(
             f'rtt = "{_us(values["rtt"])}"',
         ]
     return "\n".join(lines) + "\n"
+
+
+def _drawn(access: Access, direction: str, family: str, values: Mapping[str, float]) -> str:
+    """Return a direction of a draw as a scenario has it."""
+    framing = _framing(access, values)
+    lines = [f"link = {_link(access, direction, values)}"]
+    lines += [f"framing = {framing}"] if framing else []
+    return "\n".join([*lines, f"queue = {_queue(access, family, values)}"])
 
 
 def _queue(access: Access, family: str, values: Mapping[str, float]) -> str:

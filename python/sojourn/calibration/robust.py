@@ -9,13 +9,14 @@ through: PIE and CoDel let 100 ms of it wait, a plain buffer what it holds.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from sojourn.calibration.fit import Posterior, noise_of
 from sojourn.calibration.inversion import OFFLOAD_FRAMES, PAYLOAD
 from sojourn.calibration.line import FAMILIES
-from sojourn.calibration.measurement import Load
+from sojourn.calibration.measurement import Load, Seen
 from sojourn.calibration.statistics import NAMES, RATES_FROM_S, ROBUST, packet_ms
 from sojourn.calibration.table import Table
 
@@ -40,8 +41,15 @@ END_ERROR = math.sqrt(2 / 3)
 unit, evenly, where the counting begins and where it ends."""
 
 
-def goodput_error(load: Load, goodput: float, tests: int) -> float:
+ENDS_S = 1.0
+"""Around where counting begins and ends. chosen: four or five samples at each end, of which one may fall into the recovery of a loss."""
+
+
+def goodput_error(load: Load, goodput: float, tests: int, seen: Sequence[Seen] = ()) -> float:
     """Return the standard deviation of the logarithm of a goodput, Mb/s, that senders counted; 0 if receivers did.
+
+    While a loss is recovered, a socket gets no room, and when it has been, room for all that it holds at once: a count that begins or ends
+    meanwhile is short by up to a whole socket. How far that goes, tests themselves say that were seen.
 
     Examples
     --------
@@ -52,7 +60,20 @@ def goodput_error(load: Load, goodput: float, tests: int) -> float:
     if load.where == "receiver":
         return 0.0
     carried = goodput * 1e6 / 8 * (load.length_s - RATES_FROM_S)
-    return END_ERROR * OFFLOAD_FRAMES * PAYLOAD * math.sqrt(load.streams / tests) / carried
+    units = END_ERROR * OFFLOAD_FRAMES * PAYLOAD * math.sqrt(load.streams / tests) / carried
+    swings = math.hypot(*(_swing(one, load) for one in seen)) / max(1, len(seen))
+    return math.hypot(units, swings)
+
+
+def _swing(seen: Seen, load: Load) -> float:
+    """Return the standard deviation of the logarithms of goodputs that are counted from and to other samples nearby."""
+    at, carried = seen.at_s, seen.carried
+    first = (at >= RATES_FROM_S) & (at <= RATES_FROM_S + ENDS_S)
+    last = (at >= load.length_s - ENDS_S) & (at <= load.length_s + 0.5)
+    apart = np.subtract.outer(at[last], at[first])
+    volume = np.subtract.outer(carried[last], carried[first])
+    counted = (apart > 0) & (volume > 0)
+    return float(np.log(volume[counted] / apart[counted]).std()) if counted.any() else 0.0
 
 
 def robust_fit(
