@@ -94,11 +94,11 @@ def test_each_access_makes_a_valid_study_and_lines_that_can_be_encoded(
     for setting in home.settings[1:]:
         lines = lines_to_set(home, setting)
         assert lines
-        if setting == "FQ":
+        if setting == "CAKE":
             counted = {"docsis31": "overhead 28 mpu 74", "dsl": "ptm overhead"}
             assert "cake bandwidth 19000kbit besteffort" in lines
             assert counted.get(access, "overhead 18 mpu 64") in lines
-        if access.startswith("docsis") and setting != "FQ":
+        if access.startswith("docsis") and setting != "CAKE":
             assert "buffer_control = { target = 125000 }" in lines  # 50 ms at 20 Mb/s
             codes = [issue.code for issue in encode(f"schema = 1\n{lines}").issues]
             assert not [code for code in codes if code.startswith("E-")]

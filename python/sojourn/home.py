@@ -2,9 +2,8 @@
 
 Source: the buffer that CableLabs recommends, White 2012 section 4.1.2; DOCSIS-PIE, RFC 8034 and ANNEX M of MULPIv3.1; links
 and low-latency service flows of DOCSIS 3.1, White 2019 section 4.
-Deviations: a router in front of the modem is FQ-CoDel on a line of 95 % of its rate: its own queue is the only one, and
-the way through the modem keeps its requests and grants. That no queue is left in the modem is what `sojourn.advice` looks for; the lines
-to set are its own.
+Deviations: a router in front of the modem is that of `sojourn.advice`, with the modem's plain buffer behind it, at one share of the line; how
+much faster it may be is what `sojourn.advice` looks for.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from sojourn.advice.arms import Arm, Line
 from sojourn.advice.blocks import tc_block
 from sojourn.provisioning import encode
 from sojourn.scenario import Scenario
+from sojourn.toml_text import toml_value
 
 __all__ = [
     "ACCESSES",
@@ -32,8 +32,11 @@ TODAY_MS, RECOMMENDED_MS = 250, 50
 """Buffers: that of a modem which nobody has told otherwise (White 2019 Table 3), and the recommended one."""
 
 ROUTER_SHARE = 0.95
-"""Share of the line's rate that a router in front takes, counting all that the line adds to a packet. chosen: 0.02 below what `sojourn
-advise` finds on a cable line of 20/200 Mb/s under its worst load; without that counting it is the last share before the cliff."""
+"""Share of the line's rate that a router in front takes, counting all that the line adds to a packet. chosen: far enough from the cliff, which on
+lines of each of these kinds lies above 0.98 in runs of a minute; `sojourn advise` looks for it on a line."""
+
+ROUTER = Arm("router", "cake", ROUTER_SHARE, ROUTER_SHARE)
+"""The router in front."""
 
 SEEDS, DURATION = 3, "20 s"
 """chosen: an answer within 15 s on two cores. The study that `--explain` writes may have more."""
@@ -43,7 +46,7 @@ SETTINGS: Mapping[str, str] = {
     "buffer": "a plain buffer of 50 ms, as recommended",
     "PIE": "queue management in the modem, behind 50 ms",
     "low-latency": "two queues in the modem: what marks itself does not wait",
-    "FQ": "FQ-CoDel in a router in front, at 95 % of the line",
+    "CAKE": "CAKE in a router in front, at 95 % of the line",
 }
 """What competes, and what it is."""
 
@@ -52,7 +55,7 @@ NAMES: Mapping[str, str] = {
     "buffer": "a buffer of 50 ms",
     "PIE": "PIE",
     "low-latency": "Low Latency DOCSIS",
-    "FQ": "FQ in a router",
+    "CAKE": "CAKE in a router",
 }
 """How sentences call it."""
 
@@ -288,18 +291,10 @@ setting = [{settings}]
         ):
             filled = link.replace("{rate}", _rate(rate))
             text += f"{way} = {{ link = {{ {filled} }}, queue = {{ {queue} }} }}\n"
-    text += "\n[overlays.FQ.access]                    # a router in front of the modem, a little slower than the line\n"
-    for way, rate in (("upstream", home.up_mbps), ("downstream", home.down_mbps)):
-        slower = _router_link(access, way, ROUTER_SHARE * rate)
-        text += f'{way} = {{ link = {{ {slower} }}, queue = {{ kind = "fq-codel" }} }}\n'
-    return text
-
-
-def _router_link(access: _Access, way: str, rate: float) -> str:
-    """Return what of a link is slower: its rate, and its peak where it has one of its own."""
-    link = access.upstream if way == "upstream" else access.downstream
-    peak = f', peak = "{_rate(rate)}"' if 'peak = "{rate}"' in link else ""
-    return f'rate = "{_rate(rate)}"{peak}'
+    line = Line(Scenario.parse(_scenario(home)))
+    text += "\n[overlays.CAKE]                         # a router in front of the modem, a little slower than the line\n"
+    text += f"path = {toml_value(line.router_path)}\n"
+    return text + line.router_tables(ROUTER, "overlays.CAKE.link")
 
 
 def _queues(queue: str) -> str:
@@ -336,9 +331,8 @@ def lines_to_set(home: Household, setting: str) -> str:
     rates = {"upstream": home.up_mbps, "downstream": home.down_mbps}
     if setting == "today":
         return "Nothing: the modem stays as it is."
-    if setting == "FQ":
-        router = Arm("router", "cake", ROUTER_SHARE, ROUTER_SHARE)
-        return tc_block(Line(Scenario.parse(_scenario(home))), router)
+    if setting == "CAKE":
+        return tc_block(Line(Scenario.parse(_scenario(home))), ROUTER)
     octets = {way: round(rate * 1e6 / 8 * RECOMMENDED_MS / 1000) for way, rate in rates.items()}
     if not home.access.startswith("docsis"):
         told = f"upstream: {octets['upstream']} B; downstream at the access node: {octets['downstream']} B."

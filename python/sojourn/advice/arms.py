@@ -292,9 +292,9 @@ class Line:
         settings += [f"{key}={value}" for key, value in arm.settings]
         if arm.who != "router":
             return Scenario.parse(apply_settings(self.text, settings))
-        settings += [f"path={toml_value([self._router, *self.document.get('path', ['access'])])}"]
+        settings += [f"path={toml_value(self.router_path)}"]
         text = apply_settings(self.text, settings)
-        return Scenario.parse(text + self._router_tables(arm))
+        return Scenario.parse(text + self.router_tables(arm))
 
     @property
     def _router(self) -> str:
@@ -306,8 +306,14 @@ class Line:
             if name not in taken
         )
 
-    def _router_tables(self, arm: Arm) -> str:
-        parts = [f"\n[[link]]\nname = {toml_value(self._router)}\n"]
+    @property
+    def router_path(self) -> list[str]:
+        """The path of the scenario with a router in front."""
+        return [self._router, *self.document.get("path", ["access"])]
+
+    def router_tables(self, arm: Arm, place: str = "link") -> str:
+        """Return the router with a setting as a link of the scenario, or of an overlay whose links stand at another place."""
+        parts = [f"\n[[{place}]]\nname = {toml_value(self._router)}\n"]
         for way in WAYS:
             rate = self.router_mbps(arm, way)
             rule: dict[str, object] = {"rule": "deficit"}
@@ -315,7 +321,7 @@ class Line:
                 rule = {"burst": f"{max(round(rate * 125), 1600)} B"}
             link = {"kind": "shaped", "rate": f"{rate:.6g} Mb/s", "delay": "0 s", **rule}
             parts.append(
-                f"[link.{way}]\nlink = {toml_value(link)}\n"
+                f"[{place}.{way}]\nlink = {toml_value(link)}\n"
                 f"queue = {{ {ROUTER_KINDS[arm.kind]} }}\n"
                 f"framing = {toml_value(dict(self.counted(arm, way).framing))}\n"
             )

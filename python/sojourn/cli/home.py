@@ -81,7 +81,7 @@ def execute(options: Namespace) -> None:
             print(headline.graded)
     if lines:
         print(f"\nTo set for {best}:\n{lines.rstrip()}")
-        if setting_of(best) == "FQ":
+        if setting_of(best) == "CAKE":
             line = "pon" if options.access == "fibre" else options.access
             rates = f"--up {options.up:g}M --down {options.down:g}M"
             note(f"how much faster the router may be: sojourn advise --line {line} {rates}")
