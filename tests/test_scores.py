@@ -10,6 +10,7 @@ from sojourn import _engine
 from sojourn.answers.view import StudyView
 from sojourn.errors import UsageError
 from sojourn.field.series import read_series
+from sojourn.run_directory import read_run
 from sojourn.scores.judge import Observed, judge, rating_of, responsiveness_of
 from sojourn.scores.observed import subjects_of
 from sojourn.scores.requirement import USES, read_requirement, requirement_of
@@ -238,6 +239,9 @@ def test_a_run_is_scored_by_its_packets_and_by_its_probe(
     # 220 to 240 ms a round trip: 60 s over them.
     assert 240 < rpm["value"] < 290
     assert any("confidence" in flag for flag in rpm["flags"])
+    # Whoever does not ask has no such metrics.
+    metrics = read_run(out)[1]["metrics"]["metric"].cast(str).to_list()
+    assert not [name for name in metrics if name.startswith("qoo_")]
     words = sojourn("score", str(out))
     assert "of 100 for a game, decided by P99" in words.stderr
 
@@ -255,6 +259,30 @@ def test_a_round_trip_is_that_of_both_packets_and_of_the_way_beyond(
     assert delays.min() > 20.0
     assert delays.max() < 22.0
     assert game.observed[0].rates_mbps["up"] == pytest.approx(5.0, abs=0.01)
+
+
+def test_a_run_that_is_asked_has_its_scores_among_its_metrics(
+    sojourn: CommandLine, tmp_path: Path
+) -> None:
+    # 20 ms of line and a queue of at most 60 ms: P99 near 90 ms is far from perfect and far from useless.
+    text = SCENARIO.replace('"200 ms"', '"60 ms"').replace("40 s", "15 s").replace("35 s", "10 s")
+    (tmp_path / "line.toml").write_text(text + "outcomes = true\n[measure]\nfrom = '6 s'\n")
+    sojourn("run", "line.toml", "--out", "out")
+    run = read_run(tmp_path / "out")[1]["metrics"]
+    of = {(row["subject"], row["metric"]): row["value"] for row in run.iter_rows(named=True)}
+    found = sojourn("score", "out", "--for", "game,web,call,video-call,cloud-game", "--json")
+    told = {
+        (row["of"], row["score"].removeprefix("QoO ").replace("-", "_")): row["value"]
+        for row in found.json()["scores"]
+        if row["score"].startswith("QoO")
+    }
+    for subject in ("game", "test-responsiveness"):
+        ours = {use: of[subject, f"qoo_{use}"] for one, use in told if one == subject}
+        assert len(ours) == 5
+        assert ours == pytest.approx({use: told[subject, use] for use in ours})
+    assert 30 < of["game", "qoo_game"] < 90
+    # Connections have no round trips of packets.
+    assert "test-upload" not in {subject for subject, metric in of if metric.startswith("qoo_")}
 
 
 def test_a_study_is_scored_over_its_seeds(sojourn: CommandLine, tmp_path: Path) -> None:

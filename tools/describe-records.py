@@ -49,10 +49,11 @@ What an entry forwards and its access delay are counted on its access link, its 
 passed in several queues of one manager, each has rows of its own: `upstream/classic`, `upstream/low_latency`,
 `upstream/ack_priority`.
 
-Metrics do not depend on what `record` keeps. Losses and delays of datagrams are counted per flow and direction, and the
-times of transfers per entry, in memory that does not grow with the run. Only pages keep their rows. Counted delays stand in
-bins whose middle is within 0.05 % of every delay in them; the shortest delay is exact. So a packet whose delay is within
-0.05 % of the edge of being late (33 us for a call whose fastest packet took 6 ms) may be counted on either side of it.
+Metrics do not depend on what `record` keeps; `record.outcomes` asks for those of Quality of Outcome (`qoo_…`). Losses and delays
+of datagrams are counted per flow and direction, and the times of transfers per entry, in memory that does not grow with the
+run. Only pages keep their rows, and round trips where outcomes are asked for. Counted delays stand in bins whose middle is
+within 0.05 % of every delay in them; the shortest delay is exact. So a packet whose delay is within 0.05 % of the edge of being
+late (33 us for a call whose fastest packet took 6 ms) may be counted on either side of it.
 
 | metric | words | unit | better | definition | source |
 |---|---|---|---|---|---|

@@ -491,6 +491,11 @@ def quality_of_outcome(
     What was not measured is nothing.
     """
 
+def requirements() -> list[
+    tuple[str, list[tuple[float, float, float]], tuple[float, float], tuple[float, float], str]
+]:
+    """What the uses need that come along: name, percentiles with their bounds in ms, bounds of loss, Mb/s up and down, origin."""
+
 def apdex(samples: Sequence[float], satisfied: float) -> float | None:
     """Apdex of samples for what satisfies; samples that never came are infinite."""
 

@@ -101,7 +101,7 @@ fn of_traffic(scenario: &Scenario, topology: &Topology<'_>) -> Vec<Need> {
         }
         tallies.add(flows.saturating_mul(HISTOGRAM_BYTES), subject);
         if let Some(config) = application.get::<ConstantRateConfig>()
-            && scenario.record.datagrams
+            && (scenario.record.datagrams || scenario.record.outcomes)
             && let Distribution::Constant(interval) = &config.interval
         {
             let sending = scenario.duration.saturating_sub(config.start).as_ps();
@@ -112,7 +112,7 @@ fn of_traffic(scenario: &Scenario, topology: &Topology<'_>) -> Vec<Need> {
     vec![
         rows.need(
             "a row per datagram",
-            "record.datagrams = false: metrics need no rows",
+            "record.datagrams = false, and no record.outcomes: other metrics need no rows",
         ),
         tallies.need("delays of each stream of datagrams", "fewer lanes"),
         connections.need("connections", "fewer lanes, users or connections"),

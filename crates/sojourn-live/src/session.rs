@@ -81,6 +81,7 @@ impl Session {
             // Loss, lateness and quality are known without rows, see `RecordConfig`; the tap has series of its own.
             Watch::Pictures => RecordConfig {
                 datagrams: false,
+                outcomes: false,
                 objects: false,
                 chunks: false,
                 flows: false,

@@ -3,7 +3,121 @@
 //! Source: draft-ietf-ippm-qoo (editors' copy of 2026-05-19) for Quality of Outcome; the Apdex specification for Apdex.
 //! Units and ranges: delays in ms, loss as a share, rates in Mb/s; Quality of Outcome from 0 to 100, Apdex from 0 to 1.
 //! Deviations: the draft divides by the distance of the two bounds; where they are equal, a value up to them is perfect and one
-//! beyond is useless.
+//! beyond is useless. It standardises no requirement: those of [`USES`] are this project's own, each with its reason.
+
+use crate::quantile;
+use sojourn_base::PerDirection;
+
+/// What one use of a line needs, of round trips.
+#[derive(Clone, Copy, Debug)]
+pub struct Requirement {
+    /// What people call it.
+    pub name: &'static str,
+    /// Percentile of round trips, up to where it is perfect (ROP), and from where on useless (CPUP), ms.
+    pub latency: &'static [(f64, f64, f64)],
+    /// The same two bounds of loss.
+    pub loss: (f64, f64),
+    /// Rates, Mb/s.
+    pub rates: PerDirection<f64>,
+    /// Where the numbers come from.
+    pub origin: &'static str,
+}
+
+/// Requirements that come with Sojourn.
+pub const USES: &[Requirement] = &[
+    Requirement {
+        name: "call",
+        latency: &[(90.0, 60.0, 200.0), (99.0, 100.0, 300.0)],
+        loss: (0.005, 0.05),
+        rates: both(0.1, 0.1),
+        origin: "chosen: people begin to interrupt each other from 177 ms one way (White 2012 3.2.2); with 60 ms held back for jitter, 300 ms there and back are too late; G.711 of 87 kb/s",
+    },
+    Requirement {
+        name: "video-call",
+        latency: &[(90.0, 80.0, 250.0), (99.0, 120.0, 400.0)],
+        loss: (0.005, 0.04),
+        rates: both(1.5, 1.5),
+        origin: "chosen: as a call, with a picture that hides some delay, in 720p",
+    },
+    Requirement {
+        name: "game",
+        latency: &[(99.0, 50.0, 150.0)],
+        loss: (0.005, 0.05),
+        rates: both(0.1, 0.2),
+        origin: "chosen: White 2013 1.1 (100 ms noticeable, 200 annoying; accuracy falls from 75), 5 % loss went unnoticed",
+    },
+    Requirement {
+        name: "cloud-game",
+        latency: &[(99.0, 40.0, 80.0), (99.9, 60.0, 150.0)],
+        loss: (0.001, 0.003),
+        rates: both(0.2, 25.0),
+        origin: "chosen: 80 ms of network are too late for cloud games (White 2013 1.1, after Choy and Jarschel)",
+    },
+    Requirement {
+        name: "web",
+        latency: &[(50.0, 60.0, 250.0), (95.0, 100.0, 600.0)],
+        loss: (0.005, 0.05),
+        rates: both(0.5, 5.0),
+        origin: "chosen: a page takes some ten round trips one after the other: 0.6 s are not noticed, 2.5 s make people leave",
+    },
+    Requirement {
+        name: "draft-figure",
+        latency: &[(99.0, 100.0, 200.0), (99.9, 200.0, 300.0)],
+        loss: (0.001, 0.02),
+        rates: both(4.0, 4.0),
+        origin: "draft-ietf-ippm-qoo: the requirement of its figure",
+    },
+];
+
+const fn both(upstream: f64, downstream: f64) -> PerDirection<f64> {
+    PerDirection {
+        upstream,
+        downstream,
+    }
+}
+
+/// Samples from which percentiles are those of packets, and not interpolated. chosen: a 99th percentile of fewer is their largest.
+const FEW: usize = 100;
+
+impl Requirement {
+    /// What round trips (ms, in rising order) and a loss are worth, with what there is of the rates (Mb/s); `None` if nothing came.
+    pub fn judge(
+        &self,
+        rising: &[f64],
+        lost: f64,
+        rates: PerDirection<Option<f64>>,
+    ) -> Option<QualityOfOutcome> {
+        let latency = self.latency.iter().map(|(percentile, perfect, useless)| {
+            let share = percentile / 100.0;
+            let measured = if rising.len() < FEW {
+                quantile::linear(rising, share)
+            } else {
+                quantile::inverted_cdf(rising, share)
+            };
+            Some(Judged {
+                measured: measured?,
+                perfect: *perfect,
+                useless: *useless,
+            })
+        });
+        let (perfect, useless) = self.loss;
+        let loss = Judged {
+            measured: lost,
+            perfect,
+            useless,
+        };
+        let known = [
+            (rates.upstream, self.rates.upstream),
+            (rates.downstream, self.rates.downstream),
+        ];
+        let known: Vec<_> = known
+            .into_iter()
+            .filter_map(|(there, needed)| Some((there?, needed)))
+            .collect();
+        let latency = latency.collect::<Option<Vec<_>>>()?;
+        Some(QualityOfOutcome::of(&latency, Some(loss), &known))
+    }
+}
 
 /// A measured value with the two bounds of a requirement.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -15,7 +15,7 @@ const MILLISECOND: f64 = 1e6;
 
 /// Seconds after the start of a load that do not count as loaded. chosen: a queue of a second has filled, and slow
 /// start is over.
-const RAMP_NS: u64 = 2_000_000_000;
+pub(crate) const RAMP_NS: u64 = 2_000_000_000;
 
 /// Seconds before a load that count as idle. Source: Flent's DELAY.
 const IDLE_NS: u64 = 5_000_000_000;

@@ -6,6 +6,7 @@
 
 mod device;
 mod group;
+mod outcomes;
 mod probes;
 mod protection;
 mod signals;
@@ -153,6 +154,9 @@ fn traffic_metrics(
     }
     if let Some(watched) = facts.probes[usize::from(id.0)] {
         probes::probe_metrics(rows, records, id, name, watched);
+    }
+    if outcomes::KNOWN && records.wants_outcomes() {
+        outcomes::outcome_metrics(rows, facts, records, id, name);
     }
     let calls: Vec<(Direction, Call)> = records
         .datagram_tallies(id)

@@ -56,10 +56,10 @@ pub struct MetricGroup {
 }
 
 macro_rules! metrics {
-    ($($meaning:literal from $source:literal [$unit:literal] $better:ident $(within($low:expr, $high:expr))? {
+    ($($(#[$only:meta])? $meaning:literal from $source:literal [$unit:literal] $better:ident $(within($low:expr, $high:expr))? {
         $($name:literal $words:literal)*
     })*) => {
-        &[$(MetricGroup {
+        &[$($(#[$only])? MetricGroup {
             metrics: &[$(MetricSchema { name: $name, words: described($words) }),*],
             unit: $unit,
             better: better!($better),
@@ -199,6 +199,15 @@ pub const METRICS: &[MetricGroup] = metrics! {
         "delay_variation_round_trip_p50" "median delay variation of round trips"
         "delay_variation_round_trip_p99" "99th percentile of delay variation of round trips"
         "delay_variation_round_trip_p999" "99.9th percentile of delay variation of round trips"
+    }
+    #[cfg(not(target_family = "wasm"))] // which no lesson asks for
+    "Quality of Outcome for a use, of entries whose packets or questions are answered, if `record.outcomes` asks for it: the least of how far round trips, their loss, and what the others leave of the line meet what [the use needs](../guides/score-a-line.md); of probes from 2 s of load on. A line that is full is not judged by throughput"
+        from "draft-ietf-ippm-qoo" [""] higher within(0.0, 100.0) {
+        "qoo_call" "Quality of Outcome, call"
+        "qoo_video_call" "Quality of Outcome, video call"
+        "qoo_game" "Quality of Outcome, game"
+        "qoo_cloud_game" "Quality of Outcome, cloud game"
+        "qoo_web" "Quality of Outcome, web"
     }
     "packets with an access delay below that, of the entry's packets that were forwarded in the direction of the data"
         from "chosen: what CoDel aims at (RFC 8289 4.4), and the interval of voice packets" ["%"] higher {

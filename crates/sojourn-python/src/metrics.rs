@@ -53,6 +53,25 @@ fn quality_of_outcome(
     (found.latency, found.loss, found.throughput, found.overall())
 }
 
+/// A use, its bounds of latency by percentile and of loss, its rates up and down, and where they come from.
+type RequirementTuple = (
+    &'static str,
+    Vec<(f64, f64, f64)>,
+    (f64, f64),
+    (f64, f64),
+    &'static str,
+);
+
+/// What the uses need that come along.
+#[pyfunction]
+fn requirements() -> Vec<RequirementTuple> {
+    let told = |one: &outcome::Requirement| {
+        let rates = (one.rates.upstream, one.rates.downstream);
+        (one.name, one.latency.to_vec(), one.loss, rates, one.origin)
+    };
+    outcome::USES.iter().map(told).collect()
+}
+
 /// Apdex of samples for what satisfies; samples that never came are infinite.
 #[pyfunction]
 fn apdex(samples: Vec<f64>, satisfied: f64) -> Option<f64> {
@@ -164,6 +183,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(mean_opinion_score, module)?)?;
     module.add_function(wrap_pyfunction!(rating_g107, module)?)?;
     module.add_function(wrap_pyfunction!(quality_of_outcome, module)?)?;
+    module.add_function(wrap_pyfunction!(requirements, module)?)?;
     module.add_function(wrap_pyfunction!(apdex, module)?)?;
     module.add_function(wrap_pyfunction!(round_trips_per_minute, module)?)?;
     module.add_function(wrap_pyfunction!(is_stable, module)?)?;

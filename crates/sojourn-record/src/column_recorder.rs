@@ -512,7 +512,9 @@ impl Recorder for ColumnRecorder {
             self.counters(datagram.traffic, datagram.direction)
                 .marks_received += 1;
         }
-        if self.config.datagrams && self.datagrams.len() < self.most_datagrams {
+        if (self.config.datagrams || self.config.outcomes)
+            && self.datagrams.len() < self.most_datagrams
+        {
             self.datagrams.push(*datagram);
         }
     }

@@ -12,6 +12,9 @@ parameters! {
     pub struct RecordConfig {
         /// one row per datagram; loss, lateness and voice quality are known without
         datagrams: bool = true, origin(ALWAYS);
+        /// Quality of Outcome of each entry whose packets or questions are answered, for each use that has a requirement: the metrics `qoo_…`; keeps round trips meanwhile
+        // Only where it is asked for, as `chunks`.
+        outcomes: bool = false, origin(RARE), if |it| it.outcomes;
         /// one row per object of a web page
         objects: bool = false, origin(RARE);
         /// one row per chunk of an adaptive stream

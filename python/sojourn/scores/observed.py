@@ -148,16 +148,18 @@ def _of_run(
         .select("subject", "metric", "value")
         .iter_rows()
     }
-    entries: list[dict[str, Any]] = tomllib.loads(text).get("traffic", [])
+    document = tomllib.loads(text)
+    entries: list[dict[str, Any]] = document.get("traffic", [])
+    from_s = _seconds(document.get("measure", {}).get("from")) or 0.0
     found: list[Subject] = []
     for entry in entries:
         name = entry["name"]
-        rates, flags = _left_over(metrics, name, length_s)
+        rates, flags = _left_over(metrics, name, length_s - from_s)
         app: dict[str, Any] = entry["app"]  # canonical scenarios spell it out
         if app["kind"] == "probe":
             found += _of_probe(tables, name, app, rates, flags, length_s)
         else:
-            found += _of_packets(tables, name, rates, flags, directions)
+            found += _of_packets(tables, name, from_s, rates, flags, directions)
     return found
 
 
@@ -253,13 +255,16 @@ def _goodput(
 def _of_packets(
     tables: Mapping[str, pl.DataFrame],
     name: str,
+    from_s: float,
     rates: Mapping[str, float],
     flags: tuple[str, ...],
     directions: Sequence[str],
 ) -> list[Subject]:
     if "datagrams" not in tables:
         return []
-    rows = tables["datagrams"].filter(pl.col("traffic") == name)
+    rows = tables["datagrams"].filter(
+        (pl.col("traffic") == name) & (pl.col("sent_ns") >= from_s * 1e9)
+    )
     ways = {
         way: rows.filter(pl.col("direction") == link).sort("sent_ns")
         for way, link in (("up", "upstream"), ("down", "downstream"))

@@ -1,7 +1,7 @@
-"""What a use needs of a line: the files that Quality of Outcome is judged by.
+"""What a use needs of a line: requirements that Quality of Outcome is judged by, those that come along and files of one's own.
 
-Source: draft-ietf-ippm-qoo, which has the form and standardises no values: the files that come with Sojourn are its own, each
-with its reason.
+Source: draft-ietf-ippm-qoo, which has the form and standardises no values: those that come with Sojourn are its own, each with its
+reason, and stand beside the metrics of the engine.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, cast
 
+import sojourn._engine as _engine
 from sojourn.errors import UsageError, nearest, plain, why
 from sojourn.files import read_named
 from sojourn.toml_text import parse_toml
 
 __all__ = ["USES", "Requirement", "read_requirement", "requirement_of"]
 
-USES = ("call", "video-call", "game", "cloud-game", "web", "draft-figure")
+USES = tuple(name for name, *_ in _engine.requirements())
 """Requirements that come with Sojourn."""
 
 DIRECTIONS = ("two-way", "up", "down")
@@ -73,11 +73,12 @@ def requirement_of(name: str) -> Requirement:
     >>> requirement_of("game").latency
     ((99.0, 50.0, 150.0),)
     """
-    if name not in USES:
-        hint = nearest(name, list(USES)) or f"one or more of {', '.join(USES)}"
-        raise UsageError(f'"{plain(name)}" is no use that has a requirement', hint)
-    text = (files("sojourn.scores") / "uses" / f"{name}.toml").read_text(encoding="utf-8")
-    return _parse(text, f"{name}.toml")
+    for use, latency, loss, (up, down), origin in _engine.requirements():
+        if use == name:
+            needed = {"up": up, "down": down}
+            return Requirement(name, "two-way", tuple(latency), loss, needed, origin)
+    hint = nearest(name, list(USES)) or f"one or more of {', '.join(USES)}"
+    raise UsageError(f'"{plain(name)}" is no use that has a requirement', hint)
 
 
 def read_requirement(path: Path) -> Requirement:

@@ -97,7 +97,12 @@ impl Records {
         self.recorder.datagram_tallies[usize::from(traffic.0)].iter()
     }
 
-    /// All datagrams in the order of their fates; none if no rows were asked for.
+    /// Whether Quality of Outcome was asked for.
+    pub const fn wants_outcomes(&self) -> bool {
+        self.recorder.config.outcomes
+    }
+
+    /// All datagrams in the order of their fates; none if neither rows nor outcomes were asked for.
     pub fn datagrams(&self) -> &[Datagram] {
         &self.recorder.datagrams
     }

@@ -13,7 +13,8 @@ use sojourn_base::{Direction, Instant, Reason, Span};
 
 impl Records {
     pub(super) fn datagram_table(&self) -> Table {
-        let rows = &self.recorder.datagrams;
+        let kept = self.recorder.config.datagrams; // outcomes alone have no table
+        let rows: &[Datagram] = if kept { self.datagrams() } else { &[] };
         let u32s = |value: fn(&Datagram) -> u32| ColumnData::U32(rows.iter().map(value).collect());
         let parts = Cause::ON_LINKS.map(|(cause, column, _)| {
             let part = |row: &Datagram| row.split.get(cause).as_ns();
