@@ -68,6 +68,12 @@ pub trait ManagerKind: Values<ManagerConfig> {
         false
     }
 
+    /// Whether a link's classifiers can say which of its queues a packet goes to: a classic and a low-latency one.
+    #[cfg(not(target_family = "wasm"))]
+    fn obeys_classifiers(&self) -> bool {
+        false
+    }
+
     /// Adds what is wrong with these parameters, apart from the bounds of single keys.
     fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
         let _ = problems;

@@ -74,7 +74,9 @@ pub use manager::buffer_control::BufferControl;
 pub use manager::cake::{CakeConfig, CakeQueue, Isolation, Tins};
 pub use manager::cobalt::{CobaltConfig, CobaltQueue};
 pub use manager::codel::{CodelConfig, CodelQueue};
-pub use manager::docsis_dual_queue::{DocsisDualQueue, DocsisDualQueueConfig, DualScheduler};
+pub use manager::docsis_dual_queue::{
+    ClassicManager, DocsisDualQueue, DocsisDualQueueConfig, DualQueue, DualScheduler,
+};
 pub use manager::docsis_pie::{DocsisPieConfig, DocsisPieQueue};
 pub use manager::drop_tail::{Admission, DropTailConfig, DropTailQueue};
 pub use manager::dualpi2::{DualPi2Config, DualPi2Queue, DualPi2Scheduler};
@@ -274,6 +276,21 @@ pub trait QueueManager: fmt::Debug + Send {
         item: PacketHandle,
         context: &mut dyn QueueContext,
     ) -> Verdict;
+
+    /// The same of a packet for which classifiers of the link have chosen `queue`. A manager with one queue has no other
+    /// place for it.
+    #[cfg(not(target_family = "wasm"))]
+    fn enqueue_to(
+        &mut self,
+        queue: ServiceQueue,
+        now: Instant,
+        meta: Meta,
+        item: PacketHandle,
+        context: &mut dyn QueueContext,
+    ) -> Verdict {
+        let _ = queue;
+        self.enqueue(now, meta, item, context)
+    }
 
     /// Take the next packet to send; `now` is the start of the transmission opportunity.
     #[must_use]

@@ -7,10 +7,13 @@
 //!
 //! Source: White 2019 §2.1 to §2.4 and appendix A; DOCSIS 3.1 MULPI annexes M, N, O, P; RFC 8034; RFC 9957; docsis-ns3
 //! `dual-queue-coupled-aqm.cc` and `cmts-upstream-scheduler.cc`.
-//! Deviations: packets are charged without their MAC header; the queue in bytes never exceeds its buffer, whatever the
+//! Deviations: packets are charged without their MAC header; another manager of the classic queue is a choice; the queue in bytes never exceeds its buffer, whatever the
 //! virtual queue says; those of the policies.
 
 use crate::config::{ConfigProblem, LIMIT, ManagerKind, require_room};
+use crate::manager::classic_aqm::{ClassicAqm, Queues};
+#[cfg(not(target_family = "wasm"))]
+use crate::manager::classic_aqm::{CodelBeside, Pi2Beside, PieBeside};
 use crate::manager::period::Period;
 use crate::manager::{mark, refuse};
 use crate::policy::classifier::LowLatencyClassifier;
@@ -26,10 +29,10 @@ use crate::store::two_queues::{Turns, TwoQueues};
 use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use sojourn_base::{
-    BitRate, Bytes, Ecn, Instant, Limit, Meta, PacketHandle, ServiceQueue, Span, math,
-};
-use sojourn_keys::{origin, parameters, words};
+use sojourn_base::{BitRate, Bytes, Ecn, Instant, Limit, Meta, PacketHandle, ServiceQueue, Span};
+#[cfg(not(target_family = "wasm"))]
+use sojourn_keys::{Key, Parameter as _, key};
+use sojourn_keys::{Visitor, origin, parameters, words};
 
 words! {
     /// How a link that asks for the next packet is given one; a link with grants for each queue asks for one of its own.
@@ -41,6 +44,37 @@ words! {
     }
 }
 
+words! {
+    /// What signals the classic queue.
+    pub enum ClassicManager {
+        /// DOCSIS-PIE (RFC 8034)
+        DocsisPie = "docsis-pie",
+        /// PIE (RFC 8033)
+        Pie = "pie",
+        /// CoDel (RFC 8289), which couples nothing to the low-latency queue
+        Codel = "codel",
+        /// PI2 (RFC 9332)
+        Pi2 = "pi2",
+    }
+}
+
+/// Shown where it is not what modems have; the engine of browsers has no other.
+fn show_classic_manager(manager: &mut ClassicManager, visitor: &mut dyn Visitor) {
+    #[cfg(not(target_family = "wasm"))]
+    {
+        const KEY: Key = key(
+            "classic_manager",
+            "what signals the classic queue, with the target of target",
+            "RFC 8034 and White 2019 §2.3: DOCSIS-PIE in modems; in a CMTS what its vendor likes",
+        );
+        let is_usual = *manager == ClassicManager::DocsisPie;
+        if !is_usual || visitor.has(KEY.name) || visitor.is_exhaustive() {
+            manager.show(KEY, visitor);
+        }
+    }
+    let _ = (manager, visitor);
+}
+
 parameters! {
     /// Parameters of the dual queue: DOCSIS 3.1 MULPI annexes M to P, with the delay of a downstream queue.
     #[derive(Copy)]
@@ -49,6 +83,8 @@ parameters! {
         limit: Limit = Limit::Time(Span::from_ms(100)), LIMIT;
         /// when the classic queue is signalled
         classic: DocsisPieLaw = DocsisPieLaw::RFC8034;
+        /// what signals it, at the target
+        classic_manager: ClassicManager = ClassicManager::DocsisPie => show_classic_manager;
         /// how much may wait in the low-latency queue; "auto" is 10 ms at the full rate, at least 20 frames
         low_latency_limit: Option<Bytes> = None,
             origin("docsis-ns3; DOCSIS 3.1 MULPI C.2.2.7.11.4").or("auto").least("1500 B");
@@ -89,7 +125,15 @@ parameters! {
 
 impl ManagerKind for DocsisDualQueueConfig {
     fn build(&self) -> Box<dyn QueueManager> {
-        Box::new(DocsisDualQueue::new(*self))
+        match self.classic_manager {
+            #[cfg(not(target_family = "wasm"))]
+            ClassicManager::Pie => Box::new(DualQueue::<PieBeside>::new(*self)),
+            #[cfg(not(target_family = "wasm"))]
+            ClassicManager::Codel => Box::new(DualQueue::<CodelBeside>::new(*self)),
+            #[cfg(not(target_family = "wasm"))]
+            ClassicManager::Pi2 => Box::new(DualQueue::<Pi2Beside>::new(*self)),
+            _ => Box::new(DocsisDualQueue::new(*self)),
+        }
     }
 
     fn bytes(&self) -> u64 {
@@ -105,6 +149,11 @@ impl ManagerKind for DocsisDualQueueConfig {
     }
 
     fn has_service_queues(&self) -> bool {
+        true
+    }
+
+    #[cfg(not(target_family = "wasm"))]
+    fn obeys_classifiers(&self) -> bool {
         true
     }
 
@@ -190,12 +239,15 @@ struct FlowRates {
     classic: BitRate,
 }
 
-/// Both queues with all that guards them.
+/// The dual queue with DOCSIS-PIE.
+pub type DocsisDualQueue = DualQueue<DocsisPie>;
+
+/// Both queues with all that guards them; `A` signals the classic one.
 #[derive(Clone, Debug)]
-pub struct DocsisDualQueue {
+pub struct DualQueue<A> {
     config: DocsisDualQueueConfig,
     queues: TwoQueues,
-    pie: DocsisPie,
+    pie: A,
     room: Room,
     /// Buffer of the classic flow, in bytes.
     buffer: u64,
@@ -214,6 +266,13 @@ pub struct DocsisDualQueue {
 }
 
 impl DocsisDualQueue {
+    /// The decision state of the classic queue, for records and tests.
+    pub const fn pie(&self) -> &DocsisPie {
+        &self.pie
+    }
+}
+
+impl<A: ClassicAqm> DualQueue<A> {
     /// Empty queues.
     ///
     /// # Panics
@@ -230,7 +289,7 @@ impl DocsisDualQueue {
         Self {
             config,
             queues: TwoQueues::new(turns),
-            pie: DocsisPie::default(),
+            pie: A::new(&config.classic),
             room: Room::new(config.limit),
             buffer,
             coupled: 0.0,
@@ -243,11 +302,6 @@ impl DocsisDualQueue {
             update: Period::new(UPDATE_INTERVAL),
             alignment: aligns.then(|| Period::new(config.delay.alignment)),
         }
-    }
-
-    /// The decision state of the classic queue, for records and tests.
-    pub const fn pie(&self) -> &DocsisPie {
-        &self.pie
     }
 
     /// Likelihood with which the classic queue's state marks low-latency packets.
@@ -347,7 +401,7 @@ impl DocsisDualQueue {
         let delay = classic_delay(bytes, self.low_latency_bits, self.config.weight, rates);
         self.low_latency_bits = 0;
         self.pie.on_update(&self.config.classic, delay);
-        self.coupled = coupled(self.config.coupling, self.pie.probability());
+        self.coupled = self.pie.coupled(self.config.coupling);
     }
 
     fn on_alignment(&mut self, now: Instant, context: &dyn QueueContext) {
@@ -364,12 +418,7 @@ impl DocsisDualQueue {
     }
 }
 
-/// White 2019 appendix A: marks of a scalable control follow the square root of the drops of a classic one.
-fn coupled(coupling: f64, probability: f64) -> f64 {
-    (coupling * math::sqrt(probability)).min(1.0)
-}
-
-impl QueueManager for DocsisDualQueue {
+impl<A: ClassicAqm> QueueManager for DualQueue<A> {
     #[inline(never)]
     fn enqueue(
         &mut self,
@@ -387,24 +436,48 @@ impl QueueManager for DocsisDualQueue {
         }
     }
 
+    #[cfg(not(target_family = "wasm"))]
+    fn enqueue_to(
+        &mut self,
+        queue: ServiceQueue,
+        now: Instant,
+        meta: Meta,
+        item: PacketHandle,
+        context: &mut dyn QueueContext,
+    ) -> Verdict {
+        let packet = Held::new(now, Meta { queue, ..meta }, item);
+        if queue == ServiceQueue::LowLatency {
+            self.enqueue_low_latency(packet, context)
+        } else {
+            self.enqueue_classic(packet, context)
+        }
+    }
+
     #[inline(never)]
     fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext) -> Option<Held> {
-        let queue = self.queues.turn(now)?;
-        let packet = self.dequeue_from(now, queue, context)?;
-        self.queues.on_sent(queue, packet.meta.length);
-        Some(packet)
+        loop {
+            let queue = self.queues.turn(now)?;
+            if let Some(packet) = self.dequeue_from(now, queue, context) {
+                self.queues.on_sent(queue, packet.meta.length);
+                return Some(packet);
+            }
+            if !A::AT_HEAD {
+                return None;
+            }
+        }
     }
 
     fn dequeue_from(
         &mut self,
-        _now: Instant,
+        now: Instant,
         queue: ServiceQueue,
-        _context: &mut dyn QueueContext,
+        context: &mut dyn QueueContext,
     ) -> Option<Held> {
-        let packet = self.queues.pop(queue)?;
-        if queue == ServiceQueue::LowLatency {
-            self.low_latency_bits += 8 * u64::from(packet.meta.length);
+        if queue == ServiceQueue::Classic {
+            return self.pie.take(&mut Queues(&mut self.queues), now, context);
         }
+        let packet = self.queues.pop(queue)?;
+        self.low_latency_bits += 8 * u64::from(packet.meta.length);
         Some(packet)
     }
 
@@ -445,6 +518,7 @@ impl QueueManager for DocsisDualQueue {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::manager::classic_aqm::coupled;
 
     const MBPS: fn(u64) -> BitRate = BitRate::from_mbps;
 

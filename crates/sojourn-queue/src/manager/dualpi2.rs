@@ -132,6 +132,11 @@ impl ManagerKind for DualPi2Config {
         true
     }
 
+    #[cfg(not(target_family = "wasm"))]
+    fn obeys_classifiers(&self) -> bool {
+        true
+    }
+
     fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
         require_room(self.limit, problems);
     }
@@ -183,6 +188,24 @@ impl DualPi2Queue {
     /// The controller, for records and tests.
     pub const fn pi(&self) -> &Pi2 {
         &self.pi
+    }
+
+    /// Takes a packet into the queue that its meta names, if there is room.
+    #[inline]
+    fn accept(&mut self, packet: Held, context: &mut dyn QueueContext) -> Verdict {
+        /// RFC 9332 appendix A.1: a full-size packet must fit. chosen: 1500 bytes.
+        const FULL_SIZE: u32 = 1500;
+        let queue = packet.meta.queue;
+        let needed = packet.meta.length.max(FULL_SIZE);
+        if !self.room.fits(self.queues.backlog(), needed) {
+            return refuse(packet, Reason::Overlimit, context);
+        }
+        if self.config.counted == Counted::AtArrival && queue == ServiceQueue::LowLatency {
+            self.enough
+                .push_back(self.low_latency_packets() > self.config.least_packets);
+        }
+        self.queues.push(packet);
+        Verdict::Placed(queue)
     }
 
     fn low_latency_packets(&self) -> u32 {
@@ -276,20 +299,21 @@ impl QueueManager for DualPi2Queue {
         item: PacketHandle,
         context: &mut dyn QueueContext,
     ) -> Verdict {
-        /// RFC 9332 appendix A.1: a full-size packet must fit. chosen: 1500 bytes.
-        const FULL_SIZE: u32 = 1500;
         let queue = self.config.classifier.queue_of(&meta);
         let packet = Held::new(now, Meta { queue, ..meta }, item);
-        let needed = meta.length.max(FULL_SIZE);
-        if !self.room.fits(self.queues.backlog(), needed) {
-            return refuse(packet, Reason::Overlimit, context);
-        }
-        if self.config.counted == Counted::AtArrival && queue == ServiceQueue::LowLatency {
-            self.enough
-                .push_back(self.low_latency_packets() > self.config.least_packets);
-        }
-        self.queues.push(packet);
-        Verdict::Placed(queue)
+        self.accept(packet, context)
+    }
+
+    #[cfg(not(target_family = "wasm"))]
+    fn enqueue_to(
+        &mut self,
+        queue: ServiceQueue,
+        now: Instant,
+        meta: Meta,
+        item: PacketHandle,
+        context: &mut dyn QueueContext,
+    ) -> Verdict {
+        self.accept(Held::new(now, Meta { queue, ..meta }, item), context)
     }
 
     #[inline(never)]

@@ -3,6 +3,7 @@
 pub mod ack_priority;
 pub mod buffer_control;
 pub mod cake;
+pub mod classic_aqm;
 pub mod cobalt;
 pub mod codel;
 mod codel_service;

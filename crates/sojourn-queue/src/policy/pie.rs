@@ -289,7 +289,7 @@ impl Pie {
     }
 
     /// One step of the controller for a delay in seconds.
-    fn update(&mut self, law: &PieLaw, delay: f64) {
+    pub(crate) fn update(&mut self, law: &PieLaw, delay: f64) {
         if !self.active {
             self.old_delay = delay;
             return;

@@ -4,8 +4,9 @@ use super::packet;
 use proptest::prelude::*;
 use sojourn_base::{BitRate, Bytes, Ecn, Instant, Limit, Meta, PacketHandle, ServiceQueue, Span};
 use sojourn_queue::{
-    DocsisDualQueue, DocsisDualQueueConfig, DocsisPieConfig, DocsisPieLaw, DocsisPieQueue,
-    DualScheduler, LowLatencyClassifier, QueueManager, Reason, Shaper, Verdict,
+    ClassicManager, DocsisDualQueue, DocsisDualQueueConfig, DocsisPieConfig, DocsisPieLaw,
+    DocsisPieQueue, DualScheduler, LowLatencyClassifier, ManagerKind as _, QueueManager, Reason,
+    Shaper, Verdict,
 };
 use sojourn_testkit::context::TestContext;
 use sojourn_testkit::operations::{Operation, operations};
@@ -338,4 +339,93 @@ proptest! {
         }
         prop_assert_eq!(context.marked.len(), 0);
     }
+}
+
+/// A dual queue whose classic queue has another manager, with 93,750 B in it: 15 ms at 50 Mb/s.
+fn beside(classic_manager: ClassicManager) -> (Box<dyn QueueManager>, TestContext) {
+    let config = DocsisDualQueueConfig {
+        classic_manager,
+        ..CONFIG
+    };
+    let mut queue = config.build();
+    let mut context = at_50_mbps();
+    for n in 0..75 {
+        let verdict = queue.enqueue(
+            Instant::ZERO,
+            packet(1250, 1),
+            PacketHandle(n),
+            &mut context,
+        );
+        assert_eq!(placed(verdict), ServiceQueue::Classic);
+    }
+    (queue, context)
+}
+
+/// Which of `count` low-latency packets that each find their queue empty are marked, from 1.
+fn marked(queue: &mut dyn QueueManager, context: &mut TestContext, count: u64) -> Vec<u64> {
+    let at = Instant::from_ms(16);
+    let before = context.marked.len();
+    for n in 1..=count {
+        let verdict = queue.enqueue(at, scalable(100, 9), PacketHandle(1_000 + n), context);
+        assert_eq!(placed(verdict), ServiceQueue::LowLatency);
+        assert!(
+            queue
+                .dequeue_from(at, ServiceQueue::LowLatency, context)
+                .is_some()
+        );
+    }
+    let marked = context.marked[before..].iter();
+    marked.map(|told| told.0.item.0 - 1_000).collect()
+}
+
+#[test]
+fn pi2_drops_by_the_square_of_what_it_couples() {
+    let (mut queue, mut context) = beside(ClassicManager::Pi2);
+    queue.on_timer(Instant::from_ms(16), &mut context);
+    // p' = 41/256·5 ms + 819/256·15 ms = 0.048789; marks with 2p': one in 10.25; drops with p'^2: one in 420.1.
+    assert_eq!(marked(&mut *queue, &mut context, 31), [11, 21, 31]);
+    let first = (1_u64..1_000).find(|n| {
+        let meta = packet(64, 1);
+        let verdict = queue.enqueue(
+            Instant::from_ms(16),
+            meta,
+            PacketHandle(2_000 + n),
+            &mut context,
+        );
+        !verdict.is_accepted()
+    });
+    assert_eq!(first, Some(421));
+    assert_eq!(context.dropped[0].1, Reason::Early);
+}
+
+#[test]
+fn codel_drops_at_the_head_after_fifteen_targets_and_couples_nothing() {
+    let (mut queue, mut context) = beside(ClassicManager::Codel);
+    queue.on_timer(Instant::from_ms(16), &mut context);
+    assert_eq!(marked(&mut *queue, &mut context, 40), []);
+    let classic = ServiceQueue::Classic;
+    let mut take = |ms, context: &mut TestContext| {
+        let packet = queue.dequeue_from(Instant::from_ms(ms), classic, context);
+        packet.map(|packet| packet.item.0)
+    };
+    // Late since 20 ms, and for 150 ms at 170.
+    assert_eq!(take(20, &mut context), Some(0));
+    assert_eq!(take(169, &mut context), Some(1));
+    assert_eq!(take(170, &mut context), Some(3));
+    assert_eq!(context.dropped.len(), 1);
+    assert_eq!(context.dropped[0].1, Reason::Target);
+}
+
+#[test]
+fn pie_couples_as_docsis_pie_does() {
+    let (mut queue, mut context) = beside(ClassicManager::Pie);
+    // RFC 8033: 150 ms are a first burst's, ten updates here; then p = (0.125·5 ms + 1.25·0) / 2048 in each update.
+    for update in 1..=12 {
+        queue.on_timer(Instant::from_ms(16 * update), &mut context);
+    }
+    assert_eq!(marked(&mut *queue, &mut context, 200), []);
+    for update in 13..=2_000 {
+        queue.on_timer(Instant::from_ms(16 * update), &mut context);
+    }
+    assert!(!marked(&mut *queue, &mut context, 200).is_empty());
 }
