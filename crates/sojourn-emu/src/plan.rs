@@ -74,7 +74,7 @@ impl Plan {
     /// Whether all this can be emulated: how many frames may be on their way at a time.
     ///
     /// # Errors
-    /// Rates above 2 Gb/s in sum; packets that do not fit through a token bucket; more on its way than fits into the
+    /// Rates above 2 Gb/s in sum; rules of service flows; packets that do not fit through a token bucket; more on its way than fits into the
     /// memory of frames.
     pub fn check(&self) -> Result<usize, Refusal> {
         if self.rate() > MOST_RATE {
@@ -89,6 +89,16 @@ impl Plan {
         let longest = self.mtu + self.overhead;
         for direction in Direction::BOTH {
             let link = &self.access[direction];
+            if !link.flows.is_empty() {
+                let direction = direction.as_str();
+                return Err(Refusal {
+                    message: format!(
+                        "access.{direction} has classifiers, markings or service flows, which only simulations have"
+                    ),
+                    hint: "leave them out: the queue manager sorts by ECN field and code point"
+                        .to_owned(),
+                });
+            }
             let charged = u32::try_from(longest.0).unwrap_or(u32::MAX);
             let charged = Bytes(link.framing.charged(charged).into());
             if let Some((key, depth)) = link.link.bucket()

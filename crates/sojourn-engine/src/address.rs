@@ -7,6 +7,8 @@
 //! anew with each seed.
 
 use sojourn_apps::End;
+#[cfg(not(target_family = "wasm"))]
+use sojourn_base::Direction;
 use sojourn_base::Seed;
 use sojourn_base::flow_hash::{Address, FlowHash, FlowKey};
 use sojourn_scenario::Scenario;
@@ -39,30 +41,56 @@ pub fn flow_keys(scenario: &Scenario) -> impl Fn(u16, u32, Option<u32>) -> FlowK
     }
 }
 
+/// The same as a link sees it in a direction: of what goes through a tunnel, the tunnel.
+#[cfg(not(target_family = "wasm"))]
+pub(crate) fn seen_keys(
+    scenario: &Scenario,
+) -> impl Fn(u16, u32, Option<u32>, Direction) -> FlowKey + Send + use<> {
+    let keys = flow_keys(scenario);
+    let topology = scenario.topology();
+    let tunnels: Vec<Option<FlowKey>> = topology
+        .traffic
+        .iter()
+        .map(|placed| {
+            let tunnel = placed.entry.tunnel.as_deref()?;
+            Some(tunnel_key(client_address(placed.home), tunnel))
+        })
+        .collect();
+    move |traffic, server, port, direction| {
+        let tunnel = tunnels.get(usize::from(traffic)).copied().flatten();
+        let key = tunnel.unwrap_or_else(|| keys(traffic, server, port));
+        match direction {
+            Direction::Upstream => key,
+            Direction::Downstream => key.reversed(),
+        }
+    }
+}
+
 /// 32-bit hash of what `end` sends through the subscriber's tunnel of this name: the tunnel's outer header.
 pub(crate) fn tunnel_hash(client: u32, name: &str, end: End, perturbation: u32) -> u32 {
+    let from_client = tunnel_key(client, name);
+    let key = match end {
+        End::Client => from_client,
+        End::Server => from_client.reversed(),
+    };
+    FlowHash::Murmur3.hash(&key, perturbation)
+}
+
+/// The outer header of what the client sends through the tunnel of this name.
+fn tunnel_key(client: u32, name: &str) -> FlowKey {
     // A peer of its own for each name; WireGuard's port at both ends.
     const PORT: u16 = 51_820;
     let [.., a, b, c, d] = Seed(0)
         .stream(&format!("tunnel/{name}"))
         .bits()
         .to_be_bytes();
-    let (client, peer) = (
-        Address::V4(client),
-        Address::V4(u32::from_be_bytes([a, b, c, d])),
-    );
-    let (source, destination) = match end {
-        End::Client => (client, peer),
-        End::Server => (peer, client),
-    };
-    let key = FlowKey {
-        source,
-        destination,
+    FlowKey {
+        source: Address::V4(client),
+        destination: Address::V4(u32::from_be_bytes([a, b, c, d])),
         protocol: 17,
         source_port: PORT,
         destination_port: PORT,
-    };
-    FlowHash::Murmur3.hash(&key, perturbation)
+    }
 }
 
 /// 32-bit hash of the flow that `end` sends: over a connection with the client's `port`, or the

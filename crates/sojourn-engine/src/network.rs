@@ -3,6 +3,8 @@
 use crate::arena::{Arena, Packet};
 use crate::calendar::Calendar;
 use crate::paths::Paths;
+#[cfg(not(target_family = "wasm"))]
+use crate::paths::SeenFlows;
 use crate::work::{Interrupt, Work};
 use sojourn_base::{Bytes, Direction, Instant, Seed};
 use sojourn_link::network::{Arrival, HopId};
@@ -10,6 +12,8 @@ use sojourn_link::{ConditionConfig, Framing, GroupConfig, LinkConfig, LinkCounte
 use sojourn_record::{
     COUNTED_AND_TABLE, DelaySplit, LinkId, MacCounters, Moment, Recorder, TrafficId,
 };
+#[cfg(not(target_family = "wasm"))]
+use sojourn_scenario::{DirectedLink, Scenario};
 use sojourn_transport::SackBlocks;
 
 /// All links and wires of a run, with what is on them.
@@ -29,6 +33,8 @@ impl<R: Recorder> Network<R> {
                 record_delays: recorder.wants_delays(),
                 recorder,
                 work: Work::watched(interrupt),
+                #[cfg(not(target_family = "wasm"))]
+                flows: None,
             },
         }
     }
@@ -42,6 +48,18 @@ impl<R: Recorder> Network<R> {
         seed: Seed,
     ) -> LinkId {
         self.links.add_link(name, direction, config, seed)
+    }
+
+    /// See [`sojourn_link::Network::add_flows`]; of a link without rules and further service flows nothing.
+    #[cfg(not(target_family = "wasm"))]
+    pub(crate) fn add_flows(&mut self, link: LinkId, config: &DirectedLink, scenario: &Scenario) {
+        if config.flows.is_empty() {
+            return;
+        }
+        let own = (&config.link, &config.conditions[..]);
+        self.links.add_flows(link, own, &config.flows);
+        let flows = &mut self.paths.flows;
+        flows.get_or_insert_with(|| SeenFlows::of(scenario));
     }
 
     /// See [`sojourn_link::Network::add_modem`].

@@ -4,6 +4,8 @@ use crate::arena::{Arena, Body};
 use crate::calendar::Calendar;
 use crate::event::Event;
 use crate::work::Work;
+#[cfg(not(target_family = "wasm"))]
+use sojourn_base::FlowKey;
 use sojourn_base::{Bytes, Direction, Ecn, Instant, Meta, Packets, ServiceQueue, Span};
 use sojourn_link::network::{Arrival, Place, Schedule};
 use sojourn_link::{
@@ -27,6 +29,44 @@ pub(crate) struct Paths<R> {
     pub(crate) record_delays: bool,
     /// What was done within events.
     pub(crate) work: Work,
+    /// Addresses and ports, if a link has rules that may ask for them.
+    #[cfg(not(target_family = "wasm"))]
+    pub(crate) flows: Option<SeenFlows>,
+}
+
+/// What links see of flows: addresses and ports of each.
+#[cfg(not(target_family = "wasm"))]
+pub(crate) struct SeenFlows {
+    keys: Box<dyn Fn(u16, u32, Option<u32>, Direction) -> FlowKey + Send>,
+    /// The client's port of the connection in each slot. What an old connection still has on its way when the slot is
+    /// taken again counts as the new one's.
+    ports: Vec<u32>,
+}
+
+#[cfg(not(target_family = "wasm"))]
+impl std::fmt::Debug for SeenFlows {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SeenFlows").finish_non_exhaustive()
+    }
+}
+
+#[cfg(not(target_family = "wasm"))]
+impl SeenFlows {
+    pub(crate) fn of(scenario: &sojourn_scenario::Scenario) -> Self {
+        Self {
+            keys: Box::new(crate::address::seen_keys(scenario)),
+            ports: Vec::new(),
+        }
+    }
+
+    /// A connection is in this slot from now on.
+    pub(crate) fn opened(&mut self, slot: u32, port: u32) {
+        let place = slot as usize;
+        if self.ports.len() <= place {
+            self.ports.resize(place + 1, 0);
+        }
+        self.ports[place] = port;
+    }
 }
 
 impl<R: Recorder> Paths<R> {
@@ -321,6 +361,26 @@ impl<R: Recorder> NetworkContext for Paths<R> {
         self.recorder
             .on_sent(place.traffic, place.direction, length);
         Some(self.packets.copy(id))
+    }
+
+    #[cfg(not(target_family = "wasm"))]
+    fn flow(&self, id: PacketId, place: Place) -> Option<FlowKey> {
+        let flows = self.flows.as_ref()?;
+        let port = match self.packets.get(id).body {
+            Body::Segment { slot, .. } => Some(*flows.ports.get(slot as usize)?),
+            Body::Datagram { .. } => None,
+        };
+        Some((flows.keys)(
+            place.traffic.0,
+            place.server,
+            port,
+            place.direction,
+        ))
+    }
+
+    #[cfg(not(target_family = "wasm"))]
+    fn remarked(&mut self, id: PacketId, dscp: u8) {
+        self.packets.get_mut(id).meta.dscp = dscp;
     }
 
     #[inline]

@@ -190,7 +190,10 @@ impl<R: Recorder> Simulation<R> {
                     &link.config.conditions[..],
                     link.config.framing,
                 );
-                Ok(network.add_link(&link.subject, link.direction, config, seed))
+                let number = network.add_link(&link.subject, link.direction, config, seed);
+                #[cfg(not(target_family = "wasm"))]
+                network.add_flows(number, link.config, scenario);
+                Ok(number)
             })
             .collect::<Result<_, _>>()?;
         for direction in Direction::BOTH {

@@ -155,6 +155,10 @@ impl<R: Recorder> World<R> {
                 .tunnel
                 .unwrap_or_else(|| [hash(End::Client), hash(End::Server)]),
         });
+        #[cfg(not(target_family = "wasm"))]
+        if let Some(flows) = &mut self.network.paths.flows {
+            flows.opened(slot, port);
+        }
         let generation = self.connections.in_slot(slot).generation;
         let opened = ConnectionOpened {
             now,

@@ -35,12 +35,19 @@ impl LinkConfig {
         if let AnyLink::Serial(line) = &mut link {
             line.set_rates(Rates::of(self.drain_rate(), conditions));
         }
+        link.under(conditions)
+    }
+}
+
+impl AnyLink {
+    /// The same link, and what happens behind it.
+    pub(crate) fn under(self, conditions: &[ConditionConfig]) -> Self {
         let behind = Behind::of(conditions);
         if behind.is_idle() {
-            return link;
+            return self;
         }
-        AnyLink::other(Conditioned {
-            link: link.pointed(),
+        Self::other(Conditioned {
+            link: self.pointed(),
             behind,
         })
     }
@@ -317,6 +324,16 @@ impl<C: LinkContext + ?Sized> LinkContext for BehindCall<'_, C> {
 
     fn luck(&mut self, flow: u32, number: u64, lot: u32) -> f64 {
         self.context.luck(flow, number, lot)
+    }
+
+    #[cfg(not(target_family = "wasm"))]
+    fn flow(&self, item: PacketHandle) -> Option<sojourn_base::FlowKey> {
+        self.context.flow(item)
+    }
+
+    #[cfg(not(target_family = "wasm"))]
+    fn remark(&mut self, item: PacketHandle, dscp: u8) {
+        self.context.remark(item, dscp);
     }
 
     fn wants_delay(&self) -> bool {

@@ -30,6 +30,8 @@ mod queue_call;
 mod rate_shaping_queue;
 pub mod reach;
 pub mod serial;
+#[cfg(not(target_family = "wasm"))] // no lesson has one, and the engine of browsers is small
+pub mod service_flows;
 pub mod shaped;
 pub mod shaper;
 #[cfg(test)]
@@ -60,6 +62,8 @@ pub use line::Line;
 pub use network::{Network, NetworkContext, NetworkEvent, PacketId};
 pub use reach::Shortfall;
 pub use serial::Serial;
+#[cfg(not(target_family = "wasm"))]
+pub use service_flows::{ClassifierConfig, FlowsConfig, MarkingConfig, ServiceFlowConfig};
 pub use shaped::Shaped;
 pub use trace::{Opportunities, Trace, TraceConfig};
 pub use wire::Wire;
@@ -67,6 +71,8 @@ pub use wire::Wire;
 pub use sojourn_base::DelayParts;
 
 use core::fmt;
+#[cfg(not(target_family = "wasm"))]
+use sojourn_base::FlowKey;
 use sojourn_base::{Bytes, Instant, Meta, PacketHandle, Span};
 use sojourn_queue::{Backlog, Held, Reason, Score, SubFlow};
 
@@ -227,6 +233,17 @@ pub trait LinkContext {
     fn copy(&mut self, item: PacketHandle) -> Option<PacketHandle> {
         let _ = item;
         None
+    }
+    /// Addresses and ports of `item`, for [`service_flows`]; `None` where they are not known.
+    #[cfg(not(target_family = "wasm"))]
+    fn flow(&self, item: PacketHandle) -> Option<FlowKey> {
+        let _ = item;
+        None
+    }
+    /// `item` has another code point from now on: its owner rewrites its header.
+    #[cfg(not(target_family = "wasm"))]
+    fn remark(&mut self, item: PacketHandle, dscp: u8) {
+        let _ = (item, dscp);
     }
     /// Whether anybody looks at [`Passage::delay`].
     fn wants_delay(&self) -> bool {

@@ -92,6 +92,20 @@ impl Network {
         self.add(name, direction, (model, framing), seed)
     }
 
+    /// A link that was just added has rules, or further service flows.
+    ///
+    /// # Panics
+    /// As [`LinkConfig::build_with`].
+    #[cfg(not(target_family = "wasm"))]
+    pub fn add_flows(
+        &mut self,
+        link: LinkId,
+        (config, conditions): (&LinkConfig, &[ConditionConfig]),
+        flows: &crate::FlowsConfig,
+    ) {
+        self.links[usize::from(link.0)].model = config.build_with(flows, conditions);
+    }
+
     fn add(
         &mut self,
         name: &str,

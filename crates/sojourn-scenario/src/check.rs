@@ -276,6 +276,8 @@ fn check_link(place: &str, config: &DirectedLink, notes: &mut Notes) {
         check_histogram(&join(place, "latency_histogram"), config, notes);
     }
     check_conditions(place, config, notes);
+    #[cfg(not(target_family = "wasm"))]
+    check_flows(place, config, notes);
     let config = &config.link;
     let link_path = join(place, "link");
     if !notes.is_unreadable(&link_path) {
@@ -291,6 +293,32 @@ fn check_link(place: &str, config: &DirectedLink, notes: &mut Notes) {
         for (key, mismatch) in config.queue.problems_on(rate) {
             note(notes, &format!("{queue_path}.{key}"), mismatch);
         }
+    }
+}
+
+/// Rules and further service flows go with their link.
+#[cfg(not(target_family = "wasm"))]
+fn check_flows(place: &str, config: &DirectedLink, notes: &mut Notes) {
+    let doubtful = ["link", "queue", "service_flow", "classifier", "marking"];
+    if config.flows.is_empty()
+        || doubtful
+            .iter()
+            .any(|key| notes.is_doubtful(&join(place, key)))
+    {
+        return;
+    }
+    let direction = if place.ends_with(Direction::Upstream.as_str()) {
+        Direction::Upstream
+    } else {
+        Direction::Downstream
+    };
+    if config.is_modem(direction) {
+        let message = "a modem of a service group has no rules and no further service flows";
+        let mismatch = Mismatch::new(message, "a link of kind docsis31-upstream");
+        note(notes, &join(place, "link"), mismatch);
+    }
+    for (path, mismatch) in config.flows.problems(&config.link, direction) {
+        note(notes, &join(place, &path), mismatch);
     }
 }
 

@@ -58,6 +58,9 @@ pub struct DirectedLink {
     pub latency_histogram: Option<LatencyHistogramConfig>,
     /// What changes on it in the course of a run.
     pub conditions: Vec<ConditionConfig>,
+    /// Service flows of its modem beside the first, and rules that say which packets go where.
+    #[cfg(not(target_family = "wasm"))]
+    pub flows: sojourn_link::FlowsConfig,
 }
 
 /// A link that several subscribers may share.

@@ -126,6 +126,7 @@ impl Clock for FakeClock {
 fn plan(queue: impl Into<ManagerConfig>) -> Plan {
     let queue = queue.into();
     let access = Direction::BOTH.map(|_| DirectedLink {
+        flows: sojourn_link::FlowsConfig::NONE,
         link: LinkConfig {
             queue: queue.clone(),
             ..SerialConfig::plain(BitRate::from_mbps(MBPS), Span::from_ms(1)).into()

@@ -1,4 +1,5 @@
-//! Proactive Grant Service: grants for the low-latency service flow that it has not asked for.
+//! Proactive Grant Service: grants that a service flow has not asked for: the low-latency one, or the only one of a modem that
+//! knows nothing of low latency (White 2019 §5.1: only the CMTS need support it).
 //!
 //! The basic form grants the guaranteed rate for ever. The adaptive form learns how long a flow is quiet at least
 //! between two bursts, and grants nothing for most of that time after each; White 2019 §4.4 calls the basic form a
@@ -17,7 +18,7 @@ use sojourn_keys::{Key, choices, key, origin, parameters};
 
 pub(crate) const PROACTIVE: Key = key(
     "proactive",
-    "grants that the low-latency flow has not asked for",
+    "grants that the low-latency flow, or the only one, has not asked for",
     "White 2019 §3.2",
 );
 

@@ -14,7 +14,10 @@
 //! forgives what is granted beyond the tokens; a weight whose share is less than a minislot still gives the low-latency
 //! flow one; a sustained rate of zero is no limit; proactive grants are never clipped.
 
-use super::config::UpstreamConfig;
+#[cfg(not(target_family = "wasm"))]
+pub(crate) mod aggregate;
+
+use super::config::{Service, UpstreamConfig};
 use super::proactive::Proactive;
 use super::timeline::Timeline;
 use crate::docsis::congestion::GrantLimit;
@@ -60,6 +63,8 @@ pub(super) struct Outcome {
 #[derive(Clone, Debug)]
 pub(super) struct Scheduler {
     timeline: Timeline,
+    /// 1 if the only service flow of its modem has proactive grants: it counts as [`LOW_LATENCY`] here. Else 0.
+    only: usize,
     weight: u64,
     sustained: Option<TokenBucket>,
     peak: Option<TokenBucket>,
@@ -96,7 +101,9 @@ impl Scheduler {
             let first = timeline.starts_at(timeline.first_map() - 1);
             peak.debit(first, peak.price(peak_depth));
         }
+        let is_only = config.service == Service::Single && config.proactive.guarantee().is_some();
         Self {
+            only: usize::from(is_only),
             weight: u64::from(config.weight),
             sustained: bucket(config.rate, config.burst),
             peak,
@@ -121,11 +128,12 @@ impl Scheduler {
 
     /// A request of `bytes` for `flow` arrives at `at`; times never decrease.
     pub(super) fn request(&mut self, at: Instant, flow: usize, bytes: u64) {
-        self.requests.push_back((at, flow, bytes));
+        self.requests.push_back((at, flow | self.only, bytes));
     }
 
     /// At `at` it is known what became of a grant for `flow`.
     pub(super) fn learn(&mut self, at: Instant, flow: usize, outcome: Outcome) {
+        let flow = flow | self.only;
         match self.outcomes.back_mut() {
             Some((last, of, sum)) if (*last, *of) == (at, flow) => {
                 sum.unused += outcome.unused;
@@ -201,6 +209,11 @@ impl Scheduler {
             self.place_around(classic, low_latency - unasked, grants);
         }
         self.debit(now, grants);
+        if self.only > 0 {
+            for grant in grants {
+                grant.flow = CLASSIC;
+            }
+        }
     }
 
     /// What has become known by `made_at`.

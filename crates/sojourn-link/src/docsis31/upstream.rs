@@ -13,6 +13,9 @@
 //! Deviations: a single service flow has one queue whatever packets are marked with; rates count Ethernet frames exactly,
 //! at the modem as at the scheduler; see also `scheduler`, [`super::timeline`] and [`super::proactive`].
 
+#[cfg(not(target_family = "wasm"))]
+mod member;
+
 use super::call::{Call, run_timers};
 use super::config::{RequestSubtracts, Service, UpstreamConfig};
 use super::scheduler::{CLASSIC, Grant, LOW_LATENCY, Outcome, Scheduler};
@@ -41,6 +44,8 @@ pub struct Upstream<M: ?Sized = dyn QueueManager> {
     timer: Instant,
     timeline: Timeline,
     service: Service,
+    /// The flow that proactive grants are for, if there are any.
+    favoured: usize,
     subtracts: RequestSubtracts,
     header: u16,
     /// Rates as queue managers see them.
@@ -169,6 +174,10 @@ impl<M: QueueManager + ?Sized> Upstream<M> {
             timer: next_timer(&*manager),
             manager,
             service: config.service,
+            favoured: match config.service {
+                Service::Single => CLASSIC,
+                Service::LowLatency => LOW_LATENCY,
+            },
             subtracts: config.request_subtracts,
             header: config.mac_header,
             rates: (config.rate, config.peak),
@@ -333,7 +342,7 @@ impl<M: QueueManager + ?Sized> Upstream<M> {
             }
         }
         while let Some(at) = self.scheduler.polls.pop_front() {
-            self.plan(at, Action::Request(LOW_LATENCY));
+            self.plan(at, Action::Request(self.favoured));
         }
         self.grants = grants;
     }
@@ -465,7 +474,7 @@ impl<M: QueueManager + ?Sized> Upstream<M> {
         }
         if used > 0 {
             self.flows[flow].committed.push_back((frame_at, used));
-            if flow == LOW_LATENCY {
+            if flow == self.favoured {
                 self.scheduler.on_use(frame_at);
             }
         }

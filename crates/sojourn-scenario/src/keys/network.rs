@@ -77,6 +77,8 @@ pub(crate) fn blank_link() -> DirectedLink {
         framing: Framing::BASE,
         latency_histogram: None,
         conditions: Vec::new(),
+        #[cfg(not(target_family = "wasm"))]
+        flows: sojourn_link::FlowsConfig::NONE,
     }
 }
 
@@ -114,6 +116,8 @@ fn directed_link_keys(config: &mut DirectedLink, visitor: &mut dyn Visitor) {
             },
         );
     }
+    #[cfg(not(target_family = "wasm"))]
+    config.flows.keys(visitor);
 }
 
 const fn direction_key(direction: Direction) -> Key {

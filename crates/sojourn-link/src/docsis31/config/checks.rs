@@ -53,13 +53,6 @@ impl UpstreamConfig {
         let Some(guarantee) = self.proactive.guarantee() else {
             return;
         };
-        if self.service == Service::Single {
-            problems.push(problem(
-                "proactive",
-                "only a low-latency service flow has proactive grants".into(),
-                "service = \"low-latency\", or proactive = \"none\" (White 2019 §3.2)",
-            ));
-        }
         if self.rate > BitRate::ZERO && guarantee.rate > self.rate {
             problems.push(problem(
                 "proactive.rate",

@@ -68,14 +68,6 @@ fn what_a_cmts_would_refuse_is_named_with_its_limit() {
         ),
         (
             UpstreamConfig {
-                service: Service::Single,
-                ..UpstreamConfig::WHITE2019_PGS
-            },
-            "proactive",
-            "only a low-latency service flow has proactive grants",
-        ),
-        (
-            UpstreamConfig {
                 channel: OfdmaChannel {
                     subcarriers: 1_901,
                     ..channel

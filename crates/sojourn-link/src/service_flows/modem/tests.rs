@@ -1,0 +1,445 @@
+use crate::docsis31::config::{Service, UpstreamConfig};
+use crate::docsis31::proactive::{Guarantee, ProactiveConfig};
+use crate::testing::Collector;
+use crate::{
+    AnyLink, ClassifierConfig, Draw, FlowsConfig, LinkConfig, LinkContext, Loss, Mark,
+    MarkingConfig, Passage, ServiceFlowConfig,
+};
+use alloc::string::ToString;
+use core::net::Ipv4Addr;
+use sojourn_base::{
+    Address, BitRate, Bytes, Direction, Ecn, FlowKey, Instant, Meta, PacketHandle, ServiceQueue,
+    Span,
+};
+use sojourn_queue::{DocsisDualQueueConfig, DropTailConfig, ManagerConfig};
+use std::vec;
+use std::vec::Vec;
+
+/// A context that knows to which port each packet goes.
+#[derive(Default)]
+struct Known {
+    inner: Collector,
+    ports: Vec<u16>,
+    remarked: Vec<(u64, u8)>,
+}
+
+impl LinkContext for Known {
+    fn deliver(&mut self, item: PacketHandle, meta: &Meta, passage: &Passage) {
+        self.inner.deliver(item, meta, passage);
+    }
+
+    fn dropped(&mut self, item: PacketHandle, meta: &Meta, loss: &Loss) {
+        self.inner.dropped(item, meta, loss);
+    }
+
+    fn marked(&mut self, item: PacketHandle, meta: &Meta, mark: &Mark) {
+        self.inner.marked(item, meta, mark);
+    }
+
+    fn unit(&mut self, purpose: Draw) -> f64 {
+        self.inner.unit(purpose)
+    }
+
+    fn unit_at(&mut self, purpose: Draw, number: u64) -> f64 {
+        self.inner.unit_at(purpose, number)
+    }
+
+    fn flow(&self, item: PacketHandle) -> Option<FlowKey> {
+        let port = self.ports[usize::try_from(item.0).expect("a short test")];
+        Some(FlowKey {
+            source: Address::V4(Ipv4Addr::new(192, 168, 0, 2).to_bits()),
+            destination: Address::V4(Ipv4Addr::new(203, 0, 113, 7).to_bits()),
+            protocol: 17,
+            source_port: 5_000,
+            destination_port: port,
+        })
+    }
+
+    fn remark(&mut self, item: PacketHandle, dscp: u8) {
+        self.remarked.push((item.0, dscp));
+    }
+}
+
+/// A packet: when it comes, its bytes, its port, and its marks.
+type Arrival = (Instant, u32, u16, (u8, Ecn));
+
+const PLAIN: (u8, Ecn) = (0, Ecn::NotEct);
+
+fn run(link: &mut AnyLink, arrivals: &[Arrival], until: Instant) -> Known {
+    let mut context = Known {
+        ports: arrivals.iter().map(|(_, _, port, _)| *port).collect(),
+        ..Known::default()
+    };
+    let mut next = Instant::NEVER;
+    let mut arrivals = (0_u64..).zip(arrivals).peekable();
+    loop {
+        let arrival = arrivals
+            .peek()
+            .map_or(Instant::NEVER, |(_, arrival)| arrival.0);
+        if next.min(arrival) > until || next.min(arrival) == Instant::NEVER {
+            return context;
+        }
+        if arrival <= next {
+            let (number, (at, length, _, (dscp, ecn))) = arrivals.next().expect("it was peeked at");
+            let meta = Meta {
+                length: *length,
+                dscp: *dscp,
+                ecn: *ecn,
+                ..Meta::default()
+            };
+            next = link.arrive(*at, meta, PacketHandle(number), &mut context);
+        } else {
+            next = link.wake(next, &mut context);
+        }
+    }
+}
+
+/// Bytes that arrive for each of `ports`, and which.
+fn bytes_to(context: &Known, port: u16, from: Instant) -> u64 {
+    let delivered = context.inner.delivered.iter();
+    let own = delivered.filter(|(item, _, passage)| {
+        context.ports[*item as usize] == port && passage.arrives_at >= from
+    });
+    own.map(|(_, meta, _)| u64::from(meta.length)).sum()
+}
+
+fn pair() -> LinkConfig {
+    LinkConfig {
+        link: UpstreamConfig::WHITE2019_LLD.into(),
+        queue: DocsisDualQueueConfig::DOCSIS31_UPSTREAM.into(),
+    }
+}
+
+fn plain(rate: u64) -> LinkConfig {
+    let link = UpstreamConfig {
+        rate: BitRate::from_mbps(rate),
+        burst: Bytes(30_000),
+        map_interval: Span::from_ms(1),
+        ..UpstreamConfig::BASE
+    };
+    LinkConfig {
+        link: link.into(),
+        queue: drop_tail(),
+    }
+}
+
+fn drop_tail() -> ManagerConfig {
+    DropTailConfig::bytes(10_000_000).into()
+}
+
+fn rule(to: &str, port: u16) -> ClassifierConfig {
+    let mut rule = ClassifierConfig::blank();
+    rule.to = to.to_string();
+    rule.packets.destination_port = vec![port];
+    rule
+}
+
+fn flow(name: &str) -> ServiceFlowConfig {
+    ServiceFlowConfig {
+        name: name.to_string(),
+        queue: drop_tail(),
+        ..ServiceFlowConfig::blank()
+    }
+}
+
+/// `mbps` to each port for a second, in packets of 1,000 B.
+fn load(ports: &[(u16, u64)]) -> Vec<Arrival> {
+    let mut arrivals: Vec<Arrival> = Vec::new();
+    for (port, mbps) in ports {
+        let gap = Span::from_ps(8_000_000_000 / mbps);
+        let own = (0..).map(|n| Instant::from_ms(10) + gap * n);
+        let own = own.take_while(|at| *at < Instant::from_ms(1_010));
+        arrivals.extend(own.map(|at| (at, 1_000, *port, PLAIN)));
+    }
+    arrivals.sort_by_key(|arrival| arrival.0);
+    arrivals
+}
+
+/// Mb/s to a port in the second half of the load, when every bucket is empty.
+fn rate_to(context: &Known, port: u16) -> f64 {
+    let (from, until) = (Instant::from_ms(510), Instant::from_ms(1_010));
+    let late = bytes_to(context, port, from) - bytes_to(context, port, until);
+    late as f64 * 8.0 / 0.5e6
+}
+
+fn built(link: &LinkConfig, flows: &FlowsConfig) -> AnyLink {
+    assert_eq!(flows.problems(link, Direction::Upstream), []);
+    assert_eq!(link.problems(), []);
+    link.build_with(flows, &[])
+}
+
+#[test]
+fn rules_that_nothing_matches_change_nothing() {
+    let flows = FlowsConfig {
+        classifiers: vec![rule("low-latency", 1)],
+        ..FlowsConfig::NONE
+    };
+    let mut arrivals = load(&[(6_000, 40), (6_001, 20)]);
+    for (number, arrival) in arrivals.iter_mut().enumerate() {
+        arrival.3.1 = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0][number % 3];
+    }
+    let until = Instant::from_s(3);
+    let with = run(&mut built(&pair(), &flows), &arrivals, until);
+    let without = run(&mut pair().build(), &arrivals, until);
+    assert_eq!(with.inner.delivered, without.inner.delivered);
+    assert_eq!(with.inner.dropped, without.inner.dropped);
+    assert_eq!(with.inner.marked, without.inner.marked);
+    assert!(with.inner.delivered.len() > 5_000);
+}
+
+#[test]
+fn a_rule_sends_a_port_to_the_low_latency_queue_and_another_one_away_from_it() {
+    let mut away = rule("classic", 6_001);
+    away.packets.priority = 1;
+    let mut by_ecn = ClassifierConfig::blank();
+    by_ecn.to = "low-latency".to_string();
+    by_ecn.packets.ecn = vec![Ecn::Ect1];
+    let flows = FlowsConfig {
+        // In the file the general rule stands before the one of higher priority.
+        classifiers: vec![by_ecn, away, rule("low-latency", 6_000)],
+        ..FlowsConfig::NONE
+    };
+    let at = Instant::from_ms(10);
+    let arrivals = [
+        (at, 200, 6_000, PLAIN),
+        (at, 200, 6_001, (0, Ecn::Ect1)),
+        (at, 200, 6_002, (0, Ecn::Ect1)),
+        (at, 200, 6_002, PLAIN),
+        // What no rule is about goes where the manager likes.
+        (at, 200, 6_002, (45, Ecn::NotEct)),
+    ];
+    let context = run(&mut built(&pair(), &flows), &arrivals, Instant::from_s(1));
+    let mut queues: Vec<_> = context
+        .inner
+        .delivered
+        .iter()
+        .map(|(item, meta, _)| (*item, meta.queue))
+        .collect();
+    queues.sort_unstable();
+    let (fast, slow) = (ServiceQueue::LowLatency, ServiceQueue::Classic);
+    let wanted = [fast, slow, fast, slow, fast];
+    assert_eq!(queues, (0..).zip(wanted).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_marking_rewrites_the_code_point_before_anybody_sorts_by_it() {
+    let mut mark = MarkingConfig::BASE;
+    mark.packets.destination_port = vec![6_000, 6_010];
+    mark.packets.priority = 1;
+    mark.set_dscp = 45;
+    let flows = FlowsConfig {
+        // All others are cleared (White 2019 §5.2).
+        markings: vec![MarkingConfig::BASE, mark],
+        ..FlowsConfig::NONE
+    };
+    let at = Instant::from_ms(10);
+    let arrivals = [
+        (at, 200, 6_005, PLAIN),
+        (at, 200, 6_011, (45, Ecn::NotEct)),
+        (at, 200, 6_011, (45, Ecn::Ect1)),
+    ];
+    let context = run(&mut built(&pair(), &flows), &arrivals, Instant::from_s(1));
+    assert_eq!(context.remarked, [(0, 45), (1, 0), (2, 0)]);
+    for (item, meta, _) in &context.inner.delivered {
+        let is_low_latency = meta.queue == ServiceQueue::LowLatency;
+        assert_eq!(is_low_latency, *item != 1, "{meta:?}");
+        assert_eq!(meta.dscp, if *item == 0 { 45 } else { 0 });
+    }
+}
+
+#[test]
+fn members_share_the_rate_of_their_aggregate_evenly_and_by_priority() {
+    let link = plain(20);
+    let share = |flows: &FlowsConfig, ports: &[(u16, u64)]| {
+        let context = run(&mut built(&link, flows), &load(ports), Instant::from_s(10));
+        ports
+            .iter()
+            .map(|(port, _)| rate_to(&context, *port))
+            .collect::<Vec<f64>>()
+    };
+    let mut flows = FlowsConfig {
+        service_flows: vec![flow("a"), flow("b")],
+        classifiers: vec![rule("a", 6_001), rule("b", 6_002)],
+        ..FlowsConfig::NONE
+    };
+    let near = |found: &[f64], wanted: &[f64]| {
+        // What comes back of headers and of grants that were not full goes to whoever is next: some percent.
+        let close = found
+            .iter()
+            .zip(wanted)
+            .all(|(f, w)| (f - w).abs() < 0.05 * w);
+        assert!(close, "{found:?} for {wanted:?}");
+        let (sum, all) = (found.iter().sum::<f64>(), wanted.iter().sum::<f64>());
+        assert!((sum - all).abs() < 0.005 * all, "{sum} of {all}");
+    };
+    // Three that want more than there is; and one that wants less than its share.
+    near(
+        &share(&flows, &[(6_000, 20), (6_001, 20), (6_002, 20)]),
+        &[6.667, 6.667, 6.667],
+    );
+    near(
+        &share(&flows, &[(6_000, 20), (6_001, 20), (6_002, 2)]),
+        &[9.0, 9.0, 2.0],
+    );
+    // One with a priority, and a rate of its own below what it wants.
+    flows.service_flows[0].traffic_priority = 1;
+    flows.service_flows[0].rate = BitRate::from_mbps(8);
+    flows.service_flows[0].burst = Bytes(10_000);
+    near(
+        &share(&flows, &[(6_000, 20), (6_001, 20), (6_002, 20)]),
+        &[6.0, 8.0, 6.0],
+    );
+    // One outside the aggregate takes nothing of it.
+    flows.service_flows[0].member = false;
+    near(
+        &share(&flows, &[(6_000, 20), (6_001, 20), (6_002, 20)]),
+        &[10.0, 8.0, 10.0],
+    );
+}
+
+#[test]
+fn a_packet_of_one_flow_does_not_wait_behind_those_of_another() {
+    let flows = FlowsConfig {
+        service_flows: vec![flow("voice")],
+        classifiers: vec![rule("voice", 6_001)],
+        ..FlowsConfig::NONE
+    };
+    let mut arrivals = load(&[(6_000, 40)]);
+    arrivals.extend((0..50).map(|n| (Instant::from_ms(20 * n + 5), 200, 6_001, PLAIN)));
+    arrivals.sort_by_key(|arrival| arrival.0);
+    let worst = |link: &mut AnyLink| {
+        let context = run(link, &arrivals, Instant::from_s(10));
+        let delivered = context.inner.delivered.iter();
+        let voice = delivered.filter(|(item, ..)| context.ports[*item as usize] == 6_001);
+        let delays = voice.map(|(.., p)| p.arrives_at.saturating_since(p.entered_at));
+        delays.max().expect("there are some")
+    };
+    let link = plain(20);
+    assert!(worst(&mut link.build()) > Span::from_ms(400));
+    // A request, its grant, and a MAP in which the others come first.
+    assert!(worst(&mut built(&link, &flows)) < Span::from_ms(7));
+}
+
+#[test]
+fn a_flow_without_a_low_latency_queue_has_proactive_grants_too() {
+    // White 2019 §5.1: the modem need not know of them.
+    let grants = ProactiveConfig::Basic(Guarantee {
+        rate: BitRate::from_mbps(5),
+        interval: Some(Span::from_us(135)),
+    });
+    let arrivals: Vec<Arrival> = (0..200)
+        .map(|n| {
+            (
+                Instant::from_us(33_017 * n + 50_000),
+                110 + 18,
+                6_000,
+                PLAIN,
+            )
+        })
+        .collect();
+    let worst = |link: &mut AnyLink| {
+        let context = run(link, &arrivals, Instant::from_s(10));
+        assert_eq!(context.inner.delivered.len(), arrivals.len());
+        let delays = context.inner.delivered.iter();
+        let delays = delays.map(|(.., p)| p.arrives_at.saturating_since(p.entered_at));
+        (delays.clone().min(), delays.max().expect("some"))
+    };
+    let mut config = UpstreamConfig {
+        service: Service::Single,
+        ..UpstreamConfig::WHITE2019
+    };
+    let link = |config: &UpstreamConfig| LinkConfig {
+        link: config.clone().into(),
+        queue: drop_tail(),
+    };
+    assert!(worst(&mut link(&config).build()).1 > Span::from_ms(5));
+    config.proactive = grants;
+    assert_eq!(link(&config).problems(), []);
+    let (least, most) = worst(&mut link(&config).build());
+    // 138 B need two grants of 96 B: 580 to 715 us (vector C8).
+    assert!(least >= Some(Span::from_us(580)), "{least:?}");
+    assert!(most <= Span::from_us(715), "{most}");
+    // As a flow beside the first, which has none.
+    let flows = FlowsConfig {
+        service_flows: vec![ServiceFlowConfig {
+            proactive: grants,
+            ..flow("game")
+        }],
+        classifiers: vec![rule("game", 6_000)],
+        ..FlowsConfig::NONE
+    };
+    config.proactive = ProactiveConfig::None;
+    let (_, most) = worst(&mut built(&link(&config), &flows));
+    assert!(most <= Span::from_us(715), "{most}");
+}
+
+#[test]
+fn a_single_flow_with_proactive_grants_keeps_its_rate() {
+    let grants = ProactiveConfig::Basic(Guarantee {
+        rate: BitRate::from_mbps(5),
+        interval: Some(Span::from_us(135)),
+    });
+    let config = UpstreamConfig {
+        rate: BitRate::from_mbps(20),
+        burst: Bytes(30_000),
+        map_interval: Span::from_ms(1),
+        proactive: grants,
+        ..UpstreamConfig::BASE
+    };
+    let link = LinkConfig {
+        link: config.into(),
+        queue: drop_tail(),
+    };
+    let context = run(
+        &mut link.build(),
+        &load(&[(6_000, 40)]),
+        Instant::from_s(10),
+    );
+    let rate = rate_to(&context, 6_000);
+    assert!((rate - 20.0).abs() < 0.1, "{rate}");
+}
+
+#[test]
+fn what_is_wrong_with_rules_and_flows_is_listed() {
+    let mut wrong = rule("vioce", 6_001);
+    wrong.packets.destination_port = vec![3, 2];
+    let mut bits = rule("voice/low-latency", 6_001);
+    bits.packets.tos = vec![1, 1];
+    let flows = FlowsConfig {
+        service_flows: vec![
+            flow("voice"),
+            flow("voice"),
+            ServiceFlowConfig {
+                member: false,
+                ..flow("a/b")
+            },
+        ],
+        classifiers: vec![wrong, bits, rule("low-latency", 1)],
+        ..FlowsConfig::NONE
+    };
+    let places = |link: &LinkConfig, direction| {
+        let problems = flows.problems(link, direction).into_iter();
+        problems.map(|(path, _)| path).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        places(&plain(20), Direction::Upstream),
+        [
+            "service_flow[1].name",
+            "service_flow[2].name",
+            "service_flow[2].rate",
+            "classifier[0].destination_port",
+            "classifier[0].to",
+            "classifier[1].tos",
+            "classifier[1].to",
+            "classifier[2].to",
+        ]
+    );
+    assert_eq!(
+        places(&plain(20), Direction::Downstream)[..3],
+        [
+            "service_flow[0].name",
+            "service_flow[1].name",
+            "service_flow[2].name"
+        ]
+    );
+}
