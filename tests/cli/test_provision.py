@@ -10,7 +10,7 @@ import tomli_w
 from sojourn.digits import significant
 from sojourn.errors import UsageError
 from sojourn.provisioning import Modem, decode, encode, expand
-from sojourn.provisioning.scenarios import access, traffic
+from sojourn.provisioning.scenarios import access, left_out, traffic
 from sojourn.scenario import check_scenario, scenario_warnings
 from support import CommandLine
 
@@ -171,6 +171,96 @@ def test_each_mix_and_modem_makes_a_valid_scenario(mix: int, modem: Modem) -> No
     document = {"schema": 1, "name": "x", "duration": "1 s"}
     document |= {"access": access(service), "traffic": traffic(mix)}
     assert check_scenario(tomli_w.dumps(document)) == []
+
+
+SEVERAL = """schema = 1
+[[tlv]]
+network_access = 1
+[[tlv]]
+[tlv.upstream_service_flow]
+service_flow_reference = 1
+max_sustained_rate = "20 Mb/s"
+max_traffic_burst = "250 kB"
+aqm = { latency_histogram = [50, 100, 500] }
+[[tlv]]
+[tlv.upstream_service_flow]
+service_flow_reference = 3
+max_sustained_rate = "2 Mb/s"
+max_traffic_burst = "20 kB"
+scheduling_type = 7
+guaranteed_grant_rate = "1 Mb/s"
+guaranteed_request_interval = 1500
+[[tlv]]
+[tlv.downstream_service_flow]
+service_flow_reference = 2
+max_sustained_rate = "100 Mb/s"
+max_traffic_burst = "1250 kB"
+[[tlv]]
+[tlv.downstream_service_flow]
+service_flow_reference = 4
+max_sustained_rate = "5 Mb/s"
+[[tlv]]
+[tlv.upstream_classifier]
+classifier_reference = 1
+service_flow_reference = 3
+rule_priority = 5
+ip = { protocol = 17, destination_port_start = 6000, destination_port_end = 6010 }
+"""
+"""Two service flows each way, and a rule for the games of each mix."""
+
+
+def test_a_second_service_flow_is_simulated_or_told(sojourn: CommandLine, tmp_path: Path) -> None:
+    service = expand(encode(SEVERAL, b"SOJOURN"))
+    assert service.summary["upstream"] == "1 SF, docsis-pie, 20 Mb/s + 1 SF beside it"
+    upstream = access(service)["upstream"]
+    (flow,) = upstream["service_flow"]
+    assert (flow["name"], flow["member"], flow["rate"]) == ("sf-3", False, "2000000 b/s")
+    assert flow["proactive"]["request_interval"] == "1500 us"
+    rule, others = upstream["classifier"]
+    assert (rule["to"], rule["protocol"]) == ("sf-3", "udp")
+    assert rule["destination_port"] == [6000, 6010]
+    assert rule["priority"] > others.get("priority", 0)
+    assert upstream["latency_histogram"]["edges"] == ["500 us", "1000 us", "5000 us"]
+    (told,) = left_out(service)
+    assert "4 downstream left out" in told
+    old = access(expand(encode(SEVERAL, b"SOJOURN"), modem="3.0"))["upstream"]
+    assert "service_flow" not in old
+    file = tmp_path / "several.cm"
+    file.write_bytes(encode(SEVERAL, b"SOJOURN").octets)
+    table = sojourn("provision", "expand", str(file))
+    assert "service flow 3" in table.stdout
+    assert "protocol 17, destination port 6000 to 6010" in table.stdout
+    asked = ("provision", "simulate", str(file), "--mix", "3", "--duration", "5 s", "--seeds", "1")
+    asked += ("--before", "3.1", "--no-figures", "--json", "--store", str(tmp_path / "store"))
+    done = sojourn(*asked, "--out", str(tmp_path / "out"))
+    assert done.status == 0, done.stderr
+    assert told in done.json()["notes"]
+    # A game with a service flow and grants of its own waits for no upload: a packet of 110 B takes some milliseconds.
+    rows = {(row["traffic"], row["metric"]): row for row in done.json()["rows"]}
+    assert rows["unmarked-upstream", "delay_p99"]["after"] < 5.0
+
+
+def test_activity_detection_that_is_forbidden_leaves_the_grants_as_they_are() -> None:
+    text = SEVERAL.replace(
+        "_interval = 1500", "_interval = 1500\npgs_activity_detection_disable = 1"
+    )
+    (flow,) = access(expand(encode(text)))["upstream"]["service_flow"]
+    assert flow["proactive"] == {"kind": "basic", "rate": "1000000 b/s"}
+
+
+def test_rules_of_a_profile_replace_those_for_ecn() -> None:
+    tables = Path(TABLES).read_text()
+    file = decode(NAMES, b"SOJOURN")
+    assert "classifier" not in access(expand(file, tables, modem="3.1-lld"))["upstream"]
+    own = tables.replace(
+        'low_latency_scn = "tier-20-us-ll"',
+        'low_latency_scn = "tier-20-us-ll"\nclassifier = [{ tos = "a8 a8 fc" }]',
+    )
+    upstream = access(expand(file, own, modem="3.1-lld"))["upstream"]
+    assert upstream["classifier"] == [
+        {"to": "low-latency", "tos": [0xA8, 0xA8, 0xFC], "priority": 1},
+        {"to": "classic"},
+    ]
 
 
 def test_a_burst_that_nobody_says_is_left_to_the_link() -> None:

@@ -2,7 +2,8 @@
 //!
 //! Source: White 2019 §5.1, §5.3.1 to §5.3.3: a service class name is looked up among Aggregate QoS Profiles first,
 //! if modem and CMTS support low-latency DOCSIS; explicit values override; an aggregate may also be explicit.
-//! Deviations: the source leaves open which explicit parameters of an expanded service flow go where. Rate, burst, peak
+//! Deviations: of several aggregates of a direction the first counts. The source leaves open which explicit parameters of
+//! an expanded service flow go where. Rate, burst, peak
 //! rate, reserved rate and priority go to the aggregate, all others to the classic service flow. What an explicit
 //! aggregate becomes without support is unconfirmed: one classic service flow with its rates.
 
@@ -19,7 +20,9 @@ use crate::parameter::{
     fill_defaults,
 };
 use crate::role::Role;
-use crate::service::{AggregateServiceFlow, Service, ServiceConfig, ServiceFlow};
+use crate::service::{
+    AggregateServiceFlow, Beside, FurtherFlow, Service, ServiceConfig, ServiceFlow,
+};
 use crate::tables::{Entry, Tables, Way};
 use crate::text::rate_scale;
 use crate::tlv;
@@ -69,6 +72,8 @@ pub fn expand(
         choices,
         issues: examination.issues,
         others: Vec::new(),
+        beside: Beside::default(),
+        further: Vec::new(),
     };
     for issue in &mut expander.issues {
         if choices.allow_bad_mic && ["E-CM-MIC", "E-CMTS-MIC"].contains(&issue.code) {
@@ -115,6 +120,10 @@ struct Expander<'a> {
     choices: Choices,
     issues: Vec<Issue>,
     others: Vec<usize>,
+    /// What the present direction has beside its first service flow or aggregate.
+    beside: Beside,
+    /// References of these service flows.
+    further: Vec<u64>,
 }
 
 impl<'a> Expander<'a> {
@@ -126,11 +135,15 @@ impl<'a> Expander<'a> {
             );
         }
         let upstream = self.direction(UP);
+        let beside_upstream = core::mem::take(&mut self.beside);
         let downstream = self.direction(DOWN);
+        let beside_downstream = core::mem::take(&mut self.beside);
         let others = core::mem::take(&mut self.others);
         Some(ServiceConfig {
             upstream: upstream?,
             downstream: downstream?,
+            beside_upstream,
+            beside_downstream,
             low_latency_disabled: self.low_latency_disabled(),
             bad_mic,
             others,
@@ -150,6 +163,7 @@ impl<'a> Expander<'a> {
     }
 
     fn direction(&mut self, codes: Codes) -> Option<Service> {
+        self.further.clear();
         let file = self.file;
         if let Some(class) = file.all(4).next() {
             return Some(self.class_of_service(class, codes));
@@ -159,11 +173,15 @@ impl<'a> Expander<'a> {
         let member_of = |flow: &Tlv| flow.last(36).and_then(Tlv::number);
         if let Some((aggregate, rest)) = aggregates.split_first() {
             let reference = asf_reference(aggregate);
-            let (members, alone): (Vec<&Tlv>, Vec<&Tlv>) = flows
+            let (members, others): (Vec<&Tlv>, Vec<&Tlv>) = flows
                 .into_iter()
                 .partition(|flow| reference.is_some() && member_of(flow) == reference);
+            let (of_others, alone): (Vec<&Tlv>, Vec<&Tlv>) = others
+                .into_iter()
+                .partition(|flow| member_of(flow).is_some());
             self.leave_out(rest, "aggregate", codes.aggregate);
-            self.leave_out(&alone, "service flow", codes.flow);
+            self.leave_out(&of_others, "member of another aggregate", codes.flow);
+            self.beside(&alone, false, codes);
             return self.explicit(aggregate, &members, codes);
         }
         let Some((flow, rest)) = flows.split_first() else {
@@ -172,16 +190,58 @@ impl<'a> Expander<'a> {
                 .push(Issue::new("E-NO-SERVICE", message).about(codes.flow.to_string()));
             return None;
         };
-        self.leave_out(rest, "service flow", codes.flow);
-        self.flow(flow, codes)
+        self.beside(rest, false, codes);
+        let service = self.flow(flow, codes)?;
+        if let Service::Single(only) = &service {
+            self.rules_of_one(only.reference, codes);
+        }
+        Some(service)
+    }
+
+    /// Service flows beside the first one or its aggregate, or further `members` of it.
+    fn beside(&mut self, flows: &[&Tlv], member: bool, codes: Codes) {
+        for tlv in flows {
+            let name = tlv.last(4).and_then(Tlv::as_text);
+            let is_pair = name.is_some_and(|name| {
+                self.has_dual_queue(codes.way) && self.tables.aqp(name, codes.way).is_some()
+            });
+            if is_pair {
+                self.leave_out(&[*tlv], "aggregate by name", codes.flow);
+                continue;
+            }
+            let parameters = self.named(tlv, codes);
+            let scheduling = number_of(&parameters, Parameter::Scheduling);
+            if codes.way == Way::Up && !matches!(scheduling, None | Some(2 | PGS)) {
+                self.leave_out(
+                    &[*tlv],
+                    "service flow with unsolicited grants or polls",
+                    codes.flow,
+                );
+                continue;
+            }
+            let reference = tlv.last(1).and_then(Tlv::number);
+            let rate = number_of(&parameters, Parameter::MaxSustainedRate);
+            let flow = self.finish(Role::Further, reference, parameters, codes.way, rate);
+            self.further.extend(reference);
+            self.beside.flows.push(FurtherFlow { flow, member });
+        }
+    }
+
+    /// Rules of a direction with one service flow, and others beside it.
+    fn rules_of_one(&mut self, only: Option<u64>, codes: Codes) {
+        if self.beside.flows.is_empty() {
+            return;
+        }
+        self.beside.classifiers = self.rules(codes, |target| match target {
+            Some(_) if target == only => Role::Only,
+            _ => Role::Other,
+        });
     }
 
     /// Remembers and tells what does not become part of the service.
     fn leave_out(&mut self, tlvs: &[&Tlv], what: &str, code: u8) {
         for tlv in tlvs {
-            let message = format!(
-                "a further {what} of this direction is left out: a modem is simulated with one"
-            );
+            let message = format!("a further {what} of this direction is left out");
             self.issues
                 .push(Issue::new("W-LEFT-OUT", message).at(tlv.offset, code.to_string()));
             self.others.push(tlv.offset);
@@ -323,19 +383,29 @@ impl<'a> Expander<'a> {
             .find(|flow| marked.is_none() || flow_of(flow) != marked);
         let is_low_latency =
             tlv.last(42).is_some() || profile.is_some_and(|profile| profile.low_latency);
-        if members.len() > 2 {
+        if is_low_latency && members.len() > 2 {
             let code = if self.choices.strict {
                 "E-ASF-MEMBERS"
             } else {
                 "W-ASF-MEMBERS"
             };
             let message = format!(
-                "{} members; the first classic and the low-latency one count",
+                "{} members of a low-latency aggregate; all but the first classic and the low-latency one stand beside them",
                 members.len()
             );
             self.issues
                 .push(Issue::new(code, message).at(tlv.offset, codes.aggregate.to_string()));
         }
+        let is_pair = is_low_latency && self.has_dual_queue(codes.way);
+        let further: Vec<&Tlv> = members
+            .iter()
+            .copied()
+            .filter(|flow| Some(flow.offset) != classic.map(|tlv| tlv.offset))
+            .filter(|flow| {
+                !is_low_latency || Some(flow.offset) != low_latency.map(|tlv| tlv.offset)
+            })
+            .collect();
+        self.beside(&further, true, codes);
         let member = |expander: &mut Self, flow: Option<&Tlv>| {
             flow.map(|flow| (flow_of(flow), expander.named(flow, codes)))
         };
@@ -343,19 +413,13 @@ impl<'a> Expander<'a> {
             (classic.and_then(flow_of), low_latency.and_then(flow_of));
         let classic = member(self, classic);
         let low_latency = member(self, low_latency);
-        if !is_low_latency || !self.has_dual_queue(codes.way) {
+        if !is_pair {
             if is_low_latency {
                 let message =
                     "modem or CMTS does not support low-latency DOCSIS: one classic service flow";
                 let issue = Issue::new("W-ASF-COLLAPSED", message);
                 self.issues
                     .push(issue.at(tlv.offset, codes.aggregate.to_string()));
-            } else if members.len() > 1 {
-                let message = "a plain aggregate of several service flows cannot be simulated";
-                self.issues.push(
-                    Issue::new("E-ASF-MEMBERS", message)
-                        .at(tlv.offset, codes.aggregate.to_string()),
-                );
             }
             let (reference, mut parameters) = classic.unwrap_or_default();
             for parameter in OF_THE_WHOLE {
@@ -364,13 +428,9 @@ impl<'a> Expander<'a> {
                 }
             }
             let rate = number_of(&parameters, Parameter::MaxSustainedRate);
-            return Some(Service::Single(Box::new(self.finish(
-                Role::Only,
-                reference,
-                parameters,
-                codes.way,
-                rate,
-            ))));
+            let only = self.finish(Role::Only, reference, parameters, codes.way, rate);
+            self.rules_of_one(reference, codes);
+            return Some(Service::Single(Box::new(only)));
         }
         let rules = self.rules(codes, |target| match target {
             Some(target) if Some(target) == low_reference => Role::LowLatency,
@@ -526,8 +586,13 @@ impl<'a> Expander<'a> {
             if tlv.last(6).and_then(Tlv::number) == Some(0) {
                 continue;
             }
-            let rule = Classifier::read(tlv, role(tlv.last(3).and_then(Tlv::number)));
-            if !rule.others.is_empty() {
+            let target = tlv.last(3).and_then(Tlv::number);
+            let to = match target {
+                Some(flow) if self.further.contains(&flow) => Role::Further,
+                target => role(target),
+            };
+            let rule = Classifier::read(tlv, to);
+            if to != Role::Other && !rule.others.is_empty() {
                 let message = format!(
                     "criteria {} are not looked at, so it never matches",
                     rule.others.join(", ")

@@ -7,14 +7,16 @@
 use core::fmt;
 use core::str::FromStr;
 
-use crate::classifier::Classifier;
+use crate::classifier::{Classifier, Criteria};
 use crate::file::{File, Tlv};
 use crate::issue::Issue;
 use crate::parameter::{
     About, Form, Leaf, OF_AGGREGATES, OF_FLOWS, Origin, Parameter, Parameters, Setting,
 };
 use crate::role::Role;
-use crate::service::{AggregateServiceFlow, Service, ServiceConfig, ServiceFlow};
+use crate::service::{
+    AggregateServiceFlow, Beside, FurtherFlow, Service, ServiceConfig, ServiceFlow,
+};
 use crate::text::rate_scale;
 use crate::tlv::{self, Kind};
 
@@ -89,8 +91,8 @@ pub fn from_service(service: &ServiceConfig, style: Style) -> Result<File, Vec<I
     if service.low_latency_disabled {
         tlvs.push(Tlv::octets(91, [1]));
     }
-    tlvs.extend(writer.direction(&service.upstream, UP));
-    tlvs.extend(writer.direction(&service.downstream, DOWN));
+    tlvs.extend(writer.direction(&service.upstream, &service.beside_upstream, UP));
+    tlvs.extend(writer.direction(&service.downstream, &service.beside_downstream, DOWN));
     let mut file = File {
         tlvs,
         ..File::default()
@@ -140,14 +142,32 @@ impl Writer {
             .push(Issue::new("E-STYLE", message).about(about));
     }
 
-    fn direction(&mut self, service: &Service, codes: Codes) -> Vec<Tlv> {
+    fn direction(&mut self, service: &Service, beside: &Beside, codes: Codes) -> Vec<Tlv> {
+        if !beside.flows.is_empty() && self.style != Style::Explicit {
+            let message = "service flows beside the first one need the style explicit";
+            self.refuse(codes.flow.to_string(), message);
+        }
         match (self.style, service) {
             (Style::Names, _) => self.name(service, codes),
-            (_, Service::Single(flow)) => {
+            (_, Service::Single(flow)) if beside.flows.iter().any(|flow| flow.member) => {
+                let message = "a plain aggregate is not written";
+                self.refuse(codes.aggregate.to_string(), message);
                 let reference = self.reference();
                 vec![self.flow(codes, reference, Vec::new(), flow)]
             }
-            (Style::Explicit, Service::Aggregate(aggregate)) => self.aggregate(aggregate, codes),
+            (_, Service::Single(flow)) => {
+                let reference = self.reference();
+                let mut tlvs = vec![self.flow(codes, reference, Vec::new(), flow)];
+                let mut known = self.beside(beside, None, codes, &mut tlvs);
+                known.push((flow.reference, reference));
+                let can_match = |rule: &&Classifier| rule.can_match();
+                let rules: Vec<&Classifier> = beside.classifiers.iter().filter(can_match).collect();
+                self.rules(&rules, |rule| reference_of(&known, rule), codes, &mut tlvs);
+                tlvs
+            }
+            (Style::Explicit, Service::Aggregate(aggregate)) => {
+                self.aggregate(aggregate, beside, codes)
+            }
             (Style::Legacy, Service::Aggregate(_)) => {
                 let message = "two service flows that share a rate need an aggregate";
                 self.refuse(codes.aggregate.to_string(), message);
@@ -211,8 +231,70 @@ impl Writer {
         self.references.to_be_bytes()
     }
 
+    /// Further service flows, and the references that they get for those of the file.
+    fn beside(
+        &mut self,
+        beside: &Beside,
+        aggregate: Option<&Tlv>,
+        codes: Codes,
+        tlvs: &mut Vec<Tlv>,
+    ) -> Vec<(Option<u64>, [u8; 2])> {
+        let mut known = Vec::new();
+        for further in &beside.flows {
+            let reference = self.reference();
+            known.push((further.flow.reference, reference));
+            let parts = aggregate.filter(|_| further.member).cloned();
+            tlvs.push(self.flow(codes, reference, parts.into_iter().collect(), &further.flow));
+        }
+        known
+    }
+
+    /// Rules in their order; `target` says the reference of the service flow that one leads to.
+    fn rules(
+        &mut self,
+        rules: &[&Classifier],
+        target: impl Fn(&Classifier) -> Option<[u8; 2]>,
+        codes: Codes,
+        tlvs: &mut Vec<Tlv>,
+    ) {
+        let mut number = 0_u16;
+        for (place, rule) in rules.iter().enumerate() {
+            // The order is what counts; a higher priority comes first.
+            let Ok(priority) = u8::try_from(rules.len() - 1 - place) else {
+                let message = format!("{} rules, and at most 256 have an order", rules.len());
+                self.refuse(codes.classifier.to_string(), message);
+                break;
+            };
+            let Some(to) = target(rule) else { continue };
+            let of_tos = |family| {
+                let tos = rule.criteria.tos.unwrap_or_default();
+                vec![Tlv::of(family, vec![Tlv::octets(1, tos)])]
+            };
+            let criteria = if rule.tlvs.is_empty() {
+                vec![of_tos(9), of_tos(12)]
+            } else {
+                vec![rule.tlvs.clone()]
+            };
+            for criteria in criteria {
+                number += 1;
+                let mut parts = vec![
+                    Tlv::octets(1, number.to_be_bytes()),
+                    Tlv::octets(3, to),
+                    Tlv::octets(5, [priority]),
+                ];
+                parts.extend(criteria);
+                tlvs.push(Tlv::of(codes.classifier, parts));
+            }
+        }
+    }
+
     /// An aggregate, its members and its rules.
-    fn aggregate(&mut self, aggregate: &AggregateServiceFlow, codes: Codes) -> Vec<Tlv> {
+    fn aggregate(
+        &mut self,
+        aggregate: &AggregateServiceFlow,
+        beside: &Beside,
+        codes: Codes,
+    ) -> Vec<Tlv> {
         let (classic, low_latency) = (self.reference(), self.reference());
         let reference = Tlv::octets(36, classic);
         let mark = Tlv::of(42, vec![Tlv::octets(1, low_latency)]);
@@ -225,7 +307,13 @@ impl Writer {
         );
         let mut tlvs = vec![Tlv::of(codes.aggregate, parts)];
         tlvs.push(self.flow(codes, classic, vec![reference.clone()], &aggregate.classic));
-        tlvs.push(self.flow(codes, low_latency, vec![reference], &aggregate.low_latency));
+        tlvs.push(self.flow(
+            codes,
+            low_latency,
+            vec![reference.clone()],
+            &aggregate.low_latency,
+        ));
+        let known = self.beside(beside, Some(&reference), codes, &mut tlvs);
         let rules: Vec<&Classifier> = aggregate
             .classifiers
             .iter()
@@ -235,30 +323,12 @@ impl Writer {
             let message = "a CMTS adds its own rules where none leads to the low-latency queue";
             self.refuse(codes.classifier.to_string(), message);
         }
-        for (place, rule) in rules.iter().enumerate() {
-            // The order is what counts; a higher priority comes first.
-            let Ok(priority) = u8::try_from(rules.len() - 1 - place) else {
-                let message = format!("{} rules, and at most 256 have an order", rules.len());
-                self.refuse(codes.classifier.to_string(), message);
-                break;
-            };
-            let to = if rule.to == Role::LowLatency {
-                low_latency
-            } else {
-                classic
-            };
-            let tos = rule.tos.unwrap_or_default();
-            for (family, criterion) in [(0, 9), (1, 12)] {
-                let number = u16::try_from(2 * place + family + 1).unwrap_or(u16::MAX);
-                let parts = vec![
-                    Tlv::octets(1, number.to_be_bytes()),
-                    Tlv::octets(3, to),
-                    Tlv::octets(5, [priority]),
-                    Tlv::of(criterion, vec![Tlv::octets(1, tos)]),
-                ];
-                tlvs.push(Tlv::of(codes.classifier, parts));
-            }
-        }
+        let target = |rule: &Classifier| match rule.to {
+            Role::LowLatency => Some(low_latency),
+            Role::Further => reference_of(&known, rule),
+            _ => Some(classic),
+        };
+        self.rules(&rules, target, codes, &mut tlvs);
         tlvs
     }
 
@@ -363,6 +433,12 @@ impl Writer {
     }
 }
 
+/// The reference of the service flow that a rule leads to.
+fn reference_of(known: &[(Option<u64>, [u8; 2])], rule: &Classifier) -> Option<[u8; 2]> {
+    let found = known.iter().find(|(flow, _)| *flow == rule.flow)?;
+    Some(found.1)
+}
+
 /// A number in as many octets as its row of the table says.
 fn octets_of(path: &[u8], number: u64) -> Option<Vec<u8>> {
     let Kind::Number(octets) = tlv::of(path)?.kind else {
@@ -397,6 +473,21 @@ impl ServiceConfig {
     pub fn simulates_as(&self, other: &Self) -> bool {
         self.upstream.simulates_as(&other.upstream)
             && self.downstream.simulates_as(&other.downstream)
+            && self.beside_upstream.simulates_as(&other.beside_upstream)
+            && self
+                .beside_downstream
+                .simulates_as(&other.beside_downstream)
+    }
+}
+
+impl Beside {
+    fn simulates_as(&self, other: &Self) -> bool {
+        let same = |(one, other): (&FurtherFlow, &FurtherFlow)| {
+            one.member == other.member && one.flow.simulates_as(&other.flow)
+        };
+        self.flows.len() == other.flows.len()
+            && self.flows.iter().zip(&other.flows).all(same)
+            && rules(&self.classifiers) == rules(&other.classifiers)
     }
 }
 
@@ -408,7 +499,7 @@ impl Service {
                 values(&one.parameters) == values(&other.parameters)
                     && one.classic.simulates_as(&other.classic)
                     && one.low_latency.simulates_as(&other.low_latency)
-                    && rules(one) == rules(other)
+                    && rules(&one.classifiers) == rules(&other.classifiers)
             }
             _ => false,
         }
@@ -433,12 +524,11 @@ fn values(parameters: &Parameters) -> Vec<(Parameter, &Setting)> {
         .collect()
 }
 
-fn rules(aggregate: &AggregateServiceFlow) -> Vec<(Role, Option<[u8; 3]>)> {
-    let mut rules: Vec<(Role, Option<[u8; 3]>)> = aggregate
-        .classifiers
+fn rules(classifiers: &[Classifier]) -> Vec<(Role, &Criteria)> {
+    let mut rules: Vec<(Role, &Criteria)> = classifiers
         .iter()
         .filter(|rule| rule.can_match())
-        .map(|rule| (rule.to, rule.tos))
+        .map(|rule| (rule.to, &rule.criteria))
         .collect();
     rules.dedup();
     rules

@@ -26,7 +26,7 @@ pub mod text;
 pub mod tlv;
 
 pub use check::{Examination, examine};
-pub use classifier::Classifier;
+pub use classifier::{Classifier, Criteria};
 pub use diff::{Difference, diff};
 pub use expand::{Choices, Expansion, expand};
 pub use file::{File, Format, Tlv, TooLong, Value};
@@ -36,5 +36,5 @@ pub use issue::{Issue, Issues, Severity};
 pub use listing::{Line, list};
 pub use parameter::{Leaf, Origin, Parameter, Parameters, Setting};
 pub use role::Role;
-pub use service::{AggregateServiceFlow, Service, ServiceConfig, ServiceFlow};
+pub use service::{AggregateServiceFlow, Beside, FurtherFlow, Service, ServiceConfig, ServiceFlow};
 pub use tables::{Docsis, Tables};

@@ -20,6 +20,8 @@ pub enum Parameter {
     Scheduling,
     GuaranteedGrantRate,
     GuaranteedGrantInterval,
+    GuaranteedRequestInterval,
+    ActivityDetectionDisable,
     IpTosOverwrite,
     BufferMinimum,
     BufferTarget,
@@ -84,7 +86,7 @@ const MIB: &str = "DOCS-IETF-QOS-MIB";
 const NS3: &str = "the ns-3 model of DOCSIS";
 
 /// Parameters of service flows.
-pub(crate) static OF_FLOWS: [About; 18] = about! {
+pub(crate) static OF_FLOWS: [About; 20] = about! {
     TrafficPriority "traffic_priority" [7], Number "" Some((0, MIB));
     MaxSustainedRate "max_sustained_rate" [8], Rate "b/s" Some((0, MIB));
     MaxTrafficBurst "max_traffic_burst" [9], Bytes "B" Some((3044, MIB));
@@ -93,6 +95,8 @@ pub(crate) static OF_FLOWS: [About; 18] = about! {
     Scheduling "scheduling" [15], Number "" Some((2, "best effort"));
     GuaranteedGrantRate "ggr" [45], Rate "b/s" None;
     GuaranteedGrantInterval "ggi_us" [44], Microseconds "us" None;
+    GuaranteedRequestInterval "gri_us" [46], Microseconds "us" None;
+    ActivityDetectionDisable "activity_detection_disable" [49], Number "" None;
     IpTosOverwrite "ip_tos_overwrite" [23], Octets "" None;
     BufferMinimum "buffer_minimum" [35, 1], Bytes "B" None;
     BufferTarget "buffer_target" [35, 2], Bytes "B" None;

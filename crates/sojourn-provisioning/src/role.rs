@@ -12,6 +12,8 @@ pub enum Role {
     Classic,
     /// It carries what builds none.
     LowLatency,
+    /// It stands beside the first service flow, or is a further member of its aggregate.
+    Further,
     /// It is not looked at any further.
     Other,
 }

@@ -39,6 +39,26 @@ pub struct AggregateServiceFlow {
     pub classifiers: Vec<Classifier>,
 }
 
+/// A service flow beside the first one, or a further member of its aggregate.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FurtherFlow {
+    /// The service flow.
+    #[serde(flatten)]
+    pub flow: ServiceFlow,
+    /// It shares the rate of the aggregate.
+    pub member: bool,
+}
+
+/// What a direction has beside its first service flow or aggregate.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Beside {
+    /// Service flows, in the order of the file.
+    pub flows: Vec<FurtherFlow>,
+    /// Rules of a direction without a low-latency aggregate, in the order in which they are tried; without a match a
+    /// packet goes to the first service flow.
+    pub classifiers: Vec<Classifier>,
+}
+
 /// What a modem gets in one direction.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
@@ -56,11 +76,15 @@ pub struct ServiceConfig {
     pub upstream: Service,
     /// To the subscriber.
     pub downstream: Service,
+    /// Further service flows from the subscriber.
+    pub beside_upstream: Beside,
+    /// Further service flows to the subscriber.
+    pub beside_downstream: Beside,
     /// Whether the file forbids low-latency DOCSIS to a modem that could have it.
     pub low_latency_disabled: bool,
     /// Whether the digests of the file are wrong, and it was expanded all the same.
     pub bad_mic: bool,
-    /// Service flows and aggregates of the file beside the primary ones, by octet: nothing is said of them.
+    /// Service flows and aggregates of the file that are left out, by octet: nothing is said of them.
     pub others: Vec<usize>,
 }
 
@@ -90,6 +114,16 @@ impl AggregateServiceFlow {
     /// A parameter that is a number.
     pub fn number(&self, parameter: Parameter) -> Option<u64> {
         number(&self.parameters, parameter)
+    }
+}
+
+impl Beside {
+    /// What is there, in words to follow those of the service: ` + 1 SF`.
+    pub fn summary(&self) -> String {
+        match self.flows.len() {
+            0 => String::new(),
+            number => format!(" + {number} SF beside it"),
+        }
     }
 }
 

@@ -12,7 +12,6 @@ use toml::de::{DeTable, DeValue};
 use crate::classifier::{Classifier, NQB};
 use crate::issue::Issue;
 use crate::parameter::{About, Form, Leaf, OF_AGGREGATES, OF_FLOWS, Origin, Parameters, Setting};
-use crate::role::Role;
 use crate::text::unhex;
 
 /// Generation of a modem.
@@ -373,17 +372,14 @@ impl Reader<'_> {
                 .and_then(unhex)
                 .and_then(|octets| <[u8; 3]>::try_from(octets).ok());
             match tos {
-                Some(tos) => classifiers.push(Classifier {
-                    priority: 0,
-                    to: Role::LowLatency,
-                    tos: Some(tos),
-                    others: Vec::new(),
-                    origin: Origin::Table {
+                Some(tos) => classifiers.push(Classifier::of_tos(
+                    tos,
+                    Origin::Table {
                         table: "aqp",
                         name: name.to_owned(),
                         key: "classifier".to_owned(),
                     },
-                }),
+                )),
                 None => self.refuse(
                     rule.span().start,
                     &format!("{path}.classifier"),

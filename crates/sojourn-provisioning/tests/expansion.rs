@@ -12,7 +12,7 @@ use std::path::Path;
 
 use sojourn_provisioning::{
     AggregateServiceFlow, Choices, Docsis, Expansion, File, Format, Origin, Parameter, Role,
-    Secret, Service, Setting, Tables, expand, seal, text,
+    Secret, Service, Setting, Style, Tables, expand, from_service, seal, text,
 };
 
 const TABLES: &str = include_str!("tables.toml");
@@ -385,17 +385,30 @@ fn proactive_grants_above_their_share_are_told() {
     assert!(codes(&expanded(&file, &collapsed)).contains(&"W-ASF-COLLAPSED"));
 }
 
+/// A service flow as text; `more` are further settings.
+fn flow(kind: &str, reference: u8, more: &str) -> String {
+    format!(
+        "[[tlv]]\n[tlv.{kind}_service_flow]\nservice_flow_reference = {reference}\nmax_sustained_rate = \"9 Mb/s\"\n{more}\n"
+    )
+}
+
+/// A classifier to a service flow as text.
+fn rule(kind: &str, flow: u8, more: &str) -> String {
+    format!(
+        "[[tlv]]\n[tlv.{kind}_classifier]\nclassifier_reference = {flow}\nservice_flow_reference = {flow}\n{more}\n"
+    )
+}
+
 #[test]
 fn what_a_modem_is_not_simulated_with_is_told() {
-    let flow = |kind: &str, reference: u8| {
-        format!(
-            "[[tlv]]\n[tlv.{kind}]\nservice_flow_reference = {reference}\nmax_sustained_rate = \"9 Mb/s\"\n"
-        )
-    };
-    let (up, down) = ("upstream_service_flow", "downstream_service_flow");
-    let alone = flow(up, 1) + &flow(down, 2);
+    let alone = flow("upstream", 1, "") + &flow("downstream", 2, "");
     assert!(!codes(&expanded(&written(&alone), &tables())).contains(&"W-LEFT-OUT"));
-    let file = written(&(alone + &flow(up, 3) + &flow(down, 4)));
+    // Unsolicited grants, and a second aggregate by name.
+    let file = written(
+        &(alone
+            + &flow("upstream", 3, "scheduling_type = 6")
+            + &flow("downstream", 4, "service_class_name = \"tier-100-ds\"")),
+    );
     let expansion = expanded(&file, &tables());
     let offsets: Vec<usize> = expansion
         .issues
@@ -405,6 +418,96 @@ fn what_a_modem_is_not_simulated_with_is_told() {
         .collect();
     assert_eq!(offsets.len(), 2, "{:?}", expansion.issues);
     assert_eq!(offsets, expansion.service.unwrap().others);
+}
+
+#[test]
+fn further_service_flows_and_their_classifiers_are_expanded() {
+    let file = written(
+        &(flow("upstream", 1, "")
+            + &flow("upstream", 3, "traffic_priority = 5")
+            + &flow("downstream", 2, "")
+            + &rule(
+                "upstream",
+                3,
+                "rule_priority = 7\nip = { protocol = 17, destination_port_start = 6000, destination_port_end = 6010, \
+                 destination_address = \"203.0.113.0\", destination_mask = \"255.255.255.0\" }",
+            )
+            + &rule(
+                "upstream",
+                1,
+                "rule_priority = 9\nip = { source_mask = \"255.0.255.0\" }",
+            )),
+    );
+    let expansion = expanded(&file, &tables());
+    assert!(
+        codes(&expansion).contains(&"W-CRITERIA"),
+        "a mask without an address"
+    );
+    let service = expansion.service.unwrap();
+    assert_eq!(service.upstream.summary(), "1 SF, docsis-pie, 9 Mb/s");
+    assert_eq!(service.beside_upstream.summary(), " + 1 SF beside it");
+    let further = &service.beside_upstream.flows[0];
+    assert_eq!((further.flow.reference, further.member), (Some(3), false));
+    assert_eq!(further.flow.number(Parameter::TrafficPriority), Some(5));
+    let rules = &service.beside_upstream.classifiers;
+    assert_eq!(rules.len(), 2);
+    assert_eq!((rules[0].to, rules[0].others.len()), (Role::Only, 1));
+    let criteria = &rules[1].criteria;
+    assert_eq!((rules[1].to, rules[1].flow), (Role::Further, Some(3)));
+    assert_eq!(criteria.protocol, Some(17));
+    assert_eq!(criteria.destination.as_deref(), Some("203.0.113.0/24"));
+    assert_eq!(criteria.destination_port, Some([6000, 6010]));
+    assert_eq!(criteria.source, None);
+    // As a file again it stands for the same service.
+    let again = from_service(&service, Style::Explicit).unwrap();
+    let again = expanded(&sealed(again), &tables()).service.unwrap();
+    assert!(service.simulates_as(&again), "{again:?}");
+    for style in [Style::Names, Style::Legacy] {
+        let refused = from_service(&service, style).unwrap_err();
+        assert!(refused.iter().any(|issue| issue.path == "24"), "{style}");
+    }
+}
+
+fn sealed(mut file: File) -> File {
+    seal(&mut file, Some(&secret())).unwrap();
+    file
+}
+
+#[test]
+fn a_plain_aggregate_is_its_first_member_and_those_beside_it() {
+    let of = "aggregate_service_flow_reference = 1";
+    let file = written(
+        &(flow("upstream", 1, of)
+            + &flow("upstream", 3, of)
+            + &flow("downstream", 2, "")
+            + "[[tlv]]\n[tlv.upstream_aggregate_service_flow]\naggregate_service_flow_reference = 1\n\
+               max_sustained_rate = \"16 Mb/s\"\n"),
+    );
+    let service = expanded(&file, &tables()).service.unwrap();
+    assert_eq!(service.upstream.rate(), 16_000_000);
+    let further = &service.beside_upstream.flows;
+    assert_eq!(further.len(), 1);
+    assert!(further[0].member);
+}
+
+#[test]
+fn a_request_interval_and_activity_detection_are_expanded() {
+    let file = written(
+        &(flow(
+            "upstream",
+            1,
+            "scheduling_type = 7\nguaranteed_grant_rate = \"2 Mb/s\"\nguaranteed_request_interval = 1500\n\
+             pgs_activity_detection_disable = 1",
+        ) + &flow("downstream", 2, "")),
+    );
+    let Service::Single(flow) = expanded(&file, &tables()).service.unwrap().upstream else {
+        panic!("one service flow")
+    };
+    assert_eq!(
+        flow.number(Parameter::GuaranteedRequestInterval),
+        Some(1500)
+    );
+    assert_eq!(flow.number(Parameter::ActivityDetectionDisable), Some(1));
 }
 
 #[test]

@@ -143,10 +143,12 @@ fn provisioning_expand(
 ) -> PyResult<String> {
     let secret = secret.map(Secret::new);
     let (tables, expansion) = expanded(octets, tables, secret.as_ref(), &asked)?;
-    let summary = expansion
-        .service
-        .as_ref()
-        .map(|service| [service.upstream.summary(), service.downstream.summary()]);
+    let summary = expansion.service.as_ref().map(|service| {
+        [
+            service.upstream.summary() + &service.beside_upstream.summary(),
+            service.downstream.summary() + &service.beside_downstream.summary(),
+        ]
+    });
     json(&serde_json::json!({
         "service": expansion.service,
         "summary": summary,

@@ -107,14 +107,20 @@ def execute(options: Namespace) -> None:
 
 def _queue_of_bootfile(path: str) -> Mapping[str, Any]:
     """Return the upstream queue of a modem with this file; rates stay those of each home."""
+    from sojourn.cli.console import warn
     from sojourn.cli.provision_show import tell
     from sojourn.provisioning import decode, expand
     from sojourn.provisioning.configuration import read_octets
-    from sojourn.provisioning.scenarios import access
+    from sojourn.provisioning.scenarios import access, left_out
 
     service = expand(decode(read_octets(path)), file=path)
     tell(service.issues, path)
-    return access(service)["upstream"]["queue"]
+    for sentence in left_out(service):
+        warn(f"{path}: {sentence}")
+    table = access(service)["upstream"]
+    if further := sorted(set(table) - {"link", "queue"}):
+        warn(f"{path}: a trial takes the queue alone, and leaves out {', '.join(further)}")
+    return table["queue"]
 
 
 def _percent(text: str) -> float:

@@ -31,7 +31,8 @@ class Service:
     """What a modem gets."""
 
     content: Mapping[str, Any]
-    """`upstream` and `downstream`: each `single` or `aggregate`, all parameters with unit and origin."""
+    """`upstream` and `downstream`: each `single` or `aggregate`, all parameters with unit and origin; `beside_upstream` and
+    `beside_downstream`: the service flows beside these, and their classifiers."""
     summary: Mapping[str, str]
     """Both directions in a few words."""
     issues: list[Issue]
@@ -112,7 +113,7 @@ def restate(
 
     Parameters are those of `expand`, and `style`: `explicit` says every value, aggregates too; `names` only the
     names of service classes and profiles; `legacy` every value of one service flow each way. What is not part of
-    the service (addresses, software, other service flows) is left out.
+    the service (addresses, software, what `W-LEFT-OUT` names) is left out.
 
     Raises
     ------
@@ -158,20 +159,40 @@ def parameter_rows(service: Service) -> list[tuple[str, str, str, str, str]]:
     rows: list[tuple[str, str, str, str, str]] = []
     for direction in DIRECTIONS:
         part = service.content[direction]
+        beside = service.content[f"beside_{direction}"]
+        rules = beside["classifiers"]
         if part["kind"] == "single":
             rows += _flow_rows(direction, "service flow", part)
-            continue
-        rows += [
-            (direction, "aggregate", name, *_leaf(leaf))
-            for name, leaf in part["parameters"].items()
-        ]
-        rows += _flow_rows(direction, "classic", part["classic"])
-        rows += _flow_rows(direction, "low-latency", part["low_latency"])
-        for rule in part["classifiers"]:
-            tos = rule["tos"]
-            what = " ".join(f"{octet:02x}" for octet in tos) if tos else "never"
-            rows.append((direction, rule["to"], "classifier", what, _origin(rule["origin"])))
+        else:
+            rows += [
+                (direction, "aggregate", name, *_leaf(leaf))
+                for name, leaf in part["parameters"].items()
+            ]
+            rows += _flow_rows(direction, "classic", part["classic"])
+            rows += _flow_rows(direction, "low-latency", part["low_latency"])
+            rules = part["classifiers"]
+        for flow in beside["flows"]:
+            rows += _flow_rows(direction, f"service flow {flow['reference']}", flow)
+        for rule in rules:
+            to = f"service flow {rule['flow']}" if rule["to"] == "further" else rule["to"]
+            rows.append((direction, to, "classifier", _criteria(rule), _origin(rule["origin"])))
     return rows
+
+
+def _criteria(rule: Mapping[str, Any]) -> str:
+    """Say what packets a rule is for."""
+    if rule["others"]:
+        return "never"
+    tos = rule["tos"]
+    words = [" ".join(f"{octet:02x}" for octet in tos)] if tos else []
+    plain = ("protocol", "source", "destination")
+    words += [f"{key} {rule[key]}" for key in plain if rule[key] is not None]
+    for key in ("source_port", "destination_port"):
+        if rule[key] is not None:
+            first, last = rule[key]
+            ports = f"{first}" if first == last else f"{first} to {last}"
+            words.append(f"{key.replace('_', ' ')} {ports}")
+    return ", ".join(words)
 
 
 def _flow_rows(

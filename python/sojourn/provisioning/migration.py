@@ -14,7 +14,7 @@ import tomli_w
 
 from sojourn.provisioning.configuration import Configuration
 from sojourn.provisioning.expansion import DIRECTIONS, Modem, Service, expand
-from sojourn.provisioning.scenarios import access, says_burst, traffic
+from sojourn.provisioning.scenarios import access, left_out, says_burst, traffic
 
 if TYPE_CHECKING:
     from sojourn.headline import Headline
@@ -138,14 +138,14 @@ def study_files(
 
 
 def _paths(tables: dict[str, dict[str, Any]]) -> list[str]:
-    """Return the keys of links and queues, which another service has none of in common."""
-    return [
-        f"access.{direction}.{part}.{key}"
-        for direction, parts in tables.items()
-        for part, keys in parts.items()
-        for key in keys
-        if key != "kind"
-    ]
+    """Return the keys of links and queues, which another service has none of in common, and whatever stands beside them."""
+    paths: list[str] = []
+    for direction, parts in tables.items():
+        for part, keys in parts.items():
+            path = f"access.{direction}.{part}"
+            is_kind = part in ("link", "queue")
+            paths += [f"{path}.{key}" for key in keys if key != "kind"] if is_kind else [path]
+    return paths
 
 
 @dataclass(frozen=True)
@@ -243,7 +243,7 @@ def run_beside(
             report=simulation.figures,
             store=None if simulation.store is None else Store(simulation.store),
         )
-    notes: list[str] = []
+    notes = list(dict.fromkeys(itertools.chain(*map(left_out, services.values()))))
     if not all(says_burst(service.content["upstream"]) for service in services.values()):
         notes.append(
             "upstream has no maximum traffic burst (TLV 9): simulated with 100 ms at the rate; with the default of 3044 octets "

@@ -2,8 +2,8 @@
 
 Source: White 2019 Table 2 and appendix B for the mixes. What they leave out is from the experiment script of the public
 ns-3 model of DOCSIS (servers 2 to 10 ms away, transfers that pause for 0.1 s).
-Deviations: games keep their mean packet size and interval, without the spread of both; the web page is that of
-White 2012; video is a file of 3.75 MB every 5 s. Without a maximum traffic burst an upstream has that of its link, 100 ms at the rate, and not
+Deviations: games keep their mean packet size and interval, without the spread of both; video is a file of 3.75 MB every
+5 s. Without a maximum traffic burst an upstream has that of its link, 100 ms at the rate, and not
 the default of the MIB, 3044 octets, which a modem spends once in a MAP interval.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 from sojourn.errors import UsageError
 from sojourn.provisioning.expansion import DIRECTIONS, Service
 
-__all__ = ["MIXES", "NQB", "access", "says_burst", "traffic"]
+__all__ = ["MIXES", "NQB", "access", "left_out", "says_burst", "traffic"]
 
 NQB = 42
 """DSCP of the marked game (White 2019 section 2.2)."""
@@ -33,6 +33,10 @@ MIXES: Mapping[int, Mapping[str, int]] = {
 """Traffic mixes of White 2019 Table 2: people on the web, videos, and transfers each way."""
 
 STACK = "ns3-2019"
+IDLE_AFTER = "100 ms"
+"""How long a flow with a guaranteed request interval is quiet before it is polled. chosen: three packets of a game; a file cannot
+say it (White 2019 section 3.2 leaves it to the CMTS)."""
+
 GAME = {"upstream": 110, "downstream": 432}
 """Mean bytes of a game's packets (White 2019 appendix B); one every 33 ms."""
 FILES = {"mu": 14.8, "sigma": 2.0}
@@ -67,8 +71,8 @@ def traffic(mix: int) -> list[Table]:
             }
             entries.append({"name": f"{name}-{direction}", "app": app, "rtt": "4 ms", "dscp": dscp})
     if "web" in parts:
-        app = {"kind": "web", "page": "white2012", "think": "3 s", "users": parts["web"]}
-        entries.append(_connected("web", app, ["8 ms"] * 4))
+        app = {"kind": "web-3gpp", "profile": "white2019", "users": parts["web"]}
+        entries.append(_connected("web", app, "8 ms"))
     for number in range(parts.get("video", 0)):
         app: Table = {"kind": "bulk", "direction": "downstream", "file": "3.75 MB", "period": "5 s"}
         app |= {"reuse_connection": True, "start_jitter": "5 s"}
@@ -85,7 +89,7 @@ def traffic(mix: int) -> list[Table]:
     return entries
 
 
-def _connected(name: str, app: Table, rtt: str | Sequence[str]) -> Table:
+def _connected(name: str, app: Table, rtt: str) -> Table:
     return {"name": name, "app": app, "stack": STACK, "rtt": rtt}
 
 
@@ -115,11 +119,120 @@ def _direction(service: Service, direction: str) -> Table:
     if aggregate and link["kind"] == "docsis31-upstream":
         link |= {"service": "low-latency", "weight": _number(shaped, "scheduling_weight")}
         link |= _grants(part["low_latency"])
+    elif link["kind"] == "docsis31-upstream":
+        link |= _grants(part)
     if aggregate:
         link |= _own_rates(part, direction, link["kind"], rate)
     limit = f"{flow['buffer']['value']} B"
     queue = _dual_queue(part, direction, limit) if aggregate else _queue(flow, limit)
-    return {"link": link, "queue": queue}
+    beside = _beside(service, direction)
+    rules = (
+        part["classifiers"] if aggregate else service.content[f"beside_{direction}"]["classifiers"]
+    )
+    table: Table = {"link": link, "queue": queue}
+    if beside:
+        table["service_flow"] = [_service_flow(flow) for flow in beside]
+    names = {flow["reference"]: flow_name(flow) for flow in beside}
+    if names or (aggregate and not _are_usual(rules)):
+        table["classifier"] = [*_classifiers(rules, names), {"to": "classic"}]
+    return table | _histogram(part, aggregate=aggregate)
+
+
+def flow_name(flow: Mapping[str, Any]) -> str:
+    """Return what scenarios call a service flow beside the first."""
+    return f"sf-{flow['reference']}"
+
+
+def left_out(service: Service) -> list[str]:
+    """Return what a simulation of a service leaves out, each in a sentence."""
+    sentences: list[str] = []
+    for direction in DIRECTIONS:
+        flows = service.content[f"beside_{direction}"]["flows"]
+        if flows and not _beside(service, direction):
+            which = ", ".join(str(flow["reference"]) for flow in flows)
+            sentences.append(
+                f"service flows beside the first one are simulated upstream of DOCSIS 3.1 modems: {which} {direction} left out"
+            )
+        if len(_histograms(service.content[direction])) > 1:
+            sentences.append(
+                f"the latency histogram of both {direction} service flows has the edges of the low-latency one"
+            )
+    if service.content["others"]:
+        octets = ", ".join(str(octet) for octet in service.content["others"])
+        sentences.append(f"the file has more than is simulated (W-LEFT-OUT), at octet {octets}")
+    return sentences
+
+
+def _beside(service: Service, direction: str) -> list[Mapping[str, Any]]:
+    """Return the service flows that are simulated beside the first."""
+    if _kind(service, direction) != "docsis31-upstream":
+        return []
+    return service.content[f"beside_{direction}"]["flows"]
+
+
+def _service_flow(flow: Mapping[str, Any]) -> Table:
+    parameters = flow["parameters"]
+    rate = _number(parameters, "max_sustained_rate")
+    if not rate and not flow["member"]:
+        raise UsageError(
+            f"service flow {flow['reference']} upstream has no maximum sustained rate",
+            "a service flow outside an aggregate without a limit cannot be simulated; say a rate",
+        )
+    table: Table = {"name": flow_name(flow), "member": flow["member"]}
+    if rate:
+        table |= {"rate": f"{rate} b/s", "burst": f"{_number(parameters, 'max_traffic_burst')} B"}
+    if priority := _number(parameters, "traffic_priority"):
+        table["traffic_priority"] = priority
+    buffer = flow["buffer"]
+    limit = f"{buffer['value']} B" if buffer else "100 ms"
+    return table | _grants(flow) | {"queue": _queue(flow, limit)}
+
+
+PROTOCOLS = {1: "icmp", 6: "tcp", 17: "udp", 58: "icmp", 257: "tcp-or-udp"}
+"""Protocols of simulated packets, and what else rules have a word for."""
+
+
+def _classifiers(rules: Sequence[Mapping[str, Any]], names: Mapping[int, str]) -> list[Table]:
+    """Say the rules of a file, in their order; those of which no simulated packet is are left out."""
+    targets = {"low-latency": "low-latency", "further": None}
+    tables: list[Table] = []
+    for rule in rules:
+        protocol = rule["protocol"]
+        if rule["others"] or (protocol is not None and protocol not in PROTOCOLS):
+            continue
+        to = targets.get(rule["to"], "classic") or names.get(rule["flow"])
+        if to is None:
+            continue
+        table: Table = {"to": to}
+        if protocol is not None:
+            table["protocol"] = PROTOCOLS[protocol]
+        said = ("tos", "source", "destination", "source_port", "destination_port")
+        table |= {key: rule[key] for key in said if rule[key] is not None}
+        tables.append(table)
+    for place, table in enumerate(reversed(tables), start=1):
+        table["priority"] = place
+    return tables
+
+
+def _histograms(part: Mapping[str, Any]) -> list[tuple[int, ...]]:
+    """Return the edges of latency histograms (40.6) of the service flows of a direction, each once, low latency first."""
+    is_aggregate = part["kind"] == "aggregate"
+    flows = [part["low_latency"], part["classic"]] if is_aggregate else [part]
+    said = [flow["parameters"].get("latency_histogram") for flow in flows]
+    return list(dict.fromkeys(tuple(leaf["value"]) for leaf in said if leaf))
+
+
+def _histogram(part: Mapping[str, Any], *, aggregate: bool) -> Table:
+    """Say the latency histogram of a direction: edges are in units of 0.01 ms."""
+    found = _histograms(part)
+    if not found:
+        return {}
+    flow = part["classic"] if aggregate else part
+    has_estimate = aggregate or flow["aqm"]["value"] == "docsis-pie"
+    edges = [f"{10 * edge} us" for edge in found[0]]
+    return {
+        "latency_histogram": {"edges": edges, "value": "estimate" if has_estimate else "sojourn"}
+    }
 
 
 def says_burst(part: Mapping[str, Any]) -> bool:
@@ -142,6 +255,14 @@ def _grants(flow: Mapping[str, Any]) -> Table:
     interval = _number(parameters, "guaranteed_grant_interval")
     if interval:
         grants["interval"] = f"{interval} us"
+    polls = _number(parameters, "guaranteed_request_interval")
+    if polls and not _number(parameters, "activity_detection_disable"):
+        grants |= {
+            "kind": "adaptive",
+            "quiet": 0.0,
+            "idle_after": IDLE_AFTER,
+            "request_interval": f"{polls} us",
+        }
     return {"proactive": grants}
 
 
@@ -194,16 +315,30 @@ def _dual_queue(part: Mapping[str, Any], direction: str, limit: str) -> Table:
     }
 
 
-def _is_dscp(rule: Mapping[str, Any]) -> bool:
-    """Whether a rule sends one DiffServ value to the low-latency service flow."""
-    tos = rule["tos"]
+def _are_usual(rules: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the dual queue sorts so by itself: ECT(1) and CE, and some DiffServ values, to the low-latency service flow."""
+    by_ecn = [_is_tos(rule) and rule["tos"] == [1, 1, 1] for rule in rules]
+    can_match = [not rule["others"] for rule in rules]
+    return any(by_ecn) and all(
+        ecn or _is_dscp(rule) or not can
+        for ecn, rule, can in zip(by_ecn, rules, can_match, strict=True)
+    )
+
+
+def _is_tos(rule: Mapping[str, Any]) -> bool:
+    others = ("protocol", "source", "destination", "source_port", "destination_port")
     return (
         rule["to"] == "low-latency"
         and not rule["others"]
-        and tos is not None
-        and tos[0] == tos[1]
-        and tos[2] == 0xFC
+        and rule["tos"] is not None
+        and all(rule[key] is None for key in others)
     )
+
+
+def _is_dscp(rule: Mapping[str, Any]) -> bool:
+    """Whether a rule sends one DiffServ value to the low-latency service flow."""
+    tos = rule["tos"]
+    return _is_tos(rule) and tos[0] == tos[1] and tos[2] == 0xFC
 
 
 def _number(parameters: Mapping[str, Any], name: str) -> int:
