@@ -1,14 +1,16 @@
-/* Small packets first; of the others, those that have waited for 30 ms are dropped at the head. */
+/* Small packets first, unless a large one of their flow waits; of the others, those that have waited for 30 ms are dropped
+ * at the head. */
 #include "sojourn_plugin.h"
 #include <stdlib.h>
 
-typedef struct { uint64_t ticket, arrived_ns; } waiting;
+enum { FLOWS = 1 << 16 };
+typedef struct { uint64_t ticket, arrived_ns; uint32_t flow; } waiting;
 typedef struct { waiting *slots; size_t room, first, count; } line; /* a ring */
-typedef struct { line small, big; } queue;
+typedef struct { line first, others; uint32_t waiting[FLOWS]; } queue; /* packets of each flow among the others */
 
 static const uint64_t PATIENCE_NS = 30000000;
 
-static int push(line *l, uint64_t ticket, uint64_t now_ns) {
+static int push(line *l, waiting packet) {
     if (l->count == l->room) {
         size_t room = l->room ? 2 * l->room : 64;
         waiting *slots = malloc(room * sizeof *slots);
@@ -19,15 +21,21 @@ static int push(line *l, uint64_t ticket, uint64_t now_ns) {
         l->room = room;
         l->first = 0;
     }
-    l->slots[(l->first + l->count++) % l->room] = (waiting){ticket, now_ns};
+    l->slots[(l->first + l->count++) % l->room] = packet;
     return 1;
 }
 
-static uint64_t pop(line *l) {
-    uint64_t ticket = l->slots[l->first].ticket;
+static waiting pop(line *l) {
+    waiting packet = l->slots[l->first];
     l->first = (l->first + 1) % l->room;
     l->count--;
-    return ticket;
+    return packet;
+}
+
+static uint64_t leave(queue *q) {
+    waiting packet = pop(&q->others);
+    q->waiting[packet.flow]--;
+    return packet.ticket;
 }
 
 static void *create(const char *config, size_t length) {
@@ -37,28 +45,33 @@ static void *create(const char *config, size_t length) {
 
 static int32_t enqueue(void *state, uint64_t now_ns, const sjq_meta *meta, uint64_t ticket, const sjq_host *host) {
     queue *q = state;
-    if (push(meta->length <= 300 ? &q->small : &q->big, ticket, now_ns)) return 0;
+    waiting packet = {ticket, now_ns, meta->flow_hash % FLOWS};
+    int is_first = meta->length <= 300 && q->waiting[packet.flow] == 0;
+    if (push(is_first ? &q->first : &q->others, packet)) {
+        if (!is_first) q->waiting[packet.flow]++;
+        return 0;
+    }
     host->dropped(host->user, ticket, SJQ_OVERLIMIT);
     return 1;
 }
 
 static int32_t dequeue(void *state, uint64_t now_ns, const sjq_host *host, uint64_t *ticket) {
     queue *q = state;
-    if (q->small.count > 0) {
-        *ticket = pop(&q->small);
+    if (q->first.count > 0) {
+        *ticket = pop(&q->first).ticket;
         return 1;
     }
-    while (q->big.count > 1 && now_ns - q->big.slots[q->big.first].arrived_ns > PATIENCE_NS)
-        host->dropped(host->user, pop(&q->big), SJQ_TARGET);
-    if (q->big.count == 0) return 0;
-    *ticket = pop(&q->big);
+    while (q->others.count > 1 && now_ns - q->others.slots[q->others.first].arrived_ns > PATIENCE_NS)
+        host->dropped(host->user, leave(q), SJQ_TARGET);
+    if (q->others.count == 0) return 0;
+    *ticket = leave(q);
     return 1;
 }
 
 static void destroy(void *state) {
     queue *q = state;
-    free(q->small.slots);
-    free(q->big.slots);
+    free(q->first.slots);
+    free(q->others.slots);
     free(q);
 }
 
