@@ -221,18 +221,27 @@ QLOG = Path(__file__).parent / "support" / "qlog"
 """The schema of qlog, as its drafts have it."""
 
 
+OWN_EVENTS = Path(__file__).parents[1] / "docs/reference/qlog.md"
+"""The schema of events of our own."""
+
+
 def rule_of(event: str) -> str:
-    """Return the rule for the data of an event of QUIC: `QUICPacketSent` for `quic:packet_sent`."""
-    return "QUIC" + event.removeprefix("quic:").title().replace("_", "")
+    """Return the rule for the data of an event: `QUICPacketSent` for `quic:packet_sent`."""
+    schema, _, name = event.partition(":")
+    of = {"quic": "QUIC", "sojourn": "Sojourn"}[schema]
+    return of + name.title().replace("_", "").replace("Ecn", "ECN")
 
 
 def test_a_qlog_validates_against_its_schema(sojourn: CommandLine, tmp_path: Path) -> None:
     cddl_verifier = pytest.importorskip("cddl_verifier", reason="no validator of CDDL")
     schema = "".join((QLOG / f"{name}.cddl").read_text() for name in ("main-schema", "quic-events"))
+    (ours,) = re.findall(r"```cddl\n(.*?)```", OWN_EVENTS.read_text(), re.DOTALL)
+    schema += ours
     # A number of JSON has no width (RFC 8610, appendix E).
     validator = cddl_verifier.Validator(schema.replace("float32", "float64"))
     scenario = tmp_path / "scenario.toml"
-    scenario.write_text(SCENARIO + BULK, encoding="utf-8")
+    marks = SCENARIO.replace('limit = "60 packets"', 'limit = "20 packets", ecn = true')
+    scenario.write_text(marks + BULK, encoding="utf-8")
     done = sojourn("run", str(scenario), "--qlog", str(tmp_path / "qlog"))
     assert done.status == 0, done.stderr
     # Records that differ in digits alone are asked once: hundreds of each kind are alike.
@@ -250,12 +259,14 @@ def test_a_qlog_validates_against_its_schema(sojourn: CommandLine, tmp_path: Pat
             assert told(record["data"], rule_of(record["name"])) == []
     names = {record["name"] for (is_first, _), record in records.items() if not is_first}
     assert {"quic:packet_sent", "quic:packet_received", "quic:recovery_metrics_updated"} < names
+    assert {"sojourn:queued", "sojourn:marked", "sojourn:dropped", "quic:ecn_state_updated"} < names
     # The validator finds what is wrong.
     for event, data in (
         ("quic:packet_sent", {"header": {"packet_type": "1RTT", "packet_number": -1}}),
         ("quic:packet_sent", {"header": {"packet_type": "1rtt"}}),
         ("quic:packet_lost", {"frames": [{"frame_type": "strem", "stream_id": 0}]}),
         ("quic:recovery_metrics_updated", {"congestion_windows": 1}),
+        ("sojourn:marked", {"packet_number": 1, "link": "upstream"}),
     ):
         assert told(data, rule_of(event)) != []
 
@@ -277,7 +288,10 @@ def test_a_qlog_ascends_and_acknowledges_what_was_sent(
         first, events = records[0], records[1:]
         assert first["file_schema"] == "urn:ietf:params:qlog:file:sequential"
         assert first["serialization_format"] == "application/qlog+json-seq"
-        assert first["trace"]["event_schemas"] == ["urn:ietf:params:qlog:events:quic-07"]
+        assert first["trace"]["event_schemas"] == [
+            "urn:ietf:params:qlog:events:quic-07",
+            "tag:sojourn,2026:qlog:1",
+        ]
         assert first["trace"]["common_fields"]["reference_time"] == {
             "clock_type": "monotonic",
             "epoch": "unknown",

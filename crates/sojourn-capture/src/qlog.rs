@@ -4,12 +4,12 @@
 //! are stream 0. A packet is told lost when its segment is sent again.
 //!
 //! Source: draft-ietf-quic-qlog-main-schema and draft-ietf-quic-qlog-quic-events of July 2026; RFC 7464.
-//! Deviations: `acked_ranges` has what the acknowledgement newly acknowledges; segments that only acknowledge have numbers, too;
-//! what links do is not told.
+//! Events `sojourn:` are our own (`docs/reference/qlog.md`): what links do with the packets of the end that sent them.
+//! Deviations: `acked_ranges` has what the acknowledgement newly acknowledges; segments that only acknowledge have numbers, too.
 
 use crate::synthetic::ByteMap;
 use crate::writer::word;
-use sojourn_base::{Instant, PerDirection, Span};
+use sojourn_base::{Ecn, Instant, LinkId, PerDirection, Span};
 use sojourn_record::{
     ConnectionOpened, Moment, PacketBody, PacketSeen, Recorder, SegmentSeen, SenderSeen,
 };
@@ -19,6 +19,9 @@ use std::io;
 
 /// Events at most (specification of captures, 6.3).
 pub const MOST_EVENTS: u64 = 5_000_000;
+
+/// What stands for events of our own. chosen: a tag URI (RFC 4151), which promises no page.
+const OUR_SCHEMA: &str = "tag:sojourn,2026:qlog:1";
 
 /// Files at most. chosen: what a folder shows; a run with more connections is no picture.
 pub const MOST_FILES: usize = 2_000;
@@ -40,11 +43,31 @@ struct End {
     next: u64,
     /// Where its segments lie in its bytes.
     map: ByteMap,
-    /// Numbers of packets whose segment is not acknowledged, by segment.
-    out: BTreeMap<u32, u64>,
-    /// What was told of it last.
+    /// Packets whose segment is not acknowledged, by segment.
+    out: BTreeMap<u32, Out>,
+    /// Round trip of the newest packet that was acknowledged last (RFC 9002, `latest_rtt`).
+    latest: Option<Span>,
+    /// What was told of it last, and when anything was.
     told: Option<SenderSeen>,
+    at: Instant,
     state: &'static str,
+    /// It was told that the path carries ECN.
+    is_ecn_told: bool,
+}
+
+/// The last transmission of a segment.
+#[derive(Clone, Copy, Debug)]
+struct Out {
+    number: u64,
+    at: Instant,
+}
+
+/// A packet on its way.
+#[derive(Clone, Copy, Debug)]
+struct OnItsWay {
+    number: u64,
+    /// When it came to the link that it is in.
+    entered: Instant,
 }
 
 /// Writes qlog while a run goes on.
@@ -53,8 +76,10 @@ pub struct Qlog {
     /// Names of traffic entries, and bytes of a full segment of each.
     traffic: Vec<(String, u32)>,
     ends: BTreeMap<(u32, u8), PerDirection<End>>,
-    /// Numbers of packets on their way, by their place.
-    numbers: Vec<Option<u64>>,
+    /// Names of links.
+    links: Vec<String>,
+    /// Packets on their way, by their place.
+    packets: Vec<Option<OnItsWay>>,
 }
 
 /// What is written, and how much.
@@ -91,6 +116,8 @@ impl Files {
             self.failed = Some(io::Error::other(what));
             return;
         }
+        end.at = end.at.max(now); // a link may tell later what it did
+        let now = end.at;
         // Writing to a text cannot fail.
         let _ = writeln!(
             end.text,
@@ -114,8 +141,12 @@ fn ms(span: Span) -> String {
 }
 
 impl Qlog {
-    /// Before a run with traffic entries of these names, each with the bytes of a full segment of its stack.
-    pub fn new(traffic: Vec<(String, u32)>, append: Append) -> Self {
+    /// Before a run with links and traffic entries of these names, each entry with the bytes of a full segment of its stack.
+    pub fn new<'a>(
+        links: impl Iterator<Item = &'a str>,
+        traffic: Vec<(String, u32)>,
+        append: Append,
+    ) -> Self {
         Self {
             files: Files {
                 append,
@@ -125,7 +156,8 @@ impl Qlog {
             },
             traffic,
             ends: BTreeMap::new(),
-            numbers: Vec::new(),
+            links: links.map(word).collect(),
+            packets: Vec::new(),
         }
     }
 
@@ -170,7 +202,7 @@ impl Qlog {
                  \"description\":\"A simulated TCP connection in the events of QUIC: a segment is a packet.\",\
                  \"trace\":{{\"common_fields\":{{\"reference_time\":{{\"clock_type\":\"monotonic\",\"epoch\":\"unknown\"}}}},\
                  \"vantage_point\":{{\"type\":\"{side}\"}},\
-                 \"event_schemas\":[\"urn:ietf:params:qlog:events:quic-07\"]}}}}\n",
+                 \"event_schemas\":[\"urn:ietf:params:qlog:events:quic-07\",\"{OUR_SCHEMA}\"]}}}}\n",
                 opened.number
             );
             End {
@@ -195,17 +227,28 @@ impl Qlog {
         let number = end.next;
         end.next += 1;
         let place = packet.place as usize;
-        if self.numbers.len() <= place {
-            self.numbers.resize(place + 1, None);
+        if self.packets.len() <= place {
+            self.packets.resize(place + 1, None);
         }
-        self.numbers[place] = Some(number);
+        self.packets[place] = Some(OnItsWay {
+            number,
+            entered: packet.now,
+        });
+        if packet.ecn != Ecn::NotEct && !end.is_ecn_told {
+            end.is_ecn_told = true;
+            let data = "{\"old\":\"unknown\",\"new\":\"capable\"}";
+            self.files
+                .event(end, packet.now, "quic:ecn_state_updated", data);
+        }
         let has_place = seen.payload > 0 || seen.has(SegmentSeen::FIN);
         if has_place {
             end.map
                 .note(seen.sequence, seen.payload, seen.has(SegmentSeen::FIN));
         }
         let frame = stream_frame(end, seen);
-        if has_place && let Some(lost) = end.out.insert(seen.sequence, number) {
+        let at = packet.now;
+        if has_place && let Some(lost) = end.out.insert(seen.sequence, Out { number, at }) {
+            let lost = lost.number;
             let told = end.told.as_ref().map_or("open", |told| told.state);
             // Those of RFC 9002, which are the reasons of TCP as well.
             let trigger = if told == "loss" {
@@ -225,9 +268,38 @@ impl Qlog {
         self.files.event(end, packet.now, "quic:packet_sent", &data);
     }
 
+    /// A packet on its way, unless the path has made it.
+    fn way(&mut self, packet: &PacketSeen) -> Option<&mut OnItsWay> {
+        self.packets.get_mut(packet.place as usize)?.as_mut()
+    }
+
+    /// What a link does with a packet, in the file of the end that sent it.
+    fn on_link(
+        &mut self,
+        packet: &PacketSeen,
+        seen: &SegmentSeen,
+        event: &str,
+        link: LinkId,
+        more: &str,
+    ) {
+        let Some(number) = self.way(packet).map(|way| way.number) else {
+            return;
+        };
+        let Some(ends) = self.ends.get_mut(&seen.connection) else {
+            return;
+        };
+        let link = self
+            .links
+            .get(usize::from(link.0))
+            .map_or("", String::as_str);
+        let data = format!("{{\"packet_number\":{number},\"link\":\"{link}\",{more}}}");
+        self.files
+            .event(&mut ends[packet.direction], packet.now, event, &data);
+    }
+
     fn arrived(&mut self, packet: &PacketSeen, seen: &SegmentSeen) {
-        let number = self.numbers.get_mut(packet.place as usize);
-        let Some(number) = number.and_then(Option::take) else {
+        let way = self.packets.get_mut(packet.place as usize);
+        let Some(OnItsWay { number, .. }) = way.and_then(Option::take) else {
             return; // a copy that the path has made
         };
         let Some(ends) = self.ends.get_mut(&seen.connection) else {
@@ -236,7 +308,10 @@ impl Qlog {
         let mut frame = stream_frame(&ends[packet.direction], seen);
         let end = &mut ends[packet.direction.reversed()];
         if seen.has(SegmentSeen::ACK) {
-            let acknowledged = newly_acknowledged(end, seen);
+            let (acknowledged, sent_at) = newly_acknowledged(end, seen);
+            if let Some(sent_at) = sent_at {
+                end.latest = Some(packet.now.saturating_since(sent_at));
+            }
             if !acknowledged.is_empty() {
                 let separator = if frame.is_empty() { "" } else { "," };
                 let ranges: Vec<String> = acknowledged
@@ -274,7 +349,7 @@ impl Qlog {
                 && before.round_trip == seen.round_trip
         };
         if end.next > 0 && !before.as_ref().is_some_and(same) {
-            let data = metrics(seen, end.segment);
+            let data = metrics(seen, end);
             self.files
                 .event(end, seen.now, "quic:recovery_metrics_updated", &data);
         }
@@ -312,8 +387,8 @@ impl Qlog {
     clippy::cast_sign_loss,
     reason = "windows are positive"
 )]
-fn metrics(seen: &SenderSeen, segment: u32) -> String {
-    let bytes = |segments: f64| (segments * f64::from(segment)) as u64;
+fn metrics(seen: &SenderSeen, end: &End) -> String {
+    let bytes = |segments: f64| (segments * f64::from(end.segment)) as u64;
     let mut data = format!(
         "{{\"congestion_window\":{},\"bytes_in_flight\":{},\"packets_in_flight\":{}",
         bytes(seen.window),
@@ -332,6 +407,12 @@ fn metrics(seen: &SenderSeen, segment: u32) -> String {
     }
     if let Some(least) = seen.least_round_trip {
         let _ = write!(data, ",\"min_rtt\":{}", ms(least));
+    }
+    if let Some(latest) = end.latest {
+        let _ = write!(data, ",\"latest_rtt\":{}", ms(latest));
+    }
+    if let Some(rate) = seen.pacing_rate {
+        let _ = write!(data, ",\"pacing_rate\":{}", rate.as_bps());
     }
     data.push('}');
     data
@@ -357,10 +438,10 @@ fn packet_data(packet: &PacketSeen, seen: &SegmentSeen, number: u64, frames: &st
     )
 }
 
-/// Ranges of packet numbers of an end that an arriving acknowledgement newly covers.
-fn newly_acknowledged(end: &mut End, seen: &SegmentSeen) -> Vec<(u64, u64)> {
+/// Ranges of packet numbers of an end that an arriving acknowledgement newly covers, and when the newest of them was sent.
+fn newly_acknowledged(end: &mut End, seen: &SegmentSeen) -> (Vec<(u64, u64)>, Option<Instant>) {
     let later = end.out.split_off(&seen.acknowledgement);
-    let mut numbers: Vec<u64> = core::mem::replace(&mut end.out, later)
+    let mut covered: Vec<Out> = core::mem::replace(&mut end.out, later)
         .into_values()
         .collect();
     let (blocks, count) = seen.sack;
@@ -371,18 +452,19 @@ fn newly_acknowledged(end: &mut End, seen: &SegmentSeen) -> Vec<(u64, u64)> {
                 .range(*first..*last)
                 .map(|(segment, _)| *segment)
                 .collect();
-            numbers.extend(inside.iter().filter_map(|segment| end.out.remove(segment)));
+            covered.extend(inside.iter().filter_map(|segment| end.out.remove(segment)));
         }
     }
-    numbers.sort_unstable();
+    covered.sort_unstable_by_key(|out| out.number);
     let mut ranges: Vec<(u64, u64)> = Vec::new();
-    for number in numbers {
+    for Out { number, .. } in &covered {
+        let number = *number;
         match ranges.last_mut() {
             Some((_, last)) if *last + 1 == number => *last = number,
             _ => ranges.push((number, number)),
         }
     }
-    ranges
+    (ranges, covered.last().map(|newest| newest.at))
 }
 
 impl Recorder for Qlog {
@@ -399,12 +481,32 @@ impl Recorder for Qlog {
         match packet.moment {
             Moment::Sent => self.sent(packet, seen),
             Moment::Arrived => self.arrived(packet, seen),
-            Moment::Dropped(..) => {
-                if let Some(number) = self.numbers.get_mut(packet.place as usize) {
-                    *number = None;
+            Moment::Entered(_) => {
+                if let Some(way) = self.way(packet) {
+                    way.entered = packet.now;
                 }
             }
-            Moment::Entered(_) | Moment::Left(..) | Moment::Marked(..) => {}
+            Moment::Left(link, _) => {
+                let waited = self
+                    .way(packet)
+                    .map(|way| packet.now.saturating_since(way.entered));
+                if let Some(waited) = waited {
+                    let more = format!("\"queued_ms\":{}", ms(waited));
+                    self.on_link(packet, seen, "sojourn:queued", link, &more);
+                }
+            }
+            Moment::Marked(link, reason) => {
+                let more = format!("\"reason\":\"{}\"", reason.as_str());
+                self.on_link(packet, seen, "sojourn:marked", link, &more);
+            }
+            Moment::Dropped(link, reason, queue) => {
+                let (reason, queue) = (reason.as_str(), queue.as_str());
+                let more = format!("\"reason\":\"{reason}\",\"queue\":\"{queue}\"");
+                self.on_link(packet, seen, "sojourn:dropped", link, &more);
+                if let Some(way) = self.packets.get_mut(packet.place as usize) {
+                    *way = None;
+                }
+            }
         }
     }
 

@@ -163,7 +163,8 @@ impl Beside {
                 let mut file = OpenOptions::new().append(true).create(true).open(path)?;
                 file.write_all(text.as_bytes())
             });
-            writers.qlog = Some(Qlog::new(traffic.collect(), append));
+            let links = links.iter().map(|(name, _)| name.as_str());
+            writers.qlog = Some(Qlog::new(links, traffic.collect(), append));
         }
         Ok(Some(writers))
     }
