@@ -142,6 +142,30 @@ class Acknowledgement:
     def may_grow(self) -> bool:
         """Whether the window was used, too."""
 
+    @property
+    def rate(self) -> float | None:
+        """How fast the network delivered, b/s of data, if the class asks for it (`rate_samples = True`) and there is a sample."""
+
+    @property
+    def application_limited(self) -> bool:
+        """Whether the application had nothing to send then."""
+
+    @property
+    def newly_lost(self) -> int:
+        """Segments found lost since the sample before."""
+
+    @property
+    def in_flight(self) -> int:
+        """Segments in the network now."""
+
+    @property
+    def delivered(self) -> int:
+        """Bytes delivered in total."""
+
+    @property
+    def delivered_before(self) -> int:
+        """The same when the newest segment of the acknowledgement was sent: a round ends when this passes what that was."""
+
 @final
 class CancelToken:
     """Stops runs that were given it, from any thread, within a few milliseconds."""

@@ -12,7 +12,7 @@
 use crate::cloud_game::INPUT;
 use crate::constant_rate::{IntervalMode, StreamConfig, Streams};
 use crate::frames::{FULL_PACKET, VideoConfig};
-use crate::keys::{START, START_JITTER};
+use crate::keys::{LONGEST_PAUSE, START, START_JITTER};
 use crate::scream::MediaRates;
 use crate::{
     Application, ApplicationContext, ApplicationKind, Event, Interest, cloud_game, video_call,
@@ -64,6 +64,11 @@ parameters! {
             origin("chosen: three frames of a game; a quarter of a second in a talk").least("1 ms").most("10 s");
         start: Span = Span::ZERO, START;
         start_jitter: Span = Span::ZERO, START_JITTER;
+        /// from then on there is no picture, until `resume`: somebody turns the camera off
+        pause: Option<Span> = None, origin("chosen: none; RFC 8867 5.8 has one").or("never").most(LONGEST_PAUSE),
+            if |it| it.pause.is_some();
+        /// from then on there is one again
+        resume: Option<Span> = None, origin("chosen: none").or("never").most(LONGEST_PAUSE), if |it| it.resume.is_some();
     }
     profiles {
         /// a cloud game, up to 45 Mb/s
@@ -100,6 +105,16 @@ impl AdaptiveVideoConfig {
             packet: self.packet,
             deadline: self.deadline,
             ..VideoConfig::BASE
+        }
+    }
+
+    /// When a picture that would be taken now is taken, if that is later; `None` in a pause without end.
+    fn taken_at(&self, now: Instant) -> Option<Instant> {
+        let from_start = |at: Span| Instant::ZERO.saturating_add(at);
+        match (self.pause.map(from_start), self.resume.map(from_start)) {
+            (Some(pause), None) if now >= pause => None,
+            (Some(pause), Some(resume)) if (pause..resume).contains(&now) => Some(resume),
+            _ => Some(now),
         }
     }
 
@@ -174,6 +189,15 @@ impl ApplicationKind for AdaptiveVideoConfig {
                 ),
             ));
         }
+        if self.resume <= self.pause && self.resume.is_some() {
+            problems.push((
+                "resume",
+                Mismatch::new(
+                    "it is not after pause",
+                    "a later time, or a pause before it",
+                ),
+            ));
+        }
         problems
     }
 }
@@ -242,6 +266,12 @@ impl Application for AdaptiveVideo {
             Event::Timer(token) => {
                 let picture = &mut self.pictures[(token % 2) as usize];
                 let next = match token & !1 {
+                    CAPTURE if self.config.taken_at(now) != Some(now) => {
+                        if let Some(at) = self.config.taken_at(now) {
+                            context.arm(at, token);
+                        }
+                        None
+                    }
                     CAPTURE => {
                         context.arm(now + self.config.frames().interval(), token);
                         let packet = picture.capture(now, context);

@@ -265,6 +265,7 @@ impl<R: Recorder> World<R> {
                     continue;
                 }
                 let snapshot = end.endpoint.snapshot();
+                let (controller, _) = end.endpoint.controller();
                 self.network.paths.recorder.on_sample(&ConnectionSample {
                     at: now,
                     traffic: TrafficId(connection.traffic),
@@ -276,6 +277,9 @@ impl<R: Recorder> World<R> {
                     round_trip: snapshot.smoothed_round_trip,
                     flight: snapshot.flight,
                     acknowledged: Bytes(snapshot.acknowledged),
+                    phase: controller.phase,
+                    bandwidth: controller.bandwidth,
+                    bound: controller.bound,
                 });
             }
         }
@@ -497,6 +501,7 @@ fn sender_seen(
         round_trip: snapshot
             .smoothed_round_trip
             .map(|smoothed| (smoothed, snapshot.round_trip_variation)),
+        pacing_rate: endpoint.controller().1,
         least_round_trip: statistics.round_trip_extremes.map(|(least, _)| least),
         state: match snapshot.state {
             CongestionState::Open => "open",

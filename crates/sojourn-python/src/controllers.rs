@@ -11,10 +11,11 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sojourn_base::{BitRate, Instant, Span};
 use sojourn_transport::congestion::{
-    Ack, AnyController, Cause, Congestion, CongestionControl, Connection, ControllerKind, Requests,
-    Window,
+    Ack, AnyController, Cause, Congestion, CongestionControl, Connection, ControllerKind,
+    ControllerState, Requests, Window,
 };
-use std::sync::Once;
+use std::collections::BTreeSet;
+use std::sync::{Mutex, Once, PoisonError};
 
 /// Segments of a window at most. chosen: more than any receive window.
 const LARGEST: f64 = 1e9;
@@ -26,6 +27,10 @@ impl ControllerKind for PluginConfig {
 }
 
 /// What a controller learns from an acknowledgement; times in seconds, windows in segments.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent facts about one acknowledgement"
+)]
 #[pyclass(frozen, get_all, module = "sojourn._engine")]
 pub struct Acknowledgement {
     /// When it arrived.
@@ -51,6 +56,17 @@ pub struct Acknowledgement {
     may_change: bool,
     /// Whether the window was used, too.
     may_grow: bool,
+    /// How fast the network delivered, b/s of data, if the controller asks for samples of the rate and there is one.
+    rate: Option<f64>,
+    /// Whether the application had nothing to send then: the network may be faster.
+    application_limited: bool,
+    /// Segments found lost since the sample before, and segments in the network now.
+    newly_lost: u32,
+    in_flight: u32,
+    /// Bytes delivered in total, and those when the newest segment of the acknowledgement was sent: a round ends when the one
+    /// passes what the other was.
+    delivered: u64,
+    delivered_before: u64,
 }
 
 /// What a controller says of itself, and which of the calls that it may leave out it has.
@@ -63,10 +79,13 @@ struct Has {
     on_ack: bool,
     on_restart: bool,
     pacing_rate: bool,
+    state: bool,
     /// Below the threshold the stack's slow start grows the window.
     slow_start: bool,
     /// Windows are finer than segments, and acknowledgements with marks may grow them.
     scalable: bool,
+    /// Acknowledgements come with samples of the rate of delivery.
+    rate_samples: bool,
 }
 
 /// One controller of a connection.
@@ -104,8 +123,10 @@ impl PythonController {
                 on_ack: has("on_ack")?,
                 on_restart: has("on_restart")?,
                 pacing_rate: has("pacing_rate")?,
+                state: has("state")?,
                 slow_start: said("slow_start", true)?,
                 scalable: said("scalable", false)?,
+                rate_samples: said("rate_samples", false)?,
             };
             Ok((object, has))
         });
@@ -180,7 +201,7 @@ impl CongestionControl for PythonController {
             fractions: self.has.scalable,
             growth_with_marks: self.has.scalable,
             pacing: self.has.pacing_rate,
-            ..Requests::NONE
+            rate_samples: self.has.rate_samples,
         }
     }
 
@@ -196,14 +217,8 @@ impl CongestionControl for PythonController {
             }
         }
         if self.has.pacing_rate {
-            let rate = self.ask("pacing_rate", |it| it.call_method0("pacing_rate"));
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "`as` clamps, and the rate is not negative"
-            )]
-            let rate = rate.map(|bps| BitRate::from_bps((bps as u64).max(1)));
-            self.rate = rate;
+            let wanted = self.ask("pacing_rate", |it| it.call_method0("pacing_rate"));
+            self.rate = wanted.map(rate);
         }
     }
 
@@ -246,6 +261,58 @@ impl CongestionControl for PythonController {
     fn pacing_rate(&self) -> Option<BitRate> {
         self.rate
     }
+
+    fn state(&self) -> ControllerState {
+        let Some(object) = self.object.as_ref().filter(|_| self.has.state) else {
+            return ControllerState::default();
+        };
+        let told = Python::attach(|py| {
+            let (word, bandwidth, bound): (String, Option<f64>, Option<f64>) =
+                object.call_method0(py, "state")?.extract(py)?;
+            Ok(ControllerState {
+                phase: Some(kept(&word)?),
+                bandwidth: bandwidth.map(rate),
+                bound,
+            })
+        });
+        returned();
+        told.unwrap_or_else(|error| {
+            remember("congestion controller", &self.name, error);
+            ControllerState::default()
+        })
+    }
+}
+
+/// A word that stays for the process: controllers have few.
+fn kept(word: &str) -> PyResult<&'static str> {
+    static WORDS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut words = WORDS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = words.get(word) {
+        return Ok(known);
+    }
+    if word.is_empty() || word.len() > LONGEST_WORD || words.len() == MOST_WORDS {
+        return Err(PyValueError::new_err(format!(
+            "state returned a word of {} bytes after {} others; there may be {MOST_WORDS} of up to {LONGEST_WORD}",
+            word.len(),
+            words.len()
+        )));
+    }
+    let word: &'static str = String::leak(word.to_owned());
+    words.insert(word);
+    Ok(word)
+}
+
+/// Words for states, and bytes of one. chosen: BBR has seven of up to 14; a number in a word would make one for each row.
+const MOST_WORDS: usize = 64;
+const LONGEST_WORD: usize = 32;
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "`as` clamps"
+)]
+fn rate(bps: f64) -> BitRate {
+    BitRate::from_bps((bps as u64).max(1))
 }
 
 fn seconds(now: Instant) -> f64 {
@@ -253,6 +320,7 @@ fn seconds(now: Instant) -> f64 {
 }
 
 fn told(ack: &Ack, window: &Window) -> Acknowledgement {
+    let sample = ack.rate.as_ref();
     Acknowledgement {
         now: seconds(ack.now),
         acked: ack.acked,
@@ -267,6 +335,12 @@ fn told(ack: &Ack, window: &Window) -> Acknowledgement {
         threshold: window.threshold,
         may_change: ack.may_change,
         may_grow: ack.may_grow,
+        rate: sample.map(|sample| sample.rate().as_bps() as f64),
+        application_limited: sample.is_some_and(|sample| sample.application_limited),
+        newly_lost: sample.map_or(0, |sample| sample.newly_lost),
+        in_flight: sample.map_or(ack.flight_before, |sample| sample.in_flight),
+        delivered: sample.map_or(0, |sample| sample.delivered_in_total.0),
+        delivered_before: sample.map_or(0, |sample| sample.delivered_before.0),
     }
 }
 

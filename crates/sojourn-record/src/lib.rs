@@ -39,7 +39,9 @@ pub use sojourn_base::{Cause, ChannelCounters, LinkId, ModemCounters, TrafficId}
 pub use sojourn_keys::key::described;
 
 use sojourn_base::report::Report;
-use sojourn_base::{Bytes, Direction, Instant, Packets, PerDirection, Reason, ServiceQueue, Span};
+use sojourn_base::{
+    BitRate, Bytes, Direction, Instant, Packets, PerDirection, Reason, ServiceQueue, Span,
+};
 
 /// One packet's delay from the application's write to its arrival, split by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -394,6 +396,12 @@ pub struct ConnectionSample {
     pub flight: u32,
     /// Application bytes acknowledged so far.
     pub acknowledged: Bytes,
+    /// What its controller is about, in the word of its document; `None` if that has no such states.
+    pub phase: Option<&'static str>,
+    /// Rate of IP packets that the controller takes the path to have.
+    pub bandwidth: Option<BitRate>,
+    /// Segments that may be in the network, as losses or marks have taught it.
+    pub bound: Option<f64>,
 }
 
 /// What the MAC of a link has counted since the start of the run.

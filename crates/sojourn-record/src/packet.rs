@@ -1,6 +1,8 @@
 //! Packets one by one, for recorders that write captures: what is in each, and what happens to it where.
 
-use sojourn_base::{Direction, Ecn, Instant, LinkId, Reason, ServiceQueue, Span, TrafficId};
+use sojourn_base::{
+    BitRate, Direction, Ecn, Instant, LinkId, Reason, ServiceQueue, Span, TrafficId,
+};
 
 /// A packet at one moment of its way.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -124,6 +126,8 @@ pub struct SenderSeen {
     pub flight: u32,
     /// Smoothed round-trip time, and its variation; `None` before the first sample.
     pub round_trip: Option<(Span, Span)>,
+    /// Rate at which the controller wants to send, if it has one.
+    pub pacing_rate: Option<BitRate>,
     /// Smallest round-trip sample.
     pub least_round_trip: Option<Span>,
     /// Congestion state: `open`, `disorder`, `recovery`, `loss`.

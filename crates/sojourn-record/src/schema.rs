@@ -219,6 +219,9 @@ pub const TABLES: &[TableSchema] = tables! {
         "round_trip_ns" ["ns"] "smoothed round-trip time; missing before the first sample"
         "flight_segments" [""] "segments outstanding"
         "acknowledged_bytes" ["B"] "application bytes acknowledged so far"
+        "phase" [""] "what the congestion controller is about, in the word of its document, such as ProbeBW_UP of BBR; missing if it has no such states"
+        "bandwidth_bps" ["b/s"] "rate of IP packets that it takes the path to have; missing if it has none"
+        "bound_segments" [""] "segments that may be in the network, as losses or marks have taught it; missing without such a bound"
     }
     "series": "one link in one bin of time" {
         "link" [""] "upstream or downstream; with the name of the home or of the link before it if there are several"

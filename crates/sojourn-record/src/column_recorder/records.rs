@@ -230,11 +230,13 @@ impl Records {
             tables.push(self.flow_table());
         }
         #[cfg(not(target_family = "wasm"))] // which no lesson shows
-        if self.recorder.config.losses {
-            tables.push(self.loss_table());
-        }
-        if self.recorder.config.connections.is_some() {
-            tables.push(self.connection_table());
+        {
+            if self.recorder.config.losses {
+                tables.push(self.loss_table());
+            }
+            if self.recorder.config.connections.is_some() {
+                tables.push(self.connection_table());
+            }
         }
         if let Some(width) = self.recorder.config.series {
             tables.push(self.series_table(width));

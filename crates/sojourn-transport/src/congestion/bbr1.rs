@@ -9,6 +9,8 @@
 mod probe_bw;
 mod probe_rtt;
 
+#[cfg(not(target_family = "wasm"))]
+use super::ControllerState;
 use super::bbr_model::{
     AckAggregation, Dice, FullBw, MIN_PIPE_CWND, ProbeRtt, REQUESTS, Recovery, Rounds,
     SEND_QUANTUM, bdp, cwnd_after, delivery_rate, pacing_rate, pacing_rate_with_gain,
@@ -143,7 +145,9 @@ impl Bbr1 {
         self.extra_acked
             .on_ack(ack, self.max_bw(), self.rounds.round_start, self.cwnd);
         self.update_cycle_phase(ack.now, rate);
-        if self.rounds.round_start && !self.full_bw_reached && !rate.application_limited {
+        // A probe of the round trip limits the rate as an application does.
+        let is_limited = rate.application_limited || self.state == State::ProbeRtt;
+        if self.rounds.round_start && !self.full_bw_reached && !is_limited {
             self.full_bw_reached = self.full_bw.on_round(self.max_bw());
         }
         if self.state == State::Startup && self.full_bw_reached {
@@ -231,6 +235,21 @@ impl CongestionControl for Bbr1 {
 
     fn pacing_rate(&self) -> Option<BitRate> {
         pacing_rate(self.pacing_rate, self.packet)
+    }
+
+    #[cfg(not(target_family = "wasm"))]
+    fn state(&self) -> ControllerState {
+        ControllerState {
+            // As version 3 has them in the draft.
+            phase: Some(match self.state {
+                State::Startup => "Startup",
+                State::Drain => "Drain",
+                State::ProbeBw => "ProbeBW",
+                State::ProbeRtt => "ProbeRTT",
+            }),
+            bandwidth: pacing_rate(self.max_bw(), self.packet),
+            bound: None,
+        }
     }
 }
 

@@ -7,7 +7,7 @@
 //! Marks are answered as in Linux `tcp_bbr.c` of version 3, which the draft leaves out (`marks`), where the peer counts them.
 //! Deviations: a
 //! loss is judged when the next segment is delivered, by the latest delivery and not by the lost segment; samples in a
-//! probe of the round trip are not marked as limited by the application; chance comes from the time of the first
+//! probe of the round trip count as limited by the application for the end of startup alone; chance comes from the time of the first
 //! acknowledgement.
 
 mod marks;
@@ -17,6 +17,8 @@ mod probe_rtt;
 mod startup;
 
 use self::marks::Marks;
+#[cfg(not(target_family = "wasm"))]
+use super::ControllerState;
 use super::bbr_model::{
     AckAggregation, Dice, FullBw, MIN_PIPE_CWND, ProbeRtt, REQUESTS, Recovery, Rounds,
     delivery_rate, pacing_rate, pacing_rate_with_gain,
@@ -45,6 +47,11 @@ parameters! {
         // Only where it is asked for, so that scenarios without it are printed as ever.
         marks_up_to: Span = MARKS_UP_TO, origin("Linux tcp_bbr.c, bbr_ecn_max_rtt_us").most("1 s"),
             if |it| it.marks_up_to != MARKS_UP_TO;
+        /// rounds after which drain ends, whatever is in the network
+        // As `marks_up_to`.
+        drain_rounds: Option<u32> = None,
+            origin("chosen: as long as it takes, as in Linux of version 3; the draft of August 2026 has 3").or("unlimited").least("1"),
+            if |it| it.drain_rounds.is_some();
     }
 }
 
@@ -108,6 +115,22 @@ enum State {
     ProbeRtt,
 }
 
+impl State {
+    /// Its word in the draft (`BBR.state`).
+    #[cfg(not(target_family = "wasm"))]
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Startup => "Startup",
+            Self::Drain => "Drain",
+            Self::ProbeBwDown => "ProbeBW_DOWN",
+            Self::ProbeBwCruise => "ProbeBW_CRUISE",
+            Self::ProbeBwRefill => "ProbeBW_REFILL",
+            Self::ProbeBwUp => "ProbeBW_UP",
+            Self::ProbeRtt => "ProbeRTT",
+        }
+    }
+}
+
 /// What acknowledgements say of a probe of the rate (`BBR.ack_phase`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AckPhase {
@@ -159,6 +182,7 @@ pub(crate) struct Bbr3 {
     full_bw: FullBw,
     full_bw_now: bool,
     full_bw_reached: bool,
+    drain_start_round: u32,
     min_rtt: Span,
     min_rtt_stamp: Instant,
     probe_rtt_min_delay: Span,
@@ -209,6 +233,7 @@ impl Bbr3 {
             full_bw: FullBw::default(),
             full_bw_now: false,
             full_bw_reached: false,
+            drain_start_round: 0,
             min_rtt: Span::MAX,
             min_rtt_stamp: Instant::ZERO,
             probe_rtt_min_delay: Span::MAX,
@@ -355,6 +380,18 @@ impl CongestionControl for Bbr3 {
 
     fn pacing_rate(&self) -> Option<BitRate> {
         pacing_rate(self.pacing_rate, self.packet)
+    }
+
+    #[cfg(not(target_family = "wasm"))]
+    fn state(&self) -> ControllerState {
+        ControllerState {
+            phase: Some(self.state.as_str()),
+            bandwidth: pacing_rate(self.max_bw(), self.packet),
+            bound: self
+                .inflight_longterm
+                .is_finite()
+                .then_some(self.inflight_longterm),
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! Deviations: see [`crate::congestion`].
 
 use super::slow_start::Exit;
-use super::{Ack, AnyController, Congestion, Connection, Requests, Window, whole};
+use super::{Ack, AnyController, Congestion, Connection, ControllerState, Requests, Window, whole};
 use crate::config::{InitialThreshold, Pace, Pacing, SlowStart, StackConfig, WindowUnit};
 use sojourn_base::{BitRate, Instant, Span, math};
 
@@ -152,6 +152,14 @@ impl WindowControl {
     /// The rate at which the controller wants to send.
     pub(crate) fn pacing_rate(&self) -> Option<BitRate> {
         self.controller.pacing_rate()
+    }
+
+    /// What the controller says of itself; nothing in a tab.
+    pub(crate) fn state(&self) -> ControllerState {
+        #[cfg(target_family = "wasm")]
+        return ControllerState::default();
+        #[cfg(not(target_family = "wasm"))]
+        self.controller.state()
     }
 
     /// Grow; returns the segments that are left for congestion avoidance.

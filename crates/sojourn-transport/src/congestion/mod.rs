@@ -173,6 +173,17 @@ pub struct Connection {
     pub counts_marks: bool,
 }
 
+/// What a controller says of itself, for records.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ControllerState {
+    /// What it is about, in the word of its document; `None` if it has no such states.
+    pub phase: Option<&'static str>,
+    /// Rate of IP packets that it takes the path to have.
+    pub bandwidth: Option<BitRate>,
+    /// Segments that may be in the network, as losses or marks have taught it; `None` without such a bound.
+    pub bound: Option<f64>,
+}
+
 /// What a controller asks of its sender, once, when a connection begins. What nobody asks for costs nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(
@@ -269,6 +280,12 @@ pub trait CongestionControl: Debug + Send + Duplicate {
     /// paces or the controller has requested it.
     fn pacing_rate(&self) -> Option<BitRate> {
         None
+    }
+
+    /// What it says of itself; asked by recorders only, which a tab does without.
+    #[cfg(not(target_family = "wasm"))]
+    fn state(&self) -> ControllerState {
+        ControllerState::default()
     }
 }
 

@@ -15,12 +15,13 @@ use super::receiver::{self, Receiver};
 use super::scoreboard;
 use super::sender::Sender;
 use crate::config::{Handshake, RoundTripSampling, StackConfig};
+use crate::congestion::ControllerState;
 use crate::{
     CongestionSnapshot, ConnectionSnapshot, ConnectionStatistics, EndpointContext, Event, Flags,
     SackBlocks, Segment, SendTimes, Timer,
 };
 use alloc::sync::Arc;
-use sojourn_base::{Ecn, Instant, Span};
+use sojourn_base::{BitRate, Ecn, Instant, Span};
 
 /// Who opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -201,6 +202,11 @@ impl TcpEndpoint {
     /// Window and round trip of the sender at this moment; costs a few loads, for recorders.
     pub fn congestion(&self) -> CongestionSnapshot {
         self.sender.congestion()
+    }
+
+    /// What the controller says of itself, and the rate at which it wants to send, if it has one; for recorders.
+    pub fn controller(&self) -> (ControllerState, Option<BitRate>) {
+        self.sender.controller()
     }
 
     /// This end at this moment.

@@ -21,10 +21,10 @@ use super::rtt::RoundTrip;
 use super::scoreboard::Scoreboard;
 use super::stream::Stream;
 use crate::config::StackConfig;
-use crate::congestion::WindowControl;
+use crate::congestion::{ControllerState, WindowControl};
 use crate::{CongestionSnapshot, CongestionState};
 use alloc::boxed::Box;
-use sojourn_base::{Instant, Span};
+use sojourn_base::{BitRate, Instant, Span};
 
 /// A tail-loss probe in flight.
 #[derive(Clone, Copy, Debug)]
@@ -235,6 +235,11 @@ impl Sender {
             round_trip_variation: self.round_trip.variation(),
             state: self.state(),
         }
+    }
+
+    /// What the controller says of itself, and the rate at which it wants to send.
+    pub(crate) fn controller(&self) -> (ControllerState, Option<BitRate>) {
+        (self.control.state(), self.control.pacing_rate())
     }
 
     /// The congestion state, disorder included.

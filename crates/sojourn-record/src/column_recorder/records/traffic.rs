@@ -9,7 +9,7 @@ use crate::tally::DatagramTally;
 use crate::{
     Cause, ConnectionSample, Datagram, Fate, FlowConnection, FlowRow, LostPacket, TrafficId,
 };
-use sojourn_base::{Direction, Instant, Reason, Span};
+use sojourn_base::{BitRate, Direction, Instant, Reason, Span};
 
 impl Records {
     pub(super) fn datagram_table(&self) -> Table {
@@ -195,8 +195,18 @@ impl Records {
         )
     }
 
+    #[cfg(not(target_family = "wasm"))]
     pub(super) fn connection_table(&self) -> Table {
         let rows = &self.recorder.samples;
+        let mut phases: Vec<&str> = rows.iter().filter_map(|row| row.phase).collect();
+        phases.sort_unstable();
+        phases.dedup();
+        let code = |phase| phases.binary_search(&phase).ok();
+        let codes = rows.iter().map(|row| {
+            let code = row.phase.and_then(code);
+            code.map_or(-1, |code| i32::try_from(code).expect("few words"))
+        });
+        let words: Vec<String> = phases.iter().map(|&word| word.to_owned()).collect();
         let u32s =
             |value: fn(&ConnectionSample) -> u32| ColumnData::U32(rows.iter().map(value).collect());
         Table::new(
@@ -234,6 +244,17 @@ impl Records {
                 (
                     "acknowledged_bytes",
                     ColumnData::U64(rows.iter().map(|row| row.acknowledged.0).collect()),
+                ),
+                ("phase", ColumnData::words(codes.collect(), &words)),
+                (
+                    "bandwidth_bps",
+                    ColumnData::optional_u64(
+                        rows.iter().map(|row| row.bandwidth.map(BitRate::as_bps)),
+                    ),
+                ),
+                (
+                    "bound_segments",
+                    ColumnData::optional_f64(rows.iter().map(|row| row.bound)),
                 ),
             ],
         )

@@ -8,9 +8,9 @@ use super::{Bbr3, Rules, State};
 use crate::congestion::{Ack, RateSample};
 
 impl Bbr3 {
-    /// `BBRCheckFullBWReached`.
+    /// `CheckFullBWReached`; a probe of the round trip limits the rate as an application does (`MarkConnectionAppLimited`).
     pub(super) fn check_full_bw_reached(&mut self, rate: &RateSample, sample: f64) {
-        if self.full_bw_now || rate.application_limited {
+        if self.full_bw_now || rate.application_limited || self.state == State::ProbeRtt {
             return;
         }
         self.full_bw_now = if sample >= self.full_bw.wanted() {
@@ -39,15 +39,22 @@ impl Bbr3 {
         }
         if self.full_bw_reached {
             self.state = State::Drain;
+            self.drain_start_round = self.rounds.round_count;
             if self.version.rules == Rules::Two {
                 self.reset_congestion_signals();
             }
         }
     }
 
-    /// `BBRCheckDrainDone`.
+    /// `CheckDrainDone`.
     pub(super) fn check_drain_done(&mut self, ack: &Ack, rate: &RateSample) {
-        if self.state == State::Drain && f64::from(rate.in_flight) <= self.inflight(1.0) {
+        if self.state != State::Drain {
+            return;
+        }
+        let drained = f64::from(rate.in_flight) <= self.inflight(1.0);
+        let rounds = self.rounds.round_count - self.drain_start_round;
+        let long = self.config.drain_rounds.is_some_and(|most| rounds > most);
+        if drained || long {
             self.start_probe_bw_down(ack.now, rate);
         }
     }

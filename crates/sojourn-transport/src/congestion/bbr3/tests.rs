@@ -116,6 +116,31 @@ fn startup_sends_at_277_hundredths_and_ends_when_the_rate_stops_growing() {
 }
 
 #[test]
+fn drain_ends_after_three_rounds_whatever_is_in_the_network() {
+    for (drain_rounds, rounds) in [(Some(3), 4), (None, 20)] {
+        let config = Bbr3Config {
+            drain_rounds,
+            ..Bbr3Config::BASE
+        };
+        let mut path = Path::of(Bbr3::new(config, Version::THREE, &CONNECTION));
+        while path.bbr.state != State::Drain {
+            path.round(1000.0, 90, 0);
+        }
+        for _ in 1..rounds {
+            path.round(1000.0, 90, 0);
+            assert_eq!(path.bbr.state, State::Drain);
+        }
+        path.round(1000.0, 90, 0);
+        let is_over = path.bbr.state == State::ProbeBwDown;
+        assert_eq!(is_over, drain_rounds.is_some());
+        let told = path.bbr.state();
+        assert_eq!(told.phase == Some("ProbeBW_DOWN"), is_over);
+        // 1000 segments a second, 1500 B with their headers.
+        assert_eq!(told.bandwidth, Some(BitRate::from_kbps(12_000)));
+    }
+}
+
+#[test]
 fn six_losses_in_a_round_end_startup_and_bound_what_is_in_the_network() {
     let mut path = Path::new();
     path.round(1000.0, 40, 0);
