@@ -1,11 +1,13 @@
 """Queue managers in files of the user's own compete in studies, and whatever they do ends in a sentence."""
 
+import ctypes
 import json
 import re
 import shutil
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -13,7 +15,9 @@ import pytest
 import sojourn
 from sojourn.errors import UsageError
 from sojourn.plugins import PluginFailed, read_plugin, simulate_apart, try_plugins
+from sojourn.plugins.controller_library import STRUCTS
 from sojourn.plugins.library import REASONS
+from sojourn.scenario import Scenario
 from sojourn.store import Store
 from sojourn.study.result import StudyResult
 from support import CommandLine, write_scenario, write_study
@@ -469,6 +473,114 @@ def test_an_interrupt_ends_the_process_of_a_plugin(sojourn: CommandLine, tmp_pat
     assert running.returncode == 3, said
     assert time.monotonic() - began < 10
     assert "interrupted" in said
+
+
+GENTLE = (ROOT / "examples/c-plugin/gentle.c").read_text()
+
+UPLOAD = """
+schema = 1
+name = "upload"
+duration = "1.5 s"
+
+[access.upstream]
+link = { kind = "serial", rate = "2 Mb/s" }
+queue = { kind = "drop-tail", limit = "6 packets" }
+
+[access.downstream]
+link = { kind = "serial", rate = "20 Mb/s" }
+queue = { kind = "drop-tail", limit = "50 packets" }
+
+[record]
+connections = "10 ms"
+
+[[traffic]]
+name = "own"
+app = "bulk"
+stack = { kind = "linux-reno", controller = { kind = "plugin", name = "mine" } }
+rtt = "20 ms"
+"""
+
+GENTLE_IN_PYTHON = """
+class Gentle:
+    def __init__(self, segment, initial_window):
+        self.phase = "start"
+
+    def on_congestion_avoidance(self, acked, ack):
+        return ack.window + acked / ack.window
+
+    def on_congestion(self, cause, base, window, now):
+        self.phase = "avoidance"
+        return base / 2 if cause == "timeout" else 0.875 * base
+
+    def state(self):
+        return self.phase, None, None
+"""
+
+
+def controlled(plugin: Path) -> pl.DataFrame:
+    """Run an upload that a plugin controls; return its looks at the connection."""
+    read = read_plugin(plugin)
+    read.announce()
+    files = simulate_apart(Scenario.parse(UPLOAD), 1, [read], is_controller=True)
+    return pl.read_parquet(files["connection_series.parquet"])
+
+
+def test_a_controller_in_c_does_what_it_does_in_python_and_tells_its_state(tmp_path: Path) -> None:
+    in_c = controlled(compiled(tmp_path, GENTLE))
+    assert in_c.equals(controlled(write_plugin(tmp_path, GENTLE_IN_PYTHON, "mine.py")))
+    assert in_c["phase"].cast(pl.String).unique(maintain_order=True).to_list() == [
+        "start",
+        "avoidance",
+    ]
+    # An eighth less at each loss, and no more than half at once.
+    sizes = in_c["threshold_segments"].drop_nulls().unique(maintain_order=True).to_list()
+    assert len(sizes) > 3
+
+
+LIES_OF_CONTROLLERS = {
+    "crashes": ("congestion", "*(volatile int *)8 = 1;", 'the plugin "mine" crashed: Segmentation fault'),
+    "gives no number": (
+        "congestion",
+        "return 0.0 / (cause - cause);",
+        "on_congestion returned NaN, which is no window and no rate",
+    ),
+    "gives less than nothing": (
+        "avoidance",
+        "window->size = -1e9;",
+        "on_congestion_avoidance returned -1",
+    ),
+    "has too long a word": (
+        "state",
+        "memset(told->phase, 'x', sizeof told->phase); told->phase[31] = (char)200; return;",
+        "state told a phase that is no word of ASCII",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("lie", LIES_OF_CONTROLLERS)
+def test_a_controller_in_c_that_crashes_or_lies_is_one_sentence(tmp_path: Path, lie: str) -> None:
+    place, line, said = LIES_OF_CONTROLLERS[lie]
+    text = GENTLE.replace(f"/* at {place} */", line).replace(f"/* in {place} */", line)
+    assert text != GENTLE
+    with pytest.raises(PluginFailed) as caught:
+        controlled(compiled(tmp_path, text))
+    assert said in caught.value.message
+
+
+def test_the_header_and_its_adapter_have_the_same_layout(tmp_path: Path) -> None:
+    asserts: list[str] = []
+    for name, kind in STRUCTS.items():
+        asserts.append(f'_Static_assert(sizeof({name}) == {ctypes.sizeof(kind)}, "{name}");')
+        fields: Any = kind._fields_
+        for field, *_ in fields:
+            offset = getattr(kind, field).offset
+            asserts.append(f'_Static_assert(offsetof({name}, {field}) == {offset}, "{field}");')
+    compiled(tmp_path, GENTLE + "\n".join(asserts))
+
+
+def test_a_library_of_one_kind_is_none_of_the_other(tmp_path: Path) -> None:
+    with pytest.raises(PluginFailed, match="exports no sjq_plugin_v1"):
+        try_plugins([read_plugin(compiled(tmp_path, GENTLE))])
 
 
 def test_reasons_have_the_numbers_of_the_header_and_the_words_of_the_records(

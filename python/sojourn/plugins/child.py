@@ -22,11 +22,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from types import ModuleType
-from typing import IO, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import sojourn._engine as _engine
 from sojourn.errors import RunError, SojournError
 from sojourn.plugins.file import Plugin
+
+if TYPE_CHECKING:
+    from sojourn.plugins.library import Interface
 
 __all__ = ["CALL_S", "factory_of", "main"]
 
@@ -57,6 +60,20 @@ class Role:
     """What the file may call its class."""
     trial: tuple[object, ...]
     """Arguments with which one is made to see whether that works."""
+    interface: Callable[[], Interface]
+    """What a shared library of it exports."""
+
+
+def _managers() -> Interface:
+    from sojourn.plugins.library import MANAGERS
+
+    return MANAGERS
+
+
+def _controllers() -> Interface:
+    from sojourn.plugins.controller_library import CONTROLLERS
+
+    return CONTROLLERS
 
 
 MANAGER = Role(
@@ -64,6 +81,7 @@ MANAGER = Role(
     {"enqueue": "packet, now", "dequeue": "now"},
     "manager",
     (Random(0),),
+    _managers,
 )
 
 CONTROLLER = Role(
@@ -71,6 +89,7 @@ CONTROLLER = Role(
     {"on_congestion_avoidance": "acked, ack", "on_congestion": "cause, base, window, now"},
     "controller",
     (1448, 10),
+    _controllers,
 )
 
 
@@ -244,20 +263,15 @@ def _methods(role: Role) -> str:
 
 
 def _library(plugin: Plugin, role: Role) -> Callable[..., object]:
-    if role is CONTROLLER:
-        raise _Wrong(
-            f'the plugin "{plugin.name}" is a shared library; congestion controllers are in Python'
-        )
-    from sojourn.plugins.library import BadLibrary, Library
+    from sojourn.plugins.library import BadLibrary, open_library
 
     with tempfile.NamedTemporaryFile(suffix=Path(plugin.file).suffix) as file:
         file.write(plugin.content)  # what was hashed is what is loaded
         file.flush()
         try:
-            library = Library(file.name, plugin.name)
+            return open_library(file.name, plugin.name, role.interface())
         except BadLibrary as error:
             raise _Wrong(str(error)) from error
-    return library.manager
 
 
 def factory_of(plugin: Plugin, role: Role = MANAGER) -> Callable[..., object]:

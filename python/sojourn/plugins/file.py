@@ -17,6 +17,9 @@ __all__ = ["LIBRARIES", "Plugin", "read_plugin"]
 LIBRARIES = (".so", ".dylib")
 """Endings of shared libraries; other plugins are Python."""
 
+ADAPTERS = ("library.py", "controller_library.py")
+"""What calls a library; its runs follow these, too."""
+
 LARGEST = 256 * 2**20
 """Bytes of a plugin. chosen: a library with all symbols has some ten megabytes."""
 
@@ -46,8 +49,8 @@ class Plugin:
     def digest(self) -> str:
         """What stands for it in the key of a run: the file, and what runs it."""
         if self.is_library:
-            adapter = Path(__file__).with_name("library.py").read_bytes()
-            return f"{self.sha256} by {hashlib.sha256(adapter).hexdigest()[:16]}"
+            adapters = [Path(__file__).with_name(name).read_bytes() for name in ADAPTERS]
+            return f"{self.sha256} by {hashlib.sha256(b''.join(adapters)).hexdigest()[:16]}"
         return f"{self.sha256} in Python {platform.python_version()}"
 
     def announce(self) -> None:

@@ -1,6 +1,6 @@
-"""Shared libraries as queue managers: the interface of `sojourn_plugin.h`, version 1.
+"""Shared libraries as plugins: how one is opened, and queue managers of the interface in `sojourn_plugin.h`, version 1.
 
-The library holds tickets and never packets, so it cannot lose one unseen: each ticket is checked off at each call.
+A queue manager holds tickets and never packets, so it cannot lose one unseen: each ticket is checked off at each call.
 
 Source: `sojourn_plugin.h` beside this file. Deviations: none known.
 """
@@ -8,16 +8,18 @@ Source: `sojourn_plugin.h` beside this file. Deviations: none known.
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable, Sequence
 from ctypes import POINTER, Structure
+from dataclasses import dataclass
 from random import Random
 from typing import Any
 
 from sojourn._engine import Packet
 
-__all__ = ["ABI", "REASONS", "BadLibrary", "Library"]
+__all__ = ["ABI", "MANAGERS", "REASONS", "BadLibrary", "Interface", "open_library"]
 
 ABI = 1
-"""Version of the interface."""
+"""Version of both interfaces."""
 
 REASONS = (
     "overlimit",
@@ -99,8 +101,21 @@ class _Table(Structure):
     )
 
 
-class Library:
-    """A loaded library.
+@dataclass(frozen=True)
+class Interface:
+    """What a library of a kind exports."""
+
+    symbol: str
+    """The function that returns its table."""
+    table: type[Structure]
+    needed: Sequence[str]
+    """Calls that may not be missing."""
+    made: Callable[..., object]
+    """What makes an object of the table and the arguments of the engine."""
+
+
+def open_library(path: str, name: str, interface: Interface) -> Callable[..., object]:
+    """Open a library and return what makes its objects.
 
     Parameters
     ----------
@@ -108,49 +123,50 @@ class Library:
         Where it lies.
     name
         What messages call it.
+    interface
+        What it has to export.
 
     Raises
     ------
     BadLibrary
         If it is no plugin of this interface.
     """
+    symbol, table = interface.symbol, interface.table
+    try:
+        loaded = ctypes.CDLL(path)
+    except OSError as error:
+        told = str(error).removeprefix(path).removeprefix(": ")
+        raise BadLibrary(f'the plugin "{name}" cannot be loaded: {told}') from error
+    try:
+        export = getattr(loaded, symbol)
+    except AttributeError as error:
+        raise BadLibrary(f'the plugin "{name}" exports no {symbol}') from error
+    export.restype, export.argtypes = POINTER(table), []
+    found = export()
+    if not found:
+        raise BadLibrary(f'the plugin "{name}": {symbol} returned no table')
+    calls: Any = found.contents
+    if calls.abi != ABI or calls.size < ctypes.sizeof(table):
+        raise BadLibrary(
+            f'the plugin "{name}" has version {calls.abi} of the interface in {calls.size} bytes; '
+            f"this is version {ABI} with {ctypes.sizeof(table)}"
+        )
+    for call in interface.needed:
+        if not getattr(calls, call):
+            raise BadLibrary(f'the plugin "{name}" has no {call}')
 
-    def __init__(self, path: str, name: str) -> None:
-        self.name = name
-        try:
-            loaded = ctypes.CDLL(path)
-        except OSError as error:
-            told = str(error).removeprefix(path).removeprefix(": ")
-            raise BadLibrary(f'the plugin "{name}" cannot be loaded: {told}') from error
-        try:
-            table = loaded.sjq_plugin_v1
-        except AttributeError as error:
-            raise BadLibrary(f'the plugin "{name}" exports no sjq_plugin_v1') from error
-        table.restype, table.argtypes = POINTER(_Table), []
-        found = table()
-        if not found:
-            raise BadLibrary(f'the plugin "{name}": sjq_plugin_v1 returned no table')
-        self.calls: Any = found.contents
-        if self.calls.abi != ABI or self.calls.size < ctypes.sizeof(_Table):
-            raise BadLibrary(
-                f'the plugin "{name}" has version {self.calls.abi} of the interface in {self.calls.size} bytes; '
-                f"this is version {ABI} with {ctypes.sizeof(_Table)}"
-            )
-        for call in ("create", "enqueue", "dequeue", "destroy"):
-            if not getattr(self.calls, call):
-                raise BadLibrary(f'the plugin "{name}" has no {call}')
-        self.loaded = loaded
+    def make(*arguments: object) -> object:
+        _ = loaded  # stays as long as its objects can be made
+        return interface.made(calls, *arguments)
 
-    def manager(self, random: Random) -> Manager:
-        """Return a new queue of the library."""
-        return Manager(self, random)
+    return make
 
 
 class Manager:
     """One queue of a library, as the engine calls it."""
 
-    def __init__(self, library: Library, random: Random) -> None:
-        self._calls, self._random = library.calls, random
+    def __init__(self, calls: Any, random: Random) -> None:  # noqa: ANN401 - a table of C
+        self._calls, self._random = calls, random
         self._waiting: dict[int, Packet] = {}
         self._tickets = 0
         self._fault: BaseException | None = None
@@ -232,3 +248,7 @@ class Manager:
     def _check(self) -> None:
         if self._fault is not None:
             raise self._fault
+
+
+MANAGERS = Interface("sjq_plugin_v1", _Table, ("create", "enqueue", "dequeue", "destroy"), Manager)
+"""Queue managers."""
