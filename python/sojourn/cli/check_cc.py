@@ -29,11 +29,11 @@ def arguments(parser: Parser) -> None:
         "known ones, and only collapse, starvation, deafness to marks and a flow that does not come back fail. "
         "Example: sojourn check-cc cubic --set controller.beta=0.9"
     )
-    parser.add_argument("controllers", metavar="STACK", nargs="*", help='Stacks, or "all".')
+    parser.add_argument("controllers", metavar="STACK", nargs="*", help='Stacks, scream, or "all".')
     parser.option(
         "--plugin",
         "FILE",
-        "A congestion controller of your own, in Python. It is run. May be repeated.",
+        "A congestion controller of your own, in Python or a shared library. It is run. May be repeated.",
         action="append",
         default=[],
         dest="plugins",
@@ -50,7 +50,7 @@ def arguments(parser: Parser) -> None:
     parser.option(
         "--suite",
         "LIST",
-        "Which scenarios: general, bbr, l4s, heist, or all of them (default: general, and those of its kind).",
+        "Which scenarios: general, bbr, l4s, heist, rtp, or all of them (default: general, and those of its kind).",
     )
     parser.option("--only", "LIST", "Only these scenarios, such as G6a,G15c; G6 means all of it.")
     parser.option("--seeds", "N", f"Seeds of each scenario ({SEEDS}).", type=whole_number(1, 1000))
@@ -65,23 +65,33 @@ def execute(options: Namespace) -> int:
 
     from sojourn.cli.check_result import hand_in
     from sojourn.cli.console import note
+    from sojourn.congestion import rtp
     from sojourn.congestion.general import QUICK
     from sojourn.congestion.page import as_json, write_page
     from sojourn.congestion.suite import characterise, chosen, known_controllers
+    from sojourn.errors import UsageError
     from sojourn.output import dated, refuse_used
     from sojourn.study.runner import available_cores
 
     controllers = _controllers(options)
-    quick = QUICK if options.quick else None
+    quick = (*QUICK, *rtp.QUICK) if options.quick else None
     seeds = options.seeds or (1 if options.quick else SEEDS)
-    cells = [chosen(one, _suites(options), options.only, quick) for one in controllers]
+    suites = _suites(options)
+    cells = [chosen(one, suites, options.only, quick) for one in controllers]
+    pairs = [(one, listed) for one, listed in zip(controllers, cells, strict=True) if listed]
+    if not pairs:
+        raise UsageError(
+            "no scenario of these is for what was named",
+            "scream has those of the suite rtp, and stacks have all others",
+        )
+    controllers = [one for one, _ in pairs]
     is_ours = options.out is None
     out = dated("check-cc") if is_ours else Path(options.out)
     if not is_ours:
         refuse_used(out)
     band = known_controllers()
     results: list[Result] = []
-    for controller, listed in zip(controllers, cells, strict=True):
+    for controller, listed in pairs:
         result = characterise(controller, listed, seeds, available_cores(), band)
         results.append(result)
         failed = [row.item for row in result.failed]
@@ -122,11 +132,12 @@ def _controllers(options: Namespace) -> list[Controller]:
     UsageError
         If a stack or a key is not known, or nothing is named.
     """
+    from sojourn.congestion.rtp import MEDIA
     from sojourn.congestion.suite import SHORT, Controller, stack_kinds
     from sojourn.errors import UsageError, nearest
     from sojourn.plugins import read_plugin
 
-    kinds = stack_kinds()
+    kinds = [*stack_kinds(), *MEDIA]
     names: list[str] = []
     listed = [*SHORT, *kinds]
     asked: list[str] = options.controllers
@@ -139,7 +150,7 @@ def _controllers(options: Namespace) -> list[Controller]:
             )
         names += kinds if name == "all" else [known]
     carrier = options.stack or CARRIER
-    if carrier not in kinds:
+    if carrier not in stack_kinds():
         raise UsageError(
             f'--stack: "{carrier}" is no stack',
             nearest(carrier, kinds) or f"one of {', '.join(kinds)}",

@@ -1,8 +1,7 @@
-"""The example test cases of BBR's draft, as far as they can be seen from outside.
+"""The example test cases of BBR's draft that are seen from outside; those about a state stand in `states`.
 
 Source: draft-ietf-ccwg-bbr, appendix "BBR Example Test Cases"; it names ranges and no grid. Path, traffic and limits are
-chosen: 10 Mb/s, 40 ms, four bandwidth-delay products. Deviations: cases that are about a state alone are not judged
-(`UNSEEN`): a controller's states are not in the records of a run.
+chosen: 10 Mb/s, 40 ms, four bandwidth-delay products. Deviations: none known.
 """
 
 from __future__ import annotations
@@ -15,16 +14,17 @@ import numpy as np
 from sojourn.congestion.general.common import Traffic, goodput, used, wait
 from sojourn.congestion.scenario import Cell, Number, Run, flow
 
-__all__ = ["CELLS", "ITEMS_OF_OTHERS", "UNSEEN"]
+__all__ = ["BASE", "CELLS", "ITEMS_OF_OTHERS", "SOURCE", "application", "own"]
 
 SOURCE = "draft-ietf-ccwg-bbr appendix"
 
 
-def _own(more: str = "") -> Traffic:
+def own(more: str = "") -> Traffic:
+    """Return the controller alone."""
     return lambda stacks: flow("own", stacks.own, more=more)
 
 
-BASE = Cell("B", SOURCE, "", "", _own(), (), buffer=4.0, series_ms=100.0)
+BASE = Cell("B", SOURCE, "", "", own(), (), buffer=4.0, series_ms=100.0)
 
 
 def _cell(number: int, what: str, numbers: tuple[Number, ...], **other: Any) -> Cell:  # noqa: ANN401 - fields of a cell
@@ -36,6 +36,12 @@ def _cell(number: int, what: str, numbers: tuple[Number, ...], **other: Any) -> 
 def _plateau(run: Run) -> float:
     """Return the rate of the best tenth of the first five seconds, of the line's."""
     return float(np.quantile(run.course("own", 1.0, 5.0), 0.9) / run.cell.rate_mbps * 100)
+
+
+def _estimate(run: Run) -> float:
+    """Return the rate that the controller takes the path to have at the end, of the line's; NaN if it does not tell."""
+    last = run.phases[-1].last("bandwidth_bps") if run.phases else np.nan
+    return last / (run.cell.rate_mbps * 1e4)
 
 
 def _emptied(run: Run) -> float:
@@ -77,16 +83,21 @@ def _after_pause(run: Run) -> float:
     return float(np.mean(found)) if found else np.nan
 
 
-def _application(rate_mbps: float) -> Traffic:
-    size = round(rate_mbps * 1e6 * 0.1 / 8)
-    return _own(f', file = "{size} B", period = "100 ms", reuse_connection = true')
+def application(rate_mbps: float, every_ms: int = 100) -> Traffic:
+    """Return an application that has a piece of data at regular times."""
+    size = round(rate_mbps * 1e3 * every_ms / 8)
+    return own(f', file = "{size} B", period = "{every_ms} ms", reuse_connection = true')
 
 
 CELLS = (
     _cell(
         1,
         "leave STARTUP at the plateau",
-        (Number("plateau", "of the line in the best tenth of 1 s to 5 s", "%", _plateau),),
+        (
+            Number("plateau", "of the line in the best tenth of 1 s to 5 s", "%", _plateau),
+            Number("estimate", "of the line is the estimated rate", "%", _estimate),
+        ),
+        window_ms=20.0,
         duration_s=10.0,
         from_s=0.0,
     ),
@@ -109,7 +120,7 @@ CELLS = (
             ),
             wait(),
         ),
-        traffic=_application(2.0),
+        traffic=application(2.0),
         duration_s=70.0,
     ),
     _cell(
@@ -123,7 +134,7 @@ CELLS = (
         11,
         "no probe of the round trip after a pause of 6 s",
         (Number("after", "of the line in the 2 s after a pause", "%", _after_pause),),
-        traffic=_own(', file = "10 MB", gap = "6 s", reuse_connection = true'),
+        traffic=own(', file = "10 MB", gap = "6 s", reuse_connection = true'),
         duration_s=40.0,
     ),
     _cell(
@@ -170,7 +181,9 @@ CELLS = (
         (
             Number("shrunk", "until the queue is below a product", "s", _shrunk),
             _share("used", "of the lower rate from 30 s to 60 s", 30.0, 60.0),
+            Number("estimate", "of the lower rate is the estimated one", "%", _estimate),
         ),
+        window_ms=20.0,
         conditions='{ from = "0 s", for = "20 s", rate = "100 Mb/s" }',
     ),
     _cell(
@@ -215,16 +228,3 @@ CELLS = (
 
 ITEMS_OF_OTHERS = ("B12", "B13", "B15", "B16", "B17")
 """Cases that say something of controllers that are not BBR. chosen: they ask for what any controller should do."""
-
-UNSEEN = (
-    (2, "leave STARTUP by loss while the application is the limit"),
-    (4, "leave DRAIN by time"),
-    (5, "leave PROBE_UP at the plateau"),
-    (6, "leave PROBE_UP by loss while the application is the limit"),
-    (8, "leave PROBE_DOWN by inflight"),
-    (9, "leave PROBE_DOWN by time"),
-    (20, "PROBE_RTT in STARTUP"),
-    (21, "loss in PROBE_UP after the long-term bound"),
-    (22, "an application-limited REFILL"),
-)
-"""Cases about a state alone."""

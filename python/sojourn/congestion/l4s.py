@@ -1,29 +1,24 @@
-"""What RFC 9331 asks of scalable controllers, and what others have measured of them.
+"""What RFC 9331 asks of scalable controllers.
 
-Source: RFC 9331 section 4.3; heistp/l4s-tests (kernels of 2020 and 2021), whose figures are information: agreement with them is
-a statement about our Prague. Deviations: the dependence on the round trip is that of six flows at once.
+Source: RFC 9331 section 4.3. Deviations: the dependence on the round trip is that of six flows at once; the classic mode is the
+stack with ECN as RFC 3168 has it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
-from sojourn.congestion.general.common import OTHERS, goodput, lettered, used
+from sojourn.congestion.general.common import OTHERS, goodput, lettered, marked, used
 from sojourn.congestion.scenario import Cell, Number, Run, Stacks, flow
 
-__all__ = ["CELLS", "OF_HEIST", "PRINTED", "UNSEEN"]
+__all__ = ["CELLS", "MARKS"]
 
 DUALPI2 = '{ kind = "dualpi2" }'
 
 
-def _own(stacks: Stacks) -> str:
-    return flow("own", stacks.marked, rtt_ms=20.0)
-
-
-BASE = Cell("L", "RFC 9331 4.3", "must", "", _own, (), rtt_ms=20.0, queue=DUALPI2)
+BASE = Cell("L", "RFC 9331 4.3", "must", "", marked(), (), rtt_ms=20.0, queue=DUALPI2)
 
 
 def _marks(run: Run) -> float:
@@ -60,7 +55,7 @@ def _ratio(run: Run) -> float:
 
 def _pair(queue: str, other: str, what: str) -> Cell:
     def traffic(stacks: Stacks) -> str:
-        return flow("other", _classic(other), rtt_ms=20.0) + _own(stacks)
+        return flow("other", _classic(other), rtt_ms=20.0) + marked()(stacks)
 
     return replace(
         BASE,
@@ -109,66 +104,65 @@ def _exponent(run: Run) -> float:
     return float(-np.polyfit(np.log(ROUND_TRIPS_MS), np.log(rates), 1)[0])
 
 
-def _heist(item: str, what: str, *flows: tuple[str, float], rate: float = 50.0) -> Cell:
-    """Return two flows of Heist: each `own` or one of `OTHERS`, with its round trip in ms."""
+def _classic_mode(stacks: Stacks) -> str:
+    return flow("own", stacks.classic, rtt_ms=20.0)
 
+
+def _low_latency(run: Run) -> float:
+    """Return which part of the bytes came to the low-latency queue, in %."""
+    import polars as pl
+
+    offered = run.services.group_by("queue").agg(pl.col("offered_bytes").sum())
+    found = {str(queue): int(size) for queue, size in offered.rows()}
+    return 100 * found.get("low_latency", 0) / sum(found.values()) if found else np.nan
+
+
+def _beside_reno(what: str, conditions: str) -> Cell:
     def traffic(stacks: Stacks) -> str:
-        known = {"own": stacks.marked} | OTHERS
-        return "".join(
-            flow(f"flow-{place}", known[stack], rtt_ms=rtt)
-            for place, (stack, rtt) in enumerate(flows, 1)
+        return flow("other", OTHERS["reno"], rtt_ms=20.0) + flow(
+            "own", stacks.unmarked, rtt_ms=20.0
         )
+
+    def share(run: Run) -> float:
+        both = run.metric("own", "goodput") + run.metric("other", "goodput")
+        return 200 * run.metric("other", "goodput") / both
 
     return replace(
         BASE,
-        item=item,
-        section="heistp/l4s-tests",
-        word="",
+        item="L3",
         what=what,
         traffic=traffic,
-        numbers=tuple(
-            Number(
-                f"flow-{place}",
-                f"{place}: {'it' if stack == 'own' else stack}",
-                "Mb/s",
-                _goodput(f"flow-{place}"),
-            )
-            for place, (stack, _) in enumerate(flows, 1)
-        ),
-        rate_mbps=rate,
-        rtt_ms=max(rtt for _, rtt in flows),
-        duration_s=80.0,
-        from_s=20.0,
+        numbers=(Number("share", "Reno has of an equal share", "%", share), used()),
+        rate_mbps=50.0,
+        queue="",
+        conditions=conditions,
+        duration_s=90.0,
+        from_s=30.0,
     )
 
 
-def _goodput(entry: str) -> Callable[[Run], float]:
-    return lambda run: run.metric(entry, "goodput")
-
-
-PRINTED = {
-    "H1a": (12.65, 34.57),
-    "H1b": (14.94, 32.39),
-    "H1c": (17.85, 29.58),
-    "H2a": (1.56, 45.46),
-    "H2b": (6.43, 40.69),
-}
-"""What Heist measured of Prague, Mb/s of each flow (tests of 2020 and 2021)."""
-
-OF_HEIST = (
-    *(
-        _heist(
-            f"H1{letter}", f"CUBIC and it, 50 Mb/s, {rtt} ms, DualPI2", ("cubic", rtt), ("own", rtt)
-        )
-        for letter, rtt in (("a", 10), ("b", 20), ("c", 80))
-    ),
-    _heist("H2a", "it at 160 ms and it at 10 ms, 50 Mb/s, DualPI2", ("own", 160), ("own", 10)),
-    _heist("H2b", "CUBIC at 80 ms and it at 20 ms, 50 Mb/s, DualPI2", ("cubic", 80), ("own", 20)),
-)
-"""What others have measured of Prague."""
-
 CELLS = (
     *MARKS,
+    replace(
+        BASE,
+        item="L2",
+        what="1 flow in its classic mode, 50 Mb/s, 20 ms, DualPI2",
+        traffic=_classic_mode,
+        numbers=(
+            Number("low_latency", "of its bytes in the low-latency queue", "%", _low_latency),
+            used(),
+        ),
+        rate_mbps=50.0,
+        duration_s=30.0,
+        series_ms=1000.0,
+    ),
+    *lettered(
+        _beside_reno("beside Reno without marks, drop-tail of one BDP, 50 Mb/s, 20 ms", ""),
+        _beside_reno(
+            "the same, and one packet of 1000 is lost",
+            '{ from = "0 s", for = "1 h", loss = 0.001 }',
+        ),
+    ),
     *SINGLE,
     replace(
         BASE,
@@ -204,20 +198,14 @@ CELLS = (
             for rate in (50, 500)
         )
     ),
+    replace(
+        BASE,
+        item="L8",
+        what="100 kB each half a second on an idle line of 50 Mb/s; about 250 us is what RFC 9331 has in mind",
+        traffic=marked(more=', file = "100 kB", period = "500 ms", reuse_connection = true'),
+        numbers=(_wait_ms("sojourn_max", "longest wait that its own bursts make"),),
+        rate_mbps=50.0,
+        duration_s=30.0,
+    ),
 )
 """Scenarios of RFC 9331."""
-
-UNSEEN = (
-    (
-        "L2",
-        "4.3, item 1",
-        "that it can be switched to a classic mode needs a profile of its own for that",
-    ),
-    (
-        "L8",
-        "4.3, item 7",
-        "bursts of one flow on an idle line: its stack paces, not the controller",
-    ),
-    ("L3", "4.3, item 2", "beside Reno on a path that only loses: the drop-tail scenarios of G6"),
-)
-"""What has no scenario here, and why."""

@@ -11,7 +11,7 @@ import numpy as np
 from sojourn.answers.figure import Figure
 from sojourn.answers.report_content import PlainCell, PlainTable
 from sojourn.bands import Band, estimate_json, number_cell, place_of
-from sojourn.congestion import bbr, general, l4s
+from sojourn.congestion import general, heist
 from sojourn.congestion.general.alone import QUEUE
 from sojourn.congestion.scenario import Cell, Number
 from sojourn.congestion.suite import BAND, Measured, Result
@@ -42,6 +42,7 @@ TITLES = {
     "B": "cases of BBR's draft",
     "L": "RFC 9331",
     "H": "measurements of others (heistp/l4s-tests)",
+    "R": "real-time media (RFC 8867)",
 }
 """What the scenarios of a letter and number are about."""
 
@@ -69,6 +70,9 @@ def sentence(results: Sequence[Result], band: Band) -> str:
     places = [_place(one, number, band) for one, number in numbers]
     known = [place for place in places if place != "shown"]
     kept = f"{name} keeps all {rows} rows that can fail"
+    if not rows:
+        count = len({one.cell.item for one in result.measured})
+        kept = f"{name} is characterised in {count} scenarios, of which none can fail"
     if not known:
         return f"{kept}."
     within = known.count("in band")
@@ -95,6 +99,38 @@ def _beside(result: Result, band: Band) -> str:
                 count[words] = count.get(words, 0) + 1
     words, times = max(count.items(), key=lambda item: item[1], default=("", 0))
     return f"{words} ({times} scenario{'s' if times > 1 else ''})" if words else ""
+
+
+def _overview(results: Sequence[Result], band: Band) -> PlainTable:
+    """Return one row for each controller: what fails, what warns, how much lies in the band."""
+
+    def named(result: Result, verdict: str) -> PlainCell:
+        items = [row.item for row in result.judged if row.verdict == verdict]
+        return PlainCell(", ".join(items) or "–")
+
+    rows: list[tuple[PlainCell, ...]] = []
+    for result in results:
+        places = [
+            _place(one, number, band) for one in result.measured for number in one.cell.numbers
+        ]
+        known = len(places) - places.count("shown")
+        passed = sum(row.verdict == "pass" for row in result.judged)
+        rows.append(
+            (
+                PlainCell(result.controller.name),
+                named(result, "fail"),
+                named(result, "warning"),
+                PlainCell(str(passed)),
+                PlainCell(f"{places.count('in band')} of {known}" if known else "–"),
+            )
+        )
+    return PlainTable(
+        "overview",
+        "All of them",
+        "Rows are told below, with what was found; so is every number.",
+        ("controller", "fails", "warns", "rows kept", "numbers in the band"),
+        tuple(rows),
+    )
 
 
 def _rows(result: Result) -> PlainTable:
@@ -203,7 +239,9 @@ def _printed(one: Measured, place: int) -> tuple[PlainCell, ...]:
     """Return what others have measured, if the scenario is theirs."""
     if one.cell.item[0] != "H":
         return ()
-    return (PlainCell(f"{l4s.PRINTED[one.cell.item][place]:g} Mb/s"),)
+    printed = heist.PRINTED.get(one.cell.item, ())
+    unit = one.cell.numbers[place].unit
+    return (PlainCell(f"{printed[place]:g} {unit}" if place < len(printed) else "–"),)
 
 
 def _graph(results: Sequence[Result], band: Band) -> Figure:
@@ -253,18 +291,11 @@ def _left_out(results: Sequence[Result]) -> list[str]:
         f"RFC 9743 section {section}, {what}: {question}"
         for section, what, question in general.QUESTIONS
     ]
-    suites = {one.suite for result in results for one in result.measured}
-    if "bbr" in suites and any(result.controller.is_bbr for result in results):
-        told += [
-            f"BBR's draft, case {number}, {what}: its states are not in the records of a run."
-            for number, what in bbr.UNSEEN
+    if all(result.controller.is_media for result in results):
+        return [
+            "RFC 8867 sections 6.1 to 6.3: priorities, marks and two bottlenecks are optional, and not here."
         ]
-    if "l4s" in suites:
-        told += [f"RFC 9331 {section} ({item}): {why}." for item, section, why in l4s.UNSEEN]
-    return [
-        *told,
-        "RFC 8867, media: it needs a source whose rate a controller sets, which is not there.",
-    ]
+    return told
 
 
 def write_page(
@@ -283,7 +314,14 @@ def write_page(
         headline=sentence(results, band),
         facts=facts,
         figures=[_graph(results, band)] if drawn else [],
-        sections=[_section(result, band, seeds, alone=count == 1) for result in results],
+        sections=[
+            *(
+                [Section("overview", [Block(_overview(results, band), is_open=True)])]
+                if count > 1
+                else []
+            ),
+            *(_section(result, band, seeds, alone=count == 1) for result in results),
+        ],
         left_out=_left_out(results),
         remark="All scenarios but G9, G11 and those of L4S have a drop-tail queue, as section 6.1 asks. The band has controllers that are meant to "
         "be different: LEDBAT gives way, and Prague is Reno where nothing marks. BBR's draft is about version 3; earlier versions are held to it all the same.",

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sojourn.bands import Band
-from sojourn.congestion import bbr, general, l4s
+from sojourn.congestion import bbr, general, l4s, states
 from sojourn.congestion.general.alone import LOSS
 from sojourn.congestion.general.beside import SHARES
 from sojourn.congestion.general.managed import MANAGED
@@ -95,13 +95,39 @@ RULES: Mapping[str, Sequence[Rule]] = {
     "bbr": tuple(
         Rule(f"B{number}", statement, f"{bbr.SOURCE}, {number}", expected, limits)
         for number, statement, expected, limits in (
-            (1, "STARTUP finds the rate.", "at least 98 % of the line", (Limit(("B1",), "plateau", least=98.0),)),
+            (
+                1,
+                "STARTUP finds the rate.",
+                "at least 98 % of the line, and an estimate within 2 % of it",
+                (Limit(("B1",), "plateau", least=98.0), Limit(("B1",), "estimate", least=98.0, most=102.0)),
+            ),
+            (2, "Losses end STARTUP while the application is the limit.", "within 0.3 s of the first loss", (Limit(("B2",), "left", most=0.3),)),
             (3, "DRAIN empties the queue.", "at most a tenth of a round trip of wait", (Limit(("B3",), "emptied", most=0.1),)),
+            (
+                4,
+                "DRAIN ends after three round trips, whatever is under way.",
+                "within 1.5 s, with more than a product under way",
+                (Limit(("B4",), "lasts", most=1.5), Limit(("B4",), "flight", least=120.0)),
+            ),
+            (
+                5,
+                "PROBE_UP ends when the rate has not grown in three round trips.",
+                "3 to 8 round trips, and always PROBE_DOWN then",
+                (Limit(("B5",), "rounds", least=3.0, most=8.0), Limit(("B5",), "down", least=100.0)),
+            ),
+            (6, "Losses end PROBE_UP while the application is the limit.", "within 0.2 s of the first loss", (Limit(("B6",), "left", most=0.2),)),
             (
                 7,
                 "Where the application is the limit, its rate goes through without a queue.",
                 "at least 98 % of it, and a wait of at most a tenth of a round trip",
                 (Limit(("B7",), "goodput", least=98.0), Limit(("B7",), "sojourn_mean", most=0.1)),
+            ),
+            (8, "PROBE_DOWN ends with a product under way.", "always CRUISE then", (Limit(("B8",), "cruise", least=100.0),)),
+            (
+                9,
+                "PROBE_DOWN ends when it is time to probe, whatever is under way.",
+                "REFILL without CRUISE, after 3.1 s at most",
+                (Limit(("B9",), "skipped", least=100.0), Limit(("B9",), "lasts", most=3.1)),
             ),
             (10, "Flight halves each 5 s for a probe of the round trip.", "9 to 13 times a minute", (Limit(("B10",), "probes", least=9.0, most=13.0),)),
             (11, "After a pause there is no probe of the round trip.", "at least 90 % of the line", (Limit(("B11",), "after", least=90.0),)),
@@ -114,13 +140,46 @@ RULES: Mapping[str, Sequence[Rule]] = {
                 (Limit(("B14",), "sojourn_mean", least=0.9 * 17.75, most=1.1 * 17.75),),
             ),
             (15, "Ten times the rate is found by doubling probes.", "90 % of it within 15 s", (Limit(("B15",), "up", most=15.0),)),
-            (16, "A tenth of the rate is found.", "a queue below a product within 10 s", (Limit(("B16",), "shrunk", most=10.0),)),
+            (
+                16,
+                "A tenth of the rate is found.",
+                "a queue below a product within 10 s, and an estimate within 2 % at the end",
+                (Limit(("B16",), "shrunk", most=10.0), Limit(("B16",), "estimate", least=98.0, most=102.0)),
+            ),
             (17, "A policer does not make it lose for ever.", "at most 2 % lost from second 10 on", (Limit(("B17",), "policed", most=2.0),)),
             (18, "Packets out of order do not cost its rate.", "goodput of at least 90 % of the line", (Limit(("B18",), "goodput", least=90.0),)),
             (19, "A timeout that was none does not cost its rate.", "at least 90 % of the line from 10 s after it on", (Limit(("B19",), "after", least=90.0),)),
+            (20, "After a probe of the round trip in STARTUP, STARTUP goes on.", "always", (Limit(("B20",), "back", least=100.0),)),
+            (
+                21,
+                "Losses in PROBE_UP end it and lower the bound.",
+                "PROBE_DOWN within 0.1 s of the first loss, before the plateau ends it; a bound no higher than before, and at least 0.7 of a product",
+                (Limit(("B21",), "left", most=0.1), Limit(("B21",), "bound", most=100.0), Limit(("B21",), "left_of_product", least=70.0)),
+            ),
+            (
+                22,
+                "Where the application pauses in REFILL, the estimate stays and PROBE_UP follows.",
+                "at least 98 % of the estimate, always PROBE_UP",
+                (Limit(("B22",), "kept", least=98.0), Limit(("B22",), "up", least=100.0)),
+            ),
         )
     ),
-    "l4s": (),
+    "l4s": (
+        Rule(
+            "L2",
+            "In its classic mode it sends no ECT(1).",
+            "RFC 9331 4.3, item 1",
+            "nothing of it in the low-latency queue",
+            (Limit(("L2",), "low_latency", most=0.0),),
+        ),
+        Rule(
+            "L3",
+            "Where nothing marks, Reno does not starve beside it.",
+            "RFC 9331 4.3, item 2",
+            f"at least {STARVED:g} % of its share",
+            (Limit(("L3a", "L3b"), "share", least=STARVED),),
+        ),
+    ),
 }  # fmt: skip
 """Rows by suite."""
 
@@ -134,7 +193,7 @@ def judged(suite: str, values: Values, band: Band) -> list[Judged]:
     if suite == "general":
         rows.insert(1, _losses(values, band))
     if suite == "l4s":
-        rows.append(_invariance(values))
+        rows.insert(0, _invariance(values))
     return rows
 
 
@@ -164,7 +223,7 @@ def _row(rule: Rule, values: Values) -> Judged:
 
 
 def _all() -> Sequence[Cell]:
-    return (*general.CELLS, *bbr.CELLS, *l4s.CELLS)
+    return (*general.CELLS, *bbr.CELLS, *states.CELLS, *l4s.CELLS)
 
 
 def _losses(values: Values, band: Band) -> Judged:

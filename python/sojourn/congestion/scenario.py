@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,16 @@ if TYPE_CHECKING:
 
     Bins = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
-__all__ = ["Cell", "Number", "Run", "Stacks", "buffer_packets", "flow", "scenario_text"]
+__all__ = [
+    "Cell",
+    "Number",
+    "Phase",
+    "Run",
+    "Stacks",
+    "buffer_packets",
+    "flow",
+    "scenario_text",
+]
 
 PACKET = 1500
 
@@ -38,6 +47,8 @@ class Stacks:
     """The same with ECN: as it has it, or else as RFC 3168 has it."""
     unmarked: str
     """The same without ECN."""
+    classic: str = ""
+    """The same with ECN as RFC 3168 has it."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +82,8 @@ class Cell:
     conditions: str = ""
     back: str = ""
     """Conditions of the way back."""
+    back_queue: str = '{ kind = "drop-tail", limit = "10000 packets" }'
+    """Its queue."""
     duration_s: float = 60.0
     from_s: float = 10.0
     """What lies before does not count in means over the run."""
@@ -78,6 +91,18 @@ class Cell:
     """Width of bins of the time series, if any are read."""
     window_ms: float = 0.0
     """Time between two looks at the window, if it is read."""
+    moment: Callable[[Run], float] | None = None
+    """When `later` begins, s: told by a run without it, which is the same up to then; NaN if it never does."""
+    later: str = ""
+    """Conditions from that moment on, which is `@` in their text."""
+    at_s: float = math.nan
+    """The moment, once it is known."""
+
+    def at(self, moment_s: float) -> Cell:
+        """Return the scenario with what begins at its moment."""
+        later = self.later.replace("@", f"{moment_s * 1e6:.0f} us")
+        both = ", ".join(part for part in (self.conditions, later) if part)
+        return replace(self, conditions=both, moment=None, at_s=moment_s)
 
     @property
     def criterion(self) -> str:
@@ -116,7 +141,7 @@ def scenario_text(cell: Cell, stacks: Stacks) -> str:
         f"series = {series}\nconnections = {window}",
         f'\n[access.upstream]\nlink = {{ kind = "serial", rate = "{cell.rate_mbps * 1e6:.0f} b/s" }}\nqueue = {queue}',
         f"conditions = [{cell.conditions}]" if cell.conditions else "",
-        '\n[access.downstream]\nlink = { kind = "serial", rate = "1 Gb/s" }\nqueue = { kind = "drop-tail", limit = "10000 packets" }',
+        f'\n[access.downstream]\nlink = {{ kind = "serial", rate = "1 Gb/s" }}\nqueue = {cell.back_queue}',
         f"conditions = [{cell.back}]" if cell.back else "",
         cell.traffic(stacks),
     ]
@@ -140,6 +165,25 @@ def flow(
         f'start_jitter = "{jitter_ms:g} ms"{more} }}\nstack = {stack}\nrtt = "{rtt_ms:g} ms"'
         + (f'\ntunnel = "{tunnel}"' if tunnel else "")
     )
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A time in which a controller was about one thing."""
+
+    word: str
+    begin: float
+    end: float
+    """Begin of the next, s."""
+    looks: pl.DataFrame
+    """Rows of `connection_series` in it."""
+    is_over: bool
+    """Whether another followed before the run ended."""
+
+    def last(self, column: str) -> float:
+        """Return the last value of a column that is known, or NaN."""
+        known = self.looks[column].drop_nulls()
+        return float(known[-1]) if len(known) else math.nan
 
 
 class Run:
@@ -181,6 +225,37 @@ class Run:
     def windows(self) -> pl.DataFrame:
         """Windows at regular times."""
         return self._table("connection_series")
+
+    @cached_property
+    def phases(self) -> list[Phase]:
+        """What the controller was about, in order; empty if it has no such states, or has not told."""
+        import polars as pl
+
+        looks = self.windows.filter(pl.col("direction") == "upstream").sort("at_ns")
+        words = looks["phase"].cast(pl.String).to_list()
+        if not words or None in words:
+            return []
+        times = looks["at_ns"].to_numpy() / 1e9
+        changed = [n for n in range(1, len(words)) if words[n] != words[n - 1]]
+        begins, ends = [0, *changed], [*changed, len(words)]
+        last = float(times[-1])
+        return [
+            Phase(
+                words[begin],
+                float(times[begin]),
+                float(times[end]) if end < len(times) else last,
+                looks.slice(begin, end - begin),
+                end < len(times),
+            )
+            for begin, end in zip(begins, ends, strict=True)
+        ]
+
+    @cached_property
+    def services(self) -> pl.DataFrame:
+        """Service queues of the line in each bin of time."""
+        import polars as pl
+
+        return self._table("service_series").filter(pl.col("link") == UPSTREAM)
 
     @cached_property
     def _link(self) -> pl.DataFrame:
@@ -262,9 +337,9 @@ class Run:
         rows = self._entries.filter(pl.col("traffic") == "own")
         return self._bins(rows, "marked_packets", begin, end)
 
-    def first_above(self, level_mbps: float, begin: float, end: float) -> float:
-        """Return how long after `begin` the entry `own` first has a rate for two bins, s; the whole span if never."""
-        course = self.course("own", begin, end)
+    def first_above(self, level_mbps: float, begin: float, end: float, entry: str = "own") -> float:
+        """Return how long after `begin` an entry first has a rate for two bins, s; the whole span if never."""
+        course = self.course(entry, begin, end)
         enough = (course >= level_mbps)[:-1] & (course >= level_mbps)[1:]
         return float(enough.argmax() * self.cell.series_ms / 1e3) if enough.any() else end - begin
 

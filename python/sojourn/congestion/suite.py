@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import io
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 import sojourn._engine as _engine
 from sojourn.bands import Band, over_seeds, read_band, wanted
-from sojourn.congestion import bbr, general, l4s, rules
+from sojourn.congestion import bbr, general, heist, l4s, rtp, rules, states
 from sojourn.congestion.scenario import Cell, Run, Stacks, flow, scenario_text
 from sojourn.engine import simulate
 from sojourn.plugins import Plugin, PluginFailed, simulate_apart
@@ -42,9 +43,10 @@ SHORT = {"reno": "linux-reno", "cubic": "linux-cubic"}
 
 SUITES: Mapping[str, Sequence[Cell]] = {
     "general": general.CELLS,
-    "bbr": bbr.CELLS,
+    "bbr": sorted((*bbr.CELLS, *states.CELLS), key=lambda cell: int(cell.item[1:])),
     "l4s": l4s.CELLS,
-    "heist": l4s.OF_HEIST,
+    "heist": heist.CELLS,
+    "rtp": rtp.CELLS,
 }
 """Scenarios by suite."""
 
@@ -61,7 +63,7 @@ def stack_kinds() -> list[str]:
 
 @dataclass(frozen=True)
 class Controller:
-    """A controller that is characterised: that of a stack, or a plugin in one."""
+    """A controller that is characterised: that of a stack, a plugin in one, or one that sets the rate of media."""
 
     name: str
     settings: tuple[str, ...] = ()
@@ -78,6 +80,12 @@ class Controller:
         UsageError
             If a key is not one of it, or its value none.
         """
+        if self.is_media:
+            text = _alone(rtp.MEDIA[self.name], is_media=True)
+            text = apply_settings(text, [f"traffic.own.app.{one}" for one in self.settings])
+            Scenario.parse(text)
+            app: dict[str, Any] = parse_toml(text)["traffic"][0]["app"]
+            return app
         own = f', controller = {{ kind = "plugin", name = "{self.name}" }}' if self.plugin else ""
         text = _alone(f'{{ kind = "{self.stack or self.name}"{own} }}')
         text = apply_settings(text, [f"traffic.own.stack.{one}" for one in self.settings])
@@ -94,31 +102,44 @@ class Controller:
     @functools.cached_property
     def stacks(self) -> Stacks:
         """The stack as scenarios want it."""
+        own = toml_value(self.table)
+        if self.is_media:
+            return Stacks(own, own, own)
         ecn = str(self.whole["ecn"])
-        marked = "classic" if ecn == "off" else ecn
-        return Stacks(
-            toml_value(self.table),
-            toml_value({**self.table, "ecn": marked}),
-            toml_value({**self.table, "ecn": "off"}),
-        )
+
+        def with_ecn(mode: str) -> str:
+            return toml_value({**self.table, "ecn": mode})
+
+        marked = with_ecn("classic" if ecn == "off" else ecn)
+        return Stacks(own, marked, with_ecn("off"), with_ecn("classic"))
+
+    @property
+    def is_media(self) -> bool:
+        """Whether it sets the rate of a source, and no stack has it."""
+        return self.plugin is None and self.name in rtp.MEDIA
 
     @property
     def is_bbr(self) -> bool:
         """Whether the cases of BBR's draft are its own."""
-        return str(self.whole["controller"]["kind"]).startswith("bbr")
+        return not self.is_media and str(self.whole["controller"]["kind"]).startswith("bbr")
 
     @property
     def is_scalable(self) -> bool:
         """Whether its packets are ECT(1), as RFC 9331 has it."""
-        return self.whole["ecn"] in SCALABLE
+        return not self.is_media and self.whole["ecn"] in SCALABLE
 
     def scenario(self, cell: Cell) -> Scenario:
         """Return a scenario with it."""
         return Scenario.parse(scenario_text(cell, self.stacks))
 
 
-def _alone(stack: str) -> str:
-    cell = Cell("", "", "", "", lambda stacks: flow("own", stacks.own), ())
+def _alone(stack: str, *, is_media: bool = False) -> str:
+    def traffic(stacks: Stacks) -> str:
+        if is_media:
+            return f'\n[[traffic]]\nname = "own"\napp = {stacks.own}\nrtt = "40 ms"\n'
+        return flow("own", stacks.own)
+
+    cell = Cell("", "", "", "", traffic, ())
     return scenario_text(cell, Stacks(stack, stack, stack))
 
 
@@ -135,7 +156,7 @@ def chosen(
     controller
         What is characterised.
     suites
-        Names of suites; what fits its kind if `None`.
+        Names of suites; what fits its kind if `None`. A controller of media has its own suite alone, and no other has that.
     only
         Scenarios, criteria or sections that a user named, over all suites.
     quick
@@ -146,18 +167,24 @@ def chosen(
     UsageError
         If `only` names what is not there.
     """
-    listed = [(suite, cell) for suite, cells in SUITES.items() for cell in cells]
-    if only is None:
-        listed = [
-            (suite, cell)
-            for suite, cell in listed
-            if (_fits(controller, suite, cell) if suites is None else suite in suites)
-        ]
-    items = {cell.item for cell in wanted(only, [cell for _, cell in listed], quick)}
-    return [(suite, cell) for suite, cell in listed if cell.item in items]
+    all_of_them = [(suite, cell) for suite, cells in SUITES.items() for cell in cells]
+    items = {cell.item for cell in wanted(only, [cell for _, cell in all_of_them], quick)}
+    return [
+        (suite, cell)
+        for suite, cell in all_of_them
+        if cell.item in items
+        and (suite == "rtp") == controller.is_media
+        and (only is not None or _is_asked(controller, suites, suite, cell))
+    ]
+
+
+def _is_asked(controller: Controller, suites: Sequence[str] | None, suite: str, cell: Cell) -> bool:
+    return _fits(controller, suite, cell) if suites is None else suite in suites
 
 
 def _fits(controller: Controller, suite: str, cell: Cell) -> bool:
+    if controller.is_media:
+        return True
     if suite == "bbr":
         return controller.is_bbr or cell.item in bbr.ITEMS_OF_OTHERS
     return suite == "general" or controller.is_scalable
@@ -201,6 +228,11 @@ def characterise(
 
     def run(cell: Cell, seed: int) -> dict[str, float]:
         found = _run(controller, cell, seed)
+        if cell.moment is not None:
+            moment_s = cell.moment(found)
+            if math.isnan(moment_s):
+                return dict.fromkeys((number.name for number in cell.numbers), math.nan)
+            found = _run(controller, cell.at(moment_s), seed)
         return {number.name: float(number.of(found)) for number in cell.numbers}
 
     try:

@@ -17,6 +17,7 @@ __all__ = [
     "goodput",
     "lettered",
     "lost",
+    "marked",
     "one",
     "path",
     "used",
@@ -40,6 +41,11 @@ Traffic = Callable[[Stacks], str]
 def one(rtt_ms: float = 40.0, *, lanes: int = 1, more: str = "") -> Traffic:
     """Return the traffic of the controller alone."""
     return lambda stacks: flow("own", stacks.own, rtt_ms=rtt_ms, lanes=lanes, more=more)
+
+
+def marked(rtt_ms: float = 20.0, *, more: str = "", beside: str = "") -> Traffic:
+    """Return the traffic of the controller with ECN, and what stands beside it."""
+    return lambda stacks: flow("own", stacks.marked, rtt_ms=rtt_ms, more=more) + beside
 
 
 def used() -> Number:
