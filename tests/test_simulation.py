@@ -205,3 +205,55 @@ def test_lost_packets_say_which_of_their_flow_they_are() -> None:
     of_flows = finished.tables["flows"].filter(pl.col("retransmissions") > 0)
     assert set(segments["connection"].unique()) == set(of_flows["connection"].unique())
     assert segments["sequence"].n_unique() <= of_flows["retransmissions"].sum()
+
+
+RULED = """
+schema = 1
+name = "ruled"
+duration = "2 s"
+
+[access.upstream]
+link = { kind = "docsis31-upstream", profile = "white2019-lld" }
+queue = { kind = "docsis-dual-queue", profile = "docsis31-upstream" }
+
+[[access.upstream.classifier]]
+to = "low-latency"
+protocol = "tcp"
+destination_port = 443
+destination = "203.0.0.0/24"
+
+[access.downstream]
+link = { kind = "docsis31-downstream", profile = "white2019" }
+queue = { kind = "docsis-dual-queue" }
+
+[[access.downstream.classifier]]
+to = "low-latency"
+protocol = "udp"
+source = "203.0.2.0"
+source_port = 6000
+
+[[access.downstream.marking]]
+set_dscp = 45
+protocol = "udp"
+source = "203.0.3.0"
+"""
+
+
+def test_rules_see_ports_and_addresses_of_connections_and_of_datagrams() -> None:
+    text = RULED
+    for name in ("ruled-upload", "upload"):
+        text += (
+            f'[[traffic]]\nname = "{name}"\napp = "bulk"\nstack = "linux-cubic"\nrtt = "20 ms"\n'
+        )
+    for name in ("ruled", "marked", "game"):
+        app = '{ kind = "game", direction = "downstream", packet = "432 B", interval = "33 ms" }'
+        text += f'[[traffic]]\nname = "{name}"\napp = {app}\nrtt = "4 ms"\n'
+    finished = sojourn.run(Scenario.parse(text + "[record]\nflows = true\n"))
+    # Queue Protection judges what arrives at the low-latency queue.
+    flows = finished.tables["flows"].filter(pl.col("judged_packets") > 0)
+    judged = flows.select(pl.col("traffic").cast(pl.String), pl.col("direction").cast(pl.String))
+    assert set(judged.iter_rows()) == {
+        ("ruled-upload", "upstream"),
+        ("ruled", "downstream"),
+        ("marked", "downstream"),
+    }
