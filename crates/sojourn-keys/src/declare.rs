@@ -37,6 +37,7 @@
 //! - `, if |it| …` behind the key: it is shown only where that holds, where a file has it, and in descriptions.
 //! - `=> show` names a function that shows the field, if [`Parameter`](crate::Parameter) does not do it as wanted:
 //!   `fn(Key, &mut Type, &mut dyn Visitor)`, of a part without the key.
+//! - A row, a profile or a word may stand behind a `#[cfg(…)]`, below its lines of meaning.
 //!
 //! Where defaults cannot be constants, `struct NAME by base` makes a function `base` of them.
 //!
@@ -95,6 +96,7 @@ macro_rules! parameters {
     (@struct [$($attributes:tt)*] [$visibility:vis] $name:ident [$($base:ident)?] {
         $(
             $(#[doc = $doc:literal])*
+            $(#[cfg $condition:tt])?
             $field:ident $(as $key:literal)?: $type:ty = $default:expr
                 $(, $row:expr $(, if $shown:expr)?)? $(=> $show:path)?;
         )*
@@ -105,26 +107,32 @@ macro_rules! parameters {
             $(
                 $(#[doc = $doc])*
                 #[doc = concat!("\n\nDefault: `", stringify!($default), "`", $("; `", stringify!($row), "`",)? ".")]
+                $(#[cfg $condition])?
                 $visibility $field: $type,
             )*
         }
 
         impl $name {
-            $crate::parameters! { @base [$visibility] [$($base)?] { $($field: $default),* } }
+            $crate::parameters! {
+                @base [$visibility] [$($base)?] { $($(#[cfg $condition])? $field: $default),* }
+            }
 
             /// Shows each key with its value.
             $visibility fn keys(&mut self, visitor: &mut dyn $crate::Visitor) {
                 let _ = &visitor;
                 $(
-                    $($(let shown: fn(&Self) -> bool = $shown;)?)?
-                    $crate::parameters!(
-                        @when [$($(self shown $shown)?)?] visitor ($crate::parameters!(@name $field $($key)?))
+                    $(#[cfg $condition])?
+                    {
+                        $($(let shown: fn(&Self) -> bool = $shown;)?)?
                         $crate::parameters!(
-                            @show [$($row)?] [$($show)?] &mut self.$field, visitor,
-                            $crate::parameters!(@name $field $($key)?),
-                            $crate::declare::first_line(concat!($($doc, "\n"),*))
-                        )
-                    );
+                            @when [$($(self shown $shown)?)?] visitor ($crate::parameters!(@name $field $($key)?))
+                            $crate::parameters!(
+                                @show [$($row)?] [$($show)?] &mut self.$field, visitor,
+                                $crate::parameters!(@name $field $($key)?),
+                                $crate::declare::first_line(concat!($($doc, "\n"),*))
+                            )
+                        );
+                    }
                 )*
             }
         }
@@ -144,12 +152,14 @@ macro_rules! parameters {
     (@constants [$visibility:vis] $name:ident {
         $(
             $(#[doc = $text:literal])*
+            $(#[cfg $condition:tt])?
             $profile:ident $($word:literal)? $(from $other:ident)? { $($($place:ident).+ = $value:expr;)* }
         )*
     }) => {
         impl $name {
             $(
                 $(#[doc = $text])*
+                $(#[cfg $condition])?
                 $visibility const $profile: Self = {
                     #[allow(unused_mut, reason = "a profile may be another one by name")]
                     let mut it = $crate::parameters!(@other $($other)?);
@@ -191,13 +201,14 @@ macro_rules! parameters {
     (@list $name:ident {
         $(
             $(#[doc = $text:literal])*
+            $(#[cfg $condition:tt])?
             $profile:ident $word:literal $(from $other:ident)? { $($changes:tt)* }
         )*
     }) => {
         impl $name {
             /// The named sets of values that files may ask for.
             pub const PROFILES: &'static [$crate::Profile<Self>] = &[
-                $($crate::Profile {
+                $($(#[cfg $condition])? $crate::Profile {
                     name: $word,
                     about: $crate::key::described($crate::declare::first_line(concat!($($text, "\n"),*))),
                     values: || Self::$profile,
@@ -328,30 +339,30 @@ macro_rules! words {
     (
         $(#[$attribute:meta])*
         $visibility:vis enum $name:ident {
-            $($(#[doc = $doc:literal])* $variant:ident = $word:literal,)*
+            $($(#[doc = $doc:literal])* $(#[cfg $condition:tt])? $variant:ident = $word:literal,)*
         }
     ) => {
         $(#[$attribute])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         $visibility enum $name {
-            $($(#[doc = $doc])* $variant,)*
+            $($(#[doc = $doc])* $(#[cfg $condition])? $variant,)*
         }
 
         impl $name {
             /// All of them.
-            $visibility const ALL: &'static [Self] = &[$(Self::$variant),*];
+            $visibility const ALL: &'static [Self] = &[$($(#[cfg $condition])? Self::$variant),*];
 
             /// The word for it in files and records.
             $visibility const fn as_str(self) -> &'static str {
                 match self {
-                    $(Self::$variant => $word,)*
+                    $($(#[cfg $condition])? Self::$variant => $word,)*
                 }
             }
         }
 
         impl $crate::value::Worded for $name {
             const WORDS: &'static [$crate::Word<Self>] = &[
-                $($crate::Word {
+                $($(#[cfg $condition])? $crate::Word {
                     name: $word,
                     value: Self::$variant,
                     about: $crate::key::described($crate::declare::first_line(concat!($($doc, "\n"),*))),
