@@ -102,6 +102,10 @@ pub enum Event {
     ConnectFailed(ConnectionId),
     /// Bytes that this end has received in order, in total.
     Delivered(ConnectionId, End, u64),
+    /// Bytes that this end has received before some that were written earlier: from the first of these to below the
+    /// second (QUIC). [`Event::Delivered`] counts them when it gets there.
+    #[cfg(not(target_family = "wasm"))]
+    Early(ConnectionId, End, u64, u64),
     /// So many bytes written at this end have been acknowledged, in total.
     Acknowledged(ConnectionId, End, u64),
     /// This end has received the end of the peer's data.

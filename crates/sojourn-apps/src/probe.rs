@@ -315,6 +315,8 @@ impl Application for Probe {
                 self.on_lost(connection, context);
             }
             Event::Connected(..) | Event::Acknowledged(..) | Event::PeerClosed(..) => {}
+            #[cfg(not(target_family = "wasm"))]
+            Event::Early(..) => {}
         }
     }
 

@@ -84,6 +84,11 @@ impl Header {
         self.payload
     }
 
+    /// Nobody on the path can read it: a datagram to all but its ends.
+    pub(crate) const fn is_encrypted(&self) -> bool {
+        cfg!(not(target_family = "wasm")) && self.flags.has(Flags::ENCRYPTED)
+    }
+
     /// When this copy was sent.
     pub(crate) const fn sent_at(&self) -> Instant {
         self.sent_at

@@ -5,12 +5,12 @@ use crate::event::Event;
 use sojourn_apps::{ConnectionId, End, Interest};
 use sojourn_base::{Direction, Instant};
 use sojourn_link::network::HopId;
-use sojourn_transport::{TcpEndpoint, Timer};
+use sojourn_transport::{Endpoint, Timer};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Bytes of a new connection.
-pub(crate) const CONNECTION_BYTES: usize = size_of::<Connection>() + 2 * TcpEndpoint::INITIAL_BYTES;
+pub(crate) const CONNECTION_BYTES: usize = size_of::<Connection>() + 2 * Endpoint::INITIAL_BYTES;
 
 /// Number of timers of an endpoint.
 const TIMERS: usize = 3;
@@ -93,7 +93,7 @@ impl Awaited {
 /// One end of a connection.
 #[derive(Debug)]
 pub(crate) struct EndState {
-    pub(crate) endpoint: TcpEndpoint,
+    pub(crate) endpoint: Endpoint,
     pub(crate) attachment: Attachment,
 }
 
@@ -218,8 +218,8 @@ impl Connections {
                 opened_at: new.opened_at,
                 dscp: new.dscp,
                 ends: [
-                    end(TcpEndpoint::client(new.stack), End::Client),
-                    end(TcpEndpoint::server(new.stack), End::Server),
+                    end(Endpoint::client(new.stack), End::Client),
+                    end(Endpoint::server(new.stack), End::Server),
                 ],
             });
             slot

@@ -25,7 +25,7 @@ pub(crate) fn surround<'a, R>(
     end: &'a mut EndState,
     network: &'a mut Network<R>,
     events: &'a mut VecDeque<(u32, u8, End, sojourn_transport::Event)>,
-) -> (&'a mut sojourn_transport::TcpEndpoint, EndpointCall<'a, R>) {
+) -> (&'a mut sojourn_transport::Endpoint, EndpointCall<'a, R>) {
     let call = EndpointCall {
         now,
         attachment: &mut end.attachment,

@@ -34,6 +34,10 @@ pub(crate) struct Paths<R> {
     pub(crate) flows: Option<SeenFlows>,
 }
 
+/// IP's number of the protocol under QUIC (RFC 768).
+#[cfg(not(target_family = "wasm"))]
+const UDP: u8 = 17;
+
 /// What links see of flows: addresses and ports of each.
 #[cfg(not(target_family = "wasm"))]
 pub(crate) struct SeenFlows {
@@ -79,8 +83,10 @@ impl<R: Recorder> Paths<R> {
                 slot,
                 generation,
                 ref header,
-            } => PacketBody::Segment(header.seen((slot, generation), self.packets.blocks(id))),
-            Body::Datagram { .. } => PacketBody::Datagram,
+            } if !header.is_encrypted() => {
+                PacketBody::Segment(header.seen((slot, generation), self.packets.blocks(id)))
+            }
+            Body::Segment { .. } | Body::Datagram { .. } => PacketBody::Datagram,
         };
         self.recorder.on_packet(&PacketSeen {
             now,
@@ -366,16 +372,20 @@ impl<R: Recorder> NetworkContext for Paths<R> {
     #[cfg(not(target_family = "wasm"))]
     fn flow(&self, id: PacketId, place: Place) -> Option<FlowKey> {
         let flows = self.flows.as_ref()?;
-        let port = match self.packets.get(id).body {
-            Body::Segment { slot, .. } => Some(*flows.ports.get(slot as usize)?),
-            Body::Datagram { .. } => None,
+        let (port, is_quic) = match self.packets.get(id).body {
+            Body::Segment {
+                slot, ref header, ..
+            } => (
+                Some(*flows.ports.get(slot as usize)?),
+                header.is_encrypted(),
+            ),
+            Body::Datagram { .. } => (None, false),
         };
-        Some((flows.keys)(
-            place.traffic.0,
-            place.server,
-            port,
-            place.direction,
-        ))
+        let mut key = (flows.keys)(place.traffic.0, place.server, port, place.direction);
+        if is_quic {
+            key.protocol = UDP;
+        }
+        Some(key)
     }
 
     #[cfg(not(target_family = "wasm"))]

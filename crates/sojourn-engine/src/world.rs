@@ -181,7 +181,7 @@ impl<R: Recorder> World<R> {
         now: Instant,
         id: ConnectionId,
         end: End,
-        action: impl FnOnce(&mut sojourn_transport::TcpEndpoint, &mut EndpointCall<'_, R>),
+        action: impl FnOnce(&mut sojourn_transport::Endpoint, &mut EndpointCall<'_, R>),
     ) {
         if let Some(slot) = self.connections.slot_of(id) {
             let generation = self.connections.in_slot(slot).generation;
@@ -307,7 +307,7 @@ impl<R: Recorder> World<R> {
         slot: u32,
         generation: u8,
         end: End,
-        action: impl FnOnce(&mut sojourn_transport::TcpEndpoint, &mut EndpointCall<'_, R>),
+        action: impl FnOnce(&mut sojourn_transport::Endpoint, &mut EndpointCall<'_, R>),
     ) {
         let Some(connection) = self.connections.get(slot, generation) else {
             return; // the connection was given up while this was on its way
@@ -341,6 +341,8 @@ impl<R: Recorder> World<R> {
                 From::Acknowledged(total) => apps::Event::Acknowledged(id, end, total),
                 From::PeerClosed => apps::Event::PeerClosed(id, end),
                 From::Delivered(total) => apps::Event::Delivered(id, end, total),
+                #[cfg(not(target_family = "wasm"))]
+                From::Early(first, below) => apps::Event::Early(id, end, first, below),
                 From::Closed => {
                     connection.end(end).attachment.is_closed = true;
                     if !connection.ends.iter().all(|end| end.attachment.is_closed) {
@@ -488,7 +490,7 @@ fn sender_seen(
     now: Instant,
     connection: (u32, u8),
     end: End,
-    endpoint: &sojourn_transport::TcpEndpoint,
+    endpoint: &sojourn_transport::Endpoint,
 ) -> SenderSeen {
     let (snapshot, statistics) = (endpoint.snapshot(), endpoint.statistics());
     SenderSeen {

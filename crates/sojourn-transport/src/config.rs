@@ -132,7 +132,7 @@ parameters! {
         /// added for each SACK block
         sack_block: u32 = 8, header() => bytes;
         /// SYN and SYN-ACK
-        syn: u32 = 60, header().least("20 B") => bytes;
+        syn: u32 = 60, by_name().least("20 B").most("1500 B") => bytes;
     }
 }
 
@@ -428,10 +428,21 @@ words! {
         ///
         /// And the reordering window has passed.
         Rack = "rack",
+        /// QUIC instead of TCP: by packet number and time, over numbers that are never used twice (RFC 9002)
+        #[cfg(not(target_family = "wasm"))]
+        Quic = "quic",
     }
 }
 
 impl LossDetection {
+    /// Whether the transport is QUIC.
+    pub const fn is_quic(self) -> bool {
+        #[cfg(not(target_family = "wasm"))]
+        return matches!(self, Self::Quic);
+        #[cfg(target_family = "wasm")]
+        false
+    }
+
     /// Whether the receiver reports SACK blocks.
     pub const fn uses_sack(self) -> bool {
         !matches!(self, Self::ThreeDuplicates)

@@ -1,6 +1,6 @@
-//! Transport endpoints as state machines without I/O: TCP with the stacks that the studies name.
+//! Transport endpoints as state machines without I/O: TCP with the stacks that the studies name, and QUIC.
 //!
-//! A [`TcpEndpoint`] is one end of a connection. It owns no clock and sees no network: the caller brings
+//! An [`Endpoint`] is one end of a connection. It owns no clock and sees no network: the caller brings
 //! packets and due timers, and what it wants to happen leaves through [`EndpointContext`]. The two ends
 //! of a connection share nothing but segments. Payload is counted, never copied.
 #![no_std]
@@ -12,13 +12,19 @@ extern crate std;
 
 pub mod config;
 pub mod congestion;
+mod endpoint;
 pub mod habits;
+#[cfg(not(target_family = "wasm"))]
+mod quic;
 mod segment;
 mod stacks;
 mod statistics;
 mod tcp;
 
 pub use config::StackConfig;
+pub use endpoint::Endpoint;
+#[cfg(not(target_family = "wasm"))]
+pub use quic::QuicEndpoint;
 pub use segment::{Flags, SackBlocks, Segment, SendTimes};
 pub use statistics::{
     CongestionSnapshot, CongestionState, ConnectionSnapshot, ConnectionStatistics,
@@ -47,6 +53,10 @@ pub enum Event {
     ConnectFailed,
     /// So many bytes of the peer have arrived in order, in total.
     Delivered(u64),
+    /// The bytes of the peer from the first of these to below the second have arrived before some that were written
+    /// earlier (QUIC); [`Self::Delivered`] counts them when it gets there.
+    #[cfg(not(target_family = "wasm"))]
+    Early(u64, u64),
     /// So many bytes of this end have been acknowledged, in total.
     Acknowledged(u64),
     /// The peer has sent all its data and closed its side; everything before it was delivered.
@@ -63,7 +73,7 @@ pub trait EndpointContext {
     /// Hand `segment`, whose data were written and first sent at `times`, to the first link, now. Segments
     /// emitted in one call leave in that order.
     fn emit(&mut self, segment: &Segment, times: SendTimes);
-    /// Call [`TcpEndpoint::on_timer`] at `at`, replacing the timer's earlier deadline;
+    /// Call [`Endpoint::on_timer`] at `at`, replacing the timer's earlier deadline;
     /// [`Instant::NEVER`] disarms it. The caller may also call early or too often: the endpoint
     /// compares the time with its own deadline.
     fn arm(&mut self, timer: Timer, at: Instant);

@@ -21,6 +21,8 @@ impl Flags {
     pub const CWR: Self = Self(16);
     /// Reports a duplicate (RFC 2883).
     pub const DSACK: Self = Self(32);
+    /// Nobody on the path can tell what it is (QUIC).
+    pub const ENCRYPTED: Self = Self(64);
 
     /// Both sets of bits.
     #[must_use]
@@ -96,7 +98,7 @@ impl SendTimes {
     }
 }
 
-/// A TCP segment.
+/// A TCP segment, or a QUIC packet in its place (see [`crate::Endpoint`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// Number of the segment in its direction, 0 for the first data segment; see the crate's pages for
@@ -131,8 +133,9 @@ impl Segment {
         self.payload > 0 || self.flags.has(Flags::FIN) || self.flags.has(Flags::SYN)
     }
 
-    /// A segment that only acknowledges.
+    /// A segment that only acknowledges, as anybody on the path can see.
     pub const fn is_pure_ack(&self) -> bool {
-        self.flags.has(Flags::ACK) && !self.has_place()
+        const BITS: u8 = Flags::ACK.0 | Flags::FIN.0 | Flags::SYN.0 | Flags::ENCRYPTED.0;
+        self.flags.0 & BITS == Flags::ACK.0 && self.payload == 0
     }
 }

@@ -197,6 +197,43 @@ parameters! {
         ///
         /// Behind the `fq` queue, which paces.
         LINUX_6 "linux-6" { pacing = Pacing::On(Pace::BASE); }
+        /// QUIC (RFC 9000, 9002) with the controller of RFC 9002's appendix B
+        ///
+        /// Packets of 1500 B, as TCP's: 20 B of IPv4, 8 B of UDP, short header of 11 B with a connection ID of 8 B, 8 B for
+        /// the head of a STREAM frame, 16 B of seal. chosen: such packets, which need path MTU discovery (RFC 9000 section
+        /// 14.3), so that transports differ by what they do.
+        #[cfg(not(target_family = "wasm"))]
+        QUIC "quic" from LINUX_RENO {
+            maximum_segment_size = 1437;
+            // An ACK frame takes 8 B with one range, 3 B more with each other one. The first packets have 1200 B of UDP
+            // payload (RFC 9000 section 14.1).
+            wire = WireSizes { data_header: 63, acknowledgement: 55, sack_base: 5, sack_block: 3, syn: 1228 };
+            sampling = RoundTripSampling::NewestAcknowledged;
+            loss_detection = LossDetection::Quic;
+            tail_loss_probe = false;
+            recovery = RecoveryMode::Pipe;
+            reduction_base = ReductionBase::Window;
+            growth_gate = GrowthGate::Strict;
+            window_unit = WindowUnit::Bytes;
+            idle_restart = IdleRestart::None;
+            // RFC 9002 section 7.7: N = 1.25. chosen: twice that rate while the window doubles, as Linux, and two packets at
+            // once.
+            pacing = Pacing::On(Pace { slow_start_gain: 2.5, avoidance_gain: 1.25, quantum: 2, unpaced: 10 });
+            // RFC 9000 sections 13.2.2 and 18.2 (max_ack_delay).
+            acknowledge = AckPolicy { every: 2, delay: Span::from_ms(25), quick: 0, ..AckPolicy::BASE };
+            // RFC 9002 section 6.2.2: 333 ms + 4 x 166.5 ms until there is a sample.
+            connect.timeout = Span::from_ms(999);
+            timeout.formula = TimeoutFormula::Rfc6298;
+            // chosen: ten probe timeouts in a row last longer than any idle timeout of RFC 9000 section 10.1 that is in use.
+            timeout.retries = 10;
+        }
+        /// QUIC with CUBIC and HyStart, as `linux-6` has them: stacks that differ by their transport
+        #[cfg(not(target_family = "wasm"))]
+        QUIC_CUBIC "quic-cubic" from QUIC {
+            controller = ControllerConfig::of(&CubicConfig::BASE);
+            slow_start_exit = SlowStartExit::HyStart;
+            growth_gate = GrowthGate::Linux;
+        }
         /// TCP Prague, the congestion control of L4S, on a Linux of today
         PRAGUE "prague" from LINUX_RENO {
             controller = ControllerConfig::of(&PragueConfig::BASE);

@@ -151,10 +151,6 @@ fn data_that_arrive_just_when_the_pace_lets_the_last_byte_go_do_not_keep_it_back
         path.close = true;
         path.to_answer = 5 * 1448 + 1;
         path.run(6 * 1448 + 1, Instant::from_s(100));
-        assert!(
-            path.ends
-                .iter()
-                .all(sojourn_transport::TcpEndpoint::is_closed)
-        );
+        assert!(path.ends.iter().all(sojourn_transport::Endpoint::is_closed));
     }
 }

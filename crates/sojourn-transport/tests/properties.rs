@@ -5,7 +5,7 @@ use crate::path::{End, Fate, Path, Shape};
 use proptest::prelude::*;
 use sojourn_base::{Instant, Span};
 use sojourn_transport::config::{ConnectPolicy, EcnMode, Pace, Pacing, StackConfig, TimeoutPolicy};
-use sojourn_transport::{Event, Segment, TcpEndpoint};
+use sojourn_transport::{Endpoint, Event, Segment};
 
 /// A stack that never gives up, so that only the path decides whether a connection ends.
 fn persistent(config: StackConfig) -> StackConfig {
@@ -154,7 +154,7 @@ fn check_end(path: &Path, end: usize, peer_bytes: u64) {
             Event::PeerClosed => assert_eq!(total, peer_bytes, "all is delivered before the end"),
             Event::Closed => closed += 1,
             Event::Aborted | Event::ConnectFailed => panic!("{event:?}"),
-            Event::Connected | Event::Acknowledged(_) => {}
+            Event::Connected | Event::Acknowledged(_) | Event::Early(..) => {}
         }
     }
     assert_eq!((total, closed), (peer_bytes, 1));
@@ -241,7 +241,7 @@ proptest! {
         let [short, long] = [true, false].map(|short| {
             let mut path = Path::new(&config, shape, Box::new(weather.judge()));
             if !short {
-                path.ends.iter_mut().for_each(TcpEndpoint::take_no_shortcuts);
+                path.ends.iter_mut().for_each(Endpoint::take_no_shortcuts);
             }
             (path.keep_rows, path.close, path.buffer) = (false, true, buffer);
             (path.to_answer, path.trace) = (bytes[1], Some(Vec::new()));

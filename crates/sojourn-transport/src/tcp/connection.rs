@@ -184,6 +184,12 @@ impl TcpEndpoint {
         self.sender.take_no_shortcuts();
     }
 
+    /// Whether it is the end that opens the connection.
+    #[cfg(not(target_family = "wasm"))]
+    pub(crate) const fn is_client(&self) -> bool {
+        matches!(self.role, Role::Client)
+    }
+
     /// Parameters.
     pub fn config(&self) -> &StackConfig {
         &self.config

@@ -3,7 +3,7 @@
 //! Source: draft-cheng-iccrg-delivery-rate-estimation-02, sections 3.1 to 3.4.
 //! Deviations: a segment that carries no data delivers nothing and gives no sample.
 
-use super::scoreboard::{Scoreboard, Sent};
+use super::scoreboard::Sent;
 use crate::congestion::RateSample;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -81,12 +81,18 @@ impl DeliveryRate {
         size_of::<Self>() + self.marks.capacity() * size_of::<Mark>()
     }
 
-    /// Segment `number` leaves, for the first time or again; the scoreboard counts it already.
-    pub(crate) fn on_sent(&mut self, now: Instant, number: u32, board: &Scoreboard) {
-        if board.flight() == 1 {
+    /// Segment `number` leaves, for the first time or again; `flight`: those outstanding from `first` on, and `pipe` in the
+    /// network, this one included.
+    pub(crate) fn on_sent(
+        &mut self,
+        now: Instant,
+        number: u32,
+        (first, flight, pipe): (u32, u32, u32),
+    ) {
+        if flight == 1 {
             (self.first_sent_at, self.delivered_at) = (now, now);
         }
-        while (number - board.first()) as usize >= self.marks.len() {
+        while (number - first) as usize >= self.marks.len() {
             self.double();
         }
         let slot = self.slot(number);
@@ -96,7 +102,7 @@ impl DeliveryRate {
             delivered_at: self.delivered_at,
             first_sent_at: self.first_sent_at,
             application_limited: self.limited_until > 0,
-            in_flight: board.pipe(),
+            in_flight: pipe,
             lost: self.lost,
         };
     }
@@ -187,8 +193,13 @@ impl DeliveryRate {
 
 #[cfg(test)]
 mod tests {
+    use super::super::scoreboard::Scoreboard;
     use super::*;
     use crate::Flags;
+
+    fn place(board: &Scoreboard) -> (u32, u32, u32) {
+        (board.first(), board.flight(), board.pipe())
+    }
 
     fn send(rate: &mut DeliveryRate, board: &mut Scoreboard, ms: u64) -> u32 {
         let sent_at = Instant::from_ms(ms);
@@ -201,7 +212,7 @@ mod tests {
             transmissions: 1,
             flags: Flags::NONE,
         });
-        rate.on_sent(sent_at, number, board);
+        rate.on_sent(sent_at, number, place(board));
         number
     }
 
@@ -229,7 +240,7 @@ mod tests {
         let number = send(&mut rate, &mut board, 200);
         board.mark_lost(number);
         board.retransmit(number, Instant::from_ms(250));
-        rate.on_sent(Instant::from_ms(250), number, &board);
+        rate.on_sent(Instant::from_ms(250), number, place(&board));
         assert_eq!(deliver(&mut rate, &mut board, 280), None);
     }
 

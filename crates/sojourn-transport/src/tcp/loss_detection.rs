@@ -248,6 +248,8 @@ impl Detector {
     ) -> u32 {
         match self.mode {
             LossDetection::ThreeDuplicates => 0,
+            #[cfg(not(target_family = "wasm"))]
+            LossDetection::Quic => 0, // which has endpoints of its own
             LossDetection::Sack6675 => board
                 .third_highest_sacked()
                 .map_or(0, |third| board.mark_lost_below(third)),

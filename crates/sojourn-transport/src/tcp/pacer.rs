@@ -3,8 +3,9 @@
 //! Source: Linux `tcp_update_pacing_rate`, `fq`.
 //! Deviations: none known.
 
-use crate::config::Pace;
-use sojourn_base::{Instant, Span};
+use crate::config::{Pace, StackConfig};
+use crate::congestion::WindowControl;
+use sojourn_base::{Bytes, Instant, Span};
 
 /// Spreads segments over the round trip.
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,4 +43,31 @@ impl Pacer {
         let earliest = Instant::from_ps(now.as_ps().saturating_sub(credit.as_ps()));
         self.next_at = self.next_at.max(earliest).saturating_add(interval);
     }
+}
+
+/// Time that a packet of `length` bytes takes at the pacing rate, with the smoothed round trip and the segments in the
+/// network.
+pub(crate) fn pacing_interval(
+    control: &WindowControl,
+    (smoothed, pipe): (Option<Span>, u32),
+    length: u32,
+    pacing: &Pace,
+    config: &StackConfig,
+) -> Span {
+    if let Some(rate) = control.pacing_rate() {
+        return rate.time_for(Bytes(u64::from(length)));
+    }
+    let Some(smoothed) = smoothed else {
+        return Span::ZERO;
+    };
+    let window = control.window();
+    let gain = if window.size < window.threshold / 2.0 {
+        pacing.slow_start_gain
+    } else {
+        pacing.avoidance_gain
+    };
+    let in_network = window.size.max(f64::from(pipe));
+    let full = f64::from(config.maximum_segment_size + config.wire.data_header);
+    let share = f64::from(length) / (gain * in_network * full);
+    Span::from_secs_f64(smoothed.as_secs_f64() * share)
 }

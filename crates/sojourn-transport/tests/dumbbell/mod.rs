@@ -2,9 +2,7 @@
 //! pass it; what servers answer comes back without queueing.
 
 use sojourn_base::{BitRate, Bytes, Instant, Span};
-use sojourn_transport::{
-    EndpointContext, Event, Segment, SendTimes, StackConfig, TcpEndpoint, Timer,
-};
+use sojourn_transport::{Endpoint, EndpointContext, Event, Segment, SendTimes, StackConfig, Timer};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -50,7 +48,7 @@ pub(crate) struct Dumbbell {
     rate: BitRate,
     buffer: usize,
     flows: Vec<Flow>,
-    ends: Vec<TcpEndpoint>,
+    ends: Vec<Endpoint>,
     deadlines: Vec<[Instant; 3]>,
     /// Segments in flight towards each end, in order of arrival.
     wires: Vec<VecDeque<Segment>>,
@@ -66,11 +64,11 @@ pub(crate) struct Dumbbell {
 impl Dumbbell {
     /// A link of `rate` that holds `buffer` packets, the one in service included.
     pub(crate) fn new(rate: BitRate, buffer: usize, flows: &[Flow]) -> Self {
-        let ends: Vec<TcpEndpoint> = flows
+        let ends: Vec<Endpoint> = flows
             .iter()
             .flat_map(|flow| {
                 let config = flow.config.into();
-                [TcpEndpoint::client(&config), TcpEndpoint::server(&config)]
+                [Endpoint::client(&config), Endpoint::server(&config)]
             })
             .collect();
         let mut world = Self {

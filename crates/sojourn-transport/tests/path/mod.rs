@@ -3,7 +3,7 @@
 
 use sojourn_base::{Ecn, Instant, Span};
 use sojourn_transport::{
-    ConnectionSnapshot, EndpointContext, Event, Segment, SendTimes, StackConfig, TcpEndpoint, Timer,
+    ConnectionSnapshot, Endpoint, EndpointContext, Event, Segment, SendTimes, StackConfig, Timer,
 };
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -112,7 +112,7 @@ impl Shape {
 /// The two ends and what is under way.
 pub(crate) struct Path {
     pub(crate) now: Instant,
-    pub(crate) ends: [TcpEndpoint; 2],
+    pub(crate) ends: [Endpoint; 2],
     pub(crate) rows: Vec<Row>,
     /// Arrival time and number of every data segment at the server.
     pub(crate) arrivals: Vec<(Instant, u32)>,
@@ -150,7 +150,7 @@ impl Path {
         let shared = (*config).into();
         Self {
             now: Instant::ZERO,
-            ends: [TcpEndpoint::client(&shared), TcpEndpoint::server(&shared)],
+            ends: [Endpoint::client(&shared), Endpoint::server(&shared)],
             rows: Vec::new(),
             arrivals: Vec::new(),
             events: [Vec::new(), Vec::new()],
@@ -195,11 +195,11 @@ impl Path {
         Self::new(config, Shape::P1, Box::new(judge))
     }
 
-    pub(crate) fn client(&self) -> &TcpEndpoint {
+    pub(crate) fn client(&self) -> &Endpoint {
         &self.ends[0]
     }
 
-    pub(crate) fn server(&self) -> &TcpEndpoint {
+    pub(crate) fn server(&self) -> &Endpoint {
         &self.ends[1]
     }
 
@@ -249,7 +249,7 @@ impl Path {
         &mut self,
         end: End,
         cause: Option<&Segment>,
-        act: &mut dyn FnMut(&mut TcpEndpoint, Instant, &mut Wishes),
+        act: &mut dyn FnMut(&mut Endpoint, Instant, &mut Wishes),
     ) {
         let now = self.now;
         let before = self.keep_rows.then(|| self.ends[0].snapshot());

@@ -5,11 +5,12 @@
 //! reported at once in packets of their own.
 
 use super::Sender;
-use crate::config::{EcnMode, Pace, StackConfig};
+use crate::config::EcnMode;
 use crate::tcp::outlet::Outlet;
+use crate::tcp::pacer::pacing_interval;
 use crate::tcp::scoreboard::Sent;
 use crate::{CongestionState, EndpointContext, Flags, SackBlocks, Segment, SendTimes};
-use sojourn_base::{Bytes, Ecn, Instant, Span};
+use sojourn_base::{Ecn, Instant};
 
 impl Sender {
     /// The SYN as a data segment without payload (ns-2 one-way agents).
@@ -113,35 +114,17 @@ impl Sender {
         out.statistics.wire_bytes_sent += u64::from(segment.length);
         self.last_sent_at = now;
         if let Some(rate) = &mut self.delivery_rate {
-            rate.on_sent(now, number, &self.board);
+            let board = &self.board;
+            rate.on_sent(now, number, (board.first(), board.flight(), board.pipe()));
         }
         if let Some(pacing) = self.control.pacing(config) {
-            let interval = self.pacing_interval(segment.length, pacing, config);
+            let place = (self.round_trip.smoothed(), self.board.pipe());
+            let interval = pacing_interval(&self.control, place, segment.length, pacing, config);
             self.pacer.on_sent(now, interval, pacing);
         }
         if self.state == CongestionState::Recovery {
             self.recovery.on_sent(self.board.pipe());
         }
         out.context.emit(&segment, times);
-    }
-
-    /// Time that a packet of `length` bytes takes at the pacing rate.
-    fn pacing_interval(&self, length: u32, pacing: &Pace, config: &StackConfig) -> Span {
-        if let Some(rate) = self.control.pacing_rate() {
-            return rate.time_for(Bytes(u64::from(length)));
-        }
-        let Some(smoothed) = self.round_trip.smoothed() else {
-            return Span::ZERO;
-        };
-        let window = self.control.window();
-        let gain = if window.size < window.threshold / 2.0 {
-            pacing.slow_start_gain
-        } else {
-            pacing.avoidance_gain
-        };
-        let in_network = window.size.max(f64::from(self.board.pipe()));
-        let full = f64::from(config.maximum_segment_size + config.wire.data_header);
-        let share = f64::from(length) / (gain * in_network * full);
-        Span::from_secs_f64(smoothed.as_secs_f64() * share)
     }
 }

@@ -75,7 +75,7 @@ impl Sender {
             LossDetection::Sack6675 => {
                 self.board.pending() > 0 || (enough && !self.board.is_retransmitted(first))
             }
-            LossDetection::ForwardAck | LossDetection::Rack => self.board.pending() > 0,
+            _ => self.board.pending() > 0,
         }
     }
 

@@ -1,0 +1,166 @@
+//! One end of a connection, over whichever transport its stack says.
+
+use crate::config::StackConfig;
+#[cfg(not(target_family = "wasm"))]
+use crate::quic::QuicEndpoint;
+use crate::{
+    CongestionSnapshot, ConnectionSnapshot, ConnectionStatistics, EndpointContext, Segment,
+    TcpEndpoint, Timer,
+};
+#[cfg(not(target_family = "wasm"))]
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use sojourn_base::Instant;
+
+/// One end of a connection: TCP, or QUIC if the stack's [`LossDetection`](crate::config::LossDetection) is that of RFC 9002.
+///
+/// The calls are those of [`TcpEndpoint`], which says what they do.
+#[derive(Clone, Debug)]
+#[cfg_attr(
+    not(target_family = "wasm"),
+    expect(
+        clippy::large_enum_variant,
+        reason = "nearly all are TCP, and no pointer is followed to them"
+    )
+)]
+pub enum Endpoint {
+    /// TCP.
+    Tcp(TcpEndpoint),
+    /// QUIC.
+    #[cfg(not(target_family = "wasm"))]
+    // no lesson has one, and the engine of browsers is small
+    Quic(Box<QuicEndpoint>),
+}
+
+/// The same call of either.
+macro_rules! either {
+    ($self:expr, $endpoint:ident => $call:expr) => {
+        match $self {
+            Endpoint::Tcp($endpoint) => $call,
+            #[cfg(not(target_family = "wasm"))]
+            Endpoint::Quic($endpoint) => $call,
+        }
+    };
+}
+
+impl Endpoint {
+    /// Bytes that a new one takes beside itself.
+    pub const INITIAL_BYTES: usize = TcpEndpoint::INITIAL_BYTES;
+
+    /// The end that opens the connection.
+    pub fn client(config: &Arc<StackConfig>) -> Self {
+        Self::new(true, config)
+    }
+
+    /// The end that waits for it.
+    pub fn server(config: &Arc<StackConfig>) -> Self {
+        Self::new(false, config)
+    }
+
+    fn new(is_client: bool, config: &Arc<StackConfig>) -> Self {
+        #[cfg(not(target_family = "wasm"))]
+        if config.loss_detection.is_quic() {
+            return Self::Quic(Box::new(QuicEndpoint::new(is_client, config)));
+        }
+        Self::Tcp(if is_client {
+            TcpEndpoint::client(config)
+        } else {
+            TcpEndpoint::server(config)
+        })
+    }
+
+    /// Become a new connection of the same role with `config`, reusing the memory of this one where that is possible. The
+    /// caller forgets this endpoint's timers.
+    pub fn reset(&mut self, config: &Arc<StackConfig>) {
+        match self {
+            Self::Tcp(endpoint) if !config.loss_detection.is_quic() => endpoint.reset(config),
+            #[cfg(not(target_family = "wasm"))]
+            Self::Tcp(endpoint) => *self = Self::new(endpoint.is_client(), config),
+            #[cfg(target_family = "wasm")]
+            Self::Tcp(_) => {}
+            #[cfg(not(target_family = "wasm"))]
+            Self::Quic(endpoint) => *self = Self::new(endpoint.is_client(), config),
+        }
+    }
+
+    /// See [`TcpEndpoint::bytes`].
+    pub fn bytes(&self) -> usize {
+        either!(self, endpoint => endpoint.bytes())
+    }
+
+    /// Parameters.
+    pub fn config(&self) -> &StackConfig {
+        either!(self, endpoint => endpoint.config())
+    }
+
+    /// Counters so far.
+    pub fn statistics(&self) -> &ConnectionStatistics {
+        either!(self, endpoint => endpoint.statistics())
+    }
+
+    /// Whether both sides are closed and acknowledged.
+    pub fn is_closed(&self) -> bool {
+        either!(self, endpoint => endpoint.is_closed())
+    }
+
+    /// See [`TcpEndpoint::congestion`].
+    pub fn congestion(&self) -> CongestionSnapshot {
+        either!(self, endpoint => endpoint.congestion())
+    }
+
+    /// This end at this moment.
+    pub fn snapshot(&self) -> ConnectionSnapshot {
+        either!(self, endpoint => endpoint.snapshot())
+    }
+
+    /// See [`TcpEndpoint::is_consistent`].
+    pub fn is_consistent(&self) -> bool {
+        either!(self, endpoint => endpoint.is_consistent())
+    }
+
+    /// See [`TcpEndpoint::take_no_shortcuts`]; QUIC has none.
+    pub const fn take_no_shortcuts(&mut self) {
+        #[cfg_attr(
+            target_family = "wasm",
+            expect(irrefutable_let_patterns, reason = "TCP alone")
+        )]
+        if let Self::Tcp(endpoint) = self {
+            endpoint.take_no_shortcuts();
+        }
+    }
+
+    /// Start connecting (client only).
+    pub fn open(&mut self, now: Instant, context: &mut impl EndpointContext) {
+        either!(self, endpoint => endpoint.open(now, context));
+    }
+
+    /// The application has `bytes` more to send; `u64::MAX` means without end.
+    pub fn write(&mut self, now: Instant, bytes: u64, context: &mut impl EndpointContext) {
+        either!(self, endpoint => endpoint.write(now, bytes, context));
+    }
+
+    /// The application will write no more.
+    pub fn close(&mut self, now: Instant, context: &mut impl EndpointContext) {
+        either!(self, endpoint => endpoint.close(now, context));
+    }
+
+    /// Drop all state without telling the peer.
+    pub fn abort(&mut self, now: Instant, context: &mut impl EndpointContext) {
+        either!(self, endpoint => endpoint.abort(now, context));
+    }
+
+    /// A segment arrives, with the ECN field as the path has left it.
+    pub fn on_segment(
+        &mut self,
+        now: Instant,
+        segment: &Segment,
+        context: &mut impl EndpointContext,
+    ) {
+        either!(self, endpoint => endpoint.on_segment(now, segment, context));
+    }
+
+    /// A timer may be due.
+    pub fn on_timer(&mut self, now: Instant, timer: Timer, context: &mut impl EndpointContext) {
+        either!(self, endpoint => endpoint.on_timer(now, timer, context));
+    }
+}

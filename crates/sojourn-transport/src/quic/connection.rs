@@ -1,0 +1,311 @@
+//! One end of a QUIC connection: handshake, closing, and the two halves between.
+//!
+//! Source: RFC 9000 sections 7 (handshake), 13 (packets), 14.1 (size of the first ones); RFC 9002 section 6.2.2 (their
+//! timer).
+//! Deviations: one round trip of one packet each way begins a connection, without certificates, the limit of three
+//! times what the client has sent, or 0-RTT; keys, flow control, migration and CONNECTION_CLOSE frames are left out. Both ends
+//! are done when the ends of both streams are acknowledged.
+
+use super::receiver::Receiver;
+use super::sender::{Outlet, Sender};
+use crate::config::StackConfig;
+use crate::{
+    CongestionSnapshot, ConnectionSnapshot, ConnectionStatistics, EndpointContext, Event, Flags,
+    Segment, SendTimes, Timer,
+};
+use alloc::sync::Arc;
+use sojourn_base::{Ecn, Instant};
+
+/// Where the connection stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Not opened, or listening.
+    Idle,
+    /// The first packet of this end is out.
+    Opening,
+    Established,
+    /// Failed, given up or aborted: deaf and mute.
+    Dead,
+}
+
+/// One end of a QUIC connection.
+///
+/// What the application writes is one sequence of bytes; what of it belongs to which stream is between the
+/// applications. [`Event::Delivered`] tells of what is there in order, [`Event::Early`] of what is there before.
+#[derive(Clone, Debug)]
+pub struct QuicEndpoint {
+    config: Arc<StackConfig>,
+    is_client: bool,
+    phase: Phase,
+    sender: Sender,
+    receiver: Receiver,
+    statistics: ConnectionStatistics,
+    /// Deadlines as the caller knows them, in the order of [`Timer`].
+    armed: [Instant; 3],
+    peer_closed: bool,
+    closed: bool,
+}
+
+impl QuicEndpoint {
+    pub(crate) fn new(is_client: bool, config: &Arc<StackConfig>) -> Self {
+        Self {
+            config: Arc::clone(config),
+            is_client,
+            phase: Phase::Idle,
+            sender: Sender::new(config),
+            receiver: Receiver::new(config.acknowledge),
+            statistics: ConnectionStatistics::default(),
+            armed: [Instant::NEVER; 3],
+            peer_closed: false,
+            closed: false,
+        }
+    }
+
+    pub(crate) const fn is_client(&self) -> bool {
+        self.is_client
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        size_of::<Self>() + self.sender.bytes() + self.receiver.bytes()
+    }
+
+    pub(crate) fn config(&self) -> &StackConfig {
+        &self.config
+    }
+
+    pub(crate) const fn statistics(&self) -> &ConnectionStatistics {
+        &self.statistics
+    }
+
+    pub(crate) const fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    pub(crate) fn is_consistent(&self) -> bool {
+        self.sender.is_consistent()
+    }
+
+    pub(crate) fn congestion(&self) -> CongestionSnapshot {
+        let sender = &self.sender;
+        let window = sender.control.window();
+        CongestionSnapshot {
+            window: window.size,
+            threshold: window.threshold,
+            pipe: sender.outstanding(),
+            smoothed_round_trip: sender.round_trip.smoothed(),
+            round_trip_variation: sender.round_trip.variation(),
+            state: sender.state(),
+        }
+    }
+
+    pub(crate) fn snapshot(&self) -> ConnectionSnapshot {
+        let sender = &self.sender;
+        let now = self.congestion();
+        ConnectionSnapshot {
+            window: now.window,
+            threshold: now.threshold,
+            smoothed_round_trip: now.smoothed_round_trip,
+            round_trip_variation: now.round_trip_variation,
+            timeout: sender.probe_timeout(&self.config),
+            timeout_at: sender.probe_at(&self.config),
+            pipe: now.pipe,
+            flight: now.pipe,
+            sacked: 0,
+            lost: sender.waiting_again(),
+            state: now.state,
+            delivered: self.receiver.delivered(),
+            acknowledged: sender.acknowledged(),
+        }
+    }
+
+    fn with_sender<C: EndpointContext>(
+        &mut self,
+        context: &mut C,
+        act: impl FnOnce(&mut Sender, &mut Outlet<'_, C>),
+    ) {
+        let mut out = Outlet {
+            context,
+            receiver: &mut self.receiver,
+            config: &self.config,
+            statistics: &mut self.statistics,
+        };
+        act(&mut self.sender, &mut out);
+    }
+
+    fn emit_acknowledgement(&mut self, now: Instant, context: &mut impl EndpointContext) {
+        let wire = &self.config.wire;
+        let length =
+            wire.acknowledgement + wire.sack_base + wire.sack_block * self.receiver.reported();
+        let mut segment = packet(now, Flags::NONE, length);
+        segment.sequence = self.sender.next();
+        segment.ecn = self.config.ecn.codepoint();
+        self.receiver.stamp(&mut segment);
+        self.statistics.acknowledgements_sent += 1;
+        self.statistics.wire_bytes_sent += u64::from(segment.length);
+        context.emit(&segment, SendTimes::all_at(now));
+    }
+
+    /// Death, the end, acknowledgements that are due, and the timers.
+    fn settle(&mut self, now: Instant, context: &mut impl EndpointContext) {
+        if self.sender.has_given_up() && self.phase != Phase::Dead {
+            self.phase = Phase::Dead;
+            context.notify(Event::Aborted);
+        }
+        if self.phase == Phase::Dead {
+            self.arm([Instant::NEVER; 3], context);
+            return;
+        }
+        if self.receiver.wants_acknowledgement() {
+            self.emit_acknowledgement(now, context);
+        }
+        if !self.closed && self.peer_closed && self.sender.is_finished() {
+            self.closed = true;
+            context.notify(Event::Closed);
+        }
+        let main = self.sender.deadline(&self.config);
+        let pacing = self.sender.paced_until(now, &self.config);
+        self.arm([main, self.receiver.deadline(), pacing], context);
+    }
+
+    /// Whether the client has waited in vain for its last attempt.
+    fn has_tried_enough(&self, now: Instant) -> bool {
+        self.phase == Phase::Opening
+            && self.is_client
+            && now >= self.sender.deadline(&self.config)
+            && self
+                .config
+                .connect
+                .attempts
+                .is_some_and(|most| self.sender.expiries + 1 >= most)
+    }
+
+    fn arm(&mut self, deadlines: [Instant; 3], context: &mut impl EndpointContext) {
+        let timers = [Timer::Main, Timer::DelayedAck, Timer::Pacing];
+        for ((timer, at), armed) in timers.into_iter().zip(deadlines).zip(&mut self.armed) {
+            if at != *armed {
+                *armed = at;
+                context.arm(timer, at);
+            }
+        }
+    }
+
+    /// The peer is there, and knows that this end is.
+    fn establish(&mut self, now: Instant, context: &mut impl EndpointContext) {
+        self.phase = Phase::Established;
+        self.sender.establish(now);
+        context.notify(Event::Connected);
+    }
+
+    pub(crate) fn open(&mut self, now: Instant, context: &mut impl EndpointContext) {
+        if self.is_client && self.phase == Phase::Idle {
+            self.phase = Phase::Opening;
+            self.with_sender(context, |sender, out| sender.send_handshake(now, out));
+            self.settle(now, context);
+        }
+    }
+
+    pub(crate) fn write(&mut self, now: Instant, bytes: u64, context: &mut impl EndpointContext) {
+        self.sender.stream.write(now, bytes);
+        self.with_sender(context, |sender, out| sender.transmit(now, out));
+        self.settle(now, context);
+    }
+
+    pub(crate) fn close(&mut self, now: Instant, context: &mut impl EndpointContext) {
+        self.sender.stream.close();
+        self.with_sender(context, |sender, out| sender.transmit(now, out));
+        self.settle(now, context);
+    }
+
+    pub(crate) fn abort(&mut self, now: Instant, context: &mut impl EndpointContext) {
+        self.phase = Phase::Dead;
+        self.settle(now, context);
+    }
+
+    pub(crate) fn on_segment(
+        &mut self,
+        now: Instant,
+        segment: &Segment,
+        context: &mut impl EndpointContext,
+    ) {
+        self.statistics.packets_received += 1;
+        self.statistics.wire_bytes_received += u64::from(segment.length);
+        self.statistics.marks_received += u64::from(segment.ecn == Ecn::Ce);
+        let handshake = segment.flags.has(Flags::SYN);
+        match self.phase {
+            Phase::Dead => return,
+            Phase::Idle if self.is_client || !handshake => return,
+            _ => {}
+        }
+        // The server's first packet, or the client's first one after it.
+        if self.phase == Phase::Opening && handshake == self.is_client {
+            self.establish(now, context);
+        }
+        // Without an ACK frame and without content it is a PING frame.
+        if segment.has_place() || !segment.flags.has(Flags::ACK) {
+            self.take_packet(now, segment, context);
+        }
+        if segment.flags.has(Flags::ACK) {
+            self.with_sender(context, |sender, out| sender.on_ack(now, segment, out));
+        }
+        if self.phase == Phase::Idle {
+            self.phase = Phase::Opening;
+            self.with_sender(context, |sender, out| sender.send_handshake(now, out));
+        }
+        self.settle(now, context);
+    }
+
+    fn take_packet(&mut self, now: Instant, segment: &Segment, context: &mut impl EndpointContext) {
+        let before = self.receiver.delivered();
+        let brought = self.receiver.on_packet(now, segment);
+        self.statistics.duplicates_received += u64::from(brought.duplicate);
+        if let Some((first, end)) = brought.early {
+            context.notify(Event::Early(first, end));
+        }
+        let delivered = self.receiver.delivered();
+        if delivered > before {
+            context.notify(Event::Delivered(delivered));
+        }
+        if !self.peer_closed && self.receiver.is_finished() {
+            self.peer_closed = true;
+            context.notify(Event::PeerClosed);
+        }
+    }
+
+    pub(crate) fn on_timer(
+        &mut self,
+        now: Instant,
+        timer: Timer,
+        context: &mut impl EndpointContext,
+    ) {
+        if self.phase == Phase::Dead {
+            return;
+        }
+        match timer {
+            Timer::Main if self.has_tried_enough(now) => {
+                self.phase = Phase::Dead;
+                context.notify(Event::ConnectFailed);
+            }
+            Timer::Main => self.with_sender(context, |sender, out| sender.on_timer(now, out)),
+            Timer::DelayedAck => self.receiver.on_timer(now),
+            Timer::Pacing => self.with_sender(context, |sender, out| sender.transmit(now, out)),
+        }
+        self.settle(now, context);
+    }
+}
+
+/// A packet without content.
+pub(super) const fn packet(now: Instant, flags: Flags, length: u32) -> Segment {
+    Segment {
+        sequence: 0,
+        acknowledgement: 0,
+        payload: 0,
+        length,
+        sent_at: now,
+        echo: Instant::NEVER,
+        one_way_delay_ps: 0,
+        flags: flags.with(Flags::ENCRYPTED),
+        ecn: Ecn::NotEct,
+        marks: 0,
+        sack: crate::SackBlocks::NONE,
+    }
+}

@@ -1,0 +1,229 @@
+//! What leaves next, whether window, peer or pacer hold it back, and the packet that carries it.
+//!
+//! Source: RFC 9002 section 7, appendices A.5 and B.4.
+//! Deviations: none known.
+
+use super::{Content, Fate, Outlet, Packet, Sender, low_half};
+use crate::config::StackConfig;
+use crate::tcp::{pacing_interval, restart};
+use crate::{EndpointContext, Flags, SendTimes};
+use sojourn_base::Instant;
+
+impl Sender {
+    /// Takes what leaves next: what was lost, then new data; whether it goes again.
+    pub(super) fn take_next(
+        &mut self,
+        now: Instant,
+        config: &StackConfig,
+    ) -> Option<(Content, bool)> {
+        self.drop_needless();
+        if let Some(content) = self.lost.pop_front() {
+            return Some((content, true));
+        }
+        if self.waiting {
+            return None;
+        }
+        let piece = self.stream.peek(now, config.maximum_segment_size)?;
+        self.stream.take(&piece, self.next());
+        let content = Content {
+            offset: piece.offset,
+            length: u16::try_from(piece.length).expect("a packet is at most 65,535 bytes"),
+            last: piece.last,
+            handshake: false,
+            written_at: piece.written_at,
+            first_sent_at: now,
+        };
+        Some((content, false))
+    }
+
+    /// What was lost may have arrived all the same.
+    fn drop_needless(&mut self) {
+        while self
+            .lost
+            .front()
+            .is_some_and(|content| self.is_acknowledged(content))
+        {
+            self.lost.pop_front();
+        }
+    }
+
+    /// Bytes of what leaves next, if anything waits.
+    fn next_length(&self, now: Instant, config: &StackConfig) -> Option<u32> {
+        let again = self.lost.front().map(|content| u32::from(content.length));
+        let length = again.or_else(|| {
+            let piece = self.stream.peek(now, config.maximum_segment_size)?;
+            (!self.waiting).then_some(piece.length)
+        })?;
+        Some(config.wire.data_header + length)
+    }
+
+    fn has_room(&self, length: u32, config: &StackConfig) -> bool {
+        let full = config.maximum_segment_size + config.wire.data_header;
+        let window = self.control.window().size * f64::from(full);
+        // A thousandth of a byte makes up for the rounding of packets to bytes and back.
+        self.outstanding == 0 || (self.in_flight + u64::from(length)) as f64 <= window + 0.001
+    }
+
+    /// Send what may be sent (RFC 9002 section 7).
+    pub(in crate::quic) fn transmit<C: EndpointContext>(
+        &mut self,
+        now: Instant,
+        out: &mut Outlet<'_, C>,
+    ) {
+        let config = out.config;
+        if self.outstanding == 0 && !self.waiting && self.stream.has_more() {
+            self.restart_after_idle(now, config);
+        }
+        self.limited = false;
+        loop {
+            self.drop_needless();
+            let Some(length) = self.next_length(now, config) else {
+                break;
+            };
+            if self.outstanding >= config.receive_window {
+                break;
+            }
+            if self.allowance > 0 {
+                self.allowance -= 1;
+            } else if !self.has_room(length, config) || self.held_until(now, config).is_some() {
+                self.limited = true;
+                break;
+            }
+            let Some((content, again)) = self.take_next(now, config) else {
+                break;
+            };
+            if again {
+                out.statistics.fast_retransmissions += u64::from(!content.handshake);
+            }
+            self.send(now, content, out);
+        }
+        self.allowance = 0;
+        if self.first >= self.largest.1 || self.outstanding > self.largest.0 {
+            self.largest = (self.outstanding, self.next());
+        }
+        if !self.limited
+            && let Some(rate) = &mut self.delivery_rate
+        {
+            rate.on_application_limited(u32::try_from(self.in_flight).unwrap_or(u32::MAX));
+        }
+    }
+
+    fn held_until(&mut self, now: Instant, config: &StackConfig) -> Option<Instant> {
+        let pacing = self.control.pacing(config)?;
+        self.round_trip.smoothed()?;
+        self.pacer.held_until(now, pacing)
+    }
+
+    /// When the pacer lets the next packet go; [`Instant::NEVER`] if nothing waits for it.
+    pub(in crate::quic) fn paced_until(&mut self, now: Instant, config: &StackConfig) -> Instant {
+        let ready = self
+            .next_length(now, config)
+            .is_some_and(|length| self.has_room(length, config));
+        if !ready || self.outstanding >= config.receive_window {
+            return Instant::NEVER;
+        }
+        self.held_until(now, config).unwrap_or(Instant::NEVER)
+    }
+
+    fn restart_after_idle(&mut self, now: Instant, config: &StackConfig) {
+        if self.last_sent_at == Instant::NEVER {
+            return;
+        }
+        let idle = now.saturating_since(self.last_sent_at);
+        let timeout = self.probe_timeout(config);
+        if idle > timeout {
+            let window = self.control.window_mut();
+            restart(
+                config.idle_restart,
+                config.initial_window,
+                idle,
+                timeout,
+                window,
+            );
+            self.control.on_restart(idle);
+        }
+    }
+
+    /// Send the handshake packet of this end.
+    pub(in crate::quic) fn send_handshake<C: EndpointContext>(
+        &mut self,
+        now: Instant,
+        out: &mut Outlet<'_, C>,
+    ) {
+        let handshake = true;
+        self.send(
+            now,
+            Content {
+                handshake,
+                ..Content::none(now)
+            },
+            out,
+        );
+    }
+
+    /// Put `content` into a packet of its own number (RFC 9002 appendices A.5 and B.4).
+    pub(super) fn send<C: EndpointContext>(
+        &mut self,
+        now: Instant,
+        content: Content,
+        out: &mut Outlet<'_, C>,
+    ) {
+        let config = out.config;
+        let number = self.next();
+        let (length, flags) = if content.handshake {
+            let repeated = number > 0;
+            out.statistics.syn_retransmissions += u64::from(repeated);
+            (config.wire.syn, Flags::SYN)
+        } else {
+            let flags = if content.last {
+                Flags::FIN
+            } else {
+                Flags::NONE
+            };
+            (config.wire.data_header + u32::from(content.length), flags)
+        };
+        let mut segment = crate::quic::packet(now, flags, length);
+        segment.sequence = number;
+        segment.acknowledgement = low_half(content.offset);
+        segment.payload = u32::from(content.length);
+        segment.ecn = config.ecn.codepoint();
+        if out.receiver.has_news() && !content.is_ping() {
+            // An ACK frame rides along where it fits.
+            let more = config.wire.sack_base + config.wire.sack_block * out.receiver.reported();
+            let full = config.maximum_segment_size + config.wire.data_header;
+            if content.handshake || length + more <= full {
+                segment.length += if content.handshake { 0 } else { more };
+                out.receiver.stamp(&mut segment);
+            }
+        }
+        self.packets.push_back(Packet {
+            content,
+            sent_at: now,
+            bytes: segment.length,
+            fate: Fate::Outstanding,
+        });
+        self.outstanding += 1;
+        self.in_flight += u64::from(segment.length);
+        self.last_sent_at = now;
+        if let Some(rate) = &mut self.delivery_rate {
+            rate.on_sent(
+                now,
+                number,
+                (self.first, self.outstanding, self.outstanding),
+            );
+        }
+        if let Some(pacing) = self.control.pacing(config) {
+            let place = (self.round_trip.smoothed(), self.outstanding);
+            let interval = pacing_interval(&self.control, place, segment.length, pacing, config);
+            self.pacer.on_sent(now, interval, pacing);
+        }
+        out.statistics.segments_sent += 1;
+        out.statistics.payload_bytes_sent += u64::from(segment.payload);
+        out.statistics.wire_bytes_sent += u64::from(segment.length);
+        let times = SendTimes {
+            written_at: content.written_at,
+            first_sent_at: content.first_sent_at,
+        };
+        out.context.emit(&segment, times);
+    }
+}
