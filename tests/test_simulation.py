@@ -257,3 +257,21 @@ def test_rules_see_ports_and_addresses_of_connections_and_of_datagrams() -> None
         ("ruled", "downstream"),
         ("marked", "downstream"),
     }
+
+
+@pytest.mark.parametrize(("stack", "in_order"), [("linux-6", True), ("quic-cubic", False)])
+def test_an_object_waits_for_bytes_of_others_over_tcp_and_for_its_own_alone_over_quic(
+    stack: str, in_order: bool
+) -> None:
+    lossy = 'access.downstream.conditions=[{ at = "0 s", loss = 0.01 }]'
+    settings = ["duration=15s", f"traffic.page.stack={stack}", "record.objects=true", lossy]
+    scenario = load_scenario(SCENARIOS / "web-protocols.toml").with_settings(*settings)
+    finished = sojourn.run(scenario)
+    objects = finished.tables["objects"].drop_nulls("ended_ns").sort("page", "index")
+    waits = objects.select(pl.col("ended_ns").diff().over("page").alias("wait")).drop_nulls()
+    overtaking = waits.filter(pl.col("wait") < 0)
+    assert overtaking.is_empty() == in_order
+    # What came early counts once.
+    ended = finished.tables["pages"].drop_nulls("ended_ns")
+    assert ended["objects"].unique().to_list() == [61]
+    assert ended.filter(pl.col("bytes").is_between(2_000_000, 2_100_000)).height == ended.height

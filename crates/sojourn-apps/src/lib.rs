@@ -63,6 +63,8 @@ pub use kinds::add_application;
 pub use pd::{Pd, PdConfig, ServerPacing};
 pub use probe::{Probe, ProbeConfig, ProbeOver};
 pub use video_call::{VideoCall, VideoCallConfig};
+#[cfg(not(target_family = "wasm"))]
+pub use web::Protocol;
 pub use web::{
     Closing, EqualPage, GeneratedPage, ListedPage, NameLookup, PageModel, Web, WebConfig,
 };

@@ -1,8 +1,9 @@
 //! Web pages: one index object, then many small ones from several servers, loaded by a browser that
-//! opens a new connection for each and at most six to a server.
+//! opens a new connection for each and at most six to a server, keeps its connections, or has one to each server.
 //!
 //! Source: White 2012 3.2.3 and Appendix A; White 2013 1.1 (a new connection per object), 3.6 and 3.7
-//! (object sizes of Appendix A, several users, no name look-ups).
+//! (object sizes of Appendix A, several users, no name look-ups); RFC 9112 section 9.3, RFC 9113 section 5, RFC 9114
+//! section 6.1 (kept and shared connections).
 //! Deviations: the first connections go out in turn over the servers (their order is not printed); closing
 //! is never waited for; a connection that fails is opened
 //! anew at once.
@@ -16,6 +17,8 @@ pub use page::{EqualPage, GeneratedPage, ListedPage, PageModel};
 use crate::keys::{LONGEST_PAUSE, START, START_JITTER};
 use crate::{Application, ApplicationKind};
 use sojourn_base::{Bytes, Direction, Span};
+#[cfg(not(target_family = "wasm"))]
+use sojourn_keys::words;
 use sojourn_keys::{Key, bytes, choices, origin, parameters};
 
 parameters! {
@@ -28,6 +31,9 @@ parameters! {
         index: Bytes = Bytes(100_000), origin("White 2012 §3.2.3").least("1 B").most("1 GB");
         /// connections that a browser keeps open to one server at a time
         connections_per_server: u32 = 6, origin("White 2012 §3.2.3").least("1").most("1000");
+        /// how objects share connections
+        #[cfg(not(target_family = "wasm"))]
+        protocol: Protocol = Protocol::PerObject, origin("White 2013 §1.1: a connection for each object");
         /// size of a request
         ///
         /// In application bytes. Fitted: not printed. What the printed totals (Tables 7 and 8) leave for the uploads of a
@@ -63,6 +69,19 @@ impl WebConfig {
     /// How many servers the browsers talk to, the resolver included.
     pub fn servers(&self) -> usize {
         self.page.servers() + usize::from(self.name_lookup != NameLookup::Off)
+    }
+}
+
+#[cfg(not(target_family = "wasm"))]
+words! {
+    /// How the objects of a page share connections.
+    pub enum Protocol {
+        /// each has a connection of its own
+        PerObject = "http1.0",
+        /// connections are kept until the page is complete, one object at a time on each
+        KeptAlive = "http1.1",
+        /// one connection to each server for all at once: HTTP/2 with a TCP stack, HTTP/3 with `quic`
+        Multiplexed = "multiplexed",
     }
 }
 

@@ -9,6 +9,9 @@
 //! is never waited for; a connection that fails is opened
 //! anew at once.
 
+#[cfg(not(target_family = "wasm"))] // no lesson has one, and the engine of browsers is small
+mod kept;
+
 use super::page::PageContents;
 use super::{Closing, NameLookup, WebConfig};
 use crate::connections::Connections;
@@ -23,6 +26,9 @@ pub struct Web {
     users: Vec<User>,
     /// Connections that carry an unfinished object.
     fetches: Connections<Fetch>,
+    /// Connections that stay, with their objects.
+    #[cfg(not(target_family = "wasm"))]
+    kept: Connections<kept::Kept>,
     /// Connections that nobody needs any more, and when they are forgotten, in that order.
     lingering: VecDeque<(Instant, ConnectionId)>,
 }
@@ -66,7 +72,13 @@ impl WebConfig {
     /// Bytes of a user.
     pub(super) fn bytes_of_user(&self) -> u64 {
         let servers = self.page.servers() * size_of::<ServerState>();
-        (size_of::<User>() + servers) as u64 + self.page.bytes()
+        let user = (size_of::<User>() + servers) as u64 + self.page.bytes();
+        #[cfg(not(target_family = "wasm"))]
+        if self.protocol != super::Protocol::PerObject {
+            let objects = self.page.bytes() / size_of::<u64>() as u64;
+            return user + objects * kept::EXCHANGE_BYTES;
+        }
+        user
     }
 }
 
@@ -91,6 +103,8 @@ impl Web {
             config: *config,
             users: (0..config.users).map(user).collect(),
             fetches: Connections::default(),
+            #[cfg(not(target_family = "wasm"))]
+            kept: Connections::default(),
             lingering: VecDeque::new(),
         }
     }
@@ -209,7 +223,7 @@ impl Web {
         self.fetch(object, context);
     }
 
-    /// Ask `server` for its next object, if it has one more.
+    /// Ask `server` for its next object, if it has one more; for all of them, if they share a connection.
     fn fetch_next(
         &mut self,
         now: Instant,
@@ -217,10 +231,27 @@ impl Web {
         server: usize,
         context: &mut dyn ApplicationContext,
     ) {
+        while self.fetch_one_more(now, user, server, context) {
+            #[cfg(not(target_family = "wasm"))]
+            if self.asks_for_all() {
+                continue;
+            }
+            break;
+        }
+    }
+
+    /// Ask `server` for its next object; whether it has one more.
+    fn fetch_one_more(
+        &mut self,
+        now: Instant,
+        user: usize,
+        server: usize,
+        context: &mut dyn ApplicationContext,
+    ) -> bool {
         let state = &mut self.users[user];
         let next = state.servers[server].next;
         let Some(bytes) = state.contents.size(server, next) else {
-            return;
+            return false;
         };
         state.servers[server].next += 1;
         let object = Object {
@@ -234,9 +265,15 @@ impl Web {
             bytes,
         };
         self.fetch(object, context);
+        true
     }
 
     fn fetch(&mut self, object: Object, context: &mut dyn ApplicationContext) {
+        #[cfg(not(target_family = "wasm"))]
+        if self.config.protocol != super::Protocol::PerObject {
+            self.exchange(object, context);
+            return;
+        }
         let connection = context.open(object.server as usize);
         context.await_delivered(connection, End::Server, self.config.request.0);
         let answered = false;
@@ -318,11 +355,15 @@ impl Web {
             state.page.index += 1;
             state.loading = false;
             context.arm(now + self.config.think, self.token(user, 0));
+            #[cfg(not(target_family = "wasm"))]
+            self.close_kept(object.user, context);
         }
     }
 
     /// The connection is gone before its object was complete: take another one.
     fn on_lost(&mut self, connection: ConnectionId, context: &mut dyn ApplicationContext) {
+        #[cfg(not(target_family = "wasm"))]
+        self.on_kept_lost(connection, context);
         if let Some(fetch) = self.fetches.remove(connection) {
             let first_byte_at = None;
             self.fetch(
@@ -379,6 +420,10 @@ impl Application for Web {
     }
 
     fn on_event(&mut self, now: Instant, event: Event, context: &mut dyn ApplicationContext) {
+        #[cfg(not(target_family = "wasm"))]
+        if self.is_for_kept(now, event, context) {
+            return;
+        }
         match event {
             Event::Delivered(connection, End::Client, total) => {
                 self.on_response(now, connection, total, context);
@@ -406,6 +451,10 @@ impl Application for Web {
     fn finish(&mut self, _now: Instant, context: &mut dyn ApplicationContext) {
         for fetch in self.fetches.values() {
             context.record(&fetch.object);
+        }
+        #[cfg(not(target_family = "wasm"))]
+        for object in self.kept.values().flat_map(kept::Kept::unfinished) {
+            context.record(object);
         }
         for user in self.users.iter().filter(|user| user.loading) {
             context.record(&user.page);

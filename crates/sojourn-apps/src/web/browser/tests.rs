@@ -1,6 +1,6 @@
 use super::*;
 use crate::desk::Desk;
-use crate::web::{Closing, GeneratedPage, ListedPage, NameLookup, PageModel};
+use crate::web::{Closing, GeneratedPage, ListedPage, NameLookup, PageModel, Protocol};
 use proptest::prelude::*;
 use sojourn_base::{Bytes, Span};
 
@@ -200,6 +200,115 @@ fn failed_and_broken_connections_are_replaced() {
     assert_eq!(desk.objects[0].started_at, Instant::from_s(1));
 }
 
+/// The first page of 2012 by `protocol`: when it is complete, connections in all, and most at a time to each server.
+fn first_page(protocol: Protocol) -> (Option<Instant>, usize, Vec<usize>) {
+    let mut desk = desk(1);
+    let config = WebConfig {
+        protocol,
+        ..WebConfig::WHITE2012
+    };
+    desk.run(&mut Web::new(&config), Instant::from_s(3));
+    assert_eq!((desk.pages[0].objects, desk.objects.len()), (101, 101));
+    let closed = (0..desk.opened.len())
+        .filter(|&id| desk.closed_ends(ConnectionId(u32::try_from(id).unwrap())) == [true, true]);
+    assert_eq!(
+        closed.count(),
+        desk.opened.len(),
+        "closed when the page is complete"
+    );
+    (
+        desk.pages[0].ended_at,
+        desk.opened.len(),
+        desk.most_in_use[..4].to_vec(),
+    )
+}
+
+#[test]
+fn kept_connections_spare_a_handshake_for_each_object_but_the_first() {
+    // The index at 1040 ms; at the slowest server a handshake of 100 ms and 25 objects over six connections, five rounds of
+    // 100 ms, where a connection for each object takes ten.
+    let (ended_at, opened, most) = first_page(Protocol::KeptAlive);
+    assert_eq!(
+        (ended_at, opened, most),
+        (Some(Instant::from_ms(1640)), 24, vec![6; 4])
+    );
+}
+
+#[test]
+fn one_connection_to_each_server_brings_all_objects_in_the_order_of_requests() {
+    // The index at 1040 ms; at the slowest server a handshake and one round trip.
+    let (ended_at, opened, most) = first_page(Protocol::Multiplexed);
+    assert_eq!(
+        (ended_at, opened, most),
+        (Some(Instant::from_ms(1240)), 4, vec![1; 4])
+    );
+    let mut desk = desk(1);
+    desk.pieces = 25;
+    let config = WebConfig {
+        protocol: Protocol::Multiplexed,
+        ..WebConfig::WHITE2012
+    };
+    desk.run(&mut Web::new(&config), Instant::from_s(3));
+    let of_slowest: Vec<u32> = desk
+        .objects
+        .iter()
+        .filter(|object| object.server == 3)
+        .map(|object| object.index)
+        .collect();
+    assert_eq!(of_slowest, (1..=25).collect::<Vec<u32>>());
+}
+
+#[test]
+fn an_object_does_not_wait_for_bytes_of_others_that_come_late() {
+    // Index of 1000 B, then three objects of 1000 B; the first of them loses bytes 1200 to 1300 on its way.
+    let page = PageModel::Equal(crate::EqualPage {
+        servers: 1,
+        objects_per_server: 3,
+        size: Bytes(1000),
+    });
+    let config = WebConfig {
+        page,
+        index: Bytes(1000),
+        protocol: Protocol::Multiplexed,
+        ..WebConfig::WHITE2012
+    };
+    let (mut web, mut desk) = (Web::new(&config), Desk::new(1));
+    let connection = ConnectionId(0);
+    let mut tell = |ms, event| web.on_event(Instant::from_ms(ms), event, &mut desk);
+    tell(0, Event::Timer(0));
+    tell(20, Event::Connected(connection, End::Client));
+    tell(30, Event::Delivered(connection, End::Server, 250));
+    tell(40, Event::Delivered(connection, End::Client, 1000));
+    tell(50, Event::Delivered(connection, End::Server, 1000));
+    tell(60, Event::Delivered(connection, End::Client, 1200));
+    tell(61, Event::Early(connection, End::Client, 1300, 2500));
+    tell(62, Event::Early(connection, End::Client, 2500, 3000));
+    tell(63, Event::Early(connection, End::Client, 3000, 4000));
+    tell(90, Event::Delivered(connection, End::Client, 4000));
+    let ended: Vec<(u32, Instant, Instant)> = desk
+        .objects
+        .iter()
+        .map(|object| {
+            (
+                object.index,
+                object.first_byte_at.unwrap(),
+                object.ended_at.unwrap(),
+            )
+        })
+        .collect();
+    let ms = Instant::from_ms;
+    assert_eq!(
+        ended,
+        [
+            (0, ms(40), ms(40)),
+            (2, ms(61), ms(62)),
+            (3, ms(63), ms(63)),
+            (1, ms(60), ms(90))
+        ]
+    );
+    assert_eq!(desk.pages[0].ended_at, Some(ms(90)));
+}
+
 proptest! {
     #[test]
     fn every_object_comes_exactly_once_over_at_most_six_connections_per_server(
@@ -210,6 +319,7 @@ proptest! {
         generated: bool,
         resets in 0_u32..5,
         lookup: bool,
+        protocol in 0..Protocol::ALL.len(),
     ) {
         let mut desk = Desk::new(seed);
         desk.round_trips = round_trips.into_iter().map(Span::from_ms).collect();
@@ -222,7 +332,8 @@ proptest! {
             PageModel::Listed(ListedPage::WHITE2012_APPENDIX_A)
         };
         let name_lookup = if lookup { NAME_LOOKUP } else { NameLookup::Off };
-        let config = WebConfig { page, name_lookup, ..WebConfig::WHITE2013 };
+        let protocol = Protocol::ALL[protocol];
+        let config = WebConfig { page, protocol, name_lookup, ..WebConfig::WHITE2013 };
         desk.run(&mut Web::new(&config), Instant::from_s(60));
         prop_assert!(desk.pages.len() > 3);
         prop_assert!(desk.most_in_use[..4].iter().all(|&most| most <= 6));
