@@ -1,6 +1,7 @@
 //! One end of a connection, over whichever transport its stack says.
 
 use crate::config::StackConfig;
+use crate::congestion::ControllerState;
 #[cfg(not(target_family = "wasm"))]
 use crate::quic::QuicEndpoint;
 use crate::{
@@ -10,7 +11,7 @@ use crate::{
 #[cfg(not(target_family = "wasm"))]
 use alloc::boxed::Box;
 use alloc::sync::Arc;
-use sojourn_base::Instant;
+use sojourn_base::{BitRate, Instant};
 
 /// One end of a connection: TCP, or QUIC if the stack's [`LossDetection`](crate::config::LossDetection) is that of RFC 9002.
 ///
@@ -106,6 +107,11 @@ impl Endpoint {
     /// See [`TcpEndpoint::congestion`].
     pub fn congestion(&self) -> CongestionSnapshot {
         either!(self, endpoint => endpoint.congestion())
+    }
+
+    /// See [`TcpEndpoint::controller`].
+    pub fn controller(&self) -> (ControllerState, Option<BitRate>) {
+        either!(self, endpoint => endpoint.controller())
     }
 
     /// This end at this moment.

@@ -9,12 +9,13 @@
 use super::receiver::Receiver;
 use super::sender::{Outlet, Sender};
 use crate::config::StackConfig;
+use crate::congestion::ControllerState;
 use crate::{
     CongestionSnapshot, ConnectionSnapshot, ConnectionStatistics, EndpointContext, Event, Flags,
     Segment, SendTimes, Timer,
 };
 use alloc::sync::Arc;
-use sojourn_base::{Ecn, Instant};
+use sojourn_base::{BitRate, Ecn, Instant};
 
 /// Where the connection stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,6 +97,11 @@ impl QuicEndpoint {
             round_trip_variation: sender.round_trip.variation(),
             state: sender.state(),
         }
+    }
+
+    pub(crate) fn controller(&self) -> (ControllerState, Option<BitRate>) {
+        let control = &self.sender.control;
+        (control.state(), control.pacing_rate())
     }
 
     pub(crate) fn snapshot(&self) -> ConnectionSnapshot {
