@@ -211,14 +211,16 @@ def _first_sentence(text: str) -> str:
 
 
 def outline() -> list[KeyRow]:
-    """Return the keys that stand at the top and the tables below them, without their own keys."""
-    return [
+    """Return the keys that stand at the top and the tables below them, without their own keys, each told once."""
+    rows = [
         row
         for row in key_list()
         if not row.kind
         and not row.is_choice
         and ("." not in row.path or (row.file == "scenario" and "table" in row.value))
     ]
+    known = {row.path for row in rows}
+    return [row for row in rows if _at_home(row.path) not in known]
 
 
 def find_keys(asked: str) -> list[KeyRow]:
@@ -313,6 +315,8 @@ def _at_home(path: str) -> str | None:
         (r"home\.NAME\.access\.(upstream|downstream)\b", "access.DIRECTION"),
         (r"home\.NAME\.(traffic|load)\b", "traffic"),
         (r"load\.NAME\.stack\b", "traffic.NAME.stack"),
+        (r"access\.DIRECTION\.service_flow\.NAME\.queue\b", "access.DIRECTION.queue"),
+        (r"access\.DIRECTION\.service_flow\.NAME\.proactive\b", "access.DIRECTION.link.proactive"),
         (r"access\.DIRECTION\.queue\.manager\b", "access.DIRECTION.queue"),
     ):
         if re.match(several, path):
