@@ -186,8 +186,8 @@ fn traffic_metrics(
         ),
     ] {
         if let Some(histogram) = histogram {
-            histogram_metrics(rows, name, histogram, delays);
-            variation_metrics(rows, name, histogram, variation);
+            let quantiles = histogram_metrics(rows, name, histogram, delays);
+            variation_metrics(rows, name, histogram, quantiles, variation);
         }
     }
     let pages: Vec<&Page> = records
@@ -293,16 +293,20 @@ fn loss_metrics(rows: &mut Rows, name: &str, calls: &[&Call], names: &LossNames,
 fn delay_metrics(rows: &mut Rows, name: &str, histogram: &DelayHistogram) {
     let ms = |ns: u64| ns as f64 / 1e6;
     rows.add_some(name, "delay_mean", histogram.mean_ns().map(|ns| ns / 1e6));
-    for (metric, p) in [
-        ("delay_min", 0.0),
-        ("delay_p01", 0.01),
-        ("delay_p50", 0.5),
-        ("delay_p90", 0.9),
-        ("delay_p95", 0.95),
-        ("delay_p99", 0.99),
-        ("delay_p999", 0.999),
-    ] {
-        rows.add_some(name, metric, histogram.quantile_ns(p).map(ms));
+    let quantiles = histogram.quantiles_ns([0.0, 0.01, 0.5, 0.9, 0.95, 0.99, 0.999]);
+    for (place, metric) in [
+        "delay_min",
+        "delay_p01",
+        "delay_p50",
+        "delay_p90",
+        "delay_p95",
+        "delay_p99",
+        "delay_p999",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        rows.add_some(name, metric, quantiles.map(|ns| ms(ns[place])));
     }
     rows.add_some(name, "delay_max", histogram.max_ns().map(ms));
     for (metric, limit) in SHARES_UNDER {
@@ -366,25 +370,31 @@ const QUEUE_DELAY: DelayNames = [
     "queue_delay_max",
 ];
 
+/// Quantiles of a histogram in ns: of 50, 95, 99 and 99.9 %; `None` of an empty one.
+type Quantiles = Option<[u64; 4]>;
+
 fn histogram_metrics(
     rows: &mut Rows,
     subject: &str,
     histogram: &DelayHistogram,
     names: &DelayNames,
-) {
+) -> Quantiles {
     let ms = |ns: u64| ns as f64 / 1e6;
+    let quantiles = histogram.quantiles_ns([0.5, 0.95, 0.99, 0.999]);
+    let quantile = |place: usize| quantiles.map(|ns| ms(ns[place]));
     let values = [
         histogram.mean_ns().map(|ns| ns / 1e6),
         histogram.min_ns().map(ms),
-        histogram.quantile_ns(0.5).map(ms),
-        histogram.quantile_ns(0.95).map(ms),
-        histogram.quantile_ns(0.99).map(ms),
-        histogram.quantile_ns(0.999).map(ms),
+        quantile(0),
+        quantile(1),
+        quantile(2),
+        quantile(3),
         histogram.max_ns().map(ms),
     ];
     for (metric, value) in names.iter().zip(values) {
         rows.add_some(subject, metric, value);
     }
+    quantiles
 }
 
 /// Names of what quantiles of a histogram of delays exceed the least delay by.
@@ -411,14 +421,14 @@ fn variation_metrics(
     rows: &mut Rows,
     subject: &str,
     histogram: &DelayHistogram,
+    quantiles: Quantiles,
     names: &VariationNames,
 ) {
-    let Some(least) = histogram.min_ns() else {
+    let (Some(least), Some([median, _, p99, p999])) = (histogram.min_ns(), quantiles) else {
         return;
     };
-    for (metric, p) in names.iter().zip([0.5, 0.99, 0.999]) {
-        let above = histogram.quantile_ns(p).map(|ns| ns.saturating_sub(least));
-        rows.add_some(subject, metric, above.map(|ns| ns as f64 / 1e6));
+    for (metric, ns) in names.iter().zip([median, p99, p999]) {
+        rows.add(subject, metric, ns.saturating_sub(least) as f64 / 1e6);
     }
 }
 
@@ -505,7 +515,7 @@ fn link_metrics(rows: &mut Rows, facts: &RunFacts, records: &Records, id: LinkId
     let Some(sojourn) = records.sojourn(id) else {
         return;
     };
-    histogram_metrics(rows, subject, sojourn, &QUEUE_DELAY);
+    let quantiles = histogram_metrics(rows, subject, sojourn, &QUEUE_DELAY);
     // The same under the name of the published studies.
     let ms = |ns: u64| ns as f64 / 1e6;
     rows.add_some(
@@ -513,12 +523,11 @@ fn link_metrics(rows: &mut Rows, facts: &RunFacts, records: &Records, id: LinkId
         "sojourn_mean",
         sojourn.mean_ns().map(|ns| ns / 1e6),
     );
-    for (metric, p) in [
-        ("sojourn_p50", 0.5),
-        ("sojourn_p95", 0.95),
-        ("sojourn_p99", 0.99),
-    ] {
-        rows.add_some(subject, metric, sojourn.quantile_ns(p).map(ms));
+    for (place, metric) in ["sojourn_p50", "sojourn_p95", "sojourn_p99"]
+        .into_iter()
+        .enumerate()
+    {
+        rows.add_some(subject, metric, quantiles.map(|ns| ms(ns[place])));
     }
     rows.add_some(subject, "sojourn_max", sojourn.max_ns().map(ms));
 }

@@ -166,7 +166,7 @@ impl Emulation {
         let failed = outcome.finished.capture_failed.as_ref();
         result.set_item("capture_failed", failed.map(ToString::to_string))?;
         result.set_item("failed", outcome.failed)?;
-        result.set_item("records", self.records(outcome.finished)?)?;
+        result.set_item("records", self.records(outcome.finished))?;
         Ok(result)
     }
 }
@@ -176,7 +176,7 @@ fn over() -> PyErr {
 }
 
 impl Emulation {
-    fn records(&self, finished: Finished) -> PyResult<Records> {
+    fn records(&self, finished: Finished) -> Records {
         let duration = finished.summary.duration;
         let allowance = Direction::BOTH.map(|direction| {
             let link = &self.scenario.access[direction].link;
@@ -197,7 +197,7 @@ impl Emulation {
             cpu_s: 0.0,
             statistics: RunStatistics::default(),
         };
-        records_of(&facts, &finished.records, finished.tables, cost)
+        records_of(&facts, finished.records, finished.tables, cost)
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Option<Session>> {

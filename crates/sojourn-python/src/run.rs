@@ -20,7 +20,7 @@ use std::io::{self, BufWriter, Write as _};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -76,9 +76,36 @@ pub struct Cost {
 #[pyclass(frozen, module = "sojourn._engine")]
 pub struct Records {
     metrics: Vec<MetricRow>,
-    tables: Vec<(&'static str, RecordBatch)>,
+    rest: Mutex<Rest>,
     cost: Cost,
     written: Written,
+}
+
+/// The tables beside the metrics, which most runs of a study are never asked for.
+enum Rest {
+    /// As the run left them, and tables that are no simulation's.
+    Recorded(Box<sojourn_record::Records>, Vec<sojourn_record::Table>),
+    Tables(Vec<(&'static str, RecordBatch)>),
+}
+
+impl Records {
+    /// The tables beside the metrics, made when they are first asked for.
+    fn rest(&self, py: Python<'_>) -> PyResult<Vec<(&'static str, RecordBatch)>> {
+        py.detach(|| {
+            let mut rest = self.rest.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Rest::Recorded(records, more) = &mut *rest {
+                let tables = records.tables().into_iter().chain(more.drain(..));
+                let tables = tables
+                    .map(|table| Ok((table.name, record_batch(table)?)))
+                    .collect::<PyResult<Vec<_>>>()?;
+                *rest = Rest::Tables(tables);
+            }
+            match &*rest {
+                Rest::Tables(tables) => Ok(tables.clone()),
+                Rest::Recorded(..) => unreachable!("they have just been made"),
+            }
+        })
+    }
 }
 
 #[pymethods]
@@ -109,15 +136,20 @@ impl Records {
         self.metrics.clone()
     }
 
-    fn table_names(&self) -> Vec<&'static str> {
-        self.tables.iter().map(|(name, _)| *name).collect()
+    fn table_names(&self, py: Python<'_>) -> PyResult<Vec<&'static str>> {
+        let rest = self.rest(py)?;
+        let names = rest.into_iter().map(|(name, _)| name);
+        Ok(std::iter::once(METRICS).chain(names).collect())
     }
 
-    fn table(&self, name: &str) -> PyResult<ArrowTable> {
-        self.tables
-            .iter()
+    fn table(&self, py: Python<'_>, name: &str) -> PyResult<ArrowTable> {
+        if name == METRICS {
+            return record_batch(metric_table(&self.metrics)).map(ArrowTable::new);
+        }
+        self.rest(py)?
+            .into_iter()
             .find(|(known, _)| *known == name)
-            .map(|(_, batch)| ArrowTable::new(batch.clone()))
+            .map(|(_, batch)| ArrowTable::new(batch))
             .ok_or_else(|| PyKeyError::new_err(format!("this run has no table {name:?}")))
     }
 }
@@ -306,17 +338,18 @@ fn simulate(
     match beside.writers(scenario).map_err(failed_to_write)? {
         None => {
             let (recorder, cost) = drive(scenario, seed, state, budget, recorder)?;
-            records_of(&facts(scenario), &recorder.into_records(), Vec::new(), cost)
+            let left = recorder.into_records();
+            Ok(records_of(&facts(scenario), left, Vec::new(), cost))
         }
         Some(writers) => {
             let both = (recorder, writers);
             let ((recorder, writers), cost) = drive(scenario, seed, state, budget, both)?;
             let written = writers.finish().map_err(failed_to_write)?;
-            let records = records_of(&facts(scenario), &recorder.into_records(), Vec::new(), cost);
-            records.map(|records| Records { written, ..records })
+            let left = recorder.into_records();
+            let records = records_of(&facts(scenario), left, Vec::new(), cost);
+            Ok(Records { written, ..records })
         }
     }
-    .map_err(Failure::Raised)
 }
 
 fn failed_to_write(error: io::Error) -> Failure {
@@ -366,28 +399,23 @@ fn drive<R: Recorder>(
     Ok((recorder, Cost { statistics, ..cost }))
 }
 
-/// The tables of a run with what they mean, and `more` that are no simulation's.
+/// A run with what it means, and `more` tables that are no simulation's.
 pub fn records_of(
     facts: &RunFacts,
-    records: &sojourn_record::Records,
+    recorded: sojourn_record::Records,
     more: Vec<sojourn_record::Table>,
     cost: Cost,
-) -> PyResult<Records> {
-    let metrics = metric_rows(facts, records);
-    let mut tables = vec![metric_table(&metrics)];
-    tables.extend(records.tables());
-    tables.extend(more);
-    let tables = tables
-        .into_iter()
-        .map(|table| Ok((table.name, record_batch(table)?)))
-        .collect::<PyResult<Vec<_>>>()?;
-    Ok(Records {
-        metrics,
-        tables,
+) -> Records {
+    Records {
+        metrics: metric_rows(facts, &recorded),
+        rest: Mutex::new(Rest::Recorded(Box::new(recorded), more)),
         cost,
         written: Written::default(),
-    })
+    }
 }
+
+/// Name of the table that each run has.
+const METRICS: &str = "metrics";
 
 /// Refuses a run that is known to need more than its budget.
 fn refuse_what_needs_more(scenario: &sojourn_scenario::Scenario, budget: u64) -> PyResult<()> {

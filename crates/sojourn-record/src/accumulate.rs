@@ -178,12 +178,43 @@ impl DelayHistogram {
     /// # Panics
     /// If `p` is no fraction.
     pub fn quantile_ns(&self, p: f64) -> Option<u64> {
-        let bin = match &self.carried {
-            None => self.counts.quantile_bucket(p),
-            Some(_) => self.whole().quantile_bucket(p),
-        };
-        let bin = bin.expect("p is a fraction");
-        bin.map(|bin| bin.end().min(self.longest))
+        self.quantiles_ns([p]).map(|[one]| one)
+    }
+
+    /// Several quantiles as [`DelayHistogram::quantile_ns`] gives each, from one look at the bins.
+    ///
+    /// # Panics
+    /// If one is no fraction, or less than the one before.
+    pub fn quantiles_ns<const N: usize>(&self, fractions: [f64; N]) -> Option<[u64; N]> {
+        let mut ends = [0; N];
+        self.find_quantiles(&fractions, &mut ends).map(|()| ends)
+    }
+
+    /// The same for any number of them: one function, however many are asked for.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a fraction of a count is no larger than the count"
+    )]
+    fn find_quantiles(&self, fractions: &[f64], ends: &mut [u64]) -> Option<()> {
+        assert!(fractions.is_sorted() && fractions.iter().all(|p| (0.0..=1.0).contains(p)));
+        if self.packets == 0 {
+            return None;
+        }
+        let counts = self.counts.as_slice();
+        let carried = self.carried.as_ref().map(|carried| carried.as_slice());
+        let count = |bin: usize| u64::from(counts[bin]) + carried.map_or(0, |sums| sums[bin]);
+        let mut bin = bin_of(self.shortest).min(counts.len() - 1);
+        let mut reached = count(bin);
+        for (end, p) in ends.iter_mut().zip(fractions) {
+            let rank = (p * self.packets as f64).ceil() as u64;
+            while reached < rank.min(self.packets) {
+                bin += 1;
+                reached += count(bin);
+            }
+            *end = last_of(bin).min(self.longest);
+        }
+        Some(())
     }
 
     /// Bins that hold something: largest delay of the bin in ns, and count.
@@ -212,9 +243,59 @@ impl DelayHistogram {
     }
 }
 
+/// The bin that holds a delay of so many ns.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "there are some thousand bins"
+)]
+const fn bin_of(ns: u64) -> usize {
+    let linear = 2 << BINS_PER_DOUBLING;
+    if ns < linear {
+        return ns as usize;
+    }
+    let shift = ns.ilog2() - BINS_PER_DOUBLING as u32;
+    ((shift as usize) << BINS_PER_DOUBLING) + (ns >> shift) as usize
+}
+
+/// The longest delay in ns that a bin holds.
+const fn last_of(bin: usize) -> u64 {
+    let linear = 2 << BINS_PER_DOUBLING;
+    if bin < linear {
+        return bin as u64;
+    }
+    let shift = (bin >> BINS_PER_DOUBLING) - 1;
+    let first = bin - (shift << BINS_PER_DOUBLING);
+    ((first as u64 + 1) << shift) - 1
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bins_are_those_of_the_histogram() {
+        let histogram = DelayHistogram::default();
+        for (place, bin) in histogram.counts.iter().enumerate() {
+            assert_eq!((bin_of(bin.start()), bin_of(bin.end())), (place, place));
+            assert_eq!(last_of(place), bin.end());
+        }
+    }
+
+    #[test]
+    fn quantiles_are_those_that_the_histogram_finds() {
+        let mut histogram = DelayHistogram::default();
+        for step in 1..=4000_u64 {
+            histogram.record(Span::from_ns(step * step * 977 % 400_000_009));
+        }
+        for p in (0..=1000).map(|n| f64::from(n) / 1000.0) {
+            let theirs = histogram.counts.quantile_bucket(p).unwrap().unwrap().end();
+            assert_eq!(
+                histogram.quantile_ns(p),
+                Some(theirs.min(histogram.longest)),
+                "{p}"
+            );
+        }
+    }
 
     #[test]
     fn quantiles_are_right_to_three_digits_and_extremes_exact() {
@@ -269,6 +350,11 @@ mod tests {
         for p in [0.0, 0.3, 0.5, 0.9, 1.0] {
             assert_eq!(carried.quantile_ns(p), plain.quantile_ns(p), "{p}");
         }
+        let several = [0.0, 0.5, 0.9];
+        let each = several.map(|p| plain.quantile_ns(p).unwrap());
+        assert_eq!(plain.quantiles_ns(several), Some(each));
+        assert_eq!(carried.quantiles_ns(several), Some(each));
+        assert_eq!(DelayHistogram::default().quantiles_ns(several), None);
         assert_eq!(carried.counts.as_slice().iter().sum::<u32>(), 1);
     }
 

@@ -61,8 +61,9 @@ class PackedRun:
         """Take what is kept out of the records of a run."""
         import polars as pl
 
-        recorded = set(records.table_names())
-        names = [METRICS, *sorted(set(asked) & recorded - {METRICS})]
+        wanted = set(asked) - {METRICS}
+        # Who asks for names has all other tables made.
+        names = [METRICS, *sorted(wanted.intersection(records.table_names()) if wanted else ())]
         tables = {name: pl.DataFrame(records.table(name)) for name in names}
         return cls(key, seed, scenario, records.statistics, tables)
 
