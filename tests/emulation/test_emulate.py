@@ -302,7 +302,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]))
 
 def test_a_terminal_that_closes_ends_it_and_the_records_are_whole(rootless: Rootless) -> None:
     scenario(rootless.place, 5)
-    words = ["line.toml", "--isolated", "--record", "out", "--", "sleep", "60"]
+    words = ["line.toml", "--isolated", "--record", "out", "--", "sleep", "600"]
     done = subprocess.run(
         [sys.executable, "-c", TERMINAL, *rootless.command(*words)],
         cwd=rootless.place,

@@ -149,27 +149,29 @@ impl Session {
     pub fn start(request: &Request) -> Result<Self, Refused> {
         let wrong = |why: Refusal| Refused::usage(why.message, why.hint);
         request.plan.check().map_err(wrong)?;
-        let (watched, stop) =
-            pipe2(nix::fcntl::OFlag::O_CLOEXEC).map_err(|error| cannot_start(&error.into()))?;
+        let pipe =
+            || pipe2(nix::fcntl::OFlag::O_CLOEXEC).map_err(|error| cannot_start(&error.into()));
         let snapshot = Arc::new(Mutex::new(Snapshot::default()));
         let shown = Arc::clone(&snapshot);
+        let (started, stop) = match &request.around {
+            Around::Command { setup, commands } => {
+                let holder = Arc::new(Holder::start(setup, commands)?);
+                // Later than the holder: its processes would keep the end that stops the loop when it is let go.
+                let (watched, stop) = pipe()?;
+                (start_around(request, holder, watched, shown), stop)
+            }
+            Around::Interfaces(asked) => {
+                let (between, ends) = Between::take(asked, request.plan.mtu)?;
+                let (watched, stop) = pipe()?;
+                (start_between(request, between, ends, watched, shown), stop)
+            }
+        };
         let Started {
             held,
             superpackets,
             looped: (loop_thread, looped),
             relayed,
-        } = match &request.around {
-            Around::Command { setup, commands } => {
-                let holder = Arc::new(Holder::start(setup, commands)?);
-                start_around(request, holder, watched, shown)
-                    .map_err(|error| cannot_start(&error))?
-            }
-            Around::Interfaces(asked) => {
-                let (between, ends) = Between::take(asked, request.plan.mtu)?;
-                start_between(request, between, ends, watched, shown)
-                    .map_err(|error| cannot_start(&error))?
-            }
-        };
+        } = started.map_err(|error| cannot_start(&error))?;
         Ok(Self {
             held,
             loop_thread,
