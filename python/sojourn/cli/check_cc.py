@@ -108,11 +108,15 @@ def execute(options: Namespace) -> int:
 
 
 def _facts(controllers: Sequence[Controller], seeds: int) -> list[str]:
-    facts = [
+    of_media = "Video of 150 kb/s to 1.5 Mb/s, round trip 100 ms, drop-tail buffer of 300 ms unless the scenario says otherwise"
+    of_stacks = (
         "Uploads over a line of 10 Mb/s, round trip 40 ms, drop-tail buffer of one bandwidth-delay product (BDP) unless the scenario "
-        f"says otherwise; {seeds} seed{'s' if seeds > 1 else ''}, the start left out."
-    ]
-    if seeds < SEEDS:
+        "says otherwise, the start left out"
+    )
+    has_media = [one.is_media for one in controllers]
+    told = [of_stacks] * (not all(has_media)) + [of_media] * any(has_media)
+    facts = [f"{'. '.join(told)}; {seeds} seed{'s' if seeds > 1 else ''}."]
+    if seeds < SEEDS and not all(has_media):
         facts.append(f"The band has {SEEDS} seeds: ▲ and ▼ of fewer are a first look.")
     for one in controllers:
         if one.plugin is not None:

@@ -15,6 +15,7 @@ from sojourn.congestion import general, heist
 from sojourn.congestion.general.alone import QUEUE
 from sojourn.congestion.scenario import Cell, Number
 from sojourn.congestion.suite import BAND, Measured, Result
+from sojourn.digits import significant
 from sojourn.plots.spec import Axis, Dots, Mark, Panel, PlotSpec
 from sojourn.report.checks import SCHEMA, Block, Section, rows_table, write_check_page
 from sojourn.stats.estimate import Estimate
@@ -72,7 +73,7 @@ def sentence(results: Sequence[Result], band: Band) -> str:
     kept = f"{name} keeps all {rows} rows that can fail"
     if not rows:
         count = len({one.cell.item for one in result.measured})
-        kept = f"{name} is characterised in {count} scenarios, of which none can fail"
+        kept = f"{name} is characterised in {count} scenarios, of which none can fail{_beside_tcp(result)}"
     if not known:
         return f"{kept}."
     within = known.count("in band")
@@ -81,6 +82,14 @@ def sentence(results: Sequence[Result], band: Band) -> str:
     return (
         f"{kept}, and {within} of {len(known)} numbers lie in the band of known controllers{most}."
     )
+
+
+def _beside_tcp(result: Result) -> str:
+    """Return what media have beside TCP, where that was measured."""
+    for one in result.measured:
+        if one.cell.item == "R6a" and (rate := one.values["rate"].value) is not None:
+            return f"; beside one flow of CUBIC it has {significant(rate)} of {one.cell.rate_mbps:g} Mb/s"
+    return ""
 
 
 def _place(measured: Measured, number: Number, band: Band) -> str:
@@ -323,7 +332,9 @@ def write_page(
             *(_section(result, band, seeds, alone=count == 1) for result in results),
         ],
         left_out=_left_out(results),
-        remark="All scenarios but G9, G11 and those of L4S have a drop-tail queue, as section 6.1 asks. The band has controllers that are meant to "
+        remark="RFC 8867 says in words what is expected."
+        if all(result.controller.is_media for result in results)
+        else "All scenarios but G9, G11 and those of L4S have a drop-tail queue, as section 6.1 asks. The band has controllers that are meant to "
         "be different: LEDBAT gives way, and Prague is Reno where nothing marks. BBR's draft is about version 3; earlier versions are held to it all the same.",
         command="check-cc",
     )
@@ -342,7 +353,7 @@ def _section(result: Result, band: Band, seeds: int, *, alone: bool) -> Section:
         numbers = f"{len(places)} number{'s' if len(places) > 1 else ''}"
         for count, table in enumerate(_tables(result, topic, found, band, seeds)):
             title = f"{table.title} ({numbers}{told})" if count == 0 else f"{topic}, others"
-            blocks.append(Block(table, title, is_open=alone and topic == "G6"))
+            blocks.append(Block(table, title, is_open=alone and topic in ("G6", "R")))
     name = result.controller.name
     return Section(name, blocks, "" if alone else name)
 
