@@ -21,9 +21,9 @@
 //! | `medium` | either direction |
 //! | `alone` | a group of one home, as a link |
 //!
-//! Source: the specification of service groups (sections 3 to 5), whose marks stay: window, doubling, 16 retries then
-//! discard and "a grant ends contention" are the standard's as recalled (DOCSIS MULPI 3.1, 7.2 `[R]`); times of the
-//! channel are those of docsis-ns3 1.2, see [`crate::docsis31::timeline`].
+//! Source: docs/models/service-group.md. Window, doubling, 16 retries then discard and "a grant ends contention" are the
+//! standard's as recalled (DOCSIS MULPI 3.1, 7.2 `[R]`); times of the channel are those of docsis-ns3 1.2, see
+//! [`crate::docsis31::timeline`].
 //! Deviations: no polls; grants without request are those of a low-latency flow.
 
 pub(crate) mod alone;

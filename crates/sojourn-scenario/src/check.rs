@@ -1,7 +1,7 @@
 //! What single values cannot show: whether the parts of a scenario fit together.
 //!
 //! Source: RFC 8289 §5.3 (target well below interval), White 2012 §2.3 (servers behind the access
-//! link), specification of service groups, section 2 (homes). Deviations: none known.
+//! link). Deviations: none known.
 
 use std::collections::BTreeSet;
 
@@ -440,7 +440,7 @@ fn check_path(draft: &Draft, entry: &Entry<'_>, place: &str, notes: &mut Notes) 
     }
 }
 
-/// Homes that are alike must not do the same at the same time (specification of service groups, section 2).
+/// Homes that are alike must not do the same at the same time. chosen: no street does.
 fn check_jitter(entry: &Entry<'_>, place: &str, notes: &mut Notes) {
     let app = join(place, "app");
     if entry.copies() > 1 && entry.traffic.application.is_in_step() && !notes.is_doubtful(&app) {

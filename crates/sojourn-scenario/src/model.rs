@@ -1,7 +1,7 @@
 //! A scenario as the engine runs it: typed, complete, every default filled in.
 //!
 //! Source: White 2012 §2.3 and §3.1 (one access link, servers behind it), White 2013 §3.5 and §3.6
-//! (the same, with more traffic); homes as in the specification of service groups, section 2.
+//! (the same, with more traffic); homes as in docs/guides/write-a-scenario.md.
 //! Units and ranges: what validation accepts; a [`Scenario`] made by hand is not checked.
 //! Deviations: none known.
 

@@ -2,8 +2,7 @@
 //!
 //! A passive optical network is one channel, whose minislots are words of 4 B.
 //!
-//! Source: specification of service groups, sections 2, 3.1 and 6; DOCSIS 3.0 PHY for SC-QAM channels; G.984, G.987 and G.9807,
-//! as section 6 has them, and xgpon4ns3 for passive optical networks.
+//! Source: DOCSIS 3.0 PHY for SC-QAM channels; G.984, G.987 and G.9807, as recalled, and xgpon4ns3 for passive optical networks.
 //! Deviations: all SC-QAM channels of a group are alike.
 
 use alloc::boxed::Box;

@@ -1,7 +1,6 @@
 //! Parameters of a service group: the channel that all share, and the service of one home.
 //!
-//! Source: the specification of service groups, sections 2 to 4, with the sources it names at the rows; docsis-ns3 1.2
-//! for the channel.
+//! Source: named at the rows; docsis-ns3 1.2 for the channel.
 //! Deviations: those of [`crate::group`].
 
 use super::channels::{ChannelSet, Form, PON_FRAME, PonConfig, ScqamConfig, WORD};

@@ -3,7 +3,8 @@
 //! A modem waits for a random number of opportunities below its window, and requests in the one behind them. That it was
 //! not alone it learns from the MAP that would have acknowledged it; then its window doubles.
 //!
-//! Source: specification of service groups, sections 4.2, 4.3 and 8; DOCSIS MULPI 3.1, 7.2 as recalled.
+//! Source: DOCSIS MULPI 3.1, 7.2 as recalled; ARRIS C4 user guide 8.3 for the windows. The automatic first window is chosen, see
+//! docs/models/service-group.md, "To be heard".
 //! Deviations: none known.
 
 use super::config::{Backoff, RequestConfig};

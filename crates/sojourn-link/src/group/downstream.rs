@@ -8,7 +8,7 @@
 //! A home's delay is split by what it would have been without neighbours: its own rate is what a packet would have waited if
 //! the home had been alone on the channels, the rest of the wait is its neighbours'.
 //!
-//! Source: specification of service groups, section 5; DOCSIS 3.1 downstream as in [`crate::docsis31::downstream`].
+//! Source: docs/models/service-group.md, "Downstream"; DOCSIS 3.1 downstream as in [`crate::docsis31::downstream`].
 //! Deviations: in a passage, both waits are one; a packet is sent in symbols as they come, so that it may arrive up to a symbol
 //! earlier than on the link of one modem, which fills whole symbols ahead. All modems are bonded over all channels.
 

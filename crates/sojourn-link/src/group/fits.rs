@@ -1,6 +1,6 @@
 //! Whether channels and homes fit together: what channels carry, what homes are promised, and everything that is wrong.
 //!
-//! Source: specification of service groups, section 2, rules 5 to 7. Deviations: none known.
+//! Source: chosen: what cannot be kept is refused before anything runs. Deviations: none known.
 
 use super::channels::{ChannelSet, Form, WORD};
 use super::config::{Grants, GroupConfig, MAC_HEADER, MemberConfig};
@@ -235,7 +235,7 @@ impl MemberConfig {
         let guarantee: &Guarantee = self.proactive.guarantee()?;
         let frames = |span: Span| span.as_ps() / channel.frame.as_ps().max(1);
         let period = guarantee.interval.map_or(channel.frames, frames).max(1);
-        // Headers on top, as DM 4.6: 5 Mb/s of packets of 200 B are 5.25 Mb/s.
+        // Headers on top, as docsis-ns3 1.2 has it: 5 Mb/s of packets of 200 B are 5.25 Mb/s.
         let rate = u128::from(guarantee.rate.as_bps())
             * u128::from(MEAN_PACKET + u64::from(MAC_HEADER))
             / u128::from(MEAN_PACKET);

@@ -3,7 +3,7 @@
 //! Opportunity `i` of `R` lies in frame `floor(i n / R)` of the `n` of its interval, in the last minislots of the frame; the
 //! minislots before them carry data, behind those of grants without request. Both are numbered through the interval.
 //!
-//! Source: specification of service groups, sections 3.1, 3.2 and 4.2. Deviations: none known.
+//! Source: docs/models/service-group.md, "The grid". Deviations: none known.
 
 mod channel;
 mod forms;
@@ -166,7 +166,7 @@ pub(super) mod tests {
     use crate::group::channels::Form;
     use crate::group::config::GroupConfig;
 
-    /// The grid of section 12: frames of 135 us, seven in an interval.
+    /// Frames of 135 us, seven in an interval.
     pub(crate) fn grid() -> Grid {
         GroupConfig::BASE.grid()
     }
@@ -236,7 +236,7 @@ pub(super) mod tests {
 
     #[test]
     fn four_scqam_channels_have_the_numbers_of_the_notes() {
-        // Vector 18, and the capacity of section 3.1: 38 B in 12.5 us.
+        // Vector 18, and the capacity: 38 B in 12.5 us.
         let mut config = GroupConfig {
             form: Form::Docsis30,
             map_interval: Span::from_ms(2),
@@ -263,7 +263,7 @@ pub(super) mod tests {
 
     #[test]
     fn scqam_channels_beside_ofdma_share_its_interval() {
-        // Section 3.1: 2 ms becomes 2.025 ms, 15 frames of 135 us and 18 of 112.5 us.
+        // 2 ms becomes 2.025 ms, 15 frames of 135 us and 18 of 112.5 us.
         let mut config = GroupConfig {
             map_interval: Span::from_ms(2),
             ..GroupConfig::BASE

@@ -1,7 +1,6 @@
 //! What lies where on the channels: the grid, and the grants without request that are there in every interval.
 //!
-//! Source: specification of service groups, sections 4.2 and 4.4; proactive grants as in DOCSIS 3.1, see
-//! [`crate::docsis31::proactive`].
+//! Source: docs/models/service-group.md, "The grid"; proactive grants as in DOCSIS 3.1, see [`crate::docsis31::proactive`].
 //! Deviations: a grant without request is on the first channel of its home; where minislots follow each other, all that begin
 //! in a frame are reckoned from its first minislot.
 

@@ -5,7 +5,7 @@
 //! | `flow` | what a service flow has asked for and was granted |
 //! | `burst` | a grant is filled, and the delay of its packets is split by cause |
 //!
-//! Source: specification of service groups, sections 4.1, 4.7 and 4.8. Deviations: in a passage, the wait by collisions is
+//! Source: docs/models/service-group.md, "A grant is filled" and "Where the delay comes from". Deviations: in a passage, the wait by collisions is
 //! part of the wait for a request, and the wait for capacity that went to neighbours part of the wait for a grant; the
 //! counters of the modem keep them apart.
 

@@ -4,7 +4,7 @@
 //! too much is a debt of the buckets, so that rates hold exactly in the long run. A home that is bonded over several
 //! channels gets each turn on the one with the most room. The two service flows of a home share what it gets by weight.
 //!
-//! Source: specification of service groups, sections 4.5 and 4.6. Schedulers of CMTSs are not public: the order is chosen.
+//! Source: chosen, since schedulers of CMTSs are not public: docs/models/service-group.md, "The scheduler".
 //! Deviations: a reserved bucket has no debt beyond a minislot, so that what a home got beside its reserved rate while the
 //! channel was free does not count against it later.
 

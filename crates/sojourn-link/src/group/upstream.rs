@@ -9,7 +9,7 @@
 //! | `maps` | the CMTS makes MAPs, and modems hear them |
 //! | `bursts` | grants are filled |
 //!
-//! Source: specification of service groups, sections 3.2, 4.2 to 4.7 and 8.
+//! Source: docs/models/service-group.md.
 //! Deviations: packets of one home are announced in the order of their arrival, those of several homes as their grants are
 //! filled: each home has a line of its own.
 

@@ -1,6 +1,6 @@
 //! What a service group says: of its channels in a direction, and of each modem on them.
 //!
-//! Source: specification of service groups, section 11; DOCS-IF-MIB docsIfCmtsUpChannelCounter for opportunities and
+//! Source: DOCS-IF-MIB docsIfCmtsUpChannelCounter for opportunities and
 //! minislots. A share of nothing has no row.
 
 use super::{Datagrams, Rows, RunFacts};

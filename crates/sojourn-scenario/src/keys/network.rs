@@ -1,7 +1,6 @@
 //! Keys of links beside the access link, of homes, and of the paths between them.
 //!
-//! Source: homes as in the specification of service groups, section 2. Deviations: a home may have an access link
-//! of its own instead of a port of a shared medium, of which there is none yet.
+//! Source: chosen: a home is described once, with its number; docs/guides/write-a-scenario.md. Deviations: none known.
 
 use sojourn_base::{Direction, PerDirection};
 use sojourn_keys::{ItemsOf, Key, Parameter, Visitor, key, origin, parameters};
@@ -14,7 +13,7 @@ use crate::keys::traffic::{self, MOST_TRAFFIC, TrafficDraft};
 use crate::keys::{link, queue};
 use crate::model::{DirectedLink, Home, LatencyHistogramConfig, SharedLink};
 
-/// Most homes of a scenario, all counts together. Source: specification of service groups, section 2.
+/// Most homes of a scenario, all counts together. chosen: four nodes of a thousand.
 pub(crate) const MOST_HOMES: &str = "4096";
 
 /// Most links beside access links. chosen: more than a person describes.

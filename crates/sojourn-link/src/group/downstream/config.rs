@@ -1,6 +1,6 @@
 //! Parameters of the downstream of a service group, and of one home's service on it.
 //!
-//! Source: specification of service groups, sections 2 and 5. Deviations: those of [`super`].
+//! Source: docs/models/service-group.md, "Downstream". Deviations: those of [`super`].
 
 use crate::config::ShaperConfig;
 use alloc::vec::Vec;
@@ -20,7 +20,7 @@ parameters! {
         /// bits per second and hertz at which they carry that
         efficiency: f64 = 12.0, origin("docsis-ns3 1.2; range of DOCSIS 3.1 PHY").least("1").most("14");
         /// what a home may send in its turn
-        quantum: Bytes = Bytes(1_518), origin("specification of service groups §5: one Ethernet frame of full size").least("64 B").most("1 MB");
+        quantum: Bytes = Bytes(1_518), origin("chosen: one Ethernet frame of full size").least("64 B").most("1 MB");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Times in these tests follow from section 5 of the specification. With a server of 80 Mb/s a byte takes 100 ns; symbols take
+//! Times in these tests follow from docs/models/service-group.md, "Downstream". With a server of 80 Mb/s a byte takes 100 ns; symbols take
 //! 22.5 us; pipelines, interleaver and plant take 2 x 22.5 + 45 + 40 = 130 us. A MAC header has 10 B.
 
 use super::*;

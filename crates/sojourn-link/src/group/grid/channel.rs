@@ -1,6 +1,6 @@
 //! The grid of one channel: where in an interval its opportunities lie, and where its data.
 //!
-//! Source: specification of service groups, sections 3.1 and 4.2. Deviations: none known.
+//! Source: docs/models/service-group.md, "The grid". Deviations: none known.
 
 use alloc::vec::Vec;
 use sojourn_base::{Instant, Span};

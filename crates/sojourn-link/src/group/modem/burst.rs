@@ -1,6 +1,6 @@
 //! A grant is filled with packets, and the delay of each that is complete is split by cause.
 //!
-//! Source: specification of service groups, sections 4.7 and 4.8. Deviations: those of [`super`].
+//! Source: docs/models/service-group.md, "A grant is filled" and "Where the delay comes from". Deviations: those of [`super`].
 
 use super::{HEADER, Modem};
 use crate::group::config::RequestUnit;

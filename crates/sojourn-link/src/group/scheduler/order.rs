@@ -1,6 +1,7 @@
 //! In which order homes of one priority are served.
 //!
-//! Source: specification of service groups, section 4.6. Deviations: none known.
+//! Source: docs/models/service-group.md, "The scheduler"; deficit round robin of Shreedhar and Varghese 1996. Deviations: a home that
+//! the MAP interrupts stays in front.
 
 use super::{Scheduler, Share};
 use alloc::vec::Vec;

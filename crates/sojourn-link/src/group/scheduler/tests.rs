@@ -281,7 +281,7 @@ fn leftover(room: usize, load: f64) -> f64 {
 
 #[test]
 fn what_a_map_leaves_for_the_next_one_is_the_queue_of_theory() {
-    // Section 13.2: packets of 32 minislots, requests in the order of their arrival, room for 16 or 50 packets in a MAP.
+    // Packets of 32 minislots, requests in the order of their arrival, room for 16 or 50 packets in a MAP.
     for (room, load, printed) in [
         (16, 0.8, 0.673),
         (16, 0.9, 2.772),

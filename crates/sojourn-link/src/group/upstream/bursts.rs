@@ -2,7 +2,7 @@
 //!
 //! Grants without request are worked out for modems that have something to send in them.
 //!
-//! Source: specification of service groups, sections 4.4 and 4.7. Deviations: a grant without request costs tokens for what is
+//! Source: docs/models/service-group.md, "A grant is filled". Deviations: a grant without request costs tokens for what is
 //! sent in it.
 
 use super::{Group, Members};

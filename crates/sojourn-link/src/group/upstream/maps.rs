@@ -2,7 +2,7 @@
 //!
 //! MAPs that nobody waits for are skipped; what they would have said is the same for all.
 //!
-//! Source: specification of service groups, sections 3.2, 4.2 and 4.5. Deviations: none known.
+//! Source: docs/models/service-group.md, "The grid" and "The scheduler". Deviations: none known.
 
 use super::{Fill, Group, Members};
 use crate::Draw;

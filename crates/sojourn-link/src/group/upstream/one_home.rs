@@ -1,7 +1,6 @@
 //! A group of one home, in which every request is heard, is the modem of the models of one modem.
 //!
-//! Source: section 13.3 of the specification of service groups: the gates for White 2013 and White 2019 (vectors C6 and C7 of
-//! the DOCSIS notes).
+//! Source: White 2013 section 3.3 and White 2019 section 3, as docs/models/docsis30-single.md and docsis31.md have them.
 
 use super::tests::{Homes, advance, config};
 use super::{Form, Group};
@@ -144,7 +143,7 @@ fn one_home_is_the_modem_of_white_2013() {
 
 #[test]
 fn with_real_contention_an_idle_channel_is_faster_than_the_models_of_one_modem() {
-    // Section 13.3: 2.40 ms and what the request waits for, less than the 3.33 + 0.16 ms of White 2019, whose modem lets a
+    // 2.40 ms and what the request waits for, less than the 3.33 + 0.16 ms of White 2019, whose modem lets a
     // random part of a whole interval pass before it asks.
     let arrivals = arrivals(4_000, 110);
     let mut config = ideal(Span::from_ms(1));

@@ -1,6 +1,6 @@
 //! Contention against the same rules stepped frame by frame, without registers, queues of events or skipping.
 //!
-//! Source: sections 4.3, 9 and 13.1 of the specification of service groups.
+//! Source: docs/models/service-group.md, "To be heard".
 //! Deviations: every request is granted in the MAP that acknowledges it, and packets are counted instead of bytes: the
 //! channel is nearly idle in these comparisons.
 
@@ -190,7 +190,7 @@ fn engine(modems: usize, opportunities: u32, arrivals: &[(u64, usize)], end: u64
 
 #[test]
 fn two_hundred_homes_collide_as_often_as_in_the_oracle_however_their_packets_come() {
-    // Section 13.1, 6000 packets a second at 16 opportunities. The 49 % and 25 ms printed there are those of packets that come
+    // 6000 packets a second at 16 opportunities. The 49 % and 25 ms of the first Monte Carlo are those of packets that come
     // by chance: some of one home then come together and are asked for at once. Packets at regular times are asked for one by
     // one, which is more than 16 opportunities carry, and 60 % collide.
     let (homes, mean, end) = (200, 33_333_333.0, 10_000_000_000_u64);

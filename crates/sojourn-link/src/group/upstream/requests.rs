@@ -1,6 +1,6 @@
 //! How modems ask: by contention, or in grants.
 //!
-//! Source: specification of service groups, sections 4.3 and 4.4. Deviations: none known.
+//! Source: DOCSIS MULPI 3.1, 7.2, as recalled; docs/models/service-group.md, "To be heard". Deviations: none known.
 
 use super::{Group, Members, Request, Use};
 use crate::docsis31::scheduler::{LOW_LATENCY, pick};

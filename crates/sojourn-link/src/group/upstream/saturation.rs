@@ -1,6 +1,7 @@
 //! A channel on which every modem always has something to ask for, against arithmetic, theory and what was printed.
 //!
-//! Source: section 13.1 of the specification of service groups, with the sources that it names.
+//! Source: Kwak, Song and Miller 2005 for the limit; Sdralia et al. 1999 and Cho, Kim and Park 2001 for what was printed; a Monte
+//! Carlo of the rules alone for the rest (docs/models/service-group.md, "How it was checked").
 
 use super::tests::{Homes, advance, arrive, config, group, us};
 use super::{Form, Group, MemberConfig};
@@ -73,7 +74,7 @@ fn six_flows_that_draw_among_six_succeed_as_often_as_arithmetic_says() {
     assert!((alone as f64 / 1e5 - 2.4113).abs() < 0.015, "{alone}");
 }
 
-/// Successes for each opportunity in the mean field of section 13.1: modems that do not know of each other, with windows
+/// Successes for each opportunity in the mean field: modems that do not know of each other, with windows
 /// 2..8, eight opportunities in an interval, and `between` opportunities from a request to its answer.
 fn mean_field(flows: f64, between: f64) -> f64 {
     let attempts = |collided: f64| {
@@ -102,7 +103,7 @@ fn mean_field(flows: f64, between: f64) -> f64 {
 
 #[test]
 fn saturated_flows_succeed_as_often_as_the_reference_and_the_mean_field_say() {
-    // Section 13.1: successes for each opportunity and collided attempts, within 2 %. The mean field is up to 15 % high with
+    // Monte Carlo of the rules: successes for each opportunity and collided attempts, within 2 %. The mean field is up to 15 % high with
     // few flows, as those that collided hear of it together, and within 4 % from 50 on.
     for (flows, success, collided, between) in [
         (2, 0.1226, 0.130, 11.4),

@@ -1,4 +1,4 @@
-//! Times in these tests follow from section 3 of the specification: frames of 135 us, seven in an interval of 945 us; MAP k
+//! Times in these tests follow from docs/models/service-group.md, "The grid": frames of 135 us, seven in an interval of 945 us; MAP k
 //! is made 1110 us and heard 757.5 us before its interval; a request takes 445 us.
 
 use super::*;
@@ -492,7 +492,7 @@ fn packets_over_bonded_channels_are_complete_with_their_last_segment_and_in_orde
 
 #[test]
 fn a_packet_on_a_passive_optical_network_waits_for_its_poll_and_four_frames() {
-    // Section 3.2: a report of frame j counts for frame j + 4; the second unit is polled in frames 1, 9, 17, ...
+    // A report of frame j counts for frame j + 4; the second unit is polled in frames 1, 9, 17, ...
     let mut config = GroupConfig::BASE;
     config.form = Form::Pon;
     let mut group = group(&config, 2);
