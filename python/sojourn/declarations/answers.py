@@ -26,6 +26,7 @@ __all__ = [
     "LabelValue",
     "LabelWords",
     "Measure",
+    "Pool",
     "PrintedGroup",
     "PrintedTable",
     "Strict",
@@ -454,6 +455,19 @@ class PrintedTable(Strict):
     are judged and counted by themselves."""
 
 
+class Pool(Strict):
+    """What homes of one name are together: `caller/1/call` to `caller/40/call` are `caller/*/call` in the summary."""
+
+    metrics: Annotated[list[str], Field(min_length=1)] = Field(default_factory=lambda: ["*"])
+    """Patterns of the metrics that are put together."""
+    quantiles: list[Annotated[float, Field(ge=0, le=1)]] = Field(default_factory=lambda: [0.5, 0.9])
+    """Over homes, beside their mean: 0.9 makes `caller/*/call p90`."""
+    over: dict[str, Number] = Field(default_factory=dict)
+    """By metric a limit: how many homes are above it, %, makes `caller/*/call over 50 ms`."""
+    keep: list[str] = Field(default_factory=list)
+    """Patterns of homes' subjects that keep rows of their own; those of measures do."""
+
+
 class Declarations(Strict):
     """The part of a study file that says what to make of the runs."""
 
@@ -473,6 +487,8 @@ class Declarations(Strict):
     feels: list[str] = Field(default_factory=list)
     """Applications (`"call"`) or traffic entries that the headline is about; all if left out."""
     measures: dict[str, Measure] = Field(default_factory=dict)
+    pool: Pool | None = None
+    """Puts homes of one name together; each is a subject of the summary if left out."""
     claim: list[ClaimDefinition] = Field(default_factory=lambda: list[ClaimDefinition]())
     tests: dict[str, str] = Field(default_factory=dict)
     """Claims that a test of the project holds, as `file::test`."""

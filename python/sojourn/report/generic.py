@@ -52,7 +52,7 @@ def parts(view: StudyView) -> StudyParts:
     swept = make("The figure of a sweep", lambda: list(sweep_figures(result)), [])
     shown = swept or make("The figure of measures", lambda: list(dots(view, roles)), [])
     delays = make("The figures of delays", lambda: list(distributions(view, roles)), [])
-    subjects = result.metrics["subject"].unique(maintain_order=True).to_list()
+    subjects = result.summary["subject"].unique(maintain_order=True).to_list()
     numbers = make(
         "All numbers",
         lambda: [_table(result.summary, subject, points) for subject in subjects],

@@ -14,13 +14,14 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, ValidationError
 
 import sojourn._engine as _engine
-from sojourn.declarations.answers import Declarations
+from sojourn.declarations.answers import Declarations, Pool
 from sojourn.declarations.base import LabelValue, Strict
 from sojourn.errors import MOST_PROBLEMS, Problem, StudyError, UsageError, nearest, plain, why
 from sojourn.files import read_file
 from sojourn.scenario import decoded
 from sojourn.study.axes import Axis, KeyAxis, Sample, problems_of, unit_of
 from sojourn.study.files import merge_includes
+from sojourn.study.pool import pool_problems
 from sojourn.study.precision import PreciseSeeds, Precision, PrecisionGoal, PrecisionPairs
 from sojourn.toml_text import parse_toml
 
@@ -279,6 +280,7 @@ def _fields_at(location: tuple[int | str, ...]) -> list[str]:
         "quick": QuickSettings,
         "points": PointDefinition,
         "matrix": MatrixDefinition,
+        "pool": Pool,
     }
     if "axes" in location:
         return [field.alias or name for name, field in KeyAxis.model_fields.items()]
@@ -354,6 +356,7 @@ def _cross_check(definition: StudyDefinition, file: str) -> list[Problem]:
             problems.append(Problem(path, f'unknown overlay "{overlay}"', hint, file=file))
     if definition.precision is not None:
         problems += definition.precision.problems(definition.measures, file)
+    problems += [replace(problem, file=file) for problem in pool_problems(definition.pool)]
     recorded = [str(table["name"]) for table in _engine.table_schemas()]
     problems += [
         Problem(f"keep[{number}]", f'unknown table "{table}"', nearest(table, recorded), file=file)

@@ -22,6 +22,7 @@ from sojourn.stats.precision import LEVEL
 from sojourn.study.competitors import with_competitors
 from sojourn.study.definition import SUMMARY_COLUMNS, StudyDefinition, load_definition
 from sojourn.study.files import study_folder_of
+from sojourn.study.pool import of_summary
 from sojourn.study.precision import Stop
 from sojourn.study.summary import summarise
 
@@ -195,9 +196,13 @@ class StudyResult:
 
     @cached_property
     def summary(self) -> pl.DataFrame:
-        """One row per point, subject and metric: labels, `n, mean, low, high, median`; see `summarise`."""
+        """One row per point, subject and metric: labels, `n, mean, low, high, median`; see `summarise`.
+
+        Homes of one name are one subject if the study has a `pool`.
+        """
         with at_level(self.level, anytime=self.is_anytime):
-            return summarise(self.metrics, self.runs, self.labels)
+            metrics = of_summary(self.metrics, self.definition)
+            return summarise(metrics, self.runs, self.labels)
 
     @property
     def level(self) -> float:

@@ -233,7 +233,7 @@ def _execute(
         entries, more = execute_plan(plan, store, **how)
         computed += more
         made = _without_lost(plan, how["lost"])
-        values = metrics_of(list(zip(made.runs, entries, strict=True)))
+        values = metrics_of(list(zip(made.runs, entries, strict=True)), plan.study.definition)
         found = stops_of(precision, plan.study.definition.measures, labels, values)
         grown = plan.grown(found)
         if grown is None:

@@ -25,6 +25,7 @@ from sojourn.study.files import copy_companions
 from sojourn.study.library import Study
 from sojourn.study.manifest import write_json
 from sojourn.study.plan import Plan, RunSpec
+from sojourn.study.pool import with_pools
 from sojourn.study.result import METRICS_SCHEMA, StudyResult, missing_runs
 
 __all__ = ["metrics_of", "rows_of", "write_result", "write_study", "write_summary", "write_table"]
@@ -58,7 +59,7 @@ def write_result(
     """
     finished = list(zip(plan.runs, entries, strict=True))
     definition = plan.study.definition
-    metrics, runs = metrics_of(finished, definition.name), _runs(plan, finished)
+    metrics, runs = metrics_of(finished, definition), _runs(plan, finished)
     write_table(metrics, directory / "metrics.parquet")
     write_table(runs, directory / "runs.parquet")
     damages = tuple(missing_runs(manifest))
@@ -115,8 +116,8 @@ def write_table(table: pl.DataFrame, path: Path) -> None:
     write_file(path, buffer.getbuffer())
 
 
-def metrics_of(finished: Sequence[tuple[RunSpec, Kept]], study: str = "") -> pl.DataFrame:
-    """Return the metrics of finished runs as in `metrics.parquet`.
+def metrics_of(finished: Sequence[tuple[RunSpec, Kept]], study: StudyDefinition) -> pl.DataFrame:
+    """Return the metrics of finished runs as in `metrics.parquet`, with those of the study's pools behind them.
 
     Raises
     ------
@@ -126,9 +127,16 @@ def metrics_of(finished: Sequence[tuple[RunSpec, Kept]], study: str = "") -> pl.
     try:
         with rows_of("metrics", finished) as found:
             rows = found.select(
-                pl.lit(study).alias("study"), "point", "seed", "subject", "metric", "value", "unit"
+                pl.lit(study.name).alias("study"),
+                "point",
+                "seed",
+                "subject",
+                "metric",
+                "value",
+                "unit",
             ).collect()
-        return rows.cast(dict(METRICS_SCHEMA)).rechunk()  # pyright: ignore[reportArgumentType]
+        rows = rows.cast(dict(METRICS_SCHEMA))  # pyright: ignore[reportArgumentType]
+        return with_pools(rows, study.pool).rechunk()
     except pl.exceptions.PolarsError as error:
         # Each was read before; what has changed meanwhile is found and repaired by the next run.
         raise EnvironmentFailure(

@@ -140,11 +140,18 @@ def _traffic(points: list[Point]) -> dict[str, dict[str, str]]:
 
 
 def _of_homes(point: Point) -> dict[str, str]:
-    """Return what the traffic entries of all homes are: `family/17/call` is the call of the seventeenth family."""
+    """Return what the traffic entries of all homes are: `family/17/call` is the call of the seventeenth family.
+
+    Their access links, such as `family/17/upstream`, have no kind.
+    """
     return {
-        f"{home.get('name', '')}/{number}/{entry.get('name', '')}": _kind(entry.get("app", ""))
+        f"{home.get('name', '')}/{number}/{name}": kind
         for home in point.document.get("home", [])
-        for entry in home.get("traffic", [])
+        for name, kind in [
+            *((one.get("name", ""), _kind(one.get("app", ""))) for one in home.get("traffic", [])),
+            ("upstream", ""),
+            ("downstream", ""),
+        ]
         for number in range(1, int(home.get("count", 1)) + 1)
     }
 

@@ -14,6 +14,7 @@ from sojourn.declarations.answers import Measure, Value
 from sojourn.declarations.base import Where
 from sojourn.errors import Problem, nearest
 from sojourn.metrics import metrics
+from sojourn.study.pool import pooled_subjects
 
 __all__ = ["TWO_WAY", "Values", "put_together"]
 
@@ -56,7 +57,11 @@ class Values:
         self._names = names
         self._own = names.own
         self._study = names.study
-        self._traffic = traffic
+        pool = names.own.pool
+        self._traffic = {
+            point: {**entries, **pooled_subjects(entries, pool)}
+            for point, entries in traffic.items()
+        }
 
     def _grouped(self, path: str, measure: Measure, value: Value) -> Iterator[Problem]:
         """Find values of labels that are to make a group and that no point has."""
