@@ -1,7 +1,7 @@
 //! What is counted on a channel that several modems share.
 
 use crate::time::Span;
-use core::ops::Sub;
+use core::ops::{Add, Sub};
 
 macro_rules! counters {
     ($(#[doc = $about:literal] pub struct $name:ident { $(#[doc = $meaning:literal] $field:ident: $type:ty,)* })*) => {$(
@@ -9,6 +9,15 @@ macro_rules! counters {
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub struct $name {
             $(#[doc = $meaning] pub $field: $type,)*
+        }
+
+        /// What was counted of both.
+        impl Add for $name {
+            type Output = Self;
+
+            fn add(self, other: Self) -> Self {
+                Self { $($field: self.$field + other.$field,)* }
+            }
         }
 
         /// What was counted after the other.
@@ -65,5 +74,9 @@ counters! {
         request_loop: Span,
         /// Framing, serialisation, pipelines and the plant.
         line: Span,
+        /// Seconds in which the home always held packets, or nearly.
+        busy_seconds: u64,
+        /// Those of them in which it got its tier.
+        tier_seconds: u64,
     }
 }

@@ -19,6 +19,8 @@
 //! | [`upstream`] | the group at work |
 //! | [`downstream`] | the other direction |
 //! | `medium` | either direction |
+//! | `tier` | in how many seconds a home gets what it pays for |
+//! | `timers` | when queue managers of homes want their timers run |
 //! | `alone` | a group of one home, as a link |
 //!
 //! Source: docs/models/service-group.md. Window, doubling, 16 retries then discard and "a grant ends contention" are the
@@ -37,6 +39,8 @@ mod layout;
 pub(crate) mod medium;
 mod modem;
 mod scheduler;
+mod tier;
+mod timers;
 pub mod upstream;
 
 /// Whether files may have groups. The engine of a browser tab has none: they would make it larger by a thirtieth, and the

@@ -1,8 +1,9 @@
 //! What metrics need to know of a scenario beside its records.
 
 use sojourn_apps::{BulkConfig, ConstantRateConfig, ProbeConfig};
-use sojourn_metrics::run::{Datagrams, RunFacts, Watched};
-use sojourn_scenario::Scenario;
+use sojourn_base::Direction;
+use sojourn_metrics::run::{Datagrams, RunFacts, Shared, Watched};
+use sojourn_scenario::{PlacedLink, Scenario, Topology};
 
 /// What the metrics need to know of `scenario`.
 pub fn facts(scenario: &Scenario) -> RunFacts {
@@ -54,5 +55,20 @@ pub fn facts(scenario: &Scenario) -> RunFacts {
                 })
             })
             .collect(),
+        // A browser tab has no service groups, see `sojourn_link::group::KNOWN`.
+        shared: cfg!(not(target_family = "wasm"))
+            .then(|| shared(scenario, &topology))
+            .flatten(),
     }
+}
+
+/// The upstream channels that homes share, if some do.
+fn shared(scenario: &Scenario, topology: &Topology<'_>) -> Option<Shared> {
+    let upstream = |link: &&PlacedLink<'_>| link.is_modem && link.direction == Direction::Upstream;
+    let modems = topology.links.iter().filter(upstream);
+    let rates = modems.filter_map(|link| Some(link.config.modem()?.shaper.sustained));
+    Some(Shared {
+        fastest: rates.max()?,
+        capacity: scenario.group.capacity(None),
+    })
 }

@@ -19,7 +19,7 @@ use crate::throughput::utilisation;
 use crate::voice::{Call, DelayTerm};
 use crate::web::LoadTimes;
 use sojourn_base::report::Page;
-use sojourn_base::{Bytes, Direction, Instant, PerDirection, Span};
+use sojourn_base::{BitRate, Bytes, Direction, Instant, PerDirection, Span};
 use sojourn_record::{
     ColumnData, DelayHistogram, LinkId, MacCounters, Records, Table, TrafficCounters, TrafficId,
     TransferTally,
@@ -40,6 +40,17 @@ pub struct RunFacts {
     pub lasted: Vec<Option<Span>>,
     /// Of each traffic entry that is a probe, what it watched.
     pub probes: Vec<Option<Watched>>,
+    /// What homes share upstream, if they share it.
+    pub shared: Option<Shared>,
+}
+
+/// The upstream channels of a service group.
+#[derive(Clone, Copy, Debug)]
+pub struct Shared {
+    /// What they carry beside opportunities to request.
+    pub capacity: BitRate,
+    /// The highest sustained rate of a home.
+    pub fastest: BitRate,
 }
 
 impl RunFacts {

@@ -461,35 +461,53 @@ pub const METRICS: &[MetricGroup] = metrics! {
         "granted_volume" "granted volume"
         "unused_grants" "unused grants"
     }
+    #[cfg(not(target_family = "wasm"))]
     "of the channels of a service group: minislots that were granted, over all, upstream (`group`); time in which they were busy, downstream (`group/downstream`)"
         from "DOCS-IF-MIB docsIfCmtsUpChannelCounter" ["%"] neither within(0.0, 100.0) {
         "channel_use" "channel use"
     }
+    #[cfg(not(target_family = "wasm"))]
     "MAPs of the channel without a minislot left"
         from "" ["%"] lower within(0.0, 100.0) {
         "full_maps" "full MAPs"
     }
+    #[cfg(not(target_family = "wasm"))]
     "opportunities to request that somebody used, and that several used who were not heard, over all"
         from "DOCS-IF-MIB docsIfCmtsUpChannelCounter" ["%"] neither within(0.0, 100.0) {
         "opportunity_use" "opportunity use"
         "opportunity_collided" "opportunities collided"
     }
+    #[cfg(not(target_family = "wasm"))]
     "requests by contention of a modem of a service group, or of all (`group`); repetitions count"
         from "" [""] neither {
         "request_attempts" "requests by contention"
     }
+    #[cfg(not(target_family = "wasm"))]
     "of these, how many were lost because others requested at the same opportunity"
         from "Kwak et al. 2005" ["%"] lower within(0.0, 100.0) {
         "collision_rate" "collision rate"
     }
+    #[cfg(not(target_family = "wasm"))]
     "packets dropped because no request for them was heard, as often as the modem tried"
         from "DOCSIS MULPI 3.1 7.2" [""] lower {
         "requests_given_up" "packets never asked for"
     }
+    #[cfg(not(target_family = "wasm"))]
     "from the moment at which a modem may contend to the reception of its request, mean over those that were heard"
         from "" ["ms"] lower {
         "request_delay_mean" "mean request delay"
     }
+    #[cfg(not(target_family = "wasm"))]
+    "what the mean load upstream leaves of the channels of a service group (`group`), in tiers of its fastest home: the K of Cloonan's rule, which wants 1.0 to 1.2"
+        from "Cloonan et al. 2014" [""] higher {
+        "quality_k" "tiers that the mean load leaves"
+    }
+    #[cfg(not(target_family = "wasm"))]
+    "of the seconds in which a home of a service group held packets for nine tenths of the time, those in which it sent at four fifths of its sustained rate; of all homes: `group` and `group/downstream`. Missing if there were none, or nothing limits the home"
+        from "FCC DA 18-710, II.B for four fifths" ["%"] higher within(0.0, 100.0) {
+        "tier_seconds" "seconds with the tier"
+    }
+    #[cfg(not(target_family = "wasm"))]
     "where the delay of a packet over the channels of a service group came from, mean over packets: the home's own rate, collisions of requests, capacity that went to neighbours, the loop of request and grant, and the line; they sum to the mean access delay. Downstream there are no requests"
         from "" ["ms"] lower {
         "wait_own_rate" "wait for its own rate"
@@ -498,12 +516,14 @@ pub const METRICS: &[MetricGroup] = metrics! {
         "wait_request_loop" "wait for request and grant"
         "wait_line" "time on the line"
     }
+    #[cfg(not(target_family = "wasm"))]
     "of the homes of a service group that are in a call: each call's 99th percentile of access delay upstream (`group`) or downstream (`group/downstream`), and of these the median, the 90th percentile and the longest"
         from "" ["ms"] lower {
         "calls_p99_median" "P99 of the median call"
         "calls_p99_worst_decile" "P99 that one call in ten exceeds"
         "calls_p99_worst" "P99 of the worst call"
     }
+    #[cfg(not(target_family = "wasm"))]
     "how many of these calls have a 99th percentile above 10, 20, 50 and 100 ms"
         from "" ["%"] lower {
         "calls_over_10ms" "calls over 10 ms"

@@ -30,6 +30,7 @@ fn metrics_of(
         datagrams: vec![what; 2],
         lasted: vec![None; 2],
         probes: vec![None; 2],
+        shared: None,
     };
     metric_table(&metric_rows(&facts, &recorder.into_records()))
 }
@@ -651,6 +652,7 @@ fn a_probe_has_its_numbers_without_rows_of_transfers() {
             from: Span::from_s(5),
             until: Span::from_s(25),
         })],
+        shared: None,
     };
     let table = metric_table(&metric_rows(&facts, &recorder.into_records()));
     for (name, value) in [

@@ -190,6 +190,7 @@ impl Emulation {
             datagrams: vec![Datagrams::Messages; self.entries],
             lasted: vec![None; self.entries],
             probes: vec![None; self.entries],
+            shared: None,
         };
         let cost = Cost {
             simulated_s: duration.as_secs_f64(),

@@ -16,6 +16,8 @@ mod config;
 
 use super::config::{GroupConfig, MAC_HEADER};
 use super::scheduler::PRIORITIES;
+use super::tier::Tier;
+use super::timers::Timers;
 use super::upstream::Members;
 use crate::config::Pull;
 use crate::docsis31::channel::{plant_round_trip, thousandths};
@@ -58,10 +60,9 @@ struct Home {
     deficit: i64,
     /// It has got its quantum for this turn.
     visited: bool,
-    /// For when the group has written down a timer of its manager.
-    followed: Instant,
     alone: Alone,
     counters: ModemCounters,
+    tier: Tier,
 }
 
 /// When the packets of a home would be sent if there were no other homes.
@@ -133,7 +134,7 @@ pub struct SharedDownstream {
     /// Homes whose heads wait for tokens, by when they have them.
     shaped: BinaryHeap<Reverse<(Instant, usize)>>,
     rings: [VecDeque<usize>; PRIORITIES],
-    timers: BinaryHeap<Reverse<(Instant, usize)>>,
+    timers: Timers,
     free_at: Instant,
     /// What rounding has taken off `free_at`, in units of 1/rate picoseconds.
     carry: u64,
@@ -160,16 +161,18 @@ impl SharedDownstream {
             place: Place::Idle,
             deficit: 0,
             visited: false,
-            followed: Instant::NEVER,
             alone: Alone {
                 shaper: RateShaper::new(&member.shaper),
                 free_at: Instant::ZERO,
             },
             counters: ModemCounters::default(),
+            tier: Tier::new(member.shaper.sustained),
         });
+        let homes: Vec<Home> = homes.collect();
         let symbols = &config.downstream;
         Self {
-            homes: homes.collect(),
+            timers: Timers::new(homes.len()),
+            homes,
             line: Line {
                 symbol: symbols.length(),
                 pipeline: symbols.processing().saturating_sub(symbols.length()),
@@ -178,7 +181,6 @@ impl SharedDownstream {
             rate: channels.rate.as_bps(),
             shaped: BinaryHeap::new(),
             rings: Default::default(),
-            timers: BinaryHeap::new(),
             free_at: Instant::ZERO,
             carry: 0,
             busy: Span::ZERO,
@@ -196,7 +198,10 @@ impl SharedDownstream {
     }
 
     /// How long the channels have been busy by `now`: picoseconds stand for minislots.
-    pub fn counters(&self, now: Instant) -> ChannelCounters {
+    pub fn counters(&mut self, now: Instant) -> ChannelCounters {
+        for home in &mut self.homes {
+            home.tier.settle(now, &mut home.counters);
+        }
         let to_come = self.free_at.saturating_since(now);
         ChannelCounters {
             minislots: now.as_ps(),
@@ -207,14 +212,13 @@ impl SharedDownstream {
 
     /// When the group wants to be called next; [`Instant::NEVER`] if nothing is pending.
     pub fn next_wakeup(&self) -> Instant {
-        let timer = self.timers.peek().map_or(Instant::NEVER, |first| first.0.0);
         let ready = if self.rings.iter().any(|ring| !ring.is_empty()) {
             self.free_at
         } else {
             let first = self.shaped.peek();
             first.map_or(Instant::NEVER, |first| first.0.0.max(self.free_at))
         };
-        timer.min(ready)
+        ready.min(self.timers.next())
     }
 
     /// A packet for the home at `port` reaches the CMTS.
@@ -233,6 +237,7 @@ impl SharedDownstream {
             queue.run_timers(now, NextStage::default(), context);
             queue.offer(now, meta, item, NextStage::default(), context);
         });
+        self.homes[port].note(now, 0);
         self.wait(now, port);
         self.follow_timer(port);
         self.serve(now, members);
@@ -329,22 +334,12 @@ impl SharedDownstream {
     }
 
     fn follow_timer(&mut self, port: usize) {
-        let home = &mut self.homes[port];
-        let timer = home.queue.timer();
-        if timer < home.followed {
-            home.followed = timer;
-            self.timers.push(Reverse((timer, port)));
-        }
+        self.timers.follow(port, self.homes[port].queue.timer());
     }
 
     fn run_timers(&mut self, now: Instant, members: &mut impl Members) {
-        while let Some(&Reverse((at, port))) = self.timers.peek() {
-            if at > now {
-                return;
-            }
-            self.timers.pop();
+        while let Some(port) = self.timers.take(now) {
             let home = &mut self.homes[port];
-            home.followed = Instant::NEVER;
             if home.queue.timer() < Instant::NEVER {
                 members.at(port, &mut |context| {
                     home.queue.run_timers(now, NextStage::default(), context);
@@ -356,6 +351,12 @@ impl SharedDownstream {
 }
 
 impl Home {
+    /// It has sent so many bytes, or something else has changed what it holds.
+    fn note(&mut self, now: Instant, sent: u64) {
+        let holds = self.queue.backlog().packets.0 > 0;
+        self.tier.turn(now, (sent, holds), &mut self.counters);
+    }
+
     /// A packet is sent from `now` on; returns how long that takes, and what is carried to the next one.
     fn send(
         &mut self,
@@ -366,6 +367,7 @@ impl Home {
         context: &mut dyn LinkContext,
     ) -> (Span, u64) {
         self.deficit -= i64::from(packet.meta.length);
+        self.note(now, packet.meta.length.into());
         let bytes = u64::from(packet.meta.length) + u64::from(MAC_HEADER);
         let bytes = (bytes * self.stretch.0).div_ceil(self.stretch.1);
         let units = bytes * BYTE + carry;

@@ -14,6 +14,7 @@ mod flow;
 
 use super::config::{MAC_HEADER, MemberConfig, RequestUnit};
 use super::scheduler::Scheduler;
+use super::tier::Tier;
 use crate::docsis31::call::Call;
 use crate::docsis31::config::Service;
 use crate::docsis31::scheduler::{CLASSIC, LOW_LATENCY};
@@ -40,14 +41,13 @@ pub(super) struct Modem {
     manager: Box<dyn QueueManager>,
     /// When the manager wants a timer run; [`Instant::NEVER`] if it has no timer.
     pub(super) timer: Instant,
-    /// For when its group has written that down.
-    pub(super) followed: Instant,
     service: Service,
     unit: RequestUnit,
     pub(super) flows: [Flow; 2],
     loop_delay: Span,
     proactive: ProactiveGrants,
     pub(super) counters: ModemCounters,
+    tier: Tier,
 }
 
 impl Modem {
@@ -59,7 +59,6 @@ impl Modem {
     ) -> Self {
         Self {
             timer: next_timer(&*manager),
-            followed: Instant::NEVER,
             manager,
             service: member.service,
             unit,
@@ -67,7 +66,19 @@ impl Modem {
             loop_delay,
             proactive,
             counters: ModemCounters::default(),
+            tier: Tier::new(member.shaper.sustained),
         }
+    }
+
+    /// It has sent so many bytes of packets, or something else has changed what it holds.
+    pub(super) fn note(&mut self, now: Instant, sent: u64) {
+        let holds = self.has_packets() || self.flows.iter().any(|flow| flow.fragment.is_some());
+        self.tier.turn(now, (sent, holds), &mut self.counters);
+    }
+
+    /// What was counted by `now`.
+    pub(super) fn settle(&mut self, now: Instant) {
+        self.tier.settle(now, &mut self.counters);
     }
 
     /// What waits for a service flow in the queue manager.

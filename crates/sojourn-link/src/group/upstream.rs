@@ -22,12 +22,15 @@ mod oracle;
 mod requests;
 #[cfg(test)]
 mod saturation;
+#[cfg(test)]
+mod sharing;
 
 use super::channels::Form;
 use super::config::{Contending, GroupConfig, MemberConfig, Placement, RequestConfig};
 use super::layout::{Layout, Provision};
 use super::modem::Modem;
 use super::scheduler::{Scheduler, Segment};
+use super::timers::Timers;
 use crate::{Link, LinkContext};
 use alloc::boxed::Box;
 use alloc::collections::{BinaryHeap, VecDeque};
@@ -101,8 +104,8 @@ pub struct Group {
     /// When low-latency flows that hold packets have their next grants without request.
     unasked: BinaryHeap<Reverse<(Instant, usize)>>,
     is_unasked: Vec<bool>,
-    /// Timers of managers whose queues are not empty; some may be outdated.
-    timers: BinaryHeap<Reverse<(Instant, usize)>>,
+    /// Of managers whose queues are not empty.
+    timers: Timers,
     segments: Vec<Segment>,
     free: Vec<u64>,
     counters: ChannelCounters,
@@ -135,6 +138,7 @@ impl Group {
             modems: modems.collect(),
             scheduler: Scheduler::new(config, &members, &layout.grid),
             is_unasked: alloc::vec![false; homes.len()],
+            timers: Timers::new(homes.len()),
             homes,
             form: config.form,
             layout,
@@ -154,7 +158,6 @@ impl Group {
             undecided: Vec::new(),
             fills: VecDeque::new(),
             unasked: BinaryHeap::new(),
-            timers: BinaryHeap::new(),
             segments: Vec::new(),
             free: Vec::new(),
             counters: ChannelCounters::default(),
@@ -174,13 +177,13 @@ impl Group {
 
     /// When the group wants to be called next; [`Instant::NEVER`] if nothing is pending.
     pub fn next_wakeup(&self) -> Instant {
-        let timer = self.timers.peek().map_or(Instant::NEVER, |first| first.0.0);
         let map = if self.is_idle() {
             Instant::NEVER
         } else {
             self.layout.grid.heard_at(self.next_map)
         };
         let fill = self.next_fill().min(self.next_unasked());
+        let timer = self.timers.next();
         timer.min(map).min(self.next_use()).min(fill)
     }
 
@@ -214,6 +217,7 @@ impl Group {
             modem.run_timers(now, scheduler, port, context);
             placed = modem.enqueue(now, (meta, item), scheduler, port, context);
         });
+        modem.note(now, 0);
         self.follow_timer(port);
         if let Some(flow) = placed {
             self.expect_unasked(now, port);
@@ -245,21 +249,15 @@ impl Group {
     }
 
     fn follow_timer(&mut self, port: usize) {
-        let modem = &mut self.modems[port];
-        if modem.timer < modem.followed && modem.has_packets() {
-            modem.followed = modem.timer;
-            self.timers.push(Reverse((modem.timer, port)));
+        let modem = &self.modems[port];
+        if modem.has_packets() {
+            self.timers.follow(port, modem.timer);
         }
     }
 
     fn run_timers(&mut self, now: Instant, members: &mut impl Members) {
-        while let Some(&Reverse((at, port))) = self.timers.peek() {
-            if at > now {
-                return;
-            }
-            self.timers.pop();
+        while let Some(port) = self.timers.take(now) {
             let (modem, scheduler) = (&mut self.modems[port], &self.scheduler);
-            modem.followed = Instant::NEVER;
             if modem.has_packets() {
                 members.at(port, &mut |context| {
                     modem.run_timers(now, scheduler, port, context);

@@ -3,7 +3,7 @@
 //! Source: DOCS-IF-MIB docsIfCmtsUpChannelCounter for opportunities and
 //! minislots. A share of nothing has no row.
 
-use super::{Datagrams, Rows, RunFacts};
+use super::{Datagrams, Rows, RunFacts, Shared};
 use crate::quantile;
 use sojourn_base::{ChannelCounters, Direction, ModemCounters, Span};
 use sojourn_record::{Records, TrafficId};
@@ -42,21 +42,26 @@ pub(super) fn channel_metrics(
     }
     let modems = records.links().filter_map(|(id, _)| records.modem(id));
     let modems = modems.filter(|modem| modem.0 == direction);
-    let all = modems.fold(ModemCounters::default(), |sum, (_, one)| ModemCounters {
-        attempts: sum.attempts + one.attempts,
-        collided: sum.collided + one.collided,
-        heard: sum.heard + one.heard,
-        request_delay: sum.request_delay + one.request_delay,
-        given_up: sum.given_up + one.given_up,
-        packets: sum.packets + one.packets,
-        own_rate: sum.own_rate + one.own_rate,
-        contention: sum.contention + one.contention,
-        neighbours: sum.neighbours + one.neighbours,
-        request_loop: sum.request_loop + one.request_loop,
-        line: sum.line + one.line,
-    });
+    let all = modems.fold(ModemCounters::default(), |sum, (_, one)| sum + one);
+    if let Some(upstream) = facts.shared.filter(|_| direction == Direction::Upstream) {
+        rows.add_some(group, "quality_k", quality_k(upstream, facts, records));
+    }
     modem_metrics(rows, group, direction, &all);
     call_metrics(rows, facts, direction, records);
+}
+
+/// The K of Cloonan's rule that the channels have: what the mean load leaves of them, in tiers of the fastest home.
+fn quality_k(shared: Shared, facts: &RunFacts, records: &Records) -> Option<f64> {
+    let modems = records.links().filter(|(id, _)| {
+        let modem = records.modem(*id);
+        modem.is_some_and(|(direction, _)| direction == Direction::Upstream)
+    });
+    let bytes: u64 = modems
+        .map(|(id, _)| records.link_totals(id).forwarded_bytes().0)
+        .sum();
+    let load = bytes as f64 * 8.0 / facts.measured().as_secs_f64();
+    let tier = shared.fastest.as_bps() as f64;
+    (tier > 0.0).then(|| ((shared.capacity.as_bps() as f64 - load) / tier).max(0.0))
 }
 
 /// How the homes' calls fare in a direction, each by the 99th percentile of its delay.
@@ -109,6 +114,9 @@ pub(super) fn modem_metrics(
         let request = mean(modem.request_delay, modem.heard);
         rows.add_some(subject, "request_delay_mean", request);
     }
+    let tier_seconds = 100.0 * modem.tier_seconds as f64 / modem.busy_seconds as f64;
+    let tier_seconds = (modem.busy_seconds > 0).then_some(tier_seconds);
+    rows.add_some(subject, "tier_seconds", tier_seconds);
     for (metric, sum, is_there) in [
         ("wait_own_rate", modem.own_rate, true),
         ("wait_contention", modem.contention, asks),

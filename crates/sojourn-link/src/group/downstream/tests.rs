@@ -128,7 +128,7 @@ fn bytes_of_a_home_with_poor_modulation_take_longer() {
     // 6 bits for 12: 1000 B and the header take 202 us.
     let mut far = tier(1_000, 100_000);
     far.modulation = Some(6.0);
-    let (group, homes) = served(&channels(), &[far], [(0, 0, 1_000), (0, 0, 1_000)]);
+    let (mut group, homes) = served(&channels(), &[far], [(0, 0, 1_000), (0, 0, 1_000)]);
     assert_eq!(order(&homes)[1].0, 202_000);
     assert_eq!(group.counters(Instant::from_us(404)).granted, 404_000_000);
     assert_eq!(group.counters(Instant::from_us(303)).granted, 303_000_000);

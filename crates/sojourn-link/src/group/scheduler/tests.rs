@@ -221,6 +221,43 @@ fn an_assured_rate_is_exact_over_eight_frames_of_a_passive_optical_network() {
     assert!(sum.abs_diff(31_250) <= 1, "{sum}");
 }
 
+#[test]
+fn three_maps_of_others_are_the_neighbours_and_three_of_an_empty_bucket_the_homes_own() {
+    // Vector 25: what was requested for MAP 1 is granted in MAP 4.
+    let first = MemberConfig {
+        priority: 7,
+        ..greedy()
+    };
+    let starts_at = |map: u64| Instant::ZERO + Span::from_us(945) * map;
+    let mut full = scheduler(&GroupConfig::BASE, &[greedy(), first]);
+    full.request((0, 0), 480);
+    full.request((1, 0), 3 * 1_629 * 48);
+    let found: Vec<u64> = (1..=4)
+        .map(|map| allocate(&mut full, map, 1_629)[0])
+        .collect();
+    assert_eq!(found, [0, 0, 0, 10]);
+    // Within its buckets from the start: it waited for its neighbours.
+    assert_eq!(full.eligible_at((0, 0), 480), Some(starts_at(1)));
+
+    let slow = MemberConfig {
+        shaper: ShaperConfig {
+            sustained: BitRate::from_kbps(10_500),
+            ..ShaperConfig::BASE
+        },
+        ..greedy()
+    };
+    let mut own = scheduler(&GroupConfig::BASE, &[slow]);
+    // Three MAPs of 1240.3125 B less than nothing.
+    let price = own.ports[0].buckets.price(Bytes(3_044 + 3_721));
+    own.ports[0].buckets.debit(Instant::ZERO, price);
+    own.request((0, 0), 480);
+    let found: Vec<u64> = (1..=4)
+        .map(|map| allocate(&mut own, map, 1_629)[0])
+        .collect();
+    assert_eq!(found, [0, 0, 0, 10]);
+    assert_eq!(own.eligible_at((0, 0), 480), Some(starts_at(4)));
+}
+
 mod properties {
     use super::*;
     use proptest::prelude::*;

@@ -51,6 +51,7 @@ impl Group {
             let (used, headers) = modem.fill(now, &burst, scheduler, port, context);
             scheduler.pay_back(now, port, segment.payload - used + headers);
             modem.flows[flow].mac.unused_grant += Bytes(segment.payload - used);
+            modem.note(now, used.saturating_sub(headers));
         });
         if self.requests.unit == RequestUnit::Packet {
             self.piggyback(now, (port, flow));
@@ -152,6 +153,7 @@ impl Group {
             let mac = &mut modem.flows[LOW_LATENCY].mac;
             mac.granted += Bytes(payload);
             mac.unused_grant += Bytes(payload - used);
+            modem.note(now, used.saturating_sub(headers));
         });
         self.follow_timer(port);
         self.expect_unasked(now, port);

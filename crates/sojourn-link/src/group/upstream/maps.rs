@@ -57,6 +57,7 @@ impl Group {
     /// What the CMTS has counted in the MAPs that are heard by `now`.
     pub fn counters(&mut self, now: Instant) -> ChannelCounters {
         self.skip_idle(now);
+        self.modems.iter_mut().for_each(|modem| modem.settle(now));
         self.counters
     }
 

@@ -422,6 +422,7 @@ impl Group {
             let modem = &mut self.modems[port];
             if let Some(packet) = modem.take((now, flow), &self.scheduler, port, context) {
                 modem.counters.given_up += 1;
+                modem.note(now, 0);
                 let loss = Loss {
                     entered_at: packet.enqueued_at,
                     stage: Stage::TransmitQueue,

@@ -235,14 +235,25 @@ fn a_modem_that_hears_of_a_grant_leaves_its_opportunity_unused() {
 
 #[test]
 fn after_the_last_try_the_packet_at_the_head_is_dropped() {
-    // Vector 3: 17 attempts. Two modems that always choose the same opportunity.
+    // Vector 3: windows of 4, 8, … 256, 256, …; 17 attempts. Two modems that always choose the same opportunity.
     let mut group = group(&config(8), 2);
     let mut homes = Homes::new(2);
     for port in [0, 1] {
         homes.told[port].extend([0.3; 17]);
         arrive(&mut group, us(94_400.0), port, 500, &mut homes);
     }
-    advance(&mut group, us(10_000_000.0), &mut homes);
+    let mut windows = Vec::new();
+    while group.next_wakeup() <= us(10_000_000.0) {
+        if let Contention::Deferring { tries, .. } = group.modems[0].flows[0].contention
+            && windows.len() == tries.repeated as usize
+        {
+            windows.push(1 << tries.exponent);
+        }
+        let at = group.next_wakeup();
+        group.on_wakeup(at, &mut homes);
+    }
+    assert_eq!(windows[..8], [4, 8, 16, 32, 64, 128, 256, 256]);
+    assert_eq!(windows.len(), 17);
     for port in [0, 1] {
         let counters = group.member_counters(port);
         assert_eq!((counters.attempts, counters.collided), (17, 17));
