@@ -107,6 +107,9 @@ impl<R: Recorder> Network<R> {
                 recorder.on_service_flow(link, queue, &mac_counters(&counters));
             }
         }
+        if !sojourn_link::group::KNOWN {
+            return;
+        }
         for (direction, channel, modems) in self.links.group_counters() {
             recorder.on_group(direction, &channel, &modems.collect::<Vec<_>>());
         }
