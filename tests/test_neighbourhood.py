@@ -47,6 +47,22 @@ def test_the_node_is_split_where_more_than_one_call_in_twenty_is_spoilt() -> Non
     assert "congestion" not in few.sentence
 
 
+def test_the_rule_of_cloonan_has_room_for_221_homes_of_a_quarter_megabit_on_four_channels() -> None:
+    # Tiers of 35 Mb/s on 97.28 Mb/s: 221 homes and 1.2 tiers are 97.25 Mb/s, 222 homes 97.5.
+    tried = [
+        Crowd(homes, 0.25 * homes, 4.0, worst, 0.0, left=(97.28 - 0.25 * homes) / 35)
+        for homes, worst in [(100, 5.0), (200, 9.9), (300, 10.0)]
+    ]
+    answer = Answer(100, tried)
+    assert answer.by_rule == 221
+    assert "1.2 of the fastest tier, has room for 221 homes." in answer.sentence
+    assert answer.knee == tried[2]
+    assert "twice as long as with 100 homes from 300 on, at 75 % use." in answer.sentence
+    # Nothing is said of numbers that were not tried.
+    assert Answer(100, tried[:2]).by_rule is None
+    assert Answer(100, [crowd(300, 75, 0)]).by_rule is None
+
+
 def test_the_rates_of_a_plan_are_those_of_the_links() -> None:
     assert settings_of(["plan.up=100 Mb/s", "plan.down=1 Gb/s", "duration=4 s"]) == [
         "access.upstream.link.rate=100 Mb/s",
@@ -69,7 +85,12 @@ def test_channels_downstream_are_told_of_if_homes_share_them() -> None:
     shared = text.replace("docsis31-downstream", "docsis31-group-downstream")
     assert "group/downstream" not in study_files(text, 100)["study.toml"]
     assert "group/downstream" in study_files(shared, 100)["study.toml"]
-    numbers = {"channel_use": 40.0, "calls_over_50ms": 0.0, "calls_p99_median": 4.0}
+    numbers = {
+        "channel_use": 40.0,
+        "calls_over_50ms": 0.0,
+        "calls_p99_median": 4.0,
+        "full_maps": 9.0,
+    }
     both = {**numbers, "calls_p99_worst": 5.0, "channel_use/downstream": 61.0}
     (found,) = crowds_of({100: {**both, "calls_p99_worst/downstream": 7.0}})
     assert (found.down_use, found.down_worst_ms) == (61, 7)
@@ -107,8 +128,10 @@ def test_the_command_says_when_to_split_and_writes_a_page(
     uses = [crowd["use"] for crowd in answer["crowds"]]
     assert uses[0] < 50
     assert 80 < uses[-1] <= 100
-    assert answer["split_at"] is None
-    assert answer["sentence"].startswith("No split up to 80 homes: there 0 % of calls wait")
+    # The channel is full, although calls come through.
+    assert answer["split_at"] == 80
+    assert answer["crowds"][-1]["spoilt"] == 0
+    assert answer["sentence"].startswith("Split at 80 homes, or before: with 80, 100 % of MAPs have no")
     assert "near congestion, above 70 %, from 80 homes on. Downstream" in answer["sentence"]
     # Calls of 0.1 Mb/s, and acknowledgements: more with more homes, and no call waits for long.
     down = [(crowd["down_use"], crowd["down_worst_ms"]) for crowd in answer["crowds"]]

@@ -1,15 +1,17 @@
 """How many homes fit on the channel of a service group: a file of homes as a study over their number, and its answer.
 
-Source: COM, the congestion management of Comcast as published: an upstream port is near congestion above 70 % of its
-capacity. The rule of delay is chosen: where the 99th percentile is above 50 ms for more than one call in twenty, neighbours
-are felt.
+Source: Comcast's congestion management as published: an upstream port is near congestion above 70 % of its capacity. Cloonan et
+al. 2014 (ARRIS): a node needs the mean load of its homes and 1.2 times the fastest tier. The rule of delay is chosen: where the
+99th percentile is above 50 ms for more than one call in twenty, neighbours are felt.
 """
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from sojourn.errors import UsageError
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from sojourn.answers.asking import Ask
 
 __all__ = [
+    "CLOONAN",
     "NEAR_CONGESTION",
     "Answer",
     "Crowd",
@@ -47,7 +50,18 @@ FELT_MS, FELT_SHARE = 50, 5.0
 share, %. chosen: a third of the 150 ms that G.114 allows from mouth to ear, and one home in twenty."""
 
 NEAR_CONGESTION = 70.0
-"""Use of an upstream channel, %, from which a port counts as near congestion (COM)."""
+"""Use of an upstream channel, %, from which a port counts as near congestion (Comcast)."""
+
+CLOONAN = 1.2
+"""Fastest tiers that the mean load has to leave of the channel (Cloonan et al. 2014)."""
+
+FULL = 99.0
+"""A channel is full where so many MAPs have no minislot left, %: what homes send waits for ever longer then, even if the CMTS keeps
+calls from it. chosen: nearly all."""
+
+KNEE = 2.0
+"""The worst call notices its neighbours where it waits so many times as long as with the fewest homes. chosen: far beyond what
+another seed changes."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +80,10 @@ class Crowd:
         Calls above `FELT_MS`, %.
     down_use, down_worst_ms
         The same downstream, where homes share channels there: time in which these are busy, %, and the worst call.
+    left
+        Fastest tiers that the mean load leaves of the channel upstream.
+    full
+        MAPs without a minislot left, %.
     """
 
     homes: int
@@ -75,6 +93,8 @@ class Crowd:
     spoilt: float
     down_use: float | None = None
     down_worst_ms: float | None = None
+    left: float | None = None
+    full: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -94,13 +114,30 @@ class Answer:
 
     @property
     def split_at(self) -> Crowd | None:
-        """The fewest homes with too many spoilt calls."""
-        return next((crowd for crowd in self.crowds if crowd.spoilt > FELT_SHARE), None)
+        """The fewest homes with too many spoilt calls, or with a full channel."""
+        is_too_full = (one for one in self.crowds if one.spoilt > FELT_SHARE or one.full >= FULL)
+        return next(is_too_full, None)
 
     @property
     def near_congestion(self) -> Crowd | None:
         """The fewest homes with which the channel is near congestion."""
         return next((crowd for crowd in self.crowds if crowd.use > NEAR_CONGESTION), None)
+
+    @property
+    def knee(self) -> Crowd | None:
+        """The fewest homes with which the worst call waits `KNEE` times as long as with the fewest that were tried."""
+        least = KNEE * self.crowds[0].worst_ms
+        return next((crowd for crowd in self.crowds if crowd.worst_ms >= least), None)
+
+    @property
+    def by_rule(self) -> int | None:
+        """How many homes Cloonan's rule has room for; unknown if it has for all that were tried, or not for the fewest."""
+        known = [(crowd.homes, crowd.left) for crowd in self.crowds if crowd.left is not None]
+        for (few, more_left), (many, less_left) in pairwise(known):
+            if more_left >= CLOONAN > less_left:
+                share = (more_left - CLOONAN) / (more_left - less_left)
+                return math.floor(few + share * (many - few) + 1e-9)
+        return None
 
     @property
     def sentence(self) -> str:
@@ -110,43 +147,68 @@ class Answer:
         --------
         >>> few, many = Crowd(200, 52.0, 4.0, 5.0, 0.0), Crowd(400, 92.0, 80.0, 120.0, 90.0)
         >>> print(Answer(200, [few, many]).sentence)
-        Split at 400 homes, or before: with 400, 90 % of calls wait more than 50 ms at the 99th percentile (channel 92 % used), with 200 0 % (52 %). The channel is near congestion, above 70 %, from 400 homes on.
+        Split at 400 homes, or before: with 400, 90 % of calls wait more than 50 ms at the 99th percentile (channel 92 % used), with 200 0 % (52 %). The worst call waits twice as long as with 200 homes from 400 on, at 92 % use. The channel is near congestion, above 70 %, from 400 homes on.
+        >>> full = Crowd(400, 92.5, 10.0, 12.0, 0.0, full=100.0)
+        >>> print(Answer(200, [few, full]).sentence.split(". ")[0])
+        Split at 400 homes, or before: with 400, 100 % of MAPs have no minislot left, and what homes send does not get through (channel 92 % used; the worst call waits 12 ms); with 200 it is 0 % (52 %)
         >>> print(Answer(200, [few]).sentence)
         No split up to 200 homes: there 0 % of calls wait more than 50 ms at the 99th percentile, the worst 5 ms (channel 52 % used).
         >>> both = Crowd(400, 92.0, 80.0, 120.0, 90.0, down_use=61.0, down_worst_ms=7.0)
         >>> print(Answer(400, [both]).sentence)
         Split at 400 homes, or before: with 400, 90 % of calls wait more than 50 ms at the 99th percentile (channel 92 % used). The channel is near congestion, above 70 %, from 400 homes on. Downstream the channels are busy for 61 % of the time with 400 homes, and the worst call waits 7 ms.
         """
+        return " ".join(self.sentences)
+
+    @property
+    def sentences(self) -> list[str]:
+        """When to split, and what else is known: what calls notice first, the rules of thumb, the other direction."""
+        found = [self._when_to_split()]
+        knee, room, near = self.knee, self.by_rule, self.near_congestion
+        if knee is not None:
+            found.append(
+                f"The worst call waits twice as long as with {self.crowds[0].homes} homes from {knee.homes} on, "
+                f"at {knee.use:.0f} % use."
+            )
+        if room is not None:
+            rule = f"the mean load and {CLOONAN} of the fastest tier"
+            found.append(f"Cloonan's rule, {rule}, has room for {room} homes.")
+        if near is not None:
+            limit = f"{NEAR_CONGESTION:.0f} %"
+            found.append(
+                f"The channel is near congestion, above {limit}, from {near.homes} homes on."
+            )
+        last = self.crowds[-1]
+        if last.down_use is not None:
+            busy = f"Downstream the channels are busy for {last.down_use:.0f} % of the time with {last.homes} homes"
+            worst = last.down_worst_ms
+            call = "" if worst is None else f", and the worst call waits {worst:.0f} ms"
+            found.append(f"{busy}{call}.")
+        return found
+
+    def _when_to_split(self) -> str:
         full = self.split_at
         waits = f"of calls wait more than {FELT_MS} ms at the 99th percentile"
         if full is None:
             last = self.crowds[-1]
-            text = (
+            return (
                 f"No split up to {last.homes} homes: there {last.spoilt:.0f} % {waits}, "
                 f"the worst {last.worst_ms:.0f} ms (channel {last.use:.0f} % used)."
             )
-        else:
-            text = (
-                f"Split at {full.homes} homes, or before: with {full.homes}, {full.spoilt:.0f} % {waits} "
-                f"(channel {full.use:.0f} % used)"
-            )
-            place = list(self.crowds).index(full)
-            if place:
-                before = self.crowds[place - 1]
+        place = list(self.crowds).index(full)
+        before = self.crowds[place - 1] if place else None
+        text = f"Split at {full.homes} homes, or before: with {full.homes}, "
+        if full.spoilt > FELT_SHARE:
+            text += f"{full.spoilt:.0f} % {waits} (channel {full.use:.0f} % used)"
+            if before is not None:
                 text += f", with {before.homes} {before.spoilt:.0f} % ({before.use:.0f} %)"
-            text += "."
-        near = self.near_congestion
-        if near is not None:
+        else:
             text += (
-                f" The channel is near congestion, above {NEAR_CONGESTION:.0f} %, "
-                f"from {near.homes} homes on."
+                f"{full.full:.0f} % of MAPs have no minislot left, and what homes send does not get through "
+                f"(channel {full.use:.0f} % used; the worst call waits {full.worst_ms:.0f} ms)"
             )
-        last = self.crowds[-1]
-        if last.down_use is not None:
-            text += f" Downstream the channels are busy for {last.down_use:.0f} % of the time with {last.homes} homes"
-            worst = last.down_worst_ms
-            text += "." if worst is None else f", and the worst call waits {worst:.0f} ms."
-        return text
+            if before is not None:
+                text += f"; with {before.homes} it is {before.full:.0f} % ({before.use:.0f} %)"
+        return f"{text}."
 
 
 PLAN = {"plan.up": "access.upstream.link.rate", "plan.down": "access.downstream.link.rate"}
@@ -279,6 +341,9 @@ def split(ask):
 '''
 
 _MEASURES = """
+[pool]
+metrics = ["delay_p99", "goodput", "goodput_downstream", "transfer_time_median", "tier_seconds"]
+
 [[headline]]
 function = "split"
 [measures.median]
@@ -302,6 +367,20 @@ subject = "group"
 seeds = "mean"
 metric = "calls_over_50ms"
 title = "calls over 50 ms"
+unit = "%"
+absolute = 1
+
+[measures.left]
+subject = "group"
+seeds = "mean"
+metric = "quality_k"
+title = "fastest tiers that the mean load leaves"
+
+[measures.full]
+subject = "group"
+seeds = "mean"
+metric = "full_maps"
+title = "MAPs without a minislot left"
 unit = "%"
 absolute = 1
 
@@ -381,7 +460,7 @@ where = { part = "day" }
 item = "day"
 kind = "heatmap"
 group = "overview"
-title = "The node by the hour: what the worst tenth of calls waits"
+title = "The node by the hour: what the worst tenth of calls waits, ms"
 caption = "Rows: homes on the node. Fewer of them are at it by day and at night (chosen shares, from a quarter at 3 to all at 21 o'clock)."
 description = "Delay of the worst tenth of calls, 99th percentile in ms, by homes on the node and hour of the day."
 measure = "felt"
@@ -393,7 +472,8 @@ scale = "log"
 
 def findings(ask: Ask, homes: int, *, down: bool = False) -> list[str]:
     """Return the answer of a result in a few sentences; `down`: homes share channels downstream."""
-    names = ["used", "median", "worst", "spoilt", *(["down_used", "down_worst"] if down else [])]
+    names = ["used", "median", "worst", "spoilt", "left", "full"]
+    names += ["down_used", "down_worst"] if down else []
     found = {name: ask.numbers(name, by=["homes"], part="homes") for name in names}
     crowds = [
         Crowd(
@@ -404,10 +484,12 @@ def findings(ask: Ask, homes: int, *, down: bool = False) -> list[str]:
             found["spoilt"][number],
             found["down_used"].get(number) if down else None,
             found["down_worst"].get(number) if down else None,
+            found["left"].get(number),
+            found["full"][number],
         )
         for number, use in found["used"].items()
     ]
-    return [Answer(homes, sorted(crowds, key=lambda crowd: crowd.homes)).sentence]
+    return Answer(homes, sorted(crowds, key=lambda crowd: crowd.homes)).sentences
 
 
 def crowds_of(numbers: Mapping[int, Mapping[str, float]]) -> list[Crowd]:
@@ -436,6 +518,8 @@ def crowds_of(numbers: Mapping[int, Mapping[str, float]]) -> list[Crowd]:
                 spoilt=means["calls_over_50ms"],
                 down_use=means.get("channel_use/downstream"),
                 down_worst_ms=means.get("calls_p99_worst/downstream"),
+                left=means.get("quality_k"),
+                full=means["full_maps"],
             )
         )
     return found

@@ -74,14 +74,15 @@ def execute(options: Namespace) -> None:
         )
         return
     print(answer.sentence)
-    headings = ["homes", "channel used, %", "median call, ms", "worst call, ms"]
+    headings = ["homes", "channel used, %", "tiers left", "median call, ms", "worst call, ms"]
     headings.append("calls over 50 ms, %")
     down = [(it.down_use, it.down_worst_ms) for it in answer.crowds]
     if any(use is not None for use, _ in down):
         headings += ["downstream busy, %", "worst call there, ms"]
     rows: list[list[str]] = []
     for it, (use, worst) in zip(answer.crowds, down, strict=True):
-        row = [str(it.homes), f"{it.use:.0f}", f"{it.median_ms:.1f}", f"{it.worst_ms:.1f}"]
+        left = "–" if it.left is None else f"{it.left:.1f}"
+        row = [str(it.homes), f"{it.use:.0f}", left, f"{it.median_ms:.1f}", f"{it.worst_ms:.1f}"]
         row.append(f"{it.spoilt:.0f}")
         if use is not None:
             row += [f"{use:.0f}", "–" if worst is None else f"{worst:.1f}"]
