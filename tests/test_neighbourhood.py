@@ -131,7 +131,9 @@ def test_the_command_says_when_to_split_and_writes_a_page(
     # The channel is full, although calls come through.
     assert answer["split_at"] == 80
     assert answer["crowds"][-1]["spoilt"] == 0
-    assert answer["sentence"].startswith("Split at 80 homes, or before: with 80, 100 % of MAPs have no")
+    assert answer["sentence"].startswith(
+        "Split at 80 homes, or before: with 80, 100 % of MAPs have no"
+    )
     assert "near congestion, above 70 %, from 80 homes on. Downstream" in answer["sentence"]
     # Calls of 0.1 Mb/s, and acknowledgements: more with more homes, and no call waits for long.
     down = [(crowd["down_use"], crowd["down_worst_ms"]) for crowd in answer["crowds"]]
