@@ -20,6 +20,10 @@ from sojourn.advice.said import sentence
 from sojourn.advice.search import Standing
 from sojourn.advice.uses import read_uses, users_of
 from sojourn.calibration.calibrate import calibrate
+from sojourn.calibration.line import ACCESSES, Guess, unknowns_of
+from sojourn.calibration.line_text import scenario_text
+from sojourn.calibration.measurement import Load
+from sojourn.calibration.table import drawn
 from sojourn.errors import UsageError
 from sojourn.provisioning import decode, diff, encode
 from sojourn.scenario import Scenario, check_scenario
@@ -405,6 +409,29 @@ def test_a_measured_line_is_asked_for_all_that_it_may_be(tmp_path: Path) -> None
     assert len(rates) == 1
     own = {replace(one, told_mbps=None).rates_mbps["upstream"] for one in lines.members}
     assert len(own) > 10
+
+
+def test_a_cable_line_that_was_measured_both_ways_can_be_asked_for(tmp_path: Path) -> None:
+    cable, guess = ACCESSES["docsis31"], Guess(10.0, 25.0, 50.0)
+    up, down = (Load(way, 1, 5.0, 10.0, 200.0, 84, "receiver") for way in ("up", "down"))
+    (tmp_path / "ensemble").mkdir()
+    (tmp_path / "manifest.json").write_text('{"kind": "calibration", "sentence": "as drawn."}')
+    ours = drawn(unknowns_of(cable, up, guess), 5, 1, families=("drop-tail",))
+    theirs = drawn(unknowns_of(cable, down, Guess(50.0, 25.0, 10.0)), 5, 2, families=("pie",))
+    for number, (one, other) in enumerate(zip(ours, theirs, strict=True), start=1):
+        there = (other.family, other.values)
+        text = scenario_text(cable, up, guess, one.family, one.values, other_way=there)
+        (tmp_path / "ensemble" / f"{number:02d}.toml").write_text(text)
+    lines = measured_line([tmp_path], None, rtt=None, uses={"game": 1.0}, household="worst", jobs=1)
+    assert lines.told[0] == "Measured: as drawn."
+    median = float(np.median([one.values["rate"] for one in ours]))
+    for line in lines.members:
+        assert line.is_docsis
+        assert line.side("downstream")["queue"]["kind"] == "docsis-pie"
+        assert line.rates_mbps["upstream"] == pytest.approx(median, rel=1e-6)
+        assert [one.bytes for one in line.overheads("upstream")] == [28, 18, 0]
+        scenario = line.with_arm(Arm("router", "cake", 0.95, 0.9), duration_s=5.0, from_s=1.0)
+        assert scenario.document["path"] == ["router", "access"]
 
 
 def test_a_slower_line_has_its_cliff_sooner() -> None:
