@@ -28,18 +28,24 @@ impl LinkConfig {
     /// # Panics
     /// As [`LinkConfig::build`], or if [`condition_problems`] lists something.
     pub fn build_under(&self, conditions: &[ConditionConfig]) -> AnyLink {
-        let mut link = self.build();
+        let link = self.build();
         if conditions.is_empty() {
             return link;
         }
-        if let AnyLink::Serial(line) = &mut link {
-            line.set_rates(Rates::of(self.drain_rate(), conditions));
-        }
-        link.under(conditions)
+        link.at_rates_of(self.drain_rate(), conditions)
+            .under(conditions)
     }
 }
 
 impl AnyLink {
+    /// The same link at a rate that `conditions` change, if it is of the kind whose rate they can.
+    pub(crate) fn at_rates_of(mut self, rate: BitRate, conditions: &[ConditionConfig]) -> Self {
+        if let Self::Serial(line) = &mut self {
+            line.set_rates(Rates::of(rate, conditions));
+        }
+        self
+    }
+
     /// The same link, and what happens behind it.
     pub(crate) fn under(self, conditions: &[ConditionConfig]) -> Self {
         let behind = Behind::of(conditions);

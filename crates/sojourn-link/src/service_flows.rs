@@ -50,9 +50,12 @@ impl LinkConfig {
         let manager = placed(&self.queue.clone().at(self.drain_rate()));
         let upstream = self.link.get::<UpstreamConfig>();
         let mut members = Vec::with_capacity(1 + flows.service_flows.len());
-        members.push(match upstream {
-            Some(config) => Flow::first(Upstream::new(config, manager), is_pair),
-            None => Flow::any(self.link.build(manager).pointed(), is_pair),
+        members.push(if let Some(config) = upstream {
+            Flow::first(Upstream::new(config, manager), is_pair)
+        } else {
+            let link = self.link.build(manager);
+            let link = link.at_rates_of(self.drain_rate(), conditions);
+            Flow::any(link.pointed(), is_pair)
         });
         for flow in &flows.service_flows {
             let Some(config) = upstream else { break };

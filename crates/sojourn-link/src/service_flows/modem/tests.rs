@@ -2,8 +2,8 @@ use crate::docsis31::config::{Service, UpstreamConfig};
 use crate::docsis31::proactive::{Guarantee, ProactiveConfig};
 use crate::testing::Collector;
 use crate::{
-    AnyLink, ClassifierConfig, Draw, FlowsConfig, LinkConfig, LinkContext, Loss, Mark,
-    MarkingConfig, Passage, ServiceFlowConfig,
+    AnyLink, ClassifierConfig, ConditionConfig, Draw, FlowsConfig, LinkConfig, LinkContext, Loss,
+    Mark, MarkingConfig, Passage, SerialConfig, ServiceFlowConfig,
 };
 use alloc::string::ToString;
 use core::net::Ipv4Addr;
@@ -397,6 +397,33 @@ fn a_single_flow_with_proactive_grants_keeps_its_rate() {
     );
     let rate = rate_to(&context, 6_000);
     assert!((rate - 20.0).abs() < 0.1, "{rate}");
+}
+
+#[test]
+fn a_line_with_rules_keeps_to_its_conditions() {
+    let line = SerialConfig {
+        rate: BitRate::from_mbps(10),
+        ..SerialConfig::BASE
+    };
+    let link = LinkConfig {
+        link: line.into(),
+        queue: drop_tail(),
+    };
+    let slower = [ConditionConfig {
+        at: Some(Span::from_ms(5)),
+        rate: Some(BitRate::from_mbps(2)),
+        ..ConditionConfig::BASE
+    }];
+    let flows = FlowsConfig {
+        classifiers: vec![rule("classic", 1)],
+        ..FlowsConfig::NONE
+    };
+    let (arrivals, until) = (load(&[(6_000, 20)]), Instant::from_s(20));
+    let with = run(&mut link.build_with(&flows, &slower), &arrivals, until);
+    let without = run(&mut link.build_under(&slower), &arrivals, until);
+    assert_eq!(with.inner.delivered, without.inner.delivered);
+    let rate = rate_to(&with, 6_000);
+    assert!((rate - 2.0).abs() < 0.05, "{rate}");
 }
 
 #[test]
