@@ -67,7 +67,9 @@ def test_every_setting_is_run_beside_what_is_advised(
     assert one.seeds == 2
     assert 0 <= one.regret < 1
     assert 1 <= one.equals <= one.settings
-    assert told[-1] == "fleet/docsis30-plain/qoo-5hz: all settings"
+    # Whoever waits for twelve lines sees what each one came to.
+    assert told[-2] == "fleet/docsis30-plain/qoo-5hz: all settings"
+    assert told[-1].startswith(f"fleet/docsis30-plain/qoo-5hz: {one.advised.name} costs ")
 
 
 def test_a_fleet_that_is_none_is_refused(sojourn: CommandLine) -> None:

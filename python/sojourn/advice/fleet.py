@@ -225,4 +225,5 @@ def check_fleet(
                 advice.processor_s + bench.processor_s,
             )
         )
+        say(f"{arms[0].name} costs {100 * float(over[0]):.1f} % more than the best", 0)
     return Fleet(judged, tolerance)
