@@ -181,7 +181,7 @@ def test_everything_wrong_with_the_settings_is_told(tmp_path: Path) -> None:
 
 
 def test_downloads_are_measured_with_udp_pings_by_a_test_of_our_own(
-    settings: ProbeSettings, tmp_path: Path
+    settings: ProbeSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mine = tmp_path / "mine.conf"
     mine.write_text('include("rrul_down.conf")\n', encoding="utf-8")
@@ -191,6 +191,9 @@ def test_downloads_are_measured_with_udp_pings_by_a_test_of_our_own(
     folder.mkdir()
     # Flent reads a test whose name is a path from there, without its suffix, and writes beside it.
     assert file_of("rrul_down", folder) == str(folder / "rrul_down")
+    # It takes a relative path for the name of a host.
+    monkeypatch.chdir(tmp_path)
+    assert file_of("rrul_down", Path("run")) == str(folder / "rrul_down")
     assert list(problems_of(folder / "rrul_down.conf")) == []
     assert file_of(str(mine), folder) == str(folder / "mine")
     words = running.flent_command(settings, file_of("rrul_down", folder), folder, "")

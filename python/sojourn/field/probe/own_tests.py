@@ -37,14 +37,14 @@ LARGEST = 2**18
 def file_of(test: str, folder: Path) -> str:
     """Return what Flent is told to run a test; one that is not its own is put into a folder first.
 
-    Flent writes its results beside such a file.
+    Flent writes its results beside such a file, and takes a relative path for the name of a host.
     """
     text = OWN.get(test)
     if test.endswith(".conf"):
         text = read_named(Path(test), most=LARGEST).decode()
     if text is None:
         return test
-    file = folder / f"{Path(test).stem}.conf"
+    file = folder.resolve() / f"{Path(test).stem}.conf"
     file.write_text(text, encoding="utf-8")
     return str(file.with_suffix(""))
 
