@@ -9,6 +9,8 @@ pub use crate::congestion::ControllerConfig;
 pub use crate::congestion::bbr1::Bbr1Config;
 pub use crate::congestion::bbr2::Bbr2Config;
 pub use crate::congestion::bbr3::Bbr3Config;
+#[cfg(not(target_family = "wasm"))]
+pub use crate::congestion::compound::CompoundConfig;
 pub use crate::congestion::cubic_rfc9438::CubicConfig;
 pub use crate::congestion::cubic_v21::CubicV21Config;
 pub use crate::congestion::dctcp::DctcpConfig;

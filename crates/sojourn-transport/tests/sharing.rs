@@ -6,7 +6,7 @@ use crate::dumbbell::{Dumbbell, Flow};
 use sojourn_base::{BitRate, Instant, Span};
 use sojourn_transport::StackConfig;
 use sojourn_transport::config::{
-    Avoidance, ControllerConfig, GrowthGate, LedbatConfig, RenoConfig, SlowStart,
+    Avoidance, CompoundConfig, ControllerConfig, GrowthGate, LedbatConfig, RenoConfig, SlowStart,
 };
 
 const RATE: BitRate = BitRate::from_mbps(5);
@@ -117,6 +117,23 @@ fn ledbat_competes_like_reno_if_the_buffer_is_shorter_than_its_target() {
         );
         assert!((0.35..=0.60).contains(&share), "share {share:.3}");
     }
+}
+
+#[test]
+fn compound_fills_a_long_fast_path_that_reno_does_not() {
+    // 50 Mb/s over 100 ms hold 417 packets; the buffer is a seventh of that, so Reno's saw-tooth leaves room.
+    let rate = BitRate::from_mbps(50);
+    let used = |config: StackConfig| {
+        let mut world = Dumbbell::new(rate, 60, &[flow(config, 0, 100)]);
+        let (bytes, _) = measure(&mut world, 20, 80);
+        utilisation(&bytes, &config, rate, 60.0)
+    };
+    let compound = StackConfig {
+        controller: ControllerConfig::from(CompoundConfig::BASE),
+        ..StackConfig::LINUX_RENO
+    };
+    let (reno, compound) = (used(StackConfig::LINUX_RENO), used(compound));
+    assert!(compound > reno + 0.03, "{compound:.3}, Reno {reno:.3}");
 }
 
 #[test]

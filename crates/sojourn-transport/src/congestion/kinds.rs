@@ -5,6 +5,8 @@
 use super::bbr1::Bbr1Config;
 use super::bbr2::Bbr2Config;
 use super::bbr3::Bbr3Config;
+#[cfg(not(target_family = "wasm"))]
+use super::compound::CompoundConfig;
 use super::cubic_rfc9438::{Cubic, CubicConfig};
 use super::cubic_v21::{CubicV21, CubicV21Config};
 use super::dctcp::{Dctcp, DctcpConfig};
@@ -24,6 +26,8 @@ static KINDS: Kinds<ControllerConfig> = Kinds::new(&[
     &KindOf::<CubicV21Config>::KIND,
     &KindOf::<LedbatConfig>::KIND,
     &KindOf::<LedbatNs2Config>::KIND,
+    #[cfg(not(target_family = "wasm"))] // no lesson has one, and the engine of browsers is small
+    &KindOf::<CompoundConfig>::KIND,
     &KindOf::<DctcpConfig>::KIND,
     &KindOf::<PragueConfig>::KIND,
     &KindOf::<Bbr1Config>::KIND,

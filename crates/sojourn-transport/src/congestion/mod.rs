@@ -16,6 +16,8 @@ pub(crate) mod bbr1;
 pub(crate) mod bbr2;
 pub(crate) mod bbr3;
 mod bbr_model;
+#[cfg(not(target_family = "wasm"))]
+pub(crate) mod compound;
 mod control;
 pub(crate) mod cubic_rfc9438;
 pub(crate) mod cubic_v21;
