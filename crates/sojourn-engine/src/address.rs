@@ -11,6 +11,7 @@ use sojourn_apps::End;
 use sojourn_base::Direction;
 use sojourn_base::Seed;
 use sojourn_base::flow_hash::{Address, FlowHash, FlowKey};
+use sojourn_queue::FlowFields;
 use sojourn_scenario::Scenario;
 
 /// Address of a subscriber: of home `home`, or of the only one.
@@ -94,21 +95,21 @@ fn tunnel_key(client: u32, name: &str) -> FlowKey {
 }
 
 /// 32-bit hash of the flow that `end` sends: over a connection with the client's `port`, or the
-/// datagrams between the client and one server.
+/// datagrams between the client and one server; of those fields that the queues on its way tell flows apart by.
 pub(crate) fn flow_hash(
     (client, traffic): (u32, u16),
     server: usize,
     port: u32,
     end: End,
     is_connection: bool,
-    perturbation: u32,
+    (fields, perturbation): (FlowFields, u32),
 ) -> u32 {
     let from_client = flow_key((client, traffic), server, is_connection.then_some(port));
     let key = match end {
         End::Client => from_client,
         End::Server => from_client.reversed(),
     };
-    FlowHash::Murmur3.hash(&key, perturbation)
+    FlowHash::Murmur3.hash(&fields.of(key), perturbation)
 }
 
 /// Addresses and ports of what the client sends to a server: over a connection with its port of this number, or as

@@ -11,6 +11,7 @@ use sojourn_apps::{Application, Draw, End, Interest, ProbeConfig};
 use sojourn_base::{Direction, Instant, Seed, Span};
 use sojourn_link::network::HopId;
 use sojourn_link::{LinkConfig, WireConfig};
+use sojourn_queue::FlowFields;
 use sojourn_record::{ColumnRecorder, LinkId, RecordConfig, RecordedLink, Recorder, TrafficId};
 use sojourn_scenario::{PlacedTraffic, Scenario};
 use sojourn_transport::StackConfig;
@@ -217,6 +218,7 @@ impl<R: Recorder> Simulation<R> {
         let interests = applications
             .iter()
             .map(|application| application.interest());
+        let fields = Direction::BOTH.map(|direction| topology.flow_fields(direction));
         // Each name of a home is a host, and so are its entries without one.
         let mut hosts = BTreeMap::new();
         let traffic = (0..)
@@ -230,6 +232,7 @@ impl<R: Recorder> Simulation<R> {
                         .or_insert(next),
                     placed,
                     propagation: topology.propagation(placed),
+                    fields,
                     path: Direction::BOTH.map(|direction| {
                         let path = &placed.path[direction];
                         path.iter().map(|link| links[*link]).collect()
@@ -427,6 +430,8 @@ struct Place<'a> {
     placed: &'a PlacedTraffic<'a>,
     /// Of the links on its path, both ways.
     propagation: Span,
+    /// What makes a flow in each direction; clients send upstream.
+    fields: [FlowFields; 2],
     /// In each direction.
     path: [Vec<LinkId>; 2],
 }
@@ -484,11 +489,13 @@ impl TrafficState {
             datagram_hashes: (0..servers)
                 .map(|server| {
                     tunnel.unwrap_or([End::Client, End::Server].map(|end| {
-                        flow_hash((client, number), server, 0, end, false, perturbation)
+                        let hashed = (place.fields[end as usize], perturbation);
+                        flow_hash((client, number), server, 0, end, false, hashed)
                     }))
                 })
                 .collect(),
             perturbation,
+            fields: place.fields,
             client,
         }
     }

@@ -11,6 +11,7 @@ use sojourn_apps as apps;
 use sojourn_apps::{ConnectionId, End};
 use sojourn_base::{Bytes, Direction, Ecn, Instant, Meta, RandomStream, ServiceQueue};
 use sojourn_link::network::{Arrival, HopId};
+use sojourn_queue::FlowFields;
 use sojourn_record::{
     ConnectionOpened, ConnectionSample, ConnectionTotals, DelaySplit, FlowConnection, FlowRow,
     Recorder, SenderSeen, TrafficId,
@@ -42,6 +43,8 @@ pub(crate) struct TrafficState {
     pub(crate) datagram_hashes: Vec<[u32; 2]>,
     /// What this run adds to the hashes of flows.
     pub(crate) perturbation: u32,
+    /// Per end: fields that make a flow of what it sends.
+    pub(crate) fields: [FlowFields; 2],
     /// Address of the subscriber.
     pub(crate) client: u32,
     /// What queues see of all flows instead, if they go through a tunnel.
@@ -141,7 +144,11 @@ impl<R: Recorder> World<R> {
         let state = &mut self.traffic[usize::from(traffic)];
         let port = state.ports[server].take();
         let (perturbation, whose) = (state.perturbation, (state.client, traffic));
-        let hash = |end| flow_hash(whose, server, port, end, true, perturbation);
+        let fields = state.fields;
+        let hash = |end: End| {
+            let hashed = (fields[end as usize], perturbation);
+            flow_hash(whose, server, port, end, true, hashed)
+        };
         let (id, slot) = self.connections.open(&NewConnection {
             stack: &state.stack,
             traffic,

@@ -3,6 +3,7 @@
 //! Source: the parameter tables named in each `*Config`. Deviations: none known.
 
 use crate::QueueManager;
+use crate::store::fields::FlowFields;
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::format;
@@ -61,6 +62,11 @@ pub trait ManagerKind: Values<ManagerConfig> {
     /// [`crate::QueueContext::estimated`].
     fn estimates_delay(&self) -> bool {
         false
+    }
+
+    /// Fields of a header that make a flow, if the manager tells flows apart.
+    fn flow_fields(&self) -> Option<FlowFields> {
+        None
     }
 
     /// Whether the manager has several service queues, of which packets carry the word.
@@ -131,6 +137,14 @@ impl ManagerConfig {
         match self.behind() {
             Some((_, inner)) => inner.estimates_delay(),
             None => self.deref().estimates_delay(),
+        }
+    }
+
+    /// Fields of a header that make a flow, if the manager tells flows apart.
+    pub fn flow_fields(&self) -> Option<FlowFields> {
+        match self.behind() {
+            Some((_, inner)) => inner.flow_fields(),
+            None => self.deref().flow_fields(),
         }
     }
 

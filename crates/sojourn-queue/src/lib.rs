@@ -84,7 +84,7 @@ pub use manager::fq_cobalt::{FqCobaltConfig, FqCobaltQueue};
 pub use manager::fq_codel::{FqCodelConfig, FqCodelQueue};
 pub use manager::fq_pie::{FqPieConfig, FqPieQueue};
 pub use manager::pie::{PieConfig, PieQueue};
-pub use manager::red::{RedClassConfig, RedConfig, RedQueue, RedThresholds};
+pub use manager::red::{FloydRules, RedClassConfig, RedConfig, RedQueue, RedThresholds};
 pub use manager::sfq::SfqQueue;
 pub use manager::sfq_codel::{SfqCodelConfig, SfqCodelQueue};
 pub use manager::sfq_ns2::{SfqNs2Config, SfqNs2Queue};
@@ -99,6 +99,7 @@ pub use policy::pi2::{Pi2, Pi2Law};
 pub use policy::pie::{Activation, BurstRule, DelaySource, PieGains, PieLaw};
 pub use policy::queue_protection::{QueueProtection, QueueProtectionLaw, Score};
 pub use policy::ramp::{ImmediateAqmLaw, Ramp};
+pub use store::fields::FlowFields;
 pub use store::flow_lists::FlowListsConfig;
 pub use store::sub_flows::{FatMetric, SfqConfig, Victim};
 

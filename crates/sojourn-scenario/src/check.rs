@@ -19,6 +19,7 @@ use sojourn_keys::nearest;
 use sojourn_keys::value::{Mismatch, quoted};
 use sojourn_link::SerialConfig;
 use sojourn_link::conditions::{condition_problems, stalls};
+use sojourn_queue::FlowFields;
 use sojourn_record::HistogramValue;
 
 /// Notes everything that does not fit. What is wrong in itself already is not judged again.
@@ -36,6 +37,7 @@ pub(crate) fn check(draft: &Draft, notes: &mut Notes) {
     check_series(draft, notes);
     check_measured(draft, notes);
     check_ends(draft, notes);
+    check_flow_fields(draft, notes);
     let mut flows = 0_u64;
     let mut servers = 0_u64;
     let mut entries = 0_u64;
@@ -357,6 +359,35 @@ fn check_ends(draft: &Draft, notes: &mut Notes) {
             &path,
             Mismatch::new(message, "repeat = true, or a shorter duration"),
         );
+    }
+}
+
+/// A packet carries one number of its flow, so all queues of a direction make it of the same fields.
+fn check_flow_fields(draft: &Draft, notes: &mut Notes) {
+    if cfg!(target_family = "wasm") {
+        return; // there is no such key
+    }
+    for direction in Direction::BOTH {
+        let (mut three, mut five) = (None, None);
+        draft.links(|place, config| {
+            if place.ends_with(direction.as_str()) {
+                let queue = &config.link.queue;
+                let of_its_kind = match queue.flow_fields() {
+                    Some(FlowFields::Three) => &mut three,
+                    Some(FlowFields::Five) => &mut five,
+                    None => return,
+                };
+                of_its_kind.get_or_insert_with(|| (place.to_owned(), queue.kind()));
+            }
+        });
+        if let Some(((place, _), (other, kind))) = three.zip(five) {
+            let message = format!("\"three\", and the {kind} of {other} tells flows apart by five");
+            note(
+                notes,
+                &join(&place, "queue.fields"),
+                Mismatch::new(message, "the same for all queues of a direction"),
+            );
+        }
     }
 }
 

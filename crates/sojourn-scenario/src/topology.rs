@@ -5,6 +5,7 @@
 //! access link, `aggregation/upstream` a shared link. A lone subscriber has no name: `call`, `upstream`.
 
 use sojourn_base::{Direction, PerDirection, Span};
+use sojourn_queue::FlowFields;
 
 use crate::model::{DirectedLink, Scenario, Traffic};
 
@@ -101,6 +102,20 @@ impl<'a> Topology<'a> {
             }
         }
         place
+    }
+
+    /// Fields of a header that make a flow for all queues of a direction.
+    pub fn flow_fields(&self, direction: Direction) -> FlowFields {
+        let mut queues = self.links.iter();
+        let three = queues.any(|link| {
+            let fields = link.config.link.queue.flow_fields();
+            link.direction == direction && fields == Some(FlowFields::Three)
+        });
+        if three && cfg!(not(target_family = "wasm")) {
+            FlowFields::Three
+        } else {
+            FlowFields::Five
+        }
     }
 
     /// Fixed delay of all links on the way of an entry, both ways.

@@ -14,6 +14,7 @@ use sojourn_base::{
 use sojourn_link::network::HopId;
 use sojourn_link::path::{Agenda, Path};
 use sojourn_link::{Network, WireConfig};
+use sojourn_queue::FlowFields;
 use sojourn_record::{ColumnRecorder, DelaySplit, RecordedLink, Recorder};
 use std::collections::VecDeque;
 use std::io;
@@ -31,6 +32,8 @@ pub(super) struct Intake {
     pub(super) routes: Vec<PerDirection<HopId>>,
     pub(super) link_header: usize,
     overhead: u32,
+    /// What makes a flow for the queue of each direction.
+    fields: PerDirection<FlowFields>,
     pub(super) captures: Option<Captures>,
     /// Why they have ended, if they could not be written.
     pub(super) capture_failed: Option<io::Error>,
@@ -80,6 +83,10 @@ impl Intake {
         });
         let routes = routes.collect();
         let [.., a, b, c, d] = plan.seed.stream("flow_hash").bits().to_be_bytes();
+        let fields = |direction| {
+            let queue = &plan.access[direction].link.queue;
+            queue.flow_fields().unwrap_or(FlowFields::BASE)
+        };
         let longest = usize::try_from(plan.mtu.0).expect("an MTU is at most 9000 B");
         let context = Emulated {
             agenda: Agenda::default(),
@@ -97,6 +104,10 @@ impl Intake {
             far: plan.far.clone(),
             routes,
             link_header: plan.link_header,
+            fields: PerDirection {
+                upstream: fields(Direction::Upstream),
+                downstream: fields(Direction::Downstream),
+            },
             overhead: u32::try_from(plan.overhead.0).expect("an overhead is a few bytes"),
             captures: None,
             capture_failed: None,
@@ -157,11 +168,12 @@ impl Intake {
             .as_ref()
             .map_or(0, |packet| self.far_of(packet, direction));
         let traffic = self.classifier.traffic_of(packet.as_ref(), far);
+        let fields = self.fields[direction];
         let context = &mut self.path.context;
         let meta = match &packet {
             Some(packet) => Meta {
                 length: u32::try_from(packet.length).expect("16 bits and a header") + self.overhead,
-                flow_hash: context.flows.hash(&packet.flow),
+                flow_hash: context.flows.hash(&fields.of(packet.flow)),
                 mac_overhead: 0,
                 dscp: packet.dscp,
                 ecn: packet.ecn,
@@ -226,7 +238,11 @@ impl Intake {
                 sequence: 0,
             };
         };
-        let flow = context.flows.of(packet, meta.flow_hash, newcomer);
+        let hash = match self.fields[newcomer.direction] {
+            FlowFields::Five => meta.flow_hash,
+            FlowFields::Three => context.flows.hash(&packet.flow),
+        };
+        let flow = context.flows.of(packet, hash, newcomer);
         let mut sequence = 0;
         let mut number = 0;
         if let Some(flow) = flow {

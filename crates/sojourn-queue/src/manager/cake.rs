@@ -14,7 +14,7 @@ use crate::config::{ConfigProblem, ManagerKind};
 use crate::manager::cobalt::judge_head;
 use crate::policy::cobalt::{Cobalt, CobaltAtLink, CobaltLaw};
 use crate::store::flow_lists::{FlowLists, FlowListsConfig};
-use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
+use crate::{Backlog, FlowFields, Held, QueueContext, QueueManager, Reason, Verdict};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use sojourn_base::{BitRate, Bytes, Instant, Limit, Meta, PacketHandle, Packets, Span};
@@ -72,6 +72,10 @@ impl ManagerKind for CakeConfig {
 
     fn bytes(&self) -> u64 {
         self.tins.shares().len() as u64 * FLOWS.bytes_with(size_of::<Cobalt>())
+    }
+
+    fn flow_fields(&self) -> Option<FlowFields> {
+        Some(FlowFields::Five)
     }
 
     fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {

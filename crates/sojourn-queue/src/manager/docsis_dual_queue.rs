@@ -26,7 +26,7 @@ use crate::policy::ramp::{ImmediateAqmLaw, Ramp};
 use crate::policy::recur::Recur;
 use crate::store::room::Room;
 use crate::store::two_queues::{Turns, TwoQueues};
-use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
+use crate::{Backlog, FlowFields, Held, QueueContext, QueueManager, Reason, Verdict};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use sojourn_base::{BitRate, Bytes, Ecn, Instant, Limit, Meta, PacketHandle, ServiceQueue, Span};
@@ -155,6 +155,10 @@ impl ManagerKind for DocsisDualQueueConfig {
     #[cfg(not(target_family = "wasm"))]
     fn obeys_classifiers(&self) -> bool {
         true
+    }
+
+    fn flow_fields(&self) -> Option<FlowFields> {
+        Some(FlowFields::Five)
     }
 
     fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {

@@ -10,7 +10,7 @@ use crate::config::{ConfigProblem, ManagerKind};
 use crate::manager::cobalt::judge_head;
 use crate::policy::cobalt::{Cobalt, CobaltAtLink, CobaltLaw};
 use crate::store::flow_lists::{FlowLists, FlowListsConfig};
-use crate::{Backlog, Held, QueueContext, QueueManager, Verdict};
+use crate::{Backlog, FlowFields, Held, QueueContext, QueueManager, Verdict};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use sojourn_base::{Instant, Limit, Meta, PacketHandle};
@@ -54,6 +54,10 @@ impl ManagerKind for FqCobaltConfig {
 
     fn limit_mut(&mut self) -> Option<&mut Limit> {
         Some(&mut self.flows.limit)
+    }
+
+    fn flow_fields(&self) -> Option<FlowFields> {
+        Some(self.flows.fields)
     }
 
     fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {

@@ -9,7 +9,7 @@ use crate::manager::period::Period;
 use crate::manager::pie::admit;
 use crate::policy::pie::{Pie, PieLaw};
 use crate::store::flow_lists::{FlowLists, FlowListsConfig};
-use crate::{Backlog, Held, QueueContext, QueueManager, Verdict};
+use crate::{Backlog, FlowFields, Held, QueueContext, QueueManager, Verdict};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use sojourn_base::{Instant, Limit, Meta, PacketHandle};
@@ -41,6 +41,10 @@ impl ManagerKind for FqPieConfig {
 
     fn limit_mut(&mut self) -> Option<&mut Limit> {
         Some(&mut self.flows.limit)
+    }
+
+    fn flow_fields(&self) -> Option<FlowFields> {
+        Some(self.flows.fields)
     }
 
     fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {

@@ -5,7 +5,7 @@
 
 use crate::config::{ConfigProblem, ManagerKind};
 use crate::store::sub_flows::{SfqConfig, SubFlows};
-use crate::{Backlog, Held, QueueContext, QueueManager, Verdict};
+use crate::{Backlog, FlowFields, Held, QueueContext, QueueManager, Verdict};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use sojourn_base::{Instant, Limit, Meta, PacketHandle};
@@ -39,6 +39,10 @@ impl ManagerKind for SfqConfig {
 
     fn limit_mut(&mut self) -> Option<&mut Limit> {
         Some(&mut self.limit)
+    }
+
+    fn flow_fields(&self) -> Option<FlowFields> {
+        Some(self.fields)
     }
 
     fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {

@@ -8,7 +8,7 @@ use crate::manager::codel_service::{HeadSource, Look, serve};
 use crate::policy::codel::{Codel, CodelLaw, CodelVariant, Floor, Head};
 use crate::store::bins::Bins;
 use crate::store::sub_flows::{SfqConfig, SubFlows};
-use crate::{Backlog, Held, QueueContext, QueueManager, Verdict};
+use crate::{Backlog, FlowFields, Held, QueueContext, QueueManager, Verdict};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use sojourn_base::{Instant, Limit, Meta, PacketHandle};
@@ -40,6 +40,10 @@ impl ManagerKind for SfqCodelConfig {
 
     fn limit_mut(&mut self) -> Option<&mut Limit> {
         Some(&mut self.sub_flows.limit)
+    }
+
+    fn flow_fields(&self) -> Option<FlowFields> {
+        Some(self.sub_flows.fields)
     }
 
     fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {

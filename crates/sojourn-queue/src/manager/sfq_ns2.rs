@@ -8,7 +8,7 @@
 use crate::config::{ConfigProblem, ManagerKind};
 use crate::manager::refuse;
 use crate::store::bins::{Bins, LINE_BYTES};
-use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
+use crate::{Backlog, FlowFields, Held, QueueContext, QueueManager, Reason, Verdict};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -37,6 +37,10 @@ impl ManagerKind for SfqNs2Config {
 
     fn bytes(&self) -> u64 {
         u64::from(self.buckets) * (LINE_BYTES + size_of::<usize>()) as u64
+    }
+
+    fn flow_fields(&self) -> Option<FlowFields> {
+        Some(FlowFields::Five)
     }
 
     fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {

@@ -9,7 +9,7 @@ use crate::manager::period::Period;
 use crate::manager::pie::admit;
 use crate::policy::pie::{DelaySource, Pie, PieLaw};
 use crate::store::sub_flows::{SfqConfig, SubFlows};
-use crate::{Backlog, Held, QueueContext, QueueManager, Verdict};
+use crate::{Backlog, FlowFields, Held, QueueContext, QueueManager, Verdict};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use sojourn_base::{Instant, Limit, Meta, PacketHandle};
@@ -54,6 +54,10 @@ impl ManagerKind for SfqPieConfig {
 
     fn limit_mut(&mut self) -> Option<&mut Limit> {
         Some(&mut self.sub_flows.limit)
+    }
+
+    fn flow_fields(&self) -> Option<FlowFields> {
+        Some(self.sub_flows.fields)
     }
 
     fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {

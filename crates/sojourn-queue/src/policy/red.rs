@@ -160,6 +160,16 @@ impl Red {
         }
     }
 
+    /// The rate of the link has changed: thresholds of each class; what adaptation has found stays.
+    pub fn set_thresholds(&mut self, curves: impl Iterator<Item = RedCurve>) {
+        for (class, curve) in self.classes.iter_mut().zip(curves) {
+            class.curve = RedCurve {
+                most: class.curve.most,
+                ..curve
+            };
+        }
+    }
+
     /// A packet of `length` bytes of a class finds `queue` packets or bytes waiting.
     pub fn on_arrival(
         &mut self,

@@ -8,6 +8,7 @@
 
 use crate::config::{ConfigProblem, LIMIT, quantum, require_room};
 use crate::store::bins::{Bins, LINE_BYTES};
+use crate::store::fields::{FlowFields, show_fields};
 use crate::store::room::Room;
 use crate::{Held, QueueContext, Reason, Verdict};
 use alloc::collections::VecDeque;
@@ -30,6 +31,8 @@ parameters! {
         memory: Option<Bytes> = Some(Bytes(32 << 20)), origin("Linux").or("unlimited").least("1500 B");
         /// most packets dropped from the fattest queue at once
         drop_batch: u32 = 64, origin("Linux").least("1").most("65536");
+        /// fields of a header that make a flow
+        fields: FlowFields = FlowFields::BASE => show_fields;
     }
 }
 

@@ -1,6 +1,7 @@
 //! Stores: where waiting packets are kept and counted, and in which order flows take turns.
 
 pub(crate) mod bins;
+pub(crate) mod fields;
 pub(crate) mod fifo;
 pub mod flow_lists;
 pub(crate) mod nichols_ring;

@@ -6,6 +6,9 @@
 //! again for one lap; served by bytes, the pointer still stands there, and the next opportunity frees
 //! the bin (so a sparse flow is new with each packet).
 //!
+//! One bin may be the last: it is served only while no other has packets (White 2013 4.1.1: "perhaps one that is treated as
+//! lower priority").
+//!
 //! Source: ns-2 `queue/sfqcodel.cc`, March 2013. Deviations: none known.
 
 use crate::store::bins::Bins;
@@ -21,6 +24,8 @@ pub(crate) struct NicholsRing {
     current: u32,
     /// Bytes added per round; zero serves packet by packet.
     quantum: i64,
+    /// The bin that gives way to all others.
+    last: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -38,8 +43,8 @@ struct Place {
 pub(crate) const PLACE_BYTES: usize = size_of::<Place>();
 
 impl NicholsRing {
-    /// An empty ring of `bins` bins.
-    pub(crate) fn new(bins: u32, quantum: u32) -> Self {
+    /// An empty ring of `bins` bins, of which one may give way to all others.
+    pub(crate) fn new(bins: u32, quantum: u32, last: Option<u32>) -> Self {
         let place = Place {
             deficit: 0,
             next: NONE,
@@ -51,6 +56,7 @@ impl NicholsRing {
             places: alloc::vec![place; bins as usize],
             current: NONE,
             quantum: i64::from(quantum),
+            last: last.unwrap_or(NONE),
         }
     }
 
@@ -82,19 +88,48 @@ impl NicholsRing {
                 return None;
             }
         }
+        // No lesson has such a bin, and the engine of browsers is small.
+        let waiting = if cfg!(target_family = "wasm") || self.last == NONE {
+            NONE
+        } else {
+            self.waiting(bins)
+        };
+        if self.current == waiting {
+            self.current = self.next_busy(bins, waiting, waiting);
+        }
         if self.quantum > 0 {
             let mut bin = self.current;
             while self.places[bin as usize].deficit <= 0 {
                 self.places[bin as usize].deficit += self.quantum;
-                bin = self.places[bin as usize].next;
-                while bins.is_empty(bin as usize) {
-                    bin = self.places[bin as usize].next;
-                }
+                bin = self.next_busy(bins, bin, waiting);
             }
             self.current = bin;
         }
         self.places[self.current as usize].fresh = false;
         Some(self.current as usize)
+    }
+
+    /// The next bin with packets behind this one, but `waiting`.
+    #[inline]
+    fn next_busy(&self, bins: &Bins, bin: u32, waiting: u32) -> u32 {
+        let mut next = self.places[bin as usize].next;
+        while bins.is_empty(next as usize) || next == waiting {
+            next = self.places[next as usize].next;
+        }
+        next
+    }
+
+    /// The last bin, if it has to wait for another one that has packets.
+    fn waiting(&self, bins: &Bins) -> u32 {
+        let last = &self.places[self.last as usize];
+        let mut bin = if last.scheduled { last.next } else { self.last };
+        while bin != self.last {
+            if !bins.is_empty(bin as usize) {
+                return self.last;
+            }
+            bin = self.places[bin as usize].next;
+        }
+        NONE
     }
 
     /// `length` bytes of the bin that was ready are sent.

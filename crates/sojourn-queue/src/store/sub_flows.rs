@@ -7,12 +7,13 @@
 use crate::config::{ConfigProblem, LIMIT, quantum, require_room};
 use crate::manager::refuse;
 use crate::store::bins::{Bins, LINE_BYTES};
+use crate::store::fields::{FlowFields, show_fields};
 use crate::store::nichols_ring::{NicholsRing, PLACE_BYTES};
 use crate::store::room::Room;
 use crate::{Backlog, Held, QueueContext, Reason, Verdict};
 use alloc::vec::Vec;
 use sojourn_base::{Bytes, Limit, Meta};
-use sojourn_keys::{bytes, origin, parameters, words};
+use sojourn_keys::{Key, Parameter, Visitor, bytes, key, origin, parameters, words};
 
 words! {
     /// Which end of the largest sub-flow gives up a packet.
@@ -54,10 +55,27 @@ parameters! {
         ///
         /// White 2013 §4.1.1 proposes it for BitTorrent.
         background: bool = false, origin("White 2013 §4.1.1: proposed, not used");
+        /// that sub-flow is served only while no other has packets
+        background_last: bool = false => background_last;
+        /// fields of a header that make a flow
+        fields: FlowFields = FlowFields::BASE => show_fields;
     }
     profiles {
         /// White 2013 §2.2, §3.2: 32 sub-flows, 300 B a round, 625,000 B
         WHITE2013 "white2013" {}
+    }
+}
+
+/// No lesson has it, and the engine of browsers is small.
+fn background_last(value: &mut bool, visitor: &mut dyn Visitor) {
+    const KEY: Key = key(
+        "background_last",
+        "the sub-flow of packets marked CS1 is served only while no other has packets (with background = true)",
+        "White 2013 §4.1.1: proposed, not used",
+    );
+    let is_said = *value || visitor.has(KEY.name) || visitor.is_exhaustive();
+    if cfg!(not(target_family = "wasm")) && is_said {
+        value.show(KEY, visitor);
     }
 }
 
@@ -73,6 +91,13 @@ impl SfqConfig {
                 field: "bins",
                 message: alloc::format!("{} sub-flows", self.bins),
                 hint: "between 1 and 1024",
+            });
+        }
+        if self.background_last && !self.background {
+            problems.push(ConfigProblem {
+                field: "background_last",
+                message: alloc::string::String::from("there is no sub-flow of packets marked CS1"),
+                hint: "background = true",
             });
         }
     }
@@ -107,9 +132,10 @@ impl SubFlows {
     pub(crate) fn new(config: &SfqConfig) -> Self {
         let count = config.bins.max(1);
         let bins = count + u32::from(config.background);
+        let last = (config.background && config.background_last).then_some(count);
         Self {
             bins: Bins::new(bins),
-            ring: NicholsRing::new(bins, config.quantum),
+            ring: NicholsRing::new(bins, config.quantum, last),
             room: Room::new(config.limit),
             victim: config.victim,
             fat_metric: config.fat_metric,

@@ -221,6 +221,7 @@ fn flow_lists(ways: u32, limit: Limit, memory: Option<Bytes>) -> FlowListsConfig
         limit,
         memory,
         drop_batch: 3,
+        ..FlowListsConfig::BASE
     }
 }
 

@@ -160,6 +160,38 @@ fn background_traffic_shares_one_sub_flow_more() {
 }
 
 #[test]
+fn the_last_sub_flow_is_served_while_no_other_has_packets() {
+    // Flow 0 is marked CS1. By bytes and by packets the others go first, also if they come later.
+    for quantum in [0, 300] {
+        let config = SfqConfig {
+            quantum,
+            background: true,
+            background_last: true,
+            ..SfqConfig::WHITE2013
+        };
+        let mut manager: Manager = ManagerConfig::from(config).build();
+        let mut context = TestContext::without_draws();
+        let mut put = |manager: &mut Manager, flow: u32, place: u32| {
+            let meta = Meta {
+                dscp: if flow == 0 { 8 } else { 0 },
+                ..packet(1000, flow)
+            };
+            let _ = manager.enqueue(Instant::ZERO, meta, handle(flow, place), &mut context);
+        };
+        for flow in 0..3 {
+            for place in 0..2 {
+                put(&mut manager, flow, place);
+            }
+        }
+        let first = flows(&mut manager, 4, Instant::ZERO);
+        assert!(!first.contains(&0), "{first:?}");
+        assert_eq!(flows(&mut manager, 1, Instant::ZERO), [0]);
+        put(&mut manager, 1, 2);
+        assert_eq!(flows(&mut manager, 3, Instant::ZERO), [1, 0]);
+    }
+}
+
+#[test]
 fn sfq_codel_never_empties_a_sub_flow() {
     // One packet per sub-flow, all of them far beyond target: CoDel would signal, but keeps them.
     let mut context = TestContext::without_draws();
