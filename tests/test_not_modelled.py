@@ -37,7 +37,13 @@ HELD: dict[str, tuple[str, list[tuple[str, set[str] | None]]]] = {
     "The named stacks have": (NOTHING, [("traffic.NAME.stack.recovery", None)]),
     "Path MTU discovery": (r"mtu|fast_open|\btfo\b|\b[gt]so\b|\b[gl]ro\b|offload|middlebox", []),
     "QUIC has loss recovery": (r"tls|0_?rtt|migrat", [("app.protocol", {"web"})]),
-    "A call is its": (r"codec|playout", [("app.is_call", {"constant-rate", "voice", "game"})]),
+    "A call is its": (
+        r"codec",
+        [
+            ("app.is_call", {"constant-rate", "voice", "game"}),
+            ("app.playout", {"constant-rate", "voice", "game"}),
+        ],
+    ),
     "A game sends packets": (r"reaction|win_prob|lag\b", [("app.up_packet", {"online-game"})]),
     "A page is a": (
         r"render|\bcache",

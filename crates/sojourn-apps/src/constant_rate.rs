@@ -3,21 +3,26 @@
 //! One model covers the voice call, the game stream that the 2013 study reads from the same packets,
 //! and unresponsive constant-bit-rate traffic.
 //!
+//! A listener whose buffer follows the delay may play a call, beside the fixed rule of its score.
+//!
 //! Source: White 2012 3.2.2 (voice) and 3.2.1 scenario 4 (constant bit rate), White 2013 3.6 and 3.7.
 //! Deviations: none known.
 
+mod playout;
 mod streams;
 
 pub(crate) use streams::Streams;
 pub use streams::{INTERVALS, IntervalMode, PACKETS, StreamConfig};
 
-use crate::keys::{DIRECTION, START, START_JITTER};
+use playout::Listener;
+
+use crate::keys::{DIRECTION, LONGEST_PAUSE, START, START_JITTER};
 use crate::{
     Application, ApplicationConfig, ApplicationContext, ApplicationKind, Distribution, Event,
     Interest,
 };
 use sojourn_base::{Bytes, Direction, Instant, Span};
-use sojourn_keys::{Key, Kind, key, origin, parameters};
+use sojourn_keys::{Key, Kind, Mismatch, Parameter, Visitor, key, origin, parameters, words};
 
 /// What a row of a packet's length says.
 pub(crate) const fn packet(from: &'static str) -> Key {
@@ -60,6 +65,10 @@ parameters! {
         is_call: bool = false, origin("White 2012 §3.2.2: for voice; White 2013 §4.1 gives none for games");
         start: Span = Span::ZERO, START;
         start_jitter: Span = Span::from_ms(8), START_JITTER;
+        /// when it stops; what has been sent still arrives
+        stop: Option<Span> = None => stop;
+        /// how the listener of a call plays it
+        playout: Playout = Playout::Fixed => playout;
     }
     profiles {
         /// White 2012 §3.2.2: G.711, 218 B every 20 ms
@@ -74,6 +83,45 @@ parameters! {
         }
         /// White 2012 §3.2.1: 1 Mb/s; 1000 B every 8 ms
         ONE_MEGABIT "one-megabit" {}
+    }
+}
+
+words! {
+    /// How the listener of a call plays it.
+    pub enum Playout {
+        /// what comes 60 ms later than the fastest packet is late
+        Fixed = "fixed",
+        /// besides, a listener whose buffer follows the delay
+        Adaptive = "adaptive",
+    }
+}
+
+/// No lesson stops a stream or plays one adaptively, and the engine of browsers is small.
+fn stop(stop: &mut Option<Span>, visitor: &mut dyn Visitor) {
+    const STOP: Key = key(
+        "stop",
+        "when it stops; what has been sent still arrives",
+        "chosen: with the run",
+    )
+    .or("never")
+    .least("1 ms")
+    .most(LONGEST_PAUSE);
+    let is_said = stop.is_some() || visitor.has(STOP.name) || visitor.is_exhaustive();
+    if cfg!(not(target_family = "wasm")) && is_said {
+        stop.show(STOP, visitor);
+    }
+}
+
+fn playout(playout: &mut Playout, visitor: &mut dyn Visitor) {
+    const PLAYOUT: Key = key(
+        "playout",
+        "how the listener of a call plays it",
+        "White 2012 §3.2.2: fixed; White 2013 §4.3 names others",
+    );
+    let is_said =
+        *playout != Playout::Fixed || visitor.has(PLAYOUT.name) || visitor.is_exhaustive();
+    if cfg!(not(target_family = "wasm")) && is_said {
+        playout.show(PLAYOUT, visitor);
     }
 }
 
@@ -117,6 +165,30 @@ impl ApplicationKind for ConstantRateConfig {
     fn is_in_step(&self) -> bool {
         self.start_jitter.is_zero()
     }
+
+    fn problems(&self, _duration: Span) -> Vec<(&'static str, Mismatch)> {
+        let mut problems = Vec::new();
+        if cfg!(target_family = "wasm") {
+            return problems; // there are no such keys
+        }
+        if let Some(stop) = self.stop.filter(|stop| *stop <= self.start) {
+            let message = format!("{stop} is not after start ({})", self.start);
+            problems.push(("stop", Mismatch::new(message, "a later time")));
+        }
+        if self.playout == Playout::Adaptive && !self.is_call {
+            let message = "\"adaptive\" is how calls are played";
+            problems.push(("playout", Mismatch::new(message, "is_call = true")));
+        }
+        // The packets of so many calls, 50 a second each, have numbers for two months.
+        if self.playout == Playout::Adaptive && self.lanes > 16 {
+            let message = format!("{} calls are too many to be played adaptively", self.lanes);
+            problems.push((
+                "lanes",
+                Mismatch::new(message, "at most 16, and another entry"),
+            ));
+        }
+        problems
+    }
 }
 
 /// The call has a word of its own.
@@ -150,6 +222,8 @@ pub(crate) const GAME: Kind<ApplicationConfig> = Kind {
 pub struct ConstantRate {
     config: ConstantRateConfig,
     streams: Streams,
+    /// Of each call, if their playout adapts.
+    listeners: Vec<Listener>,
 }
 
 impl ConstantRate {
@@ -168,10 +242,21 @@ impl ConstantRate {
             config.interval_mode,
             config.lanes,
         );
+        let listeners = match config.playout {
+            Playout::Fixed => 0,
+            Playout::Adaptive => config.lanes,
+        };
         Self {
             config: *config,
             streams,
+            listeners: vec![Listener::default(); listeners as usize],
         }
+    }
+
+    /// The listener of a call, if its playout adapts.
+    fn listener(&mut self, lane: u32) -> Option<&mut Listener> {
+        let listeners = cfg!(not(target_family = "wasm")).then_some(&mut self.listeners);
+        listeners?.get_mut(lane as usize)
     }
 }
 
@@ -192,13 +277,37 @@ impl Application for ConstantRate {
     }
 
     fn on_event(&mut self, now: Instant, event: Event, context: &mut dyn ApplicationContext) {
-        if let Event::Timer(lane) = event {
-            let next = self.streams.send(now, lane as usize, context);
-            context.arm(next, lane);
+        match event {
+            Event::Timer(lane) => {
+                let stops = self.config.stop.map(|stop| Instant::ZERO + stop);
+                if stops.is_some_and(|at| now >= at) {
+                    return;
+                }
+                let lanes = self.config.lanes;
+                // What a packet says of itself: which call, and its number there.
+                let tag = self.listener(lane);
+                let tag = tag.map(|listener| listener.on_sent(now) * lanes + lane);
+                let next = self.streams.send_tagged(now, lane as usize, tag, context);
+                context.arm(next, lane);
+            }
+            Event::Datagram(_, tag, _) => {
+                let (number, lane) = (tag / self.config.lanes, tag % self.config.lanes);
+                if let Some(listener) = self.listener(lane) {
+                    listener.on_arrival(now, number);
+                }
+            }
+            _ => {}
         }
     }
 
-    fn finish(&mut self, _now: Instant, _context: &mut dyn ApplicationContext) {}
+    fn finish(&mut self, _now: Instant, context: &mut dyn ApplicationContext) {
+        for lane in 0..self.config.lanes {
+            let direction = self.config.direction;
+            if let Some(listener) = self.listener(lane) {
+                context.record(&listener.played(lane, direction));
+            }
+        }
+    }
 }
 
 #[cfg(test)]

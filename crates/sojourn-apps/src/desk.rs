@@ -368,6 +368,7 @@ impl ApplicationContext for Desk {
             Report::LiveSecond(second) => self.live_seconds.push(*second),
             Report::LiveSession(session) => self.live_sessions.push(*session),
             Report::DownloadSession(session) => self.downloads.push(*session),
+            Report::PlayedCall(_) => {}
         }
     }
 }

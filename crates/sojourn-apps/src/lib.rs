@@ -73,8 +73,8 @@ pub use web_3gpp::{CountMode, Web3gpp, Web3gppConfig};
 pub use web_akhtar::{WebAkhtar, WebAkhtarConfig};
 
 pub use sojourn_base::report::{
-    Chunk, DownloadSession, Frame, LiveSecond, LiveSession, Object, Page, Report, StreamingSession,
-    Transfer,
+    Chunk, DownloadSession, Frame, LiveSecond, LiveSession, Object, Page, PlayedCall, Report,
+    StreamingSession, Transfer,
 };
 
 use core::fmt;

@@ -35,6 +35,7 @@ reports! {
     "A second of a live stream is over." LiveSecond,
     "The run ends: how near a player of a live stream was." LiveSession,
     "A video that is played while it is downloaded has ended, or the run has." DownloadSession,
+    "The run ends: how a listener whose buffer adapts has played a call." PlayedCall,
 }
 
 /// A finished (or, at the end of a run, unfinished) file transfer.
@@ -278,4 +279,21 @@ impl DownloadSession {
             (None, None) => None,
         }
     }
+}
+
+/// One direction of a call at a listener whose playout adapts to the delay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlayedCall {
+    /// Number of the call within the application, from 0.
+    pub lane: u32,
+    /// Which way it went.
+    pub direction: Direction,
+    /// Packets sent up to the last that arrived.
+    pub sent: u32,
+    /// Packets that arrived.
+    pub arrived: u32,
+    /// Of these, those that came after they should have been played.
+    pub late: u32,
+    /// Mean time from sending to playing of the others; `None` without any.
+    pub playout: Option<Span>,
 }

@@ -1,8 +1,11 @@
 //! What metrics need to know of a scenario beside its records.
 
-use sojourn_apps::{BulkConfig, ConstantRateConfig, ProbeConfig};
+use sojourn_apps::{
+    AdaptiveVideoConfig, ApplicationConfig, BulkConfig, CloudGameConfig, ConstantRateConfig,
+    ProbeConfig, Session,
+};
 use sojourn_base::Direction;
-use sojourn_metrics::run::{Datagrams, RunFacts, Shared, Watched};
+use sojourn_metrics::run::{CloudGame, Datagrams, RunFacts, Shared, Watched};
 use sojourn_scenario::{PlacedLink, Scenario, Topology};
 
 /// What the metrics need to know of `scenario`.
@@ -38,9 +41,14 @@ pub fn facts(scenario: &Scenario) -> RunFacts {
             .traffic
             .iter()
             .map(|placed| {
-                let config = placed.entry.application.get::<BulkConfig>()?;
-                let stop = config.stop?;
-                let start = config.start.max(from);
+                let application = &placed.entry.application;
+                let (start, stop) = match application.get::<BulkConfig>() {
+                    Some(config) => (config.start, config.stop?),
+                    None => application
+                        .get::<ConstantRateConfig>()
+                        .and_then(|config| Some((config.start, config.stop?)))?,
+                };
+                let start = start.max(from);
                 (start < stop && stop <= scenario.duration).then(|| stop.saturating_sub(start))
             })
             .collect(),
@@ -59,6 +67,19 @@ pub fn facts(scenario: &Scenario) -> RunFacts {
         shared: cfg!(not(target_family = "wasm"))
             .then(|| shared(scenario, &topology))
             .flatten(),
+        games: topology
+            .traffic
+            .iter()
+            .map(|placed| {
+                let frames_per_second = game_pace(&placed.entry.application)?;
+                let server = placed.entry.servers.first()?;
+                let line = topology.propagation(placed);
+                Some(CloudGame {
+                    beyond: server.rtt.saturating_sub(line),
+                    frames_per_second,
+                })
+            })
+            .collect(),
     }
 }
 
@@ -71,4 +92,16 @@ fn shared(scenario: &Scenario, topology: &Topology<'_>) -> Option<Shared> {
         fastest: rates.max()?,
         capacity: scenario.group.capacity(None),
     })
+}
+
+/// Pictures in a second of a cloud game. No lesson shows its score, and the engine of browsers is small.
+fn game_pace(application: &ApplicationConfig) -> Option<u32> {
+    if cfg!(target_family = "wasm") {
+        return None;
+    }
+    if let Some(config) = application.get::<CloudGameConfig>() {
+        return Some(config.video.frames_per_second);
+    }
+    let config = application.get::<AdaptiveVideoConfig>()?;
+    (config.session == Session::Game).then_some(config.frames_per_second)
 }

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | [`quantile`] | quantiles by four definitions, mean, deviation, intervals of quantiles |
 //! | [`distribution`] | weighted distributions: mixtures, sums, time-weighted values |
+//! | [`game`] | round trips of a cloud game against its budget, its opinion score |
 //! | [`latency`] | rounding, delay variation, jitter, round trips from one-way delays |
 //! | [`loss`] | ratios and their intervals |
 //! | [`outcome`] | Quality of Outcome, Apdex |
@@ -20,6 +21,7 @@
 #![forbid(unsafe_code)]
 
 pub mod distribution;
+pub mod game;
 pub mod latency;
 pub mod loss;
 pub mod outcome;

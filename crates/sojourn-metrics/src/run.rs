@@ -4,6 +4,7 @@
 //! The reference page of metrics lists names, units, definitions and their sources.
 //! A metric that has no value (no packet arrived, no page completed) has no row.
 
+mod calls;
 mod device;
 mod group;
 mod outcomes;
@@ -42,6 +43,8 @@ pub struct RunFacts {
     pub probes: Vec<Option<Watched>>,
     /// What homes share upstream, if they share it.
     pub shared: Option<Shared>,
+    /// Of each traffic entry that is a cloud game, what its score needs.
+    pub games: Vec<Option<CloudGame>>,
 }
 
 /// The upstream channels of a service group.
@@ -51,6 +54,15 @@ pub struct Shared {
     pub capacity: BitRate,
     /// The highest sustained rate of a home.
     pub fastest: BitRate,
+}
+
+/// A cloud game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CloudGame {
+    /// What a round trip takes beyond the access line.
+    pub beyond: Span,
+    /// Pictures that are sent in a second.
+    pub frames_per_second: u32,
 }
 
 impl RunFacts {
@@ -79,6 +91,9 @@ pub enum Datagrams {
     /// Questions and answers beside connections, such as look-ups of names.
     Messages,
 }
+
+/// Whether there are metrics of what no lesson shows; the engine of browsers is small.
+const KNOWN: bool = cfg!(not(target_family = "wasm"));
 
 /// Subject, metric, value, unit.
 pub type MetricRow = (String, &'static str, f64, &'static str);
@@ -214,6 +229,9 @@ fn traffic_metrics(
     }
     videos::video_metrics(rows, records, id, name);
     videos::frame_metrics(rows, records, id, name);
+    if KNOWN {
+        document_metrics(rows, facts, records, id, name);
+    }
     if facts.probes[usize::from(id.0)].is_none() {
         transfer_metrics(rows, name, records.transfer_tally(id));
     }
@@ -225,6 +243,23 @@ fn traffic_metrics(
             rows.add(name, "timeouts", counters.timeouts as f64);
         }
         rows.add(name, "connect_retries", counters.connect_retries as f64);
+    }
+}
+
+/// What White 2013 judges games, calls and buffers by, beside its own measurements.
+fn document_metrics(
+    rows: &mut Rows,
+    facts: &RunFacts,
+    records: &Records,
+    id: TrafficId,
+    name: &str,
+) {
+    if let Some(game) = facts.games[usize::from(id.0)] {
+        videos::game_metrics(rows, records, id, name, game);
+    }
+    calls::played_metrics(rows, records, id, name);
+    if let Some(lasted) = facts.lasted[usize::from(id.0)] {
+        calls::buffer_metrics(rows, records, id, name, lasted);
     }
 }
 

@@ -90,7 +90,7 @@ const fn usual_bounds(unit: &str) -> (f64, f64) {
     }
 }
 
-/// All metrics.
+/// All metrics. What no lesson shows is not there in the engine of browsers, which is small.
 pub const METRICS: &[MetricGroup] = metrics! {
     "bytes of the entry's packets that the access link forwarded, headers included; 1 kB = 1000 B"
         from "White 2012 Tables 7 and 8" ["kB"] neither {
@@ -144,6 +144,21 @@ pub const METRICS: &[MetricGroup] = metrics! {
         from "ITU-T G.107 Annex B" [""] higher within(1.0, 4.5) {
         "mos" "score of the call (MOS)"
         "mos_min" "least score of a call (MOS)"
+    }
+    #[cfg(not(target_family = "wasm"))]
+    "of calls with `playout = \"adaptive\"`: packets that came after the listener's buffer had to play them, of those sent, mean over the flows"
+        from "Ramjee et al. 1994, algorithm 1" ["%"] lower {
+        "late_adaptive" "packets late for an adaptive playout"
+    }
+    #[cfg(not(target_family = "wasm"))]
+    "of these calls: mean time from sending to playing of the others"
+        from "Ramjee et al. 1994, algorithm 1" ["ms"] lower {
+        "playout_delay" "delay of an adaptive playout"
+    }
+    #[cfg(not(target_family = "wasm"))]
+    "of these calls: score of R with that delay plus 20 ms, and with what was lost or late"
+        from "White 2012 3.2.2, ITU-T G.107 Annex B" [""] higher within(1.0, 4.5) {
+        "mos_adaptive" "score of the call with an adaptive playout (MOS)"
     }
     "the same without delay: what White 2012 printed"
         from "see [voice](../models/voice.md)" [""] higher within(1.0, 4.5) {
@@ -334,6 +349,16 @@ pub const METRICS: &[MetricGroup] = metrics! {
         "frame_delay_p95_downstream" "95th percentile of frame delay downstream"
         "frame_delay_p99_downstream" "99th percentile of frame delay downstream"
     }
+    #[cfg(not(target_family = "wasm"))]
+    "of cloud games: round trips longer than 80 ms, from the home to the server and back, of those of its packets that were answered"
+        from "White 2013 4.1.3 (Choy et al. 2012)" ["%"] lower {
+        "game_over_budget" "round trips of a cloud game over 80 ms"
+    }
+    #[cfg(not(target_family = "wasm"))]
+    "of cloud games: opinion score of the mean round trip and of the pictures that are not there in time, of a perfect picture; flat up to 117 ms"
+        from "ITU-T G.1072, public program; see [cloud game](../models/interactive-video.md)" [""] higher within(1.3, 4.64) {
+        "game_mos" "score of the cloud game (MOS)"
+    }
     "files that were acknowledged completely"
         from "" [""] higher {
         "transfers_completed" "transfers completed"
@@ -345,6 +370,21 @@ pub const METRICS: &[MetricGroup] = metrics! {
     "of transfers with a `stop`: application bytes delivered, both ways, over the time from `start` to `stop`"
         from "Flent: mean of a stream over its load" ["Mb/s"] higher {
         "goodput_loaded" "goodput under load"
+    }
+    #[cfg(not(target_family = "wasm"))]
+    "of streams of datagrams with a `stop`, as of the load `netalyzr`: bytes forwarded over the time that the line was busy with them"
+        from "White 2013 Table 1" ["Mb/s"] neither {
+        "speed_estimate" "speed as a stream without control sees it"
+    }
+    #[cfg(not(target_family = "wasm"))]
+    "of these: median delay less the shortest one"
+        from "White 2013 Table 1" ["ms"] lower {
+        "buffer_delay_estimate" "latency that a stream without control adds"
+    }
+    #[cfg(not(target_family = "wasm"))]
+    "of these: the two multiplied, which is what the buffer holds if the stream has filled it"
+        from "White 2013 1.4" ["kB"] neither {
+        "buffer_estimate" "buffer as a stream without control sees it"
     }
     "of probes: mean round trip over the whole run; over connections, of handshakes"
         from "Klatsky 2016, What metrics did we look at?" ["ms"] lower {

@@ -31,6 +31,7 @@ fn metrics_of(
         lasted: vec![None; 2],
         probes: vec![None; 2],
         shared: None,
+        games: vec![None; 2],
     };
     metric_table(&metric_rows(&facts, &recorder.into_records()))
 }
@@ -653,6 +654,7 @@ fn a_probe_has_its_numbers_without_rows_of_transfers() {
             until: Span::from_s(25),
         })],
         shared: None,
+        games: vec![None],
     };
     let table = metric_table(&metric_rows(&facts, &recorder.into_records()));
     for (name, value) in [

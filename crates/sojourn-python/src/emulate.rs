@@ -191,6 +191,7 @@ impl Emulation {
             lasted: vec![None; self.entries],
             probes: vec![None; self.entries],
             shared: None,
+            games: vec![None; self.entries],
         };
         let cost = Cost {
             simulated_s: duration.as_secs_f64(),

@@ -20,8 +20,8 @@ use crate::{
     MacCounters, ModemCounters, RecordConfig, Recorder, SegmentArrival, TrafficId, Waiting,
 };
 use sojourn_base::report::{
-    Chunk, DownloadSession, LiveSecond, LiveSession, Object, Page, Report, StreamingSession,
-    Transfer,
+    Chunk, DownloadSession, LiveSecond, LiveSession, Object, Page, PlayedCall, Report,
+    StreamingSession, Transfer,
 };
 use sojourn_base::{Bytes, Direction, Instant, PerDirection, ServiceQueue, Span};
 
@@ -151,6 +151,7 @@ pub struct ColumnRecorder {
     live_seconds: Vec<(TrafficId, LiveSecond)>,
     live_sessions: Vec<(TrafficId, LiveSession)>,
     download_sessions: Vec<(TrafficId, DownloadSession)>,
+    played_calls: Vec<(TrafficId, PlayedCall)>,
     transfers: Vec<(TrafficId, Transfer)>,
     /// Entries whose transfers are samples, in the order of their numbers.
     samplers: Vec<bool>,
@@ -227,6 +228,7 @@ impl ColumnRecorder {
             live_seconds: Vec::new(),
             live_sessions: Vec::new(),
             download_sessions: Vec::new(),
+            played_calls: Vec::new(),
             transfers: Vec::new(),
             samplers: vec![false; entries],
             flows: Vec::new(),
@@ -355,6 +357,7 @@ impl Recorder for ColumnRecorder {
             live_seconds,
             live_sessions,
             download_sessions,
+            played_calls,
             transfers,
             flows,
             judged_flows,
@@ -388,6 +391,7 @@ impl Recorder for ColumnRecorder {
             + rows(live_seconds)
             + rows(live_sessions)
             + rows(download_sessions)
+            + rows(played_calls)
             + rows(transfers)
             + rows(flows)
             + rows(judged_flows)
@@ -583,6 +587,7 @@ impl Recorder for ColumnRecorder {
             Report::StreamingSession(session) => self.streaming_sessions.push((traffic, *session)),
             Report::LiveSession(session) => self.live_sessions.push((traffic, *session)),
             Report::DownloadSession(session) => self.download_sessions.push((traffic, *session)),
+            Report::PlayedCall(call) => self.played_calls.push((traffic, *call)),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Named loads are the traffic that Flent's tests of these names make.
 
-use sojourn_apps::{BulkConfig, ProbeConfig, ProbeOver};
-use sojourn_base::Direction;
+use sojourn_apps::{BulkConfig, ConstantRateConfig, Distribution, ProbeConfig, ProbeOver};
+use sojourn_base::{Direction, Span};
 use sojourn_scenario::Scenario;
 
 fn scenario(test: &str, more: &str) -> Result<Scenario, sojourn_scenario::ScenarioProblems> {
@@ -56,6 +56,31 @@ fn loads_have_the_streams_and_marks_of_flents_tests() {
     assert_eq!(shape("tcp_download"), (vec![], vec![(1, 0)], 1));
     assert_eq!(shape("tcp_nup"), (vec![(4, 0)], vec![], 1));
     assert_eq!(shape("rpm"), (vec![], vec![(1, 0); 16], 1));
+}
+
+#[test]
+fn netalyzr_fills_the_line_one_way_after_the_other() {
+    let scenario = scenario("netalyzr", "").expect("valid");
+    let streams: Vec<_> = scenario
+        .traffic
+        .iter()
+        .filter_map(|traffic| traffic.application.get::<ConstantRateConfig>())
+        .map(|config| {
+            let times = (
+                config.start.as_secs_f64(),
+                config.stop.map(Span::as_secs_f64),
+            );
+            // 1028 B at 20 Mb/s are 411.2 us.
+            let interval = Distribution::Constant(Span::from_ns(411_200));
+            assert_eq!(config.interval, interval);
+            (config.direction, times)
+        })
+        .collect();
+    let expected = [
+        (Direction::Downstream, (5.0, Some(15.0))),
+        (Direction::Upstream, (20.0, Some(30.0))),
+    ];
+    assert_eq!(streams, expected);
 }
 
 #[test]

@@ -95,9 +95,23 @@ impl Streams {
         stream: usize,
         context: &mut dyn ApplicationContext,
     ) -> Instant {
+        self.send_tagged(now, stream, None, context)
+    }
+
+    /// The same with a tag, if the far end is to be told.
+    pub(crate) fn send_tagged(
+        &mut self,
+        now: Instant,
+        stream: usize,
+        tag: Option<u32>,
+        context: &mut dyn ApplicationContext,
+    ) -> Instant {
         let packet = self.packet.draw(Draw::Size, context);
         let length = u32::try_from(packet.0).unwrap_or(u32::MAX);
-        context.send_datagram(stream, self.direction, length);
+        match tag {
+            None => context.send_datagram(stream, self.direction, length),
+            Some(tag) => context.send_tagged_datagram(stream, self.direction, length, tag),
+        }
         match (self.mode, self.interval) {
             (_, Sampler::Constant(interval)) => now + interval,
             (IntervalMode::Renewal, _) => now + self.interval.draw(Draw::Gap, context),

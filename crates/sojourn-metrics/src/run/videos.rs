@@ -3,7 +3,8 @@
 //!
 //! Source: as of [`crate::streaming`]; of frames, their own deadline. Deviations: none known.
 
-use super::Rows;
+use super::{CloudGame, Rows, share_under};
+use crate::game;
 use crate::streaming::{LiveViewing, Viewing, sustained_share};
 use sojourn_base::Direction;
 use sojourn_base::report::DownloadSession;
@@ -45,6 +46,32 @@ pub(super) fn frame_metrics(rows: &mut Rows, records: &Records, id: TrafficId, n
             rows.add_some(name, metric, delay.map(|ns| ns as f64 / 1e6));
         }
     }
+}
+
+/// The rows of a cloud game, if an answer came to what was played.
+pub(super) fn game_metrics(
+    rows: &mut Rows,
+    records: &Records,
+    id: TrafficId,
+    name: &str,
+    game: CloudGame,
+) {
+    let Some(round_trips) = records.round_trips(id) else {
+        return;
+    };
+    let left = game::BUDGET.saturating_sub(game.beyond);
+    let within = share_under(round_trips, left);
+    let over = within.map(|within| 100.0 * (1.0 - within));
+    rows.add_some(name, "game_over_budget", over);
+    let frames = records.frame_tally(id, Direction::Downstream);
+    let Some((mean_ns, frames)) = round_trips.mean_ns().zip(frames) else {
+        return;
+    };
+    let round_trip_ms = mean_ns / 1e6 + game.beyond.as_ms_f64();
+    let missing = 100.0 * frames.late() as f64 / frames.frames() as f64;
+    let per_second = f64::from(game.frames_per_second);
+    let rating = game::rating(round_trip_ms, per_second, missing);
+    rows.add(name, "game_mos", game::mean_opinion_score(rating));
 }
 
 /// The rows of one traffic entry; none if nobody watched.

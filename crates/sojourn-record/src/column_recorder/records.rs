@@ -14,7 +14,9 @@ use crate::{
     ChannelCounters, ConnectionSample, Datagram, FlowRow, LinkId, MacCounters, ModemCounters,
     PacketCount, SignalKind, TrafficId,
 };
-use sojourn_base::report::{DownloadSession, LiveSession, Page, StreamingSession, Transfer};
+use sojourn_base::report::{
+    DownloadSession, LiveSession, Page, PlayedCall, StreamingSession, Transfer,
+};
 use sojourn_base::{Direction, Instant, PerDirection, ServiceQueue};
 
 /// The finished records of one run.
@@ -145,6 +147,11 @@ impl Records {
     /// All videos that were played while they were downloaded, and whose they are, in the order of their ends.
     pub fn download_sessions(&self) -> &[(TrafficId, DownloadSession)] {
         &self.recorder.download_sessions
+    }
+
+    /// Calls as listeners with an adaptive playout have played them, whole runs, in the order of entries.
+    pub fn played_calls(&self) -> &[(TrafficId, PlayedCall)] {
+        &self.recorder.played_calls
     }
 
     /// All flows: those of connections in the order of their ends, then datagrams; none if no rows were asked for.

@@ -3,12 +3,14 @@
 //! A load is read, taken apart into entries of traffic, and forgotten: what runs and what is printed are the entries.
 //!
 //! Source: Flent's `tests/*.conf` for streams, marks and pings, its settings LENGTH 60 s and DELAY 5 s;
-//! draft-ietf-ippm-responsiveness for `rpm`.
+//! draft-ietf-ippm-responsiveness for `rpm`; White 2013 section 1.4 for `netalyzr`.
 //! Deviations: `rrul_down` is ours, the mirror of `rrul_up`. Connections of `rpm` are added each second up to sixteen,
 //! whether or not goodput is stable before; its probes ask over a connection beside them, not over theirs.
 
-use sojourn_apps::{ApplicationConfig, BulkConfig, FileSize, ProbeConfig};
-use sojourn_base::{Bytes, Direction, Span};
+use sojourn_apps::{
+    ApplicationConfig, BulkConfig, ConstantRateConfig, Distribution, FileSize, ProbeConfig,
+};
+use sojourn_base::{BitRate, Bytes, Direction, Span};
 use sojourn_keys::value::{Word, Worded};
 use sojourn_keys::{ItemsOf, Key, Visitor, key, origin, parameters};
 
@@ -45,6 +47,8 @@ pub(crate) struct Parts {
     pings: &'static [Ping],
     /// It asks over connections as well.
     is_responsiveness: bool,
+    /// Its streams are datagrams at a rate that fills the line, and not transfers.
+    fills: bool,
 }
 
 /// Differentiated-services code points of Flent's marks. Source: RFC 2474, RFC 3246.
@@ -128,6 +132,7 @@ const fn parts(streams: &'static [Streams], pings: &'static [Ping]) -> Parts {
         streams,
         pings,
         is_responsiveness: false,
+        fills: false,
     }
 }
 
@@ -156,7 +161,21 @@ const fn rpm(streams: &'static [Streams]) -> Parts {
     }
 }
 
-const TESTS: [Word<Parts>; 12] = [
+/// One way after the other, with a pause in which queues drain. Source: White 2013 1.4 (Netalyzr measures both ways up to 20 Mb/s);
+/// chosen: datagrams of 1000 B at that rate for 10 s, and 5 s of pause.
+const FILLING: [Streams; 2] = [
+    streams("download", DOWN, None),
+    Streams {
+        later: Span::from_s(15),
+        ..streams("upload", UP, None)
+    },
+];
+const FILLS_FOR: Span = Span::from_s(10);
+/// With headers of IP and UDP.
+const FILLER: Bytes = Bytes(1_028);
+const FILLS_AT: BitRate = BitRate::from_mbps(20);
+
+const TESTS: &[Word<Parts>] = &[
     word(
         "rrul",
         "four uploads and four downloads, marked CS0, CS1, CS5 and EF; UDP and ICMP pings",
@@ -220,6 +239,15 @@ const TESTS: [Word<Parts>; 12] = [
         rpm(&RPM_DOWN),
     ),
     word("rpm_up", "the same with uploads", rpm(&RPM_UP)),
+    #[cfg(not(target_family = "wasm"))] // no lesson has it, and the engine of browsers is small
+    word(
+        "netalyzr",
+        "datagrams at 20 Mb/s, 10 s down and then 10 s up: what they see of speed and buffer",
+        Parts {
+            fills: true,
+            ..parts(&FILLING, &[])
+        },
+    ),
     word("ping", "UDP and ICMP pings alone", parts(&[], &PINGS)),
 ];
 
@@ -227,7 +255,7 @@ const TESTS: [Word<Parts>; 12] = [
 const STARTING: Span = Span::from_ms(100);
 
 impl Worded for Parts {
-    const WORDS: &'static [Word<Self>] = &TESTS;
+    const WORDS: &'static [Word<Self>] = TESTS;
 }
 
 parameters! {
@@ -265,6 +293,19 @@ impl LoadDraft {
                 .map_or(String::new(), |number: u32| format!("-{number}"));
             let start = self.delay.saturating_add(stream.later);
             if start >= until {
+                continue;
+            }
+            if self.parts.fills && cfg!(not(target_family = "wasm")) {
+                let app = ApplicationConfig::from(ConstantRateConfig {
+                    direction: stream.direction,
+                    packet: Distribution::Constant(FILLER),
+                    interval: Distribution::Constant(FILLS_AT.time_for(FILLER)),
+                    start,
+                    start_jitter: Span::ZERO,
+                    stop: Some(start.saturating_add(FILLS_FOR)),
+                    ..ConstantRateConfig::BASE
+                });
+                entries.push(self.entry(stream.name, app, stream.dscp));
                 continue;
             }
             let app = ApplicationConfig::from(BulkConfig {
