@@ -388,6 +388,9 @@ class PacketCapture:
     def flows(self) -> list[dict[str, Any]]:
         """Return what is known of each flow, in the order in which they begin."""
 
+    def round_trips(self, flow: int) -> list[tuple[int, int]]:
+        """Return when segments of a flow were captured, and the times to their acknowledgements, in ns."""
+
     def likeness(self, flow: int, mtu: int) -> dict[str, Any]:
         """Return what packets of a flow are like: their marks, lengths and times."""
 

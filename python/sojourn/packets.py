@@ -5,6 +5,8 @@ A capture is read piece by piece by the engine, which keeps times, lengths and m
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,8 +15,10 @@ from sojourn.errors import UsageError, plain, why
 from sojourn.files import open_file
 
 __all__ = [
+    "BufferingDelay",
     "CaptureFile",
     "Flow",
+    "buffering_delay",
     "choose",
     "is_capture",
     "packets_of_file",
@@ -217,6 +221,74 @@ def worth_a_look(capture: CaptureFile) -> list[Flow]:
             "--flow N judges a smaller one, a longer capture says more",
         )
     return list(first.values())
+
+
+@dataclass(frozen=True)
+class BufferingDelay:
+    """How long the packets of a home waited in buffers, there and back."""
+
+    home: str
+    connections: int
+    peers: int
+    delays_ms: tuple[float, ...]
+    """What each round trip exceeds the shortest one with its peer by, from the least up."""
+
+    def quantile(self, share: float) -> float:
+        """Return the delay that so many packets do not exceed (type 1: one that was measured)."""
+        place = min(int(share * len(self.delays_ms)), len(self.delays_ms) - 1)
+        return self.delays_ms[place]
+
+    def above(self, limit_ms: float) -> float:
+        """Return the share of packets that waited longer."""
+        at = bisect_right(self.delays_ms, limit_ms)
+        return 1 - at / len(self.delays_ms)
+
+
+def buffering_delay(capture: CaptureFile, home: str | None = None) -> BufferingDelay:
+    """Estimate the delay in buffers from the round trips of what a home sends over connections.
+
+    Parameters
+    ----------
+    capture
+        Taken between the modem and the router behind it.
+    home
+        The home's address; that with most packets of connections if `None`.
+
+    Raises
+    ------
+    UsageError
+        If there are no round trips.
+
+    Notes
+    -----
+    Source: White 2013 section 1.4, with the method of Allman 2013.
+    """
+    flows = [flow for flow in capture.flows if flow.protocol == "tcp"]
+    if home is None:
+        packets = Counter[str]()
+        for flow in flows:
+            packets[flow.source] += flow.packets
+            packets[flow.destination] += flow.packets
+        home = max(packets, key=lambda address: packets[address], default="")
+    trips: dict[tuple[str, str], list[int]] = {}
+    connections = 0
+    for flow in flows:
+        if flow.source == home and (found := capture.content.round_trips(flow.place)):
+            connections += 1
+            with_peer = trips.setdefault((flow.interface, flow.destination), [])
+            with_peer.extend(trip for _, trip in found)
+    if not trips:
+        raise UsageError(
+            f"{capture.name}: no connection of {home or 'a home'} has a round trip",
+            "--home ADDRESS, and a capture with both directions of its connections",
+        )
+    delays = sorted(
+        (trip - shortest) / 1e6
+        for with_peer in trips.values()
+        for shortest in (min(with_peer),)
+        for trip in with_peer
+    )
+    return BufferingDelay(home, connections, len(trips), tuple(delays))
 
 
 def is_capture(path: Path) -> bool:

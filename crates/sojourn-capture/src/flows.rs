@@ -3,8 +3,9 @@
 //! Source: none. Deviations: later fragments have no ports, so they are a flow of their own.
 
 use crate::frame::{ip_at, is_known};
-use crate::headers::Packet;
+use crate::headers::{Packet, Transport};
 use crate::reader::{Frame, Interface, Problem};
+use crate::round_trips::RoundTrips;
 use sojourn_base::{Ecn, FlowKey, Span, TimedPacket};
 use std::collections::BTreeMap;
 
@@ -37,6 +38,7 @@ pub struct Flow {
     /// Packets whose stamp is earlier than that of one before.
     pub out_of_order: u64,
     stored: Vec<Stored>,
+    round_trips: RoundTrips,
 }
 
 impl Flow {
@@ -71,6 +73,12 @@ impl Flow {
         timed.collect()
     }
 
+    /// Of a connection: when segments of this direction were captured, in ns since 1970, and the time to the acknowledgement
+    /// of each, in ns, if there is one and it can be told which it is.
+    pub fn round_trips(&self) -> &[(u64, u64)] {
+        &self.round_trips.samples
+    }
+
     /// Its packets in the order of their stamps, timed from the first.
     pub fn packets(&self) -> Vec<TimedPacket> {
         self.packets_since(self.first_ns())
@@ -81,6 +89,8 @@ impl Flow {
 #[derive(Clone, Debug, Default)]
 pub struct Flows {
     places: BTreeMap<(u32, FlowKey), usize>,
+    /// Where each flow was seen first.
+    first_places: BTreeMap<FlowKey, usize>,
     all: Vec<Flow>,
     packets: usize,
     first_ns: Option<u64>,
@@ -138,12 +148,14 @@ impl Flows {
                     SMALLER,
                 ));
             }
+            self.first_places.entry(packet.flow).or_insert(place);
             self.all.push(Flow {
                 interface: frame.interface,
                 key: packet.flow,
                 bytes: 0,
                 out_of_order: 0,
                 stored: Vec::new(),
+                round_trips: RoundTrips::default(),
             });
         }
         let flow = &mut self.all[place];
@@ -156,6 +168,16 @@ impl Flows {
             dscp: packet.dscp,
             ecn: packet.ecn,
         });
+        if let Transport::Tcp(header) = packet.transport {
+            flow.round_trips.on_sent(frame.at_ns, &header);
+            // At the same interface; some captures have one for each direction.
+            let sent = packet.flow.reversed();
+            let beside = self.places.get(&(frame.interface, sent));
+            if let Some(place) = beside.or_else(|| self.first_places.get(&sent)) {
+                let round_trips = &mut self.all[*place].round_trips;
+                round_trips.on_acknowledgement(frame.at_ns, &header);
+            }
+        }
         Ok(())
     }
 

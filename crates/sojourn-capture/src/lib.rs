@@ -18,6 +18,7 @@ pub mod frame;
 pub mod headers;
 pub mod qlog;
 pub mod reader;
+mod round_trips;
 pub mod simulated;
 mod synthetic;
 pub mod writer;

@@ -173,6 +173,11 @@ impl PacketCapture {
             .collect()
     }
 
+    /// When segments of a flow were captured, and the times to their acknowledgements, in ns.
+    fn round_trips(&self, flow: usize) -> PyResult<Vec<(u64, u64)>> {
+        Ok(self.flow(flow)?.round_trips().to_vec())
+    }
+
     /// What packets of a flow are like: their marks, lengths and times.
     fn likeness<'py>(
         &self,

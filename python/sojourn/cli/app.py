@@ -121,6 +121,10 @@ COMMANDS = {
     ),
     "trace make": ("trace_make", "Write a trace like one of LTE, of a satellite or of Wi-Fi."),
     "capture show": ("capture_show", "List the flows of a packet capture."),
+    "capture delay": (
+        "capture_delay",
+        "Tell from the round trips in a capture how long packets waited in buffers.",
+    ),
     "capture extract": (
         "capture_extract",
         "Write the packets of a flow as a list, which scenarios take.",
