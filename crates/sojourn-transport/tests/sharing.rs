@@ -121,10 +121,10 @@ fn ledbat_competes_like_reno_if_the_buffer_is_shorter_than_its_target() {
 
 #[test]
 fn compound_fills_a_long_fast_path_that_reno_does_not() {
-    // 50 Mb/s over 100 ms hold 417 packets; the buffer is a seventh of that, so Reno's saw-tooth leaves room.
+    // 50 Mb/s over 100 ms hold 417 packets; the buffer a quarter of that, so Reno's saw-tooth leaves room.
     let rate = BitRate::from_mbps(50);
     let used = |config: StackConfig| {
-        let mut world = Dumbbell::new(rate, 60, &[flow(config, 0, 100)]);
+        let mut world = Dumbbell::new(rate, 120, &[flow(config, 0, 100)]);
         let (bytes, _) = measure(&mut world, 20, 80);
         utilisation(&bytes, &config, rate, 60.0)
     };
@@ -133,7 +133,7 @@ fn compound_fills_a_long_fast_path_that_reno_does_not() {
         ..StackConfig::LINUX_RENO
     };
     let (reno, compound) = (used(StackConfig::LINUX_RENO), used(compound));
-    assert!(compound > reno + 0.03, "{compound:.3}, Reno {reno:.3}");
+    assert!(compound > reno + 0.05, "{compound:.3}, Reno {reno:.3}");
 }
 
 #[test]
