@@ -174,9 +174,7 @@ fn traffic_metrics(
         protection::protection_metrics(rows, name, tally, names);
     }
     if let Some(lasted) = facts.lasted[usize::from(id.0)] {
-        let bytes = counters.upstream.goodput_bytes + counters.downstream.goodput_bytes;
-        let rate = bytes as f64 * 8.0 / 1e6 / lasted.as_secs_f64();
-        rows.add(name, "goodput_loaded", rate);
+        rows.add(name, "goodput_loaded", loaded_rate(counters, lasted));
     }
     if let Some(watched) = facts.probes[usize::from(id.0)] {
         probes::probe_metrics(rows, records, id, name, watched);
@@ -229,9 +227,7 @@ fn traffic_metrics(
     }
     videos::video_metrics(rows, records, id, name);
     videos::frame_metrics(rows, records, id, name);
-    if KNOWN {
-        document_metrics(rows, facts, records, id, name);
-    }
+    document_metrics(rows, facts, records, id, name);
     if facts.probes[usize::from(id.0)].is_none() {
         transfer_metrics(rows, name, records.transfer_tally(id));
     }
@@ -246,6 +242,12 @@ fn traffic_metrics(
     }
 }
 
+/// Application bytes both ways over the time of a load, in Mb/s.
+fn loaded_rate(counters: &PerDirection<TrafficCounters>, lasted: Span) -> f64 {
+    let bytes = counters.upstream.goodput_bytes + counters.downstream.goodput_bytes;
+    bytes as f64 * 8.0 / 1e6 / lasted.as_secs_f64()
+}
+
 /// What White 2013 judges games, calls and buffers by, beside its own measurements.
 fn document_metrics(
     rows: &mut Rows,
@@ -254,6 +256,9 @@ fn document_metrics(
     id: TrafficId,
     name: &str,
 ) {
+    if !KNOWN {
+        return;
+    }
     if let Some(game) = facts.games[usize::from(id.0)] {
         videos::game_metrics(rows, records, id, name, game);
     }
