@@ -44,7 +44,7 @@ def test_the_command_runs_what_a_lesson_claims_and_shows_each_seed(sojourn: Comm
     rows = done.stdout.splitlines()
     assert len(rows) == 1 + len(LESSONS["l4s"].claims)
     assert all("●" * 20 in row and "20 of 20" in row for row in rows[1:])
-    assert "6,805" in done.stdout  # and no spelt-out narrow space
+    assert "3,664" in done.stdout  # and no spelt-out narrow space
     for wrong in (("--check",), ("lesson", "nothing", "--check")):
         assert sojourn("serve", *wrong).status == 2
 
