@@ -159,6 +159,12 @@ impl Series {
         self.levels[0].get_mut(self.last * columns..(self.last + 1) * columns)
     }
 
+    /// When the bin at `at` ends.
+    pub fn end_of(&self, at: Instant) -> Instant {
+        let bin = at.as_ns() / self.width_ns;
+        Instant::from_ns((bin + 1).saturating_mul(self.width_ns))
+    }
+
     /// Puts a row of values into the bin at `at`, each as its column folds.
     #[inline]
     pub fn put(&mut self, at: Instant, values: &[f32]) {

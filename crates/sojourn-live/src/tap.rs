@@ -130,8 +130,11 @@ pub struct Tap {
     series: Vec<Series>,
     /// What only those ask for who look closely: passages of each link and rates of each entry on each.
     details: Option<Details>,
+    /// What waits on each link, in the present bin.
+    backlogs: Vec<Backlog>,
+    /// Delays of each entry, in the present bin.
+    causes: Vec<PerDirection<Delays>>,
     /// Where in `series` those of an entry stand; `NONE` if there is none yet.
-    causes: Vec<PerDirection<usize>>,
     goodput: Vec<PerDirection<usize>>,
     /// Connection and series.
     senders: Vec<(u32, Direction, usize)>,
@@ -142,6 +145,71 @@ pub struct Tap {
 
 /// No series yet.
 const NONE: usize = usize::MAX;
+
+/// Most packets whose delays are added up in whole numbers: 64 bits of picoseconds hold as many of an hour.
+const MOST_ADDED: u32 = 4096;
+
+/// Delays of an entry's packets that are not in its series yet. Whole numbers are added sooner than the series', and most
+/// packets come in the bin of the one before.
+#[derive(Clone, Copy, Debug)]
+struct Delays {
+    series: usize,
+    /// A time in their bin, and its end.
+    at: Instant,
+    until: Instant,
+    sums: [u64; Cause::ALL.len()],
+    packets: u32,
+}
+
+impl Delays {
+    const NONE: Self = Self {
+        series: NONE,
+        at: Instant::ZERO,
+        until: Instant::ZERO,
+        sums: [0; Cause::ALL.len()],
+        packets: 0,
+    };
+
+    fn put_into(&mut self, series: &mut [Series]) {
+        if self.packets > 0
+            && let Some(row) = series[self.series].at(self.at)
+        {
+            for (cell, sum) in row.iter_mut().zip(self.sums) {
+                *cell += milliseconds(Span::from_ps(sum));
+            }
+            row[Cause::ALL.len()] += self.packets as f32;
+        }
+        (self.sums, self.packets) = ([0; Cause::ALL.len()], 0);
+    }
+}
+
+/// What was told of a queue that is not in its series yet.
+#[derive(Clone, Copy, Debug)]
+struct Backlog {
+    at: Instant,
+    until: Instant,
+    least: u64,
+    most: u64,
+    last: u64,
+}
+
+impl Backlog {
+    const NONE: Self = Self {
+        at: Instant::ZERO,
+        until: Instant::ZERO,
+        least: u64::MAX,
+        most: 0,
+        last: 0,
+    };
+
+    fn put_into(&mut self, series: &mut Series) {
+        if self.least <= self.most {
+            let values = [self.least, self.most, self.last];
+            series.put(self.at, &values.map(|bytes| bytes as f32));
+        }
+        (self.least, self.most) = (u64::MAX, 0);
+    }
+}
 
 /// Series of a link, in the order in which they are made: backlog and signals.
 const PER_LINK: usize = 2;
@@ -184,10 +252,11 @@ impl Tap {
         let sample_interval = columns.sample_interval().unwrap_or(bins.coarse);
         Self {
             details,
+            backlogs: vec![Backlog::NONE; links.len()],
             causes: vec![
                 PerDirection {
-                    upstream: NONE,
-                    downstream: NONE
+                    upstream: Delays::NONE,
+                    downstream: Delays::NONE
                 };
                 traffic.len()
             ],
@@ -234,6 +303,14 @@ impl Tap {
 
     /// Brings all series up to `now`, with their pyramids.
     pub fn build(&mut self, now: Instant) {
+        for (link, backlog) in self.backlogs.iter_mut().enumerate() {
+            backlog.put_into(&mut self.series[link * PER_LINK]);
+        }
+        for delays in &mut self.causes {
+            for direction in Direction::BOTH {
+                delays[direction].put_into(&mut self.series);
+            }
+        }
         for series in &mut self.series {
             series.build(now);
         }
@@ -299,18 +376,38 @@ impl Tap {
 
     #[inline]
     fn add_delay(&mut self, traffic: TrafficId, direction: Direction, split: &DelaySplit) {
-        let mut place = self.causes[usize::from(traffic.0)][direction];
-        if place == NONE {
+        let delays = &self.causes[usize::from(traffic.0)][direction];
+        if self.now >= delays.until || delays.packets == MOST_ADDED {
+            self.begin_delays(traffic, direction);
+        }
+        let delays = &mut self.causes[usize::from(traffic.0)][direction];
+        for (sum, part) in delays.sums.iter_mut().zip(split.parts()) {
+            *sum = sum.wrapping_add(part.as_ps());
+        }
+        delays.packets += 1;
+    }
+
+    /// What comes now belongs to another bin.
+    #[cold]
+    fn begin_delays(&mut self, traffic: TrafficId, direction: Direction) {
+        let entry = usize::from(traffic.0);
+        if self.causes[entry][direction].series == NONE {
             let kinds = ["causes_up", "causes_down"];
-            place = self.new_for_entry(kinds, traffic, direction, CAUSES);
-            self.causes[usize::from(traffic.0)][direction] = place;
+            let place = self.new_for_entry(kinds, traffic, direction, CAUSES);
+            self.causes[entry][direction].series = place;
         }
-        if let Some(row) = self.series[place].at(self.now) {
-            for (cell, cause) in row.iter_mut().zip(Cause::ALL) {
-                *cell += milliseconds(split.get(cause));
-            }
-            row[Cause::ALL.len()] += 1.0;
-        }
+        let delays = &mut self.causes[entry][direction];
+        delays.put_into(&mut self.series);
+        delays.at = self.now;
+        delays.until = self.series[delays.series].end_of(self.now);
+    }
+
+    /// What is told now of a queue belongs to another bin.
+    #[cold]
+    fn begin_backlog(&mut self, now: Instant, link: usize) {
+        let (backlog, series) = (&mut self.backlogs[link], &mut self.series[link * PER_LINK]);
+        backlog.put_into(series);
+        (backlog.at, backlog.until) = (now, series.end_of(now));
     }
 
     fn add_passage(&mut self, passage: &LinkPassage) {
@@ -470,12 +567,14 @@ impl Recorder for Tap {
     #[inline]
     fn on_waiting(&mut self, now: Instant, link: LinkId, waiting: Waiting) {
         self.columns.on_waiting(now, link, waiting);
-        let bytes = waiting.bytes.0 as f32;
-        if let Some([least, most, last]) = self.series[usize::from(link.0) * PER_LINK].at(now) {
-            *least = least.min(bytes);
-            *most = most.max(bytes);
-            *last = bytes;
+        let link = usize::from(link.0);
+        if now >= self.backlogs[link].until {
+            self.begin_backlog(now, link);
         }
+        let (backlog, bytes) = (&mut self.backlogs[link], waiting.bytes.0);
+        backlog.least = backlog.least.min(bytes);
+        backlog.most = backlog.most.max(bytes);
+        backlog.last = bytes;
     }
 
     fn on_datagram(&mut self, datagram: &Datagram) {

@@ -58,6 +58,12 @@ impl DelaySplit {
         self.0[cause as usize]
     }
 
+    /// What each cause took, in their order.
+    #[inline]
+    pub const fn parts(&self) -> &[Span; Cause::ALL.len()] {
+        &self.0
+    }
+
     /// The whole delay.
     pub fn total(&self) -> Span {
         self.0.iter().fold(Span::ZERO, |sum, part| sum + *part)
