@@ -8,7 +8,7 @@
 //! describes (docsis-ns3: cut-offs, send buffer, starts one after the other).
 //! Deviations: a downstream file is sent as soon as the server sees the connection, without a request;
 //! a random size is drawn when the transfer begins, not when its handshake ends; what is cut off without a send buffer
-//! vanishes without a FIN, because the connection has all of the file already.
+//! vanishes without a FIN, because the connection has all of the file already; so does what a loop sends that is given up.
 
 mod config;
 
@@ -16,6 +16,7 @@ pub use config::{BulkConfig, FileSize};
 
 use crate::connections::Connections;
 use crate::{Application, ApplicationContext, ConnectionId, Draw, End, Event, Interest, Transfer};
+use core::any::Any;
 use sojourn_base::{Bytes, Direction, Instant, Span};
 use std::collections::VecDeque;
 
@@ -28,6 +29,8 @@ pub struct Bulk {
     connections: Connections<usize>,
     /// Its time is over.
     is_stopped: bool,
+    /// Files that would begin now wait for a timer.
+    is_paused: bool,
 }
 
 /// One loop.
@@ -44,6 +47,8 @@ struct Lane {
     acknowledged: u64,
     /// Transfers in progress, oldest first: one, or several where files come at regular times.
     current: VecDeque<Current>,
+    /// It begins nothing any more.
+    is_over: bool,
 }
 
 /// A transfer in progress.
@@ -66,6 +71,7 @@ impl Bulk {
             lanes: vec![Lane::default(); config.lanes as usize],
             connections: Connections::default(),
             is_stopped: false,
+            is_paused: false,
         }
     }
 
@@ -213,7 +219,7 @@ impl Bulk {
             if state.connection.is_none() && !state.current.is_empty() {
                 self.connect(lane, context);
             }
-        } else if self.config.gap.is_zero() {
+        } else if self.config.gap.is_zero() && !self.is_paused {
             self.begin(now, lane, context);
         } else {
             context.arm(now + self.config.gap, token(lane));
@@ -268,13 +274,19 @@ impl Bulk {
     fn stop(&mut self, context: &mut dyn ApplicationContext) {
         self.is_stopped = true;
         for lane in 0..self.lanes.len() {
-            if let Some(connection) = self.lanes[lane].connection.take() {
-                self.connections.remove(connection);
-                context.abandon(connection);
-            }
-            while !self.lanes[lane].current.is_empty() {
-                self.end_transfer(lane, None, context);
-            }
+            self.give_up(lane, context);
+        }
+    }
+
+    /// Leaves a lane where it is.
+    fn give_up(&mut self, lane: usize, context: &mut dyn ApplicationContext) {
+        self.lanes[lane].is_over = true;
+        if let Some(connection) = self.lanes[lane].connection.take() {
+            self.connections.remove(connection);
+            context.abandon(connection);
+        }
+        while !self.lanes[lane].current.is_empty() {
+            self.end_transfer(lane, None, context);
         }
     }
 
@@ -325,6 +337,8 @@ impl Application for Bulk {
         match event {
             _ if self.is_stopped => {}
             Event::Timer(STOP) => self.stop(context),
+            // Of a lane that was given up. Lanes keep their numbers.
+            Event::Timer(lane) if self.lanes[(lane & !CUTOFF) as usize].is_over => {}
             Event::Timer(lane) if lane & CUTOFF != 0 => {
                 self.on_cutoff(now, (lane & !CUTOFF) as usize, context);
             }
@@ -352,6 +366,30 @@ impl Application for Bulk {
             }
             _ => {}
         }
+    }
+
+    /// More lanes begin at once; of fewer, those go that began last.
+    fn retune(&mut self, now: Instant, to: &dyn Any, context: &mut dyn ApplicationContext) {
+        let Some(to) = to.downcast_ref::<BulkConfig>() else {
+            return;
+        };
+        self.config = *to;
+        let mut open = self.lanes.iter().filter(|lane| !lane.is_over).count();
+        for lane in (0..self.lanes.len()).rev() {
+            if open > to.lanes as usize && !self.lanes[lane].is_over {
+                self.give_up(lane, context);
+                open -= 1;
+            }
+        }
+        while open < to.lanes as usize && !self.is_stopped {
+            context.arm(now, token(self.lanes.len()));
+            self.lanes.push(Lane::default());
+            open += 1;
+        }
+    }
+
+    fn pause(&mut self, _: Instant, is_paused: bool, _: &mut dyn ApplicationContext) {
+        self.is_paused = is_paused;
     }
 
     fn finish(&mut self, _now: Instant, context: &mut dyn ApplicationContext) {

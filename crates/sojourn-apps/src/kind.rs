@@ -52,6 +52,11 @@ pub trait ApplicationKind: Values<ApplicationConfig> {
         false
     }
 
+    /// Whether one with these parameters can go on as `to` while it runs, by [`Application::retune`].
+    fn may_become(&self, to: &ApplicationConfig) -> bool {
+        self.equals(to.as_any())
+    }
+
     /// What does not fit together, with each other or with a run of this `duration`: the key, below the
     /// application's table, and what would be right.
     fn problems(&self, duration: Span) -> Vec<(&'static str, Mismatch)> {

@@ -77,8 +77,10 @@ pub use sojourn_base::report::{
     StreamingSession, Transfer,
 };
 
-use core::fmt;
-use sojourn_base::{Direction, Ecn, Instant, Span};
+use core::any::Any;
+use sojourn_base::{Direction, Ecn, Instant, Shown, Span};
+
+sojourn_base::shown!(dyn Application + '_);
 
 /// A connection, as the context names it. Never reused within a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -229,7 +231,7 @@ impl Interest {
 }
 
 /// An application.
-pub trait Application: fmt::Debug + Send {
+pub trait Application: Shown + Send {
     /// What it listens to, the same throughout the run.
     fn interest(&self) -> Interest {
         Interest::EVERYTHING
@@ -238,6 +240,14 @@ pub trait Application: fmt::Debug + Send {
     fn start(&mut self, now: Instant, context: &mut dyn ApplicationContext);
     /// Something happened.
     fn on_event(&mut self, now: Instant, event: Event, context: &mut dyn ApplicationContext);
+    /// Goes on with the parameters `to`, of the type that it was built from, as [`ApplicationKind::may_become`] allows.
+    fn retune(&mut self, now: Instant, to: &dyn Any, context: &mut dyn ApplicationContext) {
+        let _ = (now, to, context);
+    }
+    /// Until it is told otherwise its timers stand still. What would begin without one waits for a timer, too.
+    fn pause(&mut self, now: Instant, is_paused: bool, context: &mut dyn ApplicationContext) {
+        let _ = (now, is_paused, context);
+    }
     /// The run ends: record what is unfinished.
     fn finish(&mut self, now: Instant, context: &mut dyn ApplicationContext);
 }

@@ -17,6 +17,7 @@
 //! | [`report`] | [`Transfer`](report::Transfer), [`Page`](report::Page), [`Object`](report::Object): what applications tell of their work |
 //! | [`medium`] | what is counted on a channel that several modems share |
 //! | [`timed_packet`] | [`TimedPacket`]: what a capture is reduced to |
+//! | [`mod@shown`] | [`Shown`]: `Debug`, where anybody would see it |
 //! | `random`, [`dist`] | named random streams (feature `random`) and one-draw samplers |
 //! | [`math`] | elementary functions with the same bits on every platform |
 //!
@@ -44,6 +45,7 @@ pub mod rate;
 pub mod ratio;
 pub mod report;
 mod scaled;
+pub mod shown;
 pub mod size;
 pub mod time;
 pub mod timed_packet;
@@ -59,6 +61,7 @@ pub use queueing_delay::QueueingDelay;
 pub use random::{RandomStream, Seed};
 pub use rate::{BitRate, Serializer, WholeBytes};
 pub use ratio::Probability;
+pub use shown::Shown;
 pub use size::{Bytes, Packets};
 pub use time::{Instant, Span};
 pub use timed_packet::TimedPacket;

@@ -11,6 +11,7 @@
 //! | `connections` | endpoint pairs in reusable slots, lazily rescheduled timers |
 //! | `calendar` | the event queue |
 //! | `arena` | packets in flight |
+//! | `changes` | what a scenario changes in the course of a run |
 //! | `work` | how much was done since somebody looked whether to go on |
 //! | [`memory`] | what a run needs of it, before and while it goes on |
 //! | `address` | 5-tuples of simulated flows |
@@ -24,6 +25,7 @@ mod address;
 mod application_call;
 mod arena;
 mod calendar;
+mod changes;
 mod connections;
 mod endpoint_call;
 mod event;

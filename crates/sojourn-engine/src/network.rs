@@ -115,6 +115,17 @@ impl<R: Recorder> Network<R> {
         }
     }
 
+    /// See [`sojourn_link::Network::retune_link`].
+    pub(crate) fn retune_link(
+        &mut self,
+        now: Instant,
+        link: LinkId,
+        from_and_to: (&LinkConfig, &LinkConfig),
+    ) {
+        self.links
+            .retune_link(now, link, from_and_to, &mut self.paths);
+    }
+
     /// A wake-up event of a service group is due.
     pub(crate) fn on_group_wakeup(&mut self, now: Instant, group: u16) {
         self.links.on_group_wakeup(now, group, &mut self.paths);

@@ -2,6 +2,7 @@
 
 use crate::address::{client_address, flow_hash, tunnel_hash};
 use crate::application_call::ApplicationCall;
+use crate::changes::{self, Command, Due, Pausable};
 use crate::event::Event;
 use crate::network::Network;
 use crate::ports::PortPool;
@@ -13,9 +14,9 @@ use sojourn_link::network::HopId;
 use sojourn_link::{LinkConfig, WireConfig};
 use sojourn_queue::FlowFields;
 use sojourn_record::{ColumnRecorder, LinkId, RecordConfig, RecordedLink, Recorder, TrafficId};
-use sojourn_scenario::{PlacedTraffic, Scenario};
+use sojourn_scenario::{Change, PlacedTraffic, Scenario};
 use sojourn_transport::StackConfig;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Events, and steps within them, between two looks at the cancellation flag: well under a millisecond.
 const STEPS_PER_LOOK: u64 = 4096;
@@ -152,6 +153,8 @@ pub struct Simulation<R> {
     now: Instant,
     /// When measuring begins, if that is still to come.
     warm_up_ends: Option<Instant>,
+    /// What is still to come of what the scenario changes.
+    changes: VecDeque<Due>,
     end: Instant,
     events: u64,
 }
@@ -207,12 +210,25 @@ impl<R: Recorder> Simulation<R> {
                 network.add_group(direction, &scenario.group, &modems);
             }
         }
+        // Others are called without a detour.
+        let may_pause = |placed: &PlacedTraffic<'_>| {
+            placed.entry.paused || scenario.changes.iter().any(Change::pauses)
+        };
         let applications: Vec<Box<dyn Application>> = topology
             .traffic
             .iter()
             .map(|placed| {
                 go_on()?;
-                Ok(placed.entry.application.build())
+                let application = placed.entry.application.build();
+                if !may_pause(placed) {
+                    return Ok(application);
+                }
+                let pausable: Box<dyn Application> = Box::new(Pausable {
+                    application,
+                    is_paused: placed.entry.paused,
+                    waiting: Vec::new(),
+                });
+                Ok(pausable)
             })
             .collect::<Result<_, _>>()?;
         let interests = applications
@@ -249,6 +265,7 @@ impl<R: Recorder> Simulation<R> {
             warm_up_ends: (Span::ZERO < scenario.measured_from
                 && scenario.measured_from < scenario.duration)
                 .then(|| Instant::ZERO.saturating_add(scenario.measured_from)),
+            changes: changes::due(scenario, &links),
             end: Instant::ZERO.saturating_add(scenario.duration),
             events: 0,
         };
@@ -262,12 +279,12 @@ impl<R: Recorder> Simulation<R> {
         let until = until.min(self.end);
         let mut events = self.events;
         let limit = self.steps().saturating_add(steps);
-        let mut bound = self.warm_up_ends.unwrap_or(until).min(until);
+        let mut bound = self.next_stop().min(until);
         let reached = loop {
             let Some((now, event)) = self.world.network.paths.calendar.pop_before(bound) else {
                 if bound < until {
-                    self.begin_measuring();
-                    bound = until;
+                    self.stop_at(bound);
+                    bound = self.next_stop().min(until);
                     continue;
                 }
                 self.world.network.paths.calendar.wait_until(until);
@@ -291,10 +308,42 @@ impl<R: Recorder> Simulation<R> {
         reached
     }
 
-    /// Ends the warm-up, if it has not ended yet.
-    fn begin_measuring(&mut self) {
-        if let Some(from) = self.warm_up_ends.take() {
+    /// When the warm-up ends or something changes, which happens before the events of that time.
+    fn next_stop(&self) -> Instant {
+        let change = self.changes.front().map_or(Instant::NEVER, |due| due.at);
+        self.warm_up_ends.map_or(change, |at| at.min(change))
+    }
+
+    #[cold]
+    fn stop_at(&mut self, now: Instant) {
+        if let Some(from) = self.warm_up_ends.take_if(|at| *at == now) {
             self.world.begin_measuring(from);
+        }
+        if let Some(due) = self.changes.pop_front_if(|due| due.at == now) {
+            self.world.network.paths.calendar.wait_until(now);
+            self.world.network.paths.recorder.on_clock(now);
+            for command in due.commands {
+                self.change(now, command);
+            }
+            self.tell_applications(now);
+        }
+    }
+
+    fn change(&mut self, now: Instant, command: Command) {
+        match command {
+            Command::Link(link, from, to) => {
+                self.world.network.retune_link(now, link, (&from, &to));
+            }
+            Command::Application(index, to) => {
+                self.with_application(now, index, |application, call| {
+                    application.retune(now, to.as_any(), call);
+                });
+            }
+            Command::Pause(index, is_paused) => {
+                self.with_application(now, index, |application, call| {
+                    application.pause(now, is_paused, call);
+                });
+            }
         }
     }
 

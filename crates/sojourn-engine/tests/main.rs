@@ -1,6 +1,7 @@
 //! All tests of this crate's public interface, in one program: it is linked once.
 
 mod allocations;
+mod changes;
 mod common_random_numbers;
 mod cuttings;
 mod fairness;

@@ -7,6 +7,7 @@
 use alloc::boxed::Box;
 use core::any::Any;
 use core::fmt::{self, Debug};
+use sojourn_base::Shown;
 
 use crate::form::{KindInfo, Visitor};
 use crate::grown::Grown;
@@ -17,7 +18,7 @@ use crate::kind::{AnyKind, Configured, KindOf};
     message = "`{Self}` cannot be one of the configurations of `{F}`",
     note = "it needs `Configured`, `Clone`, `PartialEq`, `Debug`, `Send` and `Sync`"
 )]
-pub trait Values<F>: Debug + Send + Sync + 'static {
+pub trait Values<F>: Shown + Send + Sync + 'static {
     /// [`Configured::kind`].
     fn kind(&self) -> &'static str;
     /// A copy.
@@ -212,6 +213,8 @@ macro_rules! family {
                 self.0.equals(other.0.as_any())
             }
         }
+
+        $crate::shown!(dyn $Kind);
 
         impl ::core::fmt::Debug for $Any {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {

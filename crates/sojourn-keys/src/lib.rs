@@ -41,4 +41,6 @@ pub use key::{Key, key};
 pub use kind::{AnyKind, Configured, Kind, KindOf, Kinds, NameTaken, OneOf, Profile};
 pub use nearest::{SYNONYMS, nearest};
 pub use parameter::{Choices, Parameter, bytes, rate_or, without_keys};
+#[doc(hidden)]
+pub use sojourn_base::shown;
 pub use value::{Mismatch, Or, Shape, Value, Word, Words};

@@ -75,6 +75,8 @@ pub enum Shape {
     Either(Box<Self>, Box<Self>),
     /// An inline table with these keys.
     Table(Vec<Field>),
+    /// A table of key paths and their values.
+    Settings,
     /// One of several things that have one name, under which the reference page explains them.
     Explained(&'static str, Vec<Self>),
     /// Exactly this whole number.

@@ -5,11 +5,14 @@ use crate::{
     Cascade, Downstream, Link, LinkContext, Serial, Shaped, SingleQueue, Transmit, Upstream,
 };
 use alloc::boxed::Box;
+use core::any::Any;
 use core::ops::Deref;
 use sojourn_base::{Instant, Meta, PacketHandle};
 
 /// A link that is called through a pointer, and calls its context through one.
 pub(crate) type Pointed = dyn for<'a> Transmit<dyn LinkContext + 'a>;
+
+sojourn_base::shown!(Pointed);
 
 macro_rules! links {
     ($d:tt $($link:ident,)*) => {
@@ -98,6 +101,16 @@ impl AnyLink {
             link.on_wakeup(now, context);
             link.next_wakeup()
         })
+    }
+
+    /// See [`Link::retune`].
+    pub(crate) fn retune(&mut self, now: Instant, from: &dyn Any, to: &dyn Any) -> bool {
+        each_link!(self, link => link.retune(now, from, to))
+    }
+
+    /// See [`Link::retune_queue`].
+    pub(crate) fn retune_queue(&mut self, to: &dyn Any) -> bool {
+        each_link!(self, link => link.retune_queue(to))
     }
 
     /// [`Transmit::settle`]; then when the link wants to be called next.

@@ -19,6 +19,7 @@ use crate::token_bucket::TokenBucket;
 use crate::{Draw, Link, LinkContext, LinkCounters, Loss, Mark, Passage, Stage, Transmit};
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
+use core::any::Any;
 use sojourn_base::{BitRate, Bytes, Instant, Meta, PacketHandle, ServiceQueue, Span, dist};
 use sojourn_queue::{Backlog, Reason, Score};
 
@@ -56,6 +57,13 @@ impl AnyLink {
             link: self.pointed(),
             behind,
         })
+    }
+}
+
+impl LinkConfig {
+    /// Whether a link with these parameters under `conditions` can go on as `to` while it works.
+    pub fn may_become(&self, to: &Self, conditions: &[ConditionConfig]) -> bool {
+        self == to || self.retune(&mut self.build_under(conditions), Instant::ZERO, to)
     }
 }
 
@@ -385,6 +393,14 @@ impl Link for Conditioned {
 
     fn backlog(&self) -> Backlog {
         self.link.backlog()
+    }
+
+    fn retune(&mut self, now: Instant, from: &dyn Any, to: &dyn Any) -> bool {
+        self.link.retune(now, from, to)
+    }
+
+    fn retune_queue(&mut self, to: &dyn Any) -> bool {
+        self.link.retune_queue(to)
     }
 
     fn staged(&self) -> Backlog {

@@ -5,7 +5,7 @@ use crate::framing::Framing;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ops::Deref;
-use sojourn_base::{BitRate, Bytes, Span};
+use sojourn_base::{BitRate, Bytes, Instant, Span};
 use sojourn_keys::{Family, Values, Visitor, family};
 use sojourn_queue::{ConfigProblem, DropTailConfig, ManagerConfig, QueueManager};
 
@@ -104,8 +104,19 @@ impl LinkConfig {
     /// # Panics
     /// If [`LinkConfig::problems`] or the manager's problems list something.
     pub fn build(&self) -> AnyLink {
-        let queue = self.queue.clone().at(self.drain_rate());
-        self.link.build(queue.build())
+        self.link.build(self.managed().build())
+    }
+
+    /// The manager's parameters, with limits in time as bytes at [`LinkKind::drain_rate`].
+    pub(crate) fn managed(&self) -> ManagerConfig {
+        self.queue.clone().at(self.drain_rate())
+    }
+
+    /// `link`, which was built from these parameters, goes on with those of `to`; see [`crate::Link::retune`].
+    pub(crate) fn retune(&self, link: &mut AnyLink, now: Instant, to: &Self) -> bool {
+        let (was, is) = (self.managed(), to.managed());
+        (self.link == to.link || link.retune(now, self.link.as_any(), to.link.as_any()))
+            && (was == is || link.retune_queue(is.as_any()))
     }
 
     /// The most that the link lets through in `span` on an uncongested channel: what its rate carries,

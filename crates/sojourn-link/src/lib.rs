@@ -70,10 +70,10 @@ pub use wire::Wire;
 
 pub use sojourn_base::DelayParts;
 
-use core::fmt;
+use core::any::Any;
 #[cfg(not(target_family = "wasm"))]
 use sojourn_base::FlowKey;
-use sojourn_base::{Bytes, Instant, Meta, PacketHandle, Span};
+use sojourn_base::{Bytes, Instant, Meta, PacketHandle, Shown, Span};
 use sojourn_queue::{Backlog, Held, Reason, Score, SubFlow};
 
 /// Where on its way through a link a packet was lost.
@@ -281,7 +281,7 @@ impl core::ops::Add for LinkCounters {
 }
 
 /// What can be asked of a link in one direction at any time.
-pub trait Link: fmt::Debug + Send {
+pub trait Link: Shown + Send {
     /// When the link wants to be called next; [`Instant::NEVER`] if nothing is pending.
     fn next_wakeup(&self) -> Instant;
 
@@ -304,6 +304,20 @@ pub trait Link: fmt::Debug + Send {
     fn sub_flow(&self, meta: &Meta) -> Option<u32> {
         let _ = meta;
         None
+    }
+
+    /// Goes on with the parameters `to` in place of `from`, of the type that it was built from, for the packet that is sent
+    /// next. All that was due before `now` is done. False, and in no state to go on, if they differ in what is fixed while
+    /// the link works.
+    fn retune(&mut self, now: Instant, from: &dyn Any, to: &dyn Any) -> bool {
+        let _ = (now, from, to);
+        false
+    }
+
+    /// [`sojourn_queue::QueueManager::retune`] of the manager of its queue.
+    fn retune_queue(&mut self, to: &dyn Any) -> bool {
+        let _ = to;
+        false
     }
 
     /// What the link's MAC has counted; `None` without one.

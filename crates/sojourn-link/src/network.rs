@@ -305,6 +305,25 @@ impl Network {
         });
     }
 
+    /// A link goes on as `to`, in place of `from`, from `now` on; see [`Link::retune`].
+    ///
+    /// # Panics
+    /// If they differ in what is fixed while a link works: [`LinkConfig::may_become`].
+    pub fn retune_link(
+        &mut self,
+        now: Instant,
+        link: LinkId,
+        (from, to): (&LinkConfig, &LinkConfig),
+        context: &mut impl NetworkContext,
+    ) {
+        let before = Instant::from_ps(now.as_ps().saturating_sub(1));
+        self.call_link(now, link, context, |model, call| {
+            model.wake(before, call);
+            assert!(from.retune(model, now, to), "what is fixed has changed");
+            model.next_wakeup()
+        });
+    }
+
     /// A delivery event of a wire is due: returns a packet at the end of its route; the caller asks again
     /// until there is none. Others enter their next link.
     pub fn take_from_wire(

@@ -16,6 +16,7 @@ use crate::config::{Pull, ShaperConfig};
 use crate::queue_call::{Drain, QueueCall, next_timer, run_timers};
 use crate::shaper::{RateShaper, ShaperPrice};
 use alloc::boxed::Box;
+use core::any::Any;
 use sojourn_base::{Bytes, Instant, Meta, PacketHandle, Packets, Span};
 use sojourn_queue::{Backlog, Held, QueueManager};
 
@@ -75,6 +76,25 @@ impl<M: QueueManager + ?Sized> RateShapingQueue<M> {
     /// Tokens of the sustained-rate bucket.
     pub(crate) fn tokens(&self, now: Instant) -> Bytes {
         self.shaper.tokens(now)
+    }
+
+    /// Goes on with other buckets, which hold what is left of these as far as it fits.
+    pub(crate) fn retune(&mut self, now: Instant, config: &ShaperConfig) {
+        self.shaper = self.shaper.retuned(now, config);
+        // Prices are those of a rate.
+        self.priced_length = 0;
+        if let Some(packet) = &self.staged {
+            let length = packet.meta.length;
+            self.set_price(length);
+            self.due = self.shaper.earliest(self.price).max(now);
+        } else {
+            self.look_ahead(now);
+        }
+    }
+
+    /// See [`QueueManager::retune`].
+    pub(crate) fn retune_manager(&mut self, to: &dyn Any) -> bool {
+        self.manager.retune(to)
     }
 
     /// Offer an arrival to the manager.

@@ -19,6 +19,7 @@ use crate::config::{ImpulseConfig, SerialConfig};
 use crate::queue_call::{Drain, QueueCall, run_timers};
 use crate::{DelayParts, Draw, Link, LinkContext, Passage, Transmit};
 use alloc::boxed::Box;
+use core::any::Any;
 use sojourn_base::{BitRate, Bytes, Instant, Meta, PacketHandle, Serializer, Span, dist};
 use sojourn_queue::{Backlog, Held, QueueManager};
 
@@ -325,6 +326,23 @@ impl<M: QueueManager + ?Sized> Link for Serial<M> {
         self.manager.backlog()
     }
 
+    fn retune(&mut self, _: Instant, from: &dyn Any, to: &dyn Any) -> bool {
+        let (Some(from), Some(to)) = (
+            from.downcast_ref::<SerialConfig>(),
+            to.downcast_ref::<SerialConfig>(),
+        ) else {
+            return false;
+        };
+        self.set_rate(to.rate);
+        let has_rates = self.unrest.as_ref().is_some_and(|it| it.rates.is_some());
+        let rate = from.rate;
+        !has_rates && *from == SerialConfig { rate, ..*to }
+    }
+
+    fn retune_queue(&mut self, to: &dyn Any) -> bool {
+        self.manager.retune(to)
+    }
+
     fn sub_flow(&self, meta: &Meta) -> Option<u32> {
         self.manager().sub_flow(meta)
     }
@@ -333,7 +351,8 @@ impl<M: QueueManager + ?Sized> Link for Serial<M> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Call, Collector, Diary, drive};
+    use crate::testing::{Call, Collector, Diary, drive, packet};
+    use crate::{AnyLink, LinkConfig};
     use sojourn_queue::{DropTailConfig, DropTailQueue, Reason};
     use std::vec::Vec;
 
@@ -494,6 +513,39 @@ mod tests {
         // A thousand are expected in 100 s; five standard deviations are 158.
         assert!(dense.abs_diff(1000) < 158, "{dense}");
         assert_eq!(dense, draws(1000));
+    }
+
+    #[test]
+    fn a_packet_on_the_wire_ends_at_the_rate_that_it_began_with() {
+        let manager = DropTailQueue::new(DropTailConfig::bytes(9000));
+        let mut line = AnyLink::from(Serial::<dyn QueueManager>::new(
+            SerialConfig::plain(BitRate::from_mbps(10), Span::ZERO),
+            Box::new(manager),
+        ));
+        let config = |rate| LinkConfig {
+            link: SerialConfig::plain(BitRate::from_mbps(rate), Span::ZERO).into(),
+            queue: DropTailConfig::bytes(9000).into(),
+        };
+        let mut context = Collector::default();
+        let begun = Instant::from_us(999_400);
+        for item in 0..3 {
+            line.arrive(begun, packet(1500), PacketHandle(item), &mut context);
+        }
+        assert!(config(10).retune(&mut line, Instant::from_s(1), &config(5)));
+        for _ in 0..2 {
+            let wakeup = line.next_wakeup();
+            line.wake(wakeup, &mut context);
+        }
+        let arrivals: Vec<u64> = context
+            .delivered
+            .iter()
+            .map(|it| it.2.arrives_at.as_ns())
+            .collect();
+        assert_eq!(arrivals, [1_000_600_000, 1_003_000_000, 1_005_400_000]);
+        // The delay of a line is fixed.
+        let mut longer = config(5);
+        longer.link = SerialConfig::plain(BitRate::from_mbps(5), Span::from_ms(1)).into();
+        assert!(!config(5).retune(&mut line, Instant::from_s(2), &longer));
     }
 
     #[test]

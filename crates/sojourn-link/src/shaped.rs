@@ -13,8 +13,22 @@ use crate::config::{Rule, ShapedConfig, ShaperConfig};
 use crate::rate_shaping_queue::{NextStage, RateShapingQueue};
 use crate::{DelayParts, Link, LinkContext, Passage, Transmit};
 use alloc::boxed::Box;
+use core::any::Any;
 use sojourn_base::{Bytes, Instant, Meta, PacketHandle, Span};
 use sojourn_queue::{Backlog, Held, QueueManager};
+
+impl ShapedConfig {
+    /// The buckets that its rule makes of its shaper.
+    const fn buckets(&self) -> ShaperConfig {
+        match self.rule {
+            Rule::Bucket => self.shaper,
+            Rule::Deficit => ShaperConfig {
+                burst: Bytes::ZERO,
+                ..self.shaper
+            },
+        }
+    }
+}
 
 /// See the module. `M` is the queue manager.
 #[derive(Clone, Debug)]
@@ -26,15 +40,8 @@ pub struct Shaped<M: ?Sized = dyn QueueManager> {
 impl<M: QueueManager + ?Sized> Shaped<M> {
     /// An idle shaper with full buckets.
     pub fn new(config: ShapedConfig, manager: Box<M>) -> Self {
-        let shaper = match config.rule {
-            Rule::Bucket => config.shaper,
-            Rule::Deficit => ShaperConfig {
-                burst: Bytes::ZERO,
-                ..config.shaper
-            },
-        };
         Self {
-            queue: RateShapingQueue::new(&shaper, config.pull, manager),
+            queue: RateShapingQueue::new(&config.buckets(), config.pull, manager),
             delay: config.delay,
         }
     }
@@ -104,6 +111,22 @@ impl<M: QueueManager + ?Sized> Link for Shaped<M> {
 
     fn backlog(&self) -> Backlog {
         self.queue.backlog()
+    }
+
+    fn retune(&mut self, now: Instant, from: &dyn Any, to: &dyn Any) -> bool {
+        let (Some(from), Some(to)) = (
+            from.downcast_ref::<ShapedConfig>(),
+            to.downcast_ref::<ShapedConfig>(),
+        ) else {
+            return false;
+        };
+        self.queue.retune(now, &to.buckets());
+        let shaper = from.shaper;
+        *from == ShapedConfig { shaper, ..*to }
+    }
+
+    fn retune_queue(&mut self, to: &dyn Any) -> bool {
+        self.queue.retune_manager(to)
     }
 
     fn sub_flow(&self, meta: &Meta) -> Option<u32> {

@@ -39,6 +39,20 @@ impl RateShaper {
         }
     }
 
+    /// Buckets of another configuration that hold what these do at `now`, as far as it fits; one that was not there is full.
+    pub(crate) fn retuned(&self, now: Instant, config: &ShaperConfig) -> Self {
+        let mut buckets = Self::new(config);
+        for (bucket, before) in [
+            (&mut buckets.sustained, &self.sustained),
+            (&mut buckets.peak, &self.peak),
+        ] {
+            if let (Some(bucket), Some(before)) = (bucket, before) {
+                bucket.take_over(now, before);
+            }
+        }
+        buckets
+    }
+
     /// What `bytes` cost.
     #[must_use]
     pub fn price(&self, bytes: Bytes) -> ShaperPrice {

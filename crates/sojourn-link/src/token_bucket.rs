@@ -71,6 +71,20 @@ impl TokenBucket {
         }
     }
 
+    /// Holds what `before` does at `now`, as far as it fits; a debt stays.
+    pub(crate) fn take_over(&mut self, now: Instant, before: &Self) {
+        let room = |bucket: &Self| u128::from(bucket.depth.0) * u128::from(BYTE_COST);
+        // In units of cost, of which each picosecond brings as many as the rate has: exact.
+        let ahead = u128::from(before.full_at.saturating_sub(now.as_ps()));
+        let missing = (ahead * u128::from(before.rate)).saturating_sub(before.excess.into());
+        let missing = (room(self) + missing).saturating_sub(room(before));
+        let rate = u128::from(self.rate);
+        let whole = u64::try_from(missing.div_ceil(rate)).unwrap_or(LONGEST);
+        self.full_at = now.as_ps().saturating_add(whole.min(LONGEST));
+        self.excess =
+            u64::try_from((u128::from(whole) * rate).saturating_sub(missing)).unwrap_or(0);
+    }
+
     /// How much it holds at most.
     #[must_use]
     pub const fn depth(&self) -> Bytes {

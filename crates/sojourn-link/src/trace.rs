@@ -23,6 +23,7 @@ use crate::queue_call::{Drain, QueueCall, next_timer, run_timers};
 use crate::{DelayParts, Draw, Link, LinkContext, Passage, Transmit};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::any::Any;
 use sojourn_base::{BitRate, Bytes, Instant, Meta, PacketHandle, Packets, Span};
 use sojourn_keys::{origin, parameters, words};
 use sojourn_queue::{Backlog, ConfigProblem, Held, QueueManager};
@@ -528,6 +529,10 @@ impl<M: QueueManager + ?Sized> Link for Trace<M> {
 
     fn backlog(&self) -> Backlog {
         self.manager.backlog()
+    }
+
+    fn retune_queue(&mut self, to: &dyn Any) -> bool {
+        self.manager.retune(to)
     }
 
     fn staged(&self) -> Backlog {

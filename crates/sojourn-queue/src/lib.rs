@@ -105,8 +105,10 @@ pub use store::sub_flows::{FatMetric, SfqConfig, Victim};
 
 pub use sojourn_base::{PacketHandle, Reason, SubFlow};
 
-use core::fmt;
-use sojourn_base::{BitRate, Bytes, Instant, Meta, Packets, ServiceQueue, Span};
+use core::any::Any;
+use sojourn_base::{BitRate, Bytes, Instant, Meta, Packets, ServiceQueue, Shown, Span};
+
+sojourn_base::shown!(dyn QueueManager + '_);
 
 /// A packet in a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -268,7 +270,7 @@ pub trait QueueContext {
 }
 
 /// A queue with a policy, as a link uses it.
-pub trait QueueManager: fmt::Debug + Send {
+pub trait QueueManager: Shown + Send {
     /// Offer a packet: it is kept, or it leaves through `context`.
     fn enqueue(
         &mut self,
@@ -359,6 +361,13 @@ pub trait QueueManager: fmt::Debug + Send {
     /// When `on_timer` wants to be called next; only `on_timer` changes the answer.
     fn next_timer(&self) -> Option<Instant> {
         None
+    }
+
+    /// Goes on with the parameters `to`, of the type that it was built from: what waits stays, and so does what was decided; the next decision is by the new
+    /// ones. False, and in no state to go on, if they differ in what is fixed while the manager works, as its periods are.
+    fn retune(&mut self, to: &dyn Any) -> bool {
+        let _ = to;
+        false
     }
 
     /// A periodic update is due.

@@ -4,4 +4,5 @@ mod dual_oracles;
 mod oracles;
 mod properties;
 mod red_cobalt_oracles;
+mod retuned;
 mod vectors;

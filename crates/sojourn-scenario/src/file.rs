@@ -4,6 +4,7 @@
 
 use core::fmt;
 
+use crate::change::follow;
 use crate::check::{check, contradictions};
 use crate::keys::scenario::Draft;
 use crate::keys::stack;
@@ -183,6 +184,26 @@ impl ScenarioFile {
             refuse_real_packets(&draft, &mut notes);
         }
         check(&draft, &mut notes);
+        if is_emulated && !draft.changes.is_empty() {
+            let hint = "leave it out; conditions of a link change rates there";
+            let mismatch = Mismatch::new("keys do not change during an emulation", hint);
+            notes.problem("change", mismatch);
+        } else if !draft.changes.is_empty() && notes.problems.is_empty() {
+            let mut file = self.clone();
+            file.table.remove("change");
+            let mut read = |set: &[(String, String)], is_kept: bool| {
+                let mut changed = file.clone();
+                for (path, value) in set {
+                    changed.set(path, value);
+                }
+                let scenario = changed.validate().map_err(ScenarioProblems::into_vec)?;
+                if is_kept {
+                    file = changed;
+                }
+                Ok(scenario)
+            };
+            follow(&mut read, &mut draft, &mut notes);
+        }
         notes.problems.extend(self.misplaced.iter().cloned());
         if notes.problems.is_empty() {
             Ok((draft, notes))

@@ -1,6 +1,7 @@
 //! The keys of a scenario file, table by table.
 
 pub(crate) mod application;
+pub(crate) mod change;
 pub(crate) mod link;
 pub(crate) mod load;
 pub(crate) mod network;

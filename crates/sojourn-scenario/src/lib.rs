@@ -13,6 +13,7 @@
 //! page all walk that declaration. Nothing here reads a file, a clock or an environment variable.
 #![forbid(unsafe_code)]
 
+mod change;
 mod check;
 pub mod describe;
 pub mod emulate;
@@ -30,8 +31,8 @@ mod writer;
 pub use describe::json_schema;
 pub use file::{ScenarioFile, problems};
 pub use model::{
-    DirectedLink, EmulateConfig, Home, MatchConfig, MatchedProtocol, Ports, RecordConfig, Scenario,
-    Server, SharedLink, Stack, Traffic,
+    Change, DirectedLink, EmulateConfig, Home, MatchConfig, MatchedProtocol, Ports, RecordConfig,
+    Scenario, Server, SharedLink, Stack, Traffic,
 };
 pub use overlay::Overlay;
 pub use problem::{Problem, ScenarioProblems};

@@ -41,10 +41,23 @@ pub struct Scenario {
     pub traffic: Vec<Traffic>,
     /// Several subscribers.
     pub homes: Vec<Home>,
+    /// What becomes different in the course of a run, in the order of time.
+    pub changes: Vec<Change>,
     /// What is written down.
     pub record: RecordConfig,
     /// The far side of an emulation.
     pub emulate: EmulateConfig,
+}
+
+/// Keys that get other values at one time of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// When.
+    pub at: Span,
+    /// Key paths with their new values as TOML.
+    pub set: Vec<(String, String)>,
+    /// The scenario from then on, without changes.
+    pub then: Scenario,
 }
 
 /// One direction of a link.
@@ -110,6 +123,8 @@ pub struct Traffic {
     pub host: Option<String>,
     /// The tunnel that hides its flows: all of one tunnel are one flow to queues.
     pub tunnel: Option<String>,
+    /// Its timers stand still.
+    pub paused: bool,
     /// Which real packets are its own in an emulation.
     pub matching: Option<MatchConfig>,
 }
@@ -149,6 +164,14 @@ impl Scenario {
     /// Rate of the access link in `direction` in the long run, on an uncongested channel.
     pub fn access_rate(&self, direction: Direction) -> BitRate {
         self.access[direction].link.drain_rate()
+    }
+}
+
+impl Change {
+    /// Whether it lets an entry stand still or go on.
+    pub fn pauses(&self) -> bool {
+        let mut paths = self.set.iter();
+        paths.any(|(path, _)| path.ends_with("paused"))
     }
 }
 

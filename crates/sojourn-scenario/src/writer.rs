@@ -67,7 +67,8 @@ fn has_heading(node: &Node) -> bool {
     }
 }
 
-fn inline(content: &Content) -> String {
+/// A value as it stands in a line.
+pub(crate) fn inline(content: &Content) -> String {
     match content {
         Content::Text(text) => quoted(text),
         Content::Integer(digits, _) | Content::Float(digits, _) => digits.clone(),

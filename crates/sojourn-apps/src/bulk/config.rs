@@ -11,7 +11,7 @@ use sojourn_keys::{Content, Key, Mismatch, Or, Shape, Value, origin, parameters}
 use super::{Bulk, LANE_BYTES};
 use crate::distribution::Law;
 use crate::keys::{DIRECTION, LONGEST_PAUSE, MOST_FLOWS, START, START_JITTER};
-use crate::{Application, ApplicationKind, Distribution};
+use crate::{Application, ApplicationConfig, ApplicationKind, Distribution};
 
 parameters! {
     /// Parameters of [`Bulk`]; start from a named profile and change what differs. All loops talk to server 0.
@@ -141,6 +141,12 @@ impl FileSize {
 impl ApplicationKind for BulkConfig {
     fn build(&self) -> Box<dyn Application> {
         Box::new(Bulk::new(self))
+    }
+
+    fn may_become(&self, to: &ApplicationConfig) -> bool {
+        let lanes = self.lanes;
+        to.get::<Self>()
+            .is_some_and(|to| *self == Self { lanes, ..*to })
     }
 
     fn must_end(&self) -> bool {

@@ -22,6 +22,7 @@ use crate::docsis::congestion::GrantLimit;
 use crate::rate_shaping_queue::{NextStage, RateShapingQueue};
 use crate::{Link, LinkContext, LinkCounters, Transmit};
 use alloc::boxed::Box;
+use core::any::Any;
 use sojourn_base::{Bytes, Instant, Meta, PacketHandle, Span};
 use sojourn_queue::{Backlog, Held, QueueManager};
 
@@ -247,6 +248,10 @@ impl<M: QueueManager + ?Sized> Link for Cascade<M> {
 
     fn backlog(&self) -> Backlog {
         self.rate_shaping.backlog()
+    }
+
+    fn retune_queue(&mut self, to: &dyn Any) -> bool {
+        self.rate_shaping.retune_manager(to)
     }
 
     fn staged(&self) -> Backlog {

@@ -26,6 +26,7 @@ use crate::shaper::RateShaper;
 use crate::{DelayParts, Draw, Link, LinkContext, LinkCounters, Transmit};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
+use core::any::Any;
 use sojourn_base::{Bytes, Instant, Meta, PacketHandle, Span};
 use sojourn_queue::{Backlog, QueueManager};
 
@@ -363,6 +364,10 @@ impl<M: QueueManager + ?Sized> Link for SingleQueue<M> {
 
     fn backlog(&self) -> Backlog {
         self.manager.backlog()
+    }
+
+    fn retune_queue(&mut self, to: &dyn Any) -> bool {
+        self.manager.retune(to)
     }
 
     fn staged(&self) -> Backlog {

@@ -22,6 +22,7 @@ use crate::queue_call::next_timer;
 use crate::token_bucket::TokenBucket;
 use crate::{DelayParts, Link, LinkContext, Passage, Transmit};
 use alloc::boxed::Box;
+use core::any::Any;
 use sojourn_base::{BitRate, Bytes, Instant, Meta, PacketHandle, Packets, ServiceQueue, Span};
 use sojourn_queue::{Backlog, ProactiveGrants, QueueManager};
 
@@ -258,6 +259,10 @@ impl<M: QueueManager + ?Sized> Link for Downstream<M> {
 
     fn backlog(&self) -> Backlog {
         self.manager.backlog()
+    }
+
+    fn retune_queue(&mut self, to: &dyn Any) -> bool {
+        self.manager.retune(to)
     }
 
     fn staged(&self) -> Backlog {

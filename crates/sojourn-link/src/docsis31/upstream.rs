@@ -28,6 +28,7 @@ use crate::{DelayParts, Draw, Link, LinkContext, LinkCounters, Passage, Transmit
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+use core::any::Any;
 use sojourn_base::{
     BitRate, Bytes, Instant, Meta, PacketHandle, Packets, ServiceQueue, Span, WholeBytes, math,
 };
@@ -654,6 +655,10 @@ impl<M: QueueManager + ?Sized> Link for Upstream<M> {
 
     fn backlog(&self) -> Backlog {
         self.manager.backlog()
+    }
+
+    fn retune_queue(&mut self, to: &dyn Any) -> bool {
+        self.manager.retune(to)
     }
 
     fn staged(&self) -> Backlog {

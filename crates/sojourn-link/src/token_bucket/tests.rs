@@ -54,6 +54,8 @@ enum Step {
     Request(u64),
     /// Take so many bytes, there or not.
     Overdraw(u64),
+    /// Go on as a bucket of another rate and depth.
+    Become(u64, u64),
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -66,6 +68,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
             (1u64..3000).prop_map(Step::Refund),
             (1u64..20_000_000).prop_map(Step::Request),
             (1u64..3000).prop_map(Step::Overdraw),
+            (1000u64..1_000_000_000, 1u64..20_000_000)
+                .prop_map(|(rate, depth)| Step::Become(rate, depth)),
         ],
         1..200,
     )
@@ -110,6 +114,14 @@ proptest! {
                 Step::Overdraw(bytes) => {
                     bucket.debit(now, bucket.price(Bytes(bytes)));
                     literal.level -= i128::from(bytes) * COST;
+                }
+                Step::Become(rate, depth) => {
+                    let mut other = TokenBucket::new(BitRate::from_bps(rate), Bytes(depth));
+                    other.take_over(now, &bucket);
+                    bucket = other;
+                    let level = literal.level;
+                    literal = Literal::new(BitRate::from_bps(rate), Bytes(depth));
+                    (literal.level, literal.at) = (literal.depth.min(level), now);
                 }
             }
             literal.accrue(now);

@@ -12,6 +12,7 @@ use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::any::Any;
 use sojourn_base::{Instant, Limit, Meta, PacketHandle, Packets};
 use sojourn_keys::parameters;
 
@@ -157,6 +158,15 @@ impl QueueManager for CobaltQueue {
     #[inline]
     fn head_length(&self) -> Option<u32> {
         self.fifo.head().map(|packet| packet.meta.length)
+    }
+
+    fn retune(&mut self, to: &dyn Any) -> bool {
+        let Some(to) = to.downcast_ref::<CobaltConfig>() else {
+            return false;
+        };
+        self.room = Room::new(to.limit);
+        self.at = CobaltAtLink::new(to.law);
+        true
     }
 
     fn backlog(&self) -> Backlog {

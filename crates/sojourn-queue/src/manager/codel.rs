@@ -14,6 +14,7 @@ use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::any::Any;
 use sojourn_base::{Bytes, Instant, Limit, Meta, PacketHandle, Packets, ServiceQueue};
 use sojourn_keys::parameters;
 
@@ -57,6 +58,13 @@ impl ManagerKind for CodelConfig {
 }
 
 impl CodelLaw {
+    /// Becomes `to`. False if that differs in what is fixed while CoDel works.
+    pub(crate) fn retune(&mut self, to: &Self) -> bool {
+        let is_same = (self.variant, self.floor) == (to.variant, to.floor);
+        *self = *to;
+        is_same
+    }
+
     pub(crate) fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
         require_shorter(
             ("target", self.target),
@@ -169,6 +177,14 @@ impl QueueManager for CodelQueue {
     #[inline]
     fn head_length(&self) -> Option<u32> {
         self.line.fifo.head().map(|packet| packet.meta.length)
+    }
+
+    fn retune(&mut self, to: &dyn Any) -> bool {
+        let Some(to) = to.downcast_ref::<CodelConfig>() else {
+            return false;
+        };
+        self.room = Room::new(to.limit);
+        self.law.retune(&to.law)
     }
 
     fn backlog(&self) -> Backlog {

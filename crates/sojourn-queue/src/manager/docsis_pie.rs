@@ -15,6 +15,7 @@ use crate::store::room::Room;
 use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::any::Any;
 use sojourn_base::{Bytes, Instant, Limit, Meta, PacketHandle, ServiceQueue, Span};
 use sojourn_keys::parameters;
 
@@ -162,6 +163,18 @@ impl QueueManager for DocsisPieQueue {
     #[inline]
     fn head_length(&self) -> Option<u32> {
         self.fifo.head().map(|packet| packet.meta.length)
+    }
+
+    fn retune(&mut self, to: &dyn Any) -> bool {
+        let Some(to) = to.downcast_ref::<DocsisPieConfig>() else {
+            return false;
+        };
+        let Limit::Bytes(Bytes(buffer)) = to.limit else {
+            return false;
+        };
+        (self.buffer, self.room) = (buffer, Room::new(to.limit));
+        (self.law, self.ecn, self.mark_threshold) = (to.law, to.ecn, to.mark_threshold);
+        true
     }
 
     fn backlog(&self) -> Backlog {

@@ -11,6 +11,7 @@ use crate::store::room::Room;
 use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::any::Any;
 use sojourn_base::{Bytes, Instant, Limit, Meta, PacketHandle, Packets};
 use sojourn_keys::{Key, Visitor, Word, Words, origin, parameters};
 
@@ -304,6 +305,14 @@ impl QueueManager for DropTailQueue {
     #[inline]
     fn head_length(&self) -> Option<u32> {
         self.fifo.head().map(|packet| packet.meta.length)
+    }
+
+    fn retune(&mut self, to: &dyn Any) -> bool {
+        let Some(to) = to.downcast_ref::<DropTailConfig>() else {
+            return false;
+        };
+        (self.config, self.room) = (*to, to.room());
+        true
     }
 
     fn backlog(&self) -> Backlog {

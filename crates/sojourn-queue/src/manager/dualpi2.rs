@@ -17,6 +17,7 @@ use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+use core::any::Any;
 use sojourn_base::{Instant, Limit, Meta, PacketHandle, Packets, ServiceQueue, Span};
 use sojourn_keys::{origin, parameters, words};
 
@@ -346,6 +347,19 @@ impl QueueManager for DualPi2Queue {
 
     fn head_length(&self) -> Option<u32> {
         self.queues.head_length()
+    }
+
+    fn retune(&mut self, to: &dyn Any) -> bool {
+        let Some(to) = to.downcast_ref::<DualPi2Config>() else {
+            return false;
+        };
+        let fixed = |it: &DualPi2Config| {
+            let turns = (it.scheduler, it.weight, it.time_shift);
+            (turns, it.counted, it.law.update_interval)
+        };
+        let is_same = fixed(&self.config) == fixed(to);
+        (self.config, self.room) = (*to, Room::new(to.limit));
+        is_same
     }
 
     fn backlog(&self) -> Backlog {

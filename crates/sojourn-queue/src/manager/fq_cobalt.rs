@@ -13,6 +13,7 @@ use crate::store::flow_lists::{FlowLists, FlowListsConfig};
 use crate::{Backlog, FlowFields, Held, QueueContext, QueueManager, Verdict};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::any::Any;
 use sojourn_base::{Instant, Limit, Meta, PacketHandle};
 use sojourn_keys::{origin, parameters};
 
@@ -151,6 +152,14 @@ impl QueueManager for FqCobaltQueue {
             self.flows.on_sent(queue, packet.meta.length);
             return Some(packet);
         }
+    }
+
+    fn retune(&mut self, to: &dyn Any) -> bool {
+        let Some(to) = to.downcast_ref::<FqCobaltConfig>() else {
+            return false;
+        };
+        self.at = CobaltAtLink::new(to.law);
+        self.flows.retune(&to.flows) && self.decays == to.decays
     }
 
     fn backlog(&self) -> Backlog {

@@ -12,6 +12,7 @@ use crate::store::flow_lists::{FlowLists, FlowListsConfig};
 use crate::{Backlog, FlowFields, Held, QueueContext, QueueManager, Verdict};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::any::Any;
 use sojourn_base::{Instant, Limit, Meta, PacketHandle};
 use sojourn_keys::parameters;
 
@@ -119,6 +120,13 @@ impl QueueManager for FqPieQueue {
             self.flows.on_sent(queue, length);
             return Some(packet);
         }
+    }
+
+    fn retune(&mut self, to: &dyn Any) -> bool {
+        let Some(to) = to.downcast_ref::<FqPieConfig>() else {
+            return false;
+        };
+        self.flows.retune(&to.flows) && self.law.retune(&to.law)
     }
 
     fn backlog(&self) -> Backlog {

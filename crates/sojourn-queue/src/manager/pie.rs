@@ -12,6 +12,7 @@ use crate::store::room::Room;
 use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::any::Any;
 use sojourn_base::{Bytes, Instant, Limit, Meta, PacketHandle, Packets, Span};
 use sojourn_keys::parameters;
 
@@ -53,6 +54,21 @@ impl ManagerKind for PieConfig {
 }
 
 impl PieLaw {
+    /// Becomes `to`. False if that differs in what is fixed while PIE works.
+    pub(crate) fn retune(&mut self, to: &Self) -> bool {
+        let fixed = |it: &Self| {
+            (
+                it.update_interval,
+                it.delay_source,
+                it.burst_rule,
+                it.activation,
+            )
+        };
+        let is_same = fixed(self) == fixed(to);
+        *self = *to;
+        is_same
+    }
+
     pub(crate) fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
         for (field, span) in [
             ("reference", self.reference),
@@ -214,6 +230,14 @@ impl QueueManager for PieQueue {
     #[inline]
     fn head_length(&self) -> Option<u32> {
         self.fifo.head().map(|packet| packet.meta.length)
+    }
+
+    fn retune(&mut self, to: &dyn Any) -> bool {
+        let Some(to) = to.downcast_ref::<PieConfig>() else {
+            return false;
+        };
+        self.room = Room::new(to.limit);
+        self.law.retune(&to.law)
     }
 
     fn backlog(&self) -> Backlog {

@@ -8,6 +8,7 @@ use crate::store::sub_flows::{SfqConfig, SubFlows};
 use crate::{Backlog, FlowFields, Held, QueueContext, QueueManager, Verdict};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::any::Any;
 use sojourn_base::{Instant, Limit, Meta, PacketHandle};
 
 /// Sub-flows in a ring, without a policy.
@@ -69,6 +70,13 @@ impl QueueManager for SfqQueue {
         let packet = bins.pop(bin)?;
         ring.on_sent(packet.meta.length);
         Some(packet)
+    }
+
+    fn retune(&mut self, to: &dyn Any) -> bool {
+        let Some(to) = to.downcast_ref::<SfqConfig>() else {
+            return false;
+        };
+        self.sub_flows.retune(to)
     }
 
     fn backlog(&self) -> Backlog {

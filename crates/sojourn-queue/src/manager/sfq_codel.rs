@@ -11,6 +11,7 @@ use crate::store::sub_flows::{SfqConfig, SubFlows};
 use crate::{Backlog, FlowFields, Held, QueueContext, QueueManager, Verdict};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::any::Any;
 use sojourn_base::{Instant, Limit, Meta, PacketHandle};
 use sojourn_keys::parameters;
 
@@ -138,6 +139,13 @@ impl QueueManager for SfqCodelQueue {
                 return Some(packet);
             }
         }
+    }
+
+    fn retune(&mut self, to: &dyn Any) -> bool {
+        let Some(to) = to.downcast_ref::<SfqCodelConfig>() else {
+            return false;
+        };
+        self.sub_flows.retune(&to.sub_flows) && self.law.retune(&to.law)
     }
 
     fn backlog(&self) -> Backlog {

@@ -12,6 +12,7 @@ use crate::store::sub_flows::{SfqConfig, SubFlows};
 use crate::{Backlog, FlowFields, Held, QueueContext, QueueManager, Verdict};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::any::Any;
 use sojourn_base::{Instant, Limit, Meta, PacketHandle};
 use sojourn_keys::{origin, parameters, words};
 
@@ -146,6 +147,19 @@ impl QueueManager for SfqPieQueue {
         let sojourn = now.saturating_since(packet.enqueued_at);
         self.pies[guard].on_departure(&self.law, length, sojourn, backlog, now);
         Some(packet)
+    }
+
+    fn retune(&mut self, to: &dyn Any) -> bool {
+        let Some(to) = to.downcast_ref::<SfqPieConfig>() else {
+            return false;
+        };
+        let guards = match to.scope {
+            PieScope::PerBin => self.sub_flows.bins.lines(),
+            PieScope::Shared => 1,
+        };
+        guards == self.pies.len()
+            && self.sub_flows.retune(&to.sub_flows)
+            && self.law.retune(&to.law)
     }
 
     fn backlog(&self) -> Backlog {

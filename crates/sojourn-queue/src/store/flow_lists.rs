@@ -93,6 +93,11 @@ struct Place {
 const HOSTS: usize = 1024;
 
 impl FlowListsConfig {
+    /// The most that may wait in all queues together.
+    fn room(&self) -> Room {
+        Room::new(self.limit).within_bytes(self.memory.unwrap_or(Bytes::MAX).0)
+    }
+
     /// Bytes of the queues without packets, if a policy takes `policy` bytes for each.
     pub(crate) fn bytes_with(&self, policy: usize) -> u64 {
         let lists = 3 * size_of::<usize>();
@@ -131,7 +136,6 @@ impl FlowLists {
             host: 0,
             owner: 0,
         };
-        let memory = config.memory.unwrap_or(Bytes::MAX).0;
         Self {
             bins: Bins::new(queues),
             places: alloc::vec![place; queues as usize],
@@ -141,11 +145,19 @@ impl FlowLists {
             quantum: i64::from(config.quantum.max(1)),
             ways: config.ways.max(1) as usize,
             drop_batch: config.drop_batch.max(1),
-            room: Room::new(config.limit).within_bytes(memory),
+            room: config.room(),
             count: queues,
             payer: None,
             busy: Vec::new(),
         }
+    }
+
+    /// Goes on with these parameters. False if there would be other queues.
+    pub(crate) fn retune(&mut self, to: &FlowListsConfig) -> bool {
+        self.quantum = i64::from(to.quantum.max(1));
+        self.drop_batch = to.drop_batch.max(1);
+        self.room = to.room();
+        (self.count, self.ways) == (to.queues.max(1), to.ways.max(1) as usize)
     }
 
     /// From now on a queue's quantum is divided by the number of busy queues of its host, so that hosts get equal shares.

@@ -60,6 +60,11 @@ impl NicholsRing {
         }
     }
 
+    /// From now on a bin may send so many bytes in each round.
+    pub(crate) fn set_quantum(&mut self, quantum: u32) {
+        self.quantum = i64::from(quantum);
+    }
+
     /// A packet was put into `bin`.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "at most 2^32 bins")]

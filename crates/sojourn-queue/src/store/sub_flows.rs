@@ -145,6 +145,13 @@ impl SubFlows {
         }
     }
 
+    /// Goes on with these parameters. False if there would be other sub-flows.
+    pub(crate) fn retune(&mut self, to: &SfqConfig) -> bool {
+        (self.room, self.victim, self.fat_metric) = (Room::new(to.limit), to.victim, to.fat_metric);
+        self.ring.set_quantum(to.quantum);
+        (self.count, self.background) == (to.bins.max(1), to.background)
+    }
+
     /// The sub-flow of a packet.
     #[inline]
     pub(crate) const fn bin_of(&self, meta: &Meta) -> usize {

@@ -4,7 +4,7 @@
 
 mod cases;
 
-use cases::managers;
+pub(crate) use cases::managers;
 use proptest::prelude::*;
 use sojourn_base::{Bytes, Ecn, Instant, Meta, PacketHandle, Packets, Span};
 use sojourn_queue::{Backlog, ManagerConfig};

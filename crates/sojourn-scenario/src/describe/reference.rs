@@ -218,6 +218,7 @@ pub(super) fn describe(shape: &Shape) -> String {
                 .collect();
             format!("table of {}", names.join(" and "))
         }
+        Shape::Settings => "table of key paths and values".to_owned(),
         Shape::Explained(name, _) => (*name).to_owned(),
         Shape::Exactly(number) => format!("`{number}`"),
     }

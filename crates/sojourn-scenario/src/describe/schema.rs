@@ -177,6 +177,7 @@ fn value(shape: &Shape, key: &Key) -> Json {
         }
         Shape::List(inner) => json!({ "type": "array", "items": value(inner, key) }),
         Shape::Table(fields) => fields_of(fields),
+        Shape::Settings => json!({ "type": "object", "minProperties": 1 }),
         Shape::Explained(_, shapes) => {
             let shapes: Vec<Json> = shapes.iter().map(|shape| value(shape, key)).collect();
             json!({ "anyOf": shapes })

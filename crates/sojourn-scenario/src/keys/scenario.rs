@@ -8,14 +8,15 @@ use core::cmp::Ordering;
 use sojourn_base::{BitRate, Direction, PerDirection, Seed, Span};
 
 use crate::emulate::EmulateConfig;
+use crate::keys::change::{ChangeDraft, MOST_CHANGES};
 use crate::keys::load::{self, LoadDraft};
 use crate::keys::network::{self, HomeDraft};
 use crate::keys::traffic::{self, MOST_TRAFFIC, TrafficDraft};
-use crate::model::{DirectedLink, Home, RecordConfig, Scenario, SharedLink};
+use crate::model::{Change, DirectedLink, Home, RecordConfig, Scenario, SharedLink};
 use crate::reader::join;
 use crate::topology::{ACCESS, USUAL_PATH};
 use sojourn_keys::value::{Mismatch, Shape, Value};
-use sojourn_keys::{Content, Key, Parameter, Visitor, key};
+use sojourn_keys::{Content, ItemsOf, Key, Parameter, Visitor, key};
 use sojourn_link::GroupConfig;
 
 /// Version of the file format that is read and written.
@@ -36,6 +37,7 @@ pub(crate) struct Draft {
     pub(crate) traffic: Vec<TrafficDraft>,
     pub(crate) loads: Vec<LoadDraft>,
     pub(crate) homes: Vec<HomeDraft>,
+    pub(crate) changes: Vec<ChangeDraft>,
     pub(crate) record: RecordConfig,
     pub(crate) emulate: EmulateConfig,
     /// It is read for an emulation, which needs no traffic.
@@ -62,6 +64,7 @@ impl Default for Draft {
             traffic: Vec::new(),
             loads: Vec::new(),
             homes: Vec::new(),
+            changes: Vec::new(),
             record: RecordConfig::BASE,
             emulate: EmulateConfig::BASE,
             is_emulated: false,
@@ -85,6 +88,7 @@ impl Draft {
             traffic: scenario.traffic.iter().map(TrafficDraft::of).collect(),
             loads: Vec::new(),
             homes: scenario.homes.iter().map(HomeDraft::of).collect(),
+            changes: scenario.changes.iter().map(ChangeDraft::of).collect(),
             record: scenario.record,
             emulate: scenario.emulate.clone(),
             // One without traffic was read for an emulation, or is printed for one.
@@ -111,6 +115,13 @@ impl Draft {
             traffic: complete(home.traffic),
         });
         let homes = homes.collect();
+        let changes = self.changes.into_iter().filter_map(|change| {
+            Some(Change {
+                at: change.at,
+                set: change.set.0,
+                then: change.then?,
+            })
+        });
         Scenario {
             name: self.name,
             duration: self.duration,
@@ -123,6 +134,7 @@ impl Draft {
             path: self.path,
             traffic,
             homes,
+            changes: changes.collect(),
             record: self.record,
             emulate: self.emulate,
         }
@@ -263,6 +275,21 @@ impl Draft {
         load::show(load::LOADS, &mut self.loads, visitor);
         if has_homes || visitor.is_exhaustive() {
             network::homes_keys(&mut self.homes, visitor);
+        }
+        if !self.changes.is_empty() || visitor.has("change") || visitor.is_exhaustive() {
+            visitor.items(
+                key(
+                    "change",
+                    "keys that get other values in the course of a run",
+                    "chosen: none",
+                )
+                .most(MOST_CHANGES),
+                &mut ItemsOf {
+                    items: &mut self.changes,
+                    base: ChangeDraft::default,
+                    keys: ChangeDraft::keys,
+                },
+            );
         }
         let record = key("record", "what is written down", "chosen");
         self.record.show(record, visitor);

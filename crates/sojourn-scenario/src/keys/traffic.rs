@@ -47,6 +47,8 @@ parameters! {
         host: Option<String> = None, origin("chosen: one host").or("one"), if |it| it.host.is_some();
         /// name of the tunnel that its packets take: flow queueing sees all packets of a tunnel as one flow
         tunnel: Option<String> = None, origin("chosen: none").or("none"), if |it| it.tunnel.is_some();
+        /// whether its timers stand still, until a change says otherwise: no packet is sent and no transfer begun that waits for one; what is under way goes on
+        paused: bool = false, origin("chosen: it runs"), if |it| it.paused;
         /// which real packets are its own in an emulation; simulations do not look at it
         matching as "match": MatchConfig = MatchConfig::BASE, origin("chosen: none"), if |it| it.matching != MatchConfig::BASE;
     }
@@ -89,6 +91,7 @@ impl TrafficDraft {
             ports: traffic.ports,
             host: traffic.host.clone(),
             tunnel: traffic.tunnel.clone(),
+            paused: traffic.paused,
             matching: traffic.matching.unwrap_or(MatchConfig::BASE),
         }
     }
@@ -116,6 +119,7 @@ impl TrafficDraft {
             ports: self.ports,
             host: self.host,
             tunnel: self.tunnel,
+            paused: self.paused,
             matching: (self.matching != MatchConfig::BASE).then_some(self.matching),
         }
     }

@@ -33,8 +33,9 @@ pub(crate) mod reno;
 pub(crate) mod slow_start;
 
 use alloc::boxed::Box;
-use core::fmt::Debug;
-use sojourn_base::{BitRate, Bytes, Instant, Span};
+use sojourn_base::{BitRate, Bytes, Instant, Shown, Span};
+
+sojourn_base::shown!(dyn CongestionControl + '_);
 
 pub use any::AnyController;
 pub(crate) use control::WindowControl;
@@ -238,7 +239,7 @@ impl Requests {
 ///     }
 /// }
 /// ```
-pub trait CongestionControl: Debug + Send + Duplicate {
+pub trait CongestionControl: Shown + Send + Duplicate {
     /// What it needs besides what every controller gets.
     fn requests(&self) -> Requests {
         Requests::NONE
