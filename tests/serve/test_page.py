@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 from tests.serve.test_web_engine import GOLDEN, world
 
+from sojourn.engine import simulate
+from sojourn.scenario import load_scenario
 from sojourn.serve.lessons import ORDER
 
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
@@ -256,6 +258,61 @@ def test_many_moves_take_no_more_memory_and_the_last_one_is_shown(page: Any) -> 
     assert moved[1] <= 1.05 * moved[0]
     assert moved[2] is True
     assert moved[3] == "27 KB"
+
+
+def test_a_control_acts_from_the_cursor_on_and_the_file_says_so(page: Any, tmp_path: Path) -> None:
+    run(
+        page,
+        """
+        const title = "Change it while it runs";
+        [...document.querySelectorAll("details.later")].find((one) => one.textContent.startsWith(title)).open = true;
+        """,
+    )
+    wait(page, "document.querySelectorAll('input[name=live]').length === 2")
+    page.find_elements("css selector", "input[name=live]")[1].click()
+    text, told, fixed, left = run(
+        page,
+        """
+        const before = m.a.run.value, rate = "access.upstream.link.rate";
+        m.cursor.value = 20;
+        await m.change(m.a, rate, "4 Mb/s", true);
+        await m.change(m.a, rate, "5 Mb/s");
+        m.cursor.value = 40;
+        await m.change(m.a, "traffic.upload.app.lanes", "2");
+        const { PANELS } = await import(new URL("js/picture.js", location.href));
+        const goodput = (run) => PANELS.find(({ key }) => key === "goodput").curves(run)[1][0][1];
+        const [was, is] = [goodput(before), goodput(m.a.run.value)];
+        const share = is.length / 60;
+        if (was.slice(0, 20 * share).join() !== is.slice(0, 20 * share).join()) throw new Error("the past has changed");
+        if (is[Math.floor(38 * share)] > 5) throw new Error(`still ${is[Math.floor(38 * share)]} Mb/s`);
+        const [text, metrics] = [await m.text(m.a), m.a.run.value.metrics];
+        await m.change(m.a, "access.upstream.link.delay", "9 ms");
+        const fixed = m.problems.value.map(({ path, message }) => `${path} ${message}`);
+        await new Promise(requestAnimationFrame);
+        const items = [...document.querySelectorAll(".changes li")], told = items.map((one) => one.textContent);
+        items[0].querySelector("button").click();
+        await new Promise((resolve) => setTimeout(resolve, 300));
+        return [text, [told, metrics], fixed, document.querySelectorAll(".changes li").length];
+        """,
+    )
+    assert told[0] == [
+        "20 s: access.upstream.link.rate = 5 Mb/s Take back",
+        "40 s: traffic.upload.app.lanes = 2 Take back",
+    ]
+    assert fixed == [
+        "access.upstream.link.delay is fixed during a run; from the start it can be changed"
+    ]
+    assert left == 1
+    # The run that was seen is that of the file; without rows of series a page reckons the mean backlog otherwise.
+    file = tmp_path / "changed.toml"
+    file.write_text(text)
+    native = {
+        (subject, name): value
+        for subject, name, value, _ in simulate(load_scenario(file).compiled, 1).metrics()
+    }
+    for subject, name, value, _ in told[1]:
+        if value is not None:
+            assert native[subject, name] == pytest.approx(value, rel=1e-5), (subject, name)
 
 
 def test_each_of_twenty_seeds_is_a_dot(page: Any) -> None:

@@ -111,6 +111,8 @@ function Explore({ model, scenarios }) {
         ${a ? html`<${Player} model=${model} run=${a} />` : null}
         <${Pictures} model=${model} />
         ${a ? html`<${Readings} a=${a} b=${b} />` : null}
+        ${a ? html`<${Later} title="Change it while it runs" load=${() => import("./live.js").then(({ Live }) => Live)} model=${model}
+          side=${b && shown === "B" ? model.b : model.a} />` : null}
         ${a ? html`<${Later} title="Hear it" load=${() => import("./hear.js").then(({ Hear }) => Hear)} model=${model} />` : null}
         ${a ? html`<${Later} title="The same with other seeds" load=${() => import("./seeds.js").then(({ Seeds }) => Seeds)} model=${model} />` : null}
         <${Exports} model=${model} />

@@ -42,7 +42,8 @@ function Slider({ model, side, control }) {
 
 /** The sliders of a side, or those of some paths. */
 export function Controls({ model, side, only }) {
-  const found = side.controls.value.filter((control) => !only || only.includes(control.path));
+  const found = side.controls.value.filter((control) => !only || only.includes(control.path))
+    .map((control) => model.live.value?.shown(model, side, control) ?? control);
   const groups = [...new Set(found.map((control) => control.group))];
   return html`<section class="controls" aria-label=${`Settings of ${side.name}`}>
     ${groups.map((group) => html`<fieldset><legend>${group}</legend>

@@ -21,6 +21,7 @@ class Side {
     this.ghost = signal(null);
     this.controls = signal([]);
     this.known = signal(new Map()); // every value in force, by its path
+    this.canonical = "";
     this.engine = new WasmEngine();
   }
 }
@@ -36,6 +37,7 @@ export class Model {
     this.problems = signal([]);
     this.status = signal("The engine is being loaded.");
     this.version = signal("");
+    this.live = signal(null); // makes a setting act from the cursor on, see live.js
     this.undone = [];
     this.sides = [new Side("A")];
     this.sides[0].settings.value = a;
@@ -98,6 +100,10 @@ export class Model {
 
   /** Sets a key of a side; while `dragged`, the picture before stays as a ghost. */
   async change(side, path, value, dragged = false, keep = () => false) {
+    if (this.live.value && path !== "change") {
+      const setting = await this.live.value.setting(this, side, path, value, dragged);
+      return setting && this.change(side, "change", setting, dragged);
+    }
     if (!dragged) this.remember(side);
     // A new kind of manager or sender takes its keys with it, except those that the new one has, too.
     const said = Object.entries(side.settings.value).filter(([key]) => key !== path);
@@ -105,7 +111,7 @@ export class Model {
     const kept = said.filter((one) => below(one) && keep(one[0]));
     side.settings.value = { ...Object.fromEntries(said.filter((one) => !below(one))), [path]: value, ...Object.fromEntries(kept) };
     if (!dragged) await this.complete(side, path);
-    await this.simulate(side, dragged);
+    return this.simulate(side, dragged);
   }
 
   /** Gives a new kind the keys that it requires and that nobody has set: as the file has them, or as they are in force. */
@@ -224,6 +230,7 @@ export class Model {
         if (canonical) {
           side.controls.value = controls(this.sliders, canonical, message.scenario);
           side.known.value = values(canonical);
+          side.canonical = canonical;
         }
         this.problems.value = [];
         const speed = run.seconds / (run.took / 1000);
