@@ -53,7 +53,16 @@ fn a_manager_that_goes_on_with_its_own_parameters_does_as_before() {
     }
     fixed.sort_unstable();
     fixed.dedup();
-    assert_eq!(fixed, ["ack-priority", "cake", "docsis-dual-queue", "red", "sfq-ns2"]);
+    assert_eq!(
+        fixed,
+        [
+            "ack-priority",
+            "cake",
+            "docsis-dual-queue",
+            "red",
+            "sfq-ns2"
+        ]
+    );
 }
 
 #[test]
