@@ -117,6 +117,8 @@ pub(crate) struct FlowLists {
     ways: usize,
     drop_batch: u32,
     room: Room,
+    /// What is fixed: who makes a flow, and so which queue is whose.
+    fields: FlowFields,
     /// Number of queues.
     count: u32,
     /// The queue that paid for the last overflow.
@@ -146,6 +148,7 @@ impl FlowLists {
             ways: config.ways.max(1) as usize,
             drop_batch: config.drop_batch.max(1),
             room: config.room(),
+            fields: config.fields,
             count: queues,
             payer: None,
             busy: Vec::new(),
@@ -157,7 +160,8 @@ impl FlowLists {
         self.quantum = i64::from(to.quantum.max(1));
         self.drop_batch = to.drop_batch.max(1);
         self.room = to.room();
-        (self.count, self.ways) == (to.queues.max(1), to.ways.max(1) as usize)
+        let queues = (to.queues.max(1), to.ways.max(1) as usize);
+        (self.count, self.ways) == queues && self.fields == to.fields
     }
 
     /// From now on a queue's quantum is divided by the number of busy queues of its host, so that hosts get equal shares.

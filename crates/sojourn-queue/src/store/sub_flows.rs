@@ -125,6 +125,8 @@ pub(crate) struct SubFlows {
     count: u32,
     /// One bin more is for background traffic.
     background: bool,
+    /// What is fixed beside it.
+    fixed: (FlowFields, bool),
 }
 
 impl SubFlows {
@@ -142,6 +144,7 @@ impl SubFlows {
             last_fat: 0,
             count,
             background: config.background,
+            fixed: (config.fields, config.background_last),
         }
     }
 
@@ -150,6 +153,7 @@ impl SubFlows {
         (self.room, self.victim, self.fat_metric) = (Room::new(to.limit), to.victim, to.fat_metric);
         self.ring.set_quantum(to.quantum);
         (self.count, self.background) == (to.bins.max(1), to.background)
+            && self.fixed == (to.fields, to.background_last)
     }
 
     /// The sub-flow of a packet.
