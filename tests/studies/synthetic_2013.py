@@ -277,6 +277,7 @@ class Result:
 
     def __init__(self, world: World) -> None:
         self.reduced = "quick" if world.quick else ""
+        self.is_unfinished = False
         points = world.points()
         self.runs = pl.DataFrame(
             {

@@ -10,12 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
-
-import polars as pl
+from typing import TYPE_CHECKING
 
 from sojourn.declarations.answers import Declarations, Measure, Pool
 from sojourn.errors import Problem, nearest
 from sojourn.metrics import metrics
+
+if TYPE_CHECKING:
+    import polars as pl  # who counts points has no time to load it
 
 __all__ = ["of_summary", "pool_problems", "pooled_subjects", "with_pools"]
 
@@ -29,6 +31,8 @@ def with_pools(table: pl.DataFrame, pool: Pool | None) -> pl.DataFrame:
     """Return metrics with the rows of pools behind them: one number over homes for each run, metric and statistic."""
     if pool is None:
         return table
+    import polars as pl
+
     subject, value, unit = pl.col("subject"), pl.col("value"), pl.col("unit")
     names = [name for name in table["metric"].unique().drop_nulls() if _matches(name, pool.metrics)]
     is_pooled = subject.str.contains(NUMBERED) & value.is_finite() & pl.col("metric").is_in(names)
@@ -54,6 +58,8 @@ def of_summary(table: pl.DataFrame, own: Declarations) -> pl.DataFrame:
     """Return the metrics that a summary is made of: those of homes only where the study keeps or measures them."""
     if own.pool is None:
         return table
+    import polars as pl
+
     asked = {subject for measure in own.measures.values() for subject in _subjects(measure)}
     kept = [
         subject
