@@ -220,14 +220,11 @@ impl Records {
     /// Every recorded table, in the order of the schema.
     pub fn tables(&self) -> Vec<Table> {
         let mut tables = vec![self.datagram_table(), self.page_table()];
-        #[cfg(not(target_family = "wasm"))] // which no lesson shows; as below
-        {
-            if self.recorder.config.objects {
-                tables.push(self.object_table());
-            }
-            if self.recorder.config.chunks {
-                tables.push(self.chunk_table());
-            }
+        if self.recorder.config.objects {
+            tables.push(self.object_table());
+        }
+        if self.recorder.config.chunks {
+            tables.push(self.chunk_table());
         }
         tables.push(self.streaming_session_table());
         tables.push(self.live_second_table());
@@ -236,11 +233,11 @@ impl Records {
         if self.recorder.config.transfers {
             tables.push(self.transfer_table());
         }
-        #[cfg(not(target_family = "wasm"))]
+        if self.recorder.config.flows {
+            tables.push(self.flow_table());
+        }
+        #[cfg(not(target_family = "wasm"))] // which no lesson shows
         {
-            if self.recorder.config.flows {
-                tables.push(self.flow_table());
-            }
             if self.recorder.config.losses {
                 tables.push(self.loss_table());
             }

@@ -34,7 +34,6 @@ impl Records {
         )
     }
 
-    #[cfg(not(target_family = "wasm"))]
     pub(super) fn object_table(&self) -> Table {
         let rows = &self.recorder.objects;
         let u32s = |value: fn(&Object) -> u32| ColumnData::U32(values(rows, value).collect());
@@ -61,7 +60,6 @@ impl Records {
         )
     }
 
-    #[cfg(not(target_family = "wasm"))]
     pub(super) fn chunk_table(&self) -> Table {
         let rows = &self.recorder.chunks;
         let u32s = |value: fn(&Chunk) -> u32| ColumnData::U32(values(rows, value).collect());

@@ -71,7 +71,6 @@ impl Records {
         )
     }
 
-    #[cfg(not(target_family = "wasm"))]
     pub(super) fn flow_table(&self) -> Table {
         let rows = &self.recorder.flows;
         let numbers = |value: fn(&FlowRow) -> Option<u32>| {
