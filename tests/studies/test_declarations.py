@@ -629,7 +629,7 @@ def test_no_name_of_a_published_study_stands_outside_its_folder() -> None:
         # Examples, studies by name, and pages and links, whose profiles have the names of their documents.
         if not any(
             word in line
-            for word in (">>>", "load(", "load_study(", '"kind": "web"', 'profile = "', " profile=")
+            for word in (">>>", "load(", "load_study(", '"profile": "', 'profile = "', " profile=")
         )
     ]
     assert found == []

@@ -71,7 +71,7 @@ export function Live({ model, side }) {
   return html`<fieldset class="choices"><legend>A control acts</legend>
       ${[[false, "from the start"], [true, `from now on: ${now(model).toFixed(1)} s`]].map(([isLive, label]) => html`<label><input type="radio"
         name="live" checked=${Boolean(model.live.value) === isLive} onChange=${() => act(isLive)} />${label}</label>`)}</fieldset>
-    <p>From now on, a control changes what happens behind the cursor; what was before stays. It is a line in the scenario, which
+    <p>From now on, a control changes what happens after the cursor; what was before it stays. It is a line in the scenario, which
       “TOML” takes away. Rates, buffers, what a queue manager decides by, lanes and pauses can change; the rest is fixed during a run.</p>
     <ul class="changes">${log.map((change) => html`<li>${change.at} s: ${Object.entries(change.set).map(([path, value]) =>
       `${path} = ${value.replaceAll('"', "")}`).join(", ")} <button type="button" onClick=${() => takeBack(change)}>Take back</button></li>`)}</ul>`;
