@@ -7,7 +7,7 @@ use sojourn_keys::value::Mismatch;
 
 use crate::keys::change::ChangeDraft;
 use crate::keys::scenario::Draft;
-use crate::model::Scenario;
+use crate::model::{DirectedLink, Scenario};
 use crate::problem::Problem;
 use crate::reader::{Notes, join};
 use crate::tree;
@@ -132,6 +132,7 @@ fn is_reached(before: &Scenario, then: &Scenario) -> bool {
     let mut links = links.into_iter();
     is.links_mut(|_, link| {
         if let Some(from) = links.next()
+            && !has_rules(&from)
             && from.link.may_become(&link.link, &from.conditions)
         {
             link.link = from.link;
@@ -155,4 +156,16 @@ fn is_reached(before: &Scenario, then: &Scenario) -> bool {
         }
     }
     is.into_scenario() == *before
+}
+
+/// Whether packets are sorted in front of a link. Such a link keeps its parameters: a change would have to say which of
+/// its service flows it is about.
+#[cfg(not(target_family = "wasm"))]
+fn has_rules(link: &DirectedLink) -> bool {
+    !link.flows.is_empty()
+}
+
+#[cfg(target_family = "wasm")]
+const fn has_rules(_: &DirectedLink) -> bool {
+    false
 }
