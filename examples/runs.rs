@@ -26,10 +26,7 @@ fn packet_hops(scenario: &Path) -> u64 {
 #[test]
 fn a_kind_from_outside_runs_and_its_key_counts() {
     let name = env!("CARGO_PKG_NAME");
-    let &(_, before, after) = CHANGES
-        .iter()
-        .find(|(example, ..)| *example == name)
-        .expect("a line for each example");
+    let &(_, before, after) = CHANGES.iter().find(|(example, ..)| *example == name).expect("a line for each example");
     let scenario = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenario.toml");
     let text = std::fs::read_to_string(&scenario).expect("readable");
     assert!(text.contains(before));

@@ -8,9 +8,7 @@ from hypothesis import HealthCheck, settings
 from support import CommandLine
 
 # A busy machine is slow; that says nothing about the code.
-settings.register_profile(
-    "repository", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
-)
+settings.register_profile("repository", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
 settings.load_profile("repository")
 
 

@@ -147,10 +147,7 @@ def test_uses_are_read_and_refused() -> None:
 
 
 def test_what_a_run_costs_follows_the_formulas() -> None:
-    users = {
-        user.name: user
-        for user in users_of(Scenario.parse(DUMBBELL).document, {"call": 1.0, "bulk": 1.0})
-    }
+    users = {user.name: user for user in users_of(Scenario.parse(DUMBBELL).document, {"call": 1.0, "bulk": 1.0})}
     call = users["call"].loss({"call.missed": 3.0, "call.delay_up": 20.0}, 20.0)
     assert call == pytest.approx(math.log(4) + math.log(2))
     assert users["call"].loss({"call.missed": 0.0, "call.delay_up": 9.0}, 20.0) == 0.0
@@ -161,9 +158,7 @@ def test_what_a_run_costs_follows_the_formulas() -> None:
 def test_every_line_and_household_is_a_scenario_that_a_router_can_stand_before(line: str) -> None:
     for household in HOUSEHOLDS:
         uses = read_uses("call,game,web")
-        text = line_scenario(
-            line, "20 Mb/s", "200 Mb/s", rtt="25 ms", uses=uses, household=household
-        )
+        text = line_scenario(line, "20 Mb/s", "200 Mb/s", rtt="25 ms", uses=uses, household=household)
         assert check_scenario(text) == []
         asked = Line(Scenario.parse(text))
         for arm in (Arm("router", "cake", 0.93, 0.9), Arm("router", "pie", 0.93, 0.9, 1), AS_IS):
@@ -241,9 +236,7 @@ def read_uci(text: str) -> dict[str, str]:
 @pytest.mark.parametrize("line", LINES)
 def test_lines_to_paste_are_read_by_parsers_of_their_own(line: str, kind: str) -> None:
     # Acceptance (f).
-    text = line_scenario(
-        line, "20 Mb/s", "200 Mb/s", rtt="25 ms", uses={"game": 1.0}, household="worst"
-    )
+    text = line_scenario(line, "20 Mb/s", "200 Mb/s", rtt="25 ms", uses={"game": 1.0}, household="worst")
     asked = Line(Scenario.parse(text))
     blocks = blocks_of(asked, Arm("router", kind, 0.93, 0.86), "sojourn advise\n; rm", "2026-11-25")
     assert set(blocks) == {"tc", "uci", *(["autorate"] if line == "lte" else [])}
@@ -264,9 +257,7 @@ def test_tlvs_are_the_octets_of_the_vectors_and_decode_to_the_same() -> None:
     assert "23 06 02 04 00 00 c3 50" in octets("buffer_control = { target = 50000 }")
     assert "28 03 02 01 0f" in octets("aqm = { classic_latency_target = 15 }")
     assert "28 03 01 01 01" in octets("aqm = { disable = 1 }")
-    text = line_scenario(
-        "docsis31", "20 Mb/s", "200 Mb/s", rtt="25 ms", uses={"game": 1.0}, household="worst"
-    )
+    text = line_scenario("docsis31", "20 Mb/s", "200 Mb/s", rtt="25 ms", uses={"game": 1.0}, household="worst")
     asked = Line(Scenario.parse(text))
     for arm in operator_arms(is_docsis31=True):
         block = blocks_of(asked, arm, "sojourn advise", "2026-11-25")["docsis"]
@@ -279,9 +270,7 @@ def test_tlvs_are_the_octets_of_the_vectors_and_decode_to_the_same() -> None:
 def test_rates_of_cake_autorate_follow_its_rule() -> None:
     # D9.
     def told(average_ms: float, *, bloated: bool, loaded: bool) -> int:
-        rate = autorate_next(
-            20_000, average_ms, is_bloated=bloated, is_loaded=loaded, base_kbps=15_000
-        )
+        rate = autorate_next(20_000, average_ms, is_bloated=bloated, is_loaded=loaded, base_kbps=15_000)
         return round(rate)
 
     assert told(45, bloated=True, loaded=True) == 17_400
@@ -305,9 +294,7 @@ def test_a_line_that_varies_gets_lines_for_cake_autorate() -> None:
     blocks = blocks_of(asked, Arm("router", "cake", 0.9, 0.9), "sojourn advise", "2026-11-25")
     assert set(blocks) == {"tc", "uci", "autorate"}
     lines = dict(line.split("=") for line in blocks["autorate"].splitlines() if "=" in line)
-    assert (
-        2500 < int(lines["min_ul_shaper_rate_kbps"]) < int(lines["max_ul_shaper_rate_kbps"]) < 3300
-    )
+    assert 2500 < int(lines["min_ul_shaper_rate_kbps"]) < int(lines["max_ul_shaper_rate_kbps"]) < 3300
     assert lines["base_dl_shaper_rate_kbps"] == "93000"
 
 
@@ -394,15 +381,11 @@ def test_a_measured_line_is_asked_for_all_that_it_may_be(tmp_path: Path) -> None
     upload = next((Path(__file__).parent / "field" / "files").glob("tcp_upload*96KB_rep_1*"))
     calibrate([upload], "ethernet", runs=400, jobs=2).write(tmp_path / "line")
     store = Store(tmp_path / "store")
-    found = advise(
-        measured=tmp_path / "line", uses="call", screen_s=3.0, budget_s=2.0, store=store, jobs=2
-    )
+    found = advise(measured=tmp_path / "line", uses="call", screen_s=3.0, budget_s=2.0, store=store, jobs=2)
     assert found.sentence.startswith("Set ")
     assert found.line.rates_mbps["upstream"] == pytest.approx(5.0, rel=0.08)
     assert any("another of 20 lines" in text for text in found.assumed)
-    lines = measured_line(
-        [tmp_path / "line"], None, rtt=None, uses={"call": 1.0}, household="quiet", jobs=1
-    )
+    lines = measured_line([tmp_path / "line"], None, rtt=None, uses={"call": 1.0}, household="quiet", jobs=1)
     assert len(lines.members) == 20
     assert 0.8 < lines.slower["upstream"] <= 1.0
     rates = {one.router_mbps(Arm("router", "cake", 0.9, 0.9), "upstream") for one in lines.members}
@@ -435,9 +418,7 @@ def test_a_cable_line_that_was_measured_both_ways_can_be_asked_for(tmp_path: Pat
 
 
 def test_a_slower_line_has_its_cliff_sooner() -> None:
-    cliff = find_cliff(
-        "upstream", "IP", (0.8, 0.89, 0.98), lambda shares: [7.0 + 90 * (s > 0.955) for s in shares]
-    )
+    cliff = find_cliff("upstream", "IP", (0.8, 0.89, 0.98), lambda shares: [7.0 + 90 * (s > 0.955) for s in shares])
     slow = cliff.scaled(0.95)
     assert cliff.edge == 0.96
     assert slow.edge == pytest.approx(0.912)
@@ -470,13 +451,9 @@ def test_questions_without_sense_are_refused_in_a_sentence(
     assert "Traceback" not in done.stderr
 
 
-def test_the_command_says_the_answer_first_and_writes_the_page(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_the_command_says_the_answer_first_and_writes_the_page(sojourn: CommandLine, tmp_path: Path) -> None:
     (tmp_path / "home.toml").write_text(DUMBBELL)
-    done = sojourn(
-        "advise", "home.toml", "--for", "call", "--can", "modem", "--budget", "4", "--out", "page"
-    )
+    done = sojourn("advise", "home.toml", "--for", "call", "--can", "modem", "--budget", "4", "--out", "page")
     assert done.status == 0, done.stderr
     first = done.stdout.splitlines()[0]
     assert first.startswith("Set ")

@@ -41,9 +41,7 @@ def test_what_looks_worse_is_not_taken_because_the_time_was_up() -> None:
     assert near_best(found, arms, 0.05) == [arms[0], arms[2]]
 
 
-def test_every_setting_is_run_beside_what_is_advised(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> None:
+def test_every_setting_is_run_beside_what_is_advised(tmp_path_factory: pytest.TempPathFactory) -> None:
     store = Store(tmp_path_factory.mktemp("fleet"))
     told: list[str] = []
     fleet = check_fleet(
@@ -60,10 +58,7 @@ def test_every_setting_is_run_beside_what_is_advised(
     )
     (one,) = fleet.judged
     assert one.advised.who == "router"
-    assert one.settings in (
-        17,
-        18,
-    )  # 4 managers with 2 shares each way, as it is, and what is advised
+    assert one.settings in (17, 18)  # 4 managers with 2 shares each way, as it is, and what is advised
     assert one.seeds == 2
     assert 0 <= one.regret < 1
     assert 1 <= one.equals <= one.settings

@@ -35,9 +35,7 @@ def in_c(rust: str) -> str:
     rust = rust.strip()
     if array := re.fullmatch(r"\[(\w+); (\d+)\]", rust):
         return f"{in_c(array[1])}[{array[2]}]"
-    if function := re.fullmatch(
-        r"Option<\s*unsafe extern \"C\" fn\((.*?)\)(?: -> (\w+))?,?\s*>", rust, re.DOTALL
-    ):
+    if function := re.fullmatch(r"Option<\s*unsafe extern \"C\" fn\((.*?)\)(?: -> (\w+))?,?\s*>", rust, re.DOTALL):
         return f"{in_c(function[2]) if function[2] else 'void'}(*)({parameters_in_c(function[1])})"
     if rust.startswith("*const "):
         return f"const {in_c(rust[7:])}*"
@@ -62,9 +60,7 @@ def normal(c: str) -> str:
 def functions_of_rust() -> set[str]:
     source = (CRATE / "src" / "lib.rs").read_text()
     declared = re.findall(
-        r"#\[unsafe\(no_mangle\)\]\s*pub (?:unsafe )?extern \"C\" fn (\w+)\((.*?)\)(?: -> (\w+))? \{",
-        source,
-        re.DOTALL,
+        r"#\[unsafe\(no_mangle\)\]\s*pub (?:unsafe )?extern \"C\" fn (\w+)\((.*?)\)(?: -> (\w+))? \{", source, re.DOTALL
     )
     return {
         normal(f"{in_c(answer) if answer else 'void'} {name}({parameters_in_c(parameters)})")
@@ -82,14 +78,8 @@ def functions_of_c() -> set[str]:
 def structs_of_rust() -> dict[str, list[str]]:
     source = re.sub(r"///[^\n]*", "", (CRATE / "src" / "types.rs").read_text())
     found = re.findall(r"pub struct (\w+) \{(.*?)\n\}", source, re.DOTALL)
-    fields = {
-        name: re.findall(r"pub (\w+):\s+(.*?),\s*(?=pub |$)", body, re.DOTALL)
-        for name, body in found
-    }
-    return {
-        name: [normal(f"{in_c(kind)} {field}") for field, kind in listed]
-        for name, listed in fields.items()
-    }
+    fields = {name: re.findall(r"pub (\w+):\s+(.*?),\s*(?=pub |$)", body, re.DOTALL) for name, body in found}
+    return {name: [normal(f"{in_c(kind)} {field}") for field, kind in listed] for name, listed in fields.items()}
 
 
 def structs_of_c() -> dict[str, list[str]]:
@@ -135,22 +125,11 @@ def replay(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert done.returncode == 0, done.stderr
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     program = tmp_path_factory.mktemp("c") / "replay"
-    command = [
-        compiler,
-        "-std=c11",
-        "-Wall",
-        "-Wextra",
-        "-Werror",
-        "-O1",
-        "-g",
-        f"-I{HEADER.parent}",
-    ]
+    command = [compiler, "-std=c11", "-Wall", "-Wextra", "-Werror", "-O1", "-g", f"-I{HEADER.parent}"]
     command += ["-o", str(program), str(PROGRAM), str(target / "debug" / "libsojourn_queue.a")]
     libraries = ["-lpthread", "-ldl", "-lm"]
     sanitisers = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-    if subprocess.run(
-        [*command, *sanitisers, *libraries], capture_output=True, check=False
-    ).returncode:
+    if subprocess.run([*command, *sanitisers, *libraries], capture_output=True, check=False).returncode:
         subprocess.run([*command, *libraries], check=True)
     return program
 

@@ -15,13 +15,7 @@ from sojourn.calibration.calibrate import calibrated, disagree
 from sojourn.calibration.check import check
 from sojourn.calibration.choices import bounds_of, families_of
 from sojourn.calibration.fit import Posterior, interval
-from sojourn.calibration.inversion import (
-    buffer_bytes,
-    knee_of,
-    offload_units,
-    scales_with_rate,
-    weighted_mbps,
-)
+from sojourn.calibration.inversion import buffer_bytes, knee_of, offload_units, scales_with_rate, weighted_mbps
 from sojourn.calibration.line import ACCESSES, FAMILIES, Access, Guess, unknowns_of
 from sojourn.calibration.line_text import scenario_text
 from sojourn.calibration.measurement import Load, Seen, read_measurements
@@ -57,22 +51,13 @@ def upload(name: str) -> Path:
 def test_the_rate_weighs_samples_by_how_long_they_stand() -> None:
     # A3: 96 KB, repetition 1: 4.727 weighted; the mean over the grid says 5.057 and that of the samples 5.249.
     rates = read_series(upload("96KB_rep_1")).rates[0]
-    assert weighted_mbps(rates.ends_s, rates.lasted_s, rates.carried, 5.0 + 2.0) == pytest.approx(
-        4.727, abs=0.01
-    )
+    assert weighted_mbps(rates.ends_s, rates.lasted_s, rates.carried, 5.0 + 2.0) == pytest.approx(4.727, abs=0.01)
     assert float(np.mean(8e-6 * rates.carried / rates.lasted_s)) == pytest.approx(5.249, abs=0.1)
 
 
 def test_a_buffer_is_what_its_second_largest_delay_says_and_a_little_more() -> None:
     # A5: 0.97 at 32 packets, 0.98 at 65.
-    for delay, size in (
-        (73.7, 46.4),
-        (106.0, 66.7),
-        (73.5, 46.2),
-        (154, 95.9),
-        (146, 90.9),
-        (136, 84.7),
-    ):
+    for delay, size in ((73.7, 46.4), (106.0, 66.7), (73.5, 46.2), (154, 95.9), (146, 90.9), (136, 84.7)):
         assert buffer_bytes(delay, 5.0) / 1024 == pytest.approx(size, rel=0.01)
 
 
@@ -93,14 +78,8 @@ def test_a_delay_in_bytes_follows_the_rate_and_one_in_time_does_not() -> None:
 
 def test_a_spread_of_delay_may_be_one_unit_of_offload() -> None:
     # A9: 20.67 and 25.01 ms at 20 Mb/s.
-    assert offload_units(20.67, 0.0, 20.0) == (
-        pytest.approx(57_417, rel=1e-3),
-        pytest.approx(0.84, abs=0.01),
-    )
-    assert offload_units(25.01, 0.0, 20.0) == (
-        pytest.approx(69_472, rel=1e-3),
-        pytest.approx(1.02, abs=0.01),
-    )
+    assert offload_units(20.67, 0.0, 20.0) == (pytest.approx(57_417, rel=1e-3), pytest.approx(0.84, abs=0.01))
+    assert offload_units(25.01, 0.0, 20.0) == (pytest.approx(69_472, rel=1e-3), pytest.approx(1.02, abs=0.01))
 
 
 # Real files
@@ -139,9 +118,7 @@ def test_files_made_in_the_same_way_are_put_together() -> None:
 # A file that a known line has made
 
 
-def flent_of(
-    tmp_path: Path, values: dict[str, float], family: str = "drop-tail", seed: int = 7
-) -> Path:
+def flent_of(tmp_path: Path, values: dict[str, float], family: str = "drop-tail", seed: int = 7) -> Path:
     """Write what Flent would have written of a line."""
     records = simulate_draw(ETHERNET, LOAD, GUESS, Draw(family, values, seed))
     series = series_of(records, LOAD)
@@ -160,9 +137,7 @@ def flent_of(
             ],
             "TCP upload": [
                 {"t": epoch + end, "dur": lasted, "val": 8e-6 * carried / lasted}
-                for end, lasted, carried in zip(
-                    rates.ends_s, rates.lasted_s, rates.carried, strict=True
-                )
+                for end, lasted, carried in zip(rates.ends_s, rates.lasted_s, rates.carried, strict=True)
             ],
         },
         "metadata": {
@@ -173,10 +148,7 @@ def flent_of(
             "TOTAL_LENGTH": LOAD.length_s + 2 * LOAD.lead_s,
             "STEP_SIZE": 0.2,
             "SERIES_META": {
-                "TCP upload": {
-                    "TCPI_TOTAL_RETRANS": int(rates.retransmitted or 0),
-                    "CONG_CONTROL": "cubic",
-                }
+                "TCP upload": {"TCPI_TOTAL_RETRANS": int(rates.retransmitted or 0), "CONG_CONTROL": "cubic"}
             },
         },
     }
@@ -200,9 +172,7 @@ def test_a_run_and_its_file_have_the_same_statistics(tmp_path: Path) -> None:
     assert np.isnan(through[NAMES.index("smoothed")])
 
 
-def test_a_known_line_is_found_and_the_same_bytes_come_from_any_number_of_threads(
-    tmp_path: Path,
-) -> None:
+def test_a_known_line_is_found_and_the_same_bytes_come_from_any_number_of_threads(tmp_path: Path) -> None:
     path = flent_of(tmp_path, TRUTH)
     found = [calibrated([path], "ethernet", "up", Choices(runs=400, jobs=jobs)) for jobs in (1, 3)]
     (side,) = found[0].sides
@@ -237,21 +207,10 @@ def test_a_known_line_is_found_and_the_same_bytes_come_from_any_number_of_thread
     assert manifest["files"][0]["name"] == "made.flent.gz"
 
 
-def test_the_command_prints_a_line_per_quantity_and_leaves_nothing_when_interrupted(
-    tmp_path: Path,
-) -> None:
+def test_the_command_prints_a_line_per_quantity_and_leaves_nothing_when_interrupted(tmp_path: Path) -> None:
     path = flent_of(tmp_path, {**TRUTH, "target": 5.0}, "flow queues")
     done = CommandLine(tmp_path)(
-        "calibrate",
-        path,
-        "--access",
-        "ethernet",
-        "--budget",
-        "400",
-        "--out",
-        "out",
-        "--fix",
-        "rate=5 Mb/s",
+        "calibrate", path, "--access", "ethernet", "--budget", "400", "--out", "out", "--fix", "rate=5 Mb/s"
     )
     assert done.status == 0, done.stderr
     lines = done.stdout.splitlines()
@@ -291,9 +250,7 @@ def test_a_line_that_was_measured_both_ways_has_a_queue_of_its_own_each_way(acce
     guess = Guess(20.0, 25.0, 100.0)
     ours = drawn(unknowns_of(access, up, guess), 1, 3, families=("drop-tail",))[0]
     theirs = drawn(unknowns_of(access, down, Guess(100.0, 25.0, 20.0)), 1, 4, families=("pie",))[0]
-    text = scenario_text(
-        access, up, guess, ours.family, ours.values, other_way=(theirs.family, theirs.values)
-    )
+    text = scenario_text(access, up, guess, ours.family, ours.values, other_way=(theirs.family, theirs.values))
     line = Scenario.parse(text).document["access"]
     assert line["upstream"]["queue"]["limit"] == f"{ours.values['buffer']:.0f} B"
     assert line["downstream"]["queue"]["kind"] == access.pie
@@ -321,10 +278,7 @@ def test_a_count_that_begins_while_a_loss_is_recovered_is_less_sure() -> None:
 
 def test_families_that_make_the_same_are_named_together() -> None:
     # Odds below three to one are no evidence.
-    for shares, alike in (
-        ([0.1, 0.41, 0.45, 0.04], ["pie", "codel"]),
-        ([0.79, 0.1, 0.07, 0.04], ["drop-tail"]),
-    ):
+    for shares, alike in (([0.1, 0.41, 0.45, 0.04], ["pie", "codel"]), ([0.79, 0.1, 0.07, 0.04], ["drop-tail"])):
         none = np.empty(0)
         found = Posterior(np.array(shares), none, np.empty((0, 0)), none).alike
         assert [FAMILIES[one] for one in found] == alike
@@ -338,16 +292,12 @@ def test_a_longer_table_begins_with_a_shorter_one() -> None:
     weights = np.array([one.weight for one in centred])
     logs = np.log([one.values["rate"] / 5.0 for one in centred])
     assert float(np.average(logs, weights=weights)) == pytest.approx(0.0, abs=0.03)
-    assert float(np.average(logs**2, weights=weights)) == pytest.approx(
-        np.log(1.3) ** 2 / 3, rel=0.3
-    )
+    assert float(np.average(logs**2, weights=weights)) == pytest.approx(np.log(1.3) ** 2 / 3, rel=0.3)
 
 
 def test_a_download_is_seen_by_its_receiver() -> None:
     load = Load("down", 1, 1.0, 6.0, 200.0, 84, "receiver", congestion="cubic")
-    text = scenario_text(
-        ETHERNET, load, Guess(8.0, 20.0, 5.0), "drop-tail", {**TRUTH, "rate": 8.0, "rtt": 20.0}
-    )
+    text = scenario_text(ETHERNET, load, Guess(8.0, 20.0, 5.0), "drop-tail", {**TRUTH, "rate": 8.0, "rtt": 20.0})
     seen = seen_in(simulate(Scenario.parse(text + RECORD).compiled, 1), load)
     reading = read_off(seen, load, ETHERNET)
     assert reading.rate_mbps == pytest.approx(8.0, rel=0.02)
@@ -461,10 +411,7 @@ def test_measurements_that_say_nothing_are_refused_in_a_sentence(tmp_path: Path)
     both["results"]["TCP download"] = both["results"]["TCP upload"]
     path = tmp_path / "both.flent"
     path.write_text(json.dumps(both), encoding="utf-8")
-    assert [(one.load.direction, one.load.beside) for one in read_measurements([path])] == [
-        ("up", 1),
-        ("down", 1),
-    ]
+    assert [(one.load.direction, one.load.beside) for one in read_measurements([path])] == [("up", 1), ("down", 1)]
     short = copy.deepcopy(good)
     short["raw_values"]["TCP upload"] = short["raw_values"]["TCP upload"][:6]
     assert "too short" in refused(tmp_path, short)
@@ -475,10 +422,7 @@ def test_tables_of_mixed_units_and_files_without_rates_are_refused(tmp_path: Pat
     mixed.write_text("time_s,rtt_ms,rtt_us\n0,1,1000\n", encoding="utf-8")
     with pytest.raises(UsageError, match="one table"):
         read_measurements([mixed])
-    rows = "".join(
-        f"{0.2 * number:.1f},{20 + number % 7},{'up' if number > 20 else 'none'}\n"
-        for number in range(80)
-    )
+    rows = "".join(f"{0.2 * number:.1f},{20 + number % 7},{'up' if number > 20 else 'none'}\n" for number in range(80))
     table = tmp_path / "pings.csv"
     table.write_text("time_s,rtt_ms,load\n" + rows, encoding="utf-8")
     with pytest.raises(UsageError, match="no rates"):
@@ -494,9 +438,7 @@ def test_tests_of_different_kinds_are_not_mixed(tmp_path: Path) -> None:
     different["metadata"]["SERIES_META"]["TCP upload"]["CONG_CONTROL"] = "bbr"
     other = tmp_path / "other.flent"
     other.write_text(json.dumps(different), encoding="utf-8")
-    with pytest.raises(
-        UsageError, match=r"of different kinds: 1 stream of cubic .*1 stream of bbr"
-    ):
+    with pytest.raises(UsageError, match=r"of different kinds: 1 stream of cubic .*1 stream of bbr"):
         read_measurements([upload("48KB_rep_1"), other])
 
 
@@ -513,13 +455,8 @@ def test_intervals_of_iperf3_are_read(tmp_path: Path) -> None:
         }
 
     document: dict[str, Any] = {
-        "start": {
-            "timestamp": {"timesecs": 1},
-            "test_start": {"protocol": "TCP", "num_streams": 2},
-        },
-        "intervals": [
-            {"streams": [interval_of(number, 5), interval_of(number, 7)]} for number in range(10)
-        ],
+        "start": {"timestamp": {"timesecs": 1}, "test_start": {"protocol": "TCP", "num_streams": 2}},
+        "intervals": [{"streams": [interval_of(number, 5), interval_of(number, 7)]} for number in range(10)],
         "end": {"sum_received": {"bits_per_second": 9.5e6}},
     }
     path = tmp_path / "iperf.json"
@@ -615,8 +552,6 @@ def test_choices_are_read_or_refused() -> None:
 
 def test_bounds_hold_draws() -> None:
     unknowns = unknowns_of(ETHERNET, LOAD, GUESS, priors={"buffer": (96_000.0, 96_000.0)})
-    table = make_table(
-        ETHERNET, LOAD, GUESS, unknowns, drawn(unknowns, 8, 1, families=("drop-tail",))
-    )
+    table = make_table(ETHERNET, LOAD, GUESS, unknowns, drawn(unknowns, 8, 1, families=("drop-tail",)))
     column = [one.name for one in unknowns].index("buffer")
     assert set(table.values[:, column]) == {96_000.0}

@@ -73,9 +73,7 @@ def write_pcap(path: Path, packets: list[Packet], port: int = 3478) -> Path:
 def packets_of(path: Path, interface: str = "", protocol: str = "udp") -> list[Packet]:
     """Return the packets of the first flow at an interface, from its first on."""
     capture = read_capture(path)
-    flows = [
-        flow for flow in capture.flows if flow.interface == interface and flow.protocol == protocol
-    ]
+    flows = [flow for flow in capture.flows if flow.interface == interface and flow.protocol == protocol]
     text = capture.content.extract(flows[0].place, False, "\n")
     found: list[Packet] = []
     at, rest = 0, (0, 0, 0)
@@ -114,9 +112,7 @@ def test_a_call_may_be_marked_and_is_not_thrown_out(sojourn: CommandLine, tmp_pa
     assert "192.168.0.2" not in page
 
 
-def test_a_video_may_not_be_marked_and_is_not_thrown_out_either(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_a_video_may_not_be_marked_and_is_not_thrown_out_either(sojourn: CommandLine, tmp_path: Path) -> None:
     path = write_pcap(tmp_path / "video.pcap", VIDEO)
     status, answer = judged(sojourn, str(path), "--load", "quiet")
     rows = verdicts(answer)
@@ -131,9 +127,7 @@ def test_a_video_may_not_be_marked_and_is_not_thrown_out_either(
     assert [bursts[mbps] for mbps in (10, 20, 50, 200)] == [4, 4, 5, 20]
 
 
-def test_what_breaks_the_rule_and_is_marked_all_the_same_fails_for_that(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_what_breaks_the_rule_and_is_marked_all_the_same_fails_for_that(sojourn: CommandLine, tmp_path: Path) -> None:
     marked = [(at, length, 45, 1) for at, length, _, _ in VIDEO]
     path = write_pcap(tmp_path / "marked.pcap", marked)
     status, answer = judged(sojourn, str(path), "--profile", "none")
@@ -145,50 +139,32 @@ def test_what_breaks_the_rule_and_is_marked_all_the_same_fails_for_that(
 def test_a_capture_sent_in_a_scenario_and_captured_again_is_the_same_with_the_same_verdict(
     sojourn: CommandLine, tmp_path: Path
 ) -> None:
-    packets = [
-        (at, 200 + number % 7, 45 if number % 3 else 0, number % 2)
-        for number, (at, *_) in enumerate(CALL)
-    ]
+    packets = [(at, 200 + number % 7, 45 if number % 3 else 0, number % 2) for number, (at, *_) in enumerate(CALL)]
     path = write_pcap(tmp_path / "call.pcap", packets)
     scenario = tmp_path / "scenario.toml"
     scenario.write_text(SCENARIO + BULK, encoding="utf-8")
-    done = sojourn(
-        "run",
-        str(scenario),
-        "--set",
-        f"traffic.call.app.packets=@{path}",
-        "--pcap",
-        str(tmp_path / "pcap"),
-    )
+    done = sojourn("run", str(scenario), "--set", f"traffic.call.app.packets=@{path}", "--pcap", str(tmp_path / "pcap"))
     assert done.status == 0, done.stderr
     written = tmp_path / "pcap" / "access-subscriber.pcapng"
     assert packets_of(written, "upstream-entered") == packets
     own = judged(sojourn, str(path), "--load", "quiet")
-    again = judged(
-        sojourn, str(written), "--flow", "udp and interface upstream-entered", "--load", "quiet"
-    )
+    again = judged(sojourn, str(written), "--flow", "udp and interface upstream-entered", "--load", "quiet")
     assert own[0] == again[0]
     assert verdicts(own[1]) == verdicts(again[1])
     # Behind the queue times are others, and packets are missing if it drops some.
     assert packets_of(tmp_path / "pcap" / "access-network.pcapng", "upstream-left") != packets
 
 
-def test_a_list_that_was_extracted_gives_the_run_of_the_capture(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_a_list_that_was_extracted_gives_the_run_of_the_capture(sojourn: CommandLine, tmp_path: Path) -> None:
     path = write_pcap(tmp_path / "call.pcap", CALL[:150])
     listed = tmp_path / "call.sjc"
     assert sojourn("capture", "extract", str(path), "--out", str(listed)).status == 0
-    texts = [
-        apply_settings(SCENARIO, [f"traffic.call.app.packets=@{file}"]) for file in (path, listed)
-    ]
+    texts = [apply_settings(SCENARIO, [f"traffic.call.app.packets=@{file}"]) for file in (path, listed)]
     assert texts[0] == texts[1]
 
 
 @pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
-def test_tshark_reads_what_a_run_writes_without_a_warning(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_tshark_reads_what_a_run_writes_without_a_warning(sojourn: CommandLine, tmp_path: Path) -> None:
     scenario = tmp_path / "scenario.toml"
     scenario.write_text(SCENARIO + BULK, encoding="utf-8")
     path = write_pcap(tmp_path / "call.pcap", CALL)
@@ -271,9 +247,7 @@ def test_a_qlog_validates_against_its_schema(sojourn: CommandLine, tmp_path: Pat
         assert told(data, rule_of(event)) != []
 
 
-def test_a_qlog_ascends_and_acknowledges_what_was_sent(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_a_qlog_ascends_and_acknowledges_what_was_sent(sojourn: CommandLine, tmp_path: Path) -> None:
     scenario = tmp_path / "scenario.toml"
     scenario.write_text(SCENARIO + BULK, encoding="utf-8")
     done = sojourn("run", str(scenario), "--qlog", str(tmp_path / "qlog"))
@@ -288,14 +262,8 @@ def test_a_qlog_ascends_and_acknowledges_what_was_sent(
         first, events = records[0], records[1:]
         assert first["file_schema"] == "urn:ietf:params:qlog:file:sequential"
         assert first["serialization_format"] == "application/qlog+json-seq"
-        assert first["trace"]["event_schemas"] == [
-            "urn:ietf:params:qlog:events:quic-07",
-            "tag:sojourn,2026:qlog:1",
-        ]
-        assert first["trace"]["common_fields"]["reference_time"] == {
-            "clock_type": "monotonic",
-            "epoch": "unknown",
-        }
+        assert first["trace"]["event_schemas"] == ["urn:ietf:params:qlog:events:quic-07", "tag:sojourn,2026:qlog:1"]
+        assert first["trace"]["common_fields"]["reference_time"] == {"clock_type": "monotonic", "epoch": "unknown"}
         assert all(one["time"] <= next_one["time"] for one, next_one in pairwise(events))
         sent, acknowledged = 0, 0
         for event in events:
@@ -312,9 +280,7 @@ def test_a_qlog_ascends_and_acknowledges_what_was_sent(
             assert acknowledged >= 138
 
 
-def test_captures_that_cannot_be_are_refused_in_a_sentence(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_captures_that_cannot_be_are_refused_in_a_sentence(sojourn: CommandLine, tmp_path: Path) -> None:
     whole = write_pcap(tmp_path / "call.pcap", CALL[:3]).read_bytes()
     for name, content, words in (
         ("empty", b"", "is empty"),
@@ -355,9 +321,7 @@ def test_filters_name_flows_by_number_or_words(tmp_path: Path) -> None:
 def test_two_wishes_that_exclude_one_another_are_told(sojourn: CommandLine, tmp_path: Path) -> None:
     scenario = tmp_path / "scenario.toml"
     scenario.write_text(SCENARIO, encoding="utf-8")
-    done = sojourn(
-        "run", str(scenario), "--pcap", str(tmp_path / "a"), "--out", str(tmp_path / "b")
-    )
+    done = sojourn("run", str(scenario), "--pcap", str(tmp_path / "a"), "--out", str(tmp_path / "b"))
     assert done.status == 2
     assert "--pcap and --out" in done.stderr
     (tmp_path / "c").mkdir()

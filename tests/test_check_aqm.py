@@ -13,17 +13,7 @@ import sojourn._engine as _engine
 from sojourn.aqm import golden
 from sojourn.aqm.page import place_in_band
 from sojourn.aqm.scenarios import CELLS, LEFT_OUT, buffer_packets, scenario_text
-from sojourn.aqm.suite import (
-    BAND,
-    MEASURES,
-    OWN,
-    Manager,
-    Measured,
-    Result,
-    characterise,
-    known_managers,
-    rows_of,
-)
+from sojourn.aqm.suite import BAND, MEASURES, OWN, Manager, Measured, Result, characterise, known_managers, rows_of
 from sojourn.bands import Band
 from sojourn.stats.estimate import Estimate
 from support import CommandLine
@@ -76,9 +66,7 @@ def test_a_plugin_in_python_is_judged_too(sojourn: CommandLine, tmp_path: Path) 
     assert (status, failed) == (1, ["CD2"])
 
 
-def test_golden_traces_are_rows_where_they_are_asked_for(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_golden_traces_are_rows_where_they_are_asked_for(sojourn: CommandLine, tmp_path: Path) -> None:
     assert told(sojourn, "codel", "--trace", "golden") == (
         0, [], "codel keeps all 14 rows of contract and law.",
     )  # fmt: skip
@@ -110,9 +98,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_of_a_plugin_fails_its_row_alone(
-    sojourn: CommandLine, tmp_path: Path, fault: str
-) -> None:
+def test_a_fault_of_a_plugin_fails_its_row_alone(sojourn: CommandLine, tmp_path: Path, fault: str) -> None:
     before, after, row = FAULTS[fault]
     assert before in FIFO
     write_plugin(tmp_path, FIFO.replace(before, after), "bad.py")
@@ -140,9 +126,7 @@ LIES = {
 
 
 @pytest.mark.parametrize("lie", LIES)
-def test_a_library_that_crashes_loops_or_lies_gives_its_row(
-    sojourn: CommandLine, tmp_path: Path, lie: str
-) -> None:
+def test_a_library_that_crashes_loops_or_lies_gives_its_row(sojourn: CommandLine, tmp_path: Path, lie: str) -> None:
     place, line, row, said = LIES[lie]
     compiled(tmp_path, IN_C, **{place: line})
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -163,9 +147,7 @@ def test_a_library_as_of_ours_keeps_every_row(sojourn: CommandLine, tmp_path: Pa
     assert told(sojourn, "--plugin", "libmine.so")[:2] == (0, [])
 
 
-def test_the_page_says_first_what_came_of_it_and_names_every_section(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_the_page_says_first_what_came_of_it_and_names_every_section(sojourn: CommandLine, tmp_path: Path) -> None:
     done = sojourn("check-aqm", "pie", "--quick", "--out", "out")
     assert done.status == 0, done.stderr
     page = (tmp_path / "out" / "report.html").read_text()
@@ -204,7 +186,9 @@ def test_what_cannot_be_asked_is_told_before_anything_runs(sojourn: CommandLine)
 
 def test_sections_of_the_document_are_shown_or_left_out_with_a_reason() -> None:
     """RFC 7928, the table of section 13, and the sections that it points to."""
-    asked = """3.1 4.3.2 4.4 4.5 4.6 5.1.1 5.1.2 5.2 5.3 5.4 6.2 7.2 8.2.2 8.2.3 8.2.4 8.2.5 8.2.6 8.3 9.1 9.2 10.2 11 12"""
+    asked = (
+        """3.1 4.3.2 4.4 4.5 4.6 5.1.1 5.1.2 5.2 5.3 5.4 6.2 7.2 8.2.2 8.2.3 8.2.4 8.2.5 8.2.6 8.3 9.1 9.2 10.2 11 12"""
+    )
     shown = {cell.section for cell in CELLS} | {section for section, _, _ in LEFT_OUT}
     assert set(asked.split()) == shown
 
@@ -233,10 +217,7 @@ def test_the_band_is_that_of_the_specification() -> None:
         ("C3", "docsis-pie", 0.983, 12.2),
     ):
         assert band[item, "utilisation"][name] == pytest.approx(utilisation, abs=0.06), (item, name)
-        assert band[item, "sojourn_mean"][name] == pytest.approx(mean_ms, rel=1 / 3, abs=3), (
-            item,
-            name,
-        )
+        assert band[item, "sojourn_mean"][name] == pytest.approx(mean_ms, rel=1 / 3, abs=3), (item, name)
 
 
 def test_every_scenario_has_a_band_of_all_its_measures() -> None:
@@ -263,9 +244,7 @@ def test_only_a_whole_interval_outside_stands_beside_the_band() -> None:
 def test_buffers_are_a_path_of_the_longest_round_trip() -> None:
     """Vector V-23 of RFC 7928's section 3.2: 467 packets at 560 ms, 834 at 100 Mb/s, 84 else."""
     found = {
-        cell.item: re.findall(
-            r"limit = \"(\d+) packets\"", scenario_text(cell, Manager("codel", "codel").queue(cell))
-        )
+        cell.item: re.findall(r"limit = \"(\d+) packets\"", scenario_text(cell, Manager("codel", "codel").queue(cell)))
         for cell in CELLS
     }
     assert (found["T1"][0], found["F1"][0], found["K1"][0]) == ("84", "467", "834")

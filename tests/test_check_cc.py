@@ -16,14 +16,7 @@ from sojourn.congestion.general.alone import jain
 from sojourn.congestion.general.managed import answered
 from sojourn.congestion.general.paths import LATEST_S
 from sojourn.congestion.scenario import Cell, Run, buffer_packets
-from sojourn.congestion.suite import (
-    BAND,
-    SUITES,
-    Controller,
-    chosen,
-    known_controllers,
-    stack_kinds,
-)
+from sojourn.congestion.suite import BAND, SUITES, Controller, chosen, known_controllers, stack_kinds
 from sojourn.stats.estimate import Estimate
 from support import CommandLine
 
@@ -39,9 +32,7 @@ Told = Callable[..., tuple[int, list[str], dict[str, Any]]]
 
 
 @pytest.fixture
-def told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Told:
+def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Told:
     """Return what runs scenarios once, in this process: status, rows that fail, and the whole answer."""
     monkeypatch.chdir(tmp_path)
 
@@ -62,12 +53,7 @@ def test_reno_and_cubic_keep_every_row(told: Told, stack: str) -> None:
     status, failed, answer = told(stack, "--only", CAN_FAIL)
     assert (status, failed) == (0, [])
     verdicts = {row["id"]: row["verdict"] for row in answer["controllers"][0]["rows"]}
-    assert {item for item, verdict in verdicts.items() if verdict == "pass"} == {
-        "G1",
-        "G6",
-        "G11",
-        "G15",
-    }
+    assert {item for item, verdict in verdicts.items() if verdict == "pass"} == {"G1", "G6", "G11", "G15"}
     assert answer["headline"].startswith(f"linux-{stack} keeps all 4 rows that can fail, and ")
 
 
@@ -116,9 +102,7 @@ def test_bbr_of_the_draft_keeps_all_of_its_cases(told: Told) -> None:
     assert rows == {f"B{number}": "pass" for number in range(1, 23)}
 
 
-def test_bbr_that_bears_a_fifth_of_losses_fails_exactly_the_cases_about_them(
-    told: Told,
-) -> None:
+def test_bbr_that_bears_a_fifth_of_losses_fails_exactly_the_cases_about_them(told: Told) -> None:
     of_states = ",".join(cell.item for cell in states.CELLS)
     mutant = ("bbr3", "--set", "controller.loss_threshold=0.2", "--only", of_states)
     # And that of `drain_rounds`, which is not set.
@@ -173,9 +157,7 @@ def test_several_controllers_stand_on_one_page(sojourn: CommandLine, tmp_path: P
     assert "1 of 2 rows fail, of 1 of 2 controllers: bbr1 G11." in page
 
 
-def test_what_cannot_be_asked_is_told_before_anything_runs(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_what_cannot_be_asked_is_told_before_anything_runs(capsys: pytest.CaptureFixture[str]) -> None:
     for arguments, said in (
         ((), "nothing to characterise"),
         (("cubik",), '"cubik" is no stack'),
@@ -200,12 +182,7 @@ def test_scenarios_are_those_of_the_document_and_of_its_kind() -> None:
         name: {cell.item[0] for _, cell in chosen(Controller(name), None, None, None)}
         for name in ("linux-reno", "bbr3", "prague", "scream")
     }
-    assert of == {
-        "linux-reno": {"G", "B"},
-        "bbr3": {"G", "B"},
-        "prague": {"G", "B", "L", "H"},
-        "scream": {"R"},
-    }
+    assert of == {"linux-reno": {"G", "B"}, "bbr3": {"G", "B"}, "prague": {"G", "B", "L", "H"}, "scream": {"R"}}
     assert len(chosen(Controller("bbr3"), ["bbr"], None, None)) == 22
 
 
@@ -217,9 +194,7 @@ def test_every_scenario_is_valid_and_what_others_printed_has_its_place() -> None
             both = cell if cell.moment is None else cell.at(3.25)
             assert ("3.25 s" in controller.scenario(both).canonical()) == bool(cell.moment)
     numbers = {cell.item: len(cell.numbers) for cell in heist.CELLS}
-    assert {
-        item: len(printed) for item, printed in heist.PRINTED.items()
-    }.items() <= numbers.items()
+    assert {item: len(printed) for item, printed in heist.PRINTED.items()}.items() <= numbers.items()
     assert set(numbers) - set(heist.PRINTED) == {"H1d"}  # "at least .99"
 
 
@@ -240,12 +215,7 @@ def test_the_band_has_every_number() -> None:
                     continue
                 known = band.values.get((cell.item, number.name), {})
                 assert set(known) <= set(BAND)
-                if number.name not in (
-                    "answered",
-                    "growth",
-                    "probes",
-                    "estimate",
-                ):  # which need marks, or a probe
+                if number.name not in ("answered", "growth", "probes", "estimate"):  # which need marks, or a probe
                     assert {"linux-reno", "linux-cubic"} <= set(known), (cell.item, number.name)
 
 
@@ -290,18 +260,13 @@ def test_marks_are_answered_if_the_window_falls_within_three_round_trips() -> No
     )
     times = [5_000_000 * n for n in range(1400)]
     sizes = [10.0 - sum(at >= second * 1e9 + 1e8 for second in (1, 2, 3)) for at in times]
-    windows = pl.DataFrame(
-        {"direction": ["upstream"] * len(times), "at_ns": times, "window_segments": sizes}
-    )
+    windows = pl.DataFrame({"direction": ["upstream"] * len(times), "at_ns": times, "window_segments": sizes})
     run = _run(traffic_series=series, connection_series=windows)
     assert answered(run) == 50.0
 
 
 def test_a_row_tells_the_worst_of_its_scenarios() -> None:
-    values = {
-        "G15a": {"down": Estimate(1.0), "up": Estimate(31.0)},
-        "G15c": {"recovery": Estimate(40.0)},
-    }
+    values = {"G15a": {"down": Estimate(1.0), "up": Estimate(31.0)}, "G15c": {"recovery": Estimate(40.0)}}
     rows = {row.item: row for row in rules.judged("general", values, known_controllers())}
     assert (rows["G15"].verdict, rows["G1"].verdict) == ("fail", "not judged")
     assert rows["G15"].found == "G15c, until 90 % of the rate: 40 s, and 1 more"
@@ -361,9 +326,7 @@ MUTANTS = {
 
 
 @pytest.mark.parametrize("mutant", MUTANTS)
-def test_a_plugin_with_a_fault_fails_exactly_its_rows(
-    told: Told, tmp_path: Path, mutant: str
-) -> None:
+def test_a_plugin_with_a_fault_fails_exactly_its_rows(told: Told, tmp_path: Path, mutant: str) -> None:
     before, after, only, rows = MUTANTS[mutant]
     assert before in RENO
     changed = plugin(tmp_path, RENO.replace(before, after))
@@ -372,10 +335,7 @@ def test_a_plugin_with_a_fault_fails_exactly_its_rows(
 
 def test_what_is_no_controller_is_told(told: Told, tmp_path: Path) -> None:
     for text, said in (
-        (
-            "class Other: pass",
-            "no such class; it needs one class with on_congestion_avoidance(self, acked, ack)",
-        ),
+        ("class Other: pass", "no such class; it needs one class with on_congestion_avoidance(self, acked, ack)"),
         (RENO + "raise ValueError('no')", "cannot be loaded: ValueError: no"),
     ):
         status, _, answer = told(*plugin(tmp_path, text), "--only", "G1c")

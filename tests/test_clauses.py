@@ -31,13 +31,10 @@ def test_the_documents_that_the_models_follow_are_there(clauses: ModuleType) -> 
     assert names >= {f"RFC {number}" for number in numbers}
 
 
-def test_a_renamed_function_and_a_lost_test_are_noticed(
-    clauses: ModuleType, tmp_path: Path
-) -> None:
+def test_a_renamed_function_and_a_lost_test_are_noticed(clauses: ModuleType, tmp_path: Path) -> None:
     (tmp_path / "specs").mkdir()
     (tmp_path / "law.rs").write_text(
-        "struct Law;\nimpl Law {\n    fn on_head() {}\n}\n#[test]\nfn it_holds() {}\n",
-        encoding="utf-8",
+        "struct Law;\nimpl Law {\n    fn on_head() {}\n}\n#[test]\nfn it_holds() {}\n", encoding="utf-8"
     )
     spec = tmp_path / "specs" / "rfc1.toml"
     text = (

@@ -11,14 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PUBLIC = (
-    "sojourn-base",
-    "sojourn-keys",
-    "sojourn-queue",
-    "sojourn-link",
-    "sojourn-transport",
-    "sojourn-queue-c",
-)
+PUBLIC = ("sojourn-base", "sojourn-keys", "sojourn-queue", "sojourn-link", "sojourn-transport", "sojourn-queue-c")
 """Crates that others may depend on, each after what it needs."""
 
 BARE = "wasm32-unknown-unknown"
@@ -30,9 +23,7 @@ pytestmark = pytest.mark.skipif(shutil.which("cargo") is None, reason="no cargo"
 def cargo(*arguments: str, cwd: Path, target: Path) -> "subprocess.CompletedProcess[str]":
     environment = os.environ | {"CARGO_TARGET_DIR": str(target), "CARGO_TERM_COLOR": "never"}
     command = ["cargo", *arguments, "--offline"]
-    return subprocess.run(
-        command, cwd=cwd, env=environment, capture_output=True, text=True, check=False
-    )
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture(scope="module")
@@ -40,9 +31,7 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with the unpacked packages of the public crates."""
     folder = tmp_path_factory.mktemp("packed")
     names = [word for name in PUBLIC for word in ("-p", name)]
-    done = cargo(
-        "package", *names, "--no-verify", "--allow-dirty", cwd=ROOT, target=folder / "target"
-    )
+    done = cargo("package", *names, "--no-verify", "--allow-dirty", cwd=ROOT, target=folder / "target")
     assert done.returncode == 0, done.stderr
     for name in PUBLIC:
         (package,) = (folder / "target" / "package").glob(f"{name}-[0-9]*.crate")
@@ -103,12 +92,8 @@ def test_each_host_with_a_queue_manager_in_it_works(example: str, tmp_path: Path
     assert HOSTS[example] in done.stdout
 
 
-def test_a_program_without_std_has_a_queue_manager_from_the_packed_files(
-    packed: Path, tmp_path: Path
-) -> None:
-    shutil.copytree(
-        ROOT / "examples" / "bare", tmp_path / "bare", ignore=shutil.ignore_patterns("target")
-    )
+def test_a_program_without_std_has_a_queue_manager_from_the_packed_files(packed: Path, tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "examples" / "bare", tmp_path / "bare", ignore=shutil.ignore_patterns("target"))
     program = tmp_path / "bare"
     manifest = (program / "Cargo.toml").read_text().replace("../../crates", str(packed))
     patches = "".join(f'{name} = {{ path = "{packed / name}" }}\n' for name in PUBLIC)
@@ -118,10 +103,7 @@ def test_a_program_without_std_has_a_queue_manager_from_the_packed_files(
     assert done.returncode == 0, done.stderr
     assert "1 passed" in done.stdout
     found = subprocess.run(
-        ["rustc", "--print", "target-libdir", "--target", BARE],
-        capture_output=True,
-        text=True,
-        check=True,
+        ["rustc", "--print", "target-libdir", "--target", BARE], capture_output=True, text=True, check=True
     )
     if not Path(found.stdout.strip()).is_dir():
         pytest.skip(f"{BARE} is not installed: that nothing asks for std was not tried")
@@ -129,9 +111,7 @@ def test_a_program_without_std_has_a_queue_manager_from_the_packed_files(
     for package in ("link", "transport"):
         manifest = (program / "Cargo.toml").read_text()
         line = f'sojourn-{package} = {{ path = "{packed / f"sojourn-{package}"}", default-features = false }}\n'
-        (program / "Cargo.toml").write_text(
-            manifest.replace("[dependencies]\n", f"[dependencies]\n{line}", 1)
-        )
+        (program / "Cargo.toml").write_text(manifest.replace("[dependencies]\n", f"[dependencies]\n{line}", 1))
         with (program / "src" / "lib.rs").open("a") as source:
             source.write(f"use sojourn_{package} as _;\n")
     build = ("rustc", "--quiet", "--lib", "--crate-type", "cdylib", "--target", BARE)

@@ -79,16 +79,12 @@ def test_the_tutorial_goes_from_an_idea_to_a_report(sojourn: CommandLine, tmp_pa
         if command[0] == "run" and "--report" not in command:
             assert_alike(done.stdout, next(printed))
         if command[0] == "compare":
-            assert re.search(
-                r" instead of drop-tail, limit 256 KB \(queue; means over rtt\): ", done.stdout
-            )
+            assert re.search(r" instead of drop-tail, limit 256 KB \(queue; means over rtt\): ", done.stdout)
     assert next(printed, None) is None
     for page in ("home/report.html", "queues/report.html", "answer.html"):
         assert (tmp_path / page).stat().st_size > 10_000
     (program,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "shape: (12, 5)" in done.stdout
 
@@ -121,9 +117,7 @@ def blocks_of(page: str) -> list[str]:
     return re.findall(r"```toml\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
 
 
-def test_who_follows_one_guide_after_the_other_gets_results(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_who_follows_one_guide_after_the_other_gets_results(sojourn: CommandLine, tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text("\n".join(blocks_of("docs/guides/write-a-scenario.md")))
     page = "docs/guides/write-a-study.md"
     buffers, managers, answers = blocks_of(page)
@@ -151,9 +145,7 @@ def test_who_follows_one_guide_after_the_other_gets_results(
     assert "could not be drawn" not in report
 
 
-def test_the_sweep_of_the_recipe_gives_a_summary_with_intervals(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_the_sweep_of_the_recipe_gives_a_summary_with_intervals(sojourn: CommandLine, tmp_path: Path) -> None:
     recipe = ROOT / "python" / "sojourn" / "recipes" / "codel-targets.toml"
     lines = [line for line in recipe.read_text().splitlines() if line]
     assert len(lines) <= 10
@@ -228,9 +220,7 @@ Control) and 3.1.2."""
 @pytest.mark.parametrize("study", RECIPES.values())
 def test_managers_compete_with_the_buffers_of_their_documents(study: str) -> None:
     points = load_study(study).points()
-    access = [
-        point.document["access"][way] for point in points for way in ("upstream", "downstream")
-    ]
+    access = [point.document["access"][way] for point in points for way in ("upstream", "downstream")]
     queues = [one["queue"] for one in access if isinstance(one["queue"], dict)]
     managed = [queue for queue in queues if queue["kind"] != "drop-tail" and "limit" in queue]
     for queue in managed:
@@ -259,9 +249,7 @@ def test_the_story_of_the_vendor_ends_with_the_sentence_that_its_page_prints(
     assert sentence.split("upload.")[0] in (tmp_path / "mine" / "report.html").read_text()
 
 
-def test_the_commands_for_plugins_work_as_the_guide_prints_them(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_the_commands_for_plugins_work_as_the_guide_prints_them(sojourn: CommandLine, tmp_path: Path) -> None:
     import shlex
 
     if shutil.which("cc") is None:
@@ -298,9 +286,7 @@ def test_the_commands_for_plugins_work_as_the_guide_prints_them(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("page", "study"), RECIPES.items())
-def test_the_commands_of_a_recipe_work(
-    sojourn: CommandLine, tmp_path: Path, page: str, study: str
-) -> None:
+def test_the_commands_of_a_recipe_work(sojourn: CommandLine, tmp_path: Path, page: str, study: str) -> None:
     shutil.copytree(ROOT / "scenarios", tmp_path / "scenarios")
     commands = commands_of(f"docs/recipes/{page}.md")
     if page == "vendor":
@@ -308,12 +294,7 @@ def test_the_commands_of_a_recipe_work(
     runs = [command for command in commands if command[:2] == ["study", "run"]]
     assert {command[2] for command in runs} == {study}
     # Uploads and downloads of the household behind a cable modem begin after 5 and 10 s; homes are measured from 5 s on.
-    longer = {
-        "low-latency": "12 s",
-        "plant-upgrades": "12 s",
-        "neighbourhood": "6 s",
-        "web-protocols": "6 s",
-    }
+    longer = {"low-latency": "12 s", "plant-upgrades": "12 s", "neighbourhood": "6 s", "web-protocols": "6 s"}
     duration = longer.get(page, "2 s")
     report = ""
     for command in commands:
@@ -343,9 +324,7 @@ def test_the_commands_of_a_recipe_work(
 
 
 @pytest.mark.slow
-def test_the_answers_that_recipes_print_are_those_of_their_studies(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_the_answers_that_recipes_print_are_those_of_their_studies(sojourn: CommandLine, tmp_path: Path) -> None:
     folder = ROOT / "docs" / "recipes"
     said = {page: " ".join((folder / f"{page}.md").read_text().split()) for page in RECIPES}
     said = {page: text.replace(" > ", " ") for page, text in said.items()}

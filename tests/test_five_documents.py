@@ -152,9 +152,7 @@ def test_a_listener_that_adapts_hears_what_a_fixed_one_throws_away() -> None:
     assert found["call", "mos_adaptive"] > found["call", "mos"]
 
 
-def test_the_delay_that_a_capture_tells_is_that_of_the_run(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_the_delay_that_a_capture_tells_is_that_of_the_run(sojourn: CommandLine, tmp_path: Path) -> None:
     scenario = tmp_path / "line.toml"
     scenario.write_text(line('{ kind = "drop-tail", limit = "100 kB" }', UPLOAD, "12 s"))
     told = sojourn("run", str(scenario), "--pcap", str(tmp_path / "c"), "--json")
@@ -168,9 +166,7 @@ def test_the_delay_that_a_capture_tells_is_that_of_the_run(
     # Downstream nothing waits: there and back is what waits upstream.
     for name, metric in (("p50", "delay_p50"), ("p95", "delay_p95")):
         shortest = truth["upload", "delay_min"]
-        assert found["quantiles_ms"][name] == pytest.approx(
-            truth["upload", metric] - shortest, rel=0.1
-        )
+        assert found["quantiles_ms"][name] == pytest.approx(truth["upload", metric] - shortest, rel=0.1)
     said = sojourn("capture", "delay", str(file)).stdout
     assert said.startswith("Half of the packets waited ")
     nobody = sojourn("capture", "delay", str(file), "--home", "10.9.9.9")

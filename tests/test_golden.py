@@ -28,10 +28,7 @@ def hash_column(column: pl.Series) -> str:
     else:
         wide = column if column.dtype == pl.Float64 else column.cast(pl.UInt64)
         octets = wide.fill_null(0).to_numpy().tobytes()
-        values = (
-            octets[8 * row : 8 * row + 8] if there else None
-            for row, there in enumerate(column.is_not_null())
-        )
+        values = (octets[8 * row : 8 * row + 8] if there else None for row, there in enumerate(column.is_not_null()))
     hasher = blake3()
     for value in values:
         hasher.update(b"\xff" * 8 if value is None else len(value).to_bytes(8, "little") + value)
@@ -40,11 +37,7 @@ def hash_column(column: pl.Series) -> str:
 
 @pytest.mark.parametrize("name", dict.fromkeys(line.split()[2] for line in GOLDEN.splitlines()))
 def test_the_installed_engine_gives_the_golden_results(name: str) -> None:
-    scenario = (
-        f"python/sojourn/published/{name}/scenarios/base.toml"
-        if name in STUDIES
-        else f"scenarios/{name}.toml"
-    )
+    scenario = f"python/sojourn/published/{name}/scenarios/base.toml" if name in STUDIES else f"scenarios/{name}.toml"
     settings = ["duration=20 s", *STUDIES.get(name, [])]
     finished = sojourn.run(load_scenario(ROOT / scenario, settings), seed=1)
     found = {

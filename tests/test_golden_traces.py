@@ -10,16 +10,7 @@ from pathlib import Path
 import pytest
 
 import sojourn._engine as _engine
-from sojourn.aqm.golden import (
-    COURSES,
-    FOLDER,
-    LARGEST,
-    RUNS,
-    golden_traces,
-    made_anew,
-    read_golden,
-    replay,
-)
+from sojourn.aqm.golden import COURSES, FOLDER, LARGEST, RUNS, golden_traces, made_anew, read_golden, replay
 from sojourn.errors import UsageError
 from sojourn.plugins import read_plugin
 from support import CommandLine
@@ -69,9 +60,7 @@ def test_one_changed_byte_in_any_line_of_outputs_is_found_and_named(name: str) -
     for place in outputs[:: len(outputs) // 60]:
         line = lines[place]
         last = line[-1]
-        other = {"-": "7", "9": "8"}.get(
-            last, "9" if last.isdigit() else "l" if last == "c" else ""
-        )
+        other = {"-": "7", "9": "8"}.get(last, "9" if last.isdigit() else "l" if last == "c" else "")
         changed = line[:-1] + other if other else line.replace("overlimit", "early")
         if changed == line or not other:
             changed = "< s -"
@@ -163,15 +152,7 @@ def test_a_recorded_trace_replays(sojourn: CommandLine) -> None:
     root = Path(__file__).parents[1]
     scenario = root / "scenarios" / "dumbbell-codel.toml"
     done = sojourn(
-        "golden",
-        "record",
-        str(scenario),
-        "--set",
-        "duration=2s",
-        "--direction",
-        "downstream",
-        "--out",
-        "mine.sjt.xz",
+        "golden", "record", str(scenario), "--set", "duration=2s", "--direction", "downstream", "--out", "mine.sjt.xz"
     )
     assert done.status == 0, done.stderr
     assert "packets" in done.stderr
@@ -185,23 +166,15 @@ NO_TRACES: dict[str, tuple[Callable[[], bytes], str]] = {
     "gzip, damaged": (lambda: b"\x1f\x8b\x08rubbish", "it is damaged"),
     "xz, cut": (lambda: lzma.compress(b"sojourn-trace 1\n")[:-9], "it is cut off"),
     "xz, damaged": (lambda: b"\xfd7zXZ\0rubbish", "it is damaged"),
-    "xz, huge": (
-        lambda: lzma.compress(b"\n" * (LARGEST + 1), preset=1),
-        "it unpacks to more than 64 MiB",
-    ),
+    "xz, huge": (lambda: lzma.compress(b"\n" * (LARGEST + 1), preset=1), "it unpacks to more than 64 MiB"),
     "gzip, huge": (lambda: gzip.compress(b"\n" * (LARGEST + 1)), "it unpacks to more than 64 MiB"),
-    "a manager of too many queues": (
-        lambda: b"sojourn-trace 1\n= manager fq-codel queues=4000000000\n",
-        "queues: ",
-    ),
+    "a manager of too many queues": (lambda: b"sojourn-trace 1\n= manager fq-codel queues=4000000000\n", "queues: "),
 }
 """Files that are no traces, made when they are wanted (gzip writes the time), and what is said of them."""
 
 
 @pytest.mark.parametrize("name", NO_TRACES)
-def test_a_file_that_is_no_trace_is_refused_in_a_sentence(
-    sojourn: CommandLine, tmp_path: Path, name: str
-) -> None:
+def test_a_file_that_is_no_trace_is_refused_in_a_sentence(sojourn: CommandLine, tmp_path: Path, name: str) -> None:
     content, said = NO_TRACES[name]
     (tmp_path / "x.sjt").write_bytes(content())
     done = sojourn("golden", "replay", "x.sjt")

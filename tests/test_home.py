@@ -51,16 +51,10 @@ queue = { kind = "drop-tail", limit = "250 ms" }
 
 def metrics(folder: Path, point: str) -> dict[tuple[int, str, str], float]:
     rows = StudyResult.load(folder).metrics.to_dicts()
-    return {
-        (row["seed"], row["subject"], row["metric"]): row["value"]
-        for row in rows
-        if row["point"] == point
-    }
+    return {(row["seed"], row["subject"], row["metric"]): row["value"] for row in rows if row["point"] == point}
 
 
-def test_a_home_is_the_study_that_one_would_write_by_hand(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_a_home_is_the_study_that_one_would_write_by_hand(sojourn: CommandLine, tmp_path: Path) -> None:
     asked = ("--down", "16", "--up", "4", "--access", "dsl", "--for", "game", "--uploads", "2")
     done = sojourn("home", *asked, "--explain", "--out", "asked", "--json")
     assert done.status == 0, done.stderr
@@ -82,9 +76,7 @@ def test_a_home_is_the_study_that_one_would_write_by_hand(
 
 
 @pytest.mark.parametrize("access", list(ACCESSES))
-def test_each_access_makes_a_valid_study_and_lines_that_can_be_encoded(
-    access: str, tmp_path: Path
-) -> None:
+def test_each_access_makes_a_valid_study_and_lines_that_can_be_encoded(access: str, tmp_path: Path) -> None:
     home = Household(access, 200.0, 20.0, ("game", "call", "web", "video"), 3)
     for name, text in study_files(home).items():
         (tmp_path / name).write_text(text, encoding="utf-8")

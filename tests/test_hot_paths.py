@@ -26,19 +26,13 @@ def flags(directory: Path, version: str, **environment: str) -> list[str]:
     shutil.copytree(ROOT / "tools", tools, ignore=shutil.ignore_patterns("__pycache__"))
     path = f"{bin_directory}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
-        [tools / "release-flags"],
-        env={"PATH": path, **environment},
-        capture_output=True,
-        text=True,
-        check=True,
+        [tools / "release-flags"], env={"PATH": path, **environment}, capture_output=True, text=True, check=True
     )
     printed = done.stdout.rstrip("\n")
     return printed.split("\x1f") if printed else []
 
 
-def test_the_pinned_compiler_is_told_what_was_noted_wherever_the_project_lies(
-    tmp_path: Path,
-) -> None:
+def test_the_pinned_compiler_is_told_what_was_noted_wherever_the_project_lies(tmp_path: Path) -> None:
     told = flags(tmp_path, PINNED, RUSTFLAGS="-Cforce-frame-pointers=yes -g")
     noted = tmp_path / "a place" / "tools" / f"hot-paths-{PINNED}.profdata"
     assert noted.is_file()
@@ -55,9 +49,7 @@ def test_a_build_says_what_was_noted_and_takes_no_other(tmp_path: Path) -> None:
     noted = tools / f"hot-paths-{PINNED}.profdata"
 
     def asked() -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [tools / "release-flags"], cwd=ROOT, capture_output=True, text=True, check=False
-        )
+        return subprocess.run([tools / "release-flags"], cwd=ROOT, capture_output=True, text=True, check=False)
 
     said = asked()
     assert said.returncode == 0
@@ -69,10 +61,6 @@ def test_a_build_says_what_was_noted_and_takes_no_other(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_what_is_watched_runs() -> None:
     done = subprocess.run(
-        [sys.executable, "tools/exercise-engine.py"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
+        [sys.executable, "tools/exercise-engine.py"], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr

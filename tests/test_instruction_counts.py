@@ -22,9 +22,7 @@ CACHEGRIND = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-o
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind counts the instructions")
 @pytest.mark.parametrize("world", sorted(COUNTS["instructions_per_packet_hop"]))
-def test_no_world_needs_more_instructions_than_it_did(
-    world: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_world_needs_more_instructions_than_it_did(world: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [str(ROOT / "tools" / "bench-speed"), *sys.path])
     # The start of Python is taken off, which takes that it is always the same.
     monkeypatch.setenv("PYTHONHASHSEED", "0")
@@ -32,9 +30,7 @@ def test_no_world_needs_more_instructions_than_it_did(
     monkeypatch.setattr(measuring, "INSTRUCTION_DURATIONS_S", tuple(COUNTS["durations_s"]))
     counted = measuring.count_instructions([world], CACHEGRIND)[world]
     known = COUNTS["instructions_per_packet_hop"][world]
-    assert counted <= known * (1 + COUNTS["tolerance"]), (
-        f"{counted:.0f} instructions per packet-hop, {known} are known"
-    )
+    assert counted <= known * (1 + COUNTS["tolerance"]), f"{counted:.0f} instructions per packet-hop, {known} are known"
 
 
 def test_every_bench_world_has_a_count() -> None:

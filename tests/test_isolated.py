@@ -17,23 +17,15 @@ def trap(directory: Path) -> None:
 def test_other_processes_import_nothing_from_the_current_directory(tmp_path: Path) -> None:
     trap(tmp_path)
     statements = "import json, random, numpy, sojourn.report.drawing_files; print('drawn')"
-    done = subprocess.run(
-        python_command(statements), cwd=tmp_path, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run(python_command(statements), cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "drawn\n"), done.stderr
 
 
-def test_the_module_run_by_name_imports_nothing_more_from_the_current_directory(
-    tmp_path: Path,
-) -> None:
+def test_the_module_run_by_name_imports_nothing_more_from_the_current_directory(tmp_path: Path) -> None:
     trap(tmp_path)
     (tmp_path / "sojourn.py").unlink()  # Python itself finds this one first
     done = subprocess.run(
-        [sys.executable, "-m", "sojourn", "study", "list"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
+        [sys.executable, "-m", "sojourn", "study", "list"], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     assert "white2012" in done.stdout

@@ -35,9 +35,7 @@ LAYERS = """
 """
 """Rooms from the top; those of one line do not know each other."""
 
-HEIGHTS = {
-    room: -depth for depth, line in enumerate(LAYERS.strip().splitlines()) for room in line.split()
-}
+HEIGHTS = {room: -depth for depth, line in enumerate(LAYERS.strip().splitlines()) for room in line.split()}
 
 
 def modules() -> dict[str, Path]:

@@ -5,16 +5,7 @@ from pathlib import Path
 import pytest
 
 from sojourn.errors import UsageError
-from sojourn.neighbourhood import (
-    HOURS,
-    Answer,
-    Crowd,
-    counts_of,
-    crowds_of,
-    scaled,
-    settings_of,
-    study_files,
-)
+from sojourn.neighbourhood import HOURS, Answer, Crowd, counts_of, crowds_of, scaled, settings_of, study_files
 from support import CommandLine
 
 SCENARIO = Path(__file__).parents[1] / "scenarios" / "neighbourhood.toml"
@@ -85,12 +76,7 @@ def test_channels_downstream_are_told_of_if_homes_share_them() -> None:
     shared = text.replace("docsis31-downstream", "docsis31-group-downstream")
     assert "group/downstream" not in study_files(text, 100)["study.toml"]
     assert "group/downstream" in study_files(shared, 100)["study.toml"]
-    numbers = {
-        "channel_use": 40.0,
-        "calls_over_50ms": 0.0,
-        "calls_p99_median": 4.0,
-        "full_maps": 9.0,
-    }
+    numbers = {"channel_use": 40.0, "calls_over_50ms": 0.0, "calls_p99_median": 4.0, "full_maps": 9.0}
     both = {**numbers, "calls_p99_worst": 5.0, "channel_use/downstream": 61.0}
     (found,) = crowds_of({100: {**both, "calls_p99_worst/downstream": 7.0}})
     assert (found.down_use, found.down_worst_ms) == (61, 7)
@@ -103,9 +89,7 @@ def test_a_file_without_homes_or_calls_is_refused_in_a_sentence() -> None:
         crowds_of({100: {"channel_use": 40.0}})
 
 
-def test_the_command_says_when_to_split_and_writes_a_page(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_the_command_says_when_to_split_and_writes_a_page(sojourn: CommandLine, tmp_path: Path) -> None:
     # Calls go both ways, over 10 Mb/s downstream.
     text = SCENARIO.read_text(encoding="utf-8")
     text = text.replace("docsis31-downstream", "docsis31-group-downstream")
@@ -131,9 +115,7 @@ def test_the_command_says_when_to_split_and_writes_a_page(
     # The channel is full, although calls come through.
     assert answer["split_at"] == 80
     assert answer["crowds"][-1]["spoilt"] == 0
-    assert answer["sentence"].startswith(
-        "Split at 80 homes, or before: with 80, 100 % of MAPs have no"
-    )
+    assert answer["sentence"].startswith("Split at 80 homes, or before: with 80, 100 % of MAPs have no")
     assert "near congestion, above 70 %, from 80 homes on. Downstream" in answer["sentence"]
     # Calls of 0.1 Mb/s, and acknowledgements: more with more homes, and no call waits for long.
     down = [(crowd["down_use"], crowd["down_worst_ms"]) for crowd in answer["crowds"]]

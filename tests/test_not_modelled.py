@@ -17,19 +17,12 @@ HELD: dict[str, tuple[str, list[tuple[str, set[str] | None]]]] = {
     ),
     "A line has one rate": (NOTHING, [("link.congestion", set(CONGESTION))]),
     "Only the DSL line": (NOTHING, [("link.impulse_gap", {"serial"})]),
-    "Only a service group has": (
-        r"ranging|unsolicited",
-        [("link.reserved", {"docsis31-group"}), ("pon.poll", None)],
-    ),
+    "Only a service group has": (r"ranging|unsolicited", [("link.reserved", {"docsis31-group"}), ("pon.poll", None)]),
     "Wi-Fi is a link": (r"wi_?-?fi|wlan|aggregation_time", []),
     "Servers never lose": (r"server_(loss|queue|load)", []),
     "They answer at once": (
         NOTHING,
-        [
-            ("app.main_delay", {"web-3gpp"}),
-            ("app.embedded_delay", {"web-3gpp"}),
-            ("app.server_pacing", {"pd"}),
-        ],
+        [("app.main_delay", {"web-3gpp"}), ("app.embedded_delay", {"web-3gpp"}), ("app.server_pacing", {"pd"})],
     ),
     "Congestion there, route": (r"route|multipath|balanc", [("path", None)]),
     "A home has no": (r"\bcpu|router|power_sav|second_network", []),
@@ -39,19 +32,12 @@ HELD: dict[str, tuple[str, list[tuple[str, set[str] | None]]]] = {
     "QUIC has loss recovery": (r"tls|0_?rtt|migrat", [("app.protocol", {"web"})]),
     "A call is its": (
         r"codec",
-        [
-            ("app.is_call", {"constant-rate", "voice", "game"}),
-            ("app.playout", {"constant-rate", "voice", "game"}),
-        ],
+        [("app.is_call", {"constant-rate", "voice", "game"}), ("app.playout", {"constant-rate", "voice", "game"})],
     ),
     "A game sends packets": (r"reaction|win_prob|lag\b", [("app.up_packet", {"online-game"})]),
     "A page is a": (
         r"render|\bcache",
-        [
-            ("app.index", {"web"}),
-            ("app.main", {"web-3gpp"}),
-            ("app.hosts", {"web-akhtar"}),
-        ],
+        [("app.index", {"web"}), ("app.main", {"web-3gpp"}), ("app.hosts", {"web-akhtar"})],
     ),
     "A browser takes time": (NOTHING, [("app.parsing", {"web-3gpp"})]),
     "Video comes in chunks": (
@@ -66,11 +52,7 @@ HELD: dict[str, tuple[str, list[tuple[str, set[str] | None]]]] = {
     "Nobody redials": (r"redial|postpone|patience|abandon|give_?up", [("app.cutoff", {"bulk"})]),
     "The time between pages": (
         NOTHING,
-        [
-            ("app.think", {"web"}),
-            ("app.reading", {"web-3gpp"}),
-            ("app.gap", {"bulk", "pd", "web-akhtar"}),
-        ],
+        [("app.think", {"web"}), ("app.reading", {"web-3gpp"}), ("app.gap", {"bulk", "pd", "web-akhtar"})],
     ),
     "Results say what": (NOTHING, []),
     "They do not cover": (NOTHING, []),
@@ -97,17 +79,9 @@ def test_each_sentence_of_the_page_is_held_against_the_keys() -> None:
 
 
 def test_what_is_said_to_be_missing_is_missing_and_what_is_said_to_be_there_is_there() -> None:
-    rows = [
-        row
-        for row in _engine.scenario_keys()
-        if not row[0].startswith(("home.", "link.", "emulate."))
-    ]
-    words = {row[0].rsplit(".", 1)[-1] for row in rows} | {
-        kind for row in rows for kind in row[1].split(", ")
-    }
-    words |= {
-        match for row in rows for match in re.findall(r"(?:kind|profile) = \"([^\"]+)\"", row[2])
-    }
+    rows = [row for row in _engine.scenario_keys() if not row[0].startswith(("home.", "link.", "emulate."))]
+    words = {row[0].rsplit(".", 1)[-1] for row in rows} | {kind for row in rows for kind in row[1].split(", ")}
+    words |= {match for row in rows for match in re.findall(r"(?:kind|profile) = \"([^\"]+)\"", row[2])}
     assert {"codel", "web-akhtar", "linux-cubic", "impulse_gap"} <= words
     keys = [row for row in rows if not row[2].startswith(("kind = ", "profile = "))]
     wrong: list[str] = []

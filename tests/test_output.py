@@ -56,10 +56,7 @@ def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path: Path) -> No
 
 def test_a_place_that_cannot_be_made_is_told_in_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    with (
-        pytest.raises(EnvironmentFailure, match="not a directory") as caught,
-        new_directory(tmp_path / "file" / "out"),
-    ):
+    with pytest.raises(EnvironmentFailure, match="not a directory") as caught, new_directory(tmp_path / "file" / "out"):
         pass
     assert "--out" in caught.value.hint
 

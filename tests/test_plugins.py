@@ -95,12 +95,7 @@ def queue_study(directory: Path, **changes: object) -> Path:
         "matrix": [],
         "overlays": {},
         "seeds": {"first": 1, "count": 2},
-        "axes": {
-            "queue": {
-                "key": "access.upstream.queue",
-                "values": [{"kind": "drop-tail", "limit": "50 packets"}],
-            }
-        },
+        "axes": {"queue": {"key": "access.upstream.queue", "values": [{"kind": "drop-tail", "limit": "50 packets"}]}},
     }
     return write_study(directory, "1 s", **{**own, **changes})
 
@@ -157,17 +152,13 @@ def test_its_runs_are_kept_by_the_digest_of_the_file(sojourn: CommandLine, tmp_p
     changed = sojourn(*command, "--out", "three").json()["runs"]
     assert changed == {"computed": 2, "reused": 2}
     drops = [
-        metrics_of(tmp_path / out, "my-fifo").filter(
-            subject="upstream", metric="dropped_overlimit"
-        )["value"]
+        metrics_of(tmp_path / out, "my-fifo").filter(subject="upstream", metric="dropped_overlimit")["value"]
         for out in ("one", "three")
     ]
     assert drops[0].to_list() != drops[1].to_list()
     manifest = json.loads((tmp_path / "three" / "manifest.json").read_text())
     digest = read_plugin(plugin).sha256
-    assert manifest["plugins"] == {
-        "my-fifo": {"file": "my_fifo.py", "sha256": digest, "added": True}
-    }
+    assert manifest["plugins"] == {"my-fifo": {"file": "my_fifo.py", "sha256": digest, "added": True}}
     assert digest in (tmp_path / "three" / "report.html").read_text()
 
 
@@ -183,9 +174,7 @@ def test_a_library_in_c_gives_the_same_bits_as_ours(tmp_path: Path) -> None:
     assert ours.filter(subject="upstream", metric="dropped_overlimit")["value"].item() > 0
 
 
-def test_a_report_is_made_again_without_the_plugin_and_nothing_of_it_runs(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_a_report_is_made_again_without_the_plugin_and_nothing_of_it_runs(sojourn: CommandLine, tmp_path: Path) -> None:
     queue_study(tmp_path)
     plugin = write_plugin(tmp_path)
     done = sojourn("study", "run", "study.toml", "--plugin", plugin.name, "--out", "out")
@@ -301,16 +290,12 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_mistake_ends_the_study_in_a_sentence(
-    sojourn: CommandLine, tmp_path: Path, mistake: str
-) -> None:
+def test_a_mistake_ends_the_study_in_a_sentence(sojourn: CommandLine, tmp_path: Path, mistake: str) -> None:
     text, said, hint = MISTAKES[mistake]
     queue_study(tmp_path, seeds={"first": 1, "count": 3})
     write_plugin(tmp_path, text, "bad.py")
     write_plugin(tmp_path, "", "helper.py")
-    done = sojourn(
-        "study", "run", "study.toml", "--plugin", "bad.py", "--out", "out", "--jobs", "1"
-    )
+    done = sojourn("study", "run", "study.toml", "--plugin", "bad.py", "--out", "out", "--jobs", "1")
     assert done.status == 1
     assert said in done.stderr
     assert hint in done.stderr
@@ -411,9 +396,9 @@ def test_what_is_no_library_is_refused_before_a_run(tmp_path: Path) -> None:
 
 
 def test_the_order_of_sets_is_the_same_in_each_run(tmp_path: Path) -> None:
-    text = FIFO.replace(
-        "packet.drop", "[packet.drop, packet.mark][hash('some text') % 2]; packet.drop"
-    ).replace("limit = 50", "limit = 5 + hash('some text') % 40")
+    text = FIFO.replace("packet.drop", "[packet.drop, packet.mark][hash('some text') % 2]; packet.drop").replace(
+        "limit = 50", "limit = 5 + hash('some text') % 40"
+    )
     plugin = read_plugin(write_plugin(tmp_path, text))
     plugin.announce()
     scenario = sojourn.load_scenario(write_scenario(tmp_path, duration="1 s"))
@@ -528,10 +513,7 @@ def controlled(plugin: Path) -> pl.DataFrame:
 def test_a_controller_in_c_does_what_it_does_in_python_and_tells_its_state(tmp_path: Path) -> None:
     in_c = controlled(compiled(tmp_path, GENTLE))
     assert in_c.equals(controlled(write_plugin(tmp_path, GENTLE_IN_PYTHON, "mine.py")))
-    assert in_c["phase"].cast(pl.String).unique(maintain_order=True).to_list() == [
-        "start",
-        "avoidance",
-    ]
+    assert in_c["phase"].cast(pl.String).unique(maintain_order=True).to_list() == ["start", "avoidance"]
     # An eighth less at each loss, and no more than half at once.
     sizes = in_c["threshold_segments"].drop_nulls().unique(maintain_order=True).to_list()
     assert len(sizes) > 3
@@ -583,9 +565,7 @@ def test_a_library_of_one_kind_is_none_of_the_other(tmp_path: Path) -> None:
         try_plugins([read_plugin(compiled(tmp_path, GENTLE))])
 
 
-def test_reasons_have_the_numbers_of_the_header_and_the_words_of_the_records(
-    tmp_path: Path,
-) -> None:
+def test_reasons_have_the_numbers_of_the_header_and_the_words_of_the_records(tmp_path: Path) -> None:
     text = FIFO.replace('packet.drop("overlimit")', 'packet.drop("tired")')
     plugin = read_plugin(write_plugin(tmp_path, text))
     plugin.announce()
@@ -607,9 +587,6 @@ def test_the_example_in_c_keeps_small_packets_short(tmp_path: Path) -> None:
     own = {"kind": "plugin", "name": "small-first"}
     files = simulate_apart(scenario.with_settings({"access.upstream.queue": own}), 1, [plugin])
     after, before = pl.read_parquet(files["metrics.parquet"]), sojourn.run(scenario).metrics
-    worst, first = (
-        table.filter(subject="call", metric="delay_p99")["value"].item()
-        for table in (after, before)
-    )
+    worst, first = (table.filter(subject="call", metric="delay_p99")["value"].item() for table in (after, before))
     assert worst < 5 < first
     assert after.filter(subject="upstream", metric="dropped_target")["value"].item() > 0

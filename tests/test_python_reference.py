@@ -85,9 +85,7 @@ def test_every_public_name_exists_and_stands_in_the_reference() -> None:
 
 
 def test_importing_the_package_loads_neither_frames_nor_the_engine() -> None:
-    code = (
-        "import sys, sojourn; print({'polars', 'pydantic', 'sojourn._engine'} & set(sys.modules))"
-    )
+    code = "import sys, sojourn; print({'polars', 'pydantic', 'sojourn._engine'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
 
@@ -178,9 +176,7 @@ def notebook(monkeypatch: pytest.MonkeyPatch) -> FakeDisplay:
     return shown_there
 
 
-def test_a_notebook_has_a_bar_for_a_study(
-    notebook: FakeDisplay, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_notebook_has_a_bar_for_a_study(notebook: FakeDisplay, capsys: pytest.CaptureFixture[str]) -> None:
     axis = {"key": "duration", "values": ["500 ms", "1 s"]}
     sojourn.Study("household.toml", axes={"length": axis}, name="bar").run(out="out", jobs=1)
     assert notebook.shown[0].endswith("bar: 2 runs on 1 thread")
@@ -221,8 +217,6 @@ def test_pandas_is_used_where_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_dir_names_the_whole_package_before_anything_is_loaded() -> None:
     code = "import sojourn; print(*(set(sojourn.__all__) - set(dir(sojourn)) or ['none']))"
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path.cwd()
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path.cwd())
     assert done.stdout.split() == ["none"]
     assert {"run", "Study", "load_result"} <= set(dir(sojourn))

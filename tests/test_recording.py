@@ -27,9 +27,7 @@ def test_packets_become_the_milliseconds_at_which_they_were_there() -> None:
     times = np.array([200.0, 400.0, 3100.0, 3900.0, 9900.0])
     assert opportunities_of_packets(times, np.full(5, 1500.0), 1500).tolist() == [1, 1, 4, 4, 10]
     # Two packets of 750 B are one chance, when the second is there.
-    assert opportunities_of_packets(
-        np.array([100.0, 2100.0]), np.full(2, 750.0), 1500
-    ).tolist() == [3]
+    assert opportunities_of_packets(np.array([100.0, 2100.0]), np.full(2, 750.0), 1500).tolist() == [3]
 
 
 def test_a_sample_without_a_backlog_is_a_bound_and_filled_from_those_beside_it() -> None:
@@ -69,12 +67,7 @@ def test_traces_are_joined_converted_and_recorded(tmp_path: Path) -> None:
     done = command("trace", "convert", "rates.csv", "--opportunity", "1500", "--out", "up")
     assert done.status == 0, done.stderr
     assert "1500 opportunities of 1500 B in 2 s" in done.stderr
-    assert (
-        command(
-            "trace", "convert", "up", "--step", "1s", "--opportunity", "1500", "--out", "again.csv"
-        ).status
-        == 0
-    )
+    assert command("trace", "convert", "up", "--step", "1s", "--opportunity", "1500", "--out", "again.csv").status == 0
     assert [row.rate_mbps for row in read_rows(tmp_path / "again.csv")] == [12.0, 6.0]
     download = next(FILES.glob("tcp_download*96KB_rep_2*"))
     recorded = command("trace", "record", download, "--out", "line.csv")
@@ -95,9 +88,7 @@ def test_traces_are_joined_converted_and_recorded(tmp_path: Path) -> None:
         ("time_s,rate_mbps\n0,5,6\n", "3 cells"),
     ],
 )
-def test_tables_that_are_no_schedule_are_refused_in_a_sentence(
-    tmp_path: Path, text: str, why: str
-) -> None:
+def test_tables_that_are_no_schedule_are_refused_in_a_sentence(tmp_path: Path, text: str, why: str) -> None:
     path = tmp_path / "bad.csv"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(UsageError, match=why):

@@ -53,9 +53,7 @@ def test_a_page_counts_what_the_result_does(name: str) -> None:
     for use in USES:
         claims = counts["claims"][use]
         judged = len(claims["holds"]) + len(claims["fails"])
-        assert row(name, f"{use} claims that hold").startswith(
-            f"{len(claims['holds'])} of {judged}"
-        )
+        assert row(name, f"{use} claims that hold").startswith(f"{len(claims['holds'])} of {judged}")
         if use == "gate":
             assert [one for one in claims["fails"] if one not in text] == []
     cells = counts["cells"]
@@ -93,9 +91,7 @@ def test_no_application_is_called_not_modelled() -> None:
 
 def test_no_study_lists_as_left_out_what_its_points_have(study: Study) -> None:
     notes = study.path.parent / study.definition.notes
-    sections = re.findall(
-        r"^## (?:Left out|Not run)\n.*?(?=^## |\Z)", notes.read_text("utf-8"), re.M | re.S
-    )
+    sections = re.findall(r"^## (?:Left out|Not run)\n.*?(?=^## |\Z)", notes.read_text("utf-8"), re.M | re.S)
     named = {kind for kind in application_kinds() if any(f"`{kind}`" in text for text in sections)}
     if named:
         used = {e["app"]["kind"] for point in study.points() for e in point.document["traffic"]}

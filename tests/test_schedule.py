@@ -19,9 +19,7 @@ def test_a_row_holds_until_the_next_and_an_empty_cell_changes_nothing(tmp_path: 
     table.write_text("time_s,rate_mbps,delay_ms,loss\n0,10,,\n1.5,0.5,20,0.01\n\n3,,0,\n", "utf-8")
     scenario = load_scenario(EXAMPLE, [f"access.upstream.conditions=@{table}"])
     text = scenario.canonical()
-    assert [
-        line for line in text.splitlines() if line.startswith(("at =", 'rate = "500', "loss ="))
-    ] == [
+    assert [line for line in text.splitlines() if line.startswith(("at =", 'rate = "500', "loss ="))] == [
         'at = "0 s"',
         'at = "1.5 s"',
         'rate = "500 kb/s"',

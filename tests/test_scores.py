@@ -123,12 +123,7 @@ def test_round_trips_per_minute_are_those_of_the_worked_example() -> None:
     def kind(usual: float, worst: float) -> Observed:
         return samples([worst, *[usual] * 19])
 
-    kinds = {
-        "tcp": kind(20, 200),
-        "tls": kind(22, 300),
-        "http": kind(25, 400),
-        "self": kind(60, 900),
-    }
+    kinds = {"tcp": kind(20, 200), "tls": kind(22, 300), "http": kind(25, 400), "self": kind(60, 900)}
     found = responsiveness_of(kinds, 4.0)
     assert found is not None
     assert found.foreign == pytest.approx(2686.567, abs=1e-3)
@@ -161,9 +156,7 @@ def table(tmp_path: Path, text: str) -> Path:
 
 
 def test_a_table_is_read_with_its_unit_and_its_load(tmp_path: Path) -> None:
-    rows = "".join(
-        f"{at / 10},{20 if at < 50 else 80},{'up' if at >= 50 else ''}\n" for at in range(150)
-    )
+    rows = "".join(f"{at / 10},{20 if at < 50 else 80},{'up' if at >= 50 else ''}\n" for at in range(150))
     path = table(tmp_path, "time_s,rtt_ms,load\n" + rows + "15.0,,up\n")
     (subject,) = subjects_of(path)
     (observed,) = subject.observed
@@ -190,9 +183,7 @@ def test_a_table_is_read_with_its_unit_and_its_load(tmp_path: Path) -> None:
         ("", "has no column time_s"),
     ],
 )
-def test_a_table_that_cannot_be_is_refused_in_a_sentence(
-    tmp_path: Path, text: str, said: str
-) -> None:
+def test_a_table_that_cannot_be_is_refused_in_a_sentence(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(UsageError) as refused:
         subjects_of(table(tmp_path, text))
     assert said in refused.value.message
@@ -212,17 +203,13 @@ def test_a_table_that_cannot_be_is_refused_in_a_sentence(
 )
 def test_a_requirement_that_cannot_be_is_refused(tmp_path: Path, change: str, said: str) -> None:
     path = tmp_path / "own.toml"
-    path.write_text(
-        f'schema = 1\nname = "own"\n{change}\ncpup = {{ p99 = "150 ms", loss = 0.1 }}\n'
-    )
+    path.write_text(f'schema = 1\nname = "own"\n{change}\ncpup = {{ p99 = "150 ms", loss = 0.1 }}\n')
     with pytest.raises(UsageError) as refused:
         read_requirement(path)
     assert said in refused.value.message
 
 
-def test_a_run_is_scored_by_its_packets_and_by_its_probe(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_a_run_is_scored_by_its_packets_and_by_its_probe(sojourn: CommandLine, tmp_path: Path) -> None:
     (tmp_path / "line.toml").write_text(SCENARIO)
     out = tmp_path / "out"
     sojourn("run", str(tmp_path / "line.toml"), "--out", str(out))
@@ -246,9 +233,7 @@ def test_a_run_is_scored_by_its_packets_and_by_its_probe(
     assert "of 100 for a game, decided by P99" in words.stderr
 
 
-def test_a_round_trip_is_that_of_both_packets_and_of_the_way_beyond(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_a_round_trip_is_that_of_both_packets_and_of_the_way_beyond(sojourn: CommandLine, tmp_path: Path) -> None:
     empty = SCENARIO.partition("[[load]]")[0]
     (tmp_path / "line.toml").write_text(empty)
     out = tmp_path / "out"
@@ -261,9 +246,7 @@ def test_a_round_trip_is_that_of_both_packets_and_of_the_way_beyond(
     assert game.observed[0].rates_mbps["up"] == pytest.approx(5.0, abs=0.01)
 
 
-def test_a_run_that_is_asked_has_its_scores_among_its_metrics(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_a_run_that_is_asked_has_its_scores_among_its_metrics(sojourn: CommandLine, tmp_path: Path) -> None:
     # 20 ms of line and a queue of at most 60 ms: P99 near 90 ms is far from perfect and far from useless.
     text = SCENARIO.replace('"200 ms"', '"60 ms"').replace("40 s", "15 s").replace("35 s", "10 s")
     (tmp_path / "line.toml").write_text(text + "outcomes = true\n[measure]\nfrom = '6 s'\n")

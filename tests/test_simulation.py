@@ -45,9 +45,7 @@ def test_the_store_gives_the_same_tables_as_the_engine(scenario: Scenario, tmp_p
         assert table.equals(second.tables[name])
 
 
-def test_the_same_seed_gives_the_same_bits_and_another_seed_another_key(
-    scenario: Scenario,
-) -> None:
+def test_the_same_seed_gives_the_same_bits_and_another_seed_another_key(scenario: Scenario) -> None:
     one, again = sojourn.run(scenario, seed=5), sojourn.run(scenario, seed=5)
     assert all(table.equals(again.tables[name]) for name, table in one.tables.items())
     assert one.key == again.key != sojourn.run(scenario, seed=6).key
@@ -57,9 +55,7 @@ CAUSES = [cause for cause in delay_causes() if cause not in ("sender", "recovery
 """A datagram waits for neither its sender nor a repair."""
 
 
-def test_the_parts_of_each_delay_sum_to_the_whole_and_to_the_table_of_delays(
-    tmp_path: Path,
-) -> None:
+def test_the_parts_of_each_delay_sum_to_the_whole_and_to_the_table_of_delays(tmp_path: Path) -> None:
     finished = sojourn.run(load_scenario(write_scenario(tmp_path, record={"datagrams": True})))
     arrived = finished.tables["datagrams"].filter(pl.col("arrived_ns").is_not_null())
     assert arrived.height > 90
@@ -143,9 +139,7 @@ def test_public_names_stay_what_they_are_whatever_has_been_imported() -> None:
         ("server", 2 * 4, 2 * 3),
     ],
 )
-def test_the_fin_of_a_browser_acknowledges_the_last_byte(
-    closing: str, upstream: int, downstream: int
-) -> None:
+def test_the_fin_of_a_browser_acknowledges_the_last_byte(closing: str, upstream: int, downstream: int) -> None:
     link = 'link = { kind = "serial", rate = "100 Mb/s" }\nqueue = { kind = "drop-tail", limit = "100 packets" }\n'
     scenario = Scenario.parse(
         'schema = 1\nname = "page"\nduration = "4 s"\n'
@@ -242,9 +236,7 @@ source = "203.0.3.0"
 def test_rules_see_ports_and_addresses_of_connections_and_of_datagrams() -> None:
     text = RULED
     for name in ("ruled-upload", "upload"):
-        text += (
-            f'[[traffic]]\nname = "{name}"\napp = "bulk"\nstack = "linux-cubic"\nrtt = "20 ms"\n'
-        )
+        text += f'[[traffic]]\nname = "{name}"\napp = "bulk"\nstack = "linux-cubic"\nrtt = "20 ms"\n'
     for name in ("ruled", "marked", "game"):
         app = '{ kind = "game", direction = "downstream", packet = "432 B", interval = "33 ms" }'
         text += f'[[traffic]]\nname = "{name}"\napp = {app}\nrtt = "4 ms"\n'
@@ -252,11 +244,7 @@ def test_rules_see_ports_and_addresses_of_connections_and_of_datagrams() -> None
     # Queue Protection judges what arrives at the low-latency queue.
     flows = finished.tables["flows"].filter(pl.col("judged_packets") > 0)
     judged = flows.select(pl.col("traffic").cast(pl.String), pl.col("direction").cast(pl.String))
-    assert set(judged.iter_rows()) == {
-        ("ruled-upload", "upstream"),
-        ("ruled", "downstream"),
-        ("marked", "downstream"),
-    }
+    assert set(judged.iter_rows()) == {("ruled-upload", "upstream"), ("ruled", "downstream"), ("marked", "downstream")}
 
 
 @pytest.mark.parametrize(("stack", "in_order"), [("linux-6", True), ("quic-cubic", False)])

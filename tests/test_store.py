@@ -41,9 +41,7 @@ def damaged_store(directory: Path) -> tuple[Store, list[str]]:
     return Store(directory, on_damage=said.append), said
 
 
-def test_what_was_put_is_got_back(
-    tmp_path: Path, scenario: Scenario, files: dict[str, bytes]
-) -> None:
+def test_what_was_put_is_got_back(tmp_path: Path, scenario: Scenario, files: dict[str, bytes]) -> None:
     key = scenario.key(1)
     store = Store(tmp_path / "store")
     assert store.get(key) is None
@@ -57,9 +55,7 @@ def test_what_was_put_is_got_back(
     assert entry.statistics["packet_hops"] == records.statistics["packet_hops"]
 
 
-def test_the_files_of_a_run_have_the_same_bytes_each_time(
-    scenario: Scenario, files: dict[str, bytes]
-) -> None:
+def test_the_files_of_a_run_have_the_same_bytes_each_time(scenario: Scenario, files: dict[str, bytes]) -> None:
     again = pack(_engine.run(scenario.compiled, 1), scenario.key(1), 1, scenario.canonical())
     tables = {name for name in files if name.endswith(".parquet")}
     assert {name: files[name] for name in tables} == {name: again[name] for name in tables}
@@ -213,13 +209,9 @@ def test_a_segment_takes_half_a_kilobyte_a_run(tmp_path: Path) -> None:
     assert size <= 100 * 500
 
 
-def test_a_segment_has_the_same_bytes_each_time_but_for_what_runs_took(
-    tmp_path: Path, scenario: Scenario
-) -> None:
+def test_a_segment_has_the_same_bytes_each_time_but_for_what_runs_took(tmp_path: Path, scenario: Scenario) -> None:
     for place in ("one", "two"):
-        Store(tmp_path / place).put_together(
-            packed(scenario, range(1, 4), ("series",)), ("series",)
-        )
+        Store(tmp_path / place).put_together(packed(scenario, range(1, 4), ("series",)), ("series",))
     first, second = (
         {path.name: path.read_bytes() for path in (tmp_path / place).glob("v2/runs/*/*/*.parquet")}
         for place in ("one", "two")

@@ -16,11 +16,7 @@ BEHIND_PROTOCOLS = {"ArrowTable"}
 """Classes of the module whose objects the stub describes by what they can do."""
 
 FUNCTIONS = {node.name: node for node in STUB.body if isinstance(node, ast.FunctionDef)}
-CLASSES = {
-    node.name: node
-    for node in STUB.body
-    if isinstance(node, ast.ClassDef) and node.name not in TYPE_ONLY
-}
+CLASSES = {node.name: node for node in STUB.body if isinstance(node, ast.ClassDef) and node.name not in TYPE_ONLY}
 
 
 def test_the_module_has_what_the_stub_names_and_little_else() -> None:
@@ -34,9 +30,7 @@ def test_functions_take_what_the_stub_says(name: str) -> None:
     expected = [argument.arg for argument in arguments.args]
     signature = inspect.signature(getattr(_engine, name))
     assert list(signature.parameters) == expected
-    optional = [
-        p for p in signature.parameters.values() if p.default is not inspect.Parameter.empty
-    ]
+    optional = [p for p in signature.parameters.values() if p.default is not inspect.Parameter.empty]
     assert len(optional) == len(arguments.defaults)
 
 
@@ -44,9 +38,7 @@ def test_functions_take_what_the_stub_says(name: str) -> None:
 def test_classes_have_what_the_stub_says(name: str) -> None:
     present: list[str] = dir(getattr(_engine, name))
     members = {
-        node.name
-        for node in CLASSES[name].body
-        if isinstance(node, ast.FunctionDef) and node.name != "__init__"
+        node.name for node in CLASSES[name].body if isinstance(node, ast.FunctionDef) and node.name != "__init__"
     }
     assert members <= set(present)
     if not issubclass(getattr(_engine, name), BaseException):

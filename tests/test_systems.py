@@ -64,9 +64,7 @@ def test_no_process_is_asked_by_a_signal_that_would_end_it(monkeypatch: pytest.M
     assert not gone
 
 
-def test_memory_is_not_limited_where_the_system_tells_nothing(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_memory_is_not_limited_where_the_system_tells_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     def nothing(_: str) -> list[str]:
         return []
 

@@ -44,12 +44,8 @@ def metrics(sojourn: CommandLine, tmp_path: Path, text: str, *more: str) -> dict
     return {f"{row['subject']} {row['metric']}": row["value"] for row in done.json()["metrics"]}
 
 
-def test_a_constant_trace_is_the_line_of_its_rate_in_every_quantile(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
-    trace, serial = (
-        metrics(sojourn, tmp_path, SCENARIO.replace("LINK", link)) for link in (TRACE, SERIAL)
-    )
+def test_a_constant_trace_is_the_line_of_its_rate_in_every_quantile(sojourn: CommandLine, tmp_path: Path) -> None:
+    trace, serial = (metrics(sojourn, tmp_path, SCENARIO.replace("LINK", link)) for link in (TRACE, SERIAL))
     for quantile in ("min", "p50", "p95", "p99", "p999", "max"):
         name = f"call delay_up_{quantile}"
         # A packet of 100 packets of 1500 B, in steps of one opportunity of 1 ms; histograms are right to 0.1 %.
@@ -100,9 +96,7 @@ def test_a_trace_is_written_as_gaps() -> None:
 
 def test_a_file_that_is_absent_is_told() -> None:
     with pytest.raises(UsageError, match="cannot be read"):
-        apply_settings(
-            SCENARIO.replace("LINK", TRACE), ["access.upstream.link.opportunities=@absent.up"]
-        )
+        apply_settings(SCENARIO.replace("LINK", TRACE), ["access.upstream.link.opportunities=@absent.up"])
 
 
 def test_the_likeness_of_a_trace_worked_out_by_hand() -> None:
@@ -169,9 +163,7 @@ def test_a_satellite_line_is_configured_anew_each_fifteen_seconds() -> None:
     up = make_starlink(600.0, 2, "up")
     assert {row[2] for row in up} == {row[2] for row in rows}
     floors = sorted(
-        2 * delay
-        for seed in range(1, 26)
-        for delay in {row[2] for row in make_starlink(600, seed, "down")}
+        2 * delay for seed in range(1, 26) for delay in {row[2] for row in make_starlink(600, seed, "down")}
     )
     low, middle, high = np.quantile(floors, [0.25, 0.5, 0.75]).tolist()
     assert (low, middle, high) == pytest.approx((41.2, 50.0, 61.0), rel=0.03)
@@ -179,9 +171,7 @@ def test_a_satellite_line_is_configured_anew_each_fifteen_seconds() -> None:
     assert np.median(rates) == pytest.approx(STARLINK["down"][0], rel=0.3)
 
 
-def test_traces_are_made_shown_and_cut_and_lines_follow_them(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_traces_are_made_shown_and_cut_and_lines_follow_them(sojourn: CommandLine, tmp_path: Path) -> None:
     assert sojourn("trace", "make", "lte", "--for", "30s", "--out", "lte.down").status == 0
     text = (tmp_path / "lte.down").read_text()
     assert text.startswith("# sojourn ")

@@ -22,9 +22,7 @@ DECIDES_RESULTS = ("Cargo.lock", "Cargo.toml", "rust-toolchain.toml")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build wheel and source distribution; with the features of `make setup` nothing is compiled again."""
     out = tmp_path_factory.mktemp("dist")
-    subprocess.run(
-        [ROOT / "tools" / "build-wheel", out, "--features", "count-allocations"], check=True
-    )
+    subprocess.run([ROOT / "tools" / "build-wheel", out, "--features", "count-allocations"], check=True)
     return out
 
 
@@ -58,20 +56,9 @@ def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pa
     network = {name: value for name, value in os.environ.items() if name.lower().endswith("proxy")}
     pip = [programs / "python", "-m", "pip", "--disable-pip-version-check", "--quiet"]
     limits = constraints(home)
-    found = subprocess.run(
-        [sys.executable, "-m", "pip", "cache", "dir"], capture_output=True, text=True, check=False
-    )
+    found = subprocess.run([sys.executable, "-m", "pip", "cache", "dir"], capture_output=True, text=True, check=False)
     subprocess.run(
-        [
-            *pip,
-            "install",
-            "--only-binary",
-            ":all:",
-            "--no-compile",
-            "-c",
-            limits,
-            f"{wheel}[serve]",
-        ],
+        [*pip, "install", "--only-binary", ":all:", "--no-compile", "-c", limits, f"{wheel}[serve]"],
         env={**network, **clean, "PIP_CACHE_DIR": found.stdout.strip()},
         check=True,
     )
@@ -95,12 +82,7 @@ def test_the_wheel_runs_in_an_empty_environment_without_a_compiler(
 
     def run(*arguments: str) -> str:
         done = subprocess.run(
-            [programs / "sojourn", *arguments],
-            cwd=tmp_path,
-            env=clean,
-            capture_output=True,
-            text=True,
-            check=False,
+            [programs / "sojourn", *arguments], cwd=tmp_path, env=clean, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, done.stderr
         return done.stdout
@@ -117,12 +99,7 @@ def test_the_wheel_runs_in_an_empty_environment_without_a_compiler(
     assert "white2013" in run("study", "list")
     code = "import sojourn; print(sojourn.__file__)"
     home = subprocess.run(
-        [programs / "python", "-c", code],
-        cwd=tmp_path,
-        env=clean,
-        capture_output=True,
-        text=True,
-        check=False,
+        [programs / "python", "-c", code], cwd=tmp_path, env=clean, capture_output=True, text=True, check=False
     )
     assert home.stdout.startswith(str(programs.parent)), home.stderr
 
@@ -171,6 +148,4 @@ def test_the_sources_are_those_that_name_the_version_of_the_engine(built: Path) 
 
 def _but_members(manifest: bytes) -> bytes:
     """Leave out which crates are members, as the digest of the engine does: the archive has fewer."""
-    return b"".join(
-        line for line in manifest.splitlines(True) if not line.startswith(b"members = [")
-    )
+    return b"".join(line for line in manifest.splitlines(True) if not line.startswith(b"members = ["))

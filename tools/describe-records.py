@@ -64,8 +64,7 @@ def metrics_page() -> str:
     """Return the page of metrics: one row for metrics that share a definition."""
     rows: list[str] = []
     for (meaning, source, unit, better), group in groupby(
-        _engine.metric_schemas(),
-        key=lambda one: tuple(one[k] for k in ("meaning", "source", "unit", "better")),
+        _engine.metric_schemas(), key=lambda one: tuple(one[k] for k in ("meaning", "source", "unit", "better"))
     ):
         found = list(group)
         names = ", ".join(f"`{one['name']}`" for one in found)

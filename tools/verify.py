@@ -64,17 +64,10 @@ TEST = [
     # The extension module has no tests in Rust; with it, Python's and Arrow's libraries would be compiled once more.
     Step(
         "cargo test",
-        [
-            *("cargo", "test", "--workspace", "--exclude", "sojourn-python"),
-            *("--locked", "--no-fail-fast"),
-        ],
+        [*("cargo", "test", "--workspace", "--exclude", "sojourn-python"), *("--locked", "--no-fail-fast")],
         "cargo",
     ),
-    Step(
-        "pytest",
-        [str(BIN / "python"), "-m", "pytest", "-q", *SIDE_BY_SIDE, "--durations=10"],
-        "pytest",
-    ),
+    Step("pytest", [str(BIN / "python"), "-m", "pytest", "-q", *SIDE_BY_SIDE, "--durations=10"], "pytest"),
 ]
 
 

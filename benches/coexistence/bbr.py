@@ -94,9 +94,7 @@ def page(seconds: int, seeds: int) -> str:
             ]
             for case in cases
         }
-        by_case = {
-            case: mean([future.result() for future in futures]) for case, futures in waiting.items()
-        }
+        by_case = {case: mean([future.result() for future in futures]) for case, futures in waiting.items()}
     rows: list[str] = []
     for queue in QUEUES:
         for name in STACKS:
@@ -106,18 +104,12 @@ def page(seconds: int, seeds: int) -> str:
                 f"{beside.share:.2f} | {beside.rate:.1f} Mb/s | {beside.wait:.1f} ms |"
             )
     text = (Path(__file__).parent / "bbr.md").read_text(encoding="utf-8")
-    return (
-        text.replace("@SECONDS@", str(seconds))
-        .replace("@SEEDS@", str(seeds))
-        .replace("@ROWS@", "\n".join(rows))
-    )
+    return text.replace("@SECONDS@", str(seconds)).replace("@SEEDS@", str(seeds)).replace("@ROWS@", "\n".join(rows))
 
 
 def main() -> None:
     """Measure and write the page."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--seconds", type=int, default=140, help="simulated, with the warm-up")
     parser.add_argument("--seeds", type=int, default=2, help="runs of each case")
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "results" / "bbr.md")

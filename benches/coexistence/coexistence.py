@@ -34,15 +34,9 @@ WITHIN = 0.2
 LEAST_WINDOW = 4.0
 """Below this window the least window of two segments and whole packets rule. chosen: twice the least."""
 
-L4S = {
-    "Prague": '"prague"',
-    "DCTCP": '{ kind = "dctcp", ecn = "dctcp-l4s" }',
-}
+L4S = {"Prague": '"prague"', "DCTCP": '{ kind = "dctcp", ecn = "dctcp-l4s" }'}
 CLASSIC = {"CUBIC": '"linux-cubic"', "Reno": '"linux-reno"'}
-MANAGERS = {
-    "docsis-dual-queue": '{ kind = "docsis-dual-queue" }',
-    "dualpi2": '{ kind = "dualpi2", target = "10 ms" }',
-}
+MANAGERS = {"docsis-dual-queue": '{ kind = "docsis-dual-queue" }', "dualpi2": '{ kind = "dualpi2", target = "10 ms" }'}
 RATES = (2, 5, 10, 20, 50, 100)
 ROUND_TRIPS = (5, 10, 25, 50)
 
@@ -216,26 +210,17 @@ def entry(shared: Shared) -> str:
 def grid(pair: tuple[str, str], cells: list[Shared]) -> list[str]:
     """Return the table of a pair behind one manager."""
     lines = [
-        f"| {pair[0]} : {pair[1]}, Mb/s per flow | "
-        + " | ".join(f"{rtt} ms" for rtt in ROUND_TRIPS)
-        + " |",
+        f"| {pair[0]} : {pair[1]}, Mb/s per flow | " + " | ".join(f"{rtt} ms" for rtt in ROUND_TRIPS) + " |",
         "|--:|" + "---|" * len(ROUND_TRIPS),
     ]
     by_place = {(shared.cell.rate, shared.cell.rtt): shared for shared in cells}
-    lines += [
-        f"| {rate} | " + " | ".join(entry(by_place[rate, rtt]) for rtt in ROUND_TRIPS) + " |"
-        for rate in RATES
-    ]
+    lines += [f"| {rate} | " + " | ".join(entry(by_place[rate, rtt]) for rtt in ROUND_TRIPS) + " |" for rate in RATES]
     return [*lines, ""]
 
 
 def counted(cells: list[Shared]) -> str:
     """Return how many cells are as the laws say, of all and of those without a mark."""
-    free = [
-        shared
-        for shared in cells
-        if not (shared.is_least or shared.is_cubic or shared.is_uncoupled)
-    ]
+    free = [shared for shared in cells if not (shared.is_least or shared.is_cubic or shared.is_uncoupled)]
     within = sum(0.5 <= shared.ratio <= 2 for shared in cells)
     return (
         f"{sum(shared.holds for shared in cells)} of {len(cells)} | "
@@ -248,16 +233,10 @@ def table_of_managers(seconds: int) -> list[str]:
     lines: list[str] = []
     for name, queue in MANAGERS.items():
         lines += [f"### `{name}`", ""]
-        summary = [
-            "| pair | as the laws say | of those without a letter | ratio of 0.5 to 2 |",
-            "|---|--:|--:|--:|",
-        ]
+        summary = ["| pair | as the laws say | of those without a letter | ratio of 0.5 to 2 |", "|---|--:|--:|--:|"]
         grids: list[str] = []
         for pair in ((l4s, classic) for l4s in L4S for classic in CLASSIC):
-            cells = run_all(
-                (Cell(*pair, rate, rtt, queue=queue) for rate in RATES for rtt in ROUND_TRIPS),
-                seconds,
-            )
+            cells = run_all((Cell(*pair, rate, rtt, queue=queue) for rate in RATES for rtt in ROUND_TRIPS), seconds)
             summary.append(f"| {pair[0]} : {pair[1]} | {counted(cells)} |")
             grids += grid(pair, cells)
         lines += [*summary, "", *grids]
@@ -273,26 +252,17 @@ def table_of_numbers(seconds: int) -> list[str]:
         "`dualpi2`": MANAGERS["dualpi2"],
     }
     lines = [
-        "| pair | flows | "
-        + " | ".join(f"{name}: ratio, wait" for name in queues)
-        + " | 128 to 230 |",
+        "| pair | flows | " + " | ".join(f"{name}: ratio, wait" for name in queues) + " | 128 to 230 |",
         "|---|---|" + "---|" * len(queues) + "--:|",
     ]
     for pair in ((l4s, classic) for l4s in L4S for classic in CLASSIC):
         for flows in ((1, 1), (2, 2), (3, 3), (5, 5), (1, 5), (5, 1)):
             # White 2019's upstream of 50 Mb/s.
             rate = 50 / sum(flows)
-            cells = run_all(
-                (Cell(*pair, rate, 20, *flows, queue=queue) for queue in queues.values()), seconds
-            )
-            columns = " | ".join(
-                f"{shared.ratio:.2f}, {(shared.classic.rtt - 0.02) * 1e3:.1f} ms"
-                for shared in cells
-            )
+            cells = run_all((Cell(*pair, rate, 20, *flows, queue=queue) for queue in queues.values()), seconds)
+            columns = " | ".join(f"{shared.ratio:.2f}, {(shared.classic.rtt - 0.02) * 1e3:.1f} ms" for shared in cells)
             change = cells[1].ratio / cells[0].ratio - 1
-            lines.append(
-                f"| {pair[0]} : {pair[1]} | {flows[0]} : {flows[1]} | {columns} | {change:+.0%} |"
-            )
+            lines.append(f"| {pair[0]} : {pair[1]} | {flows[0]} : {flows[1]} | {columns} | {change:+.0%} |")
     return [*lines, ""]
 
 
@@ -308,12 +278,8 @@ def page(seconds: int) -> str:
 
 def main() -> None:
     """Measure and write the page."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument(
-        "--seconds", type=int, default=160, help="simulated, 20 s of warm-up included"
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--seconds", type=int, default=160, help="simulated, 20 s of warm-up included")
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "results" / "coexistence.md")
     options = parser.parse_args()
     options.out.write_text(page(options.seconds), encoding="utf-8")

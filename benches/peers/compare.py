@@ -34,9 +34,7 @@ COST_REPETITIONS = {"ns-2": 7, "ns-3": 3}
 Runs = dict[World, tuple[list[dict[str, float]], list[dict[str, float]]]]
 
 
-def agreement(
-    peers: dict[str, Peer], repetitions: int, duration_s: float, warm_up_s: float
-) -> Runs:
+def agreement(peers: dict[str, Peer], repetitions: int, duration_s: float, warm_up_s: float) -> Runs:
     """Run all worlds, as many at a time as there are processors; processor time is not taken."""
     tasks = [
         (world, seed, peer)
@@ -51,15 +49,11 @@ def agreement(
         world, seed, peer = task
         # A run of ns-2 costs little, and its losses come in storms that last a minute.
         seconds = max(duration_s, 600.0) if world.peer == "ns-2" else duration_s
-        return run(
-            command(peer, world, seed=seed, duration_s=seconds, warm_up_s=warm_up_s, measure=True)
-        )
+        return run(command(peer, world, seed=seed, duration_s=seconds, warm_up_s=warm_up_s, measure=True))
 
     runs: Runs = {world: ([], []) for world in WORLDS if not peers[world.peer].skipped}
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        for number, ((world, _, peer), result) in enumerate(
-            zip(tasks, pool.map(one, tasks), strict=True), start=1
-        ):
+        for number, ((world, _, peer), result) in enumerate(zip(tasks, pool.map(one, tasks), strict=True), start=1):
             runs[world][peer is not None].append(result)
             if time.monotonic() - said > 20 or number == len(tasks):
                 said = time.monotonic()
@@ -87,12 +81,8 @@ def costs(peers: dict[str, Peer], scratch: Path) -> list[Cost]:
     return measured
 
 
-def _cost(
-    peer: Peer | None, world: World, seed: int, duration_s: float = COST_DURATION_S
-) -> Measured:
-    return run_alone(
-        command(peer, world, seed=seed, duration_s=duration_s, warm_up_s=0.0, measure=False)
-    )
+def _cost(peer: Peer | None, world: World, seed: int, duration_s: float = COST_DURATION_S) -> Measured:
+    return run_alone(command(peer, world, seed=seed, duration_s=duration_s, warm_up_s=0.0, measure=False))
 
 
 def say(text: str) -> None:

@@ -59,11 +59,7 @@ QUEUES = {
     "DOCSIS-PIE": '{ kind = "docsis-pie", limit = "100 ms" }',
     "dual queue": '{ kind = "docsis-dual-queue", limit = "100 ms" }',
 }
-STACKS = {
-    "CUBIC": ("linux-6-cubic", "cubic"),
-    "Reno": ("linux-reno", "reno"),
-    "BBR": ("bbr1", "bbr"),
-}
+STACKS = {"CUBIC": ("linux-6-cubic", "cubic"), "Reno": ("linux-reno", "reno"), "BBR": ("bbr1", "bbr")}
 """The controller of the simulator, and that of the kernel."""
 
 WORLDS = [
@@ -102,9 +98,7 @@ rtt = "{rtt} ms"
 """
 
 
-def measured(
-    directory: Path, world: World, warm_up_s: float, duration_s: float
-) -> dict[str, float]:
+def measured(directory: Path, world: World, warm_up_s: float, duration_s: float) -> dict[str, float]:
     """Work out a row of a run's tables: the steady state, and what the start lost."""
     series = pl.read_parquet(directory / "series.parquet").filter(pl.col("link") == "upstream")
     start = pl.col("start_ns") / 1e9
@@ -114,8 +108,7 @@ def measured(
     means = steady.filter(pl.col("forwarded_packets") > 0)
     weighted = (means["sojourn_mean_ns"] * means["forwarded_packets"]).sum() / max(1, packets)
     return {
-        "utilisation": steady["forwarded_bytes"].sum()
-        / (steady["width_ns"].sum() * world.rate / 8000),
+        "utilisation": steady["forwarded_bytes"].sum() / (steady["width_ns"].sum() * world.rate / 8000),
         "sojourn_ms": weighted / 1e6,
         "p95_ms": (means["sojourn_mean_ns"].quantile(0.95) or 0.0) / 1e6,
         "dropped": float(steady["dropped_packets"].sum()),
@@ -261,14 +254,7 @@ def table(rows: list[dict[str, str]]) -> str:
         result = verdict(simulated, emulated)
         if world.controller == "BBR":
             result = f"for information: {result}"
-        said = [
-            where,
-            world.queue,
-            world.controller,
-            " / ".join(str(len(runs)) for runs in mine),
-            *cells,
-            result,
-        ]
+        said = [where, world.queue, world.controller, " / ".join(str(len(runs)) for runs in mine), *cells, result]
         lines.append(f"| {' | '.join(said)} |")
     return "\n".join(lines)
 
@@ -304,10 +290,7 @@ def main() -> None:
                 continue
             row = done.result()
             rows.append(
-                {
-                    name: f"{value:.6g}" if isinstance(value, float) else str(value)
-                    for name, value in row.items()
-                }
+                {name: f"{value:.6g}" if isinstance(value, float) else str(value) for name, value in row.items()}
             )
             keep(numbers, rows)
             print(row, file=sys.stderr)

@@ -16,11 +16,7 @@ chosen: 5 %, a difference that would not change what anybody concludes about a q
 further shows no difference, but does not rule one out either.
 """
 
-METRICS = {
-    "throughput_mbps": "throughput, Mb/s",
-    "delay_mean_ms": "mean delay, ms",
-    "delay_p95_ms": "P95 of delay, ms",
-}
+METRICS = {"throughput_mbps": "throughput, Mb/s", "delay_mean_ms": "mean delay, ms", "delay_p95_ms": "P95 of delay, ms"}
 """What is compared, and what tables call it; `delay` is the stream's wait in front of the line."""
 
 
@@ -78,9 +74,7 @@ def estimate(values: Sequence[float]) -> Estimate:
         With fewer than two values, from which nothing can be said about chance.
     """
     if len(values) < 2:
-        raise ValueError(
-            f"a mean with an interval needs two repetitions or more, not {len(values)}"
-        )
+        raise ValueError(f"a mean with an interval needs two repetitions or more, not {len(values)}")
     width = t_quantile(len(values) - 1) * statistics.stdev(values) / math.sqrt(len(values))
     return Estimate(statistics.fmean(values), width)
 
@@ -102,11 +96,6 @@ def compare(ours: Sequence[float], theirs: Sequence[float]) -> Comparison:
     return Comparison(first, second, difference - width, difference + width)
 
 
-def compare_all(
-    ours: Sequence[Mapping[str, float]], theirs: Sequence[Mapping[str, float]]
-) -> dict[str, Comparison]:
+def compare_all(ours: Sequence[Mapping[str, float]], theirs: Sequence[Mapping[str, float]]) -> dict[str, Comparison]:
     """Compare every quantity of `METRICS` over the repetitions of a world."""
-    return {
-        metric: compare([run[metric] for run in ours], [run[metric] for run in theirs])
-        for metric in METRICS
-    }
+    return {metric: compare([run[metric] for run in ours], [run[metric] for run in theirs]) for metric in METRICS}

@@ -13,17 +13,7 @@ from typing import Any, cast
 
 from peer_worlds import World, scenario
 
-__all__ = [
-    "DriverError",
-    "Measured",
-    "Peer",
-    "command",
-    "find_peers",
-    "parse",
-    "run",
-    "run_alone",
-    "typed_s",
-]
+__all__ = ["DriverError", "Measured", "Peer", "command", "find_peers", "parse", "run", "run_alone", "typed_s"]
 
 HERE = Path(__file__).resolve().parent
 NS3_MODULES = ["applications", "internet", "point-to-point", "traffic-control", "network", "core"]
@@ -89,11 +79,7 @@ def _find_ns2() -> Peer:
     if program is None:
         return Peer("ns-2", skipped="there is no command `ns`; Debian: apt-get install ns2")
     asked = subprocess.run(
-        [program, "-"],
-        input="puts [ns-version]\nexit 0\n",
-        capture_output=True,
-        text=True,
-        check=False,
+        [program, "-"], input="puts [ns-version]\nexit 0\n", capture_output=True, text=True, check=False
     )
     version = asked.stdout.strip() or "2"
     return Peer("ns-2", version, (program, str(HERE / "dumbbell.tcl")))
@@ -135,13 +121,7 @@ def _usable(flags: str) -> list[str]:
 
 
 def command(
-    peer: Peer | None,
-    world: World,
-    *,
-    seed: int,
-    duration_s: float,
-    warm_up_s: float,
-    measure: bool,
+    peer: Peer | None, world: World, *, seed: int, duration_s: float, warm_up_s: float, measure: bool
 ) -> list[str]:
     """Return the command of one run; without a peer, that of Sojourn."""
     if peer is None:

@@ -122,9 +122,7 @@ class Cost:
     def simulation(self) -> tuple[list[float], list[float]]:
         """Return processor seconds without start and set-up, ours and theirs."""
         ours = [run.values["run_cpu_s"] for run in self.ours]
-        theirs = [
-            run.values.get("run_cpu_s", run.cpu_s - self.theirs_start_s) for run in self.theirs
-        ]
+        theirs = [run.values.get("run_cpu_s", run.cpu_s - self.theirs_start_s) for run in self.theirs]
         return ours, theirs
 
     def process(self) -> tuple[list[float], list[float]]:
@@ -132,14 +130,7 @@ class Cost:
         return [run.cpu_s for run in self.ours], [run.cpu_s for run in self.theirs]
 
 
-def page(
-    peers: Mapping[str, Peer],
-    runs: Runs,
-    costs: Sequence[Cost],
-    *,
-    duration_s: float,
-    warm_up_s: float,
-) -> str:
+def page(peers: Mapping[str, Peer], runs: Runs, costs: Sequence[Cost], *, duration_s: float, warm_up_s: float) -> str:
     """Return the page as Markdown."""
     repetitions = max(len(ours) for ours, _ in runs.values())
     parts = [INTRODUCTION.format(repetitions=repetitions, warm_up=warm_up_s)]
@@ -161,10 +152,7 @@ def page(
 
 def agreement_table(runs: Runs) -> str:
     """Return one row for each world and quantity."""
-    lines = [
-        "| queue, uploads | quantity | Sojourn | peer | difference | verdict |",
-        "|---|---|---|---|---|---|",
-    ]
+    lines = ["| queue, uploads | quantity | Sojourn | peer | difference | verdict |", "|---|---|---|---|---|---|"]
     for world, (ours, theirs) in runs.items():
         for metric, comparison in compare_all(ours, theirs).items():
             cells = [
@@ -191,9 +179,7 @@ def title(world: World) -> str:
 
 def number(value: Estimate) -> str:
     """Return a mean with its interval, with as many digits as the interval bears."""
-    digits = (
-        4 if value.half_width < 0.001 else 3 if value.mean < 10 else 2 if value.mean < 100 else 1
-    )
+    digits = 4 if value.half_width < 0.001 else 3 if value.mean < 10 else 2 if value.mean < 100 else 1
     return f"{value.mean:.{digits}f} ± {value.half_width:.{digits}f}"
 
 
@@ -241,10 +227,7 @@ def summary(runs: Runs) -> str:
 
 def cost_table(costs: Sequence[Cost]) -> str:
     """Return one row for each world of which processor time was taken."""
-    lines = [
-        "| world | | Sojourn, s | peer, s | ratio |",
-        "|---|---|---|---|---|",
-    ]
+    lines = ["| world | | Sojourn, s | peer, s | ratio |", "|---|---|---|---|---|"]
     for cost in costs:
         rows = {"simulation": cost.simulation(), "process": cost.process()}
         if cost.typed_s:
@@ -253,9 +236,7 @@ def cost_table(costs: Sequence[Cost]) -> str:
         for what, (ours, theirs) in rows.items():
             first = f"{cost.world.peer}{tuned}: {cost.world.name}" if what == "simulation" else ""
             ratio = min(theirs) / min(ours)
-            lines.append(
-                f"| {first} | {what} | {seconds(ours)} | {seconds(theirs)} | {ratio:.3g} |"
-            )
+            lines.append(f"| {first} | {what} | {seconds(ours)} | {seconds(theirs)} | {ratio:.3g} |")
     return "\n".join(lines) + "\n"
 
 

@@ -112,9 +112,7 @@ def commands(program: str, world: World, seed: int, duration_s: float) -> tuple[
     return ours, [*script, *(str(part) for pair in options.items() for part in pair)]
 
 
-def compare_worlds(
-    program: str, repetitions: int, duration_s: float
-) -> dict[World, dict[str, Comparison]]:
+def compare_worlds(program: str, repetitions: int, duration_s: float) -> dict[World, dict[str, Comparison]]:
     """Run every world in both simulators and compare all quantities."""
     worlds = [(page, closing) for page in PAGES for closing in CLOSING]
     tasks = [
@@ -130,8 +128,7 @@ def compare_worlds(
         mine = results[2 * repetitions * number : 2 * repetitions * (number + 1)]
         ours, theirs = mine[0::2], mine[1::2]
         compared[world] = {
-            metric: compare([one[metric] for one in ours], [one[metric] for one in theirs])
-            for metric in METRICS
+            metric: compare([one[metric] for one in ours], [one[metric] for one in theirs]) for metric in METRICS
         }
     return compared
 
@@ -143,8 +140,7 @@ def rows(compared: dict[World, dict[str, Comparison]]) -> list[str]:
         first = [PAGES[page], CLOSING[closing]]
         for metric, comparison in quantities.items():
             values = [
-                f"{estimate.mean:.2f} ± {estimate.half_width:.2f}"
-                for estimate in (comparison.ours, comparison.theirs)
+                f"{estimate.mean:.2f} ± {estimate.half_width:.2f}" for estimate in (comparison.ours, comparison.theirs)
             ]
             lines.append("| " + " | ".join([*first, METRICS[metric], *values]) + " |")
             first = ["", ""]

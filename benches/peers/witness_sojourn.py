@@ -18,9 +18,7 @@ NS = 1e9
 def measure(records: "_engine.Records", warm_up_s: float) -> dict[str, float]:
     """Pages that began after the warm-up and ended; lost SYNs and throughput of the whole run."""
     pages = pl.DataFrame(records.table("pages"))
-    pages = pages.filter(
-        (pl.col("started_ns") >= warm_up_s * NS) & pl.col("ended_ns").is_not_null()
-    )
+    pages = pages.filter((pl.col("started_ns") >= warm_up_s * NS) & pl.col("ended_ns").is_not_null())
     times: list[float] = ((pages["ended_ns"] - pages["started_ns"]).cast(pl.Float64) / NS).to_list()
     traffic = pl.DataFrame(records.table("traffic")).filter(pl.col("direction") == "upstream")
     retries = int(traffic.filter(pl.col("traffic") == "page")["connect_retries"].sum())

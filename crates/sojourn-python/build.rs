@@ -13,10 +13,7 @@ const ONLY_MEASURE: [&str; 1] = ["CARGO_FEATURE_COUNT_ALLOCATIONS"];
 
 fn main() {
     let here = env::var("CARGO_MANIFEST_DIR").expect("set by cargo");
-    let root = Path::new(&here)
-        .ancestors()
-        .nth(2)
-        .expect("a crate below `crates/` of the workspace");
+    let root = Path::new(&here).ancestors().nth(2).expect("a crate below `crates/` of the workspace");
     let files = digest::files(root).expect("the workspace is readable");
     // A new file that matters is named by an old one, so these are all that need to be watched.
     for file in &files {

@@ -6,23 +6,11 @@ use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
 
 /// Files beside the crates that choose libraries, their features and the compiler, where there are such.
-const WORKSPACE: [&str; 4] = [
-    "Cargo.lock",
-    "Cargo.toml",
-    "rust-toolchain.toml",
-    ".cargo/config.toml",
-];
+const WORKSPACE: [&str; 4] = ["Cargo.lock", "Cargo.toml", "rust-toolchain.toml", ".cargo/config.toml"];
 
 /// Folders of a crate, and crates, that no extension module is made of.
-const NOT_COMPILED_IN: [&str; 7] = [
-    "benches",
-    "examples",
-    "sojourn-benches",
-    "sojourn-random-scenarios",
-    "sojourn-testkit",
-    "target",
-    "tests",
-];
+const NOT_COMPILED_IN: [&str; 7] =
+    ["benches", "examples", "sojourn-benches", "sojourn-random-scenarios", "sojourn-testkit", "target", "tests"];
 
 /// All files below `root`, the workspace, that can change what a run records, in order: its crates with their
 /// data, what their sources compile in from elsewhere, and what chooses libraries and compiler.
@@ -74,21 +62,15 @@ pub(crate) fn digest(root: &Path, files: &[PathBuf], features: &[String]) -> io:
 /// their files are added one by one.
 fn without_members(manifest: &[u8]) -> Vec<u8> {
     let lines = manifest.split_inclusive(|byte| *byte == b'\n');
-    lines
-        .filter(|line| !line.starts_with(b"members = ["))
-        .collect::<Vec<_>>()
-        .concat()
+    lines.filter(|line| !line.starts_with(b"members = [")).collect::<Vec<_>>().concat()
 }
 
 fn is_left_out(path: &Path) -> bool {
-    path.file_name()
-        .is_some_and(|name| NOT_COMPILED_IN.iter().any(|left_out| name == *left_out))
+    path.file_name().is_some_and(|name| NOT_COMPILED_IN.iter().any(|left_out| name == *left_out))
 }
 
 fn entries(directory: &Path) -> io::Result<Vec<PathBuf>> {
-    fs::read_dir(directory)?
-        .map(|entry| Ok(entry?.path()))
-        .collect()
+    fs::read_dir(directory)?.map(|entry| Ok(entry?.path())).collect()
 }
 
 /// Adds `path`, or the files below it.
@@ -109,9 +91,7 @@ fn compiled_in(source: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     for call in ["include_str!(", "include_bytes!(", "include!("] {
         for (at, _) in text.match_indices(call) {
             let argument = text[at + call.len()..].trim_start();
-            let name = argument
-                .strip_prefix('"')
-                .and_then(|rest| rest.split('"').next());
+            let name = argument.strip_prefix('"').and_then(|rest| rest.split('"').next());
             if let (Some(name), Some(directory)) = (name, source.parent()) {
                 files.extend(Some(without_dots(&directory.join(name))).filter(|it| it.is_file()));
             }

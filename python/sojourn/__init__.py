@@ -20,14 +20,7 @@ if TYPE_CHECKING:
     from sojourn.api.run import Run, run
     from sojourn.api.study import Study
     from sojourn.calibration.calibrate import calibrate
-    from sojourn.errors import (
-        Problem,
-        RecordError,
-        RunError,
-        ScenarioError,
-        SojournError,
-        StudyError,
-    )
+    from sojourn.errors import Problem, RecordError, RunError, ScenarioError, SojournError, StudyError
     from sojourn.managers import Packet, QueueManager, add_manager
     from sojourn.scenario import Scenario, load_scenario
     from sojourn.scores.rows import score

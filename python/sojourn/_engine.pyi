@@ -292,13 +292,7 @@ class Emulation:
     def far(self) -> list[tuple[str, float]]:
         """Far addresses with their round trips in s."""
 
-    def __init__(
-        self,
-        scenario: Scenario,
-        wanted: dict[str, Any],
-        command: list[str],
-        environment: list[str],
-    ) -> None:
+    def __init__(self, scenario: Scenario, wanted: dict[str, Any], command: list[str], environment: list[str]) -> None:
         """Make namespaces and devices, or take the interfaces, and start the loop; the command waits. Raises `EmulationRefused`."""
 
     def go(self) -> None:
@@ -322,9 +316,7 @@ class Emulation:
 def emulation_rates(scenario: Scenario) -> dict[str, Any]:
     """Rates of a scenario's access link, as a view has them."""
 
-def emulation_join(
-    namespaces: list[int], command: list[str], environment: list[str], is_far: bool
-) -> int:
+def emulation_join(namespaces: list[int], command: list[str], environment: list[str], is_far: bool) -> int:
     """Run a command in the namespaces of an emulation and return its status."""
 
 def engine_version() -> str:
@@ -404,22 +396,11 @@ class PacketCapture:
         """Return the least rate at which the sender's rule holds, in b/s."""
 
     def protected(
-        self,
-        flow: int,
-        mtu: int,
-        bps: int,
-        upload: bool,
+        self, flow: int, mtu: int, bps: int, upload: bool
     ) -> tuple[int, int, int, float, float, float, float | None]:
         """Packets, sanctioned, dropped, highest score, delay at it, longest wait, when the first was sanctioned; in s."""
 
-    def with_copies(
-        self,
-        first_packets: tuple[int, int],
-        mtu: int,
-        bps: int,
-        upload: bool,
-        most: int,
-    ) -> int:
+    def with_copies(self, first_packets: tuple[int, int], mtu: int, bps: int, upload: bool, most: int) -> int:
         """Return how many flows like the first packets of one fit into the low-latency queue."""
 
     def overflow(self, flow: int, mtu: int, bps: int, buffer_s: float) -> int:
@@ -455,9 +436,7 @@ class QueueArrivals:
 def observe_queue(scenario: Scenario, direction: str) -> tuple[Scenario, QueueArrivals]:
     """Return the scenario with a queue whose arrivals are written down, and where that is."""
 
-def replay_trace(
-    text: str, line: str | None, how: str, slack_ns: int
-) -> tuple[str, int, tuple[int, str] | None]:
+def replay_trace(text: str, line: str | None, how: str, slack_ns: int) -> tuple[str, int, tuple[int, str] | None]:
     """Replay a golden trace into the manager of a line, or its own: manager, calls, and where it differs.
 
     `how` is `exact`, `law` or `slack`. Timers of the trace are for an exact replay; draws of a plugin come by `next_draw`.
@@ -518,19 +497,14 @@ def quality_of_outcome(
     What was not measured is nothing.
     """
 
-def requirements() -> list[
-    tuple[str, list[tuple[float, float, float]], tuple[float, float], tuple[float, float], str]
-]:
+def requirements() -> list[tuple[str, list[tuple[float, float, float]], tuple[float, float], tuple[float, float], str]]:
     """What the uses need that come along: name, percentiles with their bounds in ms, bounds of loss, Mb/s up and down, origin."""
 
 def apdex(samples: Sequence[float], satisfied: float) -> float | None:
     """Apdex of samples for what satisfies; samples that never came are infinite."""
 
 def round_trips_per_minute(
-    handshakes: Sequence[float],
-    tls: Sequence[float],
-    requests: Sequence[float],
-    own: Sequence[float],
+    handshakes: Sequence[float], tls: Sequence[float], requests: Sequence[float], own: Sequence[float]
 ) -> tuple[float, float, float] | None:
     """Round trips per minute of new connections, of kept ones, and together; samples in ms, TLS may have none."""
 
@@ -541,11 +515,7 @@ def is_supported(count: int, share: float) -> bool:
     """Whether ten of so many samples lie beyond a quantile."""
 
 def histogram_quantiles(
-    edges_ns: Sequence[int],
-    counts: Sequence[int],
-    longest_ns: int | None,
-    shares: Sequence[float],
-    logarithmic: bool,
+    edges_ns: Sequence[int], counts: Sequence[int], longest_ns: int | None, shares: Sequence[float], logarithmic: bool
 ) -> list[tuple[float | None, float, float | None]]:
     """Quantiles of a latency histogram in ms: the estimate and the ends of its bin; none without packets.
 
@@ -591,9 +561,7 @@ class ExpansionChoices(TypedDict):
     downstream_without_modem: bool
     strict: bool
 
-def provisioning_expand(
-    octets: bytes, tables: str, secret: bytes | None, asked: ExpansionChoices
-) -> str:
+def provisioning_expand(octets: bytes, tables: str, secret: bytes | None, asked: ExpansionChoices) -> str:
     """The service of a configuration file and all issues, as JSON.
 
     Raises `ProvisioningProblems` about the tables.

@@ -70,8 +70,7 @@ def wanted(option: str | None, scenarios: Sequence[S], quick: Sequence[str] | No
     for word in words:
         if not any(word in _names(one) for one in scenarios):
             raise UsageError(
-                f'--only: "{word}" is no scenario and no section',
-                f"some of {', '.join(one.item for one in scenarios)}",
+                f'--only: "{word}" is no scenario and no section', f"some of {', '.join(one.item for one in scenarios)}"
             )
     return [one for one in scenarios if not _names(one).isdisjoint(words)]
 
@@ -81,10 +80,7 @@ def _names(scenario: Scenario) -> set[str]:
 
 
 def over_seeds(
-    scenarios: Sequence[S],
-    seeds: int,
-    jobs: int,
-    run: Callable[[S, int], Mapping[str, float]],
+    scenarios: Sequence[S], seeds: int, jobs: int, run: Callable[[S, int], Mapping[str, float]]
 ) -> list[dict[str, Estimate]]:
     """Run scenarios with seeds from 1 on; return the estimates of each by measure.
 
@@ -110,9 +106,7 @@ def over_seeds(
             raise type(error)(f"{error.message}, in scenario {one.item}", error.hint) from error
 
     with ThreadPoolExecutor(jobs) as pool:
-        futures = [
-            [pool.submit(guarded, one, seed) for seed in range(1, seeds + 1)] for one in scenarios
-        ]
+        futures = [[pool.submit(guarded, one, seed) for seed in range(1, seeds + 1)] for one in scenarios]
         try:
             values = [[future.result() for future in row] for row in futures]
         finally:
@@ -143,10 +137,7 @@ def place_of(estimate: Estimate, ends: tuple[float, float] | None) -> str:
 
     Examples
     --------
-    >>> (
-    ...     place_of(Estimate(0.75, 0.7, 0.79, 5), (0.8, 0.9)),
-    ...     place_of(Estimate(0.75, 0.7, 0.81, 5), (0.8, 0.9)),
-    ... )
+    >>> (place_of(Estimate(0.75, 0.7, 0.79, 5), (0.8, 0.9)), place_of(Estimate(0.75, 0.7, 0.81, 5), (0.8, 0.9)))
     ('below', 'in band')
     """
     if ends is None or estimate.value is None:
@@ -159,9 +150,7 @@ def place_of(estimate: Estimate, ends: tuple[float, float] | None) -> str:
     return "above" if low > ends[1] + tolerance else "in band"
 
 
-def number_cell(
-    estimate: Estimate | None, unit: str, ends: tuple[float, float] | None
-) -> PlainCell:
+def number_cell(estimate: Estimate | None, unit: str, ends: tuple[float, float] | None) -> PlainCell:
     """Return a number with its unit, ▼ or ▲ if it is beside its band, and the band below it."""
     if estimate is None or estimate.value is None:
         return PlainCell("–")
@@ -191,9 +180,7 @@ def read_band(path: Path, names: Sequence[str]) -> Band:
     return Band(found, names)
 
 
-def band_rows(
-    name: str, measured: Sequence[tuple[str, Mapping[str, Estimate]]]
-) -> Iterator[tuple[str, str, str, str]]:
+def band_rows(name: str, measured: Sequence[tuple[str, Mapping[str, Estimate]]]) -> Iterator[tuple[str, str, str, str]]:
     """Return the rows of one of a band's file: scenario, measure, whose, value."""
     for item, values in measured:
         for measure, estimate in values.items():

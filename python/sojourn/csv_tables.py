@@ -89,9 +89,7 @@ def _rows(text: str, name: str) -> Iterator[tuple[str, list[str]]]:
         raise UsageError(f"{name}:{rows.line_num}: {plain(str(error))}") from error
 
 
-def _cells(
-    rows: Iterator[tuple[str, list[str]]], headings: list[str]
-) -> Iterator[tuple[str, dict[str, str]]]:
+def _cells(rows: Iterator[tuple[str, list[str]]], headings: list[str]) -> Iterator[tuple[str, dict[str, str]]]:
     for place, row in rows:
         if len(row) != len(headings):
             raise UsageError(f"{place}: {len(row)} cells below {len(headings)} headings")
@@ -111,8 +109,5 @@ def number_of(cell: str, place: str) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value < LARGEST_NUMBER:
-        raise UsageError(
-            f"{place}: {plain(cell)!r} is no number from 0",
-            "the heading says the unit, cells have none",
-        )
+        raise UsageError(f"{place}: {plain(cell)!r} is no number from 0", "the heading says the unit, cells have none")
     return value

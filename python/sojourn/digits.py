@@ -6,12 +6,7 @@ __all__ = ["significant"]
 
 
 def significant(
-    value: float | None,
-    digits: int = 4,
-    *,
-    sign: bool = False,
-    unknown: str = "–",
-    endless: str = "∞",
+    value: float | None, digits: int = 4, *, sign: bool = False, unknown: str = "–", endless: str = "∞"
 ) -> str:
     """Write a number with N significant digits; whole numbers are written out.
 

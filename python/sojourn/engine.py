@@ -27,9 +27,7 @@ class Beside:
 
     __slots__ = ("apart", "pcap", "qlog")
 
-    def __init__(
-        self, pcap: str | None = None, *, apart: bool = False, qlog: str | None = None
-    ) -> None:
+    def __init__(self, pcap: str | None = None, *, apart: bool = False, qlog: str | None = None) -> None:
         # No data class: a short run has no time to load what makes one.
         self.pcap, self.apart, self.qlog = pcap, apart, qlog
 
@@ -105,15 +103,13 @@ def simulate(
 
         what, hint = error.args
         raise MemoryExceeded(
-            f"the run of {scenario.name} with seed {seed} is too large: {what}",
-            f"{hint}; or more, by --memory",
+            f"the run of {scenario.name} with seed {seed} is too large: {what}", f"{hint}; or more, by --memory"
         ) from error
     except _engine.ManagerFailed as error:
         from sojourn.errors import RunError
 
         raise RunError(
-            f"the run of {scenario.name} with seed {seed} failed: {error}",
-            "see the cause of the exception",
+            f"the run of {scenario.name} with seed {seed} failed: {error}", "see the cause of the exception"
         ) from error.__cause__
     except (KeyboardInterrupt, SystemExit):  # by way of `watch`
         raise

@@ -116,10 +116,7 @@ def why(error: Exception) -> str:
 
 def plain(text: object) -> str:
     """Return a text of the user's with control characters spelt out, so that it stays in its line."""
-    return "".join(
-        char if char.isprintable() else char.encode("unicode_escape").decode("ascii")
-        for char in str(text)
-    )
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in str(text))
 
 
 class _Problems(SojournError):

@@ -17,16 +17,7 @@ from sojourn.provisioning import encode
 from sojourn.scenario import Scenario
 from sojourn.toml_text import toml_value
 
-__all__ = [
-    "ACCESSES",
-    "APPLICATIONS",
-    "NAMES",
-    "SETTINGS",
-    "Household",
-    "lines_to_set",
-    "setting_of",
-    "study_files",
-]
+__all__ = ["ACCESSES", "APPLICATIONS", "NAMES", "SETTINGS", "Household", "lines_to_set", "setting_of", "study_files"]
 
 TODAY_MS, RECOMMENDED_MS = 250, 50
 """Buffers: that of a modem which nobody has told otherwise (White 2019 Table 3), and the recommended one."""
@@ -177,11 +168,7 @@ class Household:
 
 def study_files(home: Household) -> dict[str, str]:
     """Return a study of a household as texts by file name; it runs as it is."""
-    return {
-        "study.toml": _study(home),
-        "scenario.toml": _scenario(home),
-        "notes.md": _notes(home),
-    }
+    return {"study.toml": _study(home), "scenario.toml": _scenario(home), "notes.md": _notes(home)}
 
 
 def setting_of(name: str) -> str:
@@ -192,14 +179,7 @@ def setting_of(name: str) -> str:
 def _notes(home: Household) -> str:
     parts = ["## What to set", ""]
     for setting in home.settings[1:]:
-        parts += [
-            f"{NAMES[setting]}: {SETTINGS[setting]}",
-            "",
-            "```",
-            lines_to_set(home, setting),
-            "```",
-            "",
-        ]
+        parts += [f"{NAMES[setting]}: {SETTINGS[setting]}", "", "```", lines_to_set(home, setting), "```", ""]
     return "\n".join(parts)
 
 
@@ -250,10 +230,7 @@ def _study(home: Household) -> str:
     access = ACCESSES[home.access]
     feels = ", ".join(f'"{_FEELS.get(word, word)}"' for word in home.feels)
     settings = ", ".join(f'"{name}"' for name in home.settings)
-    names = "".join(
-        f'{name} = {{ name = "{NAMES[name]}", title = "{SETTINGS[name]}" }}\n'
-        for name in home.settings
-    )
+    names = "".join(f'{name} = {{ name = "{NAMES[name]}", title = "{SETTINGS[name]}" }}\n' for name in home.settings)
     text = f"""\
 # What should the modem of this household be told? Run it again, with more seeds and longer if need be:
 #   sojourn study run .
@@ -284,15 +261,14 @@ setting = [{settings}]
         queue = f'kind = "docsis-dual-queue", limit = "{RECOMMENDED_MS} ms"'
         text += "\n[overlays.low-latency.access]           # a classic and a low-latency service flow under one rate\n"
         for way, link, rate in zip(
-            ("upstream", "downstream"),
-            access.low_latency,
-            (home.up_mbps, home.down_mbps),
-            strict=True,
+            ("upstream", "downstream"), access.low_latency, (home.up_mbps, home.down_mbps), strict=True
         ):
             filled = link.replace("{rate}", _rate(rate))
             text += f"{way} = {{ link = {{ {filled} }}, queue = {{ {queue} }} }}\n"
     line = Line(Scenario.parse(_scenario(home)))
-    text += "\n[overlays.CAKE]                         # a router in front of the modem, a little slower than the line\n"
+    text += (
+        "\n[overlays.CAKE]                         # a router in front of the modem, a little slower than the line\n"
+    )
     text += f"path = {toml_value(line.router_path)}\n"
     return text + line.router_tables(ROUTER, "overlays.CAKE.link")
 
@@ -307,9 +283,7 @@ def _rate(mbps: float) -> str:
 
 def _title(home: Household) -> str:
     names = {"docsis31": "DOCSIS 3.1", "docsis30": "DOCSIS 3.0", "dsl": "DSL", "fibre": "fibre"}
-    return (
-        f"A household on {names[home.access]}, {home.down_mbps:g} Mb/s down and {home.up_mbps:g} up"
-    )
+    return f"A household on {names[home.access]}, {home.down_mbps:g} Mb/s down and {home.up_mbps:g} up"
 
 
 def _summary(home: Household) -> str:

@@ -13,16 +13,7 @@ from typing import Any, cast
 
 import sojourn._engine as _engine
 
-__all__ = [
-    "REMARKS",
-    "KeyRow",
-    "find_keys",
-    "key_list",
-    "nearest_key",
-    "outline",
-    "scenario_keys_once",
-    "synonyms",
-]
+__all__ = ["REMARKS", "KeyRow", "find_keys", "key_list", "nearest_key", "outline", "scenario_keys_once", "synonyms"]
 
 
 @dataclass(frozen=True)
@@ -88,10 +79,7 @@ def _merged(rows: list[KeyRow]) -> list[KeyRow]:
             continue
         first = merged[same]
         default = first.default
-        if (
-            row.default != default.rpartition("; ")[2].rpartition(" of ")[0]
-            and row.default != default
-        ):
+        if row.default != default.rpartition("; ")[2].rpartition(" of ")[0] and row.default != default:
             told = default if " of " in default else f"{default} of {first.kind}"
             default = f"{told}; {row.default} of {row.kind}"
         merged[same] = replace(first, kind=f"{first.kind}, {row.kind}", default=default)
@@ -149,18 +137,14 @@ def _properties(
             if default in (None, "", [], {}) or isinstance(default, dict)
             else str(default),
             allowed=_bounds(described),
-            about=_first_sentence(
-                described.get("description") or (inner or {}).get("description", "")
-            ),
+            about=_first_sentence(described.get("description") or (inner or {}).get("description", "")),
             origin="",
         )
         if inner is not None and reference not in above:
             yield from _properties(inner, definitions, here + suffix, (*above, reference))
 
 
-def _inner(
-    node: dict[str, Any], definitions: dict[str, Any]
-) -> tuple[dict[str, Any] | None, str, str]:
+def _inner(node: dict[str, Any], definitions: dict[str, Any]) -> tuple[dict[str, Any] | None, str, str]:
     """Return the table that a value is made of, how its path goes on, and its name in the schema."""
     for part in [node, *node.get("allOf", []), *node.get("anyOf", []), *node.get("oneOf", [])]:
         if "$ref" in part:
@@ -194,11 +178,7 @@ def _type_of(node: dict[str, Any]) -> str:
         return _TYPES.get(str(node["type"]), str(node["type"]))
     if "$ref" in node or "allOf" in node:
         return "table"
-    kinds = [
-        _type_of(part)
-        for part in [*node.get("anyOf", []), *node.get("oneOf", [])]
-        if part.get("type") != "null"
-    ]
+    kinds = [_type_of(part) for part in [*node.get("anyOf", []), *node.get("oneOf", [])] if part.get("type") != "null"]
     return " or ".join(dict.fromkeys(kinds)) or "any value"
 
 

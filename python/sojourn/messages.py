@@ -18,10 +18,7 @@ def visible(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(
-        sign
-        if sign == "\n" or sign.isprintable()
-        else sign.encode("unicode_escape").decode("ascii")
-        for sign in text
+        sign if sign == "\n" or sign.isprintable() else sign.encode("unicode_escape").decode("ascii") for sign in text
     )
 
 

@@ -174,9 +174,7 @@ class Answer:
             found.append(f"Cloonan's rule, {rule}, has room for {room} homes.")
         if near is not None:
             limit = f"{NEAR_CONGESTION:.0f} %"
-            found.append(
-                f"The channel is near congestion, above {limit}, from {near.homes} homes on."
-            )
+            found.append(f"The channel is near congestion, above {limit}, from {near.homes} homes on.")
         last = self.crowds[-1]
         if last.down_use is not None:
             busy = f"Downstream the channels are busy for {last.down_use:.0f} % of the time with {last.homes} homes"
@@ -242,8 +240,7 @@ def counts_of(scenario: str) -> dict[str, int]:
     homes = {str(home["name"]): int(home.get("count", 1)) for home in file.get("home", [])}
     if not homes:
         raise UsageError(
-            "the scenario has no homes",
-            "[[home]] with name and count, as in scenarios/neighbourhood.toml",
+            "the scenario has no homes", "[[home]] with name and count, as in scenarios/neighbourhood.toml"
         )
     return homes
 
@@ -322,11 +319,7 @@ def study_files(scenario: str, homes: int, seeds: int = SEEDS) -> dict[str, str]
             ]
     down = shares_downstream(scenario)
     text = "\n".join(lines) + "\n" + _MEASURES + (_DOWN if down else "") + _DAY
-    return {
-        "study.toml": text,
-        "scenario.toml": scenario,
-        "study.py": _MODULE.format(homes=homes, down=down),
-    }
+    return {"study.toml": text, "scenario.toml": scenario, "study.py": _MODULE.format(homes=homes, down=down)}
 
 
 _MODULE = '''"""The answer in a sentence."""

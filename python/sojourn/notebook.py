@@ -58,10 +58,7 @@ def table_html(title: str, headings: Sequence[str], rows: Iterable[Sequence[obje
     '<p>a &lt; b</p><table><tr><th>n</th></tr><tr><td>1.5</td></tr></table>'
     """
     head = "".join(f"<th>{html.escape(name)}</th>" for name in headings)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(_text(cell))}</td>" for cell in row) + "</tr>"
-        for row in rows
-    )
+    body = "".join("<tr>" + "".join(f"<td>{html.escape(_text(cell))}</td>" for cell in row) + "</tr>" for row in rows)
     return f"<p>{html.escape(title)}</p><table><tr>{head}</tr>{body}</table>"
 
 
@@ -82,8 +79,6 @@ def pandas_frame(frame: pl.DataFrame) -> Any:  # noqa: ANN401 - pandas may be ab
     try:
         import pandas as pd  # pyright: ignore[reportMissingImports, reportMissingTypeStubs]
     except ImportError as error:
-        raise UsageError(
-            "pandas is not installed", "install it with: pip install pandas"
-        ) from error
+        raise UsageError("pandas is not installed", "install it with: pip install pandas") from error
     library: Any = pd
     return library.DataFrame(frame.to_dict(as_series=False))

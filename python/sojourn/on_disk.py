@@ -50,9 +50,7 @@ _NAMED = frozenset(
 )
 """Columns of record tables and results that hold words."""
 
-_COUNTED = re.compile(
-    r"(.*_)?(ns|s|bytes|packets|mbps|hops|events|mean|max|seed|value|retransmissions)"
-)
+_COUNTED = re.compile(r"(.*_)?(ns|s|bytes|packets|mbps|hops|events|mean|max|seed|value|retransmissions)")
 """Columns that hold numbers."""
 
 
@@ -173,9 +171,7 @@ def shape(content: Mapping[str, Any], kinds: Mapping[str, Any]) -> tuple[dict[st
     return kept, wrong
 
 
-def read_table(
-    directory: Path, name: str, listing: Mapping[str, Any], needed: Iterable[str] = ()
-) -> pl.DataFrame:
+def read_table(directory: Path, name: str, listing: Mapping[str, Any], needed: Iterable[str] = ()) -> pl.DataFrame:
     """Read a Parquet file of a result.
 
     Parameters

@@ -145,15 +145,13 @@ def refuse_used(directory: Path, option: str = "--out") -> None:
         used = any(directory.iterdir())
     if used:
         raise UsageError(
-            f"{directory} is not empty, and results are not overwritten",
-            f"name a new directory with {option}",
+            f"{directory} is not empty, and results are not overwritten", f"name a new directory with {option}"
         )
 
 
 @contextlib.contextmanager
 def writing(
-    directory: Path,
-    hint: str = "finished runs are in the store; choose another directory with --out",
+    directory: Path, hint: str = "finished runs are in the store; choose another directory with --out"
 ) -> Generator[None]:
     """Turn what the operating system refuses into a sentence, with this hint.
 

@@ -88,9 +88,7 @@ class CaptureFile:
         found: list[str] = []
         if self.content.is_cut:
             found.append("The file ends within a packet: what follows is of those before.")
-        coarse = [
-            name or "the interface" for name, coarse, _ in self.content.interfaces() if coarse
-        ]
+        coarse = [name or "the interface" for name, coarse, _ in self.content.interfaces() if coarse]
         if coarse:
             found.append("Its times are no finer than 1 µs: bursts may look denser than they were.")
         missed = sum(missed for _, _, missed in self.content.interfaces())
@@ -169,9 +167,7 @@ def choose(capture: CaptureFile, wanted: str) -> list[Flow]:
                 at += 1
                 continue
             if word not in ("port", "host", "interface") or not value:
-                raise UsageError(
-                    f"--flow {plain(wanted)}: {plain(word)!r} is no part of a filter", example
-                )
+                raise UsageError(f"--flow {plain(wanted)}: {plain(word)!r} is no part of a filter", example)
             found = [
                 flow
                 for flow in found
@@ -186,9 +182,7 @@ def choose(capture: CaptureFile, wanted: str) -> list[Flow]:
         if not words:
             raise UsageError("--flow: an empty filter", example)
     if not found:
-        listed = "; ".join(
-            f"{flow.number}: {flow.words(addresses=True)}" for flow in capture.flows[:3]
-        )
+        listed = "; ".join(f"{flow.number}: {flow.words(addresses=True)}" for flow in capture.flows[:3])
         raise UsageError(f"{capture.name}: no flow is {plain(wanted)!r}", listed or example)
     return found
 
@@ -205,13 +199,7 @@ def worth_a_look(capture: CaptureFile) -> list[Flow]:
     for flow in capture.flows:
         if flow.packets <= FEWEST:
             continue
-        key = (
-            flow.protocol,
-            flow.source,
-            flow.source_port,
-            flow.destination,
-            flow.destination_port,
-        )
+        key = (flow.protocol, flow.source, flow.source_port, flow.destination, flow.destination_port)
         before = first.get(key)
         if before is None or flow.first_ns < before.first_ns:
             first[key] = flow
@@ -283,10 +271,7 @@ def buffering_delay(capture: CaptureFile, home: str | None = None) -> BufferingD
             "--home ADDRESS, and a capture with both directions of its connections",
         )
     delays = sorted(
-        (trip - shortest) / 1e6
-        for with_peer in trips.values()
-        for shortest in (min(with_peer),)
-        for trip in with_peer
+        (trip - shortest) / 1e6 for with_peer in trips.values() for shortest in (min(with_peer),) for trip in with_peer
     )
     return BufferingDelay(home, connections, len(trips), tuple(delays))
 
@@ -340,11 +325,5 @@ def packets_of_file(path: Path, text: bytes | None) -> str:
     return f'"{listed}"'
 
 
-MAGICS = (
-    b"\x0a\x0d\x0d\x0a",
-    b"\xa1\xb2\xc3\xd4",
-    b"\xa1\xb2\x3c\x4d",
-    b"\xd4\xc3\xb2\xa1",
-    b"\x4d\x3c\xb2\xa1",
-)
+MAGICS = (b"\x0a\x0d\x0d\x0a", b"\xa1\xb2\xc3\xd4", b"\xa1\xb2\x3c\x4d", b"\xd4\xc3\xb2\xa1", b"\x4d\x3c\xb2\xa1")
 """First bytes of captures. Source: draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng."""

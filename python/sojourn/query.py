@@ -70,9 +70,7 @@ _Table = list[_Part]
 
 
 @contextlib.contextmanager
-def asked(
-    sql: str, directory: Path | None = None, *, allow_files: bool = False
-) -> Generator[Answer]:
+def asked(sql: str, directory: Path | None = None, *, allow_files: bool = False) -> Generator[Answer]:
     """Ask, and give the answer for as long as the block lasts.
 
     Parameters
@@ -99,9 +97,7 @@ def asked(
     directory = (directory if directory is not None else default_directory()).resolve()
     tables = _result_tables(directory) or _store_tables(directory)
     if not tables:
-        raise UsageError(
-            f"{directory} holds no runs", "`sojourn run` and `sojourn study run` fill the store"
-        )
+        raise UsageError(f"{directory} holds no runs", "`sojourn run` and `sojourn study run` fill the store")
     known = f"tables: {', '.join(map(plain, tables))}"
     allow_many()
     with contextlib.ExitStack() as opened:
@@ -197,10 +193,7 @@ def _refuse_writing(connection: Any, sql: str, statement: Any, duckdb: Any) -> N
         explained = connection.extract_statements(_explained(sql, duckdb))
         statement = explained[0] if len(explained) == 1 else statement
     if statement.type != kinds.SELECT:
-        raise UsageError(
-            "a query reads: select, describe, summarize or explain",
-            "--allow-files lets it do more",
-        )
+        raise UsageError("a query reads: select, describe, summarize or explain", "--allow-files lets it do more")
 
 
 def _explained(sql: str, duckdb: Any) -> str:  # noqa: ANN401 - DuckDB's types are incomplete
@@ -312,8 +305,7 @@ def _refuse_too_many(error: OSError) -> None:
     """
     if error.errno in (errno.EMFILE, errno.ENFILE):
         raise EnvironmentFailure(
-            "the store has more runs than files may be open at a time",
-            "a larger limit: ulimit -n, or limits.conf",
+            "the store has more runs than files may be open at a time", "a larger limit: ulimit -n, or limits.conf"
         ) from error
 
 
@@ -368,15 +360,10 @@ def _store_tables(directory: Path) -> dict[str, _Table]:
     names = sorted({*single, *together} - {"runs"})
     if not names:
         return {}
-    return {
-        name: [part[name] for part in (single, together) if name in part]
-        for name in ("runs", *names)
-    }
+    return {name: [part[name] for part in (single, together) if name in part] for name in ("runs", *names)}
 
 
-def _folders(
-    place: Path, root: Path, is_shelf: Callable[[str], bool] = bool
-) -> Iterator[tuple[Path, list[str]]]:
+def _folders(place: Path, root: Path, is_shelf: Callable[[str], bool] = bool) -> Iterator[tuple[Path, list[str]]]:
     """Give the folders two steps below a place of the store, with the names in them."""
     for shelf in filter(is_shelf, folder_names(place, root=root)):
         for name in folder_names(place / shelf, root=root):

@@ -70,9 +70,7 @@ def _table(path: Path, columns: Sequence[str]) -> list[dict[str, float]]:
     headings, rows = rows_of(text_of(content_of(path, most=LARGEST_FILE), name), name)
     missing = [column for column in columns if column not in headings]
     if missing:
-        raise UsageError(
-            f"{name}: has no column {missing[0]}", f"its first line is {','.join(columns)}"
-        )
+        raise UsageError(f"{name}: has no column {missing[0]}", f"its first line is {','.join(columns)}")
     found: list[dict[str, float]] = []
     for place, cells in rows:
         entry = {column: number_of(cells[column], place) for column in columns}
@@ -100,9 +98,7 @@ def read_packets(path: Path) -> tuple[np.ndarray, np.ndarray]:
     times = np.array([row["time_us"] for row in rows])
     sizes = np.array([row["bytes"] for row in rows])
     if times[-1] - times[0] > LONGEST_S * 1e6:
-        raise UsageError(
-            f"{plain(path)}: is longer than {LONGEST_S / 3600:g} h: are its times in microseconds?"
-        )
+        raise UsageError(f"{plain(path)}: is longer than {LONGEST_S / 3600:g} h: are its times in microseconds?")
     if not sizes.any():
         raise UsageError(f"{plain(path)}: all its packets have 0 bytes")
     return times, sizes
@@ -119,21 +115,15 @@ def read_rows(path: Path) -> list[Row]:
     rows = _table(path, ("time_s", "rate_mbps"))
     found = [Row(row["time_s"], row["rate_mbps"], row.get("delay_ms")) for row in rows]
     if not any(row.rate_mbps for row in found):
-        raise UsageError(
-            f"{plain(path)}: all its rates are 0", "a link that never sends is no trace"
-        )
+        raise UsageError(f"{plain(path)}: all its rates are 0", "a link that never sends is no trace")
     if found[-1].time_s - found[0].time_s > LONGEST_S:
         raise UsageError(f"{plain(path)}: is longer than {LONGEST_S / 3600:g} h")
     if max(row.rate_mbps for row in found) > FASTEST_MBPS:
-        raise UsageError(
-            f"{plain(path)}: has more than {FASTEST_MBPS:g} Mb/s: are its rates in Mb/s?"
-        )
+        raise UsageError(f"{plain(path)}: has more than {FASTEST_MBPS:g} Mb/s: are its rates in Mb/s?")
     return found
 
 
-def opportunities_of_packets(
-    times_us: np.ndarray, sizes: np.ndarray, opportunity: float
-) -> np.ndarray:
+def opportunities_of_packets(times_us: np.ndarray, sizes: np.ndarray, opportunity: float) -> np.ndarray:
     """Return the whole milliseconds at which so many bytes more had arrived, one for each.
 
     Examples
@@ -161,13 +151,8 @@ def opportunities_of_rows(rows: Sequence[Row], until_s: float, opportunity: floa
 def rows_of_opportunities(times_ms: np.ndarray, step_s: float, opportunity: float) -> list[Row]:
     """Return the rate of each step of a trace as a schedule."""
     count = math.ceil(float(times_ms[-1]) / 1e3 / step_s)
-    sums = np.bincount(
-        np.minimum(((times_ms - 1) / 1e3 / step_s).astype(int), count - 1), minlength=count
-    )
-    return [
-        Row(number * step_s, 8e-6 * float(many) * opportunity / step_s)
-        for number, many in enumerate(sums)
-    ]
+    sums = np.bincount(np.minimum(((times_ms - 1) / 1e3 / step_s).astype(int), count - 1), minlength=count)
+    return [Row(number * step_s, 8e-6 * float(many) * opportunity / step_s) for number, many in enumerate(sums)]
 
 
 def filled(rates: np.ndarray, delays_ms: np.ndarray) -> tuple[np.ndarray, float]:
@@ -202,23 +187,14 @@ def rows_of_measurement(paths: Sequence[Path]) -> list[Row]:
     (measured,) = groups
     name = measured.names[0]
     if measured.load.where != "receiver":
-        raise UsageError(
-            f"{name}: its sender counted, and a socket is no line",
-            "a download, or iperf3 --reverse",
-        )
+        raise UsageError(f"{name}: its sender counted, and a socket is no line", "a download, or iperf3 --reverse")
     if not measured.load.interval_ms:
-        raise UsageError(
-            f"{name}: has no pings, and nobody knows when the line was full", "a test of Flent"
-        )
+        raise UsageError(f"{name}: has no pings, and nobody knows when the line was full", "a test of Flent")
     return _rows_of(measured)
 
 
 def converted(
-    path: Path,
-    *,
-    opportunity: int = OPPORTUNITY,
-    step_s: float = 0.2,
-    until_s: float | None = None,
+    path: Path, *, opportunity: int = OPPORTUNITY, step_s: float = 0.2, until_s: float | None = None
 ) -> tuple[str, str]:
     """Return a schedule of rates (.csv) as opportunities, or opportunities as a schedule: its text, and what it is in words.
 
@@ -295,9 +271,7 @@ def _rows_of(measured: Measured) -> list[Row]:
             f"at least {100 * SATURATED:.0f} %: more connections, or a larger window",
         )
     delay = None if math.isnan(idle) else idle / 2
-    return [
-        Row(float(start), float(rate), delay) for start, rate in zip(at[:-1], rates, strict=True)
-    ]
+    return [Row(float(start), float(rate), delay) for start, rate in zip(at[:-1], rates, strict=True)]
 
 
 def _nearest(times: np.ndarray, at: np.ndarray, values: np.ndarray) -> np.ndarray:

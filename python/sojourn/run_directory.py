@@ -71,8 +71,7 @@ def read_run(directory: Path) -> tuple[dict[str, Any], dict[str, pl.DataFrame], 
                 damages.append(error.message)
     except RecordError as error:
         raise RecordError(
-            f"{directory} does not hold a complete run: {error.message}",
-            "run the scenario again with --out",
+            f"{directory} does not hold a complete run: {error.message}", "run the scenario again with --out"
         ) from error
     return manifest, tables, damages
 
@@ -103,9 +102,6 @@ class SingleRun:
         manifest, tables, _ = read_run(directory)
         names = pl.col("subject", "metric", "unit").cast(pl.String())
         metrics = tables["metrics"].select(
-            pl.lit("").alias("point"),
-            pl.lit(manifest.get("seed", 1), pl.UInt64()).alias("seed"),
-            names,
-            "value",
+            pl.lit("").alias("point"), pl.lit(manifest.get("seed", 1), pl.UInt64()).alias("seed"), names, "value"
         )
         return cls(directory, metrics)

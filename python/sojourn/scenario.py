@@ -16,14 +16,7 @@ from sojourn.notebook import table_html
 from sojourn.settings import apply_settings
 from sojourn.toml_text import parse_toml, toml_value
 
-__all__ = [
-    "Scenario",
-    "check_scenario",
-    "decoded",
-    "load_scenario",
-    "read_text",
-    "scenario_warnings",
-]
+__all__ = ["Scenario", "check_scenario", "decoded", "load_scenario", "read_text", "scenario_warnings"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -210,9 +203,7 @@ def in_words(value: object) -> str:
     return ", ".join(words)
 
 
-def load_scenario(
-    path: str | Path, settings: Sequence[str] = (), *, is_emulated: bool = False
-) -> Scenario:
+def load_scenario(path: str | Path, settings: Sequence[str] = (), *, is_emulated: bool = False) -> Scenario:
     """Read a scenario file and apply settings to it.
 
     Settings are applied before the check, so they may complete a file that is not valid by itself.
@@ -282,7 +273,4 @@ def read_text(path: str | Path) -> str:
 
 
 def _problems(found: Sequence["_engine.Problem"], file: str) -> list[Problem]:
-    return [
-        Problem(item["path"], item["message"], item["hint"], item["line"], item["column"], file)
-        for item in found
-    ]
+    return [Problem(item["path"], item["message"], item["hint"], item["line"], item["column"], file) for item in found]

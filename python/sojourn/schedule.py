@@ -9,19 +9,10 @@ from __future__ import annotations
 from sojourn.csv_tables import rows_of
 from sojourn.errors import UsageError
 
-__all__ = [
-    "conditions_from_csv",
-    "opportunities_from_text",
-    "opportunities_of",
-    "trains_from_text",
-]
+__all__ = ["conditions_from_csv", "opportunities_from_text", "opportunities_of", "trains_from_text"]
 
 #: Columns beside `time_s`, what they are called in a scenario, and the unit of their numbers.
-COLUMNS = {
-    "rate_mbps": ("rate", "Mb/s"),
-    "delay_ms": ("delay", "ms"),
-    "loss": ("loss", ""),
-}
+COLUMNS = {"rate_mbps": ("rate", "Mb/s"), "delay_ms": ("delay", "ms"), "loss": ("loss", "")}
 
 
 def conditions_from_csv(text: str, name: str) -> str:
@@ -49,8 +40,7 @@ def conditions_from_csv(text: str, name: str) -> str:
     unknown = [cell for cell in header if cell != "time_s" and cell not in COLUMNS]
     if "time_s" not in header or len(header) < 2 or unknown or len(set(header)) < len(header):
         raise UsageError(
-            f"{name}: its first line is not that of a table of conditions",
-            f"time_s and some of {', '.join(COLUMNS)}",
+            f"{name}: its first line is not that of a table of conditions", f"time_s and some of {', '.join(COLUMNS)}"
         )
     found: list[str] = []
     for place, cells in rows:
@@ -137,9 +127,7 @@ def opportunities_of(text: str, name: str) -> list[int]:
             )
         at = int(digits)
         if at > LATEST_MS:
-            raise UsageError(
-                f"{name}:{number}: {at} ms is later than {LATEST_MS} ms", "20 days at most"
-            )
+            raise UsageError(f"{name}:{number}: {at} ms is later than {LATEST_MS} ms", "20 days at most")
         if times and at < times[-1]:
             raise UsageError(f"{name}:{number}: time runs back, from {times[-1]} ms to {at} ms")
         if len(times) >= MOST_OPPORTUNITIES:

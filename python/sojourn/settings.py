@@ -40,8 +40,7 @@ def apply_settings(text: str, settings: Sequence[str]) -> str:
             from sojourn.errors import UsageError
 
             raise UsageError(
-                f"--set {setting}: not of the form a.b.c=V",
-                "for example: --set access.upstream.queue.target=10ms",
+                f"--set {setting}: not of the form a.b.c=V", "for example: --set access.upstream.queue.target=10ms"
             )
         key = path.strip().rpartition(".")[2]
         if value.startswith("@") and key in ("conditions", "light", "opportunities", "packets"):
@@ -77,9 +76,5 @@ def _file(name: str, key: str) -> str:
         text = content.decode("utf-8-sig")
     except (OSError, ValueError) as error:
         raise UsageError(f"{name} cannot be read: {why(error)}") from error
-    read = {
-        "conditions": conditions_from_csv,
-        "light": trains_from_text,
-        "opportunities": opportunities_from_text,
-    }
+    read = {"conditions": conditions_from_csv, "light": trains_from_text, "opportunities": opportunities_from_text}
     return read[key](text, name)

@@ -158,8 +158,7 @@ def cut_trace(times_ms: np.ndarray, begin_s: float, length_s: float) -> np.ndarr
     part = times_ms[(times_ms > begin) & (times_ms <= end)] - begin
     if not len(part):
         raise UsageError(
-            f"no opportunity lies from {begin_s:g} s to {end / 1e3:g} s",
-            f"the trace is {times_ms[-1] / 1e3:g} s long",
+            f"no opportunity lies from {begin_s:g} s to {end / 1e3:g} s", f"the trace is {times_ms[-1] / 1e3:g} s long"
         )
     return part
 
@@ -261,9 +260,7 @@ def _ornstein_uhlenbeck(random: np.random.Generator, steps: int, over: float) ->
     return found
 
 
-def _outages(
-    random: np.random.Generator, milliseconds: int, share: float, mean_s: float
-) -> np.ndarray:
+def _outages(random: np.random.Generator, milliseconds: int, share: float, mean_s: float) -> np.ndarray:
     """Return which milliseconds lie in outages of exponential length, `share` of all."""
     found = np.zeros(milliseconds, dtype=bool)
     between_s = mean_s * (1 - share) / share
@@ -355,11 +352,7 @@ def make_starlink(
     own = np.random.default_rng([seed, direction == "up"])
     median, variation, least, most = STARLINK[direction]
     if mean_mbps is not None:
-        least, most, median = (
-            least * mean_mbps / median,
-            most * mean_mbps / median,
-            mean_mbps,
-        )
+        least, most, median = (least * mean_mbps / median, most * mean_mbps / median, mean_mbps)
     spread = float(np.sqrt(np.log(1 + variation**2)))
     rows: list[tuple[float, float, float, float]] = []
     begins = FIRST_SLOT_S - SLOT_S
@@ -381,9 +374,7 @@ def make_starlink(
             if end > 1e-6 and at < length_s:
                 near = begins > 0 and at < begins + NEAR_S
                 share = loss if near else BACKGROUND_LOSS
-                rows.append(
-                    (round(max(at, 0.0), 6), max(rate * float(ripple[step]), 0.1), delay, share)
-                )
+                rows.append((round(max(at, 0.0), 6), max(rate * float(ripple[step]), 0.1), delay, share))
         begins += SLOT_S
     return rows
 

@@ -26,9 +26,7 @@ class Headers:
 
     def __init__(self, app: App, said: Mapping[str, str]) -> None:
         self._app = app
-        self._said = [
-            (name.lower().encode(), value.encode("latin-1")) for name, value in said.items()
-        ]
+        self._said = [(name.lower().encode(), value.encode("latin-1")) for name, value in said.items()]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""

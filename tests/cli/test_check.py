@@ -33,9 +33,7 @@ def test_valid_files_are_told_on_stderr(sojourn: CommandLine, tmp_path: Path) ->
 MODEM = {"kind": "docsis30-single", "rate": "50 Mb/s", "burst": "3044 B"}
 
 
-def test_a_link_that_cannot_reach_its_rate_is_told_and_still_valid(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_a_link_that_cannot_reach_its_rate_is_told_and_still_valid(sojourn: CommandLine, tmp_path: Path) -> None:
     (tmp_path / "modem.toml").write_text(changed("access.upstream.link", MODEM), encoding="utf-8")
     for command in (["check", "modem.toml"], ["run", "modem.toml", "--set", "duration=10ms"]):
         done = sojourn(*command)
@@ -58,11 +56,7 @@ def test_the_published_studies_reach_their_rates() -> None:
 LIMIT = "access.upstream.queue.limit"
 
 BAD = {
-    "misspelt key": (
-        tomli_w.dumps({**HOUSEHOLD, "durration": "1 s"}),
-        "durration",
-        "duration",
-    ),
+    "misspelt key": (tomli_w.dumps({**HOUSEHOLD, "durration": "1 s"}), "durration", "duration"),
     "wrong unit": (changed(LIMIT, "50 volts"), LIMIT, "packets"),
     "bare number": (changed("duration", 600), "duration", "600 s"),
     "negative value": (changed("duration", "-5 s"), "duration", ""),
@@ -101,9 +95,7 @@ def test_a_bad_value_is_told_with_its_path_and_what_would_be_right(
     [b"= = =", b"", b"\x00\x01\x02", b"\xff\xfe", b"a = 1\na = 2", b'x = "'],
     ids=["not TOML", "empty", "binary", "not UTF-8", "twice", "open string"],
 )
-def test_what_is_no_scenario_at_all_is_told(
-    sojourn: CommandLine, tmp_path: Path, command: str, content: bytes
-) -> None:
+def test_what_is_no_scenario_at_all_is_told(sojourn: CommandLine, tmp_path: Path, command: str, content: bytes) -> None:
     (tmp_path / "bad.toml").write_bytes(content)
     done = sojourn(command, "bad.toml")
     assert (done.status, done.stdout) == (2, "")
@@ -124,9 +116,7 @@ def test_a_directory_is_no_scenario(sojourn: CommandLine, tmp_path: Path) -> Non
 
 
 def test_all_problems_of_all_files_are_told_at_once(sojourn: CommandLine, tmp_path: Path) -> None:
-    (tmp_path / "one.toml").write_text(
-        tomli_w.dumps({**HOUSEHOLD, "durration": "1 s", "duration": 5})
-    )
+    (tmp_path / "one.toml").write_text(tomli_w.dumps({**HOUSEHOLD, "durration": "1 s", "duration": 5}))
     (tmp_path / "two.toml").write_text('schema = 1\nname = "x"\nscenario = "absent.toml"\n')
     write_scenario(tmp_path, "three.toml")
     done = sojourn("check", "one.toml", "two.toml", "three.toml")
@@ -137,15 +127,8 @@ def test_all_problems_of_all_files_are_told_at_once(sojourn: CommandLine, tmp_pa
     assert "three.toml: valid scenario" in done.stderr
 
 
-def test_a_study_whose_points_are_no_scenarios_is_told_with_the_point(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
-    write_study(
-        tmp_path,
-        overlays={"wrong": {"duration": "5"}},
-        matrix=[],
-        points={"p": {"overlays": ["wrong"]}},
-    )
+def test_a_study_whose_points_are_no_scenarios_is_told_with_the_point(sojourn: CommandLine, tmp_path: Path) -> None:
+    write_study(tmp_path, overlays={"wrong": {"duration": "5"}}, matrix=[], points={"p": {"overlays": ["wrong"]}})
     done = sojourn("check", "study.toml")
     assert done.status == 2
     assert done.stderr.startswith("error: study.toml: duration: ")

@@ -50,8 +50,7 @@ def test_each_command_explains_itself(sojourn: CommandLine, command: list[str]) 
 
 def test_help_and_the_package_load_nothing_heavy() -> None:
     code = (
-        "import sys, sojourn, sojourn.cli, sojourn.cli.app\n"
-        f"print([name for name in {HEAVY!r} if name in sys.modules])"
+        f"import sys, sojourn, sojourn.cli, sojourn.cli.app\nprint([name for name in {HEAVY!r} if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
@@ -64,9 +63,7 @@ def test_who_counts_the_points_of_a_study_loads_no_data_frames(tmp_path: Path) -
         "assert run_command(['study', 'plan', 'study.toml', '--count']) == 0\n"
         "print('polars' in sys.modules, file=sys.stderr)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("4 points, 8 runs\n", "False\n")
 
 
@@ -80,9 +77,7 @@ def test_a_short_run_loads_nothing_that_takes_its_time(tmp_path: Path, settings:
         f"assert run_command(['run', 'household.toml', *{settings!r}]) == 0\n"
         f"print([name for name in {slow!r} if name in set(sys.modules) - before], file=sys.stderr)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stderr.splitlines()[-1] == "[]"
 
 
@@ -117,9 +112,7 @@ def test_help_takes_less_than_its_budget(sojourn: CommandLine) -> None:
         (["compare", "a", "b", "c"], "unexpected: c"),
     ],
 )
-def test_wrong_usage_is_one_sentence_and_a_hint(
-    sojourn: CommandLine, arguments: list[str], words: str
-) -> None:
+def test_wrong_usage_is_one_sentence_and_a_hint(sojourn: CommandLine, arguments: list[str], words: str) -> None:
     done = sojourn(*arguments)
     assert done.status == 2
     assert done.stdout == ""

@@ -29,9 +29,7 @@ from support import CommandLine
         ("overlays", "overlays"),
     ],
 )
-def test_keys_are_found_by_path_and_by_what_people_say(
-    sojourn: CommandLine, word: str, found: str
-) -> None:
+def test_keys_are_found_by_path_and_by_what_people_say(sojourn: CommandLine, word: str, found: str) -> None:
     done = sojourn("keys", word)
     assert done.status == 0, done.stderr
     assert found in done.stdout

@@ -26,9 +26,7 @@ class Shown:
         self.words.append(text)
 
 
-def test_a_notebook_sees_each_run_of_a_study(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_notebook_sees_each_run_of_a_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bar = Shown()
     monkeypatch.setattr(progress, "notebook_bar", lambda: bar)
     plan = make_plan(load_study(str(write_study(tmp_path))), RunOptions(), only_runs)

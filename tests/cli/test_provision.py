@@ -57,9 +57,7 @@ def test_text_and_octets_lead_to_each_other(sojourn: CommandLine, key: str, tmp_
     assert done.status == 0, done.stderr
     assert again.read_bytes() == source.read_bytes()
     text.write_text(text.read_text().replace("rate = 20000000 ", 'rate = "25 Mb/s" '))
-    assert (
-        sojourn("provision", "encode", str(text), "--out", str(again), "--secret", key).status == 0
-    )
+    assert sojourn("provision", "encode", str(text), "--out", str(again), "--secret", key).status == 0
     rows = sojourn("provision", "diff", str(source), str(again), "--json").json()["differences"]
     changed = [row for row in rows if row["path"] == "70[1].8"]
     assert [(row["before"], row["after"]) for row in changed] == [("20 Mb/s", "25 Mb/s")]
@@ -143,9 +141,7 @@ def test_a_migration_is_told_as_on_its_page(sojourn: CommandLine, key: str, tmp_
     assert "Grades: " in said.stderr + said.stdout, grades
 
 
-def test_several_files_are_simulated_beside_each_other(
-    sojourn: CommandLine, key: str, tmp_path: Path
-) -> None:
+def test_several_files_are_simulated_beside_each_other(sojourn: CommandLine, key: str, tmp_path: Path) -> None:
     files = [str(CORPUS / f"own/{name}.cm") for name in ("names-100-20", "explicit-100-20")]
     done = sojourn(
         *("provision", "simulate", *files, "--aqp", TABLES, "--secret", key, "--mix", "1"),
@@ -241,9 +237,7 @@ def test_a_second_service_flow_is_simulated_or_told(sojourn: CommandLine, tmp_pa
 
 
 def test_activity_detection_that_is_forbidden_leaves_the_grants_as_they_are() -> None:
-    text = SEVERAL.replace(
-        "_interval = 1500", "_interval = 1500\npgs_activity_detection_disable = 1"
-    )
+    text = SEVERAL.replace("_interval = 1500", "_interval = 1500\npgs_activity_detection_disable = 1")
     (flow,) = access(expand(encode(text)))["upstream"]["service_flow"]
     assert flow["proactive"] == {"kind": "basic", "rate": "1000000 b/s"}
 
@@ -253,8 +247,7 @@ def test_rules_of_a_profile_replace_those_for_ecn() -> None:
     file = decode(NAMES, b"SOJOURN")
     assert "classifier" not in access(expand(file, tables, modem="3.1-lld"))["upstream"]
     own = tables.replace(
-        'low_latency_scn = "tier-20-us-ll"',
-        'low_latency_scn = "tier-20-us-ll"\nclassifier = [{ tos = "a8 a8 fc" }]',
+        'low_latency_scn = "tier-20-us-ll"', 'low_latency_scn = "tier-20-us-ll"\nclassifier = [{ tos = "a8 a8 fc" }]'
     )
     upstream = access(expand(file, own, modem="3.1-lld"))["upstream"]
     assert upstream["classifier"] == [
@@ -273,12 +266,7 @@ def test_a_burst_that_nobody_says_is_left_to_the_link() -> None:
     assert "burst" not in silent["link"]
     said = access(expand(encode(text + "max_traffic_burst = 250000\n")))
     assert said["downstream"]["link"]["burst"] == "250000 B"
-    document: dict[str, object] = {
-        "schema": 1,
-        "name": "x",
-        "duration": "1 s",
-        "traffic": traffic(1),
-    }
+    document: dict[str, object] = {"schema": 1, "name": "x", "duration": "1 s", "traffic": traffic(1)}
     document["access"] = {"upstream": silent, "downstream": said["downstream"]}
     assert scenario_warnings(tomli_w.dumps(document)) == []
 
@@ -303,14 +291,10 @@ def test_a_service_is_written_as_another_file_or_refused_with_reasons(
     asked = ("provision", "expand", NAMES, "--aqp", TABLES, "--secret", key, "--modem", "3.1-lld")
     done = sojourn(*asked, "--out", str(out))
     assert done.status == 0, done.stderr
-    again = sojourn(
-        "provision", "expand", str(out), "--secret", key, "--modem", "3.1-lld", "--json"
-    )
+    again = sojourn("provision", "expand", str(out), "--secret", key, "--modem", "3.1-lld", "--json")
     assert again.status == 0, again.stderr
     assert again.json()["summary"] == sojourn(*asked, "--json").json()["summary"]
     refused = sojourn(*asked, "--out", str(tmp_path / "legacy.cm"), "--style", "legacy")
     assert refused.status == 2
-    assert (
-        "TLV 70: E-STYLE: two service flows that share a rate need an aggregate" in refused.stderr
-    )
+    assert "TLV 70: E-STYLE: two service flows that share a rate need an aggregate" in refused.stderr
     assert not (tmp_path / "legacy.cm").exists()

@@ -32,8 +32,7 @@ def test_the_store_answers_in_sql(studied: CommandLine) -> None:
     assert done.stdout.split() == ["runs", "first", "8", "small/far-long"]
     joined = studied(
         "query",
-        "select count(distinct seed) as seeds from runs join metrics using (key) "
-        "where metric = 'goodput'",
+        "select count(distinct seed) as seeds from runs join metrics using (key) where metric = 'goodput'",
         "--csv",
     )
     assert joined.stdout == "seeds\n2\n"
@@ -41,8 +40,7 @@ def test_the_store_answers_in_sql(studied: CommandLine) -> None:
 
 def test_a_result_answers_in_sql(studied: CommandLine) -> None:
     done = studied(
-        *("query", "select point, count(*) n from series group by point order by point"),
-        *("--store", "out", "--csv"),
+        *("query", "select point, count(*) n from series group by point order by point"), *("--store", "out", "--csv")
     )
     assert done.status == 0, done.stderr
     assert [line.split(",")[0] for line in done.stdout.splitlines()[1:]] == [
@@ -78,9 +76,7 @@ def test_a_wrong_query_is_wrong_usage_and_names_the_tables(studied: CommandLine)
         "select now()",
     ],
 )
-def test_a_query_reads_what_it_asks_about_and_nothing_else(
-    studied: CommandLine, tmp_path: Path, sql: str
-) -> None:
+def test_a_query_reads_what_it_asks_about_and_nothing_else(studied: CommandLine, tmp_path: Path, sql: str) -> None:
     (tmp_path / "secret.txt").write_text("a\n1\n")
     before = sorted(path.name for path in tmp_path.rglob("*"))
     done = studied("query", sql, "--store", "out")
@@ -91,18 +87,14 @@ def test_a_query_reads_what_it_asks_about_and_nothing_else(
 
 def test_a_query_may_read_other_files_if_it_is_let(studied: CommandLine, tmp_path: Path) -> None:
     (tmp_path / "other.csv").write_text("a\n41\n")
-    done = studied(
-        "query", "select a + 1 as b from 'other.csv'", "--store", "out", "--allow-files", "--csv"
-    )
+    done = studied("query", "select a + 1 as b from 'other.csv'", "--store", "out", "--allow-files", "--csv")
     assert done.stdout == "b\n42\n", done.stderr
 
 
 def test_names_of_files_are_names_and_no_sql(studied: CommandLine, tmp_path: Path) -> None:
     name = "x\" as select 1; copy (select 1) to 'written'; --"
     (tmp_path / "out" / "records").mkdir(exist_ok=True)
-    shutil.copy(
-        tmp_path / "out" / "metrics.parquet", tmp_path / "out" / "records" / f"{name}.parquet"
-    )
+    shutil.copy(tmp_path / "out" / "metrics.parquet", tmp_path / "out" / "records" / f"{name}.parquet")
     done = studied("query", "select count(*) as n from metrics", "--store", "out", "--csv")
     assert done.status == 0, done.stderr
     assert not list(tmp_path.rglob("written*"))
@@ -114,9 +106,7 @@ def test_an_empty_store_says_how_to_fill_it(sojourn: CommandLine) -> None:
     assert "sojourn run" in done.stderr
 
 
-def test_a_missing_package_is_told_with_the_way_to_install_it(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_a_missing_package_is_told_with_the_way_to_install_it(sojourn: CommandLine, tmp_path: Path) -> None:
     (tmp_path / "duckdb.py").write_text("raise ImportError('no duckdb here')")
     sojourn.environment["PYTHONPATH"] = str(tmp_path)
     write_scenario(tmp_path)
@@ -151,9 +141,7 @@ def test_what_moved_is_told_with_its_interval(studied: CommandLine, tmp_path: Pa
     assert moved == {"near-short", "far-short"}
 
 
-def test_results_without_common_points_cannot_be_compared(
-    studied: CommandLine, tmp_path: Path
-) -> None:
+def test_results_without_common_points_cannot_be_compared(studied: CommandLine, tmp_path: Path) -> None:
     write_study(tmp_path, points={"alone": {}}, matrix=[])
     assert studied("study", "run", "study.toml", "--quick", "--out", "other").status == 0
     done = studied("compare", "out", "other")
@@ -171,21 +159,10 @@ def test_points_of_one_result_are_compared_by_a_label(studied: CommandLine, tmp_
     assert headline.replace("'", "&#39;") in page
     assert "long instead of short (buffer; means over rtt): " in page
     heading = next(line for line in done.stdout.splitlines() if " before " in line)
-    assert heading.split() == [
-        "buffer",
-        "who",
-        "what",
-        "before",
-        "after",
-        "difference",
-        "change",
-        "verdict",
-    ]
+    assert heading.split() == ["buffer", "who", "what", "before", "after", "difference", "change", "verdict"]
     assert "What buffer changes" in page
     assert "Point by point" in page
-    found = studied(
-        "compare", "out", "--by", "buffer", "--against", "long", "--json", "--all"
-    ).json()
+    found = studied("compare", "out", "--by", "buffer", "--against", "long", "--json", "--all").json()
     assert (found["by"], found["against"]) == ("buffer", "long")
     assert {row["rtt"] for row in found["changes"]} == {"near", "far"}
     assert sum(found["counts"].values()) == len(found["changes"])
@@ -207,9 +184,7 @@ def test_a_change_fails_only_if_asked_to(studied: CommandLine) -> None:
         (["out", "--by", "buffer", "--html", "no/such/place.html"], "cannot write"),
     ],
 )
-def test_a_comparison_that_makes_no_sense_says_so(
-    studied: CommandLine, arguments: list[str], words: str
-) -> None:
+def test_a_comparison_that_makes_no_sense_says_so(studied: CommandLine, arguments: list[str], words: str) -> None:
     done = studied("compare", *arguments)
     assert done.status in (1, 2)
     assert words in done.stderr

@@ -26,9 +26,7 @@ def test_metrics_go_to_stdout_and_words_to_stderr(sojourn: CommandLine, tmp_path
     assert set(done.stdout.split()) <= set("\n".join(everything).split())
 
 
-def test_one_run_gives_pictures_that_can_be_made_again(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_one_run_gives_pictures_that_can_be_made_again(sojourn: CommandLine, tmp_path: Path) -> None:
     write_scenario(tmp_path)
     done = sojourn("run", "household.toml", "--report", "--out", "out")
     assert done.status == 0, done.stderr
@@ -43,9 +41,7 @@ def test_one_run_gives_pictures_that_can_be_made_again(
     assert (tmp_path / "out" / "report.html").read_text() == page
 
 
-def test_a_run_without_records_of_packets_still_has_a_report(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_a_run_without_records_of_packets_still_has_a_report(sojourn: CommandLine, tmp_path: Path) -> None:
     off = {"datagrams": False, "transfers": False, "occupancy": False, "delays": False}
     write_scenario(tmp_path, record={**off, "histograms": False, "series": "off"})
     done = sojourn("run", "household.toml", "--report")
@@ -54,14 +50,8 @@ def test_a_run_without_records_of_packets_still_has_a_report(
     assert "What matters most" in page.read_text()
 
 
-def test_a_direction_that_loses_nothing_does_not_stretch_its_axis(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
-    download = {
-        "name": "get",
-        "app": {"kind": "bulk", "direction": "downstream"},
-        "stack": "linux-cubic",
-    }
+def test_a_direction_that_loses_nothing_does_not_stretch_its_axis(sojourn: CommandLine, tmp_path: Path) -> None:
+    download = {"name": "get", "app": {"kind": "bulk", "direction": "downstream"}, "stack": "linux-cubic"}
     write_scenario(tmp_path, traffic=[download])
     done = sojourn("run", "household.toml", "--report", "--out", "out")
     assert done.status == 0, done.stderr
@@ -81,18 +71,14 @@ def test_json_is_one_object_with_the_same_numbers(sojourn: CommandLine, tmp_path
     assert {"subject", "metric", "value", "unit"} == set(first["metrics"][0])
 
 
-def test_a_run_that_is_made_in_no_time_is_made_again_rather_than_kept(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_a_run_that_is_made_in_no_time_is_made_again_rather_than_kept(sojourn: CommandLine, tmp_path: Path) -> None:
     write_scenario(tmp_path)
     made = sojourn("run", "household.toml", "--json").json()
     assert sojourn.stored_runs() == []
     kept = sojourn("run", "household.toml", "--json", "--store", "kept").json()
     assert made["metrics"] == kept["metrics"]
     # 5 + 20 Mb/s for 4000 s: eight million packets, should somebody send them.
-    write_scenario(
-        tmp_path, duration="4000 s", traffic=[{"name": "call", "app": {"kind": "voice"}}]
-    )
+    write_scenario(tmp_path, duration="4000 s", traffic=[{"name": "call", "app": {"kind": "voice"}}])
     assert sojourn("run", "household.toml").status == 0
     assert len(sojourn.stored_runs()) == 1
 
@@ -114,27 +100,20 @@ def test_a_run_that_takes_its_time_tells_how_far_it_is(
 
 def test_settings_change_the_scenario(sojourn: CommandLine, tmp_path: Path) -> None:
     write_scenario(tmp_path)
-    done = sojourn(
-        *("run", "household.toml", "--json"),
-        *("--set", "duration=1 s", "--set", "traffic.bulk.rtt=50 ms"),
-    )
+    done = sojourn(*("run", "household.toml", "--json"), *("--set", "duration=1 s", "--set", "traffic.bulk.rtt=50 ms"))
     assert done.json()["simulated_s"] == 1.0
     plain = sojourn("run", "household.toml", "--json", "--set", "duration=1 s")
     assert plain.json()["key"] != done.json()["key"]
 
 
-def test_a_setting_that_is_not_valid_is_told_with_its_path(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_a_setting_that_is_not_valid_is_told_with_its_path(sojourn: CommandLine, tmp_path: Path) -> None:
     write_scenario(tmp_path)
     done = sojourn("run", "household.toml", "--set", "access.upstream.queue.limit=5 volts")
     assert done.status == 2
     assert done.stderr.startswith("error: household.toml: access.upstream.queue.limit: ")
 
 
-def test_a_file_decides_its_seed_unless_the_command_does(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_a_file_decides_its_seed_unless_the_command_does(sojourn: CommandLine, tmp_path: Path) -> None:
     write_scenario(tmp_path, seeds={"first": 9, "count": 1})
     assert sojourn("run", "household.toml", "--json").json()["seed"] == 9
     assert sojourn("run", "household.toml", "--json", "--seed", "2").json()["seed"] == 2
@@ -158,9 +137,7 @@ def test_records_are_written_on_request(sojourn: CommandLine, tmp_path: Path) ->
 def test_seeds_decide_what_is_random(sojourn: CommandLine, tmp_path: Path) -> None:
     web = {"name": "page", "app": {"kind": "web"}, "stack": "linux-cubic", "rtt": "20 ms"}
     write_scenario(tmp_path, traffic=[web], duration="30 s")
-    one, two = (
-        sojourn("run", "household.toml", "--json", "--seed", seed).json() for seed in ("1", "2")
-    )
+    one, two = (sojourn("run", "household.toml", "--json", "--seed", seed).json() for seed in ("1", "2"))
     assert one["key"] != two["key"]
 
 

@@ -46,9 +46,7 @@ def test_an_unknown_point_is_wrong_usage_with_a_hint(sojourn: CommandLine, tmp_p
     assert done.stderr == 'error: no point fits "near-shrt"\n  hint: did you mean "near-short"?\n'
 
 
-def test_stdout_is_the_report_and_stderr_tells_what_was_done(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_stdout_is_the_report_and_stderr_tells_what_was_done(sojourn: CommandLine, tmp_path: Path) -> None:
     write_study(tmp_path)
     done = sojourn("study", "run", "study.toml", "--quick", "--jobs", "1", "--out", "out")
     assert done.status == 0, done.stderr
@@ -137,10 +135,7 @@ def test_figures_may_be_left_out_and_are_drawn_later(sojourn: CommandLine, tmp_p
 @pytest.mark.slow
 def test_a_cluster_that_does_not_answer_is_told(sojourn: CommandLine, tmp_path: Path) -> None:
     write_study(tmp_path)
-    done = sojourn(
-        *("study", "run", "study.toml", "--quick", "--out", "out"),
-        *("--cluster", "tcp://127.0.0.1:9"),
-    )
+    done = sojourn(*("study", "run", "study.toml", "--quick", "--out", "out"), *("--cluster", "tcp://127.0.0.1:9"))
     assert done.status == 1
     assert "no Dask scheduler answers at tcp://127.0.0.1:9" in done.stderr
     assert words_only(done)
@@ -153,9 +148,7 @@ def test_a_result_that_is_none_is_told(sojourn: CommandLine, tmp_path: Path) -> 
         assert words_only(done)
 
 
-def test_show_tells_what_is_wrong_with_the_answers_of_a_study(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_show_tells_what_is_wrong_with_the_answers_of_a_study(sojourn: CommandLine, tmp_path: Path) -> None:
     study = write_study(tmp_path)
     study = study / "study.toml" if study.is_dir() else study
     content = study.read_text(encoding="utf-8")

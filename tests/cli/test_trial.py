@@ -25,17 +25,13 @@ def test_real_files_become_a_report(sojourn: CommandLine, tmp_path: Path) -> Non
     rows = list(csv.DictReader(io.StringIO((out / "effects.csv").read_text(encoding="utf-8"))))
     assert len({row["target"] for row in rows}) == 4
     # One home is measured: nothing is clear, and no interval is called one over homes.
-    assert {(row["verdict"], row["interval"]) for row in rows} == {
-        ("one home", "tests of one home")
-    }
+    assert {(row["verdict"], row["interval"]) for row in rows} == {("one home", "tests of one home")}
     assert "clustered by home" not in page
     assert "96KB −0.1 points" in done.stderr
     assert (out / "figures" / "percent-deltas.svg").is_file()
 
 
-def test_flents_own_numbers_stand_beside_ours_and_differences_are_counted(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_flents_own_numbers_stand_beside_ours_and_differences_are_counted(sojourn: CommandLine, tmp_path: Path) -> None:
     source = next(FILES.glob("tcp_upload*96KB_rep_1*"))
     program = tmp_path / "bin" / "flent"
     program.parent.mkdir()
@@ -58,9 +54,7 @@ def test_flents_own_numbers_stand_beside_ours_and_differences_are_counted(
     assert not (tmp_path / "third").exists()
 
 
-def test_what_is_skipped_is_named_and_the_rest_imported(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_what_is_skipped_is_named_and_the_rest_imported(sojourn: CommandLine, tmp_path: Path) -> None:
     source = tmp_path / "in"
     source.mkdir()
     write_packed(source / "good.flent.gz", flent_document())
@@ -92,9 +86,7 @@ def test_a_page_escapes_what_files_say(sojourn: CommandLine, tmp_path: Path) -> 
     assert "<img>" not in page
 
 
-def test_a_schedule_labels_tests_by_time_on_import_or_when_analysed(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_a_schedule_labels_tests_by_time_on_import_or_when_analysed(sojourn: CommandLine, tmp_path: Path) -> None:
     source = tmp_path / "in"
     source.mkdir()
     for number in range(6):
@@ -124,9 +116,7 @@ def test_a_schedule_labels_tests_by_time_on_import_or_when_analysed(
     assert "outside the schedule" in page
 
 
-def test_nothing_imported_and_nothing_to_analyse_are_errors_of_input(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_nothing_imported_and_nothing_to_analyse_are_errors_of_input(sojourn: CommandLine, tmp_path: Path) -> None:
     source = tmp_path / "in"
     source.mkdir()
     (source / "a.json").write_text("{}")

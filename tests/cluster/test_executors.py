@@ -26,16 +26,8 @@ def test_a_job_for_kubernetes_is_written_and_its_command_told(tmp_path: Path) ->
     assert (lost["action"], lost["onPodConditions"][0]["type"]) == ("Ignore", "DisruptionTarget")
     assert version["onExitCodes"] == {"containerName": "worker", "operator": "In", "values": [4]}
     (container,) = pod["containers"]
-    assert container["command"][1:] == [
-        "worker",
-        "ab12",
-        "--store",
-        "s3://studies/night",
-        "--claim",
-    ]
-    assert {one["name"] for one in container["volumeMounts"]} <= {
-        one["name"] for one in pod["volumes"]
-    }
+    assert container["command"][1:] == ["worker", "ab12", "--store", "s3://studies/night", "--claim"]
+    assert {one["name"] for one in container["volumeMounts"]} <= {one["name"] for one in pod["volumes"]}
     with pytest.raises(UsageError, match="pods do not see the folder"):
         executor.start("ab12", "/home/me/store", 1)
 
@@ -45,7 +37,5 @@ def test_the_model_of_workers_ends_when_a_hand_says_so() -> None:
     # eight until 80 s, and then the one that was held.
     both = simulate_workers([10.0] * 9, 2, patience_s=30.0, looks_s=1.0)
     assert (both.end_s, both.twice) == (50.0, 0)
-    one = simulate_workers(
-        [10.0] * 10, 2, patience_s=30.0, deaths=lambda worker, _: 15.0 if worker == 1 else None
-    )
+    one = simulate_workers([10.0] * 10, 2, patience_s=30.0, deaths=lambda worker, _: 15.0 if worker == 1 else None)
     assert (one.end_s, one.twice) == (90.0, 1)

@@ -30,9 +30,7 @@ def commands() -> list[list[str]]:
 
 
 @pytest.mark.slow
-def test_the_guide_works_as_it_says_and_all_ways_give_the_same_bytes(
-    tmp_path: Path, short_path: Path
-) -> None:
+def test_the_guide_works_as_it_says_and_all_ways_give_the_same_bytes(tmp_path: Path, short_path: Path) -> None:
     if reason := SlurmMachine.missing():
         pytest.skip(reason)
     pytest.importorskip("obstore")

@@ -129,9 +129,7 @@ def test_runs_that_come_out_otherwise_are_named(sojourn: CommandLine, tmp_path: 
         (("audit",), "0 runs of 0 segments made again"),
     ],
 )
-def test_an_empty_store_has_nothing_to_look_after(
-    sojourn: CommandLine, words: tuple[str, ...], said: str
-) -> None:
+def test_an_empty_store_has_nothing_to_look_after(sojourn: CommandLine, words: tuple[str, ...], said: str) -> None:
     done = sojourn("store", *words)
     assert done.status == 0, done.stderr
     assert said in done.stdout

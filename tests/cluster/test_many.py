@@ -54,10 +54,7 @@ CLAIMS: list[dict[str, Any]] = [
                 {"measure": "carried", "where": {"rate": 1, "rtt": "far"}},
                 {"measure": "carried", "where": {"rate": 4, "rtt": "near"}},
             ),
-            (
-                {"measure": "carried", "points": {"": "near-4Mbps"}},
-                {"measure": "carried", "points": {"": "far-1Mbps"}},
-            ),
+            ({"measure": "carried", "points": {"": "near-4Mbps"}}, {"measure": "carried", "points": {"": "far-1Mbps"}}),
             (
                 {"measure": "sent", "where": {"rtt": "near"}, "across": "min"},
                 {"measure": "sent", "where": {"rtt": ["far"]}, "across": "max", "over": "max"},
@@ -66,10 +63,7 @@ CLAIMS: list[dict[str, Any]] = [
                 {"measure": "never", "where": {"rtt": "near"}, "across": "min"},
                 {"measure": "sent", "points": {"": "near-4Mbps"}},
             ),
-            (
-                {"measure": "sent", "where": {"rate": 7}},
-                {"measure": "sent", "points": {"": "near-4Mbps"}},
-            ),
+            ({"measure": "sent", "where": {"rate": 7}}, {"measure": "sent", "points": {"": "near-4Mbps"}}),
         ],
         1,
     )
@@ -82,9 +76,7 @@ def crew_of(directory: Path, said: list[str]) -> Crew:
 
 
 def test_a_study_of_numbers_has_the_runs_of_one_of_a_list(tmp_path: Path) -> None:
-    path = write_study(
-        tmp_path, duration="200 ms", axes=AXES, matrix=[], measures=MEASURES, claim=CLAIMS
-    )
+    path = write_study(tmp_path, duration="200 ms", axes=AXES, matrix=[], measures=MEASURES, claim=CLAIMS)
     study = load_study(str(path))
     said: list[str] = []
     store = Store(tmp_path / "shared")
@@ -106,13 +98,9 @@ def test_a_study_of_numbers_has_the_runs_of_one_of_a_list(tmp_path: Path) -> Non
     found = kept_runs(plan, far)
     finished = [(spec, found[spec.key]) for spec in plan.runs]
     expected = metrics_of(finished, study.definition)
-    stored = pl.read_parquet(
-        sorted((tmp_path / "out" / "metrics").iterdir()), include_file_paths="place"
-    )
+    stored = pl.read_parquet(sorted((tmp_path / "out" / "metrics").iterdir()), include_file_paths="place")
     numbers = pl.col("place").str.extract(r"(\d+)\.parquet").cast(pl.UInt32).alias("file")
-    rows = stored.with_columns(numbers).join(
-        result.runs.select("file", "run", "point", "seed"), on=["file", "run"]
-    )
+    rows = stored.with_columns(numbers).join(result.runs.select("file", "run", "point", "seed"), on=["file", "run"])
     words = pl.col("point", "subject", "metric").cast(pl.String)
     key = ["point", "seed", "subject", "metric", "value"]
     ours, theirs = (frame.select(key).with_columns(words).sort(key) for frame in (rows, expected))
@@ -123,9 +111,7 @@ def test_a_study_of_numbers_has_the_runs_of_one_of_a_list(tmp_path: Path) -> Non
     assert list(loaded.measures) == list(result.measures) != []
     (goodput,) = (m for m in result.measures if m.metric.startswith("goodput"))
     mean = expected.filter(pl.col("metric") == goodput.metric, pl.col("subject") == goodput.subject)
-    row = result.sums.filter(
-        pl.col("metric") == goodput.metric, pl.col("subject") == goodput.subject
-    )
+    row = result.sums.filter(pl.col("metric") == goodput.metric, pl.col("subject") == goodput.subject)
     assert row["mean"].item() == pytest.approx(mean["value"].mean())
     assert (row["m2"].item() / 15) ** 0.5 == pytest.approx(mean["value"].std())
     parts = build_columns(loaded, figures=False)
@@ -137,9 +123,7 @@ def test_a_study_of_numbers_has_the_runs_of_one_of_a_list(tmp_path: Path) -> Non
     verdicts = [one.outcome.verdict.value for one in parts.claims]
     assert verdicts == ["holds", "fails", "holds", "not-run", "not-run"]
     # Nothing is judged as long as runs are missing.
-    part = replace(
-        loaded, manifest={**loaded.manifest, "share": 0.5, "reduced": "50 % of the runs"}
-    )
+    part = replace(loaded, manifest={**loaded.manifest, "share": 0.5, "reduced": "50 % of the runs"})
     verdicts = [one.outcome.verdict.value for one in build_columns(part, figures=False).claims]
     assert set(verdicts) == {"not-run"}
     # SQL sees the metrics of all runs with their points.
@@ -180,10 +164,7 @@ def test_labels_of_all_points_come_column_by_column(tmp_path: Path) -> None:
     for row in table.iter_rows(named=True):
         own = {name: value for name, value in row.items() if name != "point" and value is not None}
         # Words in one matrix are words in all.
-        assert own == {
-            name: value if name == "k" else str(value)
-            for name, value in expected[row["point"]].items()
-        }
+        assert own == {name: value if name == "k" else str(value) for name, value in expected[row["point"]].items()}
 
 
 def test_the_command_lets_workers_make_a_study_of_many_points(

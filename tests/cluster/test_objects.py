@@ -24,9 +24,7 @@ def use(monkeypatch: pytest.MonkeyPatch, port: int) -> None:
 
 
 @pytest.fixture(params=["folder", "small S3", "versitygw"])
-def objects(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Generator[Objects]:
+def objects(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Objects]:
     if request.param == "folder":
         yield open_objects(tmp_path / "store")
         return
@@ -92,9 +90,7 @@ def test_a_folder_keeps_nothing_of_who_was_killed_amid_a_write(tmp_path: Path) -
     assert objects.create("v2/unit", b"whole")
 
 
-def test_a_disk_without_links_takes_objects_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_disk_without_links_takes_objects_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError(1, "Operation not permitted")
 
@@ -106,9 +102,7 @@ def test_a_disk_without_links_takes_objects_too(
     assert list((tmp_path / "v2" / "tmp").iterdir()) == []
 
 
-def test_a_link_whose_answer_was_lost_counts_as_made(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_link_whose_answer_was_lost_counts_as_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     link = os.link
 
     def lose(*arguments: Any, **more: Any) -> None:  # noqa: ANN401 - as the function
@@ -128,9 +122,7 @@ def test_a_link_in_a_store_leads_nowhere_else(tmp_path: Path) -> None:
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
-def test_a_server_that_overwrites_is_refused_when_it_is_opened(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_server_that_overwrites_is_refused_when_it_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("obstore")
     with small_s3(is_conditional=False) as server:
         use(monkeypatch, server.server_port)

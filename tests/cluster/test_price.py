@@ -33,9 +33,7 @@ def test_points_are_counted_without_being_made(tmp_path: Path) -> None:
     assert (count.points, count.runs, count.is_exact) == (2, 10, False)
 
 
-def test_values_and_corners_of_a_million_points_are_checked_before_anything_starts(
-    tmp_path: Path,
-) -> None:
+def test_values_and_corners_of_a_million_points_are_checked_before_anything_starts(tmp_path: Path) -> None:
     study = load_study(str(write_study(tmp_path, duration="100 ms", axes=MILLION, matrix=[])))
     points = NumberedPoints(study.definition, study.base)
     bad = dict(MILLION, up={"key": "access.upstream.link.rate", "values": ["1 Mb/s", "5 furlongs"]})
@@ -56,9 +54,7 @@ def test_the_command_prices_a_study_or_only_counts_it(sojourn: CommandLine, tmp_
     assert said["bytes"] == pytest.approx(8 * said["run_bytes"], abs=8)
 
 
-def test_all_points_are_checked_if_somebody_asks_for_it(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_all_points_are_checked_if_somebody_asks_for_it(sojourn: CommandLine, tmp_path: Path) -> None:
     rates = {"key": "access.upstream.link.rate", "values": ["1 Mb/s", "2 Mb/s"]}
     write_study(tmp_path, duration="100 ms", axes={"rate": rates}, matrix=[], seeds=3)
     done = sojourn("study", "plan", "study.toml", "--check", "all", "--json")

@@ -15,15 +15,7 @@ from sojourn.cluster.child import MAKE
 from sojourn.cluster.claims import Board
 from sojourn.cluster.drive import Crowd
 from sojourn.cluster.notes import DoneNote
-from sojourn.cluster.shared_plan import (
-    Round,
-    SharedPlan,
-    Span,
-    plan_of,
-    publish,
-    read_plan,
-    units_of,
-)
+from sojourn.cluster.shared_plan import Round, SharedPlan, Span, plan_of, publish, read_plan, units_of
 from sojourn.cluster.worker import Worker
 from sojourn.errors import EnvironmentFailure, OtherVersion, RecordError, RunError, UsageError
 from sojourn.store import Store
@@ -171,14 +163,10 @@ def test_a_run_that_kills_its_process_is_put_apart_and_the_others_go_on(tmp_path
     # The result has the others and says what is missing; the command fails all the same.
     out = tmp_path / "result"
     with pytest.raises(RunError, match=r"1 of 8 runs failed:\n  far-short, seed 2: killed its"):
-        run_study(
-            plan, store, out=out, elsewhere=crowd.make, progress=Silent(), finish=write_summary
-        )
+        run_study(plan, store, out=out, elsewhere=crowd.make, progress=Silent(), finish=write_summary)
     result = StudyResult.load(out)
     assert result.runs.height == 7
-    assert result.damages == (
-        "far-short, seed 2: killed its process twice (SIGKILL) and is in quarantine",
-    )
+    assert result.damages == ("far-short, seed 2: killed its process twice (SIGKILL) and is in quarantine",)
 
 
 def test_a_part_of_the_runs_is_reported_as_one(tmp_path: Path) -> None:
@@ -206,9 +194,7 @@ def shared_of(plan: Plan) -> SharedPlan:
     return plan_of(plan.study, plan.length)
 
 
-def published(
-    objects: Objects, plan: Plan, unit_s: float = 1.0, patience_s: float = 3.0
-) -> SharedPlan:
+def published(objects: Objects, plan: Plan, unit_s: float = 1.0, patience_s: float = 3.0) -> SharedPlan:
     """Publish a plan with a unit for each point."""
     shared = shared_of(plan)
     publish(objects, shared)
@@ -223,9 +209,7 @@ def test_a_unit_that_killed_two_workers_is_made_run_by_run(tmp_path: Path) -> No
     plan = small_plan(tmp_path)
     shared = published(objects, plan)
     culprit = next(spec for spec in plan.runs if (spec.point, spec.seed) == ("near-short", 2))
-    for number in range(
-        2
-    ):  # two who took the first unit and were never seen again, the last in that run
+    for number in range(2):  # two who took the first unit and were never seen again, the last in that run
         claim = json.dumps({"begun": time.time() - 1000}).encode()
         objects.create(f"{shared.place}/claims/000-0000000/{number}", claim)
         objects.create(f"{shared.place}/attempts/{culprit.key}/{number}", b"")
@@ -244,9 +228,7 @@ def board_of(objects: Objects, shared: SharedPlan, name: str, clock: list[float]
     return Board(objects, shared, name, lambda: clock[0])
 
 
-def test_units_are_claimed_once_until_the_patience_with_a_claim_is_over(
-    tmp_path: Path, clock: list[float]
-) -> None:
+def test_units_are_claimed_once_until_the_patience_with_a_claim_is_over(tmp_path: Path, clock: list[float]) -> None:
     objects = FolderObjects(tmp_path / "shared")
     shared = published(objects, small_plan(tmp_path), unit_s=60.0, patience_s=180.0)
     one, other = (board_of(objects, shared, name, clock) for name in ("one", "other"))
@@ -263,9 +245,7 @@ def test_units_are_claimed_once_until_the_patience_with_a_claim_is_over(
     assert late == {claim.unit.name: 1 for claim in taken[1:]}
 
 
-def test_the_last_unit_is_made_once_more_when_it_is_late(
-    tmp_path: Path, clock: list[float]
-) -> None:
+def test_the_last_unit_is_made_once_more_when_it_is_late(tmp_path: Path, clock: list[float]) -> None:
     objects = FolderObjects(tmp_path / "shared")
     shared = published(objects, small_plan(tmp_path), unit_s=60.0, patience_s=180.0)
     one, other = (board_of(objects, shared, name, clock) for name in ("one", "other"))
@@ -281,9 +261,7 @@ def test_the_last_unit_is_made_once_more_when_it_is_late(
     assert other.take() is None
 
 
-def test_a_claim_that_nobody_here_has_written_is_an_old_one(
-    tmp_path: Path, clock: list[float]
-) -> None:
+def test_a_claim_that_nobody_here_has_written_is_an_old_one(tmp_path: Path, clock: list[float]) -> None:
     objects = FolderObjects(tmp_path / "shared")
     shared = published(objects, small_plan(tmp_path, seeds=1))
     for number in range(4):
@@ -296,17 +274,11 @@ def test_a_claim_that_nobody_here_has_written_is_an_old_one(
     [
         ([(0, 5, 1, 2)], 4, [[(0, 2, 1, 2)], [(2, 2, 1, 2)], [(4, 1, 1, 2)]]),
         ([(3, 2, 1, 5)], 3, [[(3, 1, 1, 3)], [(3, 1, 4, 2)], [(4, 1, 1, 3)], [(4, 1, 4, 2)]]),
-        (
-            [(0, 1, 9, 4), (7, 1, 13, 2), (8, 2, 1, 3)],
-            6,
-            [[(0, 1, 9, 4), (7, 1, 13, 2)], [(8, 2, 1, 3)]],
-        ),
+        ([(0, 1, 9, 4), (7, 1, 13, 2), (8, 2, 1, 3)], 6, [[(0, 1, 9, 4), (7, 1, 13, 2)], [(8, 2, 1, 3)]]),
     ],
 )
 def test_units_are_whole_points_while_they_fit(
-    spans: list[tuple[int, int, int, int]],
-    most: int,
-    expected: list[list[tuple[int, int, int, int]]],
+    spans: list[tuple[int, int, int, int]], most: int, expected: list[list[tuple[int, int, int, int]]]
 ) -> None:
     def span(first: int, points: int, seed: int, seeds: int) -> Span:
         return Span(first=first, points=points, seed=seed, seeds=seeds)
@@ -346,9 +318,7 @@ def foreign_file(text: str) -> str:
 
 
 @pytest.mark.parametrize("change", [changed_name, cut_short, another_thing])
-def test_a_plan_that_is_not_what_its_name_says_is_refused(
-    tmp_path: Path, change: Callable[[str], str]
-) -> None:
+def test_a_plan_that_is_not_what_its_name_says_is_refused(tmp_path: Path, change: Callable[[str], str]) -> None:
     objects = FolderObjects(tmp_path / "shared")
     shared = shared_of(small_plan(tmp_path))
     text = change(shared.model_dump_json(by_alias=True))
@@ -368,9 +338,7 @@ def test_a_plan_writes_no_file_outside_its_folder(tmp_path: Path) -> None:
     assert objects.names("v2") == []
 
 
-def test_the_command_makes_one_unit_or_all_and_tells_what_is_wrong(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_the_command_makes_one_unit_or_all_and_tells_what_is_wrong(sojourn: CommandLine, tmp_path: Path) -> None:
     objects = FolderObjects(tmp_path / "shared")
     shared = published(objects, small_plan(tmp_path, seeds=1))
     one = sojourn("worker", shared.name, "--store", "shared", "--unit", "2", "--json")
@@ -413,15 +381,10 @@ def test_wishes_that_do_not_go_together_are_told(
     assert told in capsys.readouterr().err
 
 
-def test_seeds_and_bytes_of_a_precise_study_depend_neither_on_workers_nor_on_interrupts(
-    tmp_path: Path,
-) -> None:
+def test_seeds_and_bytes_of_a_precise_study_depend_neither_on_workers_nor_on_interrupts(tmp_path: Path) -> None:
     precise: dict[str, Any] = {
         "measures": {"goodput": {"subject": "bulk", "metric": "goodput", "unit": "Mb/s"}},
-        "precision": {
-            "of": [{"measure": "goodput", "relative": "0.1 %"}],
-            "seeds": {"least": 8, "most": 12},
-        },
+        "precision": {"of": [{"measure": "goodput", "relative": "0.1 %"}], "seeds": {"least": 8, "most": 12}},
     }
     own = {"rtt": "10 ms", "app": {"start_jitter": "20 ms"}}  # what makes seeds differ
     precise |= {"overlays": {"near": {"traffic": {"bulk": own}}, "far": {}}}

@@ -68,10 +68,7 @@ print(json.dumps(found))
 
 def scenario(place: Path) -> None:
     """Write `line.toml`: a plain line that is as fast both ways."""
-    side = {
-        "link": {"kind": "serial", "rate": "20 Mb/s"},
-        "queue": {"kind": "drop-tail", "limit": "50 ms"},
-    }
+    side = {"link": {"kind": "serial", "rate": "20 Mb/s"}, "queue": {"kind": "drop-tail", "limit": "50 ms"}}
     content = {
         "schema": 1,
         "name": "line",
@@ -146,14 +143,10 @@ for name, address in (("four", "192.0.2.1"), ("six", "fd00::1")):
 """
 
 
-def test_two_machines_reach_each_other_through_the_link_and_the_host_sees_nothing(
-    tmp_path: Path,
-) -> None:
+def test_two_machines_reach_each_other_through_the_link_and_the_host_sees_nothing(tmp_path: Path) -> None:
     found = lab(tmp_path, TRAFFIC, "--json", "--record", "out")
     assert found["status"] == 3, found["errors"]  # interrupted
-    assert "cable-a is the subscriber, cable-b the network, 20 ms there and back" in str(
-        found["errors"]
-    )
+    assert "cable-a is the subscriber, cable-b the network, 20 ms there and back" in str(found["errors"])
     assert "cable-a" not in str(found["host_while"])
     assert "cable-a" in str(found["host_after"])
     assert "cable-b" in str(found["host_after"])

@@ -106,10 +106,7 @@ stack = "linux-cubic"
 rtt = ["20 ms", "30 ms", "50 ms", "100 ms"]
 """
 
-QUEUES = {
-    "drop-tail": '{ kind = "drop-tail", limit = "100 ms" }',
-    "fq-codel": '{ kind = "fq-codel" }',
-}
+QUEUES = {"drop-tail": '{ kind = "drop-tail", limit = "100 ms" }', "fq-codel": '{ kind = "fq-codel" }'}
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
@@ -117,9 +114,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 def simulated(place: Path) -> float:
     """Return the median load time of the simulated page, in s."""
     words = ["run", "page.toml", "--out", "simulated", "--json"]
-    subprocess.run(
-        [sys.executable, "-m", "sojourn", *words], cwd=place, check=True, capture_output=True
-    )
+    subprocess.run([sys.executable, "-m", "sojourn", *words], cwd=place, check=True, capture_output=True)
     pages = pl.read_parquet(place / "simulated" / "pages.parquet")
     took = (pages["ended_ns"] - pages["started_ns"]) / 1e9
     return median(took.drop_nulls().to_list())

@@ -66,9 +66,7 @@ print(json.dumps(statistics.median(took) * 1e3))
 """
 
 
-def scenario(
-    place: Path, mbps: float, rtt: str = "20 ms", queue: dict[str, Any] | None = None
-) -> None:
+def scenario(place: Path, mbps: float, rtt: str = "20 ms", queue: dict[str, Any] | None = None) -> None:
     """Write `line.toml`: a plain line that is as fast both ways."""
     side = {
         "link": {"kind": "serial", "rate": f"{mbps:g} Mb/s"},
@@ -120,8 +118,7 @@ def descendants(marker: str) -> list[int]:
 def test_an_idle_link_takes_the_time_that_it_is_told_to(rootless: Rootless) -> None:
     scenario(rootless.place, 50, rtt="30 ms")
     done = rootless(
-        *("line.toml", "--isolated", *far("echo.py"), "--"),
-        *python("ping.py", "100.64.0.1", "5001", "100"),
+        *("line.toml", "--isolated", *far("echo.py"), "--"), *python("ping.py", "100.64.0.1", "5001", "100")
     )
     assert done.returncode == 0, done.stderr
     median = json.loads(done.stdout)
@@ -159,9 +156,7 @@ def test_a_saturated_link_is_as_fast_as_it_is_told_to_be(rootless: Rootless, mbp
 
 
 @pytest.mark.parametrize("address", ["100.64.0.1", "fd73:6f6a::1"])
-def test_marks_arrive_and_nothing_is_dropped_or_sent_again(
-    rootless: Rootless, address: str
-) -> None:
+def test_marks_arrive_and_nothing_is_dropped_or_sent_again(rootless: Rootless, address: str) -> None:
     if ":" in address and not Path("/proc/net/if_inet6").exists():
         pytest.skip("this kernel has no IPv6")
     scenario(rootless.place, 10, queue={"kind": "codel", "profile": "rfc8289", "ecn": True})
@@ -250,9 +245,7 @@ def test_the_command_is_the_user_and_not_root(rootless: Rootless) -> None:
     asked = "id -u; grep CapEff /proc/self/status; cat /etc/resolv.conf; ls /sys/class/net"
     done = rootless("line.toml", "--", "sh", "-c", asked)
     expected = os.getuid() or 1000
-    assert done.stdout.split() == [
-        *(str(expected), "CapEff:", "0" * 16, "nameserver", "100.64.0.1", "lo", "sub0")
-    ]
+    assert done.stdout.split() == [*(str(expected), "CapEff:", "0" * 16, "nameserver", "100.64.0.1", "lo", "sub0")]
 
 
 @pytest.mark.parametrize(
@@ -275,9 +268,7 @@ def test_the_command_is_the_user_and_not_root(rootless: Rootless) -> None:
         (["--join", "1", "--", "true"], "process 1 is no emulation of yours"),
     ],
 )
-def test_what_cannot_be_is_said_in_a_sentence(
-    rootless: Rootless, words: list[str], sentence: str
-) -> None:
+def test_what_cannot_be_is_said_in_a_sentence(rootless: Rootless, words: list[str], sentence: str) -> None:
     scenario(rootless.place, 5)
     done = rootless(*words)
     assert done.returncode == 2
@@ -351,9 +342,7 @@ def test_a_check_says_first_what_this_machine_can_do(rootless: Rootless) -> None
     print(done.stdout)
     assert done.returncode in (0, 1), done.stderr
     sentence, *reasons = done.stdout.splitlines()
-    assert sentence.startswith(
-        ("this machine can emulate 50/10", "this machine cannot now emulate")
-    )
+    assert sentence.startswith(("this machine can emulate 50/10", "this machine cannot now emulate"))
     assert "late P99" in sentence
     for word in ("/dev/net/tun: allowed", "of a core", "load average"):
         assert any(word in line for line in reasons), word
@@ -391,9 +380,7 @@ def test_captures_are_read_without_a_warning_and_hold_what_the_link_saw(rootless
         at = 24
         times: list[int] = []
         while at < len(data):
-            seconds, ns, kept, _ = (
-                int.from_bytes(data[at + word : at + word + 4], "little") for word in (0, 4, 8, 12)
-            )
+            seconds, ns, kept, _ = (int.from_bytes(data[at + word : at + word + 4], "little") for word in (0, 4, 8, 12))
             assert kept <= 96
             times.append(seconds * 10**9 + ns)
             at += 16 + kept
@@ -441,9 +428,7 @@ def test_who_has_no_priority_asks_realtimekit_and_is_told_how_to_get_it(rootless
     assert process > 1
     assert thread not in (0, process)
     assert priority <= 20  # the most that RealtimeKit gives
-    assert (
-        "hint: real-time priority for this shell: sudo prlimit --pid $$ --rtprio=20" in done.stderr
-    )
+    assert "hint: real-time priority for this shell: sudo prlimit --pid $$ --rtprio=20" in done.stderr
     off = rootless("line.toml", "--isolated", "--priority", "off", "--", "true")
     assert "hint: real-time" not in off.stderr
 
@@ -467,9 +452,7 @@ def test_a_machine_without_tun_is_told_in_a_sentence(rootless: Rootless, words: 
     assert "Traceback" not in done.stderr
 
 
-def test_entries_of_real_packets_need_no_application_and_unseen_timers_have_no_number(
-    rootless: Rootless,
-) -> None:
+def test_entries_of_real_packets_need_no_application_and_unseen_timers_have_no_number(rootless: Rootless) -> None:
     scenario(rootless.place, 5)
     file = rootless.place / "line.toml"
     content = tomllib.loads(file.read_text())
@@ -486,9 +469,7 @@ def test_entries_of_real_packets_need_no_application_and_unseen_timers_have_no_n
     assert mine["connections"].item() == 1
     assert mine["goodput_bytes"].item() > 100_000
     assert mine["timeouts"].item() is None
-    metrics = {
-        row["metric"] for row in json.loads(done.stdout)["metrics"] if row["subject"] == "sink"
-    }
+    metrics = {row["metric"] for row in json.loads(done.stdout)["metrics"] if row["subject"] == "sink"}
     assert "retransmissions" in metrics
     assert "timeouts" not in metrics
 
@@ -562,10 +543,7 @@ def test_connections_datagrams_and_names_reach_the_internet(rootless: Rootless) 
     (rootless.place / "client.py").write_text(CLIENT, encoding="utf-8")
     emulate = [sys.executable, "-m", "sojourn", "emulate", "line.toml"]
     done = subprocess.run(
-        [
-            *("unshare", "-Urnm", sys.executable, "internet.py"),
-            *(*emulate, "--", sys.executable, "client.py"),
-        ],
+        [*("unshare", "-Urnm", sys.executable, "internet.py"), *(*emulate, "--", sys.executable, "client.py")],
         cwd=rootless.place,
         capture_output=True,
         text=True,

@@ -38,25 +38,11 @@ def moment(at_s: float, delivered: int) -> dict[str, Any]:
 def test_a_picture_fits_a_terminal_of_80_columns_and_tells_the_rate_of_the_last_second() -> None:
     shown = lines(moment(3601.0, 12_500_000), moment(3600.0, 0))
     assert max(map(len, shown)) <= 80
-    assert shown[0].startswith(
-        "downstream   100.00 of 1000 Mb/s  delay 123.4 ms (P50 123.4 ms, P99 987.6 ms)"
-    )
-    assert shown[1].split() == [
-        "queue",
-        "12345",
-        "packets,",
-        "18000",
-        "kB",
-        "dropped",
-        "1234567",
-        "marked",
-        "1234567",
-    ]
+    assert shown[0].startswith("downstream   100.00 of 1000 Mb/s  delay 123.4 ms (P50 123.4 ms, P99 987.6 ms)")
+    assert shown[1].split() == ["queue", "12345", "packets,", "18000", "kB", "dropped", "1234567", "marked", "1234567"]
 
 
-def test_the_next_picture_begins_where_the_last_began_on_narrow_terminals_too(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_next_picture_begins_where_the_last_began_on_narrow_terminals_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     stream = io.StringIO()
     view = View(stream, is_drawn=True)
@@ -88,12 +74,7 @@ def test_the_trust_line_says_why() -> None:
     assert trust(summary) == (
         "trust: good (late P50 20 µs, P99 90 µs, max 2.1 ms; nothing lost outside the model; no stalls)"
     )
-    summary |= {
-        "grade": "poor",
-        "hidden_losses": 3,
-        "tagged_frames": 1,
-        "stalls": [[0, 1e8], [9, 3e8]],
-    }
+    summary |= {"grade": "poor", "hidden_losses": 3, "tagged_frames": 1, "stalls": [[0, 1e8], [9, 3e8]]}
     assert trust(summary) == (
         "trust: poor (late P50 20 µs, P99 90 µs, max 2.1 ms; 3 packets lost outside the model, 1 of them with VLAN tags, "
         "which are not carried; 2 stalls, the longest 300.0 ms)"
@@ -103,18 +84,11 @@ def test_the_trust_line_says_why() -> None:
 
 def test_lateness_is_told_where_it_is_a_part_of_the_delay() -> None:
     def said(p50_ms: float, p99_ms: float) -> list[str]:
-        rows = [
-            ("upstream", "sojourn_p50", p50_ms, "ms"),
-            ("upstream", "sojourn_p99", p99_ms, "ms"),
-        ]
+        rows = [("upstream", "sojourn_p50", p50_ms, "ms"), ("upstream", "sojourn_p99", p99_ms, "ms")]
         return matters(told(90_000), [*rows, ("downstream", "sojourn_p50", 80.0, "ms")])
 
     # 5 % of 1.8 ms, and 10 % of 0.9 ms, are 90 µs.
     assert said(1.8, 0.9) == []
-    assert said(1.5, 9.0) == [
-        "lateness matters upstream: its P99 of 90 µs is 6% of the median of the delay, 1.50 ms"
-    ]
-    assert said(1.8, 0.8) == [
-        "lateness matters upstream: its P99 of 90 µs is 11% of the P99 of the delay, 0.80 ms"
-    ]
+    assert said(1.5, 9.0) == ["lateness matters upstream: its P99 of 90 µs is 6% of the median of the delay, 1.50 ms"]
+    assert said(1.8, 0.8) == ["lateness matters upstream: its P99 of 90 µs is 11% of the P99 of the delay, 0.80 ms"]
     assert said(0.0, 0.0) == []

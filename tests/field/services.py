@@ -122,9 +122,7 @@ def postgresql() -> Generator[str]:
             shutil.chown(place, "postgres", pwd.getpwnam("postgres").pw_gid)
 
     def run(*command: str) -> None:
-        done = subprocess.run(
-            [*as_server, *command], capture_output=True, text=True, check=False, cwd=folder
-        )
+        done = subprocess.run([*as_server, *command], capture_output=True, text=True, check=False, cwd=folder)
         assert done.returncode == 0, done.stderr + done.stdout
 
     run(str(binaries / "initdb"), "-D", str(data), "-U", "trial", "--auth=trust", "-E", "UTF8")

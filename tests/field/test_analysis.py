@@ -86,9 +86,7 @@ def test_the_vector_gives_its_mixed_model_and_ratios() -> None:
     assert found.probe_variance == pytest.approx(0.16121, rel=1e-3)
     assert found.residual_variance == pytest.approx(0.0054096, rel=1e-3)
     assert (two.ratio, two.low, two.high) == pytest.approx((1.39995, 1.36164, 1.43933), rel=1e-3)
-    assert (three.ratio, three.low, three.high) == pytest.approx(
-        (1.92998, 1.87718, 1.98428), rel=1e-3
-    )
+    assert (three.ratio, three.low, three.high) == pytest.approx((1.92998, 1.87718, 1.98428), rel=1e-3)
     assert weekly_ratio(27.53965, -30.5598) == pytest.approx(1.39660, rel=1e-4)
     assert weekly_ratio(64.13980, -30.5598) == pytest.approx(1.92367, rel=1e-4)
 
@@ -144,16 +142,11 @@ def test_a_trial_gives_back_what_was_put_in() -> None:
     latency = analysis.target("upload_latency")
     assert latency is not None
     assert latency.factor == "treatment"
-    middle, large = (
-        latency.fit.coefficient("treatment", "48KB"),
-        latency.fit.coefficient("treatment", "96KB"),
-    )
+    middle, large = (latency.fit.coefficient("treatment", "48KB"), latency.fit.coefficient("treatment", "96KB"))
     assert middle.cluster_low <= 27.0 <= middle.cluster_high
     assert large.cluster_low <= 63.0 <= large.cluster_high
     assert latency.ratio("96KB") == pytest.approx(1.90, abs=0.02)
-    assert dict(latency.fit.left_out) == {
-        "week": "it follows from treatment; this design cannot tell them apart"
-    }
+    assert dict(latency.fit.left_out) == {"week": "it follows from treatment; this design cannot tell them apart"}
     quiet = analysis.target("download_latency")
     assert quiet is not None
     assert quiet.fit.factors[0].cluster_p > 0.01
@@ -234,10 +227,7 @@ def test_variances_are_found_again_and_give_the_number_of_homes() -> None:
     homes, tests, between, within = 400, 20, 0.10, 0.20
     effect = between * generator.standard_normal(homes) / math.sqrt(2.0)
     other = between * generator.standard_normal(homes) / math.sqrt(2.0)
-    value = np.exp(
-        np.stack([effect, other])[:, :, None]
-        + within * generator.standard_normal((2, homes, tests))
-    )
+    value = np.exp(np.stack([effect, other])[:, :, None] + within * generator.standard_normal((2, homes, tests)))
     rows = pl.DataFrame(
         {
             "probe": np.tile(np.repeat(np.arange(homes).astype(str), tests), 2),
@@ -256,9 +246,7 @@ def test_the_number_of_homes_is_that_of_a_paired_t_test() -> None:
     rows = power_table(VarianceParts(0.04, 0.5), 0.10)
     for row in rows:
         deviation = math.sqrt(0.04 + 2 * 0.5 / row.tests_per_arm)
-        wanted: float = power.TTestPower().solve_power(
-            math.log(1.1) / deviation, alpha=0.05, power=0.8
-        )
+        wanted: float = power.TTestPower().solve_power(math.log(1.1) / deviation, alpha=0.05, power=0.8)
         assert row.probes == math.ceil(wanted)
     assert [row.weeks for row in rows] == [1, 2, 3, 4]
     assert power_table(VarianceParts(1e9, 1.0), 0.01)[0].probes is None
@@ -299,9 +287,7 @@ def test_the_talks_schedule_confounds_weeks_and_treatments_and_a_crossover_does_
 def test_one_home_is_never_clear_and_its_interval_is_not_called_clustered() -> None:
     analysis = analyse(trial(homes=1))
     rows = effect_rows(analysis)
-    assert {(row["verdict"], row["interval"]) for row in rows} == {
-        ("one home", "tests of one home")
-    }
+    assert {(row["verdict"], row["interval"]) for row in rows} == {("one home", "tests of one home")}
     latency = next(row for row in rows if row["level"] == "96KB" and "upload_l" in row["target"])
     assert latency["low"] > 0  # over this home's tests, and nobody else's
     effects = tables(analysis)[0]
@@ -323,9 +309,7 @@ def test_homes_that_happen_to_agree_are_too_few_to_be_clear() -> None:
         large = read(analysis, found, found.fit.coefficient("treatment", "96KB"))
         assert large.low > 0
         assert large.verdict == verdict
-        assert any(
-            f"in {homes} homes, too few to be clear" in one for one in headlines(analysis)
-        ) == (homes < 6)
+        assert any(f"in {homes} homes, too few to be clear" in one for one in headlines(analysis)) == (homes < 6)
 
 
 def test_a_treatment_that_one_of_many_homes_had_is_not_clear() -> None:
@@ -382,9 +366,7 @@ def test_a_difference_of_the_size_that_is_said_is_seen_in_most_trials() -> None:
         noon = pl.col("time").dt.hour() == 12
         tests = trial(homes=20, noise=0.2, seed=seed).filter(direction="up")
         more = pl.when(noon).then(1 + percent / 100).otherwise(1.0)
-        analysis = analyse(
-            tests.with_columns(latency_ms=pl.col("latency_ms") * more), bootstrap=False
-        )
+        analysis = analyse(tests.with_columns(latency_ms=pl.col("latency_ms") * more), bootstrap=False)
         found = analysis.target("upload_latency")
         assert found is not None
         return analysis, found, found.fit.coefficient("hour", "12")

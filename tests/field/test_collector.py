@@ -35,10 +35,7 @@ def postgresql_url() -> Iterator[str]:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Storage]:
-    if request.param == "sqlite":
-        url = f"sqlite:///{tmp_path}/trial.db"
-    else:
-        url = request.getfixturevalue("postgresql_url")
+    url = f"sqlite:///{tmp_path}/trial.db" if request.param == "sqlite" else request.getfixturevalue("postgresql_url")
     one = Storage(url)
     if request.param == "postgresql":
         import sqlalchemy as sql
@@ -109,9 +106,7 @@ def test_uploads_at_the_same_moment_are_one(storage: Storage) -> None:
     assert storage.count() == 1
 
 
-def test_strangers_and_the_revoked_get_the_same_answer_and_learn_nothing(
-    client: Client, storage: Storage
-) -> None:
+def test_strangers_and_the_revoked_get_the_same_answer_and_learn_nothing(client: Client, storage: Storage) -> None:
     good = storage.add_probe("home-01")
     assert put(client, good, flent_file(1)).status_code == 201
     storage.revoke_probe("home-01")
@@ -122,9 +117,7 @@ def test_strangers_and_the_revoked_get_the_same_answer_and_learn_nothing(
     ]
     assert {answer.status_code for answer in answers} == {401}
     assert len({answer.content for answer in answers}) == 1
-    assert (
-        client.put("/uploads/no-digest", headers={"Authorization": "Bearer x"}).status_code == 401
-    )
+    assert client.put("/uploads/no-digest", headers={"Authorization": "Bearer x"}).status_code == 401
     assert client.get("/").status_code == 401
     assert storage.count() == 1
 
@@ -150,9 +143,7 @@ def test_tokens_are_kept_as_their_hashes_only(tmp_path: Path) -> None:
         assert token_hash(token).encode() in content
 
 
-def test_what_can_never_be_right_is_told_apart_from_what_was_cut_off(
-    client: Client, storage: Storage
-) -> None:
+def test_what_can_never_be_right_is_told_apart_from_what_was_cut_off(client: Client, storage: Storage) -> None:
     token = storage.add_probe("home-01")
     body = flent_file(1)
     digest = hashlib.sha256(body).hexdigest()
@@ -177,9 +168,7 @@ def test_a_wrong_clock_is_noticed(client: Client, storage: Storage) -> None:
     assert "s fast" in page(storage)
 
 
-def test_the_page_shows_who_reports_and_what_they_measured(
-    client: Client, storage: Storage
-) -> None:
+def test_the_page_shows_who_reports_and_what_they_measured(client: Client, storage: Storage) -> None:
     token, viewer = storage.add_probe("home-01"), storage.add_viewer()
     storage.add_probe("home-<b>02")
     for number, treatment in enumerate(("8KB", "96KB") * 3):
@@ -197,9 +186,7 @@ def test_the_page_shows_who_reports_and_what_they_measured(
     assert "silent for 3 days" in later
 
 
-def test_an_export_is_what_an_import_of_the_files_would_be(
-    client: Client, storage: Storage, tmp_path: Path
-) -> None:
+def test_an_export_is_what_an_import_of_the_files_would_be(client: Client, storage: Storage, tmp_path: Path) -> None:
     for home in ("home-01", "home-02"):
         token = storage.add_probe(home)
         for number in range(3):
@@ -235,9 +222,7 @@ class Faults(httpx.BaseTransport):
         if fate < 0.5:
             body = request.read()[: self._random.randrange(200)]
             headers = {**request.headers, "content-length": str(len(body))}
-            self._inner.handle_request(
-                httpx.Request(request.method, request.url, headers=headers, content=body)
-            ).read()
+            self._inner.handle_request(httpx.Request(request.method, request.url, headers=headers, content=body)).read()
             raise httpx.WriteError("cut off", request=request)
         response = self._inner.handle_request(request)
         if fate < 1.0:
@@ -272,13 +257,7 @@ def soak(database: str, tmp_path: Path, probes: int, uploads: int, kills: int) -
 
     def send(home: str) -> int:
         random.seed(home)
-        uploader = Uploader(
-            collector.url,
-            tokens[home],
-            spools[home],
-            transport=Faults(hash_of(home), 0.15),
-            sleep=nap,
-        )
+        uploader = Uploader(collector.url, tokens[home], spools[home], transport=Faults(hash_of(home), 0.15), sleep=nap)
         sent = 0
         try:
             while spools[home].files():
@@ -347,9 +326,7 @@ def test_a_browser_shows_the_page_and_has_nothing_to_object(tmp_path: Path) -> N
     for upload, treatment in enumerate(("8KB", "48KB", "96KB")):
         body = flent_file(upload, title=f"buffer={treatment}")
         digest = hashlib.sha256(body).hexdigest()
-        storage.add(
-            number, digest, "a.flent.gz", body, read_upload(body, "a.flent.gz", "home-01"), 300.0
-        )
+        storage.add(number, digest, "a.flent.gz", body, read_upload(body, "a.flent.gz", "home-01"), 300.0)
     viewer = storage.add_viewer()
     collector = Collector(database, tmp_path)
     collector.start()
@@ -361,11 +338,7 @@ def test_a_browser_shows_the_page_and_has_nothing_to_object(tmp_path: Path) -> N
             *("--enable-logging=stderr", "--v=0", "--virtual-time-budget=5000"),
         ]
         shown = subprocess.run(
-            [*common, "--dump-dom", f"{address}/"],
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=True,
+            [*common, "--dump-dom", f"{address}/"], capture_output=True, text=True, timeout=120, check=True
         )
         picture = tmp_path / "page.png"
         subprocess.run(
@@ -386,9 +359,7 @@ def test_a_browser_shows_the_page_and_has_nothing_to_object(tmp_path: Path) -> N
 
 
 def test_the_collectors_tables_are_tests_of_the_importer(storage: Storage) -> None:
-    assert storage.tests().schema == pl.Schema(
-        import_files(Path(__file__).parent / "files").tests.schema
-    )
+    assert storage.tests().schema == pl.Schema(import_files(Path(__file__).parent / "files").tests.schema)
 
 
 def test_a_database_of_an_earlier_version_has_its_uploads_read_again(tmp_path: Path) -> None:

@@ -102,10 +102,7 @@ def is_ended(one: socket.socket) -> bool:
 def test_those_who_open_connections_and_say_nothing_give_way(storage: Storage) -> None:
     token = storage.add_probe("home-01")
     with served(storage, 20) as url, contextlib.ExitStack() as stack:
-        half = [
-            stack.enter_context(connected(url, b"GET /health HTTP/1.1\r\nHost: x\r\n"))
-            for _ in range(60)
-        ]
+        half = [stack.enter_context(connected(url, b"GET /health HTTP/1.1\r\nHost: x\r\n")) for _ in range(60)]
         assert httpx.get(f"{url}/health", timeout=10).text == "ok\n"
         assert upload(url, token, flent_file(1)).status_code == 201
         for one in half[:40]:
@@ -129,9 +126,7 @@ def test_a_request_under_way_does_not_give_way(storage: Storage) -> None:
         assert slow.recv(100).startswith(b"HTTP/1.1 201")
 
 
-def test_headers_that_do_not_come_end_the_connection(
-    storage: Storage, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_headers_that_do_not_come_end_the_connection(storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "REQUEST_S", 0.3)
     with served(storage, 20) as url, contextlib.ExitStack() as stack:
         silent = stack.enter_context(connected(url, b""))
@@ -156,9 +151,7 @@ def test_a_body_that_does_not_come_is_given_up_and_holds_up_no_other_probe(
         headers = [{"Authorization": f"Bearer {token}"} for token in tokens]
         body = flent_file(1)
         async with httpx.AsyncClient(base_url=url, timeout=20) as client:
-            first = asyncio.create_task(
-                client.put(f"/uploads/{'0' * 64}", content=never(), headers=headers[0])
-            )
+            first = asyncio.create_task(client.put(f"/uploads/{'0' * 64}", content=never(), headers=headers[0]))
             await asyncio.sleep(0.3)
             path = f"/uploads/{hashlib.sha256(body).hexdigest()}"
             second = await client.put(path, content=body, headers=headers[0])
@@ -418,13 +411,11 @@ def test_nginx_in_front_speaks_https_as_the_guide_sets_it_up(tmp_path: Path) -> 
         assert there in text
         text = text.replace(there, here)
     places = "\n".join(
-        f"{what}_temp_path {tmp_path}/{what};"
-        for what in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+        f"{what}_temp_path {tmp_path}/{what};" for what in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     )
     main = tmp_path / "nginx.conf"
     main.write_text(
-        f"daemon off; pid {tmp_path}/pid; error_log {tmp_path}/nginx.log; events {{}}\n"
-        f"http {{ {places}\n{text} }}\n",
+        f"daemon off; pid {tmp_path}/pid; error_log {tmp_path}/nginx.log; events {{}}\nhttp {{ {places}\n{text} }}\n",
         encoding="utf-8",
     )
     collector.start()

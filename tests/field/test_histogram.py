@@ -79,9 +79,7 @@ def test_what_is_none_is_refused_in_a_sentence(tmp_path: Path, text: str, said: 
     assert "\n" not in str(refused.value)
 
 
-def test_the_command_says_the_worst_and_between_what_it_lies(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_the_command_says_the_worst_and_between_what_it_lies(sojourn: CommandLine, tmp_path: Path) -> None:
     two = REPORT + f"b,{EDGES},1000 0 0 0 0 0 0 0,0.4\n"
     written(tmp_path, two)
     done = sojourn("histogram", "bins.csv", "--percentiles", "50,99")

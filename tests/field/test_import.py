@@ -31,19 +31,13 @@ from sojourn.field.labels import labels_of, read_labels
 from sojourn.field.reading import LARGEST_TEXT, Unreadable, parse_document, read_document
 from sojourn.field.records import FieldTest
 
-PRINTED = list(
-    csv.DictReader((FILES.parent / "flent-summary.csv").read_text(encoding="utf-8").splitlines())
-)
+PRINTED = list(csv.DictReader((FILES.parent / "flent-summary.csv").read_text(encoding="utf-8").splitlines()))
 """What `flent -f summary` 2.1.1 prints of the files, with NumPy installed."""
 
 
 def test_the_numbers_of_real_files_are_those_that_flent_prints() -> None:
     # Pings are read from raw samples; fping gives Flent a mean of three significant digits.
-    ours = {
-        (path.name, one.name): one
-        for path in sorted(FILES.iterdir())
-        for one in flent_series(read_document(path))
-    }
+    ours = {(path.name, one.name): one for path in sorted(FILES.iterdir()) for one in flent_series(read_document(path))}
     assert len(ours) == len(PRINTED) == 36
     for row in PRINTED:
         one = ours[row["file"], row["series"]]
@@ -64,9 +58,7 @@ def test_a_larger_buffer_that_carries_no_more_is_not_said_to() -> None:
         word = {"up": "upload", "down": "download"}[test["direction"]]
         assert test["throughput_mbps"] == float(by_file[test["file"], f"TCP {word}"]["mean"])
     mean = (
-        tests.filter(direction="up")
-        .group_by("treatment")
-        .agg(pl.col("throughput_mbps", "throughput_grid_mbps").mean())
+        tests.filter(direction="up").group_by("treatment").agg(pl.col("throughput_mbps", "throughput_grid_mbps").mean())
     )
     of: dict[str, tuple[float, float]] = {row[0]: (row[1], row[2]) for row in mean.iter_rows()}
     # What arrived: 4.77 Mb/s for 8 KB and 96 KB alike. The grid counts a long sample by its points, so that a sender
@@ -132,9 +124,7 @@ def test_what_the_tool_received_comes_before_what_its_samples_say() -> None:
 
 
 @pytest.mark.parametrize(("version", "value"), [(4, 200.0), (3, 5.0), (1, 5.0)])
-def test_netperfs_round_trips_count_by_time_and_not_by_transaction(
-    version: int, value: float
-) -> None:
+def test_netperfs_round_trips_count_by_time_and_not_by_transaction(version: int, value: float) -> None:
     # Five seconds of 20 ms and fifteen of 200: 155 ms over time, 61.5 over 325 transactions. Files before version 4 hold
     # transactions a second, version 1 elsewhere.
     quick = 20.0 if version == 4 else 50.0
@@ -154,8 +144,7 @@ def test_flents_summary_is_read_as_it_is_printed(tmp_path: Path) -> None:
     rows = [row for row in PRINTED if row["file"] == name]
     program = tmp_path / "flent"
     lines = "".join(
-        f" {row['series']:14} : {row['mean']:>12} {row['median']:>12} {row['p99']:>12} Mbits/s  100\n"
-        for row in rows
+        f" {row['series']:14} : {row['mean']:>12} {row['median']:>12} {row['p99']:>12} Mbits/s  100\n" for row in rows
     )
     program.write_text(f"#!/bin/sh\nprintf '%s' '\nSummary of {name}\n\n{lines}'\n")
     program.chmod(0o755)
@@ -170,9 +159,7 @@ def test_flents_summary_is_read_as_it_is_printed(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(shutil.which("flent") is None, reason="flent is not installed")
 def test_flent_itself_prints_these_numbers() -> None:
-    python = (
-        Path(shutil.which("flent") or "").read_text().split("\n", 1)[0].removeprefix("#!").split()
-    )
+    python = Path(shutil.which("flent") or "").read_text().split("\n", 1)[0].removeprefix("#!").split()
     interpolates = subprocess.run([*python, "-c", "import numpy"], capture_output=True, check=False)
     path = next(FILES.glob("tcp_upload*96KB_rep_1*"))
     checks = list(check_file(path, path.name))
@@ -222,10 +209,7 @@ def test_local_times_of_old_files_are_put_right_by_raw_samples() -> None:
 
 def test_doubtful_tests_say_why() -> None:
     document = flent_document()
-    document["results"] = {
-        "TCP upload": [0.0] * 20,
-        "Ping (ms) UDP": [20.0] * 7 + [None] * 13,
-    }
+    document["results"] = {"TCP upload": [0.0] * 20, "Ping (ms) UDP": [20.0] * 7 + [None] * 13}
     (test,) = read_flent(document, "a")
     assert test.flags == "no-throughput few-samples pings-stop-early"
 
@@ -261,9 +245,7 @@ def test_every_file_is_imported_or_named_and_the_rest_is_not_lost(tmp_path: Path
     good = write_packed(tmp_path / "a-good.flent.gz", flent_document())
     (tmp_path / "b-empty.flent.gz").write_bytes(b"")
     (tmp_path / "c-cut.flent.gz").write_bytes(good.read_bytes()[:-40])
-    (tmp_path / "d-flipped.flent.gz").write_bytes(
-        good.read_bytes()[:40] + b"\xff\xff" + good.read_bytes()[42:]
-    )
+    (tmp_path / "d-flipped.flent.gz").write_bytes(good.read_bytes()[:40] + b"\xff\xff" + good.read_bytes()[42:])
     (tmp_path / "e-bomb.flent.gz").write_bytes(gzip.compress(b"[" + b" " * (LARGEST_TEXT + 1)))
     (tmp_path / "f-deep.json").write_text("[" * 200_000)
     (tmp_path / "g-list.json").write_text("[1, 2]")
@@ -298,23 +280,17 @@ def test_any_bytes_are_a_document_or_refused(text: bytes) -> None:
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: (
-        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4)
-    ),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
     max_leaves=12,
 )
 
 
 @given(
     st.sampled_from(["version", "x_values", "results", "raw_values", "metadata"]),
-    st.sampled_from(
-        ["", "NAME", "TIME", "LENGTH", "TOTAL_LENGTH", "STEP_SIZE", "TITLE", "LOCAL_HOST"]
-    ),
+    st.sampled_from(["", "NAME", "TIME", "LENGTH", "TOTAL_LENGTH", "STEP_SIZE", "TITLE", "LOCAL_HOST"]),
     json_values,
 )
-def test_a_flent_result_with_any_other_value_is_read_or_refused(
-    key: str, inner: str, value: object
-) -> None:
+def test_a_flent_result_with_any_other_value_is_read_or_refused(key: str, inner: str, value: object) -> None:
     document = flent_document()
     if key == "metadata" and inner:
         document["metadata"][inner] = value
@@ -362,10 +338,7 @@ def test_iperf3_is_read_by_what_arrived() -> None:
 
 def test_both_directions_of_a_bidirectional_iperf3_are_rows() -> None:
     start = {"timestamp": {"timesecs": 1458043210}, "test_start": {"num_streams": 2}}
-    end = {
-        "sum_received": {"bits_per_second": 4e6},
-        "sum_received_bidir_reverse": {"bits_per_second": 14e6},
-    }
+    end = {"sum_received": {"bits_per_second": 4e6}, "sum_received_bidir_reverse": {"bits_per_second": 14e6}}
     document: dict[str, Any] = {"start": start, "intervals": [], "end": end}
     up, down = read_iperf3(document, "a.json")
     assert (up.direction, up.throughput_mbps, up.test) == ("up", 2.0, "iperf3 TCP upload")
@@ -389,9 +362,7 @@ def test_irtt_gives_round_trip_times_in_milliseconds() -> None:
     assert (test.latency_median_ms, test.latency_p99_ms) == (25.0, 99.0)
     assert (test.samples, test.expected_samples, test.flags) == (90, 100, "")
     with pytest.raises(Unreadable, match=r"stats\.rtt"):
-        read_irtt(
-            document | {"stats": {"start_time": "2016-03-15T12:00:10Z", "packets_sent": 1}}, "a"
-        )
+        read_irtt(document | {"stats": {"start_time": "2016-03-15T12:00:10Z", "packets_sent": 1}}, "a")
 
 
 def test_a_table_wins_over_the_title_and_the_title_over_the_file_name(tmp_path: Path) -> None:
@@ -512,11 +483,7 @@ def test_a_file_name_that_is_no_text_is_spelt_out(tmp_path: Path) -> None:
 def test_counts_that_are_none_are_refused() -> None:
     document: dict[str, Any] = {
         "config": {},
-        "stats": {
-            "start_time": "2016-03-15T12:00:10Z",
-            "rtt": {"n": 1, "mean": 25_500_000},
-            "packets_sent": 10**400,
-        },
+        "stats": {"start_time": "2016-03-15T12:00:10Z", "rtt": {"n": 1, "mean": 25_500_000}, "packets_sent": 10**400},
         "round_trips": [],
     }
     with pytest.raises(Unreadable, match="packets_sent"):

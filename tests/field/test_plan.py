@@ -49,25 +49,16 @@ def bootfile(target: int) -> bytes:
 
 
 def assignments(
-    first: datetime = MONDAY,
-    step: timedelta = timedelta(days=7),
-    homes: Sequence[str] = ("home-01", "home-02"),
+    first: datetime = MONDAY, step: timedelta = timedelta(days=7), homes: Sequence[str] = ("home-01", "home-02")
 ) -> Assignments:
     """Return two periods of each home, the second home's the other way round."""
     rows = [
-        (
-            home,
-            week + 1,
-            ("8KB", "48KB")[(week + number) % 2],
-            first + week * step + test * step / 4,
-        )
+        (home, week + 1, ("8KB", "48KB")[(week + number) % 2], first + week * step + test * step / 4)
         for number, home in enumerate(homes)
         for week in range(2)
         for test in range(3)
     ]
-    return Assignments.of(
-        pl.DataFrame(rows, schema=["probe", "week", "treatment", "time"], orient="row")
-    )
+    return Assignments.of(pl.DataFrame(rows, schema=["probe", "week", "treatment", "time"], orient="row"))
 
 
 @pytest.fixture
@@ -102,9 +93,7 @@ class Asgi(httpx.BaseTransport):
         return asyncio.run(one())
 
 
-def test_a_probe_gets_its_own_periods_and_the_files_of_its_modem(
-    settings: ProbeSettings, tmp_path: Path
-) -> None:
+def test_a_probe_gets_its_own_periods_and_the_files_of_its_modem(settings: ProbeSettings, tmp_path: Path) -> None:
     storage = Storage(f"sqlite:///{tmp_path}/trial.db")
     set_plan(storage.engine, assignments(), {"48KB": bootfile(48 * 1024)})
     (tmp_path / "token").write_text(storage.add_probe("home-02"), encoding="utf-8")
@@ -149,9 +138,7 @@ def test_what_a_period_asks_is_told_once_and_the_plan_holds_while_the_collector_
     storage.close()
 
 
-def test_a_file_other_than_named_and_a_plan_that_is_none_change_nothing(
-    settings: ProbeSettings,
-) -> None:
+def test_a_file_other_than_named_and_a_plan_that_is_none_change_nothing(settings: ProbeSettings) -> None:
     period = {
         "week": 1,
         "treatment": "8KB",
@@ -168,12 +155,7 @@ def test_a_file_other_than_named_and_a_plan_that_is_none_change_nothing(
     assert refresh(settings, said.append, transport=httpx.MockTransport(answer)) == HomePlan()
     assert said == ["no new plan: Unreadable: has another file for 8KB than it names"]
     assert not (settings.spool / "modem" / "8KB.cm").exists()
-    for wrong in (
-        {"treatment": "../../etc"},
-        {"treatment": "a b"},
-        {"first": "soon"},
-        {"week": -1},
-    ):
+    for wrong in ({"treatment": "../../etc"}, {"treatment": "a b"}, {"first": "soon"}, {"week": -1}):
         with pytest.raises(Unreadable, match="is no plan"):
             read_plan(httpx.Response(200, json={"periods": [period | wrong]}).content)
 

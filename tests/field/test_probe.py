@@ -87,9 +87,7 @@ def test_the_next_slot_is_the_first_one_ahead(now: datetime, slots: list[time]) 
     assert timedelta() < found - now <= timedelta(days=1)
     assert found.time() in slots
     for slot in slots:
-        other = found.replace(
-            hour=slot.hour, minute=slot.minute, second=slot.second, microsecond=slot.microsecond
-        )
+        other = found.replace(hour=slot.hour, minute=slot.minute, second=slot.second, microsecond=slot.microsecond)
         assert not now < other < found
 
 
@@ -158,9 +156,7 @@ def test_sent_files_are_kept_up_to_a_number(tmp_path: Path) -> None:
     assert len(list(kept.sent.iterdir())) == 2
 
 
-def test_units_for_systemd_test_at_the_slots_and_write_nowhere_else(
-    settings: ProbeSettings, tmp_path: Path
-) -> None:
+def test_units_for_systemd_test_at_the_slots_and_write_nowhere_else(settings: ProbeSettings, tmp_path: Path) -> None:
     units = running.systemd_units(settings, tmp_path / "probe.toml")
     for slot in ("08:00:00", "12:00:00", "17:00:00"):
         assert f"OnCalendar=*-*-* {slot} UTC" in units
@@ -199,12 +195,7 @@ def test_downloads_are_measured_with_udp_pings_by_a_test_of_our_own(
     words = running.flent_command(settings, file_of("rrul_down", folder), folder, "")
     assert words[1] == str(folder / "rrul_down")
     # A probe leaves the files of tests where they were, and sends none of them.
-    assert (
-        running.measure(
-            settings.model_copy(update={"tests": [str(mine)]}), Spool(tmp_path / "s"), print
-        )
-        == 1
-    )
+    assert running.measure(settings.model_copy(update={"tests": [str(mine)]}), Spool(tmp_path / "s"), print) == 1
     assert mine.is_file()
 
 
@@ -231,9 +222,7 @@ def test_a_test_file_is_looked_at_before_it_is_run(
     (problem,) = error.value.problems
     assert words in str(problem)
     assert settings.tests == ["rrul_up", "tcp_download"]
-    (tmp_path / "own.conf").write_text(
-        "DATA_SETS = o([('Ping (ms) ICMP', {'runner': 'ping'})])\n", encoding="utf-8"
-    )
+    (tmp_path / "own.conf").write_text("DATA_SETS = o([('Ping (ms) ICMP', {'runner': 'ping'})])\n", encoding="utf-8")
     assert load_settings(file).tests == ["rrul_up", str(tmp_path / "own.conf")]
 
 
@@ -242,6 +231,4 @@ def test_what_flent_said_last_is_told_when_it_wrote_no_file(settings: ProbeSetti
     Path(settings.flent).write_text(script, encoding="utf-8")
     said: list[str] = []
     running.measure(settings, Spool(settings.spool, settings.keep), said.append)
-    assert said == [
-        f"{test}: flent wrote no file: ERROR: no netperf found\\x1b[2J" for test in settings.tests
-    ]
+    assert said == [f"{test}: flent wrote no file: ERROR: no netperf found\\x1b[2J" for test in settings.tests]

@@ -14,13 +14,7 @@ from sojourn.errors import UsageError
 from sojourn.field.assignments import read_schedule
 from sojourn.field.design import schedule
 from sojourn.field.importer import import_files
-from sojourn.field.population import (
-    DEFAULT,
-    Population,
-    calendar_factors,
-    circumstances,
-    draw_homes,
-)
+from sojourn.field.population import DEFAULT, Population, calendar_factors, circumstances, draw_homes
 from sojourn.field.simulate import _scenario, _tests_of, queue_of, simulate_trial  # pyright: ignore[reportPrivateUsage]
 from sojourn.provisioning import encode
 from sojourn.study.library import load_study
@@ -63,9 +57,7 @@ def test_files_of_a_simulated_trial_pass_the_importer(folder: Path, table: pl.Da
     assert tests.select(labels).sort(labels).equals(table.select(labels).sort(labels))
 
 
-def test_the_same_trial_is_the_same_files(
-    folder: Path, table: pl.DataFrame, base: str, tmp_path: Path
-) -> None:
+def test_the_same_trial_is_the_same_files(folder: Path, table: pl.DataFrame, base: str, tmp_path: Path) -> None:
     queues = {name: queue_of(name) for name in TREATMENTS}
     again = tmp_path / "again"
     some = table.filter(pl.col("probe") == "home-1")
@@ -75,9 +67,7 @@ def test_the_same_trial_is_the_same_files(
         assert path.read_bytes() == (folder / "home-1" / path.name).read_bytes()
 
 
-def test_the_importer_finds_what_the_simulation_measured(
-    folder: Path, table: pl.DataFrame, base: str
-) -> None:
+def test_the_importer_finds_what_the_simulation_measured(folder: Path, table: pl.DataFrame, base: str) -> None:
     tests = import_files(folder).tests
     made, _ = _tests_of(table, FAITHFUL, 1)
     for one in made:
@@ -89,14 +79,10 @@ def test_the_importer_finds_what_the_simulation_measured(
         rates = [metrics[f"test-{word}-{mark}", "goodput_loaded"] for mark in marks]
         pings = [metrics[f"test-ping-udp-{mark}", "rtt_mean"] for mark in ("be", "bk", "ef")]
         row = tests.filter(
-            (pl.col("probe") == one.home.name)
-            & (pl.col("week") == one.week)
-            & (pl.col("direction") == one.direction)
+            (pl.col("probe") == one.home.name) & (pl.col("week") == one.week) & (pl.col("direction") == one.direction)
         ).sort("time")[one.place - 1]
         # Payload that left the queue against payload that arrived: what is on its way at the end.
-        assert row["throughput_mbps"].item() == pytest.approx(
-            np.mean(rates) * around.throughput, rel=0.03
-        )
+        assert row["throughput_mbps"].item() == pytest.approx(np.mean(rates) * around.throughput, rel=0.03)
         # A lost ping is missing from its series only, so means of steps differ a little from means of pings.
         assert row["latency_ms"].item() == pytest.approx(np.mean(pings) * around.latency, rel=0.03)
 
@@ -134,9 +120,7 @@ max_sustained_rate = 25000000
 """
 
 
-def test_a_configuration_file_is_a_treatment(
-    sojourn: CommandLine, tmp_path: Path, table: pl.DataFrame
-) -> None:
+def test_a_configuration_file_is_a_treatment(sojourn: CommandLine, tmp_path: Path, table: pl.DataFrame) -> None:
     (tmp_path / "small.cm").write_bytes(encode(MODEM).octets)
     one = table.filter(pl.col("treatment") == "8KB").head(1)
     one.with_columns(treatment=pl.lit("small")).write_csv(tmp_path / "schedule.csv")
@@ -145,9 +129,7 @@ def test_a_configuration_file_is_a_treatment(
         done = sojourn("trial", "simulate", "schedule.csv", "--out", name, *how, "--seed", "3")
         assert done.status == 0, done.stderr
     files = {name: sorted((tmp_path / name).rglob("*.gz")) for name in ("file", "said")}
-    assert [path.read_bytes() for path in files["file"]] == [
-        path.read_bytes() for path in files["said"]
-    ]
+    assert [path.read_bytes() for path in files["file"]] == [path.read_bytes() for path in files["said"]]
     assert len(files["file"]) == 1
 
 
@@ -192,15 +174,9 @@ def test_days_and_hours_move_all_homes_alike_and_by_as_much_as_was_asked(
     for row in range(before.height):
         time = table.sort("probe", "time")["time"][row]
         throughput, latency = calendar_factors(moved, 1, time)
-        assert after["throughput_mbps"][row] / before["throughput_mbps"][row] == pytest.approx(
-            throughput, rel=1e-3
-        )
-        assert after["latency_ms"][row] / before["latency_ms"][row] == pytest.approx(
-            latency, rel=1e-3
-        )
+        assert after["throughput_mbps"][row] / before["throughput_mbps"][row] == pytest.approx(throughput, rel=1e-3)
+        assert after["latency_ms"][row] / before["latency_ms"][row] == pytest.approx(latency, rel=1e-3)
     hours = {calendar_factors(moved, 1, datetime(2016, 5, 2, hour)) for hour in range(24)}
     assert len(hours) == 24
-    spread = [
-        math.log(calendar_factors(moved, seed, datetime(2016, 5, 2, 8))[1]) for seed in range(400)
-    ]
+    spread = [math.log(calendar_factors(moved, seed, datetime(2016, 5, 2, 8))[1]) for seed in range(400)]
     assert np.std(spread) == pytest.approx(math.hypot(0.5, 0.2), rel=0.12)

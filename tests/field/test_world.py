@@ -24,16 +24,12 @@ def sqlite() -> SimulatedSqlite:
 
 
 @pytest.mark.parametrize("seeds", [SEEDS[start : start + 20] for start in SEEDS[::20]], ids=str)
-def test_what_is_acknowledged_is_kept_and_arrives_once(
-    sqlite: SimulatedSqlite, seeds: range
-) -> None:
+def test_what_is_acknowledged_is_kept_and_arrives_once(sqlite: SimulatedSqlite, seeds: range) -> None:
     for seed in seeds:
         try:
             run(sqlite, seed)
         except Exception as error:
-            raise AssertionError(
-                f"python -m world 1 --first {seed} in tests/ replays it"
-            ) from error
+            raise AssertionError(f"python -m world 1 --first {seed} in tests/ replays it") from error
 
 
 def test_a_seed_makes_the_same_world_again(sqlite: SimulatedSqlite) -> None:
@@ -51,9 +47,7 @@ def broken(sqlite: SimulatedSqlite) -> Iterator[str]:
             yield str(error)
 
 
-def test_the_laws_see_a_disk_that_lies(
-    sqlite: SimulatedSqlite, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_laws_see_a_disk_that_lies(sqlite: SimulatedSqlite, monkeypatch: pytest.MonkeyPatch) -> None:
     def nothing(_: SimulatedDisk, __: File) -> None: ...
 
     monkeypatch.setattr(SimulatedDisk, "sync", nothing)
@@ -74,9 +68,7 @@ def test_the_laws_see_a_database_that_does_not_wait_for_its_disk(
     assert any("acknowledged and lost" in words for words in broken(sqlite))
 
 
-def test_the_laws_see_a_probe_that_forgets(
-    sqlite: SimulatedSqlite, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_laws_see_a_probe_that_forgets(sqlite: SimulatedSqlite, monkeypatch: pytest.MonkeyPatch) -> None:
     class Forgetful(Spool):
         def files(self) -> list[Path]:
             """See nothing that lies there."""

@@ -36,11 +36,7 @@ def vector_rows() -> pl.DataFrame:
     return frame.with_columns(delta=100.0 * (pl.col("value") - mean) / mean)
 
 
-VECTOR_FACTORS = (
-    ("week", ("1", "2", "3")),
-    ("day", ("d1", "d2", "d3")),
-    ("hour", ("t1", "t2", "t3")),
-)
+VECTOR_FACTORS = (("week", ("1", "2", "3")), ("day", ("d1", "d2", "d3")), ("hour", ("t1", "t2", "t3")))
 
 
 def field_test(**changes: Any) -> FieldTest:  # noqa: ANN401 - any field
@@ -92,9 +88,7 @@ def trial(
                                 probe=f"home-{home + 1:02d}",
                                 time=moment,
                                 direction=direction,
-                                throughput_mbps=rate
-                                * float(factor[0])
-                                * (throughput[week] if up else 5.0),
+                                throughput_mbps=rate * float(factor[0]) * (throughput[week] if up else 5.0),
                                 latency_ms=rtt * float(factor[1]) * (latency[week] if up else 1.0),
                                 treatment=level,
                                 week=week + 1,

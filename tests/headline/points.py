@@ -36,8 +36,6 @@ def one(value: float) -> dict[int, float]:
     return {1: value}
 
 
-def point(
-    setting: str, values: Mapping[tuple[str, str], Mapping[int, float]], condition: str = ""
-) -> Point:
+def point(setting: str, values: Mapping[tuple[str, str], Mapping[int, float]], condition: str = "") -> Point:
     """Return a point."""
     return Point(setting, values, condition, f"{setting}/{condition}")

@@ -26,13 +26,7 @@ def runs(draw: st.DrawFn, least: int = 1, conditions: int = 2) -> list[Point]:
     names = NAMES[: draw(st.integers(least, len(NAMES)))]
     where = ["20 ms", "100 ms"][: draw(st.integers(1, conditions))]
     single = draw(st.booleans())
-    has = {
-        ROUND_TRIP: delays,
-        SCORE: scores,
-        PAGE: loads,
-        UPLOAD: rates,
-        DOWNLOAD: rates,
-    }
+    has = {ROUND_TRIP: delays, SCORE: scores, PAGE: loads, UPLOAD: rates, DOWNLOAD: rates}
     chosen = draw(st.sets(st.sampled_from(list(has)), min_size=1))
     points: list[Point] = []
     for condition in where:
@@ -44,10 +38,7 @@ def runs(draw: st.DrawFn, least: int = 1, conditions: int = 2) -> list[Point]:
                 mean, share = draw(has[key]), draw(noise)
                 spread = around(mean, share * mean, draw(st.integers(0, 3)))
                 top = 4.5 if key == SCORE else float("inf")
-                spread = {
-                    seed: min(max(v, 1.0 if key == SCORE else 0.01), top)
-                    for seed, v in spread.items()
-                }
+                spread = {seed: min(max(v, 1.0 if key == SCORE else 0.01), top) for seed, v in spread.items()}
                 values[key] = {1: mean} if single else spread
             points.append(Point(name, values, condition if len(where) > 1 else ""))
     return points
@@ -92,18 +83,14 @@ def test_each_measured_number_is_a_cell_of_the_summary_after_rounding(points: li
     text = found.sentence
     for name in (*NAMES, "20 ms", "100 ms", "P99"):  # not within 120 ms
         text = re.sub(rf"\b{re.escape(name)}\b", "", text)
-    text = re.sub(
-        r"\d[\d.]* (times|%|conditions)", "", text
-    )  # ratios and shares of two cells, and counts
+    text = re.sub(r"\d[\d.]* (times|%|conditions)", "", text)  # ratios and shares of two cells, and counts
     told = {one.text for one in found.cells}
     assert set(re.findall(r"\d+(?:\.\d+)?", text)) <= told
 
 
 @given(runs(least=2, conditions=1), st.data())
 @settings(deadline=None, max_examples=50)
-def test_swapping_the_data_of_two_settings_swaps_their_names(
-    points: list[Point], data: st.DataObject
-) -> None:
+def test_swapping_the_data_of_two_settings_swaps_their_names(points: list[Point], data: st.DataObject) -> None:
     first, second = data.draw(st.sampled_from([(0, 1), (0, len(points) - 1)]))
     swapped = list(points)
     swapped[first] = Point(points[first].setting, points[second].values, points[first].condition)
@@ -133,9 +120,7 @@ def test_a_setting_that_is_worse_everywhere_changes_no_winner(points: list[Point
 @settings(deadline=None, max_examples=50)
 def test_identical_settings_have_no_winner(points: list[Point]) -> None:
     by_condition = {point.condition: point.values for point in reversed(points)}
-    found = said(
-        [Point(point.setting, by_condition[point.condition], point.condition) for point in points]
-    )
+    found = said([Point(point.setting, by_condition[point.condition], point.condition) for point in points])
     assert found.kind in ("tie", "idle", "none")
     assert found.winner == ()
 
@@ -154,9 +139,7 @@ def test_no_grade_improves_when_everything_takes_longer(points: list[Point], fac
         Point(
             point.setting,
             {
-                key: {seed: factor * v for seed, v in values.items()}
-                if key in (ROUND_TRIP, PAGE)
-                else values
+                key: {seed: factor * v for seed, v in values.items()} if key in (ROUND_TRIP, PAGE) else values
                 for key, values in point.values.items()
             },
         )

@@ -15,10 +15,7 @@ GAME = {"name": "game", "app": {"kind": "online-game"}, "rtt": "20 ms"}
 LAGGING: dict[str, Any] = {
     "duration": "10 s",
     "access": {
-        "upstream": {
-            "link": {"kind": "serial", "rate": "10 Mb/s"},
-            "queue": {"kind": "drop-tail", "limit": "250 ms"},
-        },
+        "upstream": {"link": {"kind": "serial", "rate": "10 Mb/s"}, "queue": {"kind": "drop-tail", "limit": "250 ms"}},
         "downstream": {
             "link": {"kind": "serial", "rate": "100 Mb/s"},
             "queue": {"kind": "drop-tail", "limit": "250 ms"},
@@ -29,17 +26,11 @@ LAGGING: dict[str, Any] = {
 """A game beside an upload: all that it feels is upstream, and most of its bytes go downstream."""
 
 
-def test_a_run_tells_the_direction_that_lags_and_what_comes_too_late(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_a_run_tells_the_direction_that_lags_and_what_comes_too_late(sojourn: CommandLine, tmp_path: Path) -> None:
     write_scenario(tmp_path, **LAGGING)
     done = sojourn("run", "household.toml")
     assert done.status == 0, done.stderr
-    game = {
-        row[1]: float(row[2])
-        for row in map(str.split, done.stdout.splitlines()[1:])
-        if row[0] == "game"
-    }
+    game = {row[1]: float(row[2]) for row in map(str.split, done.stdout.splitlines()[1:]) if row[0] == "game"}
     assert game["delay_up_p99"] > 200.0
     assert game["loss_total_up"] > 90.0
     assert not {"delay_p99", "delay_p50", "lost"} & set(game)
@@ -85,17 +76,12 @@ def kinds_of_applications() -> list[str]:
     return kinds
 
 
-def test_the_kinds_that_send_both_ways_are_those_whose_losses_have_directions(
-    tmp_path: Path,
-) -> None:
+def test_the_kinds_that_send_both_ways_are_those_whose_losses_have_directions(tmp_path: Path) -> None:
     both: set[str] = set()
     for kind in kinds_of_applications():
         entry = {"name": "one", "app": kind}
         ways = [{**entry, "stack": "linux-cubic"}, entry]
-        files = [
-            write_scenario(tmp_path, f"{kind}-{n}.toml", traffic=[way])
-            for n, way in enumerate(ways)
-        ]
+        files = [write_scenario(tmp_path, f"{kind}-{n}.toml", traffic=[way]) for n, way in enumerate(ways)]
         (path,) = (file for file in files if not check_scenario(file.read_text(encoding="utf-8")))
         if "loss_total_up" in run(load_scenario(path)).metrics["metric"].to_list():
             both.add(kind)

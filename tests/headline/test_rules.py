@@ -4,16 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from headline.points import (
-    DOWNLOAD,
-    PAGE,
-    ROUND_TRIP,
-    SCORE,
-    UPLOAD,
-    around,
-    one,
-    point,
-)
+from headline.points import DOWNLOAD, PAGE, ROUND_TRIP, SCORE, UPLOAD, around, one, point
 from sojourn.headline.derive import headline_of
 from sojourn.headline.felt import APPLICATIONS, GAME, GRADES, application_of
 from sojourn.headline.runs import headline_of_run
@@ -38,9 +29,7 @@ def games(*delays: float, half: float = 0.1) -> list[Point]:
 
 def test_ratios_are_said_as_people_say_them() -> None:
     assert ", hardly better than drop-tail's 26 ms." in said(games(26.0, 24.0)).sentence
-    assert (
-        "keeps the game at 20 ms where drop-tail needs 30 (P99" in said(games(30.0, 20.0)).sentence
-    )
+    assert "keeps the game at 20 ms where drop-tail needs 30 (P99" in said(games(30.0, 20.0)).sentence
     assert ", twice as good as drop-tail's 40 ms." in said(games(40.0, 20.0)).sentence
     assert ", 8 times better than drop-tail's 80 ms." in said(games(80.0, 10.0)).sentence
 
@@ -62,14 +51,8 @@ def test_a_delay_is_told_in_the_direction_in_which_it_is_worst() -> None:
     assert found is not None
     assert found.sentence == "The game waits 80 ms downstream (P99). Grade C."
     turned = [
-        point(
-            "today",
-            {("game", "delay_up_p99"): around(250.0, 1.0), ("game", "loss_total"): around(0.0)},
-        ),
-        point(
-            "FQ upstream",
-            {("game", "delay_up_p99"): around(5.0), ("game", "delay_down_p99"): around(90.0, 1.0)},
-        ),
+        point("today", {("game", "delay_up_p99"): around(250.0, 1.0), ("game", "loss_total"): around(0.0)}),
+        point("FQ upstream", {("game", "delay_up_p99"): around(5.0), ("game", "delay_down_p99"): around(90.0, 1.0)}),
     ]
     assert "at 90 ms (P99, downstream)" in said(turned).sentence
     assert "today's 250 ms upstream" in said(turned).sentence
@@ -93,9 +76,7 @@ def test_losses_set_the_best_grade() -> None:
 def with_rates(*rates: float, half: float = 0.02) -> list[Point]:
     return [
         point(name, {ROUND_TRIP: around(delay, 0.1, n), UPLOAD: around(rate, half, n)})
-        for n, (name, delay, rate) in enumerate(
-            zip(("drop-tail", "PIE"), (200.0, 10.0), rates, strict=True)
-        )
+        for n, (name, delay, rate) in enumerate(zip(("drop-tail", "PIE"), (200.0, 10.0), rates, strict=True))
     ]
 
 
@@ -123,9 +104,7 @@ def test_what_others_are_measured_by_may_be_declared() -> None:
 def test_with_a_setting_of_one_s_own_all_that_the_best_beats_is_told() -> None:
     own = ["PIE"]
     found = said(games(150.0, 4.0, 8.0), own=own)
-    assert found.sentence == (
-        "PIE keeps the game at 4 ms where RED needs 8 and drop-tail 150 (P99, round trip)."
-    )
+    assert found.sentence == ("PIE keeps the game at 4 ms where RED needs 8 and drop-tail 150 (P99, round trip).")
     assert {cell.text for cell in found.cells} == {"4", "8", "150"}
     loses = said(games(150.0, 8.0, 4.0), own=own).sentence
     assert loses.startswith("RED keeps the game at 4 ms where PIE needs 8 and drop-tail 150")
@@ -173,9 +152,7 @@ def test_pages_that_never_come_are_the_worst() -> None:
 
 
 def test_grades_of_seeds_that_differ_are_told_both() -> None:
-    found = said(
-        [point("A", {ROUND_TRIP: around(60.0, 4.0)}), point("B", {ROUND_TRIP: around(500.0, 4.0)})]
-    )
+    found = said([point("A", {ROUND_TRIP: around(60.0, 4.0)}), point("B", {ROUND_TRIP: around(500.0, 4.0)})])
     assert found.grades["A"] == "B to C"
 
 
@@ -211,13 +188,8 @@ def test_nothing_felt_and_nothing_carried_is_nothing_said() -> None:
 
 
 def test_settings_are_compared_by_what_transfers_get_if_nobody_waits() -> None:
-    points = [
-        point("PIE", {DOWNLOAD: around(90.0, 0.5)}),
-        point("drop-tail", {DOWNLOAD: around(45.0, 0.5, 1)}),
-    ]
-    assert said(points).sentence == (
-        "PIE gives the download twice drop-tail's rate (90 for 45 Mb/s)."
-    )
+    points = [point("PIE", {DOWNLOAD: around(90.0, 0.5)}), point("drop-tail", {DOWNLOAD: around(45.0, 0.5, 1)})]
+    assert said(points).sentence == ("PIE gives the download twice drop-tail's rate (90 for 45 Mb/s).")
     same = [point(name, {DOWNLOAD: around(90.0, 2.0, n)}) for n, name in enumerate(("A", "B"))]
     assert said(same).sentence == "Nothing separates A and B for the download: 90 Mb/s."
 
@@ -247,9 +219,7 @@ def test_a_live_video_is_told_by_how_far_it_is_behind() -> None:
     assert found.sentence == "Nothing disturbs the live video: 3.2 s behind. Grade A."
     assert found.big is not None
     assert (found.big.text, found.big.unit, found.big.what) == ("3.2", "s", "live video, behind")
-    late = headline_of_run(
-        [("live", "live_latency", 6.0, "s"), ("live", "underflow_max", 0.0, "%")]
-    )
+    late = headline_of_run([("live", "live_latency", 6.0, "s"), ("live", "underflow_max", 0.0, "%")])
     assert late is not None
     assert late.sentence == "The live video is 6 s behind. Grade D."
     points = [
@@ -259,7 +229,4 @@ def test_a_live_video_is_told_by_how_far_it_is_behind() -> None:
     assert said(points).sentence == "FQ-CoDel keeps the live video 3.2 s behind where PIE needs 6."
     assert said(points).grades == {"PIE": "D", "FQ-CoDel": "A"}
     same = [point(name, {LIVE: around(3.2, 0.1)}) for name in ("PIE", "FQ-CoDel")]
-    assert (
-        said(same).sentence
-        == "Nothing separates PIE and FQ-CoDel for the live video: 3.2 s behind."
-    )
+    assert said(same).sentence == "Nothing separates PIE and FQ-CoDel for the live video: 3.2 s behind."

@@ -4,17 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from headline.points import (
-    DOWNLOAD,
-    PAGE,
-    ROUND_TRIP,
-    SCORE,
-    UPLOAD,
-    UPSTREAM,
-    around,
-    one,
-    point,
-)
+from headline.points import DOWNLOAD, PAGE, ROUND_TRIP, SCORE, UPLOAD, UPSTREAM, around, one, point
 from sojourn.headline.compared import Effect, Moved, headline_of_changes, headline_of_trial
 from sojourn.headline.derive import headline_of
 from sojourn.headline.said import Headline, Point
@@ -84,9 +74,7 @@ def test_nothing_separates_settings_whose_difference_is_chance() -> None:
             point("FQ-CoDel", {ROUND_TRIP: around(25.0, 2.0, 2)}),
         ]
     )
-    assert found.sentence == (
-        "Nothing separates CoDel, PIE and FQ-CoDel for the game: 24 to 26 ms (P99, round trip)."
-    )
+    assert found.sentence == ("Nothing separates CoDel, PIE and FQ-CoDel for the game: 24 to 26 ms (P99, round trip).")
     assert found.winner == ()
 
 
@@ -142,12 +130,7 @@ def test_an_idle_line_disturbs_nobody() -> None:
 
 
 def test_one_seed_tells_no_winner() -> None:
-    found = said(
-        [
-            point("FQ-CoDel", {ROUND_TRIP: one(12.0)}),
-            point("drop-tail", {ROUND_TRIP: one(250.0)}),
-        ]
-    )
+    found = said([point("FQ-CoDel", {ROUND_TRIP: one(12.0)}), point("drop-tail", {ROUND_TRIP: one(250.0)})])
     assert found.sentence == (
         "In this run FQ-CoDel keeps the game at 12 ms where drop-tail needs 250 (P99, round trip). One seed: "
         "differences may be chance."
@@ -165,9 +148,7 @@ def test_conditions_in_which_the_order_turns_are_told_one_by_one() -> None:
             for place, name in enumerate(("PIE", "CoDel"))
         ]
     )
-    assert found.sentence == (
-        "At 20 ms PIE is best for the game (15 ms for CoDel's 22), at 100 ms CoDel (18 for 31)."
-    )
+    assert found.sentence == ("At 20 ms PIE is best for the game (15 ms for CoDel's 22), at 100 ms CoDel (18 for 31).")
 
 
 def test_results_that_agree_say_so() -> None:
@@ -183,9 +164,7 @@ def test_the_one_measure_that_moved_is_told_with_how_many_did_not() -> None:
 
 
 def test_a_trial_tells_what_its_homes_could_show() -> None:
-    found = headline_of_trial(
-        "8 KB", "96 KB", Effect(-62.0, 9.0, True), Effect(-0.5, 1.2, False), 30
-    )
+    found = headline_of_trial("8 KB", "96 KB", Effect(-62.0, 9.0, True), Effect(-0.5, 1.2, False), 30)
     assert found.sentence == (
         "8 KB cuts the latency under load by 62 points against 96 KB and costs no throughput that 30 homes could "
         "show (−0.5 ± 1.2 points)."
@@ -193,18 +172,11 @@ def test_a_trial_tells_what_its_homes_could_show() -> None:
 
 
 def test_settings_that_have_not_run_are_counted() -> None:
-    found = said(
-        [point("PIE", {ROUND_TRIP: around(86.0, 2.0)})],
-        settings=["CoDel", "PIE", "RED", "drop-tail"],
-    )
-    assert found.sentence == (
-        "Only PIE has run: the game waits 86 ms (P99, round trip). Three settings are missing."
-    )
+    found = said([point("PIE", {ROUND_TRIP: around(86.0, 2.0)})], settings=["CoDel", "PIE", "RED", "drop-tail"])
+    assert found.sentence == ("Only PIE has run: the game waits 86 ms (P99, round trip). Three settings are missing.")
 
 
 @pytest.mark.parametrize("make", [one, around])
-def test_transfers_that_compete_are_told_by_the_ratio_of_their_rates(
-    make: Callable[[float], dict[int, float]],
-) -> None:
+def test_transfers_that_compete_are_told_by_the_ratio_of_their_rates(make: Callable[[float], dict[int, float]]) -> None:
     found = said([point("", {("Prague", "goodput"): make(29.0), ("CUBIC", "goodput"): make(18.0)})])
     assert found.sentence == "Prague gets 1.6 times CUBIC's rate (29 for 18 Mb/s)."

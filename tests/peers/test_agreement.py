@@ -72,9 +72,7 @@ def test_agreement_needs_an_interval_that_would_show_a_difference(
 
 
 @pytest.mark.parametrize(("other", "agrees"), [(5.0, True), (5.001, False)])
-def test_without_any_spread_only_equal_numbers_agree(
-    agreement: ModuleType, other: float, agrees: bool
-) -> None:
+def test_without_any_spread_only_equal_numbers_agree(agreement: ModuleType, other: float, agrees: bool) -> None:
     assert agreement.compare([5.0, 5.0], [other, other]).agrees is agrees
 
 
@@ -89,23 +87,17 @@ def runs(delay: float, spread: float) -> list[dict[str, float]]:
     ]
 
 
-def test_the_table_tells_agreement_from_its_mechanisms(
-    pages: ModuleType, worlds: ModuleType
-) -> None:
+def test_the_table_tells_agreement_from_its_mechanisms(pages: ModuleType, worlds: ModuleType) -> None:
     equal = worlds.World("ns-3", "codel", 1)
     own = worlds.World("ns-3", "codel", 1, worlds.OWN_GROWTH)
-    table = pages.agreement_table(
-        {equal: (runs(3.4, 0.01), runs(3.4, 0.01)), own: (runs(3.4, 0.01), runs(4.4, 0.01))}
-    )
+    table = pages.agreement_table({equal: (runs(3.4, 0.01), runs(3.4, 0.01)), own: (runs(3.4, 0.01), runs(4.4, 0.01))})
     rows = [line for line in table.splitlines() if "mean delay" in line]
     assert "| +0.0 % | agree |" in rows[0]
     assert "| -22.7 % | apart: CUBIC of ns-3 |" in rows[1]
     assert "*own CUBIC*" in table
 
 
-@pytest.mark.parametrize(
-    ("delay", "words"), [(3.4, "| undecided |"), (3.8, "| undecided: two cycles |")]
-)
+@pytest.mark.parametrize(("delay", "words"), [(3.4, "| undecided |"), (3.8, "| undecided: two cycles |")])
 def test_a_mechanism_is_named_for_an_open_difference_only_if_it_is_large(
     pages: ModuleType, worlds: ModuleType, delay: float, words: str
 ) -> None:
@@ -114,14 +106,10 @@ def test_a_mechanism_is_named_for_an_open_difference_only_if_it_is_large(
     assert words in table.splitlines()[3]
 
 
-def test_the_summary_counts_equal_configurations_only(
-    pages: ModuleType, worlds: ModuleType
-) -> None:
+def test_the_summary_counts_equal_configurations_only(pages: ModuleType, worlds: ModuleType) -> None:
     equal = worlds.World("ns-3", "codel", 1)
     beneath = worlds.World("ns-3", "codel", 1, device_queue=True)
-    text = pages.summary(
-        {equal: (runs(3.4, 0.01), runs(3.4, 0.01)), beneath: (runs(3.4, 0.01), runs(5.8, 0.01))}
-    )
+    text = pages.summary({equal: (runs(3.4, 0.01), runs(3.4, 0.01)), beneath: (runs(3.4, 0.01), runs(5.8, 0.01))})
     assert "3 of 3 cells agree; apart: 0; undecided: 0." in text
     text = pages.summary({equal: (runs(3.4, 1.0), runs(3.4, 1.0))})
     assert "1 of 3 cells agree; apart: 0; undecided: 2." in text
@@ -143,14 +131,9 @@ def test_costs_are_compared_by_their_minima(pages: ModuleType, worlds: ModuleTyp
     assert table.splitlines()[-1] == "|  | as typed | 0.400 (0.450) | 1.100 (2.100) | 2.75 |"
 
 
-def test_the_page_says_what_was_skipped_and_shows_the_rest(
-    pages: ModuleType, worlds: ModuleType
-) -> None:
+def test_the_page_says_what_was_skipped_and_shows_the_rest(pages: ModuleType, worlds: ModuleType) -> None:
     drivers = importlib.import_module("peer_drivers")
-    peers = {
-        "ns-2": drivers.Peer("ns-2", "2.35"),
-        "ns-3": drivers.Peer("ns-3", skipped="it is not here"),
-    }
+    peers = {"ns-2": drivers.Peer("ns-2", "2.35"), "ns-3": drivers.Peer("ns-3", skipped="it is not here")}
     world = worlds.World("ns-2", "drop-tail", 1)
     run = [drivers.Measured({"run_cpu_s": 0.1}, 0.2)]
     text = pages.page(

@@ -44,9 +44,7 @@ def test_an_empty_object_is_a_run_in_which_nothing_was_measured(drivers: ModuleT
         ('{"a": "fast"}\n', "a is no number"),
     ],
 )
-def test_output_without_one_result_is_an_error(
-    drivers: ModuleType, output: str, words: str
-) -> None:
+def test_output_without_one_result_is_an_error(drivers: ModuleType, output: str, words: str) -> None:
     with pytest.raises(drivers.DriverError, match=words):
         drivers.parse(output)
 
@@ -63,10 +61,7 @@ def test_absent_simulators_are_skipped_with_a_reason(
 def test_a_driver_that_cannot_be_compiled_is_skipped_with_the_compiler_s_words(
     drivers: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    for name, script in {
-        "pkg-config": "echo 3.99",
-        "g++": "echo 'no such header' >&2; exit 1",
-    }.items():
+    for name, script in {"pkg-config": "echo 3.99", "g++": "echo 'no such header' >&2; exit 1"}.items():
         path = tmp_path / name
         path.write_text(f"#!/bin/sh\n{script}\n", encoding="ascii")
         path.chmod(0o755)
@@ -74,9 +69,7 @@ def test_a_driver_that_cannot_be_compiled_is_skipped_with_the_compiler_s_words(
     assert drivers.find_peers(tmp_path)["ns-3"].skipped.endswith("no such header")
 
 
-def test_the_command_says_one_line_for_each_absent_simulator_and_writes_nothing(
-    tmp_path: Path,
-) -> None:
+def test_the_command_says_one_line_for_each_absent_simulator_and_writes_nothing(tmp_path: Path) -> None:
     page = tmp_path / "agreement.md"
     done = subprocess.run(
         [sys.executable, str(PEERS / "compare.py"), "--out", str(page)],
@@ -126,9 +119,7 @@ def test_our_driver_fills_the_line_and_prints_every_quantity(
     assert abs(values["stream_packets"] + values["stream_losses"] - 750) <= 50
 
 
-def test_the_tuned_ns2_prints_what_the_other_prints(
-    drivers: ModuleType, worlds: ModuleType, tmp_path: Path
-) -> None:
+def test_the_tuned_ns2_prints_what_the_other_prints(drivers: ModuleType, worlds: ModuleType, tmp_path: Path) -> None:
     peer = drivers.find_peers(tmp_path)["ns-2"]
     if peer.skipped:
         pytest.skip(peer.skipped)

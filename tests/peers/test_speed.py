@@ -37,9 +37,7 @@ def pages(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
         ("", None),
     ],
 )
-def test_counts_of_instructions_are_read(
-    measuring: ModuleType, text: str, count: int | None
-) -> None:
+def test_counts_of_instructions_are_read(measuring: ModuleType, text: str, count: int | None) -> None:
     assert measuring.parse_instructions(text) == count
 
 
@@ -72,8 +70,7 @@ def test_a_quiet_household_lasts_as_long_as_it_says(worlds: ModuleType) -> None:
     from sojourn import _engine
 
     durations = {
-        name: _engine.Scenario.parse(world.scenario()).duration_s
-        for name, world in worlds.quiet_days().items()
+        name: _engine.Scenario.parse(world.scenario()).duration_s for name, world in worlds.quiet_days().items()
     }
     assert durations == {"1 h": 3600.0, "24 h": 86_400.0, "1 h, usual tables": 3600.0}
     assert "[record]" not in worlds.quiet_days()["1 h, usual tables"].scenario()
@@ -136,8 +133,7 @@ def test_the_page_and_the_picture_show_what_was_measured(
 ) -> None:
     drawing = importlib.import_module("speed_drawing")
     cost, twice, thrice = (
-        measuring.Cost(0.1 * times, 0.1, 600.0, 1_000_000, 20 * 2**20, 10 * 2**20)
-        for times in (1, 2, 3)
+        measuring.Cost(0.1 * times, 0.1, 600.0, 1_000_000, 20 * 2**20, 10 * 2**20) for times in (1, 2, 3)
     )
     results = pages.Results(
         fixed={"dumbbell": [thrice, cost, twice]},

@@ -57,15 +57,8 @@ def test_a_label_does_not_stand_on_the_bars_of_its_dot() -> None:
 
 
 @settings(max_examples=30)
-@given(
-    st.lists(
-        st.tuples(st.floats(0, 200), st.floats(0, 150), st.sampled_from(["C04", "D05-417"])),
-        max_size=12,
-    )
-)
-def test_every_label_has_a_place_and_always_the_same(
-    labelled: list[tuple[float, float, str]],
-) -> None:
+@given(st.lists(st.tuples(st.floats(0, 200), st.floats(0, 150), st.sampled_from(["C04", "D05-417"])), max_size=12))
+def test_every_label_has_a_place_and_always_the_same(labelled: list[tuple[float, float, str]]) -> None:
     found = places(labelled, [], FRAME, 6.5)
     assert len(found) == len(labelled)
     assert found == places(labelled, [], FRAME, 6.5)
@@ -75,9 +68,7 @@ def test_drawn_labels_do_not_cover_each_other() -> None:
     x = np.array([1.0, 1.01, 1.02, 1.03])
     texts = ("D04-417", "D05-417", "D06-417", "D07-417")
     panel = Panel(
-        Axis("printed", low=0.5, high=2.0),
-        Axis("ours", low=0.5, high=2.0),
-        (Dots(x, x, "miss", texts=texts),),
+        Axis("printed", low=0.5, high=2.0), Axis("ours", low=0.5, high=2.0), (Dots(x, x, "miss", texts=texts),)
     )
     figure = backend.draw(PlotSpec("crowd", "", (panel,), width=80, height=60))
     figure.draw_without_rendering()
@@ -141,9 +132,7 @@ def test_labels_of_an_axis_that_would_touch_are_left_out_and_powers_of_ten_stay(
     figure = backend.draw(PlotSpec("ticks", "", (panel,) * 3, columns=3, width=180, height=60))
     for axes in figure.axes:
         shown = numbers_of(axes, "x")
-        assert (
-            {"1", "10", "100", "1000"} <= {label.get_text() for label in shown} < set(map(str, at))
-        )
+        assert {"1", "10", "100", "1000"} <= {label.get_text() for label in shown} < set(map(str, at))
         extents = [label.get_window_extent() for label in shown]
         for left, right in itertools.pairwise(extents):
             assert left.x1 < right.x0
@@ -161,9 +150,7 @@ def test_outer_lanes_of_a_dot_plot_leave_the_lines_between_rows_free(lanes: int)
     heights = np.sort(dots.y)
     between = heights[1] - heights[0]
     assert np.abs(heights - separator).min() > 0.75 * between
-    figure = backend.draw(
-        PlotSpec("lanes", "", (panel,), height=27 + 2 * (1.6 * max(lanes, 3) + 1.2))
-    )
+    figure = backend.draw(PlotSpec("lanes", "", (panel,), height=27 + 2 * (1.6 * max(lanes, 3) + 1.2)))
     points = figure.axes[0].transData.transform([(1.0, y) for y in (*heights, separator)])[:, 1]
     assert np.abs(points[:-1] - points[-1]).min() > 3.0  # half of a hollow diamond
 

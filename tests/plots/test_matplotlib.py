@@ -13,17 +13,7 @@ from matplotlib.textpath import TextPath
 
 from sojourn.plots.backends import mpl as backend
 from sojourn.plots.box import box_of
-from sojourn.plots.spec import (
-    Axis,
-    Band,
-    Bars,
-    Dots,
-    Line,
-    Note,
-    Panel,
-    PlotSpec,
-    Rule,
-)
+from sojourn.plots.spec import Axis, Band, Bars, Dots, Line, Note, Panel, PlotSpec, Rule
 
 X = np.array([1.0, 2.0, 3.0])
 
@@ -43,11 +33,7 @@ def everything(legend: str = "below") -> PlotSpec:
     )
     panel = Panel(Axis("x", "s"), Axis("y", "ms"), marks, "all marks")
     return PlotSpec(
-        "everything",
-        "Everything",
-        (panel, panel),
-        columns=2,
-        legend="below" if legend == "below" else "none",
+        "everything", "Everything", (panel, panel), columns=2, legend="below" if legend == "below" else "none"
     )
 
 
@@ -97,9 +83,7 @@ def test_drawing_leaves_matplotlib_as_it_was() -> None:
 
 
 def test_a_reference_line_beyond_the_data_does_not_squeeze_the_plot() -> None:
-    panel = Panel(
-        Axis("t", "s"), Axis("delay", "ms", low=0.0), (Line(X, X, "codel"), Rule(370.0, "y", "370"))
-    )
+    panel = Panel(Axis("t", "s"), Axis("delay", "ms", low=0.0), (Line(X, X, "codel"), Rule(370.0, "y", "370")))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         backend.svg(PlotSpec("rule", "", (panel,)))

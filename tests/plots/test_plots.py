@@ -93,9 +93,7 @@ def test_ours_is_filled_the_print_is_hollow_and_a_bound_is_words() -> None:
         DotRow(0, 0, "codel", Estimate(3.0, 2.9, 3.1, 5), 3.2),
         DotRow(0, 1, "droptail-21", Estimate(None, above=600.0), None, ">600 s"),
     ]
-    panel = dot_panel(
-        ["04"], rows, lanes=2, quantity="page load time", unit="s", labels={"codel": "CoDel"}
-    )
+    panel = dot_panel(["04"], rows, lanes=2, quantity="page load time", unit="s", labels={"codel": "CoDel"})
     dots = [mark for mark in panel.marks if isinstance(mark, Dots) and len(mark.x)]
     assert [(mark.look, mark.filled, mark.label) for mark in dots] == [
         ("printed", False, "printed"),
@@ -108,11 +106,7 @@ def test_ours_is_filled_the_print_is_hollow_and_a_bound_is_words() -> None:
 
 
 def test_misses_are_labelled_once_and_matches_are_not() -> None:
-    pairs = [
-        Pair(1.0, 1.0, "match", "C01"),
-        Pair(2.0, 4.0, "miss", "C04"),
-        Pair(2.1, 4.1, "miss", "C04"),
-    ]
+    pairs = [Pair(1.0, 1.0, "match", "C01"), Pair(2.0, 4.0, "miss", "C04"), Pair(2.1, 4.1, "miss", "C04")]
     panel = scatter_panel(pairs, quantity="page load time", unit="s", scale="log")
     texts = {m.look: m.texts for m in panel.marks if isinstance(m, Dots)}
     assert texts == {"match": (), "miss": ("C04", "")}
@@ -127,18 +121,14 @@ def test_a_scatter_plot_without_values_can_be_drawn(scale: Scale, tmp_path: Path
 
 
 def test_values_below_the_floor_of_a_log_axis_are_drawn_on_it() -> None:
-    panel = scatter_panel(
-        [Pair(0.0, 0.5, "match", "D01")], quantity="loss", unit="%", scale="log", floor=0.01
-    )
+    panel = scatter_panel([Pair(0.0, 0.5, "match", "D01")], quantity="loss", unit="%", scale="log", floor=0.01)
     dots = next(mark for mark in panel.marks if isinstance(mark, Dots))
     assert dots.x.tolist() == [0.01]
 
 
 def test_a_time_axis_is_cut_where_it_ends_and_labelled_in_whole_seconds() -> None:
     time = np.arange(0.0, 30.0, 0.1)
-    panel = timeseries_panel(
-        [Trace(time, time, "codel")], quantity="rate", unit="Mb/s", until_s=20.0, ticks=(0, 5, 10)
-    )
+    panel = timeseries_panel([Trace(time, time, "codel")], quantity="rate", unit="Mb/s", until_s=20.0, ticks=(0, 5, 10))
     line = panel.marks[0]
     assert isinstance(line, Line)
     assert line.x.max() <= 20.0
@@ -147,9 +137,7 @@ def test_a_time_axis_is_cut_where_it_ends_and_labelled_in_whole_seconds() -> Non
 
 
 def test_the_data_of_a_plot_hold_nothing_but_plain_values() -> None:
-    plot = PlotSpec(
-        "p", "Title", (box_panel([("a", "codel", np.arange(5.0))], quantity="q", unit="s"),)
-    )
+    plot = PlotSpec("p", "Title", (box_panel([("a", "codel", np.arange(5.0))], quantity="q", unit="s"),))
 
     def plain(value: object) -> bool:
         if isinstance(value, dict):
@@ -169,10 +157,7 @@ def test_a_time_axis_of_any_length_has_at_most_nine_labels(length: float) -> Non
 
 
 def test_rows_of_dots_show_nothing_as_the_end_of_a_log_axis() -> None:
-    rows = [
-        DotRow(0, 0, "codel", Estimate(0.0, 0.0, 0.1, 3)),
-        DotRow(1, 0, "codel", Estimate(5.0)),
-    ]
+    rows = [DotRow(0, 0, "codel", Estimate(0.0, 0.0, 0.1, 3)), DotRow(1, 0, "codel", Estimate(5.0))]
     panel = dot_panel(
         ["x01", "x02"],
         rows,
@@ -203,8 +188,6 @@ def test_nothing_drawn_is_too_light_to_be_seen_on_white() -> None:
     """Of all colours that figures use, none is as light as the yellow of Okabe and Ito (1.3:1)."""
     for name in ("grant_wait", "yellow"):
         channels = [int(styles.look_of(name).colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-        linear = [
-            one / 12.92 if one <= 0.03928 else ((one + 0.055) / 1.055) ** 2.4 for one in channels
-        ]
+        linear = [one / 12.92 if one <= 0.03928 else ((one + 0.055) / 1.055) ** 2.4 for one in channels]
         luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
         assert 1.05 / (luminance + 0.05) > 2.9, name

@@ -12,11 +12,7 @@ LABELS = load_study("white2012").definition.labels
 LABELS_2013 = load_study("white2013").definition.labels
 MANAGERS = [words.look or name for name, words in LABELS["queue_manager"].items()]
 COUPLINGS = [words.look for words in LABELS["coupling"].values()]
-MANAGERS_2013 = [
-    words.look or name
-    for name, words in LABELS_2013["queue_manager"].items()
-    if name != "pie-draft"
-]
+MANAGERS_2013 = [words.look or name for name, words in LABELS_2013["queue_manager"].items() if name != "pie-draft"]
 
 
 def luminance(colour: str) -> float:

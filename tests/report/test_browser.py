@@ -43,9 +43,7 @@ def asked(directory: Path, width: int, heading: str) -> dict[str, Any]:
     if browser is None:
         pytest.skip("no Chromium: apt install chromium")
     frame = directory / "frame.html"
-    frame.write_text(
-        ASKED.replace("%d", str(width)).replace("%(heading)s", heading), encoding="utf-8"
-    )
+    frame.write_text(ASKED.replace("%d", str(width)).replace("%(heading)s", heading), encoding="utf-8")
     done = subprocess.run(
         [
             *(browser, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"),

@@ -28,9 +28,7 @@ def times(conditions: str) -> list[tuple[float, float, str]]:
     return [(one.from_s, one.until_s, one.words) for one in found]
 
 
-def test_what_stays_ends_with_the_next_of_its_kind_and_what_comes_again_is_there_each_time() -> (
-    None
-):
+def test_what_stays_ends_with_the_next_of_its_kind_and_what_comes_again_is_there_each_time() -> None:
     assert times('{ at = "10 s", rate = "5 Mb/s" }, { at = "30 s", rate = "1 Mb/s" }') == [
         (10.0, 30.0, "5 Mb/s"),
         (30.0, 60.0, "1 Mb/s"),

@@ -18,11 +18,7 @@ def plot() -> PlotSpec:
     lines = Panel(
         Axis("delay", "ms", scale="log"),
         Axis("rate", "Mb/s"),
-        (
-            Band(X, Y - 0.1, Y + 0.1, "codel"),
-            Line(X, Y, "codel"),
-            Dots(X, Y, "codel", "CoDel & co"),
-        ),
+        (Band(X, Y - 0.1, Y + 0.1, "codel"), Line(X, Y, "codel"), Dots(X, Y, "codel", "CoDel & co")),
         "first",
     )
     rows = Panel(
@@ -30,9 +26,7 @@ def plot() -> PlotSpec:
         Axis(low=-0.5, high=2.5, ticks=((0.0, "a"), (1.0, "b"), (2.0, "c"))),
         (Bars(np.arange(3.0), Y, X, "queue", "in the queue"),),
     )
-    return PlotSpec(
-        "p", "Both", (lines, rows), columns=2, legend="below", description="Two <panels>."
-    )
+    return PlotSpec("p", "Both", (lines, rows), columns=2, legend="below", description="Two <panels>.")
 
 
 def test_the_numbers_of_a_drawing_can_be_read_back() -> None:

@@ -61,9 +61,7 @@ def test_nothing_lost_needs_no_panel_and_nobody_there_no_picture() -> None:
     assert list(felt(metrics(alone))) == []
 
 
-def test_the_page_of_a_run_names_its_settings_and_begins_with_what_is_felt(
-    sojourn: CommandLine,
-) -> None:
+def test_the_page_of_a_run_names_its_settings_and_begins_with_what_is_felt(sojourn: CommandLine) -> None:
     write_scenario(sojourn.directory)
     set_up = ("--set", "duration=3 s", "--set", "access.upstream.queue.limit='20 packets'")
     done = sojourn("run", "household.toml", *set_up, "--report", "--out", "short")

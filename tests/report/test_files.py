@@ -20,16 +20,11 @@ from sojourn.stats.estimate import Estimate
 
 
 def figures(count: int) -> list[Figure]:
-    plots = [
-        cdf(f"plot-{n}", {"codel": np.arange(3.0) + n}, quantity="delay", unit="ms")
-        for n in range(count)
-    ]
+    plots = [cdf(f"plot-{n}", {"codel": np.arange(3.0) + n}, quantity="delay", unit="ms") for n in range(count)]
     return [Figure(f"item-{n}", plot, "") for n, plot in enumerate(plots)]
 
 
-def test_other_processes_draw_the_same_bytes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_processes_draw_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     alone, together = tmp_path / "alone", tmp_path / "together"
     alone.mkdir()
     together.mkdir()
@@ -45,9 +40,7 @@ def test_other_processes_draw_the_same_bytes(
         assert (alone / name).read_bytes() == (together / name).read_bytes()
 
 
-def test_what_another_process_could_not_draw_is_drawn_here(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_another_process_could_not_draw_is_drawn_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drawing_files, "START", 0)
     monkeypatch.setattr(drawing_files.os, "cpu_count", lambda: 2)
     monkeypatch.setattr(drawing_files, "_WORKER", "raise SystemExit(1)")
@@ -67,9 +60,7 @@ def test_a_figure_that_cannot_be_drawn_says_so_in_its_place_and_costs_no_other(
         for figure in (good[0], bad, *good[2:]):
             drawers.draw(figure)
         drawn = drawers.finish()
-    failed = {
-        item for item, text in drawn.items() if "could not be drawn: ZeroDivisionError" in text
-    }
+    failed = {item for item, text in drawn.items() if "could not be drawn: ZeroDivisionError" in text}
     assert failed == {bad.item}
     assert len(list(tmp_path.glob("*.svg"))) == 4
 
@@ -109,17 +100,7 @@ def test_a_heading_above_columns_is_part_of_their_names(tmp_path: Path) -> None:
 
 
 def cell(printed: str, value: float) -> Cell:
-    return Cell(
-        "t",
-        "",
-        "",
-        "lost",
-        "%",
-        printed,
-        value,
-        Estimate(value),
-        rule=Rule("R", "A", low=0.0, high=100.0),
-    )
+    return Cell("t", "", "", "lost", "%", printed, value, Estimate(value), rule=Rule("R", "A", low=0.0, high=100.0))
 
 
 def test_words_in_print_have_no_distance() -> None:

@@ -47,9 +47,7 @@ def test_a_metric_that_a_point_lacks_is_a_dash(tmp_path: Path) -> None:
     assert texts["C04"] == "3.352"
 
 
-def small(
-    queues: Sequence[str], loads: Sequence[int], seeds: Sequence[int] = (1, 2, 3, 4, 5)
-) -> StudyResult:
+def small(queues: Sequence[str], loads: Sequence[int], seeds: Sequence[int] = (1, 2, 3, 4, 5)) -> StudyResult:
     """Return a result in which the first queue is the quickest, at any load, and loses as much as the others."""
     runs: list[dict[str, object]] = []
     rows: list[tuple[object, ...]] = []
@@ -59,8 +57,7 @@ def small(
                 point = f"{queue}-{load}"
                 runs.append({"point": point, "seed": seed, "queue": queue, "load": load})
                 values = {
-                    ("game", "delay_up_p99", "ms"): 10.0 * (place + 1) * load
-                    + 0.01 * seed * (place + 1),
+                    ("game", "delay_up_p99", "ms"): 10.0 * (place + 1) * load + 0.01 * seed * (place + 1),
                     ("game", "loss_total", "%"): 3.0 + 0.01 * seed,
                     ("game", "goodput", "Mb/s"): 0.1 + 0.01 * place,
                     ("upload", "goodput", "Mb/s"): 9.0 - 0.2 * place + 0.001 * seed,
@@ -72,9 +69,7 @@ def small(
     return StudyResult(
         Path(),
         StudyDefinition.model_validate(STUDY),
-        pl.DataFrame(
-            [(*row[:5], row[6], row[5]) for row in rows], schema=METRICS_SCHEMA, orient="row"
-        ),
+        pl.DataFrame([(*row[:5], row[6], row[5]) for row in rows], schema=METRICS_SCHEMA, orient="row"),
         pl.DataFrame(runs),
         {"label_units": {"load": "%"}},
     )
@@ -107,10 +102,7 @@ def test_points_that_labels_do_not_tell_apart_compete_themselves() -> None:
 def test_what_is_felt_stands_first_then_what_it_costs_and_nothing_else() -> None:
     found = Roles.of(small(["a", "b"], [1, 2])).measures(6)
     # Losses are the same, and a link, which feels nothing, has no row though its queue differs as much.
-    assert [(one.subject, one.metric) for one in found] == [
-        ("game", "delay_up_p99"),
-        ("upload", "goodput"),
-    ]
+    assert [(one.subject, one.metric) for one in found] == [("game", "delay_up_p99"), ("upload", "goodput")]
 
 
 def test_who_does_not_count_has_no_row() -> None:
@@ -135,14 +127,7 @@ def test_any_study_says_who_wins_where() -> None:
     assert found.summary is not None
     assert found.summary.headings == ("measure", "load", "a", "b", "c", "winner")
     rows = [[cell.text for cell in row] for row in found.summary.rows]
-    assert rows[0] == [
-        "game: 99th percentile of delay upstream, ms",
-        "1 %",
-        "10",
-        "20.1",
-        "30.1",
-        "a",
-    ]
+    assert rows[0] == ["game: 99th percentile of delay upstream, ms", "1 %", "10", "20.1", "30.1", "a"]
     assert [cell.emphasis for cell in found.summary.rows[0]][2:5] == ["best", "", ""]
     assert found.headlines[0].endswith("of 4 comparisons in the table below: a 4, b 0, c 0.")
     assert found.headlines[1].startswith("b instead of a (queue; means over load): ")
@@ -178,10 +163,7 @@ def test_a_sweep_takes_the_place_of_dots_and_further_labels_make_panels() -> Non
     (figure,) = parts(StudyView(result)).figures
     assert figure.item == "sweep-load"
     runs = pl.concat(
-        [
-            result.runs.with_columns(pl.lit(site).alias("site"), pl.col("point") + site)
-            for site in ("x", "y")
-        ]
+        [result.runs.with_columns(pl.lit(site).alias("site"), pl.col("point") + site) for site in ("x", "y")]
     )
     metrics = pl.concat([result.metrics.with_columns(pl.col("point") + s) for s in ("x", "y")])
     (figure,) = parts(StudyView(replace(result, runs=runs, metrics=metrics))).figures

@@ -128,14 +128,8 @@ def test_the_comparison_has_the_contract_s_columns_and_a_row_per_cell(spoilt: Bu
     assert tuple(found[0]) == COMPARISON_COLUMNS
     assert len(found) == 4 * 54 + 2 * 80
     assert {row["verdict"] for row in found} == {"match", "miss", "unjudged"}
-    missed = next(
-        r for r in found if r["item"] == "table-5" and r["case"] == "D05" and r["verdict"] == "miss"
-    )
-    assert (missed["metric"], missed["printed"], missed["ours"]) == (
-        "page_load_time_median",
-        "33.030",
-        "14",
-    )
+    missed = next(r for r in found if r["item"] == "table-5" and r["case"] == "D05" and r["verdict"] == "miss")
+    assert (missed["metric"], missed["printed"], missed["ours"]) == ("page_load_time_median", "33.030", "14")
     assert missed["tolerance"] == "±35 % (W12-66)"
     assert float(missed["ci_low"]) < 14 < float(missed["ci_high"])
 
@@ -207,10 +201,7 @@ def test_the_page_is_well_formed_and_its_references_resolve(spoilt: Built) -> No
 def test_the_page_begins_with_an_overview_and_ends_with_provenance(spoilt: Built) -> None:
     found = outline(spoilt.html).headings
     assert found[1] == "Overview"
-    order = [
-        found.index(name)
-        for name in ("Overview", "Printed tables beside ours", "Claims", "Provenance")
-    ]
+    order = [found.index(name) for name in ("Overview", "Printed tables beside ours", "Claims", "Provenance")]
     assert order == sorted(order)
 
 
@@ -261,9 +252,7 @@ def test_a_quick_report_says_so_at_the_top(tmp_path: Path) -> None:
     assert judged["W12-67"]["note"].startswith("quick")
 
 
-def test_what_fails_in_a_quick_run_alone_is_a_first_look_and_not_red(
-    tmp_path: Path, spoilt: Built
-) -> None:
+def test_what_fails_in_a_quick_run_alone_is_a_first_look_and_not_red(tmp_path: Path, spoilt: Built) -> None:
     world = World()
     world.quick = True
     world.set("D05-417", "page", "page_load_time_median", 14.0)
@@ -289,9 +278,7 @@ def test_what_fails_in_a_quick_run_alone_is_a_first_look_and_not_red(
         (63.0, 106.0, Rule("K16-11", "C", low=35, high=130), "unjudged"),
     ],
 )
-def test_a_tick_is_for_numbers_near_the_print(
-    printed: float, ours: float, rule: Rule, verdict: str
-) -> None:
+def test_a_tick_is_for_numbers_near_the_print(printed: float, ours: float, rule: Rule, verdict: str) -> None:
     cell = Cell("t", "c", "q", "m", "", f"{printed:g}", printed, Estimate(ours), 0, rule=rule)
     assert verdict_of(cell) == verdict
     assert (MARKS[verdict] == "✓") == (verdict == "match")
@@ -335,9 +322,7 @@ def test_nothing_undefined_reaches_the_page(spoilt: Built) -> None:
 
 
 def test_who_wins_where_stands_before_verdicts(spoilt: Built) -> None:
-    places = [
-        spoilt.html.index(words) for words in ("Who wins where", 'class="cards"', "<h2>Printed")
-    ]
+    places = [spoilt.html.index(words) for words in ("Who wins where", 'class="cards"', "<h2>Printed")]
     assert places == sorted(places)
 
 

@@ -19,9 +19,7 @@ def faceted(rates: list[int], losses: list[int], steep: float = 0.0) -> StudyRes
     """Return a result over four targets, two queues, rates and losses; delays grow with all of them."""
     runs: list[dict[str, object]] = []
     rows: list[tuple[object, ...]] = []
-    for target, queue, rate, loss in product(
-        [2, 5, 10, 20, 30, 40, 50, 60, 70, 80], ["codel", "pie"], rates, losses
-    ):
+    for target, queue, rate, loss in product([2, 5, 10, 20, 30, 40, 50, 60, 70, 80], ["codel", "pie"], rates, losses):
         point = f"{target}-{queue}-{rate}-{loss}"
         for seed in SEEDS:
             labels = {"target": target, "queue": queue, "rate": rate, "loss": loss}
@@ -49,9 +47,7 @@ def test_every_further_label_makes_panels_however_many_its_values() -> None:
 def test_each_measure_has_a_row_of_its_own_where_its_panels_fit_beside_each_other() -> None:
     result = faceted([1, 2], [0])
     more = result.metrics.with_columns(pl.lit("call").alias("subject"))
-    two = StudyResult(
-        Path(), result.definition, pl.concat([result.metrics, more]), result.runs, result.manifest
-    )
+    two = StudyResult(Path(), result.definition, pl.concat([result.metrics, more]), result.runs, result.manifest)
     (figure,) = sweep_figures(two)
     subjects = [panel.title.split("\n")[0] for panel in figure.plot.panels]
     assert (figure.plot.columns, len(set(subjects[:2])), len(set(subjects[2:]))) == (2, 1, 1)
@@ -82,9 +78,7 @@ def test_where_one_scale_makes_curves_flat_a_folded_figure_gives_each_panel_its_
     assert (shared.is_folded, free.is_folded) == (False, True)
     assert len({panel.y.high for panel in shared.plot.panels}) == 1
     assert {panel.y.high for panel in free.plot.panels} == {None}
-    assert [panel.marks for panel in free.plot.panels] == [
-        panel.marks for panel in shared.plot.panels
-    ]
+    assert [panel.marks for panel in free.plot.panels] == [panel.marks for panel in shared.plot.panels]
     assert free.title.endswith("each panel on its own scale")
 
 
@@ -121,8 +115,7 @@ def test_a_sweep_is_a_curve_with_a_band_per_value_of_the_other_label() -> None:
     assert lines[0].x.tolist() == [2, 5, 50]
     assert lines[0].y.tolist() == [12, 22, 32]
     row = result.summary.row(
-        by_predicate=(pl.col("point") == "2-codel") & (pl.col("metric") == "delay_up_p99"),
-        named=True,
+        by_predicate=(pl.col("point") == "2-codel") & (pl.col("metric") == "delay_up_p99"), named=True
     )
     assert (bands[0].low[0], bands[0].high[0]) == pytest.approx((row["low"], row["high"]))
     assert bands[0].low[0] > 0

@@ -29,17 +29,7 @@ from sojourn.toml_text import parse_toml
 from support import write_scenario, write_study
 
 NUMBERS = [1e308, -1e308, float("nan"), float("inf"), -float("inf"), 0, -1, 1, 2**62, 5e-324, None]
-WORDS = [
-    "$\\frac{$",
-    '"><script>alert(1)</script>',
-    "\x00",
-    "",
-    "a" * 3000,
-    "../../x",
-    "\u202e",
-    "{x.y}",
-    None,
-]
+WORDS = ["$\\frac{$", '"><script>alert(1)</script>', "\x00", "", "a" * 3000, "../../x", "\u202e", "{x.y}", None]
 
 
 def make_results(folder: Path) -> tuple[Path, Path]:
@@ -67,11 +57,7 @@ def damage_bytes(path: Path, dice: random.Random) -> str:
     elif what == "flip" and content:
         for _ in range(dice.choice([1, 1, 4, 30])):
             last = dice.random() < 0.5  # where Parquet says what it holds
-            place = (
-                len(content) - 1 - dice.randrange(min(len(content), 500))
-                if last
-                else dice.randrange(len(content))
-            )
+            place = len(content) - 1 - dice.randrange(min(len(content), 500)) if last else dice.randrange(len(content))
             content[place] = dice.randrange(256)
     elif what == "empty":
         content = bytearray()
@@ -91,15 +77,11 @@ def damage_table(path: Path, dice: random.Random) -> str:
     """Change columns, types, values or rows of a Parquet file."""
     table = pl.read_parquet(path)
     column = dice.choice(table.columns)
-    what = dice.choice(
-        ["drop", "rename", "type", "value", "value", "value", "all", "rows", "label", "order"]
-    )
+    what = dice.choice(["drop", "rename", "type", "value", "value", "value", "all", "rows", "label", "order"])
     if what == "drop":
         table = table.drop(column)
     elif what == "rename":
-        table = table.rename(
-            {column: dice.choice(["x", "n", "mean", "point ", "by_point", "left", "$\\frac{$"])}
-        )
+        table = table.rename({column: dice.choice(["x", "n", "mean", "point ", "by_point", "left", "$\\frac{$"])})
     elif what == "type":
         kinds: list[Callable[[pl.Expr], pl.Expr]] = [
             lambda one: one.cast(pl.String),
@@ -123,28 +105,17 @@ def damage_table(path: Path, dice: random.Random) -> str:
         if number and isinstance(value, int) and value < 0:
             kind = pl.Int64()
         changed = pl.lit(value, dtype=kind if value is not None else None)
-        chosen = (
-            pl.lit(value=True)
-            if what == "all"
-            else pl.int_range(pl.len()) == dice.randrange(max(1, table.height))
-        )
+        chosen = pl.lit(value=True) if what == "all" else pl.int_range(pl.len()) == dice.randrange(max(1, table.height))
         old = pl.col(column).cast(kind, strict=False)
         table = table.with_columns(pl.when(chosen).then(changed).otherwise(old).alias(column))
         what = f"{value!r:.30} in {column}"
     elif what == "rows":
         table = dice.choice(
-            [
-                table.clear(),
-                table.head(1),
-                pl.concat([table, table]),
-                table.sample(fraction=0.5, seed=1),
-            ]
+            [table.clear(), table.head(1), pl.concat([table, table]), table.sample(fraction=0.5, seed=1)]
         )
     elif what == "label":
         table = table.with_columns(
-            pl.lit(dice.choice([1.0, "x", None, 1e308])).alias(
-                dice.choice(["z", "n", "mean", "runs"])
-            )
+            pl.lit(dice.choice([1.0, "x", None, 1e308])).alias(dice.choice(["z", "n", "mean", "runs"]))
         )
     else:
         table = table.sample(fraction=1.0, shuffle=True, seed=dice.randrange(1000))
@@ -156,9 +127,7 @@ def damage_json(path: Path, dice: random.Random) -> str:
     """Change keys and values of a JSON file."""
     if dice.random() < 0.1:
         path.write_text(
-            dice.choice(
-                ["[]", "null", "5", '"x"', "{}", "[" * 100_000, "1" * 5000, '{"a":NaN}', "\ufeff{}"]
-            )
+            dice.choice(["[]", "null", "5", '"x"', "{}", "[" * 100_000, "1" * 5000, '{"a":NaN}', "\ufeff{}"])
         )
         return "another document"
     content: Any = json.loads(path.read_text())
@@ -166,9 +135,7 @@ def damage_json(path: Path, dice: random.Random) -> str:
     while True:
         if not place:
             return "nothing"
-        keys = cast(
-            "list[Any]", list(place) if isinstance(place, dict) else list(range(len(place)))
-        )  # pyright: ignore[reportUnknownArgumentType]
+        keys = cast("list[Any]", list(place) if isinstance(place, dict) else list(range(len(place))))  # pyright: ignore[reportUnknownArgumentType]
         key = dice.choice(keys)
         if not isinstance(place[key], dict | list) or dice.random() < 0.4:
             break
@@ -218,12 +185,7 @@ def read(directory: Path, whole: Path, dice: random.Random) -> tuple[str, int, s
     said = io.StringIO()
     commands: list[list[str]] = [
         ["report", str(directory)],
-        [
-            "query",
-            "--store",
-            str(directory),
-            "select subject, metric, avg(value) from metrics group by all",
-        ],
+        ["query", "--store", str(directory), "select subject, metric, avg(value) from metrics group by all"],
         ["query", "--store", str(directory), "select * from runs"],
     ]
     if (directory / "study.toml").exists():
@@ -248,9 +210,7 @@ def read(directory: Path, whole: Path, dice: random.Random) -> tuple[str, int, s
     return "load_result", 0, ""
 
 
-def campaign(
-    count: int, seed: int, wholes: tuple[Path, Path] | None = None
-) -> tuple[Counter[str], list[str]]:
+def campaign(count: int, seed: int, wholes: tuple[Path, Path] | None = None) -> tuple[Counter[str], list[str]]:
     """Return how commands ended, and what is to be known of those that ended with a traceback."""
     ends: Counter[str] = Counter()
     faults: list[str] = []
@@ -270,9 +230,7 @@ def campaign(
                 reader, status, said = read(copy, whole, dice)
                 ends[f"{reader} {'done' if status == 0 else 'refused'}"] += 1
                 if status not in (0, 1, 2) or "Traceback" in said:
-                    faults.append(
-                        f"seed {seed}, input {number}, {whole.name}, {what}: {status} {said}"
-                    )
+                    faults.append(f"seed {seed}, input {number}, {whole.name}, {what}: {status} {said}")
                 if status and "\n" in said.strip().split("hint:")[0].strip() and reader == "report":
                     ends["report in several lines"] += 1
             except BaseException as error:
@@ -291,9 +249,7 @@ def main() -> int:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else 1
     ends, faults = campaign(count, seed)
-    print(
-        f"{count} results: " + ", ".join(f"{number} {end}" for end, number in sorted(ends.items()))
-    )
+    print(f"{count} results: " + ", ".join(f"{number} {end}" for end, number in sorted(ends.items())))
     print("\n".join(faults[:40]))
     return 1 if faults else 0
 

@@ -165,9 +165,7 @@ def study_target(folder: Path) -> Target:
         said = io.StringIO()
         command = ["study", "run", str(study), "--no-figures", "--jobs", "1"]
         with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
-            status = run_command(
-                [*command, "--store", str(place / "store"), "--out", str(place / out)]
-            )
+            status = run_command([*command, "--store", str(place / "store"), "--out", str(place / out)])
         return status, said.getvalue()
 
     def attempt(place: Path) -> str:
@@ -216,10 +214,7 @@ def collector_target(_: Path) -> Target:
             for digest, content in uploads.items():
                 storage.add(number, digest, "a", content, [], None)
                 acknowledged.append(digest)
-        except (
-            SojournError,
-            SQLAlchemyError,
-        ):  # the service answers 503, and the probe sends it again
+        except (SojournError, SQLAlchemyError):  # the service answers 503, and the probe sends it again
             end = "told"
         return end
 
@@ -229,9 +224,10 @@ def collector_target(_: Path) -> Target:
         assert all(kept[digest] == uploads[digest] for digest in acknowledged), "an upload is lost"
         assert all(content == uploads[digest] for digest, content in kept.items())
         names = [probe.name for probe in storage.probes()]
-        number, _ = storage.probe_of(
-            storage.renew_probe("home-01") if names else storage.add_probe("home-01")
-        ) or (0, "")
+        number, _ = storage.probe_of(storage.renew_probe("home-01") if names else storage.add_probe("home-01")) or (
+            0,
+            "",
+        )
         for digest, content in uploads.items():
             assert storage.add(number, digest, "a", content, [], None) == (digest not in kept)
         assert {digest: content for _, digest, _, content in storage.files()} == uploads

@@ -62,16 +62,7 @@ def study_in(folder: Path) -> Callable[[], int]:
         os.chdir(folder)
         said = io.StringIO()
         with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
-            command = [
-                "study",
-                "run",
-                "study.toml",
-                "--no-figures",
-                "--jobs",
-                "2",
-                "--store",
-                "store",
-            ]
+            command = ["study", "run", "study.toml", "--no-figures", "--jobs", "2", "--store", "store"]
             status = run_command(command)
         (folder / "said").write_text(said.getvalue())
         return status
@@ -153,9 +144,7 @@ def campaign(kills: int, seed: int) -> Counter[str]:
                     met["writing the result"] += 1
                 kept = now
             assert ended(fork(study_in(folder))) == 0, (folder / "said").read_text()
-            assert (
-                f"{8 - kept} runs computed, {kept} from the store" in (folder / "said").read_text()
-            )
+            assert f"{8 - kept} runs computed, {kept} from the store" in (folder / "said").read_text()
             results = metrics_of(folder)
             assert results, folder
             assert all(one == expected for one in results), "other metrics"

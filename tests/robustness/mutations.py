@@ -26,39 +26,9 @@ from support import HOUSEHOLD, STUDY
 
 ODD: list[Any] = [
     *(0, -1, 1, 2**63, 10**30, True, False, 0.5, float("nan"), float("inf"), 1e308),
-    *(
-        "",
-        "x",
-        "\x00",
-        "\ufeff",
-        "../..",
-        "{q[x]}",
-        "{rtt.__class__}",
-        "{rtt!r}",
-        "{rtt:>1000000000}",
-        "{",
-    ),
-    *(
-        "10 ms",
-        "-1 s",
-        "1e9 s",
-        "nan s",
-        "near",
-        "$\\frac{$",
-        "<script>alert(1)</script>",
-        "a" * 5000,
-    ),
-    *(
-        [],
-        {},
-        [[]],
-        [{}],
-        {"kind": 5},
-        {"kind": "codel"},
-        {"name": 5},
-        [{"name": "bulk"}],
-        ["near"] * 3,
-    ),
+    *("", "x", "\x00", "\ufeff", "../..", "{q[x]}", "{rtt.__class__}", "{rtt!r}", "{rtt:>1000000000}", "{"),
+    *("10 ms", "-1 s", "1e9 s", "nan s", "near", "$\\frac{$", "<script>alert(1)</script>", "a" * 5000),
+    *([], {}, [[]], [{}], {"kind": 5}, {"kind": "codel"}, {"name": 5}, [{"name": "bulk"}], ["near"] * 3),
     {"a": {"b": {"c": {"d": [1, [2, [3]]]}}}},
     {"key": "duration", "values": ["1 s", "2 s"]},
     {"key": "traffic.bulk.rtt", "from": "1 ms", "to": "1 s", "steps": 100_000, "scale": "log"},
@@ -66,46 +36,9 @@ ODD: list[Any] = [
 """Values that somebody might write, by mistake or on purpose."""
 
 KEYS = [
-    *(
-        "traffic",
-        "remove",
-        "access",
-        "name",
-        "kind",
-        "app",
-        "stack",
-        "queue",
-        "link",
-        "seed",
-        "seeds",
-        "load",
-    ),
-    *(
-        "overlays",
-        "matrix",
-        "axes",
-        "points",
-        "quick",
-        "keep",
-        "labels",
-        "sample",
-        "home",
-        "record",
-        "schema",
-    ),
-    *(
-        "scenario",
-        "include",
-        "parameters",
-        "claim",
-        "figure",
-        "table",
-        "measures",
-        "winners",
-        "a.b",
-        "",
-        "\x00",
-    ),
+    *("traffic", "remove", "access", "name", "kind", "app", "stack", "queue", "link", "seed", "seeds", "load"),
+    *("overlays", "matrix", "axes", "points", "quick", "keep", "labels", "sample", "home", "record", "schema"),
+    *("scenario", "include", "parameters", "claim", "figure", "table", "measures", "winners", "a.b", "", "\x00"),
 ]
 
 RAW = [
@@ -115,32 +48,9 @@ RAW = [
 """Bytes that are put anywhere."""
 
 PATHS = [
-    *(
-        "duration",
-        "seed",
-        "traffic",
-        "traffic.bulk",
-        "traffic.bulk.name",
-        "traffic.nobody.rtt",
-        "remove",
-        "a.b",
-    ),
-    *(
-        "access.upstream.queue",
-        "access.upstream.queue.limit",
-        "access.upstream.link.rate",
-        "record.series",
-        "",
-    ),
-    *(
-        "traffic.bulk.stack.initial_window",
-        "traffic.bulk.stack",
-        "[0]",
-        "access..queue",
-        '"',
-        "a" * 3000,
-        "\udcff",
-    ),
+    *("duration", "seed", "traffic", "traffic.bulk", "traffic.bulk.name", "traffic.nobody.rtt", "remove", "a.b"),
+    *("access.upstream.queue", "access.upstream.queue.limit", "access.upstream.link.rate", "record.series", ""),
+    *("traffic.bulk.stack.initial_window", "traffic.bulk.stack", "[0]", "access..queue", '"', "a" * 3000, "\udcff"),
 ]
 
 
@@ -241,9 +151,7 @@ def main() -> int:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 5000
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else 1
     ends, faults = campaign(count, seed)
-    print(
-        f"{count} inputs: " + ", ".join(f"{number} {end}" for end, number in sorted(ends.items()))
-    )
+    print(f"{count} inputs: " + ", ".join(f"{number} {end}" for end, number in sorted(ends.items())))
     print("\n".join(faults[:20]))
     return 1 if faults else 0
 

@@ -214,20 +214,7 @@ def _gone(path: Path, _home: Path, _: random.Random) -> None:
     _clear(path)
 
 
-HARMS: list[Harm] = [
-    _link,
-    _link,
-    _link,
-    _hard_link,
-    _pipe,
-    _pipe,
-    _socket,
-    _device,
-    _directory,
-    _file,
-    _owner,
-    _gone,
-]
+HARMS: list[Harm] = [_link, _link, _link, _hard_link, _pipe, _pipe, _socket, _device, _directory, _file, _owner, _gone]
 
 
 def _places(given: Path, dice: random.Random) -> Path:
@@ -320,9 +307,7 @@ class World:
         trial = self._wholes / "trial"
         said = io.StringIO()
         with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
-            assert run_command(["trial", "import", str(files), "--out", str(trial)]) == 0, (
-                said.getvalue()
-            )
+            assert run_command(["trial", "import", str(files), "--out", str(trial)]) == 0, said.getvalue()
         return trial
 
     def draw(self, command: str, dice: random.Random) -> tuple[Path, list[str]]:
@@ -342,17 +327,11 @@ class World:
                 (self.run, ["query", "--store", given, "select * from delays"]),
                 (self.store, ["query", "--store", given, "select * from runs", "--csv"]),
                 (self.store, ["query", "--store", given, "select key, link from series"]),
-                (
-                    self.store,
-                    ["query", "--store", given, f"explain analyze copy runs to '{given}/x'"],
-                ),
+                (self.store, ["query", "--store", given, f"explain analyze copy runs to '{given}/x'"]),
             ],
             "study run": [
                 (self.store, ["study", "run", study, "--store", given, "--out", str(self.out)]),
-                (
-                    self.study,
-                    ["study", "run", f"{given}/study.toml", "--out", str(self.out)],
-                ),
+                (self.study, ["study", "run", f"{given}/study.toml", "--out", str(self.out)]),
             ],
             "check": [
                 (self.study, ["check", f"{given}/study.toml"]),

@@ -47,9 +47,7 @@ def test_a_byte_order_mark_is_no_part_of_a_file(sojourn: CommandLine, tmp_path: 
         assert sojourn("check", path.name).status == 0
 
 
-def test_what_is_not_a_number_is_not_told_to_need_a_unit(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_what_is_not_a_number_is_not_told_to_need_a_unit(sojourn: CommandLine, tmp_path: Path) -> None:
     write_scenario(tmp_path)
     done = sojourn("run", "household.toml", "--set", "duration=nan")
     assert done.status == 2

@@ -103,9 +103,7 @@ def test_words_in_place_of_numbers_are_named_with_their_column(results: Results)
 
 
 @pytest.mark.parametrize("name", ["metrics.parquet", "manifest.json"])
-def test_without_metrics_or_manifest_there_is_an_error_of_one_sentence(
-    results: Results, name: str
-) -> None:
+def test_without_metrics_or_manifest_there_is_an_error_of_one_sentence(results: Results, name: str) -> None:
     for directory in results:
         cut(directory / name)
         done = command("report", directory)
@@ -120,10 +118,7 @@ def test_other_types_in_a_manifest_are_named_and_left_out(results: Results) -> N
     study, run = results
     change_manifest(study, label_units=5, machine="fast", points=[1], seeds={"a": 1})
     change_manifest(run, statistics=[1, 2], commit=7, version={})
-    for directory, keys in (
-        (study, "label_units machine points seeds"),
-        (run, "statistics commit"),
-    ):
+    for directory, keys in ((study, "label_units machine points seeds"), (run, "statistics commit")):
         done = command("report", directory)
         assert done.status == 0, done.stderr
         for key in keys.split():
@@ -135,10 +130,7 @@ def test_values_that_no_axis_holds_and_names_that_are_formulas_are_shown(results
     study, _ = results
     name = "$\\frac{$"
     metrics = pl.read_parquet(study / "metrics.parquet").with_columns(
-        pl.when(pl.col("subject") == "bulk")
-        .then(pl.lit(name))
-        .otherwise(pl.col("subject"))
-        .alias("subject"),
+        pl.when(pl.col("subject") == "bulk").then(pl.lit(name)).otherwise(pl.col("subject")).alias("subject"),
         pl.when(pl.col("seed") == 1).then(1e308).otherwise(-1e308).alias("value"),
     )
     metrics.write_parquet(study / "metrics.parquet")
@@ -158,9 +150,7 @@ def test_metrics_of_runs_that_nobody_made_are_named_and_left_out(results: Result
     assert set(result.metrics["seed"]) == {1}
 
 
-def test_a_comparison_with_a_damaged_result_is_refused_in_words(
-    results: Results, made: Results
-) -> None:
+def test_a_comparison_with_a_damaged_result_is_refused_in_words(results: Results, made: Results) -> None:
     study, _ = results
     cut(study / "metrics.parquet")
     done = command("compare", study, made[0])

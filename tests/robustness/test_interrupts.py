@@ -37,14 +37,9 @@ def _ends_at_once(process: "subprocess.Popen[str]", number: signal.Signals) -> t
     "settings",
     [
         [],
-        [
-            'access.upstream.queue={ kind = "pie", profile = "rfc8033", limit = "50 packets", '
-            'update_interval = "1 us" }'
-        ],
+        ['access.upstream.queue={ kind = "pie", profile = "rfc8033", limit = "50 packets", update_interval = "1 us" }'],
         ["traffic.call.app.interval=1 us"],
-        [
-            'access.upstream.queue={ kind = "sfq-pie", limit = "500 packets", bins = 1024 }',
-        ],
+        ['access.upstream.queue={ kind = "sfq-pie", limit = "500 packets", bins = 1024 }'],
     ],
     ids=["a long run", "updates every microsecond", "packets every microsecond", "many queues"],
 )
@@ -144,9 +139,7 @@ except KeyboardInterrupt:
 
 def test_a_run_that_looks_at_nothing_is_left_to_itself(tmp_path: Path) -> None:
     path = write_scenario(tmp_path)
-    process = subprocess.Popen(
-        [sys.executable, "-c", ENDLESS, str(path)], stdout=subprocess.PIPE, text=True
-    )
+    process = subprocess.Popen([sys.executable, "-c", ENDLESS, str(path)], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     assert process.stdout.readline() == "began\n"
     process.send_signal(signal.SIGINT)

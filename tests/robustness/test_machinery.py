@@ -22,9 +22,7 @@ TESTS = Path(__file__).resolve().parents[1]
 def campaign(*arguments: str) -> str:
     """Run a campaign in a process of its own, which may fork; return what it prints."""
     command = [sys.executable, "-m", *arguments]
-    done = subprocess.run(
-        command, cwd=TESTS, capture_output=True, text=True, check=False, timeout=600
-    )
+    done = subprocess.run(command, cwd=TESTS, capture_output=True, text=True, check=False, timeout=600)
     if done.returncode == 77:
         pytest.skip(done.stdout.strip())
     assert done.returncode == 0, done.stdout + done.stderr
@@ -38,9 +36,7 @@ def test_twenty_kills_lose_nothing_and_change_nothing() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the C library is replaced as Linux does it")
-@pytest.mark.parametrize(
-    ("target", "every"), [("store", "5"), ("segments", "5"), ("collector", "12"), ("study", "16")]
-)
+@pytest.mark.parametrize(("target", "every"), [("store", "5"), ("segments", "5"), ("collector", "12"), ("study", "16")])
 def test_a_write_that_fails_is_told_and_loses_nothing(target: str, every: str) -> None:
     said = campaign("robustness.faults", "--target", target, "--every", every)
     assert "told" in said
@@ -48,16 +44,11 @@ def test_a_write_that_fails_is_told_and_loses_nothing(target: str, every: str) -
 
 def test_two_writers_on_one_store_do_not_meet(sojourn: CommandLine, tmp_path: Path) -> None:
     write_study(tmp_path, "1 s")
-    both = [
-        sojourn.start("study", "run", "study.toml", "--out", out, "--no-figures")
-        for out in ("first", "second")
-    ]
+    both = [sojourn.start("study", "run", "study.toml", "--out", out, "--no-figures") for out in ("first", "second")]
     for process in both:
         _, said = process.communicate(timeout=300)
         assert process.returncode == 0, said
-    first, second = (
-        (tmp_path / out / "metrics.parquet").read_bytes() for out in ("first", "second")
-    )
+    first, second = ((tmp_path / out / "metrics.parquet").read_bytes() for out in ("first", "second"))
     assert first == second
     damage: list[str] = []
     store = Store(sojourn.store, on_damage=damage.append)
@@ -139,9 +130,7 @@ def test_a_disk_that_is_full_is_told_and_what_was_finished_stays(
     assert done.json()["runs"] == {"computed": 8 - kept, "reused": kept}
 
 
-def test_a_killed_study_leaves_no_directory_that_looks_like_a_result(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_a_killed_study_leaves_no_directory_that_looks_like_a_result(sojourn: CommandLine, tmp_path: Path) -> None:
     write_study(tmp_path, "100000 s", keep=[])
     process = sojourn.start("study", "run", "study.toml")
     place = tmp_path / "results" / "small"
@@ -163,12 +152,7 @@ def test_a_killed_study_leaves_no_directory_that_looks_like_a_result(
 
 def test_results_list_their_data_files(tmp_path: Path) -> None:
     study, run = make_results(tmp_path)
-    for directory, names in (
-        (study, {"metrics.parquet", "runs.parquet"}),
-        (run, {"metrics.parquet"}),
-    ):
+    for directory, names in ((study, {"metrics.parquet", "runs.parquet"}), (run, {"metrics.parquet"})):
         listed = json.loads((directory / "manifest.json").read_text())["files"]
         assert names <= set(listed)
-        assert all(
-            (directory / name).stat().st_size == one["bytes"] for name, one in listed.items()
-        )
+        assert all((directory / name).stat().st_size == one["bytes"] for name, one in listed.items())

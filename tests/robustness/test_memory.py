@@ -29,24 +29,13 @@ OWN_QUEUES: dict[str, Any] = {
     ("changes", "what"),
     [
         ({"duration": "86400 s", "record": {"series": "10 ms"}}, "time series"),
-        (
-            {"duration": "3600 s", "traffic": [{"name": "call", "app": {"kind": "voice"}}]},
-            "a row per datagram",
-        ),
+        ({"duration": "3600 s", "traffic": [{"name": "call", "app": {"kind": "voice"}}]}, "a row per datagram"),
         (
             {"traffic": [{"name": "lanes", "app": {"kind": "constant-rate", "lanes": 10_000}}]},
             "delays of each stream of datagrams",
         ),
         (
-            {
-                "traffic": [
-                    {
-                        "name": "bulk",
-                        "app": {"kind": "bulk", "lanes": 1_000_000},
-                        "stack": "linux-cubic",
-                    }
-                ]
-            },
+            {"traffic": [{"name": "bulk", "app": {"kind": "bulk", "lanes": 1_000_000}, "stack": "linux-cubic"}]},
             "connections",
         ),
         (
@@ -58,11 +47,7 @@ OWN_QUEUES: dict[str, Any] = {
                             "kind": "web",
                             "users": 9_000,
                             "connections_per_server": 1,
-                            "page": {
-                                "kind": "generated",
-                                "servers": 100,
-                                "objects_per_server": 10_000,
-                            },
+                            "page": {"kind": "generated", "servers": 100, "objects_per_server": 10_000},
                         },
                         "stack": "linux-cubic",
                     }
@@ -120,9 +105,7 @@ def test_a_run_that_turns_out_to_need_more_is_stopped(tmp_path: Path) -> None:
     assert "the budget is 30 MB" in raised.value.message
 
 
-def test_one_run_that_is_too_large_does_not_end_the_others_of_a_study(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_one_run_that_is_too_large_does_not_end_the_others_of_a_study(sojourn: CommandLine, tmp_path: Path) -> None:
     axes = {"lanes": {"key": "traffic.call.app.lanes", "values": [1, 9_000]}}
     write_study(tmp_path, "100 ms", overlays={}, matrix=[], axes=axes, keep=[], seeds=1)
     done = sojourn("study", "run", "study.toml", "--memory", "500MB")

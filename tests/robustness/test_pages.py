@@ -38,9 +38,7 @@ def test_texts_of_records_are_shown_and_not_run(sojourn: CommandLine, tmp_path: 
         assert "<script" not in drawing.read_text()
 
 
-def test_a_page_allows_its_own_style_sheets_and_nothing_else(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_a_page_allows_its_own_style_sheets_and_nothing_else(sojourn: CommandLine, tmp_path: Path) -> None:
     import base64
     import hashlib
 

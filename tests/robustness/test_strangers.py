@@ -21,16 +21,8 @@ from sojourn.cli import run_command
 from sojourn.field.flent import read_flent
 from sojourn.field.importer import measurement_files, read_file
 from sojourn.field.reading import Unreadable, read_document
-from sojourn.files import (
-    fresh_folder,
-    make_folder,
-    new_file,
-    open_file,
-    write_file,
-)
-from sojourn.files import (
-    read_file as read,
-)
+from sojourn.files import fresh_folder, make_folder, new_file, open_file, write_file
+from sojourn.files import read_file as read
 from sojourn.formulas import no_formula
 from sojourn.messages import visible
 from sojourn.study.result import StudyResult
@@ -126,9 +118,7 @@ def test_a_file_has_its_name_when_it_is_whole_and_leaves_nothing_else(tmp_path: 
     assert path.read_text() == "old"
 
 
-def test_a_hard_link_to_a_file_of_the_house_is_replaced_and_not_written(
-    tmp_path: Path, home: Path
-) -> None:
+def test_a_hard_link_to_a_file_of_the_house_is_replaced_and_not_written(tmp_path: Path, home: Path) -> None:
     path = tmp_path / "summary.csv"
     path.hardlink_to(home / ".bashrc")
     write_file(path, "new", root=tmp_path)
@@ -212,9 +202,7 @@ def test_a_pipe_in_place_of_a_file_hangs_nothing(made: Path, given: Path, name: 
 
 
 @pytest.mark.parametrize("what", ["file", "link", "pipe", "link in it"])
-def test_whatever_lies_in_place_of_runs_of_a_study_is_made_anew(
-    given: Path, home: Path, what: str
-) -> None:
+def test_whatever_lies_in_place_of_runs_of_a_study_is_made_anew(given: Path, home: Path, what: str) -> None:
     store = given / "store"
     segments = list(store.glob("v2/runs/*/*"))
     for segment in segments:
@@ -243,9 +231,7 @@ def test_whatever_lies_in_place_of_runs_of_a_study_is_made_anew(
 
 
 @pytest.mark.parametrize("what", ["file", "link", "pipe"])
-def test_whatever_lies_in_place_of_a_single_run_is_made_anew(
-    given: Path, home: Path, what: str
-) -> None:
+def test_whatever_lies_in_place_of_a_single_run_is_made_anew(given: Path, home: Path, what: str) -> None:
     ask = ["run", given / "base.toml", "--store", given / "singles", "--json"]
     first = command(*ask)
     assert first.status == 0, first.stderr
@@ -335,9 +321,7 @@ def test_check_reads_a_module_and_does_not_run_it(own: Path, tmp_path: Path) -> 
         ("say = print", ""),
     ],
 )
-def test_check_knows_the_functions_of_a_module_from_its_text(
-    own: Path, text: str, found: str
-) -> None:
+def test_check_knows_the_functions_of_a_module_from_its_text(own: Path, text: str, found: str) -> None:
     (own / "study.py").write_text(text + "\n")
     done = command("check", own / "study.toml")
     assert done.status == (2 if found else 0), done.stderr
@@ -355,12 +339,8 @@ def test_a_module_that_leaves_the_program_is_an_error(own: Path, tmp_path: Path,
     assert words_only(done)
 
 
-@pytest.mark.parametrize(
-    "text", ["import sys; sys.exit(0)", "raise GeneratorExit", "yield exit(0)"]
-)
-def test_a_function_that_leaves_the_program_costs_its_own_part_alone(
-    own: Path, tmp_path: Path, text: str
-) -> None:
+@pytest.mark.parametrize("text", ["import sys; sys.exit(0)", "raise GeneratorExit", "yield exit(0)"])
+def test_a_function_that_leaves_the_program_costs_its_own_part_alone(own: Path, tmp_path: Path, text: str) -> None:
     (own / "study.py").write_text(f"def say(ask):\n    {text}\n")
     done = run_own(own, tmp_path / "out")
     assert done.status == 0, done.stderr
@@ -380,9 +360,7 @@ def test_a_function_that_leaves_the_program_costs_its_own_part_alone(
         "\t.".join(["'#'"] * (DEEPEST + 1)),
     ],
 )
-@pytest.mark.parametrize(
-    "before", ["", 'a = """x""""\n', "b = '''#'''''\n", "# '\n", 'c = "\\""\n']
-)
+@pytest.mark.parametrize("before", ["", 'a = """x""""\n', "b = '''#'''''\n", "# '\n", 'c = "\\""\n'])
 def test_a_key_of_many_parts_is_refused_before_it_is_taken_apart(key: str, before: str) -> None:
     for line in (f"{key} = 1", f"[{key}]", f"[[{key}]]", f"t = {{ {key} = 1 }}"):
         with pytest.raises(tomllib.TOMLDecodeError, match=f"a key of more than {DEEPEST} parts"):
@@ -401,9 +379,7 @@ def test_the_longest_text_takes_little_memory() -> None:
     text = "\n".join(f"{line}.k{number} = 1" for number in range(LONGEST // 70))
     program = "import sys; from sojourn.toml_text import parse_toml; parse_toml(sys.stdin.read())"
     limit = "import resource; resource.setrlimit(resource.RLIMIT_AS, (500_000_000,) * 2); "
-    done = subprocess.run(
-        [sys.executable, "-c", limit + program], input=text, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", limit + program], input=text, text=True, check=False)
     assert done.returncode == 0
     with pytest.raises(tomllib.TOMLDecodeError, match="longer than"):
         parse_toml(" " * (LONGEST + 1))
@@ -430,10 +406,7 @@ def test_a_cell_is_no_formula(text: str, cell: str) -> None:
 
 def test_formulas_of_a_study_reach_no_csv_file(tmp_path: Path) -> None:
     name = "=1+cmd|' /C calc'!A0"
-    changes: dict[str, Any] = {
-        "overlays": {name: {}, "b": {}},
-        "matrix": [{"axes": {name: [name, "b"]}}],
-    }
+    changes: dict[str, Any] = {"overlays": {name: {}, "b": {}}, "matrix": [{"axes": {name: [name, "b"]}}]}
     study = write_study(tmp_path, "200 ms", seeds={"first": 1, "count": 1}, **changes)
     out = tmp_path / "out"
     done = command("study", "run", study, "--store", tmp_path / "s", "--no-figures", "--out", out)
@@ -448,9 +421,7 @@ def test_formulas_of_a_study_reach_no_csv_file(tmp_path: Path) -> None:
 def test_signs_that_a_terminal_obeys_are_spelt_out_wherever_words_are_printed(given: Path) -> None:
     bad = "\x1b]0;title\x07\x1b[31mred\u202e\x9b1m"
     metrics = pl.read_parquet(given / "study" / "metrics.parquet")
-    metrics = metrics.with_columns(
-        pl.lit(bad).alias("subject"), value=pl.col("value") + pl.col("seed")
-    )
+    metrics = metrics.with_columns(pl.lit(bad).alias("subject"), value=pl.col("value") + pl.col("seed"))
     metrics.write_parquet(given / "study" / "metrics.parquet")
     (given / "study" / "manifest.json").write_text(
         f'{{"reduced": "{bad.encode("unicode_escape").decode().replace(chr(92) + "x", chr(92) + "u00")}"}}'
@@ -519,9 +490,7 @@ def test_a_query_over_places_with_signs_of_patterns_reads_them(given: Path) -> N
     pytest.importorskip("duckdb")
     for name in ("st[1]", "st*", "st?", "it's"):
         shutil.copytree(given / "store", given / name)
-        done = command(
-            "query", "--store", given / name, "select count(distinct key) as n from series"
-        )
+        done = command("query", "--store", given / name, "select count(distinct key) as n from series")
         assert (done.status, done.stdout.split()) == (0, ["n", "5"]), done.stderr
 
 
@@ -530,9 +499,7 @@ def test_a_query_names_files_that_are_none_and_answers_about_the_others(given: P
     path = sorted((given / "store" / "v1").glob("??/*/series.parquet"))[0]
     path.unlink()
     os.mkfifo(path)
-    done = command(
-        "query", "--store", given / "store", "select count(distinct key) as n from series"
-    )
+    done = command("query", "--store", given / "store", "select count(distinct key) as n from series")
     assert (done.status, done.stdout.split()) == (0, ["n", "4"]), done.stderr
     assert "series.parquet: is a pipe and no file; left out" in done.stderr
 
@@ -546,13 +513,9 @@ def test_a_long_answer_is_printed_while_it_comes(given: Path) -> None:
             f"status = run_command(['query', '--store', {str(given / 'study')!r}, {sql!r}, *{form!r}]); "
             "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)"
         )
-        done = subprocess.run(
-            [sys.executable, "-c", program], capture_output=True, text=True, check=True
-        )
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
         assert done.stdout.count("\n") == 800_001
-        assert (
-            int(done.stderr.split()[-1]) < 800_000
-        )  # kilobytes; all rows at once took 130 bytes each and more
+        assert int(done.stderr.split()[-1]) < 800_000  # kilobytes; all rows at once took 130 bytes each and more
 
 
 # ---- settings of libraries ------------------------------------------------------------------------
@@ -576,9 +539,7 @@ def test_settings_of_matplotlib_beside_a_result_are_not_read(given: Path, tmp_pa
 # ---- measurements ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "value", [-1, -1e308, 1e308, float("inf"), float("-inf"), float("nan"), 10**400]
-)
+@pytest.mark.parametrize("value", [-1, -1e308, 1e308, float("inf"), float("-inf"), float("nan"), 10**400])
 def test_values_that_no_tool_measures_become_no_metrics(value: float) -> None:
     folder = Path(__file__).parents[1] / "field" / "files"
     path, _ = next(one for one in measurement_files(folder) if ".flent" in one[1])
@@ -590,20 +551,14 @@ def test_values_that_no_tool_measures_become_no_metrics(value: float) -> None:
             return {key: put(item) for key, item in cast("dict[str, Any]", part).items()}
         if isinstance(part, list):
             return [
-                value if isinstance(x, float) and n % 10 == 3 else put(x)
-                for n, x in enumerate(cast("list[Any]", part))
+                value if isinstance(x, float) and n % 10 == 3 else put(x) for n, x in enumerate(cast("list[Any]", part))
             ]
         return part
 
     for key in ("results", "raw_values", "x_values", "metadata"):
         with contextlib.suppress(Unreadable):
             for test in read_flent({**document, key: put(document[key])}, "x.flent"):
-                for name in (
-                    "throughput_mbps",
-                    "throughput_grid_mbps",
-                    "latency_ms",
-                    "latency_p99_ms",
-                ):
+                for name in ("throughput_mbps", "throughput_grid_mbps", "latency_ms", "latency_p99_ms"):
                     found = getattr(test, name)
                     assert found is None or 0 <= found < 1e9, (key, name)
 
@@ -651,9 +606,7 @@ def test_a_signal_while_a_command_loads_ends_it_in_words(number: int, made: Path
     what = ["compare", str(made / "study"), str(made / "study")]
     for place in (1, 4, 60, 400):
         program = AT_IMPORT.format(number=place, signal=int(number), command=what)
-        done = subprocess.run(
-            [sys.executable, "-c", program], capture_output=True, text=True, check=False
-        )
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
         assert done.returncode == 3, (place, done.stderr)
         assert "Traceback" not in done.stderr
 
@@ -662,9 +615,7 @@ def test_a_signal_while_a_command_loads_ends_it_in_words(number: int, made: Path
 @pytest.mark.parametrize("place", [0, 1])
 def test_a_signal_after_the_last_word_undoes_nothing(number: int, place: int) -> None:
     program = AT_THE_END.format(place=place, signal=int(number), command=["--version"])
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.stdout.startswith("sojourn ")
     assert done.returncode == (3 if place == 0 else 0)
     assert "Traceback" not in done.stderr

@@ -92,17 +92,7 @@ class Server:
     """`sojourn serve` as a process of its own, and what speaks to it byte by byte."""
 
     def __init__(self, results: Path, store: Path, *more: str | Path) -> None:
-        arguments = [
-            "serve",
-            "--json",
-            "--port",
-            "0",
-            "--results",
-            results,
-            "--store",
-            store,
-            *more,
-        ]
+        arguments = ["serve", "--json", "--port", "0", "--results", results, "--store", store, *more]
         self.process = subprocess.Popen(
             [sys.executable, "-m", "sojourn", *map(str, arguments)],
             stdout=subprocess.PIPE,
@@ -131,25 +121,14 @@ class Server:
                 answer += part
         head, _, body = answer.partition(b"\r\n\r\n")
         lines = head.decode("latin-1").split("\r\n")
-        headers = {
-            name.lower(): value for name, _, value in (one.partition(": ") for one in lines[1:])
-        }
+        headers = {name.lower(): value for name, _, value in (one.partition(": ") for one in lines[1:])}
         return int(lines[0].split()[1]), headers, body
 
     def ask(
-        self,
-        path: str,
-        method: str = "GET",
-        body: bytes | None = None,
-        drop: tuple[str, ...] = (),
-        **headers: str,
+        self, path: str, method: str = "GET", body: bytes | None = None, drop: tuple[str, ...] = (), **headers: str
     ) -> tuple[int, dict[str, str], bytes]:
         """Ask as the page does, with these headers besides or instead, and without those."""
-        said = {
-            "Host": f"127.0.0.1:{self.port}",
-            "Authorization": f"Bearer {self.token}",
-            "Connection": "close",
-        }
+        said = {"Host": f"127.0.0.1:{self.port}", "Authorization": f"Bearer {self.token}", "Connection": "close"}
         if body is not None:
             said |= {"Content-Type": "application/json", "Content-Length": str(len(body))}
         said |= {name.replace("_", "-"): value for name, value in headers.items()}

@@ -15,18 +15,13 @@ from sojourn.serve.site import read, site, slim
 
 SERVE = Path(__file__).resolve().parents[2] / "python/sojourn/serve"
 PAGE = SERVE / "page"
-OWN = sorted(
-    [*(PAGE / "js").glob("*.js"), *(PAGE / "css").glob("*.css"), *SERVE.glob("templates/*")]
-)
+OWN = sorted([*(PAGE / "js").glob("*.js"), *(PAGE / "css").glob("*.css"), *SERVE.glob("templates/*")])
 LOCK = tomllib.loads((SERVE / "vendor.toml").read_text(encoding="utf-8"))
 
 
 def test_each_library_is_the_one_that_the_lock_file_names() -> None:
     named = {file["to"]: file["sha256"] for package in LOCK["package"] for file in package["files"]}
-    found = {
-        file.name: hashlib.sha256(file.read_bytes()).hexdigest()
-        for file in (PAGE / "vendor").iterdir()
-    }
+    found = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in (PAGE / "vendor").iterdir()}
     assert found == named
 
 
@@ -39,7 +34,9 @@ def test_each_library_brings_its_licence() -> None:
 @pytest.mark.parametrize("file", OWN, ids=lambda file: file.name)
 def test_own_files_write_no_markup_and_load_nothing_from_elsewhere(file: Path) -> None:
     text = file.read_text(encoding="utf-8")
-    refused = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|https?://|\son\w+=\"|style=\""
+    refused = (
+        r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|https?://|\son\w+=\"|style=\""
+    )
     assert re.findall(refused, text) == []
 
 

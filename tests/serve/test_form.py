@@ -12,14 +12,7 @@ from tests.serve.test_web_engine import PAGE, ROOT, needs_engine, needs_node
 
 from sojourn.serve.site import read, site
 
-SCENARIOS = (
-    "lesson-buffer",
-    "lld-cloud-game",
-    "rrul",
-    "line-that-changes",
-    "lesson-grants",
-    "neighbourhood",
-)
+SCENARIOS = ("lesson-buffer", "lld-cloud-game", "rrul", "line-that-changes", "lesson-grants", "neighbourhood")
 """A line of each kind, names with spaces, entries of a load, conditions, homes."""
 
 BUFFER = "access.upstream.queue.limit"
@@ -29,12 +22,7 @@ BUFFER = "access.upstream.queue.limit"
 def found() -> dict[str, Any]:
     """Run the form over these scenarios."""
     made = subprocess.run(
-        [
-            "node",
-            ROOT / "tests/serve/form.mjs",
-            PAGE,
-            *(ROOT / "scenarios" / f"{name}.toml" for name in SCENARIOS),
-        ],
+        ["node", ROOT / "tests/serve/form.mjs", PAGE, *(ROOT / "scenarios" / f"{name}.toml" for name in SCENARIOS)],
         input=read(site()["keys.json"]),
         capture_output=True,
         check=True,
@@ -107,9 +95,7 @@ def keys(browser: Any, address: str) -> Any:
 def test_a_key_is_found_by_what_people_call_it_and_set(keys: Any) -> None:
     from selenium.webdriver.common.keys import Keys
 
-    keys.find_element("css selector", ".keys input[type=search]").send_keys(
-        "bandwidth upstream.link"
-    )
+    keys.find_element("css selector", ".keys input[type=search]").send_keys("bandwidth upstream.link")
     wait(keys, "document.querySelector('.key-row')")
     shown = [one.text for one in keys.find_elements("css selector", ".key-row code")]
     assert "access.upstream.link.rate" in shown
@@ -124,9 +110,7 @@ def test_a_key_is_found_by_what_people_call_it_and_set(keys: Any) -> None:
 
 def test_the_text_keeps_its_comments_and_says_what_is_wrong_where(keys: Any) -> None:
     run(keys, f"await m.change(m.a, '{BUFFER}', '128 KB')")
-    next(
-        one for one in keys.find_elements("css selector", ".keys button") if one.text == "As text"
-    ).click()
+    next(one for one in keys.find_elements("css selector", ".keys button") if one.text == "As text").click()
     wait(keys, "document.querySelector('textarea')?.value.includes('128 KB')")
     text = keys.find_element("css selector", "textarea").get_property("value")
     assert "# acknowledgements only" in text
@@ -138,10 +122,7 @@ def test_the_text_keeps_its_comments_and_says_what_is_wrong_where(keys: Any) -> 
     line = 1 + text[: text.index('"128 KB"')].count("\n")
     assert f"line {line}" in keys.find_element("css selector", ".keys .problems").text
     keys.execute_script(write, text.replace('"128 KB"', '"256 KB"'))
-    wait(
-        keys,
-        "sojourn.scenario.value.includes('256 KB') && !document.querySelector('.keys .problems')",
-    )
+    wait(keys, "sojourn.scenario.value.includes('256 KB') && !document.querySelector('.keys .problems')")
     assert run(keys, "await m.undo(); return m.scenario.value.includes('256 KB')") is False
 
 
@@ -150,9 +131,7 @@ def test_a_kind_that_is_chosen_keeps_what_both_have(keys: Any) -> None:
         keys,
         "await m.change(m.a, 'access.upstream.queue', 'codel'); await m.change(m.a, 'access.upstream.queue.target', '9 ms')",
     )
-    keys.execute_script(
-        "document.querySelectorAll('.keys details').forEach((one) => { one.open = true; })"
-    )
+    keys.execute_script("document.querySelectorAll('.keys details').forEach((one) => { one.open = true; })")
     wait(keys, "document.getElementById('key-access.upstream.queue')?.value === 'codel'")
     from selenium.webdriver.support.select import Select
 
@@ -161,29 +140,15 @@ def test_a_kind_that_is_chosen_keeps_what_both_have(keys: Any) -> None:
     assert run(keys, "return m.a.run.value.settings['access.upstream.queue.target']") == "9 ms"
     Select(keys.find_element("id", "key-access.upstream.queue")).select_by_value("drop-tail")
     wait(keys, "sojourn.a.run.value.settings['access.upstream.queue'] === 'drop-tail'")
-    assert (
-        run(keys, "return m.a.run.value.settings['access.upstream.queue.target'] ?? null") is None
-    )
+    assert run(keys, "return m.a.run.value.settings['access.upstream.queue.target'] ?? null") is None
     # What this kind needs is as the file has it.
     assert run(keys, "return m.a.run.value.settings['access.upstream.queue.limit']") == "64000 B"
 
 
 def test_axe_finds_nothing_in_the_form(keys: Any) -> None:
-    keys.execute_script(
-        "document.querySelectorAll('.keys details').forEach((one) => { one.open = true; })"
-    )
-    next(
-        one for one in keys.find_elements("css selector", ".keys button") if one.text == "As text"
-    ).click()
-    wait(
-        keys,
-        "document.querySelector('textarea') && document.querySelectorAll('.key-row').length > 100",
-    )
+    keys.execute_script("document.querySelectorAll('.keys details').forEach((one) => { one.open = true; })")
+    next(one for one in keys.find_elements("css selector", ".keys button") if one.text == "As text").click()
+    wait(keys, "document.querySelector('textarea') && document.querySelectorAll('.key-row').length > 100")
     keys.execute_script(AXE.read_text(encoding="utf-8"))
-    found = keys.execute_async_script(
-        "axe.run(document, { resultTypes: ['violations'] }).then(arguments[0])"
-    )
-    assert [
-        (one["id"], [node["html"][:160] for node in one["nodes"]][:3])
-        for one in found["violations"]
-    ] == []
+    found = keys.execute_async_script("axe.run(document, { resultTypes: ['violations'] }).then(arguments[0])")
+    assert [(one["id"], [node["html"][:160] for node in one["nodes"]][:3]) for one in found["violations"]] == []

@@ -39,9 +39,7 @@ HOSTS = {
 
 @pytest.mark.parametrize("host", HOSTS.values(), ids=HOSTS)
 @pytest.mark.parametrize("path", ["/", "/engine.wasm", "/api/hello", "/api/jobs", "/nowhere"])
-def test_a_name_that_was_rebound_to_this_machine_gets_nothing(
-    server: Server, host: str, path: str
-) -> None:
+def test_a_name_that_was_rebound_to_this_machine_gets_nothing(server: Server, host: str, path: str) -> None:
     status, _, body = server.ask(path, Host=host.format(port=server.port))
     assert status in {400, 421}
     assert len(body) < 200
@@ -60,17 +58,7 @@ def test_the_names_of_this_machine_are_served(server: Server, name: str) -> None
 
 
 @pytest.mark.parametrize(
-    "said",
-    [
-        None,
-        "",
-        "Bearer",
-        "Bearer ",
-        "Bearer x",
-        "Basic {token}",
-        "bearer {token}",
-        "Bearer {token}x",
-    ],
+    "said", [None, "", "Bearer", "Bearer ", "Bearer x", "Basic {token}", "bearer {token}", "Bearer {token}x"]
 )
 def test_the_api_needs_the_token(server: Server, said: str | None) -> None:
     if said is None:
@@ -94,9 +82,7 @@ def test_no_argument_of_a_process_has_the_token(server: Server) -> None:
             continue
 
 
-def test_the_browser_is_opened_by_a_file_of_the_user_alone(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_browser_is_opened_by_a_file_of_the_user_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     from sojourn.serve import service
 
     seen: list[tuple[int, str]] = []
@@ -124,17 +110,13 @@ FOREIGN: dict[str, dict[str, str]] = {
 
 
 @pytest.mark.parametrize("headers", FOREIGN.values(), ids=FOREIGN)
-def test_another_page_begins_nothing_even_with_the_token(
-    server: Server, headers: dict[str, str]
-) -> None:
+def test_another_page_begins_nothing_even_with_the_token(server: Server, headers: dict[str, str]) -> None:
     said = {name.replace("-", "_"): one.format(port=server.port) for name, one in headers.items()}
     assert server.ask("/api/jobs", "POST", ORDER, (), **said)[0] == 403
     assert server.json("jobs") == {"jobs": []}
 
 
-@pytest.mark.parametrize(
-    "kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""]
-)
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""])
 def test_a_body_that_a_form_can_send_is_refused(server: Server, kind: str) -> None:
     assert server.ask("/api/jobs", "POST", ORDER, Content_Type=kind)[0] == 415
     assert server.json("jobs") == {"jobs": []}
@@ -165,10 +147,7 @@ def test_another_page_loads_no_part_of_this_one(server: Server, kind: str) -> No
 
 def test_a_link_elsewhere_may_be_followed_to_a_page(server: Server) -> None:
     status, headers, _ = server.ask(
-        "/explore.html",
-        Sec_Fetch_Site="cross-site",
-        Sec_Fetch_Mode="navigate",
-        Sec_Fetch_Dest="document",
+        "/explore.html", Sec_Fetch_Site="cross-site", Sec_Fetch_Mode="navigate", Sec_Fetch_Dest="document"
     )
     assert status == 200
     assert "frame-ancestors 'none'" in headers["content-security-policy"]
@@ -258,9 +237,7 @@ def test_other_machines_are_served_only_under_a_name_that_was_given(tmp_path: Pa
     told = CommandLine(tmp_path)("serve", "--host", "0.0.0.0")
     assert told.status == 2
     assert "--allow-host" in told.stderr
-    one = Server(
-        tmp_path / "results", tmp_path / "store", "--host", "0.0.0.0", "--allow-host", "lab.example"
-    )
+    one = Server(tmp_path / "results", tmp_path / "store", "--host", "0.0.0.0", "--allow-host", "lab.example")
     try:
         assert one.ask("/", Host=f"lab.example:{one.port}")[0] == 200
         assert one.ask("/", Host=f"0.0.0.0:{one.port}")[0] == 421

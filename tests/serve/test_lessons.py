@@ -125,9 +125,7 @@ def test_the_picture_for_teachers_shows_the_delay_of_both_runs() -> None:
         assert words in picture
     assert "<script" not in picture
     # It is drawn once for all who ask.
-    assert read(pages["lessons/bufferbloat/picture.svg"]) is read(
-        pages["lessons/bufferbloat/picture.svg"]
-    )
+    assert read(pages["lessons/bufferbloat/picture.svg"]) is read(pages["lessons/bufferbloat/picture.svg"])
 
 
 def test_codes_lead_to_the_lesson_of_the_site_that_was_named() -> None:

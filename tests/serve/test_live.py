@@ -86,9 +86,7 @@ def test_a_notebook_shows_sliders_and_pictures_that_move(browser: Any, tmp_path:
         assert f"{score:.2f}" == found["call: MOS"][0]
         from selenium.webdriver.common.keys import Keys
 
-        browser.find_element("css selector", f'input[type=range][data-path="{BUFFER}"]').send_keys(
-            Keys.HOME
-        )
+        browser.find_element("css selector", f'input[type=range][data-path="{BUFFER}"]').send_keys(Keys.HOME)
         wait(browser, "/MOS4\\.\\d/.test(document.querySelector('.readings').textContent)")
         # Nothing of the notebook is within reach, and nothing is asked of anybody.
         reached = browser.execute_async_script(
@@ -106,9 +104,7 @@ def test_a_notebook_shows_sliders_and_pictures_that_move(browser: Any, tmp_path:
         browser.switch_to.default_content()
 
 
-def test_the_page_in_one_file_opens_from_a_disk_and_markup_in_it_is_text(
-    browser: Any, tmp_path: Path
-) -> None:
+def test_the_page_in_one_file_opens_from_a_disk_and_markup_in_it_is_text(browser: Any, tmp_path: Path) -> None:
     name = "</script><script>globalThis.hurt=1</script><img src=x onerror='globalThis.hurt=2'>"
     text = LESSON.read_text(encoding="utf-8").replace('"lesson/buffer"', json.dumps(name))
     scenario = sojourn.Scenario.parse(text)
@@ -119,9 +115,7 @@ def test_the_page_in_one_file_opens_from_a_disk_and_markup_in_it_is_text(
     assert browser.title == f"Sojourn: {name}"
     assert [entry["message"] for entry in browser.get_log("browser")] == []
     # What cannot work in a file is not offered.
-    assert "Link" not in [
-        one.text for one in browser.find_elements("css selector", ".exports button")
-    ]
+    assert "Link" not in [one.text for one in browser.find_elements("css selector", ".exports button")]
 
 
 def test_settings_that_are_wrong_are_told_before_a_page_is_made() -> None:
@@ -139,9 +133,7 @@ def test_a_queue_manager_in_python_is_not_for_browsers() -> None:
         sojourn.live(scenario)
 
 
-def test_without_the_engine_of_browsers_it_says_what_to_do(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_without_the_engine_of_browsers_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(room, "PAGE", tmp_path)
     with pytest.raises(EnvironmentFailure, match="no engine for browsers"):
         sojourn.live(LESSON)

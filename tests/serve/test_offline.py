@@ -11,16 +11,7 @@ from pathlib import Path
 import pytest
 from tests.serve.test_web_engine import needs_engine
 
-ALONE = [
-    "unshare",
-    "--user",
-    "--map-root-user",
-    "--net",
-    "sh",
-    "-c",
-    'ip link set lo up && exec "$@"',
-    "sh",
-]
+ALONE = ["unshare", "--user", "--map-root-user", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
 
 
 OFFLINE = """
@@ -75,11 +66,7 @@ def shown_alone(serve: list[str], home: Path) -> tuple[str, str, list[str]]:
     if not can_be_alone():
         pytest.skip("the page without a network: it takes namespaces of users, and a browser")
     done = subprocess.run(
-        [*ALONE, sys.executable, "-c", OFFLINE, *serve],
-        cwd=home,
-        capture_output=True,
-        text=True,
-        check=False,
+        [*ALONE, sys.executable, "-c", OFFLINE, *serve], cwd=home, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     live, title, complaints = json.loads(done.stdout)

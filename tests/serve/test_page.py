@@ -30,9 +30,7 @@ def page(browser: Any, address: str) -> Iterator[Any]:
     complaints = [entry["message"] for entry in browser.get_log("browser")]
     assert complaints == []
     origin = address.split("/some")[0]
-    loaded = browser.execute_script(
-        "return performance.getEntriesByType('resource').map(one => one.name)"
-    )
+    loaded = browser.execute_script("return performance.getEntriesByType('resource').map(one => one.name)")
     assert [name for name in loaded if not name.startswith((origin, "data:", "blob:"))] == []
 
 
@@ -84,10 +82,7 @@ def test_chromium_gives_the_golden_results(page: Any) -> None:
             """,
             world(name),
         )
-        found = {
-            f"{digest} {rows:>5} {name} {column}"
-            for digest, rows, column in (line.split() for line in lines)
-        }
+        found = {f"{digest} {rows:>5} {name} {column}" for digest, rows, column in (line.split() for line in lines)}
         assert found == {line for line in golden if line.split()[2] == name}
 
 
@@ -122,9 +117,7 @@ def test_a_slider_is_moved_by_keys_and_the_whole_run_follows(page: Any) -> None:
     before = run(page, f"return m.a.controls.value.find(one => one.path === '{BUFFER}').number")
     slider.send_keys(Keys.ARROW_RIGHT)
     # The engine's print of the new scenario, and its run, have come.
-    settled = (
-        f"parseFloat(sojourn.a.run.value.settings['{BUFFER}']) > {{least}} && !sojourn.a.dragging"
-    )
+    settled = f"parseFloat(sojourn.a.run.value.settings['{BUFFER}']) > {{least}} && !sojourn.a.dragging"
     wait(page, settled.format(least=before))
     slider.send_keys(Keys.END)
     wait(page, settled.format(least=4000))
@@ -149,10 +142,7 @@ def test_the_same_settings_side_by_side_differ_in_nothing(page: Any) -> None:
     assert same is True
     assert {cells[2] for cells in readings(page).values()} == {"the same"}
     run(page, "await m.change(m.b, 'access.upstream.queue', 'fq-codel')")
-    wait(
-        page,
-        "[...document.querySelectorAll('.readings td')].some(cell => cell.textContent.includes('better'))",
-    )
+    wait(page, "[...document.querySelectorAll('.readings td')].some(cell => cell.textContent.includes('better'))")
     assert readings(page)["call: delay on the line, 99 % below"][2].endswith("better")
 
 
@@ -299,17 +289,12 @@ def test_a_control_acts_from_the_cursor_on_and_the_file_says_so(page: Any, tmp_p
         "20 s: access.upstream.link.rate = 5 Mb/s Take back",
         "40 s: traffic.upload.app.lanes = 2 Take back",
     ]
-    assert fixed == [
-        "access.upstream.link.delay is fixed during a run; from the start it can be changed"
-    ]
+    assert fixed == ["access.upstream.link.delay is fixed during a run; from the start it can be changed"]
     assert left == 1
     # The run that was seen is that of the file; without rows of series a page reckons the mean backlog otherwise.
     file = tmp_path / "changed.toml"
     file.write_text(text)
-    native = {
-        (subject, name): value
-        for subject, name, value, _ in simulate(load_scenario(file).compiled, 1).metrics()
-    }
+    native = {(subject, name): value for subject, name, value, _ in simulate(load_scenario(file).compiled, 1).metrics()}
     for subject, name, value, _ in told[1]:
         if value is not None:
             assert native[subject, name] == pytest.approx(value, rel=1e-5), (subject, name)
@@ -343,17 +328,7 @@ def test_everything_is_reached_by_the_tabulator_and_nothing_holds_it(page: Any) 
         )
     assert "Skip to the page" in seen
     assert BUFFER in seen
-    assert {
-        "Compare with B",
-        "Undo",
-        "Play",
-        "Zoom in",
-        "Link",
-        "TOML",
-        "CSV",
-        "PNG",
-        "Notebook",
-    } <= set(seen)
+    assert {"Compare with B", "Undo", "Play", "Zoom in", "Link", "TOML", "CSV", "PNG", "Notebook"} <= set(seen)
     plots = [word for word in seen if word.startswith("waiting in the queue")]
     assert plots, seen
 
@@ -386,30 +361,22 @@ STILL = ("lessons/index.html", "teacher.html")
 def test_axe_finds_nothing(browser: Any, address: str, name: str, scheme: str) -> None:
     browser.get("about:blank")
     browser.execute_cdp_cmd(
-        "Emulation.setEmulatedMedia",
-        {"features": [{"name": "prefers-color-scheme", "value": scheme}]},
+        "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
     )
     browser.get(f"{address}/{name}")
     if not name.endswith(STILL):
         wait(browser, "document.querySelector('.readings')")
     browser.execute_script(AXE.read_text(encoding="utf-8"))
-    found = browser.execute_async_script(
-        "axe.run(document, { resultTypes: ['violations'] }).then(arguments[0])"
-    )
-    told = [
-        (one["id"], [node["html"][:120] for node in one["nodes"]]) for one in found["violations"]
-    ]
+    found = browser.execute_async_script("axe.run(document, { resultTypes: ['violations'] }).then(arguments[0])")
+    told = [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in found["violations"]]
     assert told == []
 
 
 @pytest.mark.parametrize("name", PAGES)
 @pytest.mark.parametrize("width", [320, 400])
-def test_no_page_scrolls_sideways_on_a_small_screen(
-    browser: Any, address: str, name: str, width: int
-) -> None:
+def test_no_page_scrolls_sideways_on_a_small_screen(browser: Any, address: str, name: str, width: int) -> None:
     browser.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride",
-        {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False},
+        "Emulation.setDeviceMetricsOverride", {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
     )
     browser.get("about:blank")
     browser.get(f"{address}/{name}")
@@ -422,8 +389,7 @@ def test_no_page_scrolls_sideways_on_a_small_screen(
 
 def test_nothing_moves_by_itself_for_whom_that_is_too_much(browser: Any, address: str) -> None:
     browser.execute_cdp_cmd(
-        "Emulation.setEmulatedMedia",
-        {"features": [{"name": "prefers-reduced-motion", "value": "reduce"}]},
+        "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-reduced-motion", "value": "reduce"}]}
     )
     browser.get("about:blank")
     browser.get(f"{address}/explore.html")
@@ -436,12 +402,8 @@ def test_nothing_moves_by_itself_for_whom_that_is_too_much(browser: Any, address
     assert run(browser, "return m.cursor.value") == first
 
 
-def test_colours_that_the_reader_has_forced_leave_the_keys_of_curves(
-    browser: Any, address: str
-) -> None:
-    browser.execute_cdp_cmd(
-        "Emulation.setEmulatedMedia", {"features": [{"name": "forced-colors", "value": "active"}]}
-    )
+def test_colours_that_the_reader_has_forced_leave_the_keys_of_curves(browser: Any, address: str) -> None:
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "forced-colors", "value": "active"}]})
     browser.get("about:blank")
     browser.get(f"{address}/explore.html")
     wait(browser, "document.querySelector('.key')")
@@ -458,15 +420,11 @@ def test_the_lesson_wants_a_guess_before_it_runs(browser: Any, address: str) -> 
     assert browser.find_elements("css selector", "input[type=range]") == []
     browser.find_elements("css selector", ".choices input")[1].click()
     decide.click()
-    wait(
-        browser, "document.querySelector('[role=status]').textContent.startsWith('You said 50 ms')"
-    )
+    wait(browser, "document.querySelector('[role=status]').textContent.startsWith('You said 50 ms')")
     told = browser.find_element("css selector", "[role=status]").text
     assert re.search(r"it is (7|8)\d\d ms: \d+ times as long", told), told
     assert len(browser.find_elements("css selector", "input[type=range]")) == 2
-    browser.find_elements("css selector", ".choices")[1].find_elements("css selector", "input")[
-        1
-    ].click()
+    browser.find_elements("css selector", ".choices")[1].find_elements("css selector", "input")[1].click()
     assert "Yes." in browser.find_element("css selector", "article").text
 
 
@@ -474,9 +432,7 @@ def test_the_lesson_wants_a_guess_before_it_runs(browser: Any, address: str) -> 
 def test_the_page_for_teachers_prints_on_two_pages(browser: Any, address: str, name: str) -> None:
     browser.get(f"{address}/lessons/{name}/teacher.html")
     for width, height in ((8.27, 11.69), (8.5, 11.0)):
-        printed = browser.execute_cdp_cmd(
-            "Page.printToPDF", {"paperWidth": width, "paperHeight": height}
-        )
+        printed = browser.execute_cdp_cmd("Page.printToPDF", {"paperWidth": width, "paperHeight": height})
         pages = len(re.findall(rb"/Type\s*/Page\b", base64.b64decode(printed["data"])))
         assert 1 <= pages <= 2
     assert browser.find_elements("css selector", "script") == []

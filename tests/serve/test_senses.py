@@ -137,9 +137,7 @@ def test_a_call_is_heard_after_a_press_and_escape_ends_it(senses: Any) -> None:
 
 def test_the_strip_tells_what_became_of_packets(senses: Any) -> None:
     run(senses, "m.cursor.value = 45")
-    told = [
-        one.get_attribute("aria-label") for one in senses.find_elements("css selector", ".strip")
-    ]
+    told = [one.get_attribute("aria-label") for one in senses.find_elements("css selector", ".strip")]
     assert told[0].startswith("Of the last 30 packets 0 in time, 30 late")
     assert told[1].startswith("Of the last 30 packets 30 in time")
     assert "MOS 1.1" in senses.find_element("css selector", ".frames").text

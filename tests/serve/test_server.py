@@ -27,9 +27,7 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     made = command("run", "mine.toml", "--set", "duration=5 s", "--report", "--out", "results/one")
     assert made.status == 0, made.stderr
     report = home / "results/one/report.html"
-    hostile = (
-        "<script>parent.hurt = 1; document.title = 'hurt'</script><img src=x onerror=alert(1)>"
-    )
+    hostile = "<script>parent.hurt = 1; document.title = 'hurt'</script><img src=x onerror=alert(1)>"
     report.write_text(report.read_text().replace("</body>", f"{hostile}</body>"))
     study = command(
         "study",
@@ -67,14 +65,7 @@ def test_results_are_listed_and_read(full: Server) -> None:
 
 
 def test_what_is_not_listed_is_not_found(full: Server) -> None:
-    for path in (
-        "results/..%2f..",
-        "results/0000000000000000",
-        "runs/..",
-        "runs/zz",
-        "scenarios/x",
-        "results/x/run",
-    ):
+    for path in ("results/..%2f..", "results/0000000000000000", "runs/..", "runs/zz", "scenarios/x", "results/x/run"):
         assert full.ask(f"/api/{path}")[0] == 404
     damaged = next(one for one in full.json("results")["results"] if one["damage"])
     assert full.ask(f"/api/results/{damaged['id']}")[0] == 422
@@ -115,8 +106,7 @@ def ended(server: Server, number: str, seconds: float = 240) -> dict[str, Any]:
 def running(server: Server, number: str) -> None:
     end = time.monotonic() + 240
     while not any(
-        one["id"] == number and one["state"] == "running" and one["total"]
-        for one in server.json("jobs")["jobs"]
+        one["id"] == number and one["state"] == "running" and one["total"] for one in server.json("jobs")["jobs"]
     ):
         assert time.monotonic() < end
         time.sleep(0.1)
@@ -205,9 +195,7 @@ def watched(browser: Any, full: Server) -> Iterator[Any]:
     wait(browser, "document.querySelector('.doors li a')")
     yield browser
     browser.switch_to.default_content()
-    loaded = browser.execute_script(
-        "return performance.getEntriesByType('resource').map(one => one.name)"
-    )
+    loaded = browser.execute_script("return performance.getEntriesByType('resource').map(one => one.name)")
     assert [name for name in loaded if not name.startswith((full.root, "data:", "blob:"))] == []
 
 
@@ -220,9 +208,7 @@ def axe(browser: Any) -> list[Any]:
     found = browser.execute_async_script(
         "axe.run(document, { resultTypes: ['violations'], iframes: false }).then(arguments[0])"
     )
-    return [
-        (one["id"], [node["html"][:120] for node in one["nodes"]]) for one in found["violations"]
-    ]
+    return [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in found["violations"]]
 
 
 def test_the_start_page_runs_and_has_doors(watched: Any) -> None:
@@ -253,15 +239,10 @@ def results_page(browser: Any, full: Server) -> None:
 
 def open_result(browser: Any, name: str) -> None:
     browser.find_element("xpath", f"//table//button[text()='{name}']").click()
-    wait(
-        browser,
-        f"document.querySelector('[aria-label=\"The result\"]')?.textContent.includes({name!r})",
-    )
+    wait(browser, f"document.querySelector('[aria-label=\"The result\"]')?.textContent.includes({name!r})")
 
 
-def test_a_result_shows_its_table_and_its_report_without_scripts(
-    watched: Any, full: Server
-) -> None:
+def test_a_result_shows_its_table_and_its_report_without_scripts(watched: Any, full: Server) -> None:
     results_page(watched, full)
     assert watched.find_elements("css selector", "main img") == []  # markup in a name is text
     open_result(watched, "one")
@@ -270,10 +251,7 @@ def test_a_result_shows_its_table_and_its_report_without_scripts(
     watched.find_element("xpath", "//summary[text()='Report']").click()
     frame = watched.find_element("css selector", "iframe")
     watched.execute_script("arguments[0].scrollIntoView()", frame)
-    wait(
-        watched,
-        "performance.getEntriesByType('resource').some(one => one.name.includes('/report/'))",
-    )
+    wait(watched, "performance.getEntriesByType('resource').some(one => one.name.includes('/report/'))")
     watched.switch_to.frame(frame)
     wait(watched, "document.querySelector('h1')")
     assert watched.execute_script("return self.origin") == "null"
@@ -319,9 +297,7 @@ def test_axe_finds_nothing_on_results(watched: Any, full: Server, scheme: str) -
 
 
 @pytest.mark.parametrize("width", [320, 400])
-def test_results_do_not_scroll_sideways_on_a_small_screen(
-    watched: Any, full: Server, width: int
-) -> None:
+def test_results_do_not_scroll_sideways_on_a_small_screen(watched: Any, full: Server, width: int) -> None:
     results_page(watched, full)
     open_result(watched, "one")
     screen = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
@@ -332,7 +308,4 @@ def test_results_do_not_scroll_sideways_on_a_small_screen(
 def test_without_the_token_a_page_says_what_to_do(browser: Any, full: Server) -> None:
     browser.get("about:blank")
     browser.get(f"{full.root.replace('127.0.0.1', 'localhost')}/results.html")
-    wait(
-        browser,
-        "document.querySelector('main').textContent.includes('link that the terminal shows')",
-    )
+    wait(browser, "document.querySelector('main').textContent.includes('link that the terminal shows')")

@@ -20,9 +20,7 @@ STUDIES = {"akhtar2013": {"record.objects": "true", "record.series": "100 ms"}}
 def missing(what: str, *, there: bool) -> pytest.MarkDecorator:
     """Leave a test out and say so; where browsers are required, let it fail for what is missing."""
     wanted = bool(os.environ.get("SOJOURN_REQUIRE_BROWSER"))
-    return pytest.mark.skipif(
-        not there and not wanted, reason=f"the engine of a browser tab: {what}"
-    )
+    return pytest.mark.skipif(not there and not wanted, reason=f"the engine of a browser tab: {what}")
 
 
 needs_engine = missing("make web builds it", there=ENGINE.exists())
@@ -31,11 +29,7 @@ needs_node = missing("Node.js is not installed", there=shutil.which("node") is n
 
 def world(name: str) -> dict[str, object]:
     """Return a golden world as the engine of a tab takes it."""
-    folder = (
-        f"python/sojourn/published/{name}/scenarios/base"
-        if name in STUDIES
-        else f"scenarios/{name}"
-    )
+    folder = f"python/sojourn/published/{name}/scenarios/base" if name in STUDIES else f"scenarios/{name}"
     text = (ROOT / f"{folder}.toml").read_text(encoding="utf-8")
     settings = {"duration": "20 s", **STUDIES.get(name, {})}
     return {"name": name, "scenario": text, "settings": settings, "seconds": 0}

@@ -11,9 +11,7 @@ from sojourn.study.library import load_study
 STUDY = OpenStudy.of(load_study("white2013"))
 """The study as it is published."""
 
-CLAIMS = {
-    claim.identifier: claim for claim in STUDY.definition.claim if claim.holds or claim.function
-}
+CLAIMS = {claim.identifier: claim for claim in STUDY.definition.claim if claim.holds or claim.function}
 """Claims that runs decide, by identifier."""
 
 
@@ -30,11 +28,7 @@ def judge_all(view: StudyView) -> list[JudgedClaim]:
 RF_LEVELS = ("none", "light", "moderate")
 """Congestion of the channel by other modems (section 3.3)."""
 
-RF_TITLES = {
-    "none": "no RF congestion",
-    "light": "light RF congestion",
-    "moderate": "moderate RF congestion",
-}
+RF_TITLES = {"none": "no RF congestion", "light": "light RF congestion", "moderate": "moderate RF congestion"}
 
 BUFFERBLOAT = "bufferbloat"
 """The five managers of section 3.2, in the document's order."""
@@ -108,9 +102,7 @@ BITTORRENT = ("x16", "x17")
 GROUPS = ("light", "moderate", "heavy")
 """Groups of traffic load (section 3.7)."""
 
-GROUP_LOADS = {
-    group: tuple(name for name, load in LOADS.items() if load.group == group) for group in GROUPS
-}
+GROUP_LOADS = {group: tuple(name for name, load in LOADS.items() if load.group == group) for group in GROUPS}
 
 
 def point_of(load: str, rf: str, manager: str) -> str:

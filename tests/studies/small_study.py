@@ -55,9 +55,7 @@ def write(folder: Path, answers: str, module: str = "", top: str = "") -> Path:
     return folder / "study.toml"
 
 
-def result_of(
-    study: Path, delays: dict[str, float] | None = None, *, quick: bool = False
-) -> StudyResult:
+def result_of(study: Path, delays: dict[str, float] | None = None, *, quick: bool = False) -> StudyResult:
     """Return a result of the study, made up."""
     found = DELAYS if delays is None else delays
     seeds = (1, 2, 3)

@@ -150,9 +150,7 @@ class World:
             if volume:
                 self.metrics[point, "bulk", "forwarded_volume"] = [volume] * len(SEEDS)
             idle = row["test_case"].endswith("01")
-            total = (
-                20_000.0 if idle else 375_000.0 if row["test_case"].endswith("09") else 384_950.0
-            )
+            total = 20_000.0 if idle else 375_000.0 if row["test_case"].endswith("09") else 384_950.0
             self.metrics[point, "upstream", "forwarded_volume"] = [total] * len(SEEDS)
         self.metrics["D02-31250B", "bulk", "forwarded_volume"] = [374_500.0] * len(SEEDS)
         self.set("C06", "cbr", "lost", 9.0)
@@ -165,22 +163,13 @@ class World:
             for case in CASES:
                 point = point_of(case, manager)
                 many = case in ("04", "05", "06", "07")
-                self.shapes[point] = shape_of(
-                    manager, (five if many else ramps)[manager], many=many
-                )
-                self.set(
-                    point, "upstream", "sojourn_p50", 45.0 if manager == "droptail-21" else 2.0
-                )
+                self.shapes[point] = shape_of(manager, (five if many else ramps)[manager], many=many)
+                self.set(point, "upstream", "sojourn_p50", 45.0 if manager == "droptail-21" else 2.0)
                 self.metrics[point, "upstream", "sojourn_max"] = [
                     {"droptail-417": 1000.0, "droptail-21": 50.3, "codel": 370.0}[manager]
                 ] * len(SEEDS)
                 self.occupancy[point] = {0: 0.96, 5: 0.04}
-                self.delays[point] = {
-                    "queue": 8.0,
-                    "request_wait": 3.0,
-                    "grant_wait": 2.0,
-                    "wire": 1.0,
-                }
+                self.delays[point] = {"queue": 8.0, "request_wait": 3.0, "grant_wait": 2.0, "wire": 1.0}
         self.occupancy["D04-21"] = {10: 0.015, 18: 0.485, 21: 0.5}
         for manager in MANAGERS:
             for case in ("02", "03", "04", "05"):
@@ -251,8 +240,7 @@ class World:
             "machine": {"system": "Linux", "processor": "none", "cores": 2, "python": "3.11"},
             "seeds": list(SEEDS),
             "points": {
-                point: {"scenario_sha256": "0" * 64, "duration_s": self.duration_s, "labels": {}}
-                for point in points
+                point: {"scenario_sha256": "0" * 64, "duration_s": self.duration_s, "labels": {}} for point in points
             },
         }
         definition = load_definition(HOME / "study.toml")
@@ -303,9 +291,7 @@ class World:
             for packets, share in shares.items()
         ]
         names = ["point", "seed", "link", "packets", "time_ns"]
-        pl.DataFrame(rows, schema=names, orient="row").write_parquet(
-            directory / "occupancy.parquet"
-        )
+        pl.DataFrame(rows, schema=names, orient="row").write_parquet(directory / "occupancy.parquet")
 
     def _write_delays(self, directory: Path) -> None:
         rows = [

@@ -78,12 +78,7 @@ def delays_of(manager: str, load: str, rf: str) -> Delays:
 def loss_of(manager: str, load: str, rf: str) -> float:
     """Return the percentage of game packets that section 4.1.2 says are lost."""
     step = ("light", "moderate", "heavy").index(LOADS[load].group)
-    few = {
-        BUFFERBLOAT: (0.1, 0.3, 0.5),
-        BUFFER_CONTROL: (0.2, 0.8, 1.5),
-        CODEL: (1.0, 2.5, 5.0),
-        PIE: (0.2, 0.5, 1.0),
-    }
+    few = {BUFFERBLOAT: (0.1, 0.3, 0.5), BUFFER_CONTROL: (0.2, 0.8, 1.5), CODEL: (1.0, 2.5, 5.0), PIE: (0.2, 0.5, 1.0)}
     if manager in few:
         return 10.0 if manager == PIE and load in BITTORRENT else few[manager][step]
     heavy = {"x12": 0.5, "x13": 0.5, "x14": 5.0, "x15": 5.0, "x16": 11.0, "x17": 28.0}
@@ -140,9 +135,7 @@ class World:
     def _game(self, point: str, manager: str, load: str, rf: str) -> None:
         self.set_delays(point, delays_of(manager, load, rf))
         middle = self.delays[point, "upstream"].middle
-        self.metrics[point, "game", "delay_mean"] = middle * (
-            0.95 if LOADS[load].uploads == 1 else 1
-        )
+        self.metrics[point, "game", "delay_mean"] = middle * (0.95 if LOADS[load].uploads == 1 else 1)
         self.metrics[point, "game", "lost"] = loss_of(manager, load, rf)
         for name in ("mos", "mos_loss_only"):
             self.metrics[point, "game", name] = score_of(manager, load, rf)
@@ -170,10 +163,7 @@ class World:
         for load in ("x02", "x05", "x10", "x13", "x16"):
             for manager in MANAGERS:
                 group = LOADS[load].group
-                hurt = (manager == CODEL and group != "light") or (manager, group) == (
-                    SFQ_CODEL,
-                    "heavy",
-                )
+                hurt = (manager == CODEL and group != "light") or (manager, group) == (SFQ_CODEL, "heavy")
                 point = f"{load}-names-{manager}"
                 mean = LOAD_TIMES[manager] + (0.5 if hurt else 0.1)
                 self.metrics[point, "page", "page_load_time_mean"] = mean
@@ -194,9 +184,7 @@ class World:
         for load, household in LOADS.items():
             if household.group in ("light", "moderate") or load in ("x14", "x15"):
                 for rf in RF_LEVELS:
-                    self.metrics[f"lottery/{load}-{rf}", "game", "lost"] = loss_of(
-                        SFQ_CODEL, load, rf
-                    )
+                    self.metrics[f"lottery/{load}-{rf}", "game", "lost"] = loss_of(SFQ_CODEL, load, rf)
         for load in ("x14", "x16"):
             for bins, factor in ((8, 2.0), (16, 1.4), (32, 1.0), (64, 1.3), (128, 1.6)):
                 self.metrics[f"{load}-bins-{bins}", "game", "lost"] = 5 * factor
@@ -240,9 +228,7 @@ class World:
         """Give a point its median page load time."""
         self.metrics[point, "page", "page_load_time_median"] = seconds
 
-    def change(
-        self, subject: str, metric: str, value: float, chosen: Callable[[str], bool]
-    ) -> None:
+    def change(self, subject: str, metric: str, value: float, chosen: Callable[[str], bool]) -> None:
         """Change a metric of all points whose names are chosen."""
         for point, owner, name in list(self.metrics):
             if (owner, name) == (subject, metric) and chosen(point):
@@ -336,18 +322,8 @@ def _flows(world: World) -> pl.DataFrame:
         for seed in SEEDS
         for game, (uploads, lost) in enumerate(world.losses_beside.items())
         for row in [
-            (
-                point_of(load, rf, SFQ_CODEL),
-                seed,
-                "game",
-                "upstream",
-                game,
-                None,
-                10_000,
-                lost * 100,
-            ),
-            *[(point_of(load, rf, SFQ_CODEL), seed, "upload", "upstream", game, None, None, None)]
-            * uploads,
+            (point_of(load, rf, SFQ_CODEL), seed, "game", "upstream", game, None, 10_000, lost * 100),
+            *[(point_of(load, rf, SFQ_CODEL), seed, "upload", "upstream", game, None, None, None)] * uploads,
             # What counts neither: a connection that has ended, and the other direction.
             (point_of(load, rf, SFQ_CODEL), seed, "upload", "upstream", 0, 10**9, None, None),
             (point_of(load, rf, SFQ_CODEL), seed, "upload", "downstream", None, None, None, None),

@@ -87,16 +87,12 @@ def test_the_managers_have_the_printed_parameters(points: dict[str, dict[str, An
         name: points[f"published/medium-{name}"]["access"]["downstream"]["queue"]
         for name in ("taildrop", "red", "codel")
     }
-    assert {name: queue["limit"] for name, queue in queues.items()} == dict.fromkeys(
-        queues, "120 packets"
-    )
+    assert {name: queue["limit"] for name, queue in queues.items()} == dict.fromkeys(queues, "120 packets")
     assert (queues["codel"]["target"], queues["codel"]["interval"]) == ("5 ms", "100 ms")
     assert queues["red"]["max_probability"] == 0.04
 
 
-def test_all_options_have_the_same_schedules(
-    study: Study, points: dict[str, dict[str, Any]]
-) -> None:
+def test_all_options_have_the_same_schedules(study: Study, points: dict[str, dict[str, Any]]) -> None:
     # A13-52: streams of random numbers are named by what they are for, see the engine; what asks for them is equal.
     for load in ("low", "medium", "high", "very-high"):
         options = [point for name, point in points.items() if f"/{load}-" in name]
@@ -199,12 +195,8 @@ def test_named_tests_exist() -> None:
 def test_each_claim_is_there_once_and_the_assumptions_say_where_they_are_from(study: Study) -> None:
     identifiers = [claim.identifier for claim in study.definition.claim]
     assert sorted(identifiers) == [f"A13-{number:02d}" for number in range(1, 63)]
-    assert all(
-        one.origin in ("documented", "chosen", "fitted") for one in study.definition.assumption
-    )
-    assert [one.what for one in study.definition.assumption if one.origin == "fitted"] == [
-        "Schedules of downloads"
-    ]
+    assert all(one.origin in ("documented", "chosen", "fitted") for one in study.definition.assumption)
+    assert [one.what for one in study.definition.assumption if one.origin == "fitted"] == ["Schedules of downloads"]
     OpenStudy.of(study)
 
 

@@ -53,14 +53,10 @@ def drawn(folder: Path, answers: str) -> Figure:
 
 
 def curves(figure: Figure) -> Sequence[list[float]]:
-    return [
-        list(one.y) for panel in figure.plot.panels for one in panel.marks if isinstance(one, Line)
-    ]
+    return [list(one.y) for panel in figure.plot.panels for one in panel.marks if isinstance(one, Line)]
 
 
-def test_a_sweep_that_would_average_over_an_axis_is_refused_with_three_ways_out(
-    tmp_path: Path,
-) -> None:
+def test_a_sweep_that_would_average_over_an_axis_is_refused_with_three_ways_out(tmp_path: Path) -> None:
     assert problems(tmp_path, SWEEP) == [
         (
             "figure over",
@@ -108,9 +104,7 @@ def test_a_measure_may_say_over_what_it_averages(tmp_path: Path) -> None:
     ],
     ids=["dots", "winners", "numbers"],
 )
-def test_other_figures_and_tables_are_refused_alike(
-    tmp_path: Path, answer: str, where: str
-) -> None:
+def test_other_figures_and_tables_are_refused_alike(tmp_path: Path, answer: str, where: str) -> None:
     ((path, message, hint),) = problems(tmp_path, answer)
     assert (path, message) == (where, TOGETHER)
     assert 'where = { queue = "tail" }' in hint

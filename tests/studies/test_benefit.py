@@ -20,10 +20,7 @@ def test_ten_runs_have_the_ratio_of_their_ends() -> None:
     assert found.most_after == pytest.approx(0.08705, abs=5e-6)
     assert found.conservative == pytest.approx(33.66, abs=0.005)
     assert found.plain == pytest.approx(87.23, abs=0.005)
-    assert (found.low, found.high) == (
-        pytest.approx(51.17, abs=0.005),
-        pytest.approx(498.8, abs=0.05),
-    )
+    assert (found.low, found.high) == (pytest.approx(51.17, abs=0.005), pytest.approx(498.8, abs=0.05))
 
 
 def test_a_divisor_that_may_be_zero_has_an_unbounded_interval() -> None:
@@ -40,12 +37,8 @@ def test_nothing_behind_the_second_is_no_number() -> None:
     assert benefit_of([1.0], [1.0]) is None
 
 
-@given(
-    st.lists(st.tuples(st.floats(0.001, 100.0), st.floats(0.001, 100.0)), min_size=2, max_size=20)
-)
-def test_the_conservative_ratio_never_exceeds_the_plain_one(
-    runs: list[tuple[float, float]],
-) -> None:
+@given(st.lists(st.tuples(st.floats(0.001, 100.0), st.floats(0.001, 100.0)), min_size=2, max_size=20))
+def test_the_conservative_ratio_never_exceeds_the_plain_one(runs: list[tuple[float, float]]) -> None:
     before, after = zip(*runs, strict=True)
     found = benefit_of(before, after)
     assert found is not None

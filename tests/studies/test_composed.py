@@ -134,10 +134,7 @@ def test_samples_of_a_probe_lie_in_a_window(ask: Ask) -> None:
         ('[measures.a]\norder = ["a", "a"]\n', "names the labels"),
         ('[measures.a]\nsubject = "call"\nmetric = "lost"\nat = { plaice = "far" }\n', "plaice"),
         ('[measures.a]\nsubject = "call"\nmetric = "lost"\nevery = 2\n', "are for samples"),
-        (
-            '[measures.a]\nsubject = "call"\nsamples = "probe"\nmean = true\nwindow = [3, 2]\n',
-            "ends before it begins",
-        ),
+        ('[measures.a]\nsubject = "call"\nsamples = "probe"\nmean = true\nwindow = [3, 2]\n', "ends before it begins"),
         ('[measures.a]\nsubject = "call"\nsamples = "probe"\n', "`trimmed`"),
     ],
 )

@@ -34,14 +34,8 @@ KINDS: dict[str, tuple[Condition, dict[str, Numbers]]] = {
     "near, within": (Condition(value="d", near=2, within=0.5), {"d": 2.0}),
     "near, within a share": (Condition(value="d", near=2, within_share=0.5), {"d": 2.0}),
     "near a value": (Condition(value="d", near="e", within=0.5), {"d": 2.0, "e": 2.0}),
-    "limit that is a value": (
-        Condition(value="d", at_most="e", factor=0.5),
-        {"d": 2.0, "e": 4.0},
-    ),
-    "limit that is a group": (
-        Condition(value="d", at_most="e.far"),
-        {"d": 2.0, "e": {"far": 4.0}},
-    ),
+    "limit that is a value": (Condition(value="d", at_most="e", factor=0.5), {"d": 2.0, "e": 4.0}),
+    "limit that is a group": (Condition(value="d", at_most="e.far"), {"d": 2.0, "e": {"far": 4.0}}),
     "each group": (Condition(value="d", at_most=3), {"d": {"near": 1.0, "far": 2.0}}),
     "groups against groups": (
         Condition(value="d", below="e"),
@@ -49,22 +43,13 @@ KINDS: dict[str, tuple[Condition, dict[str, Numbers]]] = {
     ),
     "only": (Condition(value="d", only=["far"], at_most=3), {"d": {"far": 2.0}}),
     "besides": (Condition(value="d", besides=["near"], at_most=3), {"d": {"far": 2.0}}),
-    "k of n": (
-        Condition(value="d", at_most=3, in_at_least=2, name="few"),
-        {"d": {"near": 1.0, "far": 2.0}},
-    ),
+    "k of n": (Condition(value="d", at_most=3, in_at_least=2, name="few"), {"d": {"near": 1.0, "far": 2.0}}),
     "rising": (Condition(rising=["d"]), {"d": {"near": 1.0, "far": 2.0}}),
     "rising values": (Condition(rising=["d", "e"]), {"d": 1.0, "e": 2.0}),
     "not_falling": (Condition(not_falling=["d"]), {"d": {"near": 1.0, "far": 1.0}}),
-    "any_of": (
-        Condition(any_of=[Condition(value="d", at_most=3), Condition(value="d", at_least=1)]),
-        {"d": 2.0},
-    ),
+    "any_of": (Condition(any_of=[Condition(value="d", at_most=3), Condition(value="d", at_least=1)]), {"d": 2.0}),
     "so many of": (
-        Condition(
-            in_at_least=2,
-            any_of=[Condition(value="d", at_most=3), Condition(value="e", at_least=1)],
-        ),
+        Condition(in_at_least=2, any_of=[Condition(value="d", at_most=3), Condition(value="e", at_least=1)]),
         {"d": 2.0, "e": 2.0},
     ),
 }
@@ -94,8 +79,7 @@ def test_a_condition_holds_by_numbers_and_by_no_unknown_or_missing_one(kind: str
             continue
         assert held is None, damage
     unknown: dict[str, Numbers] = {
-        name: dict.fromkeys(value, NAN) if isinstance(value, dict) else NAN
-        for name, value in values.items()
+        name: dict.fromkeys(value, NAN) if isinstance(value, dict) else NAN for name, value in values.items()
     }
     assert judge_conditions([condition], unknown).held is None
 
@@ -130,10 +114,7 @@ def test_no_condition_at_all_does_not_hold() -> None:
 
 def test_what_is_known_decides_where_the_unknown_cannot() -> None:
     values: dict[str, Numbers] = {"d": {"a": 1.0, "b": NAN, "c": 9.0}}
-    held = [
-        judge_conditions([Condition(value="d", at_most=3, in_at_least=count)], values).held
-        for count in (1, 2, 3)
-    ]
+    held = [judge_conditions([Condition(value="d", at_most=3, in_at_least=count)], values).held for count in (1, 2, 3)]
     assert held == [True, None, False]
     either = Condition(any_of=[Condition(value="d.b", below=1), Condition(value="d.a", below=2)])
     assert judge_conditions([either], values).held is True
@@ -218,36 +199,15 @@ def problems(folder: Path, answers: str) -> list[str]:
 @pytest.mark.parametrize(
     ("holds", "problem"),
     [
-        (
-            '{ value = "d", only = ["fra"], at_least = 900 }',
-            'd has no group "fra" | did you mean "far"?',
-        ),
-        (
-            '{ value = "d", besides = ["fra"], at_least = 900 }',
-            'd has no group "fra" | did you mean "far"?',
-        ),
-        (
-            '{ value = "d", besides = ["near", "far"], at_least = 900 }',
-            "no group of d is left | near, far",
-        ),
-        (
-            '{ value = "d", only = ["far"], besides = ["far"], at_least = 900 }',
-            "no group of d is left | near, far",
-        ),
-        (
-            '{ value = "one", only = ["far"], at_least = 9 }',
-            "one is one number and has no groups | ",
-        ),
+        ('{ value = "d", only = ["fra"], at_least = 900 }', 'd has no group "fra" | did you mean "far"?'),
+        ('{ value = "d", besides = ["fra"], at_least = 900 }', 'd has no group "fra" | did you mean "far"?'),
+        ('{ value = "d", besides = ["near", "far"], at_least = 900 }', "no group of d is left | near, far"),
+        ('{ value = "d", only = ["far"], besides = ["far"], at_least = 900 }', "no group of d is left | near, far"),
+        ('{ value = "one", only = ["far"], at_least = 9 }', "one is one number and has no groups | "),
         ('{ value = "d.fra", at_least = 9 }', 'd has no group "fra" | did you mean "far"?'),
         ('{ value = "one.far", at_least = 9 }', "one is one number | "),
-        (
-            '{ value = "d" }',
-            "sets no limit for d | one of at_least, at_most, above, below, near",
-        ),
-        (
-            '{ value = "d", near = 1 }',
-            "`near` and its width go together | near = 1, within = 0.1; or within_share",
-        ),
+        ('{ value = "d" }', "sets no limit for d | one of at_least, at_most, above, below, near"),
+        ('{ value = "d", near = 1 }', "`near` and its width go together | near = 1, within = 0.1; or within_share"),
         (
             '{ value = "d", at_least = 1, within = 1 }',
             "`near` and its width go together | near = 1, within = 0.1; or within_share",
@@ -256,20 +216,11 @@ def problems(folder: Path, answers: str) -> list[str]:
             '{ value = "d", at_most = 1, factor = 3 }',
             "`factor` multiplies a limit that is a value | multiply the number itself",
         ),
-        (
-            '{ value = "d", at_most = 1, in_at_least = 3 }',
-            "3 of 2 groups cannot meet it | near, far",
-        ),
-        (
-            '{ value = "one", at_most = 1, in_at_least = 1 }',
-            "one is one number: `in_at_least` is for groups | ",
-        ),
+        ('{ value = "d", at_most = 1, in_at_least = 3 }', "3 of 2 groups cannot meet it | near, far"),
+        ('{ value = "one", at_most = 1, in_at_least = 1 }', "one is one number: `in_at_least` is for groups | "),
         ('{ value = "d", at_most = "e" }', 'e has no group "near" | known: codel, tail'),
         ('{ value = "one", at_most = "d" }', "d has groups and one is one number | near, far"),
-        (
-            '{ rising = ["one"] }',
-            "rising needs two numbers or more | a value with groups, or several values",
-        ),
+        ('{ rising = ["one"] }', "rising needs two numbers or more | a value with groups, or several values"),
         (
             '{ not_falling = ["d.far"] }',
             "not_falling needs two numbers or more | a value with groups, or several values",
@@ -282,18 +233,9 @@ def problems(folder: Path, answers: str) -> list[str]:
             '{ value = "d", at_most = 1, rising = ["d"] }',
             'needs one of value, rising, not_falling, any_of | for example: { value = "late", at_most = 2 }',
         ),
-        (
-            '{ rising = ["d"], at_most = 1 }',
-            "rising takes no limits, groups or names | these belong to a `value`",
-        ),
-        (
-            '{ in_at_least = 2, any_of = [{ value = "d", at_most = 1 }] }',
-            "2 of 1 conditions cannot hold | ",
-        ),
-        (
-            '{ any_of = [{ value = "d", only = ["fra"], at_most = 1 }] }',
-            'd has no group "fra" | did you mean "far"?',
-        ),
+        ('{ rising = ["d"], at_most = 1 }', "rising takes no limits, groups or names | these belong to a `value`"),
+        ('{ in_at_least = 2, any_of = [{ value = "d", at_most = 1 }] }', "2 of 1 conditions cannot hold | "),
+        ('{ any_of = [{ value = "d", only = ["fra"], at_most = 1 }] }', 'd has no group "fra" | did you mean "far"?'),
     ],
 )
 def test_a_condition_that_the_runs_cannot_decide_is_a_problem_of_the_study(
@@ -323,23 +265,13 @@ def test_a_condition_needs_one_group_at_least(tmp_path: Path) -> None:
             "choose groups with `only`",
         ),
         ('{ difference = ["d.fra", "one"] }', 'd has no group "fra" | did you mean "far"?'),
-        (
-            '{ slope = "d", against = [1] }',
-            "a line needs 2 numbers in `against`: fewer always lie on one | ",
-        ),
-        (
-            '{ fit = "d", against = [1, 2] }',
-            "a line needs 3 numbers in `against`: fewer always lie on one | ",
-        ),
+        ('{ slope = "d", against = [1] }', "a line needs 2 numbers in `against`: fewer always lie on one | "),
+        ('{ fit = "d", against = [1, 2] }', "a line needs 3 numbers in `against`: fewer always lie on one | "),
         ('{ slope = "d", against = [1, 2, 3] }', "3 numbers in `against` for 2 groups | near, far"),
     ],
 )
-def test_a_value_of_groups_that_are_not_there_is_a_problem(
-    tmp_path: Path, value: str, problem: str
-) -> None:
-    found = problems(
-        tmp_path, f'{HEAD}values.f = {value}\nholds = [{{ value = "f", above = 0 }}]\n'
-    )
+def test_a_value_of_groups_that_are_not_there_is_a_problem(tmp_path: Path, value: str, problem: str) -> None:
+    found = problems(tmp_path, f'{HEAD}values.f = {value}\nholds = [{{ value = "f", above = 0 }}]\n')
     assert f"claim one.values.f: {problem}" in found
 
 
@@ -380,14 +312,8 @@ all_of = ["two"]
 
 
 ASKED = {
-    "a number": (
-        'd = { measure = "delay", points = { "" = "codel-far" } }',
-        '{ value = "d", SET }',
-    ),
-    "a group": (
-        'd = { measure = "delay", where = { queue = "codel" }, by = ["place"] }',
-        '{ value = "d", SET }',
-    ),
+    "a number": ('d = { measure = "delay", points = { "" = "codel-far" } }', '{ value = "d", SET }'),
+    "a group": ('d = { measure = "delay", where = { queue = "codel" }, by = ["place"] }', '{ value = "d", SET }'),
     "the mean of points": (
         'd = { measure = "delay", where = { queue = "codel" }, by = [], across = "mean" }',
         '{ value = "d", SET }',
@@ -408,10 +334,7 @@ ASKED = {
         'd = { measure = "worst", points = { "" = "codel-far" }, end = "high" }',
         '{ value = "d", at_most = 1e9 }',
     ),
-    "a quantile of no samples": (
-        'd = { measure = "packets", points = { "" = "codel-far" } }',
-        '{ value = "d", SET }',
-    ),
+    "a quantile of no samples": ('d = { measure = "packets", points = { "" = "codel-far" } }', '{ value = "d", SET }'),
     "an end over no samples": (
         'd = { measure = "packets", points = { "" = "codel-far" }, end = "low" }',
         '{ value = "d", SET }',
@@ -424,9 +347,7 @@ ASKED = {
 @pytest.mark.parametrize("limit", ["at_least = -1e9", "at_most = 1e9", "near = 0, within = 1e9"])
 @pytest.mark.parametrize("absent", ["no number", "no metric", "no run"])
 @pytest.mark.parametrize("asked", ASKED)
-def test_a_claim_never_holds_by_runs_that_gave_nothing(
-    tmp_path: Path, asked: str, absent: str, limit: str
-) -> None:
+def test_a_claim_never_holds_by_runs_that_gave_nothing(tmp_path: Path, asked: str, absent: str, limit: str) -> None:
     values, holds = ASKED[asked]
     judged = f"values.{values}\nholds = [{holds.replace('SET', limit)}]\n"
     module = ""
@@ -507,10 +428,7 @@ def test_pairs_of_which_one_side_is_missing_decide_nothing(tmp_path: Path) -> No
     ("versus", "problem"),
     [
         ('{ queue = "tial" }', 'claim one.values.d.versus: no point has queue = "tial"'),
-        (
-            '{ queue = ["tail"] }',
-            "claim one.values.d.versus: takes one value of a label, not a list",
-        ),
+        ('{ queue = ["tail"] }', "claim one.values.d.versus: takes one value of a label, not a list"),
         ('{ place = "far" }', "claim one.values.d.versus: nothing to compare codel-far with"),
     ],
 )

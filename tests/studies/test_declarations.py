@@ -43,9 +43,7 @@ statement = "it holds"
 """
 
 
-def judged(
-    folder: Path, claims: str, module: str = "", *, quick: bool = False
-) -> dict[str, Outcome]:
+def judged(folder: Path, claims: str, module: str = "", *, quick: bool = False) -> dict[str, Outcome]:
     study = write(folder, MEASURE + claims, module)
     opened = OpenStudy.of(load_study(str(study)))
     ask = opened.ask(StudyView(result_of(study, quick=quick)))
@@ -132,9 +130,7 @@ def problems(folder: Path, answers: str, module: str = "", top: str = "") -> lis
         ),
     ],
 )
-def test_conditions_judge_values(
-    tmp_path: Path, values: str, holds: str, verdict: str, ours: str
-) -> None:
+def test_conditions_judge_values(tmp_path: Path, values: str, holds: str, verdict: str, ours: str) -> None:
     found = judged(tmp_path, f"{CLAIM}values.{values}\nholds = [{holds}]\n")["one"]
     assert (str(found.verdict), found.ours) == (verdict, ours)
 
@@ -204,9 +200,7 @@ ours = "{clear:count} of 2 ({clear:names}); {ratio:2}; {gain} ms; {both:3}; most
     assert ours == "1 of 2 (near); near: 10, far: 6.7; 130 ms; gain: 130, slope: 1.25; most 10 near"
 
 
-def test_a_second_judgement_with_other_measures_is_said_only_where_it_differs(
-    tmp_path: Path,
-) -> None:
+def test_a_second_judgement_with_other_measures_is_said_only_where_it_differs(tmp_path: Path) -> None:
     answers = """
 [measures.lost]
 subject = "call"
@@ -266,10 +260,7 @@ statement = "together"
 all_of = ["exact"]
 """
     found = judged(tmp_path, answers)
-    assert {name: str(one.verdict) for name, one in found.items()} == {
-        "exact": "not-run",
-        "both": "not-run",
-    }
+    assert {name: str(one.verdict) for name, one in found.items()} == {"exact": "not-run", "both": "not-run"}
     assert found["exact"].note == "depends on the test tests/x.py::test_x, which no study runs"
 
 
@@ -284,8 +275,7 @@ def test_tests_of_the_project_hold_claims_of_its_own_studies(tmp_path: Path) -> 
 
 def test_a_quick_verdict_says_so_and_missing_points_say_which(tmp_path: Path) -> None:
     claim = (
-        CLAIM
-        + 'values.d = { measure = "delay", points = { "" = "tail-far" } }\nholds = [{ value = "d", above = 0 }]\n'
+        CLAIM + 'values.d = { measure = "delay", points = { "" = "tail-far" } }\nholds = [{ value = "d", above = 0 }]\n'
     )
     assert judged(tmp_path / "a", claim, quick=True)["one"].note == "quick"
     study = write(tmp_path / "b", MEASURE + claim)
@@ -439,9 +429,7 @@ def test_a_run_without_the_number_does_not_end_the_axis(tmp_path: Path) -> None:
     assert figure.plot.panels[0].x.high == pytest.approx(1.1 * 201)
 
 
-def test_an_error_in_one_figure_or_claim_is_shown_in_its_place_and_costs_nothing_else(
-    tmp_path: Path,
-) -> None:
+def test_an_error_in_one_figure_or_claim_is_shown_in_its_place_and_costs_nothing_else(tmp_path: Path) -> None:
     answers = (
         DOTS
         + """
@@ -477,10 +465,7 @@ def decide(ask):
     assert notes == {"bad": "cannot be judged: study.py, line 7: KeyError: 'x'", "good": ""}
     assert made.headlines == ("(No headline: study.py, line 5: ValueError: no words)",)
     captions = {figure.item: figure.caption for figure in made.figures}
-    assert (
-        captions["broken"]
-        == "Could not be drawn: study.py, line 3: ZeroDivisionError: division by zero"
-    )
+    assert captions["broken"] == "Could not be drawn: study.py, line 3: ZeroDivisionError: division by zero"
     build(result)
     html = (tmp_path / "report.html").read_text(encoding="utf-8")
     for words in ("KeyError", "ZeroDivisionError", "no words", "picture-dots"):
@@ -542,9 +527,7 @@ def test_a_delay_of_what_sends_both_ways_says_which(tmp_path: Path) -> None:
         make_plan(load_study(str(study)), RunOptions(), unanswerable)
     (found,) = caught.value.problems
     assert found.path == "measures.delay.metric"
-    assert (
-        found.message == "call sends both ways, and delay_p99 is of the direction with more bytes"
-    )
+    assert found.message == "call sends both ways, and delay_p99 is of the direction with more bytes"
     assert found.hint == 'delay_up_p99 or delay_down_p99, or samples = "round-trip"'
     answers = study.with_name("answers.toml")
     answers.write_text(answers.read_text().replace("delay_p99", "delay_up_p99"))
@@ -627,10 +610,7 @@ def test_no_name_of_a_published_study_stands_outside_its_folder() -> None:
         for name in names
         if name in line and path.parent.name != name
         # Examples, studies by name, and pages and links, whose profiles have the names of their documents.
-        if not any(
-            word in line
-            for word in (">>>", "load(", "load_study(", '"profile": "', 'profile = "', " profile=")
-        )
+        if not any(word in line for word in (">>>", "load(", "load_study(", '"profile": "', 'profile = "', " profile="))
     ]
     assert found == []
 

@@ -7,11 +7,7 @@ from hypothesis import strategies as st
 
 from sojourn.stats.distribution import Distribution, mixture
 
-counted = st.lists(
-    st.tuples(st.integers(0, 30).map(lambda n: n / 8), st.integers(1, 1_000)),
-    min_size=1,
-    max_size=60,
-)
+counted = st.lists(st.tuples(st.integers(0, 30).map(lambda n: n / 8), st.integers(1, 1_000)), min_size=1, max_size=60)
 
 
 def distribution(samples: list[tuple[float, int]]) -> Distribution:
@@ -20,9 +16,7 @@ def distribution(samples: list[tuple[float, int]]) -> Distribution:
 
 
 @given(counted)
-def test_values_are_distinct_and_each_has_the_samples_that_were_seen_of_it(
-    samples: list[tuple[float, int]],
-) -> None:
+def test_values_are_distinct_and_each_has_the_samples_that_were_seen_of_it(samples: list[tuple[float, int]]) -> None:
     seen: dict[float, int] = {}
     for value, count in samples:
         seen[value] = seen.get(value, 0) + count
@@ -34,9 +28,7 @@ def test_values_are_distinct_and_each_has_the_samples_that_were_seen_of_it(
 
 
 @given(counted, st.floats(0.001, 1.0))
-def test_a_quantile_is_that_of_numpy_with_weights(
-    samples: list[tuple[float, int]], p: float
-) -> None:
+def test_a_quantile_is_that_of_numpy_with_weights(samples: list[tuple[float, int]], p: float) -> None:
     gathered = distribution(samples)
     expected = np.quantile(gathered.values, p, weights=gathered.shares, method="inverted_cdf")
     assert gathered.quantile(p) == expected

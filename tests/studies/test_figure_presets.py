@@ -47,9 +47,7 @@ def drawn(figures: list[Figure], name: str) -> dict[tuple[int, str], list[tuple[
 
 
 def per_seed(result: StudyResult, queue: str, rate: int, subject: str, metric: str) -> np.ndarray:
-    rows = result.metrics.join(
-        result.runs.select("point", "seed", "queue", "rate"), on=["point", "seed"]
-    )
+    rows = result.metrics.join(result.runs.select("point", "seed", "queue", "rate"), on=["point", "seed"])
     chosen = rows.filter(
         (pl.col("queue") == queue)
         & (pl.col("rate") == rate)
@@ -59,20 +57,12 @@ def per_seed(result: StudyResult, queue: str, rate: int, subject: str, metric: s
     return chosen.sort("seed")["value"].to_numpy()
 
 
-def test_a_share_has_the_parts_of_the_sum_and_jain_s_index(
-    result: StudyResult, figures: list[Figure]
-) -> None:
+def test_a_share_has_the_parts_of_the_sum_and_jain_s_index(result: StudyResult, figures: list[Figure]) -> None:
     found = drawn(figures, "share")
     for place, rate in enumerate(RATES):
         for row, queue in enumerate(QUEUES):
-            parts = [
-                float(per_seed(result, queue, rate, one, "goodput").mean())
-                for one in ("near", "middle", "far")
-            ]
-            bars = [
-                np.array(found[place, f"{one} server"]).reshape(-1, 2, 2)[row]
-                for one in ("near", "middle", "far")
-            ]
+            parts = [float(per_seed(result, queue, rate, one, "goodput").mean()) for one in ("near", "middle", "far")]
+            bars = [np.array(found[place, f"{one} server"]).reshape(-1, 2, 2)[row] for one in ("near", "middle", "far")]
             widths = [float(bar[1, 0] - bar[0, 0]) for bar in bars]
             assert widths == pytest.approx([100 * part / sum(parts) for part in parts], abs=0.1)
             index = sum(parts) ** 2 / (3 * sum(part**2 for part in parts))
@@ -95,15 +85,11 @@ def test_a_heat_map_has_a_cell_for_each_pair_of_values(figures: list[Figure]) ->
         assert f'data-value="{cell.told}"' in page
 
 
-def test_a_ratio_is_that_of_runs_with_the_same_seed(
-    result: StudyResult, figures: list[Figure]
-) -> None:
+def test_a_ratio_is_that_of_runs_with_the_same_seed(result: StudyResult, figures: list[Figure]) -> None:
     found = drawn(figures, "ratio")
     for lane, name in list(QUEUES.items())[1:]:
         for row, rate in enumerate(RATES):
-            ours, base = (
-                per_seed(result, queue, rate, "far", "goodput") for queue in (lane, "drop-tail")
-            )
+            ours, base = (per_seed(result, queue, rate, "far", "goodput") for queue in (lane, "drop-tail"))
             value, height = found[1, name][row]
             assert value == pytest.approx(math.exp(np.log(ours / base).mean()), rel=0.005)
             assert round(height) == len(RATES) - 1 - row
@@ -114,9 +100,7 @@ def test_a_ratio_is_that_of_runs_with_the_same_seed(
             assert mark.low[row] == pytest.approx(interval.low)
 
 
-def test_a_tradeoff_has_a_mark_and_an_ellipse_for_each_competitor(
-    result: StudyResult, figures: list[Figure]
-) -> None:
+def test_a_tradeoff_has_a_mark_and_an_ellipse_for_each_competitor(result: StudyResult, figures: list[Figure]) -> None:
     found = drawn(figures, "tradeoff")
     plot = figure_named(figures, "tradeoff", "").plot
     for place, rate in enumerate(RATES):
@@ -144,9 +128,7 @@ def test_a_share_of_the_capacity_is_of_the_link_s_rate(result: StudyResult) -> N
         assert view.capacity(f"drop-tail-{rate}Mbps", "upstream") == pytest.approx(rate, rel=0.06)
 
 
-def test_a_timeline_has_the_rate_of_the_first_seed(
-    result: StudyResult, figures: list[Figure]
-) -> None:
+def test_a_timeline_has_the_rate_of_the_first_seed(result: StudyResult, figures: list[Figure]) -> None:
     plot = figure_named(figures, "timeline", "").plot
     assert [panel.y.label for panel in plot.panels] == ["rate in Mb/s", "queuing delay in ms"]
     lines = {mark.label: mark for mark in plot.panels[0].marks if isinstance(mark, Line)}
@@ -160,9 +142,7 @@ def test_a_timeline_has_the_rate_of_the_first_seed(
     assert float(line.y.sum()) * width == pytest.approx(total * 8e-6, rel=0.03)
 
 
-def test_a_distribution_passes_through_the_quantile_of_its_measure(
-    result: StudyResult, figures: list[Figure]
-) -> None:
+def test_a_distribution_passes_through_the_quantile_of_its_measure(result: StudyResult, figures: list[Figure]) -> None:
     plot = figure_named(figures, "cdf", "").plot
     assert [panel.title for panel in plot.panels] == [f"rate {rate} Mb/s" for rate in RATES]
     lines = {mark.label: mark for mark in plot.panels[1].marks if isinstance(mark, Line)}
@@ -172,9 +152,7 @@ def test_a_distribution_passes_through_the_quantile_of_its_measure(
     assert median.min() * 0.95 <= reached <= median.max() * 1.05
 
 
-def test_a_stack_has_the_causes_of_the_mean_delay(
-    result: StudyResult, figures: list[Figure]
-) -> None:
+def test_a_stack_has_the_causes_of_the_mean_delay(result: StudyResult, figures: list[Figure]) -> None:
     found = drawn(figures, "stack")
     rows = result.records("delays").filter(
         (pl.col("point") == "drop-tail-50Mbps")
@@ -199,9 +177,7 @@ def test_a_figure_as_wide_as_a_column_keeps_all_names_and_numbers(figures: list[
         assert np.array(after[key]) == pytest.approx(np.array(values), rel=0.02, abs=0.02)
 
 
-def test_the_command_writes_a_figure_with_the_width_that_is_asked_for(
-    result: StudyResult, tmp_path: Path
-) -> None:
+def test_the_command_writes_a_figure_with_the_width_that_is_asked_for(result: StudyResult, tmp_path: Path) -> None:
     command = CommandLine(tmp_path)
     listed = command("figure", result.directory)
     assert [line.split("\t")[0] for line in listed.stdout.splitlines()] == [
@@ -269,18 +245,10 @@ def test_several_labels_make_panels_and_panels_share_their_scale_unless_told_oth
     study.write_text(study.read_text(encoding="utf-8") + TWO_FACETS, encoding="utf-8")
     made = figures_of(directory)
     both = figure_named(made, "by-both", "").plot
-    assert [panel.title for panel in both.panels][:2] == [
-        "drop-tail, rate 5 Mb/s",
-        "drop-tail, rate 20 Mb/s",
-    ]
+    assert [panel.title for panel in both.panels][:2] == ["drop-tail, rate 5 Mb/s", "drop-tail, rate 20 Mb/s"]
     assert (len(both.panels), both.columns) == (12, 3)
     alike, own = (figure_named(made, name, "").plot for name in ("alike", "each-its-own"))
-    largest = max(
-        float(np.max(mark.high))
-        for panel in alike.panels
-        for mark in panel.marks
-        if isinstance(mark, Band)
-    )
+    largest = max(float(np.max(mark.high)) for panel in alike.panels for mark in panel.marks if isinstance(mark, Band))
     highs = {panel.y.high for panel in alike.panels}
     assert len(highs) == 1
     assert largest < float(next(iter(highs)) or 0.0) < 1.2 * largest

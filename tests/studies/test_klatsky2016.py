@@ -71,10 +71,7 @@ def test_a_week_without_an_effect_is_rejected_as_often_as_the_level_says() -> No
     # K16-07: 3 to 7 %.
     generator = np.random.default_rng(7)
     frame = pl.DataFrame(
-        {
-            "probe": np.repeat(np.arange(6).astype(str), 9),
-            "week": np.tile(np.repeat(["1", "2", "3"], 3), 6),
-        }
+        {"probe": np.repeat(np.arange(6).astype(str), 9), "week": np.tile(np.repeat(["1", "2", "3"], 3), 6)}
     )
     draws, rejected = 600, 0
     for _ in range(draws):
@@ -85,10 +82,7 @@ def test_a_week_without_an_effect_is_rejected_as_often_as_the_level_says() -> No
 
 def test_points_and_ratios_of_the_print_agree() -> None:
     # K16-18: balanced deltas sum to zero, so 27 and 63 points are -30, -3, 33; 14 and 14 are -9.3, 4.7, 4.7.
-    for effects, first, ratios in (
-        ((27, 63), -30.0, (1.39, 1.90)),
-        ((14, 14), -28 / 3, (1.15, 1.15)),
-    ):
+    for effects, first, ratios in (((27, 63), -30.0, (1.39, 1.90)), ((14, 14), -28 / 3, (1.15, 1.15))):
         assert sum(effects) / 3 == pytest.approx(-first)
         for effect, ratio in zip(effects, ratios, strict=True):
             assert weekly_ratio(effect, first) == pytest.approx(ratio, abs=0.006)

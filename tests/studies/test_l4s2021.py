@@ -26,10 +26,7 @@ def study() -> Study:
 
 @pytest.fixture(scope="module")
 def points(study: Study) -> dict[str, dict[str, Any]]:
-    return {
-        point.name: tomllib.loads(_engine.Scenario.parse(point.text).canonical())
-        for point in study.points()
-    }
+    return {point.name: tomllib.loads(_engine.Scenario.parse(point.text).canonical()) for point in study.points()}
 
 
 def printed(name: str) -> list[dict[str, str]]:
@@ -70,9 +67,7 @@ def test_the_rate_is_that_of_ethernet_frames(points: dict[str, dict[str, Any]]) 
     assert data == pytest.approx(47.82, abs=0.005)
 
 
-def test_both_directions_have_the_same_queue_and_the_same_step(
-    points: dict[str, dict[str, Any]],
-) -> None:
+def test_both_directions_have_the_same_queue_and_the_same_step(points: dict[str, dict[str, Any]]) -> None:
     for name, point in points.items():
         access = point["access"]
         assert access["upstream"] == access["downstream"], name
@@ -80,9 +75,7 @@ def test_both_directions_have_the_same_queue_and_the_same_step(
     assert step == [{"at": "30 s", "rate": "990.75 kb/s"}]
 
 
-def test_the_stacks_are_those_of_the_kernel_and_of_today(
-    points: dict[str, dict[str, Any]],
-) -> None:
+def test_the_stacks_are_those_of_the_kernel_and_of_today(points: dict[str, dict[str, Any]]) -> None:
     def controller(point: str, entry: str) -> dict[str, Any]:
         (found,) = (t for t in points[point]["traffic"] if t["name"] == entry)
         return found["stack"]["controller"]
@@ -120,9 +113,7 @@ rtt = "20 ms"
 def test_one_tunnel_is_one_flow_to_a_flow_queue() -> None:
     # Beside three others a flow gets a quarter; beside a tunnel with three in it, a half.
     def second(text: str) -> float:
-        goodput = {
-            s: v for s, m, v, _ in run(Scenario.parse(text)).metrics.rows() if m == "goodput"
-        }
+        goodput = {s: v for s, m, v, _ in run(Scenario.parse(text)).metrics.rows() if m == "goodput"}
         return goodput["second"] / (goodput["first"] + goodput["second"])
 
     assert second(TWO_FLOWS) == pytest.approx(0.25, abs=0.03)

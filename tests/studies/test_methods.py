@@ -36,10 +36,7 @@ def trips(study: Study) -> dict[str, np.ndarray]:
     at_s, paired = paired_trips(*ways)
     took = (echoes["ended_ns"].cast(pl.Float64) - echoes["started_ns"]) / 1e6
     counted = (echoes["started_ns"] >= 7_000_000_000) & took.is_not_null()
-    return {
-        "echoes": took.filter(counted).to_numpy(),
-        "pairs": paired[(at_s >= 7) & np.isfinite(paired)],
-    }
+    return {"echoes": took.filter(counted).to_numpy(), "pairs": paired[(at_s >= 7) & np.isfinite(paired)]}
 
 
 def test_asking_with_every_packet_is_the_truth(trips: dict[str, np.ndarray]) -> None:
@@ -47,9 +44,7 @@ def test_asking_with_every_packet_is_the_truth(trips: dict[str, np.ndarray]) -> 
     assert echoes == pytest.approx(pairs, rel=0.005)
 
 
-def test_tests_of_n_samples_miss_the_tail_as_often_as_chance_has_it(
-    trips: dict[str, np.ndarray],
-) -> None:
+def test_tests_of_n_samples_miss_the_tail_as_often_as_chance_has_it(trips: dict[str, np.ndarray]) -> None:
     # C4: 0.99^n of tests see nothing above the 99th percentile, if they ask at random times.
     random = np.random.default_rng(35)
     whole: list[float] = np.sort(trips["echoes"]).tolist()

@@ -54,9 +54,7 @@ def test_a_shortened_run_is_not_judged_by_what_grows_with_its_length() -> None:
     grows = Rule("W", "A", relative=0.02, per_run_length=True)
     assert judge(Estimate(37.0), 370.0, grows, shortened=True) is Verdict.UNJUDGED
     assert judge(Estimate(37.0), 370.0, grows) is Verdict.MISS
-    assert (
-        judge(Estimate(37.0), 370.0, Rule("W", "A", relative=0.02), shortened=True) is Verdict.MISS
-    )
+    assert judge(Estimate(37.0), 370.0, Rule("W", "A", relative=0.02), shortened=True) is Verdict.MISS
 
 
 def test_the_first_rule_that_fits_judges() -> None:
@@ -85,9 +83,7 @@ def test_a_rule_reads_as_words() -> None:
         ('[[rule]]\nclaim = "W"\nhigh = 2\n', "trust"),
     ],
 )
-def test_a_rule_file_that_says_nonsense_is_refused(
-    tmp_path: Path, text: str, complaint: str
-) -> None:
+def test_a_rule_file_that_says_nonsense_is_refused(tmp_path: Path, text: str, complaint: str) -> None:
     path = tmp_path / "tolerances.toml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(ValueError, match=complaint):

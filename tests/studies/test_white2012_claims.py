@@ -81,9 +81,7 @@ SPOILS: dict[str, Spoil] = {
     "W12-04": scaled("C05", "bulk", "forwarded_volume", 1.03),
     "W12-05": metric("C07", "call", "mos_loss_only", 3.0),
     "W12-06": metric("C03", "page", "page_load_time_median", 4.2),
-    "W12-07": both(
-        *(metric(f"D0{n}-21", "page", "page_load_time_median", 60.0) for n in (2, 3, 5, 7, 8))
-    ),
+    "W12-07": both(*(metric(f"D0{n}-21", "page", "page_load_time_median", 60.0) for n in (2, 3, 5, 7, 8))),
     "W12-08": shape("C04", "delay", filled(12.0)),
     "W12-11": shape("D02-21", "rate", lambda rate: np.where(rate < 6, 4.5, rate)),
     "W12-12": metric("D04-21", "upstream", "sojourn_p50", 20.0),
@@ -97,22 +95,16 @@ SPOILS: dict[str, Spoil] = {
     "W12-23": metric("C15-back", "call", "delay_p95", 45.0),
     "W12-25": metric("D04-31250B", "page", "connect_retries", 300.0),
     "W12-31": ramp("F03-417", "droptail-417", 2.0),
-    "W12-32": shape(
-        "F05-417", "rate", lambda rate: np.where(np.arange(len(rate)) > 200, 4.8, rate)
-    ),
+    "W12-32": shape("F05-417", "rate", lambda rate: np.where(np.arange(len(rate)) > 200, 4.8, rate)),
     "W12-33": shape("F05-417", "delay", lambda delay: np.where(delay > 500, delay, 270.0)),
     "W12-34": ramp("F03-417", "droptail-417", 4.0),
-    "W12-35": shape(
-        "D02-417", "delay", lambda delay: np.where(np.arange(len(delay)) % 2, 400.0, delay)
-    ),
+    "W12-35": shape("D02-417", "delay", lambda delay: np.where(np.arange(len(delay)) % 2, 400.0, delay)),
     "W12-36": ramp("F03-21", "droptail-21", 4.0),
     "W12-37": ramp("F03-21", "droptail-21", 2.0),
     "W12-38": ramp("F05-21", "droptail-21", 8.0, many=True),
     "W12-39": ramp("F05-21", "droptail-21", 8.0, many=True),
     "W12-40": ramp("F05-21", "droptail-21", 0.3, many=True),
-    "W12-41": lambda world: world.metrics.update(
-        {("D06-21", "upstream", "sojourn_max"): [55.0] * 3}
-    ),
+    "W12-41": lambda world: world.metrics.update({("D06-21", "upstream", "sojourn_max"): [55.0] * 3}),
     "W12-42": occupancy("D04-21", n10=0.1, n20=0.9),
     "W12-43": ramp("F05-codel", "codel", 2.0, many=True),
     "W12-44": shape("F05-codel", "delay", filled(11.0)),

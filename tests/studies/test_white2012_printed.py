@@ -92,11 +92,7 @@ def test_the_trust_of_a_tolerance_is_that_of_its_claim() -> None:
 
 def test_assumptions_say_where_they_come_from() -> None:
     assert len(STUDY.definition.assumption) >= 10
-    assert {item.origin for item in STUDY.definition.assumption} <= {
-        "documented",
-        "chosen",
-        "fitted",
-    }
+    assert {item.origin for item in STUDY.definition.assumption} <= {"documented", "chosen", "fitted"}
     assert all(item.reason for item in STUDY.definition.assumption)
 
 

@@ -51,9 +51,7 @@ def test_the_figures_show_uploads_alone(documents: dict[str, dict[str, Any]]) ->
             assert document["access"] == whole["access"]
 
 
-def test_every_unpublished_case_is_a_point_in_each_coupling(
-    documents: dict[str, dict[str, Any]],
-) -> None:
+def test_every_unpublished_case_is_a_point_in_each_coupling(documents: dict[str, dict[str, Any]]) -> None:
     for manager in MANAGERS:
         for load in range(1, 10):
             for coupling in ("drop", "back", *(("both",) if manager == "codel" else ())):

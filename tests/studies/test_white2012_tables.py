@@ -28,18 +28,9 @@ def test_every_printed_cell_is_there_once(tmp_path: Path) -> None:
     cells = [cell for table in tables(World().view(tmp_path)) for cell in table.ordered_cells()]
     keys = [(c.item, c.case, c.queue_manager, c.metric) for c in cells]
     assert len(keys) == len(set(keys))
-    per_item = {
-        item: sum(c.item == item for c in cells) for item in dict.fromkeys(c.item for c in cells)
-    }
+    per_item = {item: sum(c.item == item for c in cells) for item in dict.fromkeys(c.item for c in cells)}
     # Tables 3 to 6: 18 rows of 3. Tables 7 and 8: 9 rows of 9, without the ratio of no upload.
-    assert per_item == {
-        "table-3": 54,
-        "table-4": 54,
-        "table-5": 54,
-        "table-6": 54,
-        "table-7": 80,
-        "table-8": 80,
-    }
+    assert per_item == {"table-3": 54, "table-4": 54, "table-5": 54, "table-6": 54, "table-7": 80, "table-8": 80}
 
 
 def test_the_printed_values_themselves_match(tmp_path: Path) -> None:
@@ -67,12 +58,8 @@ def test_a_page_time_half_as_long_misses_in_tables_5_and_7(tmp_path: Path) -> No
     assert ratio.verdict is Verdict.MISS
 
 
-def test_a_run_without_pages_is_shown_as_a_bound_and_not_judged_where_the_print_is_one(
-    tmp_path: Path,
-) -> None:
-    cell = cell_of(
-        tables(World().view(tmp_path)), "table-6", "D04", "droptail-21", "page_load_time_median"
-    )
+def test_a_run_without_pages_is_shown_as_a_bound_and_not_judged_where_the_print_is_one(tmp_path: Path) -> None:
+    cell = cell_of(tables(World().view(tmp_path)), "table-6", "D04", "droptail-21", "page_load_time_median")
     assert (cell.printed, cell.ours_text) == (">600", ">600")
     assert cell.verdict is Verdict.UNJUDGED
 

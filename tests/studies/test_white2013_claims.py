@@ -42,10 +42,7 @@ def pages(factor: float, *ends: str) -> Spoil:
     """Spoil page load times of the published conditions."""
 
     def spoil(world: World) -> None:
-        world.times = {
-            point: time * (factor if point.endswith(ends) else 1.0)
-            for point, time in world.times.items()
-        }
+        world.times = {point: time * (factor if point.endswith(ends) else 1.0) for point, time in world.times.items()}
 
     return spoil
 
@@ -99,9 +96,7 @@ SPOILS: dict[str, Spoil] = {
     "W13-14": page("page-2013-down-20", 1.0),
     "W13-16": game("delay_mean", 800.0, "sessions/x03-bufferbloat"),
     "W13-17": game("delay_mean", 460.0, "x02-buffer-1000ms", "x02-buffer-500ms"),
-    "W13-18": metric(
-        "download", "goodput_downstream", 17.0, "download-with-upload-acknowledgements-first"
-    ),
+    "W13-18": metric("download", "goodput_downstream", 17.0, "download-with-upload-acknowledgements-first"),
     "W13-20": page("x02-buffer-2000ms", 12.0),
     "W13-21": delays("x02-none-bufferbloat", middle=300.0),
     "W13-27": metric("ledbat", "goodput", 2.0, "ledbat-against-cubic"),

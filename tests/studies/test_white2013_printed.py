@@ -157,9 +157,7 @@ def test_the_points_carry_the_households_of_table_2(documents: dict[str, dict[st
         assert (load.streams, load.browsers) == (int(row["voip_flows"]), int(row["web_users"]))
         assert load.uploads == int(row["file_upload_flows"])
         assert load.constant_rate == (row["cbr_mbps"] == "1")
-        assert load.rtt_ms == (
-            int(row["file_upload_rtt_ms"]) if row["file_upload_rtt_ms"] else None
-        )
+        assert load.rtt_ms == (int(row["file_upload_rtt_ms"]) if row["file_upload_rtt_ms"] else None)
         traffic = {e["name"]: e for e in documents[f"{name}-none-pie"]["traffic"]}
         assert traffic["game"]["app"].get("lanes", 1) == load.streams
         assert traffic["page"]["app"].get("users", 1) == load.browsers
@@ -215,11 +213,7 @@ def test_downstream_buffers_exceed_upstream_ones_except_for_rogers() -> None:
         if row["technology"] == "DOCSIS"
     }
     rows = {(number, isp) for number, isp, _ in latency}
-    longer = {
-        (number, isp)
-        for number, isp in rows
-        if latency[number, isp, "down"] > latency[number, isp, "up"]
-    }
+    longer = {(number, isp) for number, isp in rows if latency[number, isp, "down"] > latency[number, isp, "up"]}
     assert len(rows) == 4
     assert {isp for _, isp in rows - longer} == {"Rogers"}
     assert len(longer) == 3

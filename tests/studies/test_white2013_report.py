@@ -368,11 +368,7 @@ def test_every_condition_has_a_row_with_its_numbers() -> None:
     rows = [row for name in found if name.startswith("conditions-") for row in found[name].rows]
     assert len(rows) == len(LOADS) * len(RF_LEVELS) * len(MANAGERS)
     table = found["conditions-heavy"]
-    row = next(
-        r
-        for r in table.rows
-        if [c.text for c in r[1:3]] == ["light", "CoDel"] and "x16" in r[0].text
-    )
+    row = next(r for r in table.rows if [c.text for c in r[1:3]] == ["light", "CoDel"] and "x16" in r[0].text)
     values = dict(zip(table.headings, (cell.text for cell in row), strict=True))
     assert (values["P50"], values["lost, %"], values["MOS"]) == ("14.0", "5.00", "3.80")
 
@@ -436,9 +432,7 @@ def test_bittorrent_is_rated_apart() -> None:
         for rf in RF_LEVELS:
             world.metrics[point_of(load, rf, SFQ_CODEL), "game", "lost"] = 12.0
     cells = table_3(world.view()).ordered_cells()
-    loss = {
-        c.case: c.ours.value for c in cells if (c.queue_manager, c.metric) == (SFQ_CODEL, "lost")
-    }
+    loss = {c.case: c.ours.value for c in cells if (c.queue_manager, c.metric) == (SFQ_CODEL, "lost")}
     assert loss["bittorrent"] == pytest.approx(12.0)
     assert loss["most"] is not None
     assert loss["most"] < 2.0

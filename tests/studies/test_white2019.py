@@ -53,9 +53,7 @@ def test_all_claims_are_there_and_held_judged_or_said_not_to_be(study: Study) ->
         assert (claim.use == "unit") == (claim.identifier in tests or claim.identifier == "W19-44")
 
 
-def test_mixes_and_weights_are_those_of_table_2(
-    study: Study, scenarios: dict[str, dict[str, Any]]
-) -> None:
+def test_mixes_and_weights_are_those_of_table_2(study: Study, scenarios: dict[str, dict[str, Any]]) -> None:
     rows = printed("mixes")
     assert sum(int(row["weight"]) for row in rows) == 37
     for row in rows:
@@ -64,11 +62,7 @@ def test_mixes_and_weights_are_those_of_table_2(
         entries = traffic(scenarios[f"table-3/{mix}-lld"])
         users = entries["page"]["app"]["users"] if "page" in entries else 0
         assert users == int(row["web_users"])
-        for prefix, column in (
-            ("video", "video_users"),
-            ("upload-", "ftp_upstream"),
-            ("download-", "ftp_downstream"),
-        ):
+        for prefix, column in (("video", "video_users"), ("upload-", "ftp_upstream"), ("download-", "ftp_downstream")):
             found = sum(name.startswith(prefix) for name in entries)
             assert found == int(row[column]), (mix, prefix)
         lanes = [e["app"]["lanes"] for name, e in entries.items() if name == "speed-test"]
@@ -109,11 +103,7 @@ def test_files_have_a_median_of_2_7_megabytes(scenarios: dict[str, dict[str, Any
 
 def test_only_the_dual_queue_upstream_needs_a_new_modem() -> None:
     rows = printed("device_upgrades")
-    modem = {
-        (r["feature"], r["direction"])
-        for r in rows
-        if (r["device"], r["upgrade"]) == ("cm", "required")
-    }
+    modem = {(r["feature"], r["direction"]) for r in rows if (r["device"], r["upgrade"]) == ("cm", "required")}
     assert modem == {("dual_queue", "upstream")}
     # Whoever has no new modem still gets the downstream's: provisioning expands it so.
     cmts = [r for r in rows if r["device"] == "cmts" and r["upgrade"] != "not_applicable"]

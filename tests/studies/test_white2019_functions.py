@@ -17,9 +17,7 @@ class Tables:
     """As much of a result as the functions ask for."""
 
     def __init__(
-        self,
-        tables: Mapping[str, pl.DataFrame],
-        values: Mapping[tuple[str, str], float] | None = None,
+        self, tables: Mapping[str, pl.DataFrame], values: Mapping[tuple[str, str], float] | None = None
     ) -> None:
         self.tables = tables
         self.known = values or {}
@@ -82,19 +80,13 @@ def bins(backlog: list[float], dropped: list[int], marked: list[int]) -> dict[st
     ],
 )
 def test_the_first_signal_counts_from_the_last_empty_bin(
-    functions: Mapping[str, Any],
-    backlog: list[float],
-    dropped: list[int],
-    marked: list[int],
-    expected: float,
+    functions: Mapping[str, Any], backlog: list[float], dropped: list[int], marked: list[int], expected: float
 ) -> None:
     found = functions["first_signal"](view(bins(backlog, dropped, marked)), "any")
     assert found.tolist() == [expected]
 
 
-def test_a_rate_is_regained_at_the_end_of_the_first_bin_that_has_it(
-    functions: Mapping[str, Any],
-) -> None:
+def test_a_rate_is_regained_at_the_end_of_the_first_bin_that_has_it(functions: Mapping[str, Any]) -> None:
     megabits = np.array([190.0, 40.0, 100.0, 179.0, 181.0, 90.0])
     none = np.zeros(6)
     series = LinkSeries(
@@ -114,8 +106,7 @@ def test_a_rate_is_regained_at_the_end_of_the_first_bin_that_has_it(
 
 
 @pytest.mark.parametrize(
-    ("estimate", "exact", "outside"),
-    [(1.7, 1.2, 0), (2.3, 1.2, 4), (1.0, 1.999, 0), (7.9, 3.0, 0), (8.5, 3.0, 4)],
+    ("estimate", "exact", "outside"), [(1.7, 1.2, 0), (2.3, 1.2, 4), (1.0, 1.999, 0), (7.9, 3.0, 0), (8.5, 3.0, 4)]
 )
 def test_an_estimate_has_to_stand_in_the_bin_of_the_exact_quantile(
     functions: Mapping[str, Any], estimate: float, exact: float, outside: int
@@ -151,9 +142,7 @@ def test_a_round_trip_is_made_of_the_causes_of_both_directions() -> None:
     assert found == {"wire": 3.0, "grant_wait": 4.0}
 
 
-def test_redirected_packets_are_told_by_whose_they_are_and_by_second(
-    functions: Mapping[str, Any],
-) -> None:
+def test_redirected_packets_are_told_by_whose_they_are_and_by_second(functions: Mapping[str, Any]) -> None:
     # Four seconds: late and moved, late and only the game moved, late and nobody moved, not late.
     late = {"greedy": [50, 3, 2, 0], "game": [1, 2, 0, 0]}
     moved = {"greedy": [38, 0, 0, 0], "game": [0, 2, 0, 0]}
@@ -177,9 +166,7 @@ def test_redirected_packets_are_told_by_whose_they_are_and_by_second(
         assert np.isnan(redirected(quiet, "p", "greedy", what)).all()
 
 
-def test_packets_lost_are_told_by_the_queue_that_dropped_them(
-    functions: Mapping[str, Any],
-) -> None:
+def test_packets_lost_are_told_by_the_queue_that_dropped_them(functions: Mapping[str, Any]) -> None:
     frame = pl.DataFrame(
         {
             "seed": [1] * 5,

@@ -78,9 +78,7 @@ def _remove(document: Document, path: str) -> None:
     if isinstance(place, list):
         entries = cast("list[Any]", place)
         kept: list[Any] = [
-            entry
-            for entry in entries
-            if not isinstance(entry, dict) or cast("Document", entry).get("name") != last
+            entry for entry in entries if not isinstance(entry, dict) or cast("Document", entry).get("name") != last
         ]
         if len(kept) == len(entries):
             raise ValueError(f'cannot remove "{path}": the base has no such entry')

@@ -16,9 +16,7 @@ pytest.importorskip("distributed")
 
 
 @contextlib.contextmanager
-def dask_cluster(
-    sojourn: CommandLine, directory: Path
-) -> Generator[tuple[str, list[subprocess.Popen[bytes]]]]:
+def dask_cluster(sojourn: CommandLine, directory: Path) -> Generator[tuple[str, list[subprocess.Popen[bytes]]]]:
     """Run a scheduler and two workers; give the scheduler's address, and all three."""
     where = directory / "scheduler.json"
     common = ["--no-dashboard", "--scheduler-file", str(where)]
@@ -51,9 +49,7 @@ def dask_cluster(
 
 
 @pytest.mark.slow
-def test_a_cluster_gives_the_same_bits_as_this_machine(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_a_cluster_gives_the_same_bits_as_this_machine(sojourn: CommandLine, tmp_path: Path) -> None:
     write_study(tmp_path)
     more = ("--no-figures", "--out")
     with dask_cluster(sojourn, tmp_path) as (address, _):
@@ -78,9 +74,7 @@ def test_a_study_outlives_a_worker_and_its_scheduler(sojourn: CommandLine, tmp_p
     with dask_cluster(sojourn, tmp_path) as (address, (scheduler, worker, _)):
         where = ("--on", address.replace("tcp", "dask"), "--patience", "2s")
         command = sojourn.command(*words, *where, "--out", "never")
-        driver = subprocess.Popen(
-            command, cwd=tmp_path, env=sojourn.environment, stderr=subprocess.PIPE, text=True
-        )
+        driver = subprocess.Popen(command, cwd=tmp_path, env=sojourn.environment, stderr=subprocess.PIPE, text=True)
         for process in (worker, scheduler):
             before = len(list((tmp_path / "shared").rglob("done/*.json")))
             deadline = time.monotonic() + 120

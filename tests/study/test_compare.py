@@ -35,9 +35,7 @@ def result(values: dict[str, list[float]], first_seed: int = 1) -> StudyResult:
 def test_the_interval_of_a_difference_is_the_paired_t_interval() -> None:
     # Differences 1, 2, 3: mean 2, standard deviation 1, standard error 1/sqrt(3) = 0.57735;
     # t(0.975, 2) = 4.30265, so the interval is 2 ± 2.48414.
-    (row,) = compare_results(
-        result({"delay": [10.0, 20.0, 30.0]}), result({"delay": [11.0, 22.0, 33.0]})
-    ).to_dicts()
+    (row,) = compare_results(result({"delay": [10.0, 20.0, 30.0]}), result({"delay": [11.0, 22.0, 33.0]})).to_dicts()
     assert row["difference"] == pytest.approx(2.0)
     assert row["low"] == pytest.approx(-0.48414, abs=1e-5)
     assert row["high"] == pytest.approx(4.48414, abs=1e-5)
@@ -48,13 +46,9 @@ def test_the_interval_of_a_difference_is_the_paired_t_interval() -> None:
 
 def test_equal_values_are_the_same_and_a_constant_shift_has_moved() -> None:
     table = compare_results(
-        result({"steady": [1.0, 1.0], "shifted": [1.0, 2.0]}),
-        result({"steady": [1.0, 1.0], "shifted": [1.5, 2.5]}),
+        result({"steady": [1.0, 1.0], "shifted": [1.0, 2.0]}), result({"steady": [1.0, 1.0], "shifted": [1.5, 2.5]})
     )
-    assert dict(table.select("metric", "verdict").iter_rows()) == {
-        "steady": "same",
-        "shifted": "moved",
-    }
+    assert dict(table.select("metric", "verdict").iter_rows()) == {"steady": "same", "shifted": "moved"}
 
 
 def test_one_seed_cannot_tell() -> None:
@@ -93,9 +87,7 @@ def test_holm_never_lowers_and_never_reorders(p_values: list[float]) -> None:
     assert ordered == sorted(ordered)
 
 
-def labelled(
-    values: dict[tuple[str, str], list[float]], metric: str = "delay_p99", unit: str = "ms"
-) -> StudyResult:
+def labelled(values: dict[tuple[str, str], list[float]], metric: str = "delay_p99", unit: str = "ms") -> StudyResult:
     """Return a result whose points have the labels `queue` and `rtt`, with one value per seed."""
     runs = [
         {"point": f"{queue}-{rtt}", "seed": seed, "queue": queue, "rtt": rtt}
@@ -151,10 +143,7 @@ def test_a_comparison_the_other_way_round_has_the_other_sign() -> None:
 
 def test_a_change_that_nobody_would_notice_is_neither_better_nor_worse() -> None:
     # 0.00256 ms before and after, as it is written; the differences are the same in all runs.
-    values = {
-        ("pie", "near"): [0.002561, 0.002563, 0.002562],
-        ("codel", "near"): [0.002560, 0.002562, 0.002561],
-    }
+    values = {("pie", "near"): [0.002561, 0.002563, 0.002562], ("codel", "near"): [0.002560, 0.002562, 0.002561]}
     found = compare_labels(labelled(values), "queue")
     assert found.each["verdict"].to_list() == ["moved"]
     (row,) = comparison_table(found).rows
@@ -205,12 +194,7 @@ def test_a_label_that_follows_from_the_other_is_not_paired_by() -> None:
             "compare by a label that varies",
         ),
         (
-            {
-                ("pie", "near"): [1.0],
-                ("pie", "mid"): [1.0],
-                ("codel", "far"): [1.0],
-                ("codel", "out"): [1.0],
-            },
+            {("pie", "near"): [1.0], ("pie", "mid"): [1.0], ("codel", "far"): [1.0], ("codel", "out"): [1.0]},
             "queue",
             None,
             'no two points differ in "queue" alone',
@@ -219,11 +203,7 @@ def test_a_label_that_follows_from_the_other_is_not_paired_by() -> None:
     ],
 )
 def test_what_cannot_be_compared_says_why(
-    values: dict[tuple[str, str], list[float]],
-    by: str,
-    against: str | None,
-    message: str,
-    hint: str,
+    values: dict[tuple[str, str], list[float]], by: str, against: str | None, message: str, hint: str
 ) -> None:
     with pytest.raises(UsageError) as caught:
         compare_labels(labelled(values), by, against)
@@ -264,9 +244,7 @@ def test_who_beats_all_others_wins_and_who_is_beaten_by_none_is_best() -> None:
 def test_a_significant_difference_that_does_not_matter_beats_nobody() -> None:
     values = {"a": [5.0, 6.0, 7.0], "b": [5.5, 6.5, 7.5]}
     assert who_wins([Contest(values, "lower")])[0].winner == "a"
-    assert who_wins([Contest(values, "lower", indifference=1.0)])[0] == Standing(
-        frozenset({"a", "b"})
-    )
+    assert who_wins([Contest(values, "lower", indifference=1.0)])[0] == Standing(frozenset({"a", "b"}))
 
 
 def test_many_rows_make_each_of_them_harder_to_win() -> None:
@@ -327,9 +305,7 @@ def test_one_long_run_of_five_does_not_make_a_slow_queue_as_good_as_a_fast_one()
     assert (standing.best, standing.winner) == ({"fast"}, "fast")
     # Eight such rows: 8 x 0.0068 is more than 5 %, so that none is won, and the slow one is best in none.
     standings = who_wins([Contest(values, "lower", by_ratio=True)] * 8)
-    assert {(standing.best, standing.winner) for standing in standings} == {
-        (frozenset({"fast"}), "")
-    }
+    assert {(standing.best, standing.winner) for standing in standings} == {(frozenset({"fast"}), "")}
 
 
 @given(st.lists(st.tuples(st.floats(0.1, 1e3), st.floats(0.1, 1e3)), min_size=3, max_size=9))
@@ -360,9 +336,7 @@ def test_what_never_came_in_a_run_counts_as_coming_at_its_end() -> None:
 
 def test_where_a_time_is_zero_pairs_are_compared_by_their_differences() -> None:
     stalls = {"a": [0.0, 0.0, 0.1, 0.0], "b": [5.0, 6.0, 5.5, 6.5], "c": [50.0, 60.0, 55.0, 65.0]}
-    by_ratio, by_difference = (
-        who_wins([Contest(stalls, "lower", by_ratio=ratio)])[0] for ratio in (True, False)
-    )
+    by_ratio, by_difference = (who_wins([Contest(stalls, "lower", by_ratio=ratio)])[0] for ratio in (True, False))
     assert by_ratio.winner == by_difference.winner == "a"
 
 
@@ -373,13 +347,8 @@ def test_a_ratio_that_makes_no_difference_beats_nobody() -> None:
     assert who_wins([Contest(values, "lower", 0.04, by_ratio=True)])[0].winner == "a"
 
 
-@given(
-    st.lists(st.tuples(st.floats(0.1, 1e3), st.floats(0.1, 1e3)), min_size=2, max_size=9),
-    st.floats(0.01, 100.0),
-)
-def test_who_wins_by_ratio_does_not_depend_on_the_unit(
-    pairs: list[tuple[float, float]], factor: float
-) -> None:
+@given(st.lists(st.tuples(st.floats(0.1, 1e3), st.floats(0.1, 1e3)), min_size=2, max_size=9), st.floats(0.01, 100.0))
+def test_who_wins_by_ratio_does_not_depend_on_the_unit(pairs: list[tuple[float, float]], factor: float) -> None:
     def standing(scale: float) -> Standing:
         values = {"a": [scale * a for a, _ in pairs], "b": [scale * b for _, b in pairs]}
         return who_wins([Contest(values, "lower", by_ratio=True)])[0]
@@ -411,9 +380,7 @@ def test_rows_are_ordered_by_whom_they_happen_to_and_then_by_size() -> None:
 
     changed = compare_results(table(1.0), table(1.3))
     assert changed.height == 6
-    _, rows = by_effect(
-        changed.sample(fraction=1.0, shuffle=True, seed=7).sort("subject"), ["point"]
-    )
+    _, rows = by_effect(changed.sample(fraction=1.0, shuffle=True, seed=7).sort("subject"), ["point"])
     told = [(row[1], row[2]) for row in rows]
     assert [who for who, _ in told] == ["call"] * 4 + ["upload", "upstream"]
     assert [what for _, what in told[:4]] == [

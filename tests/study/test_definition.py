@@ -31,9 +31,7 @@ def test_seeds_count_from_the_first() -> None:
 
 
 def test_all_problems_are_told_at_once_with_path_and_hint() -> None:
-    found = problems_of(
-        'schema = 2\nname = "x y"\nscenaro = "b"\n[seeds]\ncount = 0\n[points.p]\noverlay = ["a"]\n'
-    )
+    found = problems_of('schema = 2\nname = "x y"\nscenaro = "b"\n[seeds]\ncount = 0\n[points.p]\noverlay = ["a"]\n')
     told = {problem.path: problem for problem in found}
     assert set(told) == {"schema", "name", "scenario", "scenaro", "seeds.count", "points.p.overlay"}
     assert told["schema"].hint == "write: schema = 1"
@@ -56,9 +54,7 @@ def test_a_misspelt_overlay_gets_the_nearest_name() -> None:
 
 
 def test_a_table_that_nothing_records_gets_the_nearest_name() -> None:
-    (problem,) = problems_of(
-        'schema = 1\nname = "x"\nscenario = "b"\nkeep = ["pages", "serie"]\n[points.p]\n'
-    )
+    (problem,) = problems_of('schema = 1\nname = "x"\nscenario = "b"\nkeep = ["pages", "serie"]\n[points.p]\n')
     assert problem.path == "keep[2]"
     assert problem.hint == 'did you mean "series"?'
 
@@ -78,16 +74,12 @@ def test_a_study_without_points_says_so() -> None:
 
 @pytest.mark.parametrize("label", ["point", "seed", "wall_s"])
 def test_a_label_cannot_take_the_name_of_a_column(label: str) -> None:
-    found = problems_of(
-        f'schema = 1\nname = "x"\nscenario = "b"\n[points.p]\nlabels = {{ {label} = "1" }}\n'
-    )
+    found = problems_of(f'schema = 1\nname = "x"\nscenario = "b"\n[points.p]\nlabels = {{ {label} = "1" }}\n')
     assert [problem.path for problem in found] == [f"points.p.labels.{label}"]
 
 
 def test_a_label_of_a_wrong_type_is_told_once() -> None:
-    (problem,) = problems_of(
-        'schema = 1\nname = "x"\nscenario = "b"\n[points.p]\nlabels = { case = ["a"] }\n'
-    )
+    (problem,) = problems_of('schema = 1\nname = "x"\nscenario = "b"\n[points.p]\nlabels = { case = ["a"] }\n')
     assert problem.path == "points.p.labels.case"
     assert problem.message == "a label is a text, a number, true or false"
 
@@ -123,28 +115,16 @@ def axis_problems(axis: str, rest: str = "") -> list[tuple[str, str]]:
     ("axis", "path", "message"),
     [
         ("values = [1]", "axes.size", "an axis has one `key`, or `keys` that vary together"),
-        (
-            'key = "a", keys = ["b"], values = [1]',
-            "axes.size",
-            "an axis has one `key`, or `keys` that vary together",
-        ),
+        ('key = "a", keys = ["b"], values = [1]', "axes.size", "an axis has one `key`, or `keys` that vary together"),
         ('key = "a"', "axes.size", "an axis has `values`, or a range `from` … `to`"),
         ('key = "a", values = []', "axes.size.values", "is empty"),
         ('key = "a", values = ["1 s", "1s"]', "axes.size.values", '"1s" occurs twice'),
         ('key = "a", values = [1], steps = 3', "axes.size.steps", "belongs to a range"),
-        (
-            'keys = ["a", "b"], values = [[1, 2, 3]]',
-            "axes.size.values[1]",
-            "3 values for 2 keys",
-        ),
+        ('keys = ["a", "b"], values = [[1, 2, 3]]', "axes.size.values[1]", "3 values for 2 keys"),
         ('key = "a", from = 1, steps = 3', "axes.size.to", "missing"),
         ('key = "a", from = 1, to = 2', "axes.size.steps", "missing"),
         ('key = "a", from = 1, to = 1, steps = 2', "axes.size.to", "both ends are the same"),
-        (
-            'key = "a", from = "fast", to = "1 s", steps = 2',
-            "axes.size.from",
-            '"fast" is not a number with a unit',
-        ),
+        ('key = "a", from = "fast", to = "1 s", steps = 2', "axes.size.from", '"fast" is not a number with a unit'),
         (
             'key = "a", from = "1 s", to = "2 Mb/s", steps = 2',
             "axes.size.to",
@@ -156,11 +136,7 @@ def axis_problems(axis: str, rest: str = "") -> list[tuple[str, str]]:
             "a range with equal ratios has no zero",
         ),
         ('key = "a", valeus = [1]', "axes.size.valeus", "unknown key"),
-        (
-            'key = "a", values = [1], scale = "cubic"',
-            "axes.size.scale",
-            "input should be 'linear' or 'log'",
-        ),
+        ('key = "a", values = [1], scale = "cubic"', "axes.size.scale", "input should be 'linear' or 'log'"),
     ],
 )
 def test_an_axis_that_makes_no_sense_says_what_would(axis: str, path: str, message: str) -> None:

@@ -77,9 +77,7 @@ def test_merging_twice_is_merging_once(document: dict[str, Any], overlay: dict[s
 
 
 @given(documents(), overlays())
-def test_the_compiled_merge_is_the_literal_one(
-    document: dict[str, Any], overlay: dict[str, Any]
-) -> None:
+def test_the_compiled_merge_is_the_literal_one(document: dict[str, Any], overlay: dict[str, Any]) -> None:
     assert merge(document, overlay) == literally(document, overlay)
 
 
@@ -93,10 +91,7 @@ ENTRIES = TRAFFIC | st.dictionaries(
 @example(
     document={"traffic": []},
     key="home",
-    entries={
-        "a": {"traffic": {"b": {}, "a": {}}, "a": 0},
-        "b": {"traffic": {}, "a": 0},
-    },
+    entries={"a": {"traffic": {"b": {}, "a": {}}, "a": 0}, "b": {"traffic": {}, "a": 0}},
     change={"a": {"traffic": {}, "a": 0}},
 )
 def test_over_a_list_of_entries_go_entries_and_nothing_else(
@@ -129,9 +124,7 @@ def test_removing_first_is_the_literal_removal(
 ) -> None:
     there = [".".join(path) for path in leaves(document) if path and path[0] != "traffic"]
     there += [f"traffic.{entry['name']}" for entry in document["traffic"]]
-    paths = data.draw(
-        st.lists(st.sampled_from([*there, "a.nothing", "traffic.nobody"]), max_size=3)
-    )
+    paths = data.draw(st.lists(st.sampled_from([*there, "a.nothing", "traffic.nobody"]), max_size=3))
     overlay = {**overlay, "remove": paths}
     found, problems = lay(document, overlay)
     told = [problem.message for problem in problems]
@@ -161,17 +154,13 @@ def test_what_an_overlay_says_holds_and_what_it_leaves_out_stays(
     said = {path: value for path, value in leaves(overlay).items() if value != {}}
     assert said.items() <= result.items()
     for path, value in leaves(document).items():
-        covered = any(
-            path[: len(other)] == other or other[: len(path)] == path for other in leaves(overlay)
-        )
+        covered = any(path[: len(other)] == other or other[: len(path)] == path for other in leaves(overlay))
         if not covered:
             assert result[path] == value
 
 
 @given(documents(), overlays())
-def test_traffic_keeps_its_order_and_new_traffic_follows(
-    document: dict[str, Any], overlay: dict[str, Any]
-) -> None:
+def test_traffic_keeps_its_order_and_new_traffic_follows(document: dict[str, Any], overlay: dict[str, Any]) -> None:
     before = [entry["name"] for entry in document["traffic"]]
     after = [entry["name"] for entry in merge(document, overlay)["traffic"]]
     assert after[: len(before)] == before
@@ -180,12 +169,7 @@ def test_traffic_keeps_its_order_and_new_traffic_follows(
 
 def test_both_ways_to_write_traffic_mean_the_same() -> None:
     by_name = {"traffic": {"bulk": {"rtt": "5 ms"}, "more": {"app": {"kind": "voice"}}}}
-    listed = {
-        "traffic": [
-            {"name": "bulk", "rtt": "5 ms"},
-            {"name": "more", "app": {"kind": "voice"}},
-        ]
-    }
+    listed = {"traffic": [{"name": "bulk", "rtt": "5 ms"}, {"name": "more", "app": {"kind": "voice"}}]}
     assert merge(HOUSEHOLD, by_name) == merge(HOUSEHOLD, listed)
 
 
@@ -339,9 +323,7 @@ def test_an_axis_of_a_key_needs_no_overlays_and_its_label_is_a_number() -> None:
     assert last.labels == {"buffer": 200, "rtt": 100}
     assert last.document["access"]["upstream"]["queue"]["limit"] == "200 packets"
     assert last.document["traffic"][0]["rtt"] == "0.1 s"
-    units = definition(
-        matrix=[], axes={"rtt": {"key": "traffic.bulk.rtt", "values": ["20 ms", "0.1 s"]}}
-    ).label_units()
+    units = definition(matrix=[], axes={"rtt": {"key": "traffic.bulk.rtt", "values": ["20 ms", "0.1 s"]}}).label_units()
     assert units == {"rtt": "ms"}
 
 
@@ -373,11 +355,7 @@ def test_conditions_that_vary_are_labels_that_can_be_read() -> None:
     slots = [[], [{"at": "0 s", "hold": "2 ms"}], [{"from": "1 s", "for": "2 s", "loss": 0.01}]]
     axes = {"axes": {"slots": {"key": "access.upstream.conditions", "values": slots}}}
     points = list(expand(definition(matrix=[axes]), HOUSEHOLD))
-    assert [point.labels["slots"] for point in points] == [
-        "none",
-        "at 0 s, hold 2 ms",
-        "from 1 s, for 2 s, loss 0.01",
-    ]
+    assert [point.labels["slots"] for point in points] == ["none", "at 0 s, hold 2 ms", "from 1 s, for 2 s, loss 0.01"]
     assert points[0].name == "none"
 
 
@@ -391,10 +369,7 @@ def test_values_that_are_words_or_tables_are_labels_as_they_are() -> None:
     )
     assert [point.name for point in points][:2] == ["codel-linux-cubic", "codel-linux-reno"]
     assert points[0].labels == {"queue": "codel, limit 1 s", "stack": "linux-cubic"}
-    assert points[2].document["access"]["upstream"]["queue"] == {
-        "kind": "drop-tail",
-        "limit": "1 s",
-    }
+    assert points[2].document["access"]["upstream"]["queue"] == {"kind": "drop-tail", "limit": "1 s"}
 
 
 @pytest.mark.parametrize(
@@ -402,10 +377,7 @@ def test_values_that_are_words_or_tables_are_labels_as_they_are() -> None:
     [
         ({"from": "0 ms", "to": "100 ms", "steps": 3}, ["0 ms", "50 ms", "100 ms"]),
         ({"from": "1 ms", "to": "0.1 s", "steps": 3, "scale": "log"}, ["1 ms", "10 ms", "100 ms"]),
-        (
-            {"from": "1 ms", "to": "10 ms", "steps": 3, "scale": "log"},
-            ["1 ms", "3.162 ms", "10 ms"],
-        ),
+        ({"from": "1 ms", "to": "10 ms", "steps": 3, "scale": "log"}, ["1 ms", "3.162 ms", "10 ms"]),
         ({"from": 1, "to": 10, "steps": 4}, [1, 4, 7, 10]),
         ({"from": 0.5, "to": 2.0, "steps": 2}, [0.5, 2]),
         (
@@ -415,9 +387,7 @@ def test_values_that_are_words_or_tables_are_labels_as_they_are() -> None:
         ({"from": "100 ms", "to": "0 ms", "steps": 2}, ["100 ms", "0 ms"]),
     ],
 )
-def test_a_range_has_equal_differences_or_equal_ratios(
-    ends: dict[str, object], expected: list[object]
-) -> None:
+def test_a_range_has_equal_differences_or_equal_ratios(ends: dict[str, object], expected: list[object]) -> None:
     points = swept(x={"key": "traffic.bulk.value", **ends})
     assert [point.document["traffic"][0]["value"] for point in points] == expected
 
@@ -427,12 +397,7 @@ def test_a_sample_has_as_many_points_as_it_says_within_all_ranges(method: str) -
     changes: dict[str, object] = {
         "matrix": [],
         "axes": {
-            "rate": {
-                "key": "access.upstream.link.rate",
-                "from": "1 Mb/s",
-                "to": "100 Mb/s",
-                "scale": "log",
-            },
+            "rate": {"key": "access.upstream.link.rate", "from": "1 Mb/s", "to": "100 Mb/s", "scale": "log"},
             "buffer": ["short", "long"],
         },
         "sample": {"points": 12, "method": method},
@@ -443,18 +408,13 @@ def test_a_sample_has_as_many_points_as_it_says_within_all_ranges(method: str) -
     assert all(isinstance(rate, int | float) and 1 <= rate <= 100 for rate in rates)
     assert len(set(rates)) == 12
     assert {point.labels["buffer"] for point in points} == {"short", "long"}
-    assert [p.labels for p in expand(definition(**changes), HOUSEHOLD)] == [
-        p.labels for p in points
-    ]
+    assert [p.labels for p in expand(definition(**changes), HOUSEHOLD)] == [p.labels for p in points]
 
 
 def test_a_sobol_sample_halves_each_range_evenly() -> None:
     changes: dict[str, object] = {
         "matrix": [],
-        "axes": {
-            name: {"key": f"traffic.bulk.{name}", "from": 0.0, "to": 1.0}
-            for name in ("x", "y", "z")
-        },
+        "axes": {name: {"key": f"traffic.bulk.{name}", "from": 0.0, "to": 1.0} for name in ("x", "y", "z")},
         "sample": {"points": 16},
     }
     points = expand(definition(**changes), HOUSEHOLD)
@@ -476,18 +436,9 @@ def test_all_overlays_and_axes_that_do_not_fit_are_told_at_once() -> None:
         expand(definition(**changes), HOUSEHOLD)
     told = [(problem.path, problem.message) for problem in caught.value.problems]
     assert told == [
-        (
-            "axes.lanes",
-            'traffic.bluk.app.lanes: cannot be set: traffic has no entry "bluk"',
-        ),
-        (
-            "overlays.near.traffic.bulc",
-            "the base has no traffic of this name, and new traffic needs an `app`",
-        ),
-        (
-            "overlays.far.remove",
-            'cannot remove "traffic.nobody": the base has no such entry',
-        ),
+        ("axes.lanes", 'traffic.bluk.app.lanes: cannot be set: traffic has no entry "bluk"'),
+        ("overlays.near.traffic.bulc", "the base has no traffic of this name, and new traffic needs an `app`"),
+        ("overlays.far.remove", 'cannot remove "traffic.nobody": the base has no such entry'),
     ]
 
 
@@ -519,8 +470,7 @@ def test_points_by_number_are_those_of_the_whole_list(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sizes", "number", "places"),
-    [((20, 25, 20), 7341, (14, 17, 1)), ((40, 50, 50), 99_999, (39, 49, 49))],
+    ("sizes", "number", "places"), [((20, 25, 20), 7341, (14, 17, 1)), ((40, 50, 50), 99_999, (39, 49, 49))]
 )
 def test_a_number_is_decoded_with_the_last_axis_fastest(
     sizes: tuple[int, ...], number: int, places: tuple[int, ...]

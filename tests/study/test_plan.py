@@ -21,11 +21,7 @@ def study(tmp_path: Path) -> Study:
 
 def test_runs_are_points_by_seeds_in_the_order_of_the_study(study: Study) -> None:
     plan = make_plan(study, RunOptions(), only_runs)
-    assert [(run.point, run.seed) for run in plan.runs[:3]] == [
-        ("near-short", 1),
-        ("near-short", 2),
-        ("near-long", 1),
-    ]
+    assert [(run.point, run.seed) for run in plan.runs[:3]] == [("near-short", 1), ("near-short", 2), ("near-long", 1)]
     assert len({run.key for run in plan.runs}) == 8
     assert plan.simulated_s == pytest.approx(16.0)
 
@@ -56,9 +52,7 @@ def test_quick_shortens_as_the_study_says(study: Study) -> None:
         (RunOptions(quick=True, seeds=1), "quick"),
     ],
 )
-def test_a_plan_says_what_makes_it_less_than_the_study(
-    study: Study, options: RunOptions, words: str
-) -> None:
+def test_a_plan_says_what_makes_it_less_than_the_study(study: Study, options: RunOptions, words: str) -> None:
     assert make_plan(study, options, only_runs).reduced == words
 
 
@@ -70,18 +64,14 @@ def test_a_plan_says_what_makes_it_less_than_the_study(
         (RunOptions(quick=True), "quick, changed"),
     ],
 )
-def test_a_setting_changes_every_point_below_its_overlays(
-    study: Study, options: RunOptions, words: str
-) -> None:
+def test_a_setting_changes_every_point_below_its_overlays(study: Study, options: RunOptions, words: str) -> None:
     changed = with_settings(study, ["traffic.bulk.dscp=10", "traffic.bulk.app.lanes=2"])
     plan = make_plan(changed, options, only_runs)
     assert plan.reduced == words
     for item in plan.points:
         entry = item.point.document["traffic"][0]
         assert (entry["dscp"], entry["app"]["lanes"]) == (10, 2)
-    assert {run.key for run in plan.runs}.isdisjoint(
-        run.key for run in make_plan(study, options, only_runs).runs
-    )
+    assert {run.key for run in plan.runs}.isdisjoint(run.key for run in make_plan(study, options, only_runs).runs)
 
 
 def test_a_setting_without_form_is_wrong_usage(study: Study) -> None:
@@ -125,9 +115,7 @@ def test_a_problem_that_many_points_share_is_told_once(tmp_path: Path) -> None:
     assert "limit" in problem.hint
 
 
-def test_an_axis_over_a_key_that_does_not_exist_says_where_and_what_would_be_right(
-    tmp_path: Path,
-) -> None:
+def test_an_axis_over_a_key_that_does_not_exist_says_where_and_what_would_be_right(tmp_path: Path) -> None:
     axes = {
         "limit": {"key": "access.upstream.queue.limt", "values": ["9 packets", "90 packets"]},
         "rtt": {"key": "traffic.bulk.rtt", "values": ["20 ms", "20 Mb"]},
@@ -158,10 +146,7 @@ def test_what_does_not_fit_and_what_is_not_valid_are_told_together(tmp_path: Pat
     study = load_study(str(write_study(tmp_path, overlays=overlays)))
     with pytest.raises(StudyError) as caught:
         make_plan(study, RunOptions(), only_runs)
-    assert [problem.path for problem in caught.value.problems] == [
-        "overlays.near.remove",
-        "duration",
-    ]
+    assert [problem.path for problem in caught.value.problems] == ["overlays.near.remove", "duration"]
 
 
 def test_the_manifest_knows_the_units_of_labels(tmp_path: Path) -> None:
@@ -170,9 +155,7 @@ def test_the_manifest_knows_the_units_of_labels(tmp_path: Path) -> None:
     from sojourn.study.manifest import make_manifest
 
     axes = {"rtt": {"key": "traffic.bulk.rtt", "values": ["20 ms", "0.1 s"]}}
-    plan = make_plan(
-        load_study(str(write_study(tmp_path, matrix=[], axes=axes))), RunOptions(), only_runs
-    )
+    plan = make_plan(load_study(str(write_study(tmp_path, matrix=[], axes=axes))), RunOptions(), only_runs)
     manifest = make_manifest(plan, started_at=datetime.now(UTC), measured={})
     assert manifest["label_units"] == {"rtt": "ms"}
     assert manifest["points"]["0.1s"]["labels"] == {"rtt": 100}

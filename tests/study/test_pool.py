@@ -50,12 +50,7 @@ def test_the_summary_keeps_what_is_no_home_and_what_the_study_keeps_or_measures(
     measures = {"first": Measure(subject="caller/1/call", metric="delay_p99")}
     own = Declarations(measures=measures, pool=Pool(keep=["caller/*/upstream"]))
     kept = of_summary(with_pools(table(), own.pool), own)["subject"].unique().sort().to_list()
-    assert [one for one in kept if "*" not in one] == [
-        "call",
-        "caller/1/call",
-        "caller/1/upstream",
-        "group",
-    ]
+    assert [one for one in kept if "*" not in one] == ["call", "caller/1/call", "caller/1/upstream", "group"]
     assert "caller/*/call p90" in kept
     assert of_summary(table(), Declarations()).equals(table())
 
@@ -113,12 +108,7 @@ def test_a_study_asks_for_all_homes_at_once(sojourn: CommandLine, tmp_path: Path
     assert done.json()["claims"]["report"] == {"holds": 1, "fails": 0, "not_run": 0}
     summary = pl.read_csv(tmp_path / "out" / "summary.csv")
     homes = summary.filter(pl.col("subject").str.starts_with("caller"))["subject"].unique()
-    assert sorted(homes) == [
-        "caller/*/call",
-        "caller/*/call over 1 ms",
-        "caller/*/call p50",
-        "caller/*/call p90",
-    ]
+    assert sorted(homes) == ["caller/*/call", "caller/*/call over 1 ms", "caller/*/call p50", "caller/*/call p90"]
     result = StudyResult.load(tmp_path / "out")
     delays = result.metrics.filter((pl.col("metric") == "delay_p99") & (pl.col("seed") == 1))
     of = dict(delays.select("subject", "value").rows())

@@ -11,23 +11,9 @@ import pytest
 from sojourn.declarations.answers import Measure
 from sojourn.errors import StudyError, UsageError
 from sojourn.stats.anytime import anytime_factor
-from sojourn.stats.estimate import (
-    bounded_mean_of,
-    interval_within,
-    mean_of,
-    quantile_of,
-    quantile_places,
-)
+from sojourn.stats.estimate import bounded_mean_of, interval_within, mean_of, quantile_of, quantile_places
 from sojourn.stats.level import at_level, confidence, significance
-from sojourn.stats.precision import (
-    LEVEL,
-    Goal,
-    excess,
-    fewest_for_quantile,
-    looks,
-    paired_excess,
-    quantile_excess,
-)
+from sojourn.stats.precision import LEVEL, Goal, excess, fewest_for_quantile, looks, paired_excess, quantile_excess
 from sojourn.stats.quantity import Quantity
 from sojourn.study.definition import load_definition
 from sojourn.study.precision import (
@@ -94,9 +80,7 @@ def test_intervals_of_shares_near_a_bound_keep_it_too(share: float) -> None:
         data = runs[is_open, :look]
         mean, deviation = data.mean(axis=1), data.std(axis=1, ddof=1)
         with at_level(LEVEL):
-            low, high = interval_within(
-                mean, deviation, np.full(len(data), look), Quantity(0.0, 1.0)
-            )
+            low, high = interval_within(mean, deviation, np.full(len(data), look), Quantity(0.0, 1.0))
         stops_now = ((high - low) / 2 <= 0.002) | (look == 500)
         there = np.flatnonzero(is_open)[stops_now]
         held[there] = ((low <= share) & (share <= high))[stops_now]
@@ -121,9 +105,7 @@ def test_order_statistics_hold_quantiles() -> None:
     assert quantile_excess([float(n) for n in range(41)], 0.9, goal) == pytest.approx(9 / 2)
     assert quantile_excess([1.0] * 41, 0.9, goal) == 0.0
     asked = PrecisionGoal(measure="delay", absolute="1 ms", quantile=0.5)
-    found = stops(
-        Precision(of=[asked]), {"delay": DELAY}, {"p": {}}, values_of({"p": [20.0, 60.0] * 4})
-    )
+    found = stops(Precision(of=[asked]), {"delay": DELAY}, {"p": {}}, values_of({"p": [20.0, 60.0] * 4}))
     assert found["p"] == Stop(8, 20.0, "delay, 50 % of seeds")
 
 
@@ -163,10 +145,7 @@ def test_points_stop_by_their_widest_measure_and_those_without_it_at_once() -> N
     precision = Precision(of=[PrecisionGoal(measure="delay", relative="5 %", absolute="1 ms")])
     calm, wild = [20.0, 20.5] * 4, [20.0, 60.0] * 4
     found = stops(
-        precision,
-        {"delay": DELAY},
-        {"calm": {}, "wild": {}, "other": {}},
-        values_of({"calm": calm, "wild": wild}),
+        precision, {"delay": DELAY}, {"calm": {}, "wild": {}, "other": {}}, values_of({"calm": calm, "wild": wild})
     )
     assert found["calm"].is_enough
     assert (found["wild"].is_enough, found["wild"].measure) == (False, "delay")
@@ -204,9 +183,7 @@ def test_points_of_a_pair_are_open_or_closed_together() -> None:
     goals = [PrecisionGoal(measure="delay", absolute="1 ms")]
     precision = Precision(of=goals, pairs=pairs)
     labels: dict[str, Any] = {
-        f"{queue}-{rate}": {"queue": queue, "rate": rate}
-        for rate in (1, 2)
-        for queue in ("pie", "codel")
+        f"{queue}-{rate}": {"queue": queue, "rate": rate} for rate in (1, 2) for queue in ("pie", "codel")
     }
     labels["alone"] = {"rate": 1}
     base = [20.0, 60.0] * 4
@@ -230,9 +207,7 @@ def test_a_budget_is_spent_on_equal_shares_of_what_is_asked() -> None:
     needed = sum(max(8.0, 8 * (2.2 * cv / 8**0.5 / 0.05) ** 2) for cv in spreads.values())
     budget = int(needed / 2)
     precision = Precision(
-        of=[PrecisionGoal(measure="delay", relative="5 %")],
-        seeds=PreciseSeeds(most=5000),
-        runs=budget,
+        of=[PrecisionGoal(measure="delay", relative="5 %")], seeds=PreciseSeeds(most=5000), runs=budget
     )
     seeds = dict.fromkeys(spreads, 8)
     while True:
@@ -261,16 +236,11 @@ def test_words_are_read_and_refused() -> None:
 
 PRECISE: dict[str, Any] = {
     "measures": {"goodput": {"subject": "bulk", "metric": "goodput", "unit": "Mb/s"}},
-    "precision": {
-        "of": [{"measure": "goodput", "relative": "2 %"}],
-        "seeds": {"least": 8, "most": 18},
-    },
+    "precision": {"of": [{"measure": "goodput", "relative": "2 %"}], "seeds": {"least": 8, "most": 18}},
 }
 
 
-def test_a_study_runs_until_its_points_are_precise_enough(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_a_study_runs_until_its_points_are_precise_enough(sojourn: CommandLine, tmp_path: Path) -> None:
     write_study(tmp_path, **PRECISE)
     done = sojourn("study", "run", "study.toml", "--out", "out", "--no-figures")
     assert done.status == 0, done.stderr
@@ -303,10 +273,7 @@ def test_quantiles_over_seeds_and_anytime_intervals_are_a_studys_to_ask_for(
 ) -> None:
     goal = {"measure": "goodput", "relative": "2 %"}
     few: dict[str, Any] = {"least": 8, "most": 12}
-    precision: dict[str, Any] = {
-        "of": [{**goal, "relative": "0.001 %", "quantile": 0.5}],
-        "seeds": few,
-    }
+    precision: dict[str, Any] = {"of": [{**goal, "relative": "0.001 %", "quantile": 0.5}], "seeds": few}
     write_study(tmp_path, duration="200 ms", **{**PRECISE, "precision": precision})
     done = sojourn("study", "run", "study.toml", "--out", "out", "--no-figures")
     assert done.status == 0, done.stderr
@@ -330,9 +297,7 @@ def test_quantiles_over_seeds_and_anytime_intervals_are_a_studys_to_ask_for(
 LOOKS = {"looks-t", "looks-log-t", "looks-wilson"}
 
 
-def test_a_number_of_seeds_and_a_first_look_leave_precision_out(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_a_number_of_seeds_and_a_first_look_leave_precision_out(sojourn: CommandLine, tmp_path: Path) -> None:
     write_study(tmp_path, **PRECISE)
     done = sojourn("study", "run", "study.toml", "--seeds", "2", "--out", "out", "--no-figures")
     assert done.status == 0, done.stderr
@@ -376,28 +341,17 @@ def test_a_manifest_of_a_stranger_says_nothing_odd(sojourn: CommandLine, tmp_pat
         ({"of": [{"measure": "goodput", "relative": "2"}]}, "is no share"),
         ({"of": [{"measure": "goodput", "absolute": "2 ms"}]}, "1 Mb/s"),
         ({"of": [{"measure": "goodput", "relative": "2 %"}], "seeds": {"least": 5}}, "greater"),
-        (
-            {"of": [{"measure": "goodput", "relative": "2 %"}], "seeds": {"least": 20, "most": 9}},
-            "less than the least",
-        ),
+        ({"of": [{"measure": "goodput", "relative": "2 %"}], "seeds": {"least": 20, "most": 9}}, "less than the least"),
         ({"of": [{"measure": "goodput", "relativ": "2 %"}]}, 'did you mean "relative"'),
         (
-            {
-                "of": [{"measure": "goodput", "relative": "2 %", "quantile": 0.99}],
-                "seeds": {"most": 99},
-            },
+            {"of": [{"measure": "goodput", "relative": "2 %", "quantile": 0.99}], "seeds": {"most": 99}},
             "no interval below 418 seeds",
         ),
-        (
-            {"of": [{"measure": "goodput", "relative": "2 %", "quantile": 0.9}], "rule": "anytime"},
-            "excludes rule",
-        ),
+        ({"of": [{"measure": "goodput", "relative": "2 %", "quantile": 0.9}], "rule": "anytime"}, "excludes rule"),
         ({"of": [{"measure": "goodput", "relative": "2 %"}], "pairs": {"bi": "x"}}, "bi"),
     ],
 )
-def test_what_cannot_be_precise_is_a_problem_of_the_file(
-    tmp_path: Path, precision: dict[str, Any], said: str
-) -> None:
+def test_what_cannot_be_precise_is_a_problem_of_the_file(tmp_path: Path, precision: dict[str, Any], said: str) -> None:
     changes: dict[str, Any] = {**PRECISE, "precision": precision}
     path = write_study(tmp_path, **changes)
     with pytest.raises(StudyError) as refused:

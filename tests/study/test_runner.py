@@ -51,9 +51,7 @@ def test_a_table_is_kept_of_the_runs_that_record_it(sojourn: CommandLine, tmp_pa
     assert series["point"].unique().to_list() == ["loud"]
 
 
-def test_a_table_is_kept_of_the_points_that_the_study_names(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_a_table_is_kept_of_the_points_that_the_study_names(sojourn: CommandLine, tmp_path: Path) -> None:
     write_study(
         tmp_path,
         seeds={"first": 1, "count": 2},
@@ -108,20 +106,14 @@ class Silent:
         """Do nothing."""
 
 
-def run_here(
-    directory: Path, out: str, store: Store, points: tuple[str, ...] = (), jobs: int = 2
-) -> Outcome:
+def run_here(directory: Path, out: str, store: Store, points: tuple[str, ...] = (), jobs: int = 2) -> Outcome:
     """Run the study of a directory in this process and without a report."""
     plan = make_plan(load_study(str(directory)), RunOptions(points=points), only_runs)
-    return run_study(
-        plan, store, out=directory / out, jobs=jobs, progress=Silent(), finish=lambda _: None
-    )
+    return run_study(plan, store, out=directory / out, jobs=jobs, progress=Silent(), finish=lambda _: None)
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 5])
-def test_who_makes_ready_for_the_report_is_told_once_when_no_run_is_left_to_begin(
-    tmp_path: Path, jobs: int
-) -> None:
+def test_who_makes_ready_for_the_report_is_told_once_when_no_run_is_left_to_begin(tmp_path: Path, jobs: int) -> None:
     write_study(tmp_path)
     plan = make_plan(load_study(str(tmp_path)), RunOptions(points=("near-*",)), only_runs)
     store = Store(tmp_path / "store")
@@ -151,9 +143,7 @@ def test_metrics_have_the_same_bytes_for_any_number_of_jobs(tmp_path: Path) -> N
     write_study(tmp_path)
     for jobs in (1, 2, 5):
         run_here(tmp_path, f"out-{jobs}", Store(tmp_path / f"store-{jobs}"), jobs=jobs)
-    one, two, five = (
-        (tmp_path / f"out-{jobs}" / "metrics.parquet").read_bytes() for jobs in (1, 2, 5)
-    )
+    one, two, five = ((tmp_path / f"out-{jobs}" / "metrics.parquet").read_bytes() for jobs in (1, 2, 5))
     assert one == two == five
 
 
@@ -177,9 +167,7 @@ def test_a_truncated_file_in_the_store_is_told_and_its_runs_repeated(tmp_path: P
     again = run_here(tmp_path, "second", store)
     assert (again.computed, again.reused) == (8, 0)
     assert len(said) == 1
-    first, second = (
-        (tmp_path / name / "metrics.parquet").read_bytes() for name in ("first", "second")
-    )
+    first, second = ((tmp_path / name / "metrics.parquet").read_bytes() for name in ("first", "second"))
     assert first == second
 
 
@@ -203,9 +191,7 @@ def test_a_killed_study_continues_where_it_was(sojourn: CommandLine, tmp_path: P
     assert not list(sojourn.store.glob("v?/tmp/*"))
 
     run_here(tmp_path, "whole", Store(tmp_path / "other"))
-    resumed, whole = (
-        (tmp_path / name / "metrics.parquet").read_bytes() for name in ("out", "whole")
-    )
+    resumed, whole = ((tmp_path / name / "metrics.parquet").read_bytes() for name in ("out", "whole"))
     assert resumed == whole
 
 
@@ -235,8 +221,7 @@ def test_an_interrupted_study_ends_at_once_and_keeps_what_was_finished(
 def test_an_interrupted_run_ends_at_once(sojourn: CommandLine, tmp_path: Path) -> None:
     write_busy_study(tmp_path, seeds=1)
     process = sojourn.start(
-        *("run", "base.toml", "--set", "duration=100000 s"),
-        *("--set", "access.upstream.link.rate=200 Mb/s"),
+        *("run", "base.toml", "--set", "duration=100000 s"), *("--set", "access.upstream.link.rate=200 Mb/s")
     )
     time.sleep(1.5)  # until the engine runs; if it does not yet, the interrupt ends it all the same
     assert process.poll() is None
@@ -266,9 +251,7 @@ def test_an_empty_directory_may_be_named(sojourn: CommandLine, tmp_path: Path) -
     assert (tmp_path / "out" / "report.html").exists()
 
 
-def test_the_default_directory_is_dated_and_latest_points_to_it(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_the_default_directory_is_dated_and_latest_points_to_it(sojourn: CommandLine, tmp_path: Path) -> None:
     write_study(tmp_path)
     assert sojourn("study", "run", "study.toml", "--quick").status == 0
     done = sojourn("study", "run", "study.toml", "--quick")
@@ -289,9 +272,7 @@ def test_a_disk_that_is_full_when_results_are_written_is_told(
     write_study(tmp_path)
     run_here(tmp_path, "first", Store(sojourn.store))
     sojourn.environment["MPLCONFIGDIR"] = str(tmp_path / "mpl")
-    process = sojourn.start(
-        "study", "run", "study.toml", "--out", "second", largest_file=largest_file
-    )
+    process = sojourn.start("study", "run", "study.toml", "--out", "second", largest_file=largest_file)
     _, errors = process.communicate()
     assert process.returncode == 1
     assert "error: cannot write " in errors
@@ -385,9 +366,7 @@ def test_shares_made_by_several_calls_in_any_order_fill_one_store(
         assert ("the call that finds all of them writes the result" in done.stderr) == (share > 0)
     assert made == sorted(set(made))
     assert made[-1] == 8
-    one, other = (
-        (tmp_path / name / "metrics.parquet").read_bytes() for name in ("whole", "shared")
-    )
+    one, other = ((tmp_path / name / "metrics.parquet").read_bytes() for name in ("whole", "shared"))
     assert one == other
     again = sojourn(*command, "--out", "again", "--shard", f"0/{shares}")
     assert again.json()["runs"] == {"computed": 0, "reused": 8}

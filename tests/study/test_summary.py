@@ -31,13 +31,7 @@ def summary_of(unit: str, values: Sequence[float | None], metric: str = "x") -> 
         for seed, value in enumerate(values, 1)
         if value is not None
     ]
-    runs = pl.DataFrame(
-        {
-            "point": ["point"] * len(values),
-            "seed": range(len(values)),
-            "queue": ["pie"] * len(values),
-        }
-    )
+    runs = pl.DataFrame({"point": ["point"] * len(values), "seed": range(len(values)), "queue": ["pie"] * len(values)})
     table = summarise(pl.DataFrame(rows, METRICS_SCHEMA, orient="row"), runs, ["queue"])
     (row,) = table.to_dicts()
     return row
@@ -77,13 +71,8 @@ def test_wilson_is_scipys(successes: int, trials: int) -> None:
     assert wilson(successes, trials) == pytest.approx(ends, abs=1e-12)
 
 
-@given(
-    st.lists(st.floats(0, 100, allow_subnormal=False), min_size=2, max_size=8),
-    st.sampled_from([SHARE, DELAY]),
-)
-def test_no_interval_leaves_the_bounds_and_each_holds_its_mean(
-    values: list[float], quantity: Quantity
-) -> None:
+@given(st.lists(st.floats(0, 100, allow_subnormal=False), min_size=2, max_size=8), st.sampled_from([SHARE, DELAY]))
+def test_no_interval_leaves_the_bounds_and_each_holds_its_mean(values: list[float], quantity: Quantity) -> None:
     estimate = bounded_mean_of(values, quantity)
     assert estimate.value is not None
     if estimate.low is not None:
@@ -93,17 +82,13 @@ def test_no_interval_leaves_the_bounds_and_each_holds_its_mean(
 
 
 @pytest.mark.parametrize("quantity", [SHARE, DELAY], ids=["share", "delay"])
-def test_of_a_thousand_intervals_about_nineteen_in_twenty_hold_the_truth(
-    quantity: Quantity,
-) -> None:
+def test_of_a_thousand_intervals_about_nineteen_in_twenty_hold_the_truth(quantity: Quantity) -> None:
     random = np.random.default_rng(1)
     if quantity == SHARE:
         truth, values = 100 * 4 / 64, 100 * random.beta(4, 60, (1000, 10))
     else:
         truth, values = 10.0, random.gamma(20, 0.5, (1000, 10))
-    low, high = interval_within(
-        values.mean(axis=1), values.std(axis=1, ddof=1), np.full(1000, 10), quantity
-    )
+    low, high = interval_within(values.mean(axis=1), values.std(axis=1, ddof=1), np.full(1000, 10), quantity)
     covered = np.mean((low <= truth) & (truth <= high))
     # Standard deviation of the share that is counted: 0.7 %.
     assert 0.925 < covered < 0.975
@@ -158,17 +143,13 @@ def test_a_study_writes_its_summary_with_labels_as_columns(sojourn: CommandLine)
     assert as_text.splitlines()[0] == ",".join(written.columns)
     assert as_text.count("\n") == written.height + 1
     row = written.row(
-        by_predicate=(pl.col("point") == "far-long")
-        & (pl.col("subject") == "bulk")
-        & (pl.col("metric") == "goodput"),
+        by_predicate=(pl.col("point") == "far-long") & (pl.col("subject") == "bulk") & (pl.col("metric") == "goodput"),
         named=True,
     )
     assert (row["rtt"], row["buffer"], row["n"], row["unit"]) == ("far", "long", 2, "Mb/s")
     assert row["low"] <= row["mean"] <= row["high"]
     values = result.metrics.filter(
-        (pl.col("point") == "far-long")
-        & (pl.col("subject") == "bulk")
-        & (pl.col("metric") == "goodput")
+        (pl.col("point") == "far-long") & (pl.col("subject") == "bulk") & (pl.col("metric") == "goodput")
     )
     assert row["mean"] == pytest.approx(values["value"].mean())
 

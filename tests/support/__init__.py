@@ -96,11 +96,7 @@ class CommandLine:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.store = directory / "store"
-        self.environment = os.environ | {
-            "SOJOURN_STORE": str(self.store),
-            "NO_COLOR": "1",
-            "COLUMNS": "80",
-        }
+        self.environment = os.environ | {"SOJOURN_STORE": str(self.store), "NO_COLOR": "1", "COLUMNS": "80"}
 
     @staticmethod
     def command(*arguments: str | Path) -> list[str]:
@@ -121,9 +117,7 @@ class CommandLine:
         )
         return Finished(done.returncode, done.stdout, done.stderr)
 
-    def start(
-        self, *arguments: str | Path, largest_file: int | None = None
-    ) -> "subprocess.Popen[str]":
+    def start(self, *arguments: str | Path, largest_file: int | None = None) -> "subprocess.Popen[str]":
         """Start a command, if asked for with a limit on the size of the files that it may write."""
         command = self.command(*arguments)
         if largest_file is not None:

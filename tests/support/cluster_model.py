@@ -95,10 +95,7 @@ def simulate_workers(
     shared = SharedPlan(schema=1, study="model", engine_version="", files={}, base="")
     mean = sum(units) / len(units)
     one = Round(
-        spans=[Span(first=0, points=len(units), seed=1, seeds=1)],
-        runs_per_unit=1,
-        unit_s=mean,
-        patience_s=patience_s,
+        spans=[Span(first=0, points=len(units), seed=1, seeds=1)], runs_per_unit=1, unit_s=mean, patience_s=patience_s
     )
     objects.create(f"{shared.place}/rounds/000.json", one.model_dump_json().encode())
     turn = itertools.count()

@@ -21,16 +21,12 @@ def drawn_values(svg: str) -> dict[tuple[int, str], Places]:
         for mark in panel.iter("g"):
             if "data-mark" not in mark.attrib:
                 continue
-            signs = [
-                (float(one.get("x", "0")), float(one.get("y", "0"))) for one in mark.iter("use")
-            ]
+            signs = [(float(one.get("x", "0")), float(one.get("y", "0"))) for one in mark.iter("use")]
             paths = [one.get("d", "") for one in mark if one.tag == "path"]
             if len(signs) == 1 and signs[0][0] == 0.0:  # an area
                 continue
             bars = [corner for path in paths if path.endswith("z") for corner in _ends(path)]
-            found[place, mark.attrib["data-mark"]] += [
-                _value(panel, frame, one) for one in (signs or bars)
-            ]
+            found[place, mark.attrib["data-mark"]] += [_value(panel, frame, one) for one in (signs or bars)]
     return {key: values for key, values in found.items() if values}
 
 

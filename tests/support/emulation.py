@@ -25,9 +25,7 @@ class Rootless:
         prefix = ROOTLESS if os.getuid() == 0 and not as_we_are else []
         return [*prefix, sys.executable, "-m", "sojourn", "emulate", *words]
 
-    def __call__(
-        self, *words: str, timeout: float = 60, as_we_are: bool = False
-    ) -> "subprocess.CompletedProcess[str]":
+    def __call__(self, *words: str, timeout: float = 60, as_we_are: bool = False) -> "subprocess.CompletedProcess[str]":
         """Run it to its end."""
         return subprocess.run(
             self.command(*words, as_we_are=as_we_are),

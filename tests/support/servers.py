@@ -14,15 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from xml.sax.saxutils import escape, unescape
 
-__all__ = [
-    "SlurmMachine",
-    "credentials",
-    "find_versitygw",
-    "free_port",
-    "slurm",
-    "small_s3",
-    "versitygw",
-]
+__all__ = ["SlurmMachine", "credentials", "find_versitygw", "free_port", "slurm", "small_s3", "versitygw"]
 
 
 def free_port() -> int:
@@ -187,9 +179,7 @@ class SlurmMachine:
         """Return why there can be none; empty if there can."""
         if os.geteuid() != 0:
             return "SLURM is started as root only"
-        absent = [
-            name for name in ("slurmctld", "slurmd", "munged", "sbatch") if not shutil.which(name)
-        ]
+        absent = [name for name in ("slurmctld", "slurmd", "munged", "sbatch") if not shutil.which(name)]
         return f"no {', '.join(absent)}: install slurm-wlm and munge" if absent else ""
 
     def start(self) -> None:
@@ -220,9 +210,7 @@ class SlurmMachine:
         self._run("slurmd", "-f", str(self.directory / "slurm.conf"), "-N", node)
 
     def _run(self, *command: str) -> str:
-        done = subprocess.run(
-            command, env=self.environment, capture_output=True, text=True, check=True, timeout=60
-        )
+        done = subprocess.run(command, env=self.environment, capture_output=True, text=True, check=True, timeout=60)
         return done.stdout
 
     def _configuration(self) -> str:

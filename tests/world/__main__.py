@@ -27,10 +27,7 @@ def main() -> int:
             if len(broken) == 10:
                 break
         if done % 1000 == 0:
-            print(
-                f"{done} seeds, {len(broken)} broken, {done / (time.monotonic() - began):.1f} a second",
-                flush=True,
-            )
+            print(f"{done} seeds, {len(broken)} broken, {done / (time.monotonic() - began):.1f} a second", flush=True)
     print(f"{done} seeds from {options.first}: {len(broken)} broke a law")
     return 1 if broken else 0
 

@@ -224,13 +224,7 @@ class Connection(asyncio.Transport):
 class Network:
     """Delays, pieces and breaks, as a seed gives them."""
 
-    def __init__(
-        self,
-        loop: Loop,
-        dice: random.Random,
-        serve: Callable[[], Any],
-        is_dark: Callable[[], bool],
-    ) -> None:
+    def __init__(self, loop: Loop, dice: random.Random, serve: Callable[[], Any], is_dark: Callable[[], bool]) -> None:
         self.loop = loop
         self.is_dark = is_dark
         self._dice = dice
@@ -306,9 +300,7 @@ class _Stream(httpcore.NetworkStream):
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         one = self._one
-        self._person.wait(
-            timeout or 60.0, lambda: bool(one.received) or one.has_end or one.is_broken
-        )
+        self._person.wait(timeout or 60.0, lambda: bool(one.received) or one.has_end or one.is_broken)
         if one.is_broken:
             raise httpcore.ReadError("reset")
         if not one.received and not one.has_end:

@@ -120,10 +120,7 @@ class SimulatedSqlite:
         self._shared: dict[str, list[ctypes.Array[ctypes.c_char]]] = {}
         self._number = 0
         self._dice = random.Random(0)
-        self._methods = Methods(
-            2,
-            *(kind(getattr(self, f"_{name}")) for name, kind in METHODS[1:]),
-        )
+        self._methods = Methods(2, *(kind(getattr(self, f"_{name}")) for name, kind in METHODS[1:]))
         self._vfs = Vfs(
             version=2,
             file_size=ctypes.sizeof(Opened),
@@ -295,9 +292,7 @@ class SimulatedSqlite:
 
     def _check_reserved(self, file: int, out: Pointer) -> int:
         handle = self._handle(file)
-        out[0] = handle is not None and any(
-            one.level >= 2 for one in [handle, *self._others(handle)]
-        )
+        out[0] = handle is not None and any(one.level >= 2 for one in [handle, *self._others(handle)])
         return OK
 
     def _control(self, _file: int, _what: int, _argument: int) -> int:

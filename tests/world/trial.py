@@ -102,9 +102,7 @@ class Trial:
         self.disk = SimulatedDisk(random.Random(f"disk/{seed}"))
         self.sqlite = sqlite
         sqlite.start(self.disk, seed, self._sleep)
-        self.network = Network(
-            self.loop, random.Random(f"network/{seed}"), self._connection, lambda: self.is_dark
-        )
+        self.network = Network(self.loop, random.Random(f"network/{seed}"), self._connection, lambda: self.is_dark)
         self.clocks = {name: Clock(self.loop) for name in ("collector", *HOMES)}
         self.is_dark = True
         self.storage: Storage | None = None
@@ -166,9 +164,7 @@ class Trial:
 
     def _connection(self) -> Any:  # noqa: ANN401 - a protocol of uvicorn
         assert self.config is not None
-        return self.protocol(
-            config=self.config, server_state=self.state, app_state={}, _loop=self.loop
-        )
+        return self.protocol(config=self.config, server_state=self.state, app_state={}, _loop=self.loop)
 
     def power_fails(self) -> None:
         """Take the collector away; it comes back after a while."""
@@ -261,13 +257,9 @@ class Trial:
         if one is not None:
             self.strangers.append(one)
             digest = hashlib.sha256(measurement(HOMES[0], 0)).hexdigest()
-            path = self.dice.choice(
-                ("/", "/plan", f"/configurations/{digest}", f"/uploads/{digest}", "/health", "/x")
-            )
+            path = self.dice.choice(("/", "/plan", f"/configurations/{digest}", f"/uploads/{digest}", "/health", "/x"))
             method = "PUT" if "uploads" in path else "GET"
-            token = self.dice.choice(
-                ("", "Authorization: Bearer x\r\n", "Authorization: Basic eDp4\r\n")
-            )
+            token = self.dice.choice(("", "Authorization: Bearer x\r\n", "Authorization: Basic eDp4\r\n"))
             text = f"{method} {path} HTTP/1.1\r\nHost: c\r\n{token}Content-Length: 3\r\n\r\nabc".encode()
             one.send(text[: self.dice.choice((len(text), self.dice.randrange(len(text))))])
         if self.loop.now < TROUBLE_S:
@@ -295,9 +287,7 @@ class Trial:
             self.power_fails()
         clock = self.clocks[self.dice.choice(("collector", *HOMES))]
         if self.dice.random() < 0.3:
-            clock.error = timedelta(
-                seconds=self.dice.choice((0, 1, -1)) * self.dice.expovariate(1e-5)
-            )
+            clock.error = timedelta(seconds=self.dice.choice((0, 1, -1)) * self.dice.expovariate(1e-5))
         self.loop.call_later(self.dice.expovariate(1 / 40.0), self.trouble)
 
     # ---- the whole ---------------------------------------------------------------------------------
@@ -367,9 +357,7 @@ class Trial:
         assert self.storage.can_store(), "the collector says that it cannot store"
         for home, disk in self.spool_disks.items():
             disk.restart()
-            digests = [
-                hashlib.sha256(disk.read(path)).hexdigest() for path in disk.files(SPOOL / "sent")
-            ]
+            digests = [hashlib.sha256(disk.read(path)).hexdigest() for path in disk.files(SPOOL / "sent")]
             mine = {digest for probe, digest in wanted if probe == home}
             assert set(digests) == mine, f"{home} has put away other files"
             assert not disk.files(SPOOL / "waiting")

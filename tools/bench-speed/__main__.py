@@ -63,10 +63,7 @@ def keep() -> None:
     from sojourn import _engine
 
     described = subprocess.run(
-        ["git", "-C", str(ROOT), "describe", "--always", "--dirty"],
-        capture_output=True,
-        text=True,
-        check=False,
+        ["git", "-C", str(ROOT), "describe", "--always", "--dirty"], capture_output=True, text=True, check=False
     )
     shutil.rmtree(KEPT, ignore_errors=True)
     KEPT.mkdir(parents=True)

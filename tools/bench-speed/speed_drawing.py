@@ -30,12 +30,7 @@ def draw(curves: Mapping[str, Mapping[str, Curve]], path: Path) -> None:
     mpl.rcParams.update({"svg.hashsalt": "speed", "font.size": 9.0, "svg.fonttype": "none"})
     any_plt: Any = plt
     figure, all_axes = any_plt.subplots(1, len(curves), figsize=(9.0, 2.8), sharey=True)
-    top = max(
-        cost.ns_per_hop
-        for panel in curves.values()
-        for curve in panel.values()
-        for cost in curve.values()
-    )
+    top = max(cost.ns_per_hop for panel in curves.values() for curve in panel.values() for cost in curve.values())
     for axes, (label, panel) in zip(all_axes, curves.items(), strict=True):
         for (name, curve), look in zip(panel.items(), ["o-", "s--"], strict=False):
             positions = sorted(curve)

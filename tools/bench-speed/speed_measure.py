@@ -89,23 +89,14 @@ def fixed_world(name: str, repetitions: int) -> list[Cost]:
 
     runs = [measure(name) for _ in range(repetitions)]
     return [
-        Cost(
-            run["cpu_s"],
-            run["wall_s"],
-            run["simulated_s"],
-            run["packet_hops"],
-            run["peak_rss_bytes"],
-        )
-        for run in runs
+        Cost(run["cpu_s"], run["wall_s"], run["simulated_s"], run["packet_hops"], run["peak_rss_bytes"]) for run in runs
     ]
 
 
 def sized_world(world: World, repetitions: int) -> Cost:
     """Measure a world given as a scenario so many times, and the more often the shorter it is."""
     costs: list[Cost] = []
-    while len(costs) < repetitions or (
-        len(costs) < MOST_RUNS and sum(cost.cpu_s for cost in costs) < ENOUGH_S
-    ):
+    while len(costs) < repetitions or (len(costs) < MOST_RUNS and sum(cost.cpu_s for cost in costs) < ENOUGH_S):
         costs.append(_one_run(world))
     return least(costs)
 
@@ -204,9 +195,7 @@ def counter() -> tuple[str, list[str]]:
         if done.returncode == 0 and parse_instructions(done.stderr) is not None:
             return "perf", command
     if shutil.which("valgrind") is not None:
-        return "valgrind", [
-            *("valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null")
-        ]
+        return "valgrind", [*("valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null")]
     return "skipped: neither perf (with a counter of instructions) nor valgrind is there", []
 
 
@@ -233,9 +222,7 @@ def _instructions(name: str, command: Sequence[str]) -> float:
     hops: list[int] = []
     for seconds in INSTRUCTION_DURATIONS_S:
         program = f"from sojourn import _engine; _engine.bench({name!r}, {seconds!r})"
-        done = subprocess.run(
-            [*command, sys.executable, "-c", program], capture_output=True, text=True, check=False
-        )
+        done = subprocess.run([*command, sys.executable, "-c", program], capture_output=True, text=True, check=False)
         counted = parse_instructions(done.stderr)
         if done.returncode != 0 or counted is None:
             raise MeasurementError(f"{command[0]} counted nothing for the world {name}")

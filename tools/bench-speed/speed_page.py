@@ -135,9 +135,7 @@ class Results:
         """Return what the picture shows."""
         return {
             "uploads over 1 Gb/s": {"": self.flows},
-            "rate in Mb/s, ten uploads": {
-                "": {rate / 1e6: cost for rate, cost in self.rates.items()}
-            },
+            "rate in Mb/s, ten uploads": {"": {rate / 1e6: cost for rate, cost in self.rates.items()}},
             "simulated minutes": {
                 "nothing written": {at / 60: cost for at, cost in self.durations.items()},
                 "usual tables": {at / 60: cost for at, cost in self.durations_written.items()},
@@ -159,20 +157,14 @@ def page(results: Results, repetitions: int) -> str:
         floor_text(results.floor),
         GROWTH.format(start=start),
         growth_table("uploads over 1 Gb/s, 10 s", {f"{n:g}": c for n, c in results.flows.items()}),
-        growth_table(
-            "rate, ten uploads",
-            {f"{rate_text(r)}, {RATES[r]:g} s": c for r, c in results.rates.items()},
-        ),
+        growth_table("rate, ten uploads", {f"{rate_text(r)}, {RATES[r]:g} s": c for r, c in results.rates.items()}),
         growth_table("in turn", {size: least(costs) for size, costs in results.crowded.items()}),
         crowded_text(results),
         growth_table(
             "duration, one upload over 5 Mb/s",
             {
                 **{f"{at / 60:g} min": c for at, c in results.durations.items()},
-                **{
-                    f"{at / 60:g} min, usual tables": c
-                    for at, c in results.durations_written.items()
-                },
+                **{f"{at / 60:g} min, usual tables": c for at, c in results.durations_written.items()},
             },
         ),
         QUIET,
@@ -186,8 +178,7 @@ def page(results: Results, repetitions: int) -> str:
 def fixed_table(results: Results) -> str:
     """Return one row for each fixed world."""
     lines = [
-        "| world | packet-hops | million/s | ns each | median | instructions each "
-        "| simulated/processor s | peak MiB |",
+        "| world | packet-hops | million/s | ns each | median | instructions each | simulated/processor s | peak MiB |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for name, costs in results.fixed.items():
@@ -209,10 +200,7 @@ def fixed_table(results: Results) -> str:
 
 def study_table(results: Results) -> str:
     """Return one row for each point of a study."""
-    lines = [
-        "| point | packet-hops | ns each | simulated/processor s | peak MiB |",
-        "|---|---|---|---|---|",
-    ]
+    lines = ["| point | packet-hops | ns each | simulated/processor s | peak MiB |", "|---|---|---|---|---|"]
     lines += [
         f"| `{name}` | {cost.packet_hops:,} | {cost.ns_per_hop:.0f} | {cost.speed:,.0f} "
         f"| {cost.peak_bytes / MEBIBYTE:.1f} |"
@@ -250,12 +238,7 @@ def floor_text(turns: Sequence[tuple[float, float]]) -> str:
     ratios = [ours / floor for ours, floor in turns]
     ours, floor = (statistics.median(side) for side in zip(*turns, strict=True))
     return FLOOR.format(
-        rounds=len(turns),
-        floor=floor,
-        ours=ours,
-        times=statistics.median(ratios),
-        low=min(ratios),
-        high=max(ratios),
+        rounds=len(turns), floor=floor, ours=ours, times=statistics.median(ratios), low=min(ratios), high=max(ratios)
     )
 
 
@@ -285,18 +268,14 @@ def crowded_text(results: Results) -> str:
     """Say how many times the dumbbell's packet-hop one of a crowded fast line costs."""
     many, one = results.crowded.values()
     ratios = [a.ns_per_hop / b.ns_per_hop for a, b in zip(many, one, strict=True)]
-    return CROWDED.format(
-        times=statistics.median(ratios), low=min(ratios), high=max(ratios), rounds=len(ratios)
-    )
+    return CROWDED.format(times=statistics.median(ratios), low=min(ratios), high=max(ratios), rounds=len(ratios))
 
 
 def jobs_table(results: Results) -> str:
     """Return wall times by number of jobs."""
     one = results.wall_by_jobs[1]
     lines = ["| jobs | wall s | times as fast |", "|---|---|---|"]
-    lines += [
-        f"| {jobs} | {wall:.2f} | {one / wall:.2f} |" for jobs, wall in results.wall_by_jobs.items()
-    ]
+    lines += [f"| {jobs} | {wall:.2f} | {one / wall:.2f} |" for jobs, wall in results.wall_by_jobs.items()]
     return "\n".join(lines) + "\n"
 
 

@@ -159,9 +159,5 @@ def of_study() -> dict[str, OfStudy]:
     from sojourn.study.library import load_study
     from sojourn.study.plan import RunOptions, make_plan, only_runs
 
-    plan = make_plan(
-        load_study("white2013"),
-        RunOptions(STUDY_WORLDS, seeds=1, duration=STUDY_DURATION),
-        only_runs,
-    )
+    plan = make_plan(load_study("white2013"), RunOptions(STUDY_WORLDS, seeds=1, duration=STUDY_DURATION), only_runs)
     return {item.point.name: OfStudy(item.scenario.canonical()) for item in plan.points}

@@ -14,9 +14,7 @@ use crate::constant_rate::{IntervalMode, StreamConfig, Streams};
 use crate::frames::{FULL_PACKET, VideoConfig};
 use crate::keys::{LONGEST_PAUSE, START, START_JITTER};
 use crate::scream::MediaRates;
-use crate::{
-    Application, ApplicationContext, ApplicationKind, Event, Interest, cloud_game, video_call,
-};
+use crate::{Application, ApplicationContext, ApplicationKind, Event, Interest, cloud_game, video_call};
 use sojourn_base::{BitRate, Bytes, Direction, Ecn, Instant, Span};
 use sojourn_keys::{Mismatch, origin, parameters, words};
 
@@ -130,16 +128,8 @@ impl AdaptiveVideoConfig {
     fn parts(&self) -> (Vec<Direction>, Vec<(&'static StreamConfig, Direction)>) {
         use Direction::{Downstream, Upstream};
         match self.session {
-            Session::Game => (
-                vec![Downstream],
-                vec![(&cloud_game::SOUND, Downstream), (&INPUT, Upstream)],
-            ),
-            Session::Call => (
-                Direction::BOTH.to_vec(),
-                Direction::BOTH
-                    .map(|way| (&video_call::SOUND, way))
-                    .to_vec(),
-            ),
+            Session::Game => (vec![Downstream], vec![(&cloud_game::SOUND, Downstream), (&INPUT, Upstream)]),
+            Session::Call => (Direction::BOTH.to_vec(), Direction::BOTH.map(|way| (&video_call::SOUND, way)).to_vec()),
             Session::Camera => (vec![Upstream], Vec::new()),
         }
     }
@@ -181,22 +171,13 @@ impl ApplicationKind for AdaptiveVideoConfig {
             problems.push((
                 "least_rate",
                 Mismatch::new(
-                    format!(
-                        "{} is above most_rate ({})",
-                        self.least_rate, self.most_rate
-                    ),
+                    format!("{} is above most_rate ({})", self.least_rate, self.most_rate),
                     format!("at most \"{}\", or a higher most_rate", self.most_rate),
                 ),
             ));
         }
         if self.resume <= self.pause && self.resume.is_some() {
-            problems.push((
-                "resume",
-                Mismatch::new(
-                    "it is not after pause",
-                    "a later time, or a pause before it",
-                ),
-            ));
+            problems.push(("resume", Mismatch::new("it is not after pause", "a later time, or a pause before it")));
         }
         problems
     }
@@ -233,10 +214,7 @@ impl AdaptiveVideo {
 
 impl Application for AdaptiveVideo {
     fn interest(&self) -> Interest {
-        Interest {
-            delivered: false,
-            acknowledged: false,
-        }
+        Interest { delivered: false, acknowledged: false }
     }
 
     fn start(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
@@ -246,8 +224,7 @@ impl Application for AdaptiveVideo {
         for (number, way) in (0..).zip(ways) {
             let delay = crate::jittered(self.config.start, self.config.start_jitter, context);
             context.arm(now.saturating_add(delay), CAPTURE + number);
-            self.pictures
-                .push(Stream::new(&self.config, way, is_scalable));
+            self.pictures.push(Stream::new(&self.config, way, is_scalable));
         }
         for (number, stream) in (0..).zip(&mut self.beside) {
             let delay = crate::jittered(self.config.start, self.config.start_jitter, context);
@@ -285,10 +262,7 @@ impl Application for AdaptiveVideo {
                 }
             }
             Event::Datagram(end, tag, ecn) => {
-                let number = self
-                    .pictures
-                    .iter()
-                    .position(|picture| picture.is_for(end, tag));
+                let number = self.pictures.iter().position(|picture| picture.is_for(end, tag));
                 let Some(number) = number else {
                     return;
                 };

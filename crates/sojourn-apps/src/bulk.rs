@@ -86,11 +86,7 @@ impl Bulk {
     fn begin(&mut self, now: Instant, lane: usize, context: &mut dyn ApplicationContext) {
         let bytes = self.draw_size(context);
         let state = &mut self.lanes[lane];
-        state.current.push_back(Current {
-            started_at: now,
-            bytes,
-            ends_at: None,
-        });
+        state.current.push_back(Current { started_at: now, bytes, ends_at: None });
         if let Some(cutoff) = self.config.cutoff {
             context.arm(now + cutoff, CUTOFF | token(lane));
         }
@@ -114,11 +110,7 @@ impl Bulk {
     fn draw_size(&self, context: &mut dyn ApplicationContext) -> u64 {
         match self.config.file {
             FileSize::Endless => u64::MAX,
-            FileSize::Of(size) => size
-                .sampler(Bytes(1), MOST)
-                .draw(Draw::Size, context)
-                .0
-                .max(1),
+            FileSize::Of(size) => size.sampler(Bytes(1), MOST).draw(Draw::Size, context).0.max(1),
         }
     }
 
@@ -127,11 +119,7 @@ impl Bulk {
         if !self.lanes[lane].established {
             return;
         }
-        let transfers = if self.config.reuse_connection {
-            self.lanes[lane].current.len()
-        } else {
-            1
-        };
+        let transfers = if self.config.reuse_connection { self.lanes[lane].current.len() } else { 1 };
         for at in 0..transfers {
             let state = &mut self.lanes[lane];
             if let Some(current) = state.current.get_mut(at)
@@ -168,10 +156,7 @@ impl Bulk {
         }
         state.handed += bytes;
         context.write(connection, sender, bytes);
-        if !self.config.reuse_connection
-            && state.handed == state.promised
-            && state.promised != u64::MAX
-        {
+        if !self.config.reuse_connection && state.handed == state.promised && state.promised != u64::MAX {
             context.close(connection, sender);
         }
     }
@@ -181,22 +166,12 @@ impl Bulk {
         let state = &self.lanes[lane];
         let oldest = state.current.front().and_then(|current| current.ends_at);
         if let (Some(connection), Some(total)) = (state.connection, oldest) {
-            let total = if state.handed < state.promised {
-                state.acknowledged.saturating_add(1)
-            } else {
-                total
-            };
+            let total = if state.handed < state.promised { state.acknowledged.saturating_add(1) } else { total };
             context.await_acknowledged(connection, self.sender(), total);
         }
     }
 
-    fn on_acknowledged(
-        &mut self,
-        now: Instant,
-        lane: usize,
-        total: u64,
-        context: &mut dyn ApplicationContext,
-    ) {
+    fn on_acknowledged(&mut self, now: Instant, lane: usize, total: u64, context: &mut dyn ApplicationContext) {
         self.lanes[lane].acknowledged = total;
         self.hand_over(lane, context);
         let is_complete = |current: &Current| current.ends_at.is_some_and(|end| end <= total);
@@ -228,8 +203,7 @@ impl Bulk {
 
     /// The time of a transfer may be over; timers of ended ones are history.
     fn on_cutoff(&mut self, now: Instant, lane: usize, context: &mut dyn ApplicationContext) {
-        let (Some(cutoff), Some(current)) = (self.config.cutoff, self.lanes[lane].current.front())
-        else {
+        let (Some(cutoff), Some(current)) = (self.config.cutoff, self.lanes[lane].current.front()) else {
             return;
         };
         if now < current.started_at + cutoff {
@@ -251,12 +225,7 @@ impl Bulk {
     }
 
     /// The connection is gone, whatever it was doing.
-    fn on_lost(
-        &mut self,
-        now: Instant,
-        connection: ConnectionId,
-        context: &mut dyn ApplicationContext,
-    ) {
+    fn on_lost(&mut self, now: Instant, connection: ConnectionId, context: &mut dyn ApplicationContext) {
         let Some(lane) = self.connections.remove(connection) else {
             return;
         };
@@ -290,12 +259,7 @@ impl Bulk {
         }
     }
 
-    fn end_transfer(
-        &mut self,
-        lane: usize,
-        ended_at: Option<Instant>,
-        context: &mut dyn ApplicationContext,
-    ) {
+    fn end_transfer(&mut self, lane: usize, ended_at: Option<Instant>, context: &mut dyn ApplicationContext) {
         let state = &mut self.lanes[lane];
         if let Some(current) = state.current.pop_front() {
             context.record(&Transfer {
@@ -315,8 +279,7 @@ impl Application for Bulk {
     fn interest(&self) -> Interest {
         Interest {
             delivered: false,
-            acknowledged: self.config.file != FileSize::Endless
-                || self.config.send_buffer.is_some(),
+            acknowledged: self.config.file != FileSize::Endless || self.config.send_buffer.is_some(),
         }
     }
 

@@ -45,11 +45,7 @@ parameters! {
 impl CaptureConfig {
     /// When a packet is sent, after the first round's beginning.
     fn sent_at(&self, at: Span) -> Span {
-        if self.speed.total_cmp(&1.0).is_eq() {
-            at
-        } else {
-            Span::from_secs_f64(at.as_secs_f64() / self.speed)
-        }
+        if self.speed.total_cmp(&1.0).is_eq() { at } else { Span::from_secs_f64(at.as_secs_f64() / self.speed) }
     }
 
     /// Length of a round: the list and one mean gap; at least 1 us, so that rounds end.
@@ -88,13 +84,7 @@ impl ApplicationKind for CaptureConfig {
     fn problems(&self, _duration: Span) -> Vec<(&'static str, Mismatch)> {
         if self.packets.packets().is_empty() {
             let what = "is missing";
-            return vec![(
-                "packets",
-                Mismatch::new(
-                    what,
-                    "for instance --set traffic.NAME.app.packets=@call.sjc",
-                ),
-            )];
+            return vec![("packets", Mismatch::new(what, "for instance --set traffic.NAME.app.packets=@call.sjc"))];
         }
         Vec::new()
     }
@@ -114,12 +104,7 @@ pub struct Capture {
 impl Capture {
     /// The packets of `config`, at rest until [`Application::start`].
     pub fn new(config: &CaptureConfig) -> Self {
-        Self {
-            round: config.round(),
-            config: config.clone(),
-            began: Instant::ZERO,
-            place: 0,
-        }
+        Self { round: config.round(), config: config.clone(), began: Instant::ZERO, place: 0 }
     }
 
     /// When the next packet is due, if there is one.
@@ -130,19 +115,13 @@ impl Capture {
             self.began = self.began.saturating_add(self.round);
         }
         let one = self.config.packets.packets().get(self.place)?;
-        Some(
-            self.began
-                .saturating_add(self.config.sent_at(one.packet.at)),
-        )
+        Some(self.began.saturating_add(self.config.sent_at(one.packet.at)))
     }
 }
 
 impl Application for Capture {
     fn interest(&self) -> Interest {
-        Interest {
-            delivered: false,
-            acknowledged: false,
-        }
+        Interest { delivered: false, acknowledged: false }
     }
 
     fn start(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
@@ -162,11 +141,7 @@ impl Application for Capture {
             }
             let ListedPacket { packet, back } = self.config.packets.packets()[self.place];
             self.place += 1;
-            let direction = if back {
-                self.config.direction.reversed()
-            } else {
-                self.config.direction
-            };
+            let direction = if back { self.config.direction.reversed() } else { self.config.direction };
             let (dscp, ecn) = match self.config.marking {
                 CaptureMarking::Keep => (packet.dscp, packet.ecn),
                 CaptureMarking::None => (0, Ecn::NotEct),
@@ -188,45 +163,26 @@ mod tests {
         let mut desk = Desk::new(1);
         desk.run(&mut Capture::new(config), until);
         let sent = desk.datagrams.iter();
-        sent.map(|(at, _, direction, length)| (at.as_ns(), *direction, *length))
-            .collect()
+        sent.map(|(at, _, direction, length)| (at.as_ns(), *direction, *length)).collect()
     }
 
     fn two() -> CaptureConfig {
-        CaptureConfig {
-            packets: PacketList::parse("0 200 45; < +4000 1200; +4000 60").unwrap(),
-            ..CaptureConfig::BASE
-        }
+        CaptureConfig { packets: PacketList::parse("0 200 45; < +4000 1200; +4000 60").unwrap(), ..CaptureConfig::BASE }
     }
 
     #[test]
     fn every_packet_leaves_at_its_own_time_and_both_ways() {
         use Direction::{Downstream, Upstream};
-        let late = CaptureConfig {
-            start: Span::from_us(1),
-            ..two()
-        };
-        let expected = [
-            (1_000, Upstream, 200),
-            (5_000, Downstream, 1200),
-            (9_000, Upstream, 60),
-        ];
+        let late = CaptureConfig { start: Span::from_us(1), ..two() };
+        let expected = [(1_000, Upstream, 200), (5_000, Downstream, 1200), (9_000, Upstream, 60)];
         assert_eq!(sent(&late, Instant::from_ms(1)), expected);
     }
 
     /// Twice as fast, times are halved; a round is the list and one mean gap: 8 us and 4 us, halved 6 us.
     #[test]
     fn speed_and_repetition_move_times_alone() {
-        let fast = CaptureConfig {
-            speed: 2.0,
-            repeat: true,
-            direction: Direction::Downstream,
-            ..two()
-        };
-        let times: Vec<u64> = sent(&fast, Instant::from_ns(11_000))
-            .into_iter()
-            .map(|(at, ..)| at)
-            .collect();
+        let fast = CaptureConfig { speed: 2.0, repeat: true, direction: Direction::Downstream, ..two() };
+        let times: Vec<u64> = sent(&fast, Instant::from_ns(11_000)).into_iter().map(|(at, ..)| at).collect();
         assert_eq!(times, [0, 2_000, 4_000, 6_000, 8_000, 10_000]);
     }
 }

@@ -48,10 +48,8 @@ pub(crate) const SOUND: StreamConfig = StreamConfig {
 };
 
 /// chosen: 100 B for the state of mouse, keys or sticks, every 8 ms.
-pub(crate) const INPUT: StreamConfig = StreamConfig {
-    packet: Distribution::Constant(Bytes(100)),
-    interval: Distribution::Constant(Span::from_ms(8)),
-};
+pub(crate) const INPUT: StreamConfig =
+    StreamConfig { packet: Distribution::Constant(Bytes(100)), interval: Distribution::Constant(Span::from_ms(8)) };
 
 impl ApplicationKind for CloudGameConfig {
     fn build(&self) -> Box<dyn Application> {
@@ -93,8 +91,7 @@ pub struct CloudGame {
 impl CloudGame {
     /// A session at rest.
     pub fn new(config: &CloudGameConfig) -> Self {
-        let streams =
-            |stream, direction| Streams::new(stream, direction, IntervalMode::JitterGrid, 1);
+        let streams = |stream, direction| Streams::new(stream, direction, IntervalMode::JitterGrid, 1);
         Self {
             config: *config,
             video: Video::new(config.video, Direction::Downstream, 0),
@@ -106,10 +103,7 @@ impl CloudGame {
 
 impl Application for CloudGame {
     fn interest(&self) -> Interest {
-        Interest {
-            delivered: false,
-            acknowledged: false,
-        }
+        Interest { delivered: false, acknowledged: false }
     }
 
     fn start(&mut self, now: Instant, context: &mut dyn ApplicationContext) {

@@ -13,9 +13,7 @@ pub(crate) struct Connections<T> {
 
 impl<T> Default for Connections<T> {
     fn default() -> Self {
-        Self {
-            entries: Vec::new(),
-        }
+        Self { entries: Vec::new() }
     }
 }
 
@@ -63,8 +61,7 @@ impl<T> Connections<T> {
         if self.entries.last().is_none_or(|(id, _)| *id < connection) {
             return Err(self.entries.len());
         }
-        self.entries
-            .binary_search_by_key(&connection, |(id, _)| *id)
+        self.entries.binary_search_by_key(&connection, |(id, _)| *id)
     }
 }
 
@@ -78,10 +75,7 @@ mod tests {
         for id in [7, 3, 12, 5] {
             open.insert(ConnectionId(id), id * 10);
         }
-        assert_eq!(
-            open.values().copied().collect::<Vec<_>>(),
-            [30, 50, 70, 120]
-        );
+        assert_eq!(open.values().copied().collect::<Vec<_>>(), [30, 50, 70, 120]);
         assert_eq!(open.remove(ConnectionId(5)), Some(50));
         assert_eq!(open.get_mut(ConnectionId(5)), None);
         assert_eq!(open.get_mut(ConnectionId(12)), Some(&mut 120));

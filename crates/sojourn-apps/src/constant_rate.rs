@@ -17,10 +17,7 @@ pub use streams::{INTERVALS, IntervalMode, PACKETS, StreamConfig};
 use playout::Listener;
 
 use crate::keys::{DIRECTION, LONGEST_PAUSE, START, START_JITTER};
-use crate::{
-    Application, ApplicationConfig, ApplicationContext, ApplicationKind, Distribution, Event,
-    Interest,
-};
+use crate::{Application, ApplicationConfig, ApplicationContext, ApplicationKind, Distribution, Event, Interest};
 use sojourn_base::{Bytes, Direction, Instant, Span};
 use sojourn_keys::{Key, Kind, Mismatch, Parameter, Visitor, key, origin, parameters, words};
 
@@ -35,11 +32,8 @@ pub(crate) const fn interval(from: &'static str) -> Key {
 }
 
 /// What a drawn interval says about the times of packets.
-pub(crate) const INTERVAL_MODE: Key = key(
-    "interval_mode",
-    "what a drawn interval says about the times of packets",
-    "docsis-ns3: a grid",
-);
+pub(crate) const INTERVAL_MODE: Key =
+    key("interval_mode", "what a drawn interval says about the times of packets", "docsis-ns3: a grid");
 
 parameters! {
     /// Parameters of [`ConstantRate`]; start from a named profile and change what differs.
@@ -98,14 +92,10 @@ words! {
 
 /// No lesson stops a stream or plays one adaptively, and the engine of browsers is small.
 fn stop(stop: &mut Option<Span>, visitor: &mut dyn Visitor) {
-    const STOP: Key = key(
-        "stop",
-        "when it stops; what has been sent still arrives",
-        "chosen: with the run",
-    )
-    .or("never")
-    .least("1 ms")
-    .most(LONGEST_PAUSE);
+    const STOP: Key = key("stop", "when it stops; what has been sent still arrives", "chosen: with the run")
+        .or("never")
+        .least("1 ms")
+        .most(LONGEST_PAUSE);
     let is_said = stop.is_some() || visitor.has(STOP.name) || visitor.is_exhaustive();
     if cfg!(not(target_family = "wasm")) && is_said {
         stop.show(STOP, visitor);
@@ -113,13 +103,9 @@ fn stop(stop: &mut Option<Span>, visitor: &mut dyn Visitor) {
 }
 
 fn playout(playout: &mut Playout, visitor: &mut dyn Visitor) {
-    const PLAYOUT: Key = key(
-        "playout",
-        "how the listener of a call plays it",
-        "White 2012 §3.2.2: fixed; White 2013 §4.3 names others",
-    );
-    let is_said =
-        *playout != Playout::Fixed || visitor.has(PLAYOUT.name) || visitor.is_exhaustive();
+    const PLAYOUT: Key =
+        key("playout", "how the listener of a call plays it", "White 2012 §3.2.2: fixed; White 2013 §4.3 names others");
+    let is_said = *playout != Playout::Fixed || visitor.has(PLAYOUT.name) || visitor.is_exhaustive();
     if cfg!(not(target_family = "wasm")) && is_said {
         playout.show(PLAYOUT, visitor);
     }
@@ -127,17 +113,11 @@ fn playout(playout: &mut Playout, visitor: &mut dyn Visitor) {
 
 impl ConstantRateConfig {
     /// One direction of a game, which White 2013 3.6 reads from the packets of the call.
-    pub const GAME: Self = Self {
-        is_call: false,
-        ..Self::VOICE
-    };
+    pub const GAME: Self = Self { is_call: false, ..Self::VOICE };
 
     /// Length and interval of the packets.
     pub const fn stream(&self) -> StreamConfig {
-        StreamConfig {
-            packet: self.packet,
-            interval: self.interval,
-        }
+        StreamConfig { packet: self.packet, interval: self.interval }
     }
 }
 
@@ -182,10 +162,7 @@ impl ApplicationKind for ConstantRateConfig {
         // The packets of so many calls, 50 a second each, have numbers for two months.
         if self.playout == Playout::Adaptive && self.lanes > 16 {
             let message = format!("{} calls are too many to be played adaptively", self.lanes);
-            problems.push((
-                "lanes",
-                Mismatch::new(message, "at most 16, and another entry"),
-            ));
+            problems.push(("lanes", Mismatch::new(message, "at most 16, and another entry")));
         }
         problems
     }
@@ -232,25 +209,13 @@ impl ConstantRate {
     /// # Panics
     /// If the interval is zero.
     pub fn new(config: &ConstantRateConfig) -> Self {
-        assert!(
-            config.interval != Distribution::Constant(Span::ZERO),
-            "an interval of zero never ends sending"
-        );
-        let streams = Streams::new(
-            &config.stream(),
-            config.direction,
-            config.interval_mode,
-            config.lanes,
-        );
+        assert!(config.interval != Distribution::Constant(Span::ZERO), "an interval of zero never ends sending");
+        let streams = Streams::new(&config.stream(), config.direction, config.interval_mode, config.lanes);
         let listeners = match config.playout {
             Playout::Fixed => 0,
             Playout::Adaptive => config.lanes,
         };
-        Self {
-            config: *config,
-            streams,
-            listeners: vec![Listener::default(); listeners as usize],
-        }
+        Self { config: *config, streams, listeners: vec![Listener::default(); listeners as usize] }
     }
 
     /// The listener of a call, if its playout adapts.
@@ -262,10 +227,7 @@ impl ConstantRate {
 
 impl Application for ConstantRate {
     fn interest(&self) -> Interest {
-        Interest {
-            delivered: false,
-            acknowledged: false,
-        }
+        Interest { delivered: false, acknowledged: false }
     }
 
     fn start(&mut self, now: Instant, context: &mut dyn ApplicationContext) {

@@ -2,8 +2,8 @@
 //! keeps everything the application did.
 
 use crate::{
-    Application, ApplicationContext, Chunk, ConnectionId, DownloadSession, Draw, End, Event, Frame,
-    LiveSecond, LiveSession, Object, Page, Report, StreamingSession, Transfer,
+    Application, ApplicationContext, Chunk, ConnectionId, DownloadSession, Draw, End, Event, Frame, LiveSecond,
+    LiveSession, Object, Page, Report, StreamingSession, Transfer,
 };
 use sojourn_base::{BitRate, Bytes, Direction, Ecn, Instant, RandomStream, Seed, Span};
 use std::collections::BTreeMap;
@@ -80,12 +80,7 @@ pub(crate) struct NarrowLine {
 
 impl NarrowLine {
     pub(crate) const fn new(direction: Direction, rate: BitRate, mark_above: Span) -> Self {
-        Self {
-            direction,
-            rate,
-            mark_above,
-            free_at: Instant::ZERO,
-        }
+        Self { direction, rate, mark_above, free_at: Instant::ZERO }
     }
 
     fn send(&mut self, now: Instant, bytes: u64) -> Instant {
@@ -107,13 +102,7 @@ pub(crate) struct TokenBucket {
 impl TokenBucket {
     pub(crate) fn new(sustained: BitRate, peak: BitRate, depth: Bytes) -> Self {
         let depth = depth.0 as f64;
-        Self {
-            sustained,
-            peak,
-            depth,
-            tokens: depth,
-            free_at: Instant::ZERO,
-        }
+        Self { sustained, peak, depth, tokens: depth, free_at: Instant::ZERO }
     }
 
     /// When a packet of `bytes` that waits since `now` is out.
@@ -229,16 +218,9 @@ impl ApplicationContext for Desk {
             self.later(self.now + Span::from_s(75), Event::ConnectFailed(id));
         } else {
             self.later(self.now + round_trip, Event::Connected(id, End::Client));
-            self.later(
-                self.now + round_trip * 3 / 2,
-                Event::Connected(id, End::Server),
-            );
+            self.later(self.now + round_trip * 3 / 2, Event::Connected(id, End::Server));
         }
-        self.connections.push(Connection {
-            server,
-            failed,
-            ..Connection::default()
-        });
+        self.connections.push(Connection { server, failed, ..Connection::default() });
         id
     }
 
@@ -253,14 +235,8 @@ impl ApplicationContext for Desk {
     fn write(&mut self, connection: ConnectionId, end: End, bytes: u64) {
         let index = connection.0 as usize;
         let (side, peer) = sides(end);
-        assert!(
-            !self.connections[index].gone,
-            "written to a connection that is gone"
-        );
-        assert!(
-            !self.connections[index].closed[side],
-            "written after closing"
-        );
+        assert!(!self.connections[index].gone, "written to a connection that is gone");
+        assert!(!self.connections[index].closed[side], "written after closing");
         let half = self.round_trip(self.connections[index].server) / 2;
         // A server that does not know yet that the connection failed writes in vain.
         if bytes == u64::MAX || self.connections[index].failed {
@@ -272,16 +248,10 @@ impl ApplicationContext for Desk {
             self.later(self.now + half, Event::Closed(connection));
             return;
         }
-        let pieces = if self.shaper.is_some() {
-            bytes.div_ceil(1500)
-        } else {
-            self.pieces.clamp(1, bytes)
-        };
+        let pieces = if self.shaper.is_some() { bytes.div_ceil(1500) } else { self.pieces.clamp(1, bytes) };
         let before = self.connections[index].written[side];
         for piece in 1..=pieces {
-            let total = before
-                + u64::try_from(u128::from(bytes) * u128::from(piece) / u128::from(pieces))
-                    .unwrap();
+            let total = before + u64::try_from(u128::from(bytes) * u128::from(piece) / u128::from(pieces)).unwrap();
             let departure = match (&mut self.shaper, end) {
                 (Some(shaper), End::Client) => shaper.send(self.now, 1500),
                 _ => self.now + self.pause * (piece - 1),

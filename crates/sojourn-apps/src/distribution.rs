@@ -35,11 +35,7 @@ impl Measured for Bytes {
         self.0 as f64
     }
 
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "clamped by `as`"
-    )]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped by `as`")]
     fn of_number(number: f64) -> Self {
         Self((number + 0.5) as u64)
     }
@@ -154,38 +150,17 @@ impl<Q: Default> Default for Distribution<Q> {
 impl<Q: Copy> Distribution<Q> {
     /// Draws of `law` without bounds.
     pub const fn of(law: Law<Q>) -> Self {
-        Self::Random(
-            law,
-            Bounds {
-                least: None,
-                most: None,
-                outside: Outside::Redraw,
-            },
-        )
+        Self::Random(law, Bounds { least: None, most: None, outside: Outside::Redraw })
     }
 
     /// Draws of `law`; those outside `least` and `most` are discarded.
     pub const fn between(law: Law<Q>, least: Q, most: Q) -> Self {
-        Self::Random(
-            law,
-            Bounds {
-                least: Some(least),
-                most: Some(most),
-                outside: Outside::Redraw,
-            },
-        )
+        Self::Random(law, Bounds { least: Some(least), most: Some(most), outside: Outside::Redraw })
     }
 
     /// Draws of `law`; those below `least` become `least`.
     pub const fn at_least(law: Law<Q>, least: Q) -> Self {
-        Self::Random(
-            law,
-            Bounds {
-                least: Some(least),
-                most: None,
-                outside: Outside::Clamp,
-            },
-        )
+        Self::Random(law, Bounds { least: Some(least), most: None, outside: Outside::Clamp })
     }
 }
 
@@ -214,8 +189,7 @@ impl<Q: Measured> Distribution<Q> {
         match *self {
             Self::Constant(value) => value,
             Self::Random(law, bounds) => {
-                let inverse: Inverse<Q> =
-                    Inverse::new(law, bounds, f64::NEG_INFINITY, f64::INFINITY);
+                let inverse: Inverse<Q> = Inverse::new(law, bounds, f64::NEG_INFINITY, f64::INFINITY);
                 Q::of_number(inverse.at(unit))
             }
         }
@@ -284,37 +258,20 @@ impl<Q: Measured> Inverse<Q> {
         let low = bounds.least.map_or(f64::NEG_INFINITY, Q::number);
         let high = bounds.most.map_or(f64::INFINITY, Q::number);
         let curve = match law {
-            Law::Uniform => Curve::Uniform {
-                least: low.max(least),
-                most: high.min(most),
-            },
-            Law::Exponential { mean } => Curve::Exponential {
-                mean: mean.number(),
-            },
-            Law::Normal { mean, sd } => Curve::Normal {
-                mean: mean.number(),
-                sd: sd.number(),
-            },
+            Law::Uniform => Curve::Uniform { least: low.max(least), most: high.min(most) },
+            Law::Exponential { mean } => Curve::Exponential { mean: mean.number() },
+            Law::Normal { mean, sd } => Curve::Normal { mean: mean.number(), sd: sd.number() },
             Law::LogNormal { mean, sd } => {
                 let ratio = sd.number() / mean.number();
                 let variance = math::ln_1p(ratio * ratio);
-                Curve::LogNormal {
-                    mu: math::ln(mean.number()) - variance / 2.0,
-                    sigma: math::sqrt(variance),
-                }
+                Curve::LogNormal { mu: math::ln(mean.number()) - variance / 2.0, sigma: math::sqrt(variance) }
             }
             Law::LogNormalOf { mu, sigma } => Curve::LogNormal { mu, sigma },
             Law::Pareto { mean, cv } => {
                 let shape = 1.0 + math::sqrt(1.0 + 1.0 / (cv * cv));
-                Curve::Pareto {
-                    scale: mean.number() * (shape - 1.0) / shape,
-                    shape,
-                }
+                Curve::Pareto { scale: mean.number() * (shape - 1.0) / shape, shape }
             }
-            Law::ParetoOf { scale, shape } => Curve::Pareto {
-                scale: scale.number(),
-                shape,
-            },
+            Law::ParetoOf { scale, shape } => Curve::Pareto { scale: scale.number(), shape },
         };
         let is_cut = bounds.least.is_some() || bounds.most.is_some();
         let redraws = is_cut && bounds.outside == Outside::Redraw && law != Law::Uniform;

@@ -68,11 +68,7 @@ impl VideoConfig {
         /// chosen: a frame is no larger than a picture of eight million pixels that is not compressed.
         const LARGEST: Bytes = Bytes(24_000_000);
         let mean = self.mean_frame();
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a part of a frame"
-        )]
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a part of a frame")]
         let sd = Bytes((mean.0 as f64 * self.frame_cv) as u64);
         let frame = if sd == Bytes::ZERO {
             Distribution::Constant(mean)
@@ -105,12 +101,7 @@ pub(crate) struct OpenFrames {
 impl OpenFrames {
     /// None yet, of a stream that goes this way.
     pub(crate) const fn new(direction: Direction, deadline: Span) -> Self {
-        Self {
-            direction,
-            deadline,
-            open: VecDeque::new(),
-            first: 0,
-        }
+        Self { direction, deadline, open: VecDeque::new(), first: 0 }
     }
 
     /// Number of the next frame.
@@ -125,24 +116,12 @@ impl OpenFrames {
 
     /// A frame of so many bytes leaves in so many packets.
     pub(crate) fn add(&mut self, captured_at: Instant, bytes: u64, packets: u64) {
-        self.open.push_back(Open {
-            captured_at,
-            bytes,
-            missing: u32::try_from(packets).unwrap_or(u32::MAX),
-        });
+        self.open.push_back(Open { captured_at, bytes, missing: u32::try_from(packets).unwrap_or(u32::MAX) });
     }
 
     /// A packet of frame `number` has arrived.
-    pub(crate) fn on_packet(
-        &mut self,
-        now: Instant,
-        number: u32,
-        context: &mut dyn ApplicationContext,
-    ) {
-        let Some(frame) = number
-            .checked_sub(self.first)
-            .and_then(|place| self.open.get_mut(place as usize))
-        else {
+    pub(crate) fn on_packet(&mut self, now: Instant, number: u32, context: &mut dyn ApplicationContext) {
+        let Some(frame) = number.checked_sub(self.first).and_then(|place| self.open.get_mut(place as usize)) else {
             return; // it was given up
         };
         frame.missing -= 1;
@@ -178,13 +157,7 @@ impl OpenFrames {
         }
     }
 
-    fn record(
-        &self,
-        number: u32,
-        frame: &Open,
-        complete_at: Option<Instant>,
-        context: &mut dyn ApplicationContext,
-    ) {
+    fn record(&self, number: u32, frame: &Open, complete_at: Option<Instant>, context: &mut dyn ApplicationContext) {
         context.record(&Frame {
             direction: self.direction,
             index: number,
@@ -229,20 +202,12 @@ impl Video {
 
     /// A frame is captured: when the next one is; and when its first packet leaves, unless packets of another frame
     /// leave already.
-    pub(crate) fn capture(
-        &mut self,
-        now: Instant,
-        context: &mut dyn ApplicationContext,
-    ) -> (Instant, Option<Instant>) {
+    pub(crate) fn capture(&mut self, now: Instant, context: &mut dyn ApplicationContext) -> (Instant, Option<Instant>) {
         self.frames.give_up(now, context);
         let number = self.frames.next();
         let mut bytes = self.sizes.draw(Draw::Size, context).0;
         if number == 0 {
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "a few frames"
-            )]
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few frames")]
             let key_frame = (bytes as f64 * self.config.key_frame) as u64;
             bytes = key_frame.max(1);
         }
@@ -254,11 +219,7 @@ impl Video {
     }
 
     /// Sends the next packet; when the one after it leaves, if a frame is leaving.
-    pub(crate) fn send(
-        &mut self,
-        now: Instant,
-        context: &mut dyn ApplicationContext,
-    ) -> Option<Instant> {
+    pub(crate) fn send(&mut self, now: Instant, context: &mut dyn ApplicationContext) -> Option<Instant> {
         let most = self.config.payload();
         let leaving = self.leaving.front_mut()?;
         let payload = leaving.bytes.min(most);
@@ -275,12 +236,7 @@ impl Video {
     }
 
     /// A packet of frame `number` has arrived.
-    pub(crate) fn on_packet(
-        &mut self,
-        now: Instant,
-        number: u32,
-        context: &mut dyn ApplicationContext,
-    ) {
+    pub(crate) fn on_packet(&mut self, now: Instant, number: u32, context: &mut dyn ApplicationContext) {
         self.frames.on_packet(now, number, context);
     }
 

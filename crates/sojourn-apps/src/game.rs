@@ -51,30 +51,18 @@ parameters! {
 const TICK: Span = Span::from_ms(33);
 
 const fn normal_bytes(mean: u64, sd: u64) -> Law<Bytes> {
-    Law::Normal {
-        mean: Bytes(mean),
-        sd: Bytes(sd),
-    }
+    Law::Normal { mean: Bytes(mean), sd: Bytes(sd) }
 }
 
 const fn ticking(sd_ms: u64) -> Distribution<Span> {
-    Distribution::of(Law::Normal {
-        mean: TICK,
-        sd: Span::from_ms(sd_ms),
-    })
+    Distribution::of(Law::Normal { mean: TICK, sd: Span::from_ms(sd_ms) })
 }
 
 impl GameConfig {
     /// What the player sends, and what the server sends.
     fn streams(&self) -> (StreamConfig, StreamConfig) {
-        let up = StreamConfig {
-            packet: self.up_packet,
-            interval: self.up_interval,
-        };
-        let down = StreamConfig {
-            packet: self.down_packet,
-            interval: self.down_interval,
-        };
+        let up = StreamConfig { packet: self.up_packet, interval: self.up_interval };
+        let down = StreamConfig { packet: self.down_packet, interval: self.down_interval };
         (up, down)
     }
 }
@@ -91,11 +79,7 @@ impl ApplicationKind for GameConfig {
     fn datagrams(&self) -> Option<(&'static str, Bytes)> {
         let (up, down) = self.streams();
         let (up, down) = (up.longest(), down.longest());
-        Some(if up > down {
-            ("up_packet", up)
-        } else {
-            ("down_packet", down)
-        })
+        Some(if up > down { ("up_packet", up) } else { ("down_packet", down) })
     }
 
     fn flows(&self) -> u64 {
@@ -124,8 +108,7 @@ pub struct Game {
 impl Game {
     /// The sessions of `config`, at rest until [`Application::start`].
     pub fn new(config: &GameConfig) -> Self {
-        let streams =
-            |stream, direction| Streams::new(stream, direction, config.interval_mode, config.lanes);
+        let streams = |stream, direction| Streams::new(stream, direction, config.interval_mode, config.lanes);
         let (up, down) = config.streams();
         Self {
             lanes: config.lanes,
@@ -138,21 +121,14 @@ impl Game {
 
     /// The streams that a timer's token belongs to, and the session.
     fn of_token(&mut self, token: u32) -> (&mut Streams, usize) {
-        let streams = if token.is_multiple_of(2) {
-            &mut self.up
-        } else {
-            &mut self.down
-        };
+        let streams = if token.is_multiple_of(2) { &mut self.up } else { &mut self.down };
         (streams, (token / 2) as usize)
     }
 }
 
 impl Application for Game {
     fn interest(&self) -> Interest {
-        Interest {
-            delivered: false,
-            acknowledged: false,
-        }
+        Interest { delivered: false, acknowledged: false }
     }
 
     fn start(&mut self, now: Instant, context: &mut dyn ApplicationContext) {

@@ -74,22 +74,12 @@ pub(crate) const LADDER: Key = key("ladder", "rates of the levels of quality, ri
     .unit("Mb/s");
 
 /// How many players there are, all with server 0.
-pub(crate) const SESSIONS: Key = key(
-    "sessions",
-    "number of players, each with a connection of its own",
-    "",
-)
-.least("1")
-.most("10000");
+pub(crate) const SESSIONS: Key =
+    key("sessions", "number of players, each with a connection of its own", "").least("1").most("10000");
 
 /// How players join.
-pub(crate) const STAGGER: Key = key(
-    "stagger",
-    "each session begins so long after the one before it",
-    "",
-)
-.most(LONGEST_PAUSE)
-.unit("s");
+pub(crate) const STAGGER: Key =
+    key("stagger", "each session begins so long after the one before it", "").most(LONGEST_PAUSE).unit("s");
 
 impl ApplicationKind for HasConfig {
     fn build(&self) -> Box<dyn Application> {
@@ -146,10 +136,7 @@ impl HasConfig {
             found.push((
                 "resume",
                 Mismatch::new(
-                    format!(
-                        "{} is more than the whole chunks that fit the buffer ({most})",
-                        self.resume
-                    ),
+                    format!("{} is more than the whole chunks that fit the buffer ({most})", self.resume),
                     format!("at most \"{most}\", or a larger buffer"),
                 ),
             ));
@@ -177,10 +164,7 @@ pub(crate) type Problem = (&'static str, Mismatch);
 pub(crate) fn not_rising(ladder: &[BitRate]) -> Option<Problem> {
     let mut steps = ladder.iter().zip(ladder.iter().skip(1));
     let (lower, upper) = steps.find(|(lower, upper)| lower >= upper)?;
-    let mismatch = Mismatch::new(
-        format!("{upper} comes after {lower}"),
-        "rates that rise from level to level",
-    );
+    let mismatch = Mismatch::new(format!("{upper} comes after {lower}"), "rates that rise from level to level");
     Some(("ladder", mismatch))
 }
 

@@ -12,8 +12,7 @@ mod client;
 pub use client::HasLl;
 
 use crate::has::{
-    Content, LADDER, Problem, RateRule, SESSIONS, STAGGER, ThroughputBufferConfig,
-    not_of_all_levels, not_rising,
+    Content, LADDER, Problem, RateRule, SESSIONS, STAGGER, ThroughputBufferConfig, not_of_all_levels, not_rising,
 };
 use crate::keys::{LONGEST_PAUSE, REQUEST, START, START_JITTER};
 use crate::{Application, ApplicationKind};
@@ -126,14 +125,8 @@ impl HasLlConfig {
             found.push((
                 "part",
                 Mismatch::new(
-                    format!(
-                        "{} does not divide a segment of {}",
-                        self.part, self.segment
-                    ),
-                    format!(
-                        "\"{}\", a tenth of the segment, for instance",
-                        self.segment / 10
-                    ),
+                    format!("{} does not divide a segment of {}", self.part, self.segment),
+                    format!("\"{}\", a tenth of the segment, for instance", self.segment / 10),
                 ),
             ));
         }
@@ -150,10 +143,7 @@ impl HasLlConfig {
             found.push((
                 "tolerance",
                 Mismatch::new(
-                    format!(
-                        "{} is less than a part ({}), the normal swing of the buffer",
-                        self.tolerance, self.part
-                    ),
+                    format!("{} is less than a part ({}), the normal swing of the buffer", self.tolerance, self.part),
                     format!("at least \"{}\"", self.part),
                 ),
             ));

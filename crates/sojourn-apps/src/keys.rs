@@ -12,29 +12,15 @@ pub const MOST_FLOWS: &str = "1000000";
 pub const LONGEST_PAUSE: &str = "5000 h";
 
 /// The way that the data go.
-pub const DIRECTION: Key = key(
-    "direction",
-    "which way the data go",
-    "White 2012 §3.2: uploads",
-);
+pub const DIRECTION: Key = key("direction", "which way the data go", "White 2012 §3.2: uploads");
 
 /// Size of a request for a piece of a page or a video, in application bytes.
-pub const REQUEST: Key = key(
-    "request",
-    "size of a request",
-    "chosen: the headers of an HTTP request",
-)
-.least("1 B")
-.most("1 MB");
+pub const REQUEST: Key =
+    key("request", "size of a request", "chosen: the headers of an HTTP request").least("1 B").most("1 MB");
 
 /// When an application starts.
-pub const START: Key = key(
-    "start",
-    "when it starts",
-    "White 2012: with the run; pages at 1 s (§4.3.2)",
-)
-.most(LONGEST_PAUSE)
-.unit("s");
+pub const START: Key =
+    key("start", "when it starts", "White 2012: with the run; pages at 1 s (§4.3.2)").most(LONGEST_PAUSE).unit("s");
 
 /// What spreads the parts of an application.
 pub const START_JITTER: Key = key(

@@ -65,16 +65,14 @@ pub use probe::{Probe, ProbeConfig, ProbeOver};
 pub use video_call::{VideoCall, VideoCallConfig};
 #[cfg(not(target_family = "wasm"))]
 pub use web::Protocol;
-pub use web::{
-    Closing, EqualPage, GeneratedPage, ListedPage, NameLookup, PageModel, Web, WebConfig,
-};
+pub use web::{Closing, EqualPage, GeneratedPage, ListedPage, NameLookup, PageModel, Web, WebConfig};
 
 pub use web_3gpp::{CountMode, Web3gpp, Web3gppConfig};
 pub use web_akhtar::{WebAkhtar, WebAkhtarConfig};
 
 pub use sojourn_base::report::{
-    Chunk, DownloadSession, Frame, LiveSecond, LiveSession, Object, Page, PlayedCall, Report,
-    StreamingSession, Transfer,
+    Chunk, DownloadSession, Frame, LiveSecond, LiveSession, Object, Page, PlayedCall, Report, StreamingSession,
+    Transfer,
 };
 
 use core::any::Any;
@@ -178,13 +176,7 @@ pub trait ApplicationContext {
     }
     /// Like [`ApplicationContext::send_datagram`], with a DSCP and an ECN field of its own instead of those of the traffic
     /// entry. A context that does not provide it marks as the entry says.
-    fn send_marked_datagram(
-        &mut self,
-        server: usize,
-        direction: Direction,
-        length: u32,
-        (dscp, ecn): (u8, Ecn),
-    ) {
+    fn send_marked_datagram(&mut self, server: usize, direction: Direction, length: u32, (dscp, ecn): (u8, Ecn)) {
         let _ = (dscp, ecn);
         self.send_datagram(server, direction, length);
     }
@@ -224,10 +216,7 @@ pub struct Interest {
 
 impl Interest {
     /// All events.
-    pub const EVERYTHING: Self = Self {
-        delivered: true,
-        acknowledged: true,
-    };
+    pub const EVERYTHING: Self = Self { delivered: true, acknowledged: true };
 }
 
 /// An application.

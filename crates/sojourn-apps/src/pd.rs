@@ -12,8 +12,8 @@
 use crate::connections::Connections;
 use crate::keys::{LONGEST_PAUSE, REQUEST, START, START_JITTER};
 use crate::{
-    Application, ApplicationContext, ApplicationKind, ConnectionId, Distribution, DownloadSession,
-    Draw, End, Event, Interest, Law, Sampler, Transfer,
+    Application, ApplicationContext, ApplicationKind, ConnectionId, Distribution, DownloadSession, Draw, End, Event,
+    Interest, Law, Sampler, Transfer,
 };
 use sojourn_base::{BitRate, Bytes, Direction, Instant, RandomStream, Seed, Span};
 use sojourn_keys::{Mismatch, choices, origin, parameters};
@@ -168,12 +168,7 @@ impl Download {
     }
 
     /// The server writes this many bytes, or all that are left.
-    fn write(
-        &mut self,
-        connection: ConnectionId,
-        bytes: u64,
-        context: &mut dyn ApplicationContext,
-    ) {
+    fn write(&mut self, connection: ConnectionId, bytes: u64, context: &mut dyn ApplicationContext) {
         let bytes = bytes.min(self.unwritten);
         self.unwritten -= bytes;
         context.write(connection, End::Server, bytes);
@@ -226,16 +221,7 @@ impl Pd {
             underrun_at: None,
         };
         state.next += 1;
-        self.fetch(
-            Download {
-                session,
-                before: 0,
-                received: 0,
-                is_answered: false,
-                unwritten: bytes,
-            },
-            context,
-        );
+        self.fetch(Download { session, before: 0, received: 0, is_answered: false, unwritten: bytes }, context);
         let next = now.saturating_add(self.gap(source));
         if next < self.ends_at {
             context.arm(next, number(source));
@@ -248,13 +234,7 @@ impl Pd {
     }
 
     /// The server has more of a request.
-    fn on_request(
-        &mut self,
-        now: Instant,
-        connection: ConnectionId,
-        total: u64,
-        context: &mut dyn ApplicationContext,
-    ) {
+    fn on_request(&mut self, now: Instant, connection: ConnectionId, total: u64, context: &mut dyn ApplicationContext) {
         let request = self.config.request.0;
         if let Some(download) = self.downloads.get_mut(connection)
             && !download.is_answered
@@ -298,13 +278,7 @@ impl Pd {
     }
 
     /// A player has more of its video.
-    fn on_media(
-        &mut self,
-        now: Instant,
-        connection: ConnectionId,
-        total: u64,
-        context: &mut dyn ApplicationContext,
-    ) {
+    fn on_media(&mut self, now: Instant, connection: ConnectionId, total: u64, context: &mut dyn ApplicationContext) {
         let Some(download) = self.downloads.get_mut(connection) else {
             return;
         };
@@ -313,13 +287,7 @@ impl Pd {
         if download.received >= session.bytes {
             self.downloads.remove(connection);
             context.close(connection, End::Client);
-            Self::record(
-                DownloadSession {
-                    ended_at: Some(now),
-                    ..session
-                },
-                context,
-            );
+            Self::record(DownloadSession { ended_at: Some(now), ..session }, context);
         } else if session.underrun_at.is_some() {
             // What is known now does not change before the end.
             let rest = session.bytes - download.before;
@@ -350,10 +318,7 @@ fn one<Q: crate::Measured>(sampler: &Sampler<Q>, stream: &mut RandomStream) -> Q
 impl Application for Pd {
     /// Playback is judged by what has been delivered.
     fn interest(&self) -> Interest {
-        Interest {
-            delivered: true,
-            acknowledged: false,
-        }
+        Interest { delivered: true, acknowledged: false }
     }
 
     fn start(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
@@ -365,13 +330,8 @@ impl Application for Pd {
         }
         let library = Seed(self.config.library);
         for source in 0..self.config.sources {
-            let stream =
-                |what: &str| library.stream(&format!("schedule/{schedule}/{source}/{what}"));
-            self.sources.push(Source {
-                sizes: stream("size"),
-                gaps: stream("gap"),
-                next: 0,
-            });
+            let stream = |what: &str| library.stream(&format!("schedule/{schedule}/{source}/{what}"));
+            self.sources.push(Source { sizes: stream("size"), gaps: stream("gap"), next: 0 });
             let share = stream("phase").unit();
             let first = self.gap(source as usize).as_secs_f64() * share;
             context.arm(from.saturating_add(Span::from_secs_f64(first)), source);
@@ -424,11 +384,7 @@ impl Application for Pd {
 }
 
 /// Number of a schedule for a uniform draw.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "clamped by `as`; the draw is below one"
-)]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped by `as`; the draw is below one")]
 fn chosen(unit: f64, schedules: u32) -> u32 {
     ((unit * f64::from(schedules)) as u32).min(schedules.saturating_sub(1))
 }

@@ -11,9 +11,7 @@
 
 use crate::connections::Connections;
 use crate::keys::{LONGEST_PAUSE, START, START_JITTER};
-use crate::{
-    Application, ApplicationContext, ApplicationKind, ConnectionId, End, Event, Interest, Transfer,
-};
+use crate::{Application, ApplicationContext, ApplicationKind, ConnectionId, End, Event, Interest, Transfer};
 use sojourn_base::{Bytes, Direction, Instant, Span};
 use sojourn_keys::{origin, parameters, words};
 use std::collections::BTreeMap;
@@ -120,10 +118,7 @@ impl Probe {
     /// # Panics
     /// If the interval is zero.
     pub fn new(config: &ProbeConfig) -> Self {
-        assert!(
-            !config.interval.is_zero(),
-            "an interval of zero never ends asking"
-        );
+        assert!(!config.interval.is_zero(), "an interval of zero never ends asking");
         Self {
             config: *config,
             waiting: BTreeMap::new(),
@@ -156,11 +151,7 @@ impl Probe {
     /// One question more over the kept connection, which the first one opens.
     fn ask_over_kept(&mut self, now: Instant, number: u32, context: &mut dyn ApplicationContext) {
         let Some(connection) = self.kept.connection else {
-            self.kept = Kept {
-                connection: Some(context.open(0)),
-                first: number + 1,
-                ..Kept::default()
-            };
+            self.kept = Kept { connection: Some(context.open(0)), first: number + 1, ..Kept::default() };
             return;
         };
         if !self.kept.is_established {
@@ -171,13 +162,7 @@ impl Probe {
         context.write(connection, End::Client, self.config.request.0);
     }
 
-    fn on_answer(
-        &mut self,
-        now: Instant,
-        lane: u32,
-        number: u32,
-        context: &mut dyn ApplicationContext,
-    ) {
+    fn on_answer(&mut self, now: Instant, lane: u32, number: u32, context: &mut dyn ApplicationContext) {
         if let Some(started_at) = self.waiting.remove(&(lane, number)) {
             self.record(lane, number, started_at, Some(now), context);
         }
@@ -195,21 +180,10 @@ impl Probe {
             ProbeOver::Datagrams => self.config.packet.0,
             ProbeOver::Connections => self.config.request.0,
         };
-        context.record(&Transfer {
-            lane,
-            index,
-            started_at,
-            ended_at,
-            bytes,
-        });
+        context.record(&Transfer { lane, index, started_at, ended_at, bytes });
     }
 
-    fn on_connected(
-        &mut self,
-        now: Instant,
-        connection: ConnectionId,
-        context: &mut dyn ApplicationContext,
-    ) {
+    fn on_connected(&mut self, now: Instant, connection: ConnectionId, context: &mut dyn ApplicationContext) {
         if self.kept.connection == Some(connection) {
             self.kept.is_established = true;
         } else if let Some(&mut number) = self.foreign.get_mut(connection) {
@@ -282,10 +256,7 @@ impl Probe {
 
 impl Application for Probe {
     fn interest(&self) -> Interest {
-        Interest {
-            delivered: self.config.over == ProbeOver::Connections,
-            acknowledged: false,
-        }
+        Interest { delivered: self.config.over == ProbeOver::Connections, acknowledged: false }
     }
 
     fn start(&mut self, now: Instant, context: &mut dyn ApplicationContext) {

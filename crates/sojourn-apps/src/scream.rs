@@ -88,12 +88,7 @@ pub(crate) struct Scream {
 
 impl Scream {
     /// A controller before its first packet.
-    pub(crate) fn new(
-        rates: MediaRates,
-        segment: Bytes,
-        competes: bool,
-        is_scalable: bool,
-    ) -> Self {
+    pub(crate) fn new(rates: MediaRates, segment: Bytes, competes: bool, is_scalable: bool) -> Self {
         Self {
             segment: segment.0 as f64,
             is_scalable,
@@ -130,17 +125,12 @@ impl Scream {
         }
         self.rates.on_media(bytes);
         let (trend, remembered) = (self.delay.trend(), self.delay.remembered_trend());
-        self.rates
-            .adjust(now, self.is_fast, (trend, remembered), queued as f64 * 8.0);
+        self.rates.adjust(now, self.is_fast, (trend, remembered), queued as f64 * 8.0);
     }
 
     /// Whether a packet of so many bytes may leave (section 4.1.2.5: the send window).
     pub(crate) fn may_send(&self, bytes: u64) -> bool {
-        let slack = if self.delay.is_below_target() {
-            self.segment
-        } else {
-            0.0
-        };
+        let slack = if self.delay.is_below_target() { self.segment } else { 0.0 };
         bytes as f64 <= self.window + slack - self.flight.bytes() as f64
     }
 
@@ -148,19 +138,14 @@ impl Scream {
     pub(crate) fn on_sent(&mut self, now: Instant, bytes: u64) -> (u64, Span) {
         self.rates.on_sent(bytes);
         let number = self.flight.send(now, bytes);
-        let wait = self.smoothed_round_trip.map_or(0.0, |round_trip| {
-            bytes as f64 * 8.0 / (self.window * 8.0 / round_trip).max(LEAST_PACE)
-        });
+        let wait = self
+            .smoothed_round_trip
+            .map_or(0.0, |round_trip| bytes as f64 * 8.0 / (self.window * 8.0 / round_trip).max(LEAST_PACE));
         (number, Span::from_secs_f64(wait))
     }
 
     /// A report has arrived: what it says of each packet, from the first one on, and when it was sent.
-    pub(crate) fn on_report(
-        &mut self,
-        now: Instant,
-        first: u64,
-        packets: impl Iterator<Item = Option<Received>>,
-    ) {
+    pub(crate) fn on_report(&mut self, now: Instant, first: u64, packets: impl Iterator<Item = Option<Received>>) {
         let in_flight = self.flight.bytes();
         let news = self.flight.acknowledge(now, first, packets);
         let Some(highest) = news.highest else {
@@ -170,9 +155,7 @@ impl Scream {
         self.rates.on_acknowledged(news.received_bytes);
         let round_trip = now.saturating_since(highest.sent_at).as_secs_f64();
         // RFC 6298 section 2: an eighth of each sample.
-        let smoothed = self.smoothed_round_trip.map_or(round_trip, |smoothed| {
-            smoothed + (round_trip - smoothed) / 8.0
-        });
+        let smoothed = self.smoothed_round_trip.map_or(round_trip, |smoothed| smoothed + (round_trip - smoothed) / 8.0);
         self.smoothed_round_trip = Some(smoothed);
         if let Some(arrived_at) = highest.arrived_at {
             let delay = arrived_at.saturating_since(highest.sent_at);
@@ -185,9 +168,7 @@ impl Scream {
             self.end_round();
             self.round_ends = now + Span::from_secs_f64(smoothed);
         }
-        let may_react = self
-            .reacted_at
-            .is_none_or(|at| now.saturating_since(at).as_secs_f64() > smoothed);
+        let may_react = self.reacted_at.is_none_or(|at| now.saturating_since(at).as_secs_f64() > smoothed);
         if news.is_loss && may_react {
             self.on_congestion(now, BETA_LOSS);
             self.rates.on_loss(now);
@@ -203,8 +184,7 @@ impl Scream {
             self.resume(now);
         }
         if self.is_scalable {
-            self.rates
-                .bound(self.window * 8.0 / smoothed / (MARGINS.0 + self.margin));
+            self.rates.bound(self.window * 8.0 / smoothed / (MARGINS.0 + self.margin));
         }
     }
 

@@ -88,19 +88,13 @@ pub struct VideoCall {
 impl VideoCall {
     /// A call at rest.
     pub fn new(config: &VideoCallConfig) -> Self {
-        Self {
-            config: *config,
-            sides: Direction::BOTH.map(|direction| Side::new(config, direction)),
-        }
+        Self { config: *config, sides: Direction::BOTH.map(|direction| Side::new(config, direction)) }
     }
 }
 
 impl Application for VideoCall {
     fn interest(&self) -> Interest {
-        Interest {
-            delivered: false,
-            acknowledged: false,
-        }
+        Interest { delivered: false, acknowledged: false }
     }
 
     fn start(&mut self, now: Instant, context: &mut dyn ApplicationContext) {

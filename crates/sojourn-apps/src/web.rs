@@ -106,9 +106,7 @@ choices! {
 }
 
 const fn size() -> Key {
-    origin("chosen: a short name and a few addresses")
-        .least("20 B")
-        .most("64 KiB")
+    origin("chosen: a short name and a few addresses").least("20 B").most("64 KiB")
 }
 
 choices! {

@@ -10,8 +10,8 @@ use crate::connections::Connections;
 use crate::distribution::{Bounds, Inverse, Law, Outside};
 use crate::keys::{LONGEST_PAUSE, START, START_JITTER};
 use crate::{
-    Application, ApplicationContext, ApplicationKind, ConnectionId, Distribution, Draw, End, Event,
-    Interest, Object, Page, Sampler,
+    Application, ApplicationContext, ApplicationKind, ConnectionId, Distribution, Draw, End, Event, Interest, Object,
+    Page, Sampler,
 };
 use sojourn_base::{Bytes, Direction, Instant, RandomStream, Seed, Span, math};
 use sojourn_keys::{Key, origin, parameters, words};
@@ -118,10 +118,7 @@ const PAUSES: (Span, Span) = (Span::ZERO, Span::from_s(18_000_000));
 const RETRY: Span = Span::from_s(1);
 
 const fn log_normal(mean: u64, sd: u64, least: u64) -> Distribution<Bytes> {
-    let law = Law::LogNormal {
-        mean: Bytes(mean),
-        sd: Bytes(sd),
-    };
+    let law = Law::LogNormal { mean: Bytes(mean), sd: Bytes(sd) };
     Distribution::between(law, Bytes(least), Bytes(2_000_000))
 }
 
@@ -132,10 +129,7 @@ const fn exponential(mean: Span) -> Distribution<Span> {
 impl Web3gppConfig {
     /// What the number of embedded objects is drawn from.
     fn counts(&self) -> Inverse<f64> {
-        let law = Law::ParetoOf {
-            scale: f64::from(self.count_scale),
-            shape: self.count_shape,
-        };
+        let law = Law::ParetoOf { scale: f64::from(self.count_scale), shape: self.count_shape };
         let bounds = Bounds {
             least: None,
             most: Some(f64::from(self.count_most)),
@@ -311,29 +305,15 @@ impl Web3gpp {
     /// The next page: ask for its main object.
     fn begin_page(&mut self, now: Instant, user: usize, context: &mut dyn ApplicationContext) {
         let state = &mut self.users[user];
-        state.page = Page {
-            started_at: now,
-            index_loaded_at: None,
-            ended_at: None,
-            objects: 0,
-            bytes: 0,
-            ..state.page
-        };
-        state.left = self
-            .config
-            .count(&self.samplers.counts, state.counts.unit());
+        state.page =
+            Page { started_at: now, index_loaded_at: None, ended_at: None, objects: 0, bytes: 0, ..state.page };
+        state.left = self.config.count(&self.samplers.counts, state.counts.unit());
         state.asked = 0;
         self.ask(now, user, 0, context);
     }
 
     /// Ask for the next object, the main one first.
-    fn ask(
-        &mut self,
-        now: Instant,
-        user: usize,
-        place: usize,
-        context: &mut dyn ApplicationContext,
-    ) {
+    fn ask(&mut self, now: Instant, user: usize, place: usize, context: &mut dyn ApplicationContext) {
         let keeps_connections = self.keeps_connections();
         let state = &mut self.users[user];
         let index = state.asked;
@@ -378,13 +358,7 @@ impl Web3gpp {
     }
 
     /// The server has the request.
-    fn on_request(
-        &mut self,
-        now: Instant,
-        user: usize,
-        place: usize,
-        context: &mut dyn ApplicationContext,
-    ) {
+    fn on_request(&mut self, now: Instant, user: usize, place: usize, context: &mut dyn ApplicationContext) {
         let fetch = &mut self.users[user].fetches[place];
         fetch.stage = Stage::Serving;
         if fetch.delay.is_zero() {
@@ -492,12 +466,7 @@ impl Web3gpp {
     }
 
     /// The connection is gone, and with it the page.
-    fn on_lost(
-        &mut self,
-        now: Instant,
-        connection: ConnectionId,
-        context: &mut dyn ApplicationContext,
-    ) {
+    fn on_lost(&mut self, now: Instant, connection: ConnectionId, context: &mut dyn ApplicationContext) {
         let Some((user, lost)) = self.connections.remove(connection) else {
             return;
         };
@@ -555,10 +524,7 @@ impl Fetch {
 
 impl Application for Web3gpp {
     fn interest(&self) -> Interest {
-        Interest {
-            delivered: true,
-            acknowledged: false,
-        }
+        Interest { delivered: true, acknowledged: false }
     }
 
     fn start(&mut self, now: Instant, context: &mut dyn ApplicationContext) {

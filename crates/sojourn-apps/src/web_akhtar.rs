@@ -12,8 +12,8 @@ mod statistics;
 use crate::connections::Connections;
 use crate::keys::{LONGEST_PAUSE, REQUEST, START, START_JITTER};
 use crate::{
-    Application, ApplicationContext, ApplicationKind, ConnectionId, Distribution, Draw, End, Event,
-    Interest, Law, Object, Page, Sampler,
+    Application, ApplicationContext, ApplicationKind, ConnectionId, Distribution, Draw, End, Event, Interest, Law,
+    Object, Page, Sampler,
 };
 use sojourn_base::{Bytes, Direction, Instant, Span};
 use sojourn_keys::{origin, parameters, words};
@@ -91,9 +91,7 @@ impl ApplicationKind for WebAkhtarConfig {
     }
 
     fn bytes(&self) -> u64 {
-        u64::from(self.users)
-            .saturating_mul(u64::from(self.hosts))
-            .saturating_mul(BYTES_OF_HOST)
+        u64::from(self.users).saturating_mul(u64::from(self.hosts)).saturating_mul(BYTES_OF_HOST)
     }
 
     fn direction(&self) -> Direction {
@@ -111,9 +109,7 @@ impl WebAkhtarConfig {
         let mean = |statistic: &Statistic| statistic.mean(self.lookup);
         let host = match self.requests {
             Requests::Pipelined => mean(&KILOBYTES_PER_HOST),
-            Requests::OneByOne | Requests::Multiplexed => {
-                mean(&GETS_PER_HOST) * mean(&KILOBYTES_PER_GET)
-            }
+            Requests::OneByOne | Requests::Multiplexed => mean(&GETS_PER_HOST) * mean(&KILOBYTES_PER_GET),
         };
         f64::from(self.hosts) * host * 1000.0 * self.growth
     }
@@ -165,17 +161,11 @@ const BYTES_OF_HOST: u64 = (size_of::<Host>() + OBJECTS * size_of::<Object>()) a
 impl WebAkhtar {
     /// The users of `config`, at rest until [`Application::start`].
     pub fn new(config: &WebAkhtarConfig) -> Self {
-        let user = User {
-            next_page: 0,
-            hosts: vec![Host::default(); config.hosts as usize],
-            pages: VecDeque::new(),
-        };
+        let user = User { next_page: 0, hosts: vec![Host::default(); config.hosts as usize], pages: VecDeque::new() };
         Self {
             config: *config,
             gaps: config.gap.sampler(GAPS.0, GAPS.1),
-            stretch: config
-                .page_bytes
-                .map_or(1.0, |bytes| config.mean_page() / bytes.0 as f64),
+            stretch: config.page_bytes.map_or(1.0, |bytes| config.mean_page() / bytes.0 as f64),
             users: vec![user; config.users as usize],
             connections: Connections::default(),
         }
@@ -184,17 +174,14 @@ impl WebAkhtar {
     /// The objects of a page, host by host.
     fn draw(&self, context: &mut dyn ApplicationContext) -> Vec<Vec<u64>> {
         let config = self.config;
-        let size = |statistic: &Statistic, unit: f64| {
-            crate::whole(statistic.at(config.lookup, unit) * 1000.0 * config.growth)
-        };
+        let size =
+            |statistic: &Statistic, unit: f64| crate::whole(statistic.at(config.lookup, unit) * 1000.0 * config.growth);
         (0..config.hosts)
             .map(|_| match config.requests {
                 Requests::Pipelined => vec![size(&KILOBYTES_PER_HOST, context.unit(Draw::Size))],
                 Requests::OneByOne | Requests::Multiplexed => {
                     let gets = GETS_PER_HOST.at(config.lookup, context.unit(Draw::Size));
-                    (0..crate::whole(gets))
-                        .map(|_| size(&KILOBYTES_PER_GET, context.unit(Draw::Size)))
-                        .collect()
+                    (0..crate::whole(gets)).map(|_| size(&KILOBYTES_PER_GET, context.unit(Draw::Size))).collect()
                 }
             })
             .collect()
@@ -234,20 +221,11 @@ impl WebAkhtar {
             self.ask(now, user, host, context);
         }
         let gap = self.gaps.draw_number(Draw::Gap, context) * self.stretch;
-        context.arm(
-            now.saturating_add(Span::from_secs_f64(gap)),
-            self.token(user, 0),
-        );
+        context.arm(now.saturating_add(Span::from_secs_f64(gap)), self.token(user, 0));
     }
 
     /// Ask a host for what may be asked for now.
-    fn ask(
-        &mut self,
-        now: Instant,
-        user: usize,
-        host: usize,
-        context: &mut dyn ApplicationContext,
-    ) {
+    fn ask(&mut self, now: Instant, user: usize, host: usize, context: &mut dyn ApplicationContext) {
         let most = match self.config.requests {
             Requests::OneByOne | Requests::Pipelined => 1,
             Requests::Multiplexed => usize::MAX,
@@ -326,10 +304,7 @@ impl WebAkhtar {
                 break;
             }
             state.received += object.bytes;
-            let object = Object {
-                ended_at: Some(now),
-                ..*object
-            };
+            let object = Object { ended_at: Some(now), ..*object };
             state.objects.pop_front();
             state.asked -= 1;
             state.answered -= 1;
@@ -348,13 +323,7 @@ impl WebAkhtar {
         }
     }
 
-    fn on_object(
-        &mut self,
-        now: Instant,
-        user: usize,
-        object: &Object,
-        context: &mut dyn ApplicationContext,
-    ) {
+    fn on_object(&mut self, now: Instant, user: usize, object: &Object, context: &mut dyn ApplicationContext) {
         let pages = &mut self.users[user].pages;
         let Some(at) = pages.iter().position(|(page, _)| page.index == object.page) else {
             return;
@@ -370,13 +339,7 @@ impl WebAkhtar {
     }
 
     /// Nothing was asked for in a while.
-    fn on_idle(
-        &mut self,
-        now: Instant,
-        user: usize,
-        host: usize,
-        context: &mut dyn ApplicationContext,
-    ) {
+    fn on_idle(&mut self, now: Instant, user: usize, host: usize, context: &mut dyn ApplicationContext) {
         let keep = self.config.keep_alive;
         let state = &mut self.users[user].hosts[host];
         let is_over = |since: Instant| now >= since.saturating_add(keep);
@@ -390,21 +353,12 @@ impl WebAkhtar {
     }
 
     /// The connection is gone: what was asked for over it is asked for again.
-    fn on_lost(
-        &mut self,
-        now: Instant,
-        connection: ConnectionId,
-        context: &mut dyn ApplicationContext,
-    ) {
+    fn on_lost(&mut self, now: Instant, connection: ConnectionId, context: &mut dyn ApplicationContext) {
         let Some((user, host)) = self.connections.remove(connection) else {
             return;
         };
         let state = &mut self.users[user].hosts[host];
-        let began: Vec<Instant> = state
-            .objects
-            .iter()
-            .map(|object| object.started_at)
-            .collect();
+        let began: Vec<Instant> = state.objects.iter().map(|object| object.started_at).collect();
         (state.connection, state.asked, state.answered) = (None, 0, 0);
         (state.is_established, state.idle_since) = (false, None);
         self.ask(now, user, host, context);
@@ -427,10 +381,7 @@ const GAPS: (Span, Span) = (Span::from_ms(1), Span::from_s(18_000_000));
 impl Application for WebAkhtar {
     /// Objects are complete when they have been delivered.
     fn interest(&self) -> Interest {
-        Interest {
-            delivered: true,
-            acknowledged: false,
-        }
+        Interest { delivered: true, acknowledged: false }
     }
 
     fn start(&mut self, now: Instant, context: &mut dyn ApplicationContext) {

@@ -137,11 +137,7 @@ mod tests {
             (1e-20, -9.262_340_089_798_409),
             (0.975, 1.959_963_984_540_054),
         ] {
-            assert!(
-                (normal_quantile(p) - z).abs() < 1e-13,
-                "{p}: {}",
-                normal_quantile(p)
-            );
+            assert!((normal_quantile(p) - z).abs() < 1e-13, "{p}: {}", normal_quantile(p));
         }
     }
 

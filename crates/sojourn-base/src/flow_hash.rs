@@ -35,11 +35,7 @@ impl FlowKey {
     /// The 3-tuple: all flows of a protocol between two hosts become one (White 2013 §2.2).
     #[must_use]
     pub const fn without_ports(self) -> Self {
-        Self {
-            source_port: 0,
-            destination_port: 0,
-            ..self
-        }
+        Self { source_port: 0, destination_port: 0, ..self }
     }
 
     /// The flow of what comes back.
@@ -74,11 +70,7 @@ impl FlowHash {
             Self::Murmur3 => murmur3_of_flow(key, perturbation),
             Self::JenkinsNichols => {
                 let ports = (u32::from(key.destination_port) << 16) | u32::from(key.source_port);
-                lookup3(
-                    folded(key.destination),
-                    folded(key.source),
-                    ports ^ perturbation,
-                )
+                lookup3(folded(key.destination), folded(key.source), ports ^ perturbation)
             }
         }
     }
@@ -87,20 +79,13 @@ impl FlowHash {
 fn folded(address: Address) -> u32 {
     match address {
         Address::V4(word) => word,
-        Address::V6(bits) => words(bits)
-            .into_iter()
-            .fold(0, |folded, word| folded ^ word),
+        Address::V6(bits) => words(bits).into_iter().fold(0, |folded, word| folded ^ word),
     }
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "takes 32 bits at a time")]
 const fn words(bits: u128) -> [u32; 4] {
-    [
-        (bits >> 96) as u32,
-        (bits >> 64) as u32,
-        (bits >> 32) as u32,
-        bits as u32,
-    ]
+    [(bits >> 96) as u32, (bits >> 64) as u32, (bits >> 32) as u32, bits as u32]
 }
 
 fn murmur3_of_flow(key: &FlowKey, perturbation: u32) -> u32 {
@@ -126,12 +111,7 @@ fn murmur3_of_flow(key: &FlowKey, perturbation: u32) -> u32 {
 
 /// MurmurHash3 x86-32 with seed 0 (A. Appleby, public domain).
 pub fn murmur3(bytes: &[u8]) -> u32 {
-    let scramble = |block: u32| {
-        block
-            .wrapping_mul(0xcc9e_2d51)
-            .rotate_left(15)
-            .wrapping_mul(0x1b87_3593)
-    };
+    let scramble = |block: u32| block.wrapping_mul(0xcc9e_2d51).rotate_left(15).wrapping_mul(0x1b87_3593);
     let blocks = bytes.chunks_exact(4);
     let mut tail = 0;
     for (place, byte) in blocks.remainder().iter().enumerate() {
@@ -140,10 +120,7 @@ pub fn murmur3(bytes: &[u8]) -> u32 {
     let mut hash = 0_u32;
     for block in blocks {
         let word = u32::from_le_bytes([block[0], block[1], block[2], block[3]]);
-        hash = (hash ^ scramble(word))
-            .rotate_left(13)
-            .wrapping_mul(5)
-            .wrapping_add(0xe654_6b64);
+        hash = (hash ^ scramble(word)).rotate_left(13).wrapping_mul(5).wrapping_add(0xe654_6b64);
     }
     hash ^= scramble(tail);
     #[expect(clippy::cast_possible_truncation, reason = "modulo 2^32 by definition")]
@@ -208,34 +185,10 @@ mod tests {
         assert_eq!(murmur3(b"Hello, world!"), 0xc036_3e43);
         let (host_1, host_2) = (0x0a00_0001, 0x0a00_0002);
         for (flow, value, modulo_32, bits_5_to_9, modulo_1024) in [
-            (
-                key(host_1, host_2, 17, (5000, 5001)),
-                0x5f99_b162,
-                2,
-                11,
-                354,
-            ),
-            (
-                key(host_1, host_2, 17, (5001, 5000)),
-                0xf548_9b5b,
-                27,
-                26,
-                859,
-            ),
-            (
-                key(host_2, host_1, 17, (5001, 5000)),
-                0x217b_0a55,
-                21,
-                18,
-                597,
-            ),
-            (
-                key(0xc0a8_010a, 0xcb00_7105, 6, (49152, 443)),
-                0xdddc_88be,
-                30,
-                5,
-                190,
-            ),
+            (key(host_1, host_2, 17, (5000, 5001)), 0x5f99_b162, 2, 11, 354),
+            (key(host_1, host_2, 17, (5001, 5000)), 0xf548_9b5b, 27, 26, 859),
+            (key(host_2, host_1, 17, (5001, 5000)), 0x217b_0a55, 21, 18, 597),
+            (key(0xc0a8_010a, 0xcb00_7105, 6, (49152, 443)), 0xdddc_88be, 30, 5, 190),
             (key(host_1, host_2, 1, (0, 0)), 0xb95a_24ac, 12, 5, 172),
         ] {
             let hash = FlowHash::Murmur3.hash(&flow, 0);
@@ -264,12 +217,7 @@ mod tests {
         let more = stream.bits();
         let [_, _, high, low] = words(u128::from(bits));
         let [_, _, _, ports] = words(u128::from(more));
-        key(
-            high,
-            low,
-            [6, 17][usize::from(more >> 63 == 1)],
-            ((ports >> 16) as u16, (ports & 0xffff) as u16),
-        )
+        key(high, low, [6, 17][usize::from(more >> 63 == 1)], ((ports >> 16) as u16, (ports & 0xffff) as u16))
     }
 
     #[test]
@@ -310,10 +258,7 @@ mod tests {
             }
             let share = f64::from(alone) / f64::from(rounds * flows);
             let expected = crate::math::powi(1.0 - 1.0 / f64::from(bins), flows - 1);
-            assert!(
-                (share - expected).abs() < 0.005,
-                "{share} against {expected}"
-            );
+            assert!((share - expected).abs() < 0.005, "{share} against {expected}");
         }
     }
 
@@ -344,10 +289,7 @@ mod tests {
         };
         for function in [FlowHash::Murmur3, FlowHash::JenkinsNichols] {
             assert_ne!(function.hash(&flow(1), 0), function.hash(&flow(2), 0));
-            assert_ne!(
-                function.hash(&flow(1), 0),
-                function.hash(&flow(1 << 64 | 1), 0)
-            );
+            assert_ne!(function.hash(&flow(1), 0), function.hash(&flow(1 << 64 | 1), 0));
         }
     }
 }

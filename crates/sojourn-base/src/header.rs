@@ -89,10 +89,7 @@ impl SubFlow {
     pub const NONE: Self = Self(u32::MAX);
 
     /// The sub-flow with this number, counted from 0.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "fewer than 2^32 sub-flows fit into memory"
-    )]
+    #[expect(clippy::cast_possible_truncation, reason = "fewer than 2^32 sub-flows fit into memory")]
     #[inline]
     pub const fn number(number: usize) -> Self {
         Self(number as u32)

@@ -69,9 +69,7 @@ impl core::error::Error for QuantityError {}
 /// The number and the unit of `text`, as written; either may be empty.
 pub fn split(text: &str) -> (&str, &str) {
     let text = text.trim();
-    let end = text
-        .find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '_' | '+' | '-')))
-        .unwrap_or(text.len());
+    let end = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '_' | '+' | '-'))).unwrap_or(text.len());
     let (number, unit) = text.split_at(end);
     (number, unit.trim())
 }
@@ -80,20 +78,13 @@ pub fn split(text: &str) -> (&str, &str) {
 pub fn parse<Q: Quantity>(text: &str) -> Result<Q, QuantityError> {
     let (number, unit) = split(text);
     if number.is_empty() {
-        return Err(if unit.is_empty() {
-            QuantityError::Empty
-        } else {
-            QuantityError::NoNumber
-        });
+        return Err(if unit.is_empty() { QuantityError::Empty } else { QuantityError::NoNumber });
     }
     let number = Decimal::parse(number)?;
     if unit.is_empty() {
         return Err(QuantityError::NoUnit);
     }
-    let index = Q::UNITS
-        .iter()
-        .position(|(spelling, _)| *spelling == unit)
-        .ok_or(QuantityError::UnknownUnit)?;
+    let index = Q::UNITS.iter().position(|(spelling, _)| *spelling == unit).ok_or(QuantityError::UnknownUnit)?;
     Q::from_count(number.times(Q::UNITS[index].1)?, index).ok_or(QuantityError::TooLarge)
 }
 
@@ -120,8 +111,7 @@ impl Decimal {
             Some((whole, fraction)) => (whole, fraction.trim_end_matches('0')),
             None => (digits, ""),
         };
-        if whole.is_empty() || !is_grouped(whole) || !(fraction.is_empty() || is_grouped(fraction))
-        {
+        if whole.is_empty() || !is_grouped(whole) || !(fraction.is_empty() || is_grouped(fraction)) {
             return Err(QuantityError::NoNumber);
         }
         if negative && digits.contains(|c: char| ('1'..='9').contains(&c)) {
@@ -132,18 +122,11 @@ impl Decimal {
             return Err(QuantityError::TooFine);
         }
         let whole = digits_of(whole)
-            .try_fold(0_u64, |sum, digit| {
-                sum.checked_mul(10)?.checked_add(u64::from(digit))
-            })
+            .try_fold(0_u64, |sum, digit| sum.checked_mul(10)?.checked_add(u64::from(digit)))
             .ok_or(QuantityError::TooLarge)?;
-        let (fraction, divisor) = digits_of(fraction).fold((0, 1), |(sum, divisor), digit| {
-            (sum * 10 + u128::from(digit), divisor * 10)
-        });
-        Ok(Self {
-            whole,
-            fraction,
-            divisor,
-        })
+        let (fraction, divisor) =
+            digits_of(fraction).fold((0, 1), |(sum, divisor), digit| (sum * 10 + u128::from(digit), divisor * 10));
+        Ok(Self { whole, fraction, divisor })
     }
 
     fn times(&self, scale: u64) -> Result<u64, QuantityError> {
@@ -152,21 +135,17 @@ impl Decimal {
         if !part.is_multiple_of(self.divisor) {
             return Err(QuantityError::TooFine);
         }
-        u64::try_from(u128::from(self.whole) * scale + part / self.divisor)
-            .map_err(|_| QuantityError::TooLarge)
+        u64::try_from(u128::from(self.whole) * scale + part / self.divisor).map_err(|_| QuantityError::TooLarge)
     }
 }
 
 /// Digits, in groups that single underscores separate.
 fn is_grouped(text: &str) -> bool {
-    text.split('_')
-        .all(|group| !group.is_empty() && group.bytes().all(|b| b.is_ascii_digit()))
+    text.split('_').all(|group| !group.is_empty() && group.bytes().all(|b| b.is_ascii_digit()))
 }
 
 fn digits_of(text: &str) -> impl Iterator<Item = u8> {
-    text.bytes()
-        .filter(u8::is_ascii_digit)
-        .map(|byte| byte - b'0')
+    text.bytes().filter(u8::is_ascii_digit).map(|byte| byte - b'0')
 }
 
 const TIME_UNITS: [Unit; 9] = [
@@ -224,13 +203,8 @@ impl Quantity for Span {
 impl Quantity for BitRate {
     const NAME: &'static str = "a bit rate";
     const EXAMPLE: &'static str = "5 Mb/s";
-    const UNITS: &'static [Unit] = &[
-        ("b/s", 1),
-        ("kb/s", 1_000),
-        ("Mb/s", 1_000_000),
-        ("Gb/s", 1_000_000_000),
-        ("Tb/s", 1_000_000_000_000),
-    ];
+    const UNITS: &'static [Unit] =
+        &[("b/s", 1), ("kb/s", 1_000), ("Mb/s", 1_000_000), ("Gb/s", 1_000_000_000), ("Tb/s", 1_000_000_000_000)];
 
     fn from_count(count: u64, _unit: usize) -> Option<Self> {
         Some(Self::from_bps(count))

@@ -75,15 +75,7 @@ mod tests {
     fn the_current_delay_is_the_smallest_of_the_last_samples() {
         let mut delay = QueueingDelay::new(10, 4);
         assert_eq!(delay.get(), None);
-        for (ms, queueing) in [
-            (50, 0),
-            (80, 0),
-            (90, 0),
-            (85, 0),
-            (95, 30),
-            (40, 0),
-            (70, 30),
-        ] {
+        for (ms, queueing) in [(50, 0), (80, 0), (90, 0), (85, 0), (95, 30), (40, 0), (70, 30)] {
             delay.sample(Instant::ZERO, Span::from_ms(ms));
             // The fifth sample displaces the first; the sixth is a new base.
             let expected = if ms == 70 { 0 } else { queueing };
@@ -98,10 +90,6 @@ mod tests {
         delay.sample(Instant::from_s(61), Span::from_ms(100));
         assert_eq!(delay.get(), Some(Span::from_ms(80)));
         delay.sample(Instant::from_s(122), Span::from_ms(100));
-        assert_eq!(
-            delay.get(),
-            Some(Span::ZERO),
-            "the standing queue is the path now"
-        );
+        assert_eq!(delay.get(), Some(Span::ZERO), "the standing queue is the path now");
     }
 }

@@ -18,9 +18,7 @@ impl Seed {
         let mut hasher = blake3::Hasher::new_derive_key("sojourn rng v1");
         hasher.update(&self.0.to_le_bytes());
         hasher.update(name.as_bytes());
-        RandomStream {
-            generator: ChaCha8Rng::from_seed(*hasher.finalize().as_bytes()),
-        }
+        RandomStream { generator: ChaCha8Rng::from_seed(*hasher.finalize().as_bytes()) }
     }
 }
 

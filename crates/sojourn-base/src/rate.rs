@@ -44,10 +44,7 @@ impl BitRate {
     }
 
     /// Bytes that pass in `span`, rounded down.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "2^64 bytes take longer than any run"
-    )]
+    #[expect(clippy::cast_possible_truncation, reason = "2^64 bytes take longer than any run")]
     pub const fn bytes_in(self, span: Span) -> Bytes {
         Bytes((self.0 as u128 * span.as_ps() as u128 / BYTE_COST as u128) as u64)
     }
@@ -73,15 +70,8 @@ impl BitRate {
 
 impl fmt::Display for BitRate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const UNITS: [(u64, &str); 3] = [
-            (1_000_000_000, "Gb/s"),
-            (1_000_000, "Mb/s"),
-            (1_000, "kb/s"),
-        ];
-        let (scale, unit) = UNITS
-            .into_iter()
-            .find(|(scale, _)| self.0 >= *scale)
-            .unwrap_or((1, "b/s"));
+        const UNITS: [(u64, &str); 3] = [(1_000_000_000, "Gb/s"), (1_000_000, "Mb/s"), (1_000, "kb/s")];
+        let (scale, unit) = UNITS.into_iter().find(|(scale, _)| self.0 >= *scale).unwrap_or((1, "b/s"));
         crate::scaled::write_scaled(f, self.0, scale)?;
         write!(f, " {unit}")
     }
@@ -106,11 +96,7 @@ impl Serializer {
     /// If the rate is zero.
     pub const fn new(rate: BitRate) -> Self {
         assert!(rate.as_bps() > 0, "a rate of zero never sends anything");
-        Self {
-            rate,
-            last: (Bytes::ZERO, Span::ZERO, 0),
-            excess: 0,
-        }
+        Self { rate, last: (Bytes::ZERO, Span::ZERO, 0), excess: 0 }
     }
 
     /// The rate.
@@ -178,27 +164,16 @@ mod tests {
 
     #[test]
     fn packet_times_worked_out_by_hand() {
-        assert_eq!(
-            BitRate::from_mbps(5).time_for(Bytes(1500)),
-            Span::from_us(2400)
-        );
-        assert_eq!(
-            BitRate::from_mbps(12).time_for(Bytes(1500)),
-            Span::from_ms(1)
-        );
+        assert_eq!(BitRate::from_mbps(5).time_for(Bytes(1500)), Span::from_us(2400));
+        assert_eq!(BitRate::from_mbps(12).time_for(Bytes(1500)), Span::from_ms(1));
         // 1 byte at 3 bit/s: 8/3 s = 2.666…7 s, rounded up.
-        assert_eq!(
-            BitRate::from_bps(3).time_for(Bytes(1)),
-            Span::from_ps(2_666_666_666_667)
-        );
+        assert_eq!(BitRate::from_bps(3).time_for(Bytes(1)), Span::from_ps(2_666_666_666_667));
     }
 
     #[test]
     fn an_hour_of_packets_ends_at_the_exact_time() {
         let mut line = Serializer::new(BitRate::from_bps(98_304_000));
-        let total: u64 = (0..29_491_200)
-            .map(|_| line.send(Bytes(1500)).as_ps())
-            .sum();
+        let total: u64 = (0..29_491_200).map(|_| line.send(Bytes(1500)).as_ps()).sum();
         assert_eq!(total, 3_600 * PS_PER_S);
     }
 

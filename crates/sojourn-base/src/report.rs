@@ -112,14 +112,7 @@ pub enum LevelReason {
 
 impl LevelReason {
     /// All reasons, in the order of their numbers.
-    pub const ALL: [Self; 6] = [
-        Self::Start,
-        Self::Panic,
-        Self::Down,
-        Self::HoldBuffer,
-        Self::Up,
-        Self::Stay,
-    ];
+    pub const ALL: [Self; 6] = [Self::Start, Self::Panic, Self::Down, Self::HoldBuffer, Self::Up, Self::Stay];
 
     /// The word used in records.
     pub const fn as_str(self) -> &'static str {
@@ -154,8 +147,7 @@ pub struct Frame {
 impl Frame {
     /// Whether it was complete after its deadline, or never.
     pub fn is_late(&self) -> bool {
-        self.complete_at
-            .is_none_or(|at| at.saturating_since(self.captured_at) > self.deadline)
+        self.complete_at.is_none_or(|at| at.saturating_since(self.captured_at) > self.deadline)
     }
 }
 

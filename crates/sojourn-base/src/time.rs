@@ -122,11 +122,7 @@ impl Span {
     }
 
     /// The length nearest to `seconds`, clamped to the range of the type; zero for a NaN.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "clamped by `as`"
-    )]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped by `as`")]
     pub fn from_secs_f64(seconds: f64) -> Self {
         Self((seconds * PS_PER_S as f64 + 0.5) as u64)
     }
@@ -232,11 +228,7 @@ impl Div<u64> for Span {
 
 impl fmt::Debug for Instant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if *self == Self::NEVER {
-            write!(f, "never")
-        } else {
-            write!(f, "@{}", Span(self.0))
-        }
+        if *self == Self::NEVER { write!(f, "never") } else { write!(f, "@{}", Span(self.0)) }
     }
 }
 
@@ -249,19 +241,11 @@ impl fmt::Debug for Span {
 /// Prints the exact value in the largest unit that leaves at least one whole unit: `20 ms`, `1.6 us`.
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const UNITS: [(u64, &str); 4] = [
-            (PS_PER_S, "s"),
-            (PS_PER_MS, "ms"),
-            (PS_PER_US, "us"),
-            (PS_PER_NS, "ns"),
-        ];
+        const UNITS: [(u64, &str); 4] = [(PS_PER_S, "s"), (PS_PER_MS, "ms"), (PS_PER_US, "us"), (PS_PER_NS, "ns")];
         if self.0 == 0 {
             return write!(f, "0 s");
         }
-        let (scale, unit) = UNITS
-            .into_iter()
-            .find(|(scale, _)| self.0 >= *scale)
-            .unwrap_or((1, "ps"));
+        let (scale, unit) = UNITS.into_iter().find(|(scale, _)| self.0 >= *scale).unwrap_or((1, "ps"));
         crate::scaled::write_scaled(f, self.0, scale)?;
         write!(f, " {unit}")
     }

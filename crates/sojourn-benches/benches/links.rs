@@ -6,8 +6,8 @@
 use criterion::{Criterion, criterion_group, criterion_main};
 use sojourn_base::{BitRate, Instant, Meta, PacketHandle, Span};
 use sojourn_link::{
-    AnyLink, CascadeConfig, Draw, LinkConfig, LinkContext, Loss, Mark, Passage, Pull, Rule,
-    SerialConfig, ShapedConfig, SingleQueueConfig,
+    AnyLink, CascadeConfig, Draw, LinkConfig, LinkContext, Loss, Mark, Passage, Pull, Rule, SerialConfig, ShapedConfig,
+    SingleQueueConfig,
 };
 use sojourn_queue::{CodelConfig, DropTailConfig, ManagerConfig};
 use std::hint::black_box;
@@ -21,8 +21,7 @@ struct Counter {
 
 impl LinkContext for Counter {
     fn deliver(&mut self, item: PacketHandle, _: &Meta, passage: &Passage) {
-        self.delivered +=
-            u64::from(black_box(item).0 > 0) + (black_box(passage).arrives_at.as_ps() & 1);
+        self.delivered += u64::from(black_box(item).0 > 0) + (black_box(passage).arrives_at.as_ps() & 1);
     }
 
     fn dropped(&mut self, item: PacketHandle, _: &Meta, _: &Loss) {
@@ -50,12 +49,7 @@ struct World {
 
 impl World {
     fn new(config: &LinkConfig, gap: Span) -> Self {
-        let mut world = Self {
-            link: config.build(),
-            context: Counter::default(),
-            now: Instant::ZERO,
-            gap,
-        };
+        let mut world = Self { link: config.build(), context: Counter::default(), now: Instant::ZERO, gap };
         for _ in 0..30_000 {
             world.offer();
         }
@@ -71,12 +65,8 @@ impl World {
             }
             self.link.wake(due, &mut self.context);
         }
-        let meta = Meta {
-            length: 1500,
-            ..Meta::default()
-        };
-        self.link
-            .arrive(self.now, meta, PacketHandle(1), &mut self.context);
+        let meta = Meta { length: 1500, ..Meta::default() };
+        self.link.arrive(self.now, meta, PacketHandle(1), &mut self.context);
     }
 }
 
@@ -107,27 +97,9 @@ fn links(criterion: &mut Criterion) {
                 queue: tail.clone(),
             },
         ),
-        (
-            "docsis30-cascade/drop-tail",
-            LinkConfig {
-                link: CascadeConfig::WHITE2012.into(),
-                queue: tail.clone(),
-            },
-        ),
-        (
-            "docsis30-cascade/codel",
-            LinkConfig {
-                link: CascadeConfig::WHITE2012.into(),
-                queue: codel.clone(),
-            },
-        ),
-        (
-            "docsis30-single/codel",
-            LinkConfig {
-                link: SingleQueueConfig::WHITE2013.into(),
-                queue: codel,
-            },
-        ),
+        ("docsis30-cascade/drop-tail", LinkConfig { link: CascadeConfig::WHITE2012.into(), queue: tail.clone() }),
+        ("docsis30-cascade/codel", LinkConfig { link: CascadeConfig::WHITE2012.into(), queue: codel.clone() }),
+        ("docsis30-single/codel", LinkConfig { link: SingleQueueConfig::WHITE2013.into(), queue: codel }),
     ];
     let mut group = criterion.benchmark_group("packet passage");
     for (name, config) in worlds {
@@ -135,10 +107,7 @@ fn links(criterion: &mut Criterion) {
         group.bench_function(name, |bencher| bencher.iter(|| world.offer()));
     }
     // Twice the rate: every second packet is refused.
-    let config = LinkConfig {
-        link: CascadeConfig::WHITE2012.into(),
-        queue: tail,
-    };
+    let config = LinkConfig { link: CascadeConfig::WHITE2012.into(), queue: tail };
     let mut world = World::new(&config, Span::from_us(1_200));
     group.bench_function("docsis30-cascade/drop-tail overloaded", |bencher| {
         bencher.iter(|| world.offer());

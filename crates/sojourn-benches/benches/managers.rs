@@ -1,12 +1,8 @@
 //! Nanoseconds per enqueue + dequeue, for each manager, at a backlog of 10 and of 400 packets.
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use sojourn_base::{
-    BitRate, Bytes, Ecn, Instant, Limit, Meta, PacketHandle, Packets, ServiceQueue, Span,
-};
-use sojourn_queue::{
-    Held, ManagerConfig, QueueContext, QueueManager, Reason, SfqNs2Config, Shaper, Verdict,
-};
+use sojourn_base::{BitRate, Bytes, Ecn, Instant, Limit, Meta, PacketHandle, Packets, ServiceQueue, Span};
+use sojourn_queue::{Held, ManagerConfig, QueueContext, QueueManager, Reason, SfqNs2Config, Shaper, Verdict};
 use std::hint::black_box;
 
 /// Counts drops; draws from a cheap generator that is good enough for a benchmark.
@@ -33,11 +29,7 @@ impl QueueContext for QueueCall {
     }
 
     fn shaper(&self) -> Shaper {
-        Shaper {
-            tokens: Bytes(3000),
-            sustained: BitRate::from_mbps(100),
-            peak: BitRate::from_mbps(200),
-        }
+        Shaper { tokens: Bytes(3000), sustained: BitRate::from_mbps(100), peak: BitRate::from_mbps(200) }
     }
 }
 
@@ -80,19 +72,14 @@ fn enqueue_and_dequeue(criterion: &mut Criterion) {
             let id = BenchmarkId::new(config.kind(), backlog);
             group.bench_with_input(id, &backlog, |bencher, &backlog| {
                 let mut manager = config.build();
-                let mut call = QueueCall {
-                    drops: 0,
-                    state: 0x9E37_79B9_7F4A_7C15,
-                };
+                let mut call = QueueCall { drops: 0, state: 0x9E37_79B9_7F4A_7C15 };
                 let mut now = Instant::ZERO;
                 let mut number = 0_u32;
-                let mut arrive =
-                    |manager: &mut dyn QueueManager, now: Instant, call: &mut QueueCall| {
-                        number = number.wrapping_add(1);
-                        let meta = FLOWS[(number % 4) as usize];
-                        manager.enqueue(now, meta, PacketHandle(number.into()), call)
-                            == Verdict::Accepted
-                    };
+                let mut arrive = |manager: &mut dyn QueueManager, now: Instant, call: &mut QueueCall| {
+                    number = number.wrapping_add(1);
+                    let meta = FLOWS[(number % 4) as usize];
+                    manager.enqueue(now, meta, PacketHandle(number.into()), call) == Verdict::Accepted
+                };
                 for _ in 0..backlog {
                     let _ = arrive(&mut *manager, now, &mut call);
                 }

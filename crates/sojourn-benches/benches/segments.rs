@@ -6,9 +6,7 @@
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use sojourn_base::{Instant, Span};
-use sojourn_transport::{
-    EndpointContext, Event, Segment, SendTimes, StackConfig, TcpEndpoint, Timer,
-};
+use sojourn_transport::{EndpointContext, Event, Segment, SendTimes, StackConfig, TcpEndpoint, Timer};
 use std::collections::VecDeque;
 use std::hint::black_box;
 
@@ -49,11 +47,7 @@ const STEP: Span = Span::from_us(10);
 impl Flow {
     /// A flow whose window has grown to 200 segments.
     fn settled(config: &StackConfig) -> Self {
-        let config = StackConfig {
-            receive_window: 200,
-            ..*config
-        }
-        .into();
+        let config = StackConfig { receive_window: 200, ..*config }.into();
         let mut flow = Self {
             now: Instant::ZERO,
             client: TcpEndpoint::client(&config),
@@ -77,8 +71,7 @@ impl Flow {
         } else {
             // The flow waits for a delayed acknowledgement.
             self.now += Span::from_ms(500);
-            self.server
-                .on_timer(self.now, Timer::DelayedAck, &mut self.down);
+            self.server.on_timer(self.now, Timer::DelayedAck, &mut self.down);
         }
         while let Some(answer) = self.down.segments.pop_front() {
             self.client.on_segment(self.now, &answer, &mut self.up);
@@ -148,10 +141,7 @@ fn acknowledgements(criterion: &mut Criterion) {
 
 fn data_segments(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("data_segment");
-    for (name, config) in [
-        ("every", StackConfig::NS2_LINUX_CUBIC),
-        ("second", StackConfig::LINUX_RENO),
-    ] {
+    for (name, config) in [("every", StackConfig::NS2_LINUX_CUBIC), ("second", StackConfig::LINUX_RENO)] {
         let start = Flow::settled(&config);
         let mut flow = start.clone();
         let mut recorded = Vec::new();
@@ -196,8 +186,7 @@ fn recovery(criterion: &mut Criterion) {
                     flow.step();
                     if let Some(due) = flow.up.deadline.filter(|due| *due <= flow.now) {
                         flow.up.deadline = None;
-                        flow.client
-                            .on_timer(due.max(flow.now), Timer::Main, &mut flow.up);
+                        flow.client.on_timer(due.max(flow.now), Timer::Main, &mut flow.up);
                     }
                 }
                 flow.now
@@ -207,11 +196,5 @@ fn recovery(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(
-    benches,
-    round_trip,
-    acknowledgements,
-    data_segments,
-    recovery
-);
+criterion_group!(benches, round_trip, acknowledgements, data_segments, recovery);
 criterion_main!(benches);

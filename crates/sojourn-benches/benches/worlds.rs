@@ -8,14 +8,8 @@ use sojourn_scenario::Scenario;
 
 /// Households of White 2012, beside the worlds of `sojourn bench`.
 const EXAMPLES: [(&str, &str); 2] = [
-    (
-        "white2012-c04",
-        include_str!("../../../scenarios/white2012-c04.toml"),
-    ),
-    (
-        "white2012-d02",
-        include_str!("../../../scenarios/white2012-d02-bufferbloat.toml"),
-    ),
+    ("white2012-c04", include_str!("../../../scenarios/white2012-c04.toml")),
+    ("white2012-d02", include_str!("../../../scenarios/white2012-d02-bufferbloat.toml")),
 ];
 
 fn simulated(criterion: &mut Criterion) {

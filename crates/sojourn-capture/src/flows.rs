@@ -107,10 +107,7 @@ impl Flows {
     /// If there are too many packets or flows, or times lie too far apart.
     pub fn add(&mut self, interface: &Interface, frame: &Frame<'_>) -> Result<(), Problem> {
         if !is_known(interface.link_type) {
-            let count = self
-                .unknown_link_types
-                .entry(interface.link_type)
-                .or_default();
+            let count = self.unknown_link_types.entry(interface.link_type).or_default();
             *count += 1;
             return Ok(());
         }
@@ -127,26 +124,17 @@ impl Flows {
         };
         let first_ns = *self.first_ns.get_or_insert(frame.at_ns);
         if frame.at_ns.abs_diff(first_ns) > LONGEST_NS {
-            return Err(Problem::new(
-                "two packets lie more than a month apart",
-                "a capture of one session",
-            ));
+            return Err(Problem::new("two packets lie more than a month apart", "a capture of one session"));
         }
         if self.packets >= MOST_PACKETS {
-            return Err(Problem::new(
-                format!("has more than {MOST_PACKETS} packets"),
-                SMALLER,
-            ));
+            return Err(Problem::new(format!("has more than {MOST_PACKETS} packets"), SMALLER));
         }
         self.packets += 1;
         let key = (frame.interface, packet.flow);
         let place = *self.places.entry(key).or_insert(self.all.len());
         if place == self.all.len() {
             if place >= MOST_FLOWS {
-                return Err(Problem::new(
-                    format!("has more than {MOST_FLOWS} flows"),
-                    SMALLER,
-                ));
+                return Err(Problem::new(format!("has more than {MOST_FLOWS} flows"), SMALLER));
             }
             self.first_places.entry(packet.flow).or_insert(place);
             self.all.push(Flow {
@@ -162,12 +150,7 @@ impl Flows {
         let last = flow.stored.last();
         flow.out_of_order += u64::from(last.is_some_and(|last| frame.at_ns < last.at_ns));
         flow.bytes += u64::from(length);
-        flow.stored.push(Stored {
-            at_ns: frame.at_ns,
-            length,
-            dscp: packet.dscp,
-            ecn: packet.ecn,
-        });
+        flow.stored.push(Stored { at_ns: frame.at_ns, length, dscp: packet.dscp, ecn: packet.ecn });
         if let Transport::Tcp(header) = packet.transport {
             flow.round_trips.on_sent(frame.at_ns, &header);
             // At the same interface; some captures have one for each direction.

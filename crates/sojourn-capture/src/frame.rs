@@ -10,10 +10,7 @@ const MOST_TAGS: usize = 4;
 
 /// Whether an IP packet can be found behind this link layer.
 pub const fn is_known(link_type: u16) -> bool {
-    matches!(
-        link_type,
-        0 | 1 | 9 | 12 | 14 | 101 | 108 | 113 | 228 | 229 | 276
-    )
+    matches!(link_type, 0 | 1 | 9 | 12 | 14 | 101 | 108 | 113 | 228 | 229 | 276)
 }
 
 /// Where the IP packet of a frame begins; `None` if it carries none.
@@ -49,11 +46,7 @@ fn behind_type(frame: &[u8], mut at: usize) -> Option<usize> {
 }
 
 fn behind_ppp(frame: &[u8], at: usize) -> Option<usize> {
-    let at = if word(frame, at)? == 0xff03 {
-        at + 2
-    } else {
-        at
-    };
+    let at = if word(frame, at)? == 0xff03 { at + 2 } else { at };
     matches!(word(frame, at)?, 0x0021 | 0x0057).then_some(at + 2)
 }
 

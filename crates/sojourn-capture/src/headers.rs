@@ -174,9 +174,7 @@ impl Packet {
         let (mut protocol, mut at, mut is_first) = (header[6], V6_HEADER, true);
         for _ in 0..MOST_EXTENSIONS {
             let extension = match protocol {
-                HOP_BY_HOP | ROUTING | DESTINATION => {
-                    8 + 8 * usize::from(*bytes.get(at + 1).unwrap_or(&0))
-                }
+                HOP_BY_HOP | ROUTING | DESTINATION => 8 + 8 * usize::from(*bytes.get(at + 1).unwrap_or(&0)),
                 FRAGMENT => {
                     is_first &= word(bytes, at + 2).is_some_and(|field| field >> 3 == 0);
                     8
@@ -203,13 +201,7 @@ impl Packet {
         (protocol, transport_at): (u8, usize),
         is_first: bool,
     ) -> Self {
-        let mut flow = FlowKey {
-            source,
-            destination,
-            protocol,
-            source_port: 0,
-            destination_port: 0,
-        };
+        let mut flow = FlowKey { source, destination, protocol, source_port: 0, destination_port: 0 };
         let transport = match protocol {
             ICMP | ICMP_V6 => Transport::Icmp,
             TCP | UDP if is_first => {
@@ -227,14 +219,7 @@ impl Packet {
             }
             _ => Transport::Other,
         };
-        Self {
-            length,
-            flow,
-            dscp: traffic_class >> 2,
-            ecn: Ecn::from_bits(traffic_class),
-            transport_at,
-            transport,
-        }
+        Self { length, flow, dscp: traffic_class >> 2, ecn: Ecn::from_bits(traffic_class), transport_at, transport }
     }
 }
 
@@ -272,10 +257,7 @@ pub fn mark(bytes: &mut [u8]) {
 /// The sum of 16-bit words, the last byte padded, on top of `sum`.
 pub fn sum_of(bytes: &[u8], sum: u32) -> u32 {
     let words = bytes.chunks_exact(2);
-    let last = words
-        .remainder()
-        .first()
-        .map_or(0, |last| u32::from(*last) << 8);
+    let last = words.remainder().first().map_or(0, |last| u32::from(*last) << 8);
     let added = words.map(|word| u32::from(u16::from_be_bytes([word[0], word[1]])));
     // Packets are short: 2^16 words of 16 bits fit.
     u32::from(fold(sum)) + u32::from(fold(added.sum::<u32>())) + last
@@ -306,8 +288,8 @@ mod tests {
 
     /// The example of many text books: 192.168.0.1 to 192.168.0.199, UDP, header checksum b861, with TOS 0.
     const TEXT_BOOK: [u8; 20] = [
-        0x45, 0x00, 0x00, 0x73, 0x00, 0x00, 0x40, 0x00, 0x40, 0x11, 0xb8, 0x61, 0xc0, 0xa8, 0x00,
-        0x01, 0xc0, 0xa8, 0x00, 0xc7,
+        0x45, 0x00, 0x00, 0x73, 0x00, 0x00, 0x40, 0x00, 0x40, 0x11, 0xb8, 0x61, 0xc0, 0xa8, 0x00, 0x01, 0xc0, 0xa8,
+        0x00, 0xc7,
     ];
 
     fn text_book() -> Vec<u8> {
@@ -339,10 +321,7 @@ mod tests {
         assert_eq!(packet.length, 115);
         assert_eq!(packet.flow.source, Address::V4(0xc0a8_0001));
         assert_eq!(packet.flow.destination, Address::V4(0xc0a8_00c7));
-        assert_eq!(
-            (packet.flow.source_port, packet.flow.destination_port),
-            (5000, 5001)
-        );
+        assert_eq!((packet.flow.source_port, packet.flow.destination_port), (5000, 5001));
         assert_eq!((packet.dscp, packet.ecn), (0, Ecn::NotEct));
         assert_eq!(packet.transport, Transport::Udp);
         // What a frame is padded with is not the packet's.

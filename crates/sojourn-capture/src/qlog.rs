@@ -10,9 +10,7 @@
 use crate::synthetic::ByteMap;
 use crate::writer::word;
 use sojourn_base::{Ecn, Instant, LinkId, PerDirection, Span};
-use sojourn_record::{
-    ConnectionOpened, Moment, PacketBody, PacketSeen, Recorder, SegmentSeen, SenderSeen,
-};
+use sojourn_record::{ConnectionOpened, Moment, PacketBody, PacketSeen, Recorder, SegmentSeen, SenderSeen};
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use std::io;
@@ -93,8 +91,7 @@ struct Files {
 impl Files {
     /// Appends the text of an end to its file, if it is long or shall be written at once.
     fn write(&mut self, end: &mut End, at_once: bool) {
-        if self.failed.is_none() && (at_once || end.text.len() >= TOGETHER) && !end.text.is_empty()
-        {
+        if self.failed.is_none() && (at_once || end.text.len() >= TOGETHER) && !end.text.is_empty() {
             self.failed = (self.append)(&end.file, &end.text).err();
             end.text.clear();
         }
@@ -142,18 +139,9 @@ fn ms(span: Span) -> String {
 
 impl Qlog {
     /// Before a run with links and traffic entries of these names, each entry with the bytes of a full segment of its stack.
-    pub fn new<'a>(
-        links: impl Iterator<Item = &'a str>,
-        traffic: Vec<(String, u32)>,
-        append: Append,
-    ) -> Self {
+    pub fn new<'a>(links: impl Iterator<Item = &'a str>, traffic: Vec<(String, u32)>, append: Append) -> Self {
         Self {
-            files: Files {
-                append,
-                events: 0,
-                count: 0,
-                failed: None,
-            },
+            files: Files { append, events: 0, count: 0, failed: None },
             traffic,
             ends: BTreeMap::new(),
             links: links.map(word).collect(),
@@ -205,17 +193,9 @@ impl Qlog {
                  \"event_schemas\":[\"urn:ietf:params:qlog:events:quic-07\",\"{OUR_SCHEMA}\"]}}}}\n",
                 opened.number
             );
-            End {
-                file,
-                text,
-                segment: *segment,
-                ..End::default()
-            }
+            End { file, text, segment: *segment, ..End::default() }
         };
-        let ends = PerDirection {
-            upstream: end("client"),
-            downstream: end("server"),
-        };
+        let ends = PerDirection { upstream: end("client"), downstream: end("server") };
         self.ends.insert(opened.connection, ends);
     }
 
@@ -230,20 +210,15 @@ impl Qlog {
         if self.packets.len() <= place {
             self.packets.resize(place + 1, None);
         }
-        self.packets[place] = Some(OnItsWay {
-            number,
-            entered: packet.now,
-        });
+        self.packets[place] = Some(OnItsWay { number, entered: packet.now });
         if packet.ecn != Ecn::NotEct && !end.is_ecn_told {
             end.is_ecn_told = true;
             let data = "{\"old\":\"unknown\",\"new\":\"capable\"}";
-            self.files
-                .event(end, packet.now, "quic:ecn_state_updated", data);
+            self.files.event(end, packet.now, "quic:ecn_state_updated", data);
         }
         let has_place = seen.payload > 0 || seen.has(SegmentSeen::FIN);
         if has_place {
-            end.map
-                .note(seen.sequence, seen.payload, seen.has(SegmentSeen::FIN));
+            end.map.note(seen.sequence, seen.payload, seen.has(SegmentSeen::FIN));
         }
         let frame = stream_frame(end, seen);
         let at = packet.now;
@@ -251,18 +226,13 @@ impl Qlog {
             let lost = lost.number;
             let told = end.told.as_ref().map_or("open", |told| told.state);
             // Those of RFC 9002, which are the reasons of TCP as well.
-            let trigger = if told == "loss" {
-                "pto_expired"
-            } else {
-                "reordering_threshold"
-            };
+            let trigger = if told == "loss" { "pto_expired" } else { "reordering_threshold" };
             let data = format!(
                 "{{\"header\":{{\"packet_type\":\"1RTT\",\"packet_number\":{lost}}},\"frames\":[{frame}],\"trigger\":\"{trigger}\"}}"
             );
             self.files.event(end, packet.now, "quic:packet_lost", &data);
             let data = format!("{{\"frames\":[{frame}]}}");
-            self.files
-                .event(end, packet.now, "quic:marked_for_retransmit", &data);
+            self.files.event(end, packet.now, "quic:marked_for_retransmit", &data);
         }
         let data = packet_data(packet, seen, number, &frame);
         self.files.event(end, packet.now, "quic:packet_sent", &data);
@@ -274,27 +244,16 @@ impl Qlog {
     }
 
     /// What a link does with a packet, in the file of the end that sent it.
-    fn on_link(
-        &mut self,
-        packet: &PacketSeen,
-        seen: &SegmentSeen,
-        event: &str,
-        link: LinkId,
-        more: &str,
-    ) {
+    fn on_link(&mut self, packet: &PacketSeen, seen: &SegmentSeen, event: &str, link: LinkId, more: &str) {
         let Some(number) = self.way(packet).map(|way| way.number) else {
             return;
         };
         let Some(ends) = self.ends.get_mut(&seen.connection) else {
             return;
         };
-        let link = self
-            .links
-            .get(usize::from(link.0))
-            .map_or("", String::as_str);
+        let link = self.links.get(usize::from(link.0)).map_or("", String::as_str);
         let data = format!("{{\"packet_number\":{number},\"link\":\"{link}\",{more}}}");
-        self.files
-            .event(&mut ends[packet.direction], packet.now, event, &data);
+        self.files.event(&mut ends[packet.direction], packet.now, event, &data);
     }
 
     fn arrived(&mut self, packet: &PacketSeen, seen: &SegmentSeen) {
@@ -316,24 +275,14 @@ impl Qlog {
                 let separator = if frame.is_empty() { "" } else { "," };
                 let ranges: Vec<String> = acknowledged
                     .iter()
-                    .map(|(first, last)| {
-                        if first == last {
-                            format!("[{first}]")
-                        } else {
-                            format!("[{first},{last}]")
-                        }
-                    })
+                    .map(|(first, last)| if first == last { format!("[{first}]") } else { format!("[{first},{last}]") })
                     .collect();
                 let ranges = ranges.join(",");
-                let _ = write!(
-                    frame,
-                    "{separator}{{\"frame_type\":\"ack\",\"acked_ranges\":[{ranges}]}}"
-                );
+                let _ = write!(frame, "{separator}{{\"frame_type\":\"ack\",\"acked_ranges\":[{ranges}]}}");
             }
         }
         let data = packet_data(packet, seen, number, &frame);
-        self.files
-            .event(end, packet.now, "quic:packet_received", &data);
+        self.files.event(end, packet.now, "quic:packet_received", &data);
     }
 
     fn sender(&mut self, seen: &SenderSeen) {
@@ -350,8 +299,7 @@ impl Qlog {
         };
         if end.next > 0 && !before.as_ref().is_some_and(same) {
             let data = metrics(seen, end);
-            self.files
-                .event(end, seen.now, "quic:recovery_metrics_updated", &data);
+            self.files.event(end, seen.now, "quic:recovery_metrics_updated", &data);
         }
         let state = match seen.state {
             "recovery" => "recovery",
@@ -361,13 +309,8 @@ impl Qlog {
         };
         if end.next > 0 && state != end.state {
             let reduced = before.map_or([0; 3], |before| before.reductions);
-            let old = if end.state.is_empty() {
-                String::new()
-            } else {
-                format!("\"old\":\"{}\",", end.state)
-            };
-            let [losses, marks, timeouts] =
-                [0, 1, 2].map(|place| seen.reductions[place] > reduced[place]);
+            let old = if end.state.is_empty() { String::new() } else { format!("\"old\":\"{}\",", end.state) };
+            let [losses, marks, timeouts] = [0, 1, 2].map(|place| seen.reductions[place] > reduced[place]);
             let trigger = match (timeouts, losses, marks) {
                 (true, ..) => ",\"trigger\":\"timeout\"",
                 (_, true, _) => ",\"trigger\":\"loss\"",
@@ -376,17 +319,12 @@ impl Qlog {
             };
             let data = format!("{{{old}\"new\":\"{state}\"{trigger}}}");
             end.state = state;
-            self.files
-                .event(end, seen.now, "quic:congestion_state_updated", &data);
+            self.files.event(end, seen.now, "quic:congestion_state_updated", &data);
         }
     }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "windows are positive"
-)]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "windows are positive")]
 fn metrics(seen: &SenderSeen, end: &End) -> String {
     let bytes = |segments: f64| (segments * f64::from(end.segment)) as u64;
     let mut data = format!(
@@ -400,10 +338,7 @@ fn metrics(seen: &SenderSeen, end: &End) -> String {
     }
     if let Some((smoothed, variation)) = seen.round_trip {
         let (smoothed, variation) = (ms(smoothed), ms(variation));
-        let _ = write!(
-            data,
-            ",\"smoothed_rtt\":{smoothed},\"rtt_variance\":{variation}"
-        );
+        let _ = write!(data, ",\"smoothed_rtt\":{smoothed},\"rtt_variance\":{variation}");
     }
     if let Some(least) = seen.least_round_trip {
         let _ = write!(data, ",\"min_rtt\":{}", ms(least));
@@ -441,17 +376,11 @@ fn packet_data(packet: &PacketSeen, seen: &SegmentSeen, number: u64, frames: &st
 /// Ranges of packet numbers of an end that an arriving acknowledgement newly covers, and when the newest of them was sent.
 fn newly_acknowledged(end: &mut End, seen: &SegmentSeen) -> (Vec<(u64, u64)>, Option<Instant>) {
     let later = end.out.split_off(&seen.acknowledgement);
-    let mut covered: Vec<Out> = core::mem::replace(&mut end.out, later)
-        .into_values()
-        .collect();
+    let mut covered: Vec<Out> = core::mem::replace(&mut end.out, later).into_values().collect();
     let (blocks, count) = seen.sack;
     for (first, last) in &blocks[..usize::from(count)] {
         if first < last {
-            let inside: Vec<u32> = end
-                .out
-                .range(*first..*last)
-                .map(|(segment, _)| *segment)
-                .collect();
+            let inside: Vec<u32> = end.out.range(*first..*last).map(|(segment, _)| *segment).collect();
             covered.extend(inside.iter().filter_map(|segment| end.out.remove(segment)));
         }
     }
@@ -487,9 +416,7 @@ impl Recorder for Qlog {
                 }
             }
             Moment::Left(link, _) => {
-                let waited = self
-                    .way(packet)
-                    .map(|way| packet.now.saturating_since(way.entered));
+                let waited = self.way(packet).map(|way| packet.now.saturating_since(way.entered));
                 if let Some(waited) = waited {
                     let more = format!("\"queued_ms\":{}", ms(waited));
                     self.on_link(packet, seen, "sojourn:queued", link, &more);

@@ -26,10 +26,7 @@ pub struct Problem {
 
 impl Problem {
     pub(crate) fn new(message: impl Into<String>, hint: &'static str) -> Self {
-        Self {
-            message: message.into(),
-            hint,
-        }
+        Self { message: message.into(), hint }
     }
 }
 
@@ -182,13 +179,7 @@ impl Default for Reader {
 impl Reader {
     /// Before the first piece.
     pub const fn new() -> Self {
-        Self {
-            form: Form::Unknown,
-            interfaces: Vec::new(),
-            pending: Vec::new(),
-            skip: 0,
-            read: 0,
-        }
+        Self { form: Form::Unknown, interfaces: Vec::new(), pending: Vec::new(), skip: 0, read: 0 }
     }
 
     /// What was captured on so far.
@@ -205,9 +196,7 @@ impl Reader {
         piece: &[u8],
         show: &mut dyn FnMut(&Interface, &Frame<'_>) -> Result<(), Problem>,
     ) -> Result<(), Problem> {
-        let skipped = usize::try_from(self.skip)
-            .unwrap_or(usize::MAX)
-            .min(piece.len());
+        let skipped = usize::try_from(self.skip).unwrap_or(usize::MAX).min(piece.len());
         self.skip -= skipped as u64;
         self.read += skipped as u64;
         let mut pending = core::mem::take(&mut self.pending);
@@ -246,11 +235,8 @@ impl Reader {
     /// If nothing of it could be read.
     pub fn finish(&self) -> Result<bool, Problem> {
         if self.form == Form::Unknown {
-            let what = if self.read == 0 && self.pending.is_empty() {
-                "is empty"
-            } else {
-                "ends within its first header"
-            };
+            let what =
+                if self.read == 0 && self.pending.is_empty() { "is empty" } else { "ends within its first header" };
             return Err(Problem::new(what, A_CAPTURE));
         }
         Ok(self.skip > 0 || !self.pending.is_empty())
@@ -265,10 +251,7 @@ impl Reader {
     }
 
     fn wrong(&self, what: &str) -> Problem {
-        Problem::new(
-            format!("byte {}: {what}", self.read),
-            "a whole file, as tcpdump or Wireshark writes it",
-        )
+        Problem::new(format!("byte {}: {what}", self.read), "a whole file, as tcpdump or Wireshark writes it")
     }
 
     fn begin<'a>(&mut self, bytes: &'a [u8]) -> Result<Step<'a>, Problem> {
@@ -277,10 +260,7 @@ impl Reader {
             return Ok(Step::Short);
         };
         if *magic == SECTION {
-            self.form = Form::Next {
-                order: Order::Little,
-                first: 0,
-            };
+            self.form = Form::Next { order: Order::Little, first: 0 };
             return Ok(Step::Read(0, None));
         }
         let (order, units) = match u32::from_be_bytes(*magic) {
@@ -327,12 +307,7 @@ impl Reader {
         ))
     }
 
-    fn block<'a>(
-        &mut self,
-        bytes: &'a [u8],
-        order: Order,
-        first: usize,
-    ) -> Result<Step<'a>, Problem> {
+    fn block<'a>(&mut self, bytes: &'a [u8], order: Order, first: usize) -> Result<Step<'a>, Problem> {
         let Some(start) = bytes.get(..12) else {
             return Ok(Step::Short);
         };
@@ -351,10 +326,7 @@ impl Reader {
         if length < 12 || length % 4 != 0 {
             return Err(self.wrong(&format!("a block of {length} B")));
         }
-        if !matches!(
-            kind,
-            INTERFACE | ENHANCED_PACKET | OLD_PACKET | SIMPLE_PACKET | STATISTICS
-        ) {
+        if !matches!(kind, INTERFACE | ENHANCED_PACKET | OLD_PACKET | SIMPLE_PACKET | STATISTICS) {
             return Ok(Step::Skip(length.into()));
         }
         let length = length as usize;
@@ -387,10 +359,7 @@ impl Reader {
         let Some(link_type) = order.half(body, 0).filter(|_| body.len() >= 8) else {
             return Err(self.wrong("an interface that is cut off"));
         };
-        let mut found = Interface {
-            link_type,
-            ..Interface::default()
-        };
+        let mut found = Interface { link_type, ..Interface::default() };
         let mut wrong = None;
         options(body, 8, order, |code, value| match (code, value) {
             (2, name) => found.name = String::from_utf8_lossy(name).into_owned(),
@@ -426,44 +395,26 @@ impl Reader {
         });
     }
 
-    fn packet<'a>(
-        &self,
-        body: &'a [u8],
-        order: Order,
-        (first, kind): (usize, u32),
-    ) -> Result<Frame<'a>, Problem> {
+    fn packet<'a>(&self, body: &'a [u8], order: Order, (first, kind): (usize, u32)) -> Result<Frame<'a>, Problem> {
         // The old block has the interface in 16 bits, and a count of drops behind it.
-        let number = if kind == OLD_PACKET {
-            order.half(body, 0).map(u32::from)
-        } else {
-            order.word(body, 0)
-        };
+        let number = if kind == OLD_PACKET { order.half(body, 0).map(u32::from) } else { order.word(body, 0) };
         let words = [4, 8, 12, 16].map(|at| order.word(body, at));
-        let (Some(number), [Some(high), Some(low), Some(kept), Some(length)]) = (number, words)
-        else {
+        let (Some(number), [Some(high), Some(low), Some(kept), Some(length)]) = (number, words) else {
             return Err(self.wrong("a packet that is cut off"));
         };
         let place = first + number as usize;
         let Some(interface) = self.interfaces.get(place) else {
-            return Err(self.wrong(&format!(
-                "a packet of interface {number}, which is not there"
-            )));
+            return Err(self.wrong(&format!("a packet of interface {number}, which is not there")));
         };
         let Some(bytes) = body.get(20..20 + kept as usize) else {
             return Err(self.wrong(&format!("a packet of {kept} B that is cut off")));
         };
         let units = u64::from(high) << 32 | u64::from(low);
-        let ns = interface.resolution.ns(units).cast_signed()
-            + i128::from(interface.offset_s) * 1_000_000_000;
+        let ns = interface.resolution.ns(units).cast_signed() + i128::from(interface.offset_s) * 1_000_000_000;
         let Ok(at_ns) = u64::try_from(ns) else {
             return Err(self.wrong("a time before 1970 or after 2554"));
         };
-        Ok(Frame {
-            at_ns,
-            interface: u32::try_from(place).unwrap_or_default(),
-            length,
-            bytes,
-        })
+        Ok(Frame { at_ns, interface: u32::try_from(place).unwrap_or_default(), length, bytes })
     }
 }
 

@@ -72,13 +72,7 @@ mod tests {
     use super::*;
 
     fn header(sequence: u32, payload: usize, acknowledgement: u32, flags: TcpFlags) -> TcpHeader {
-        TcpHeader {
-            sequence,
-            acknowledgement,
-            flags,
-            payload_at: 40,
-            payload,
-        }
+        TcpHeader { sequence, acknowledgement, flags, payload_at: 40, payload }
     }
 
     fn data(sequence: u32) -> TcpHeader {

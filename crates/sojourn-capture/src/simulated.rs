@@ -199,12 +199,7 @@ impl SimulatedCapture {
                 let connection = self.connections.entry(seen.connection).or_default();
                 let key = (self.keys)(traffic, server, Some(connection.port));
                 let own = &connection.maps[packet.direction];
-                segment(
-                    ip(key),
-                    seen,
-                    own,
-                    &connection.maps[packet.direction.reversed()],
-                )
+                segment(ip(key), seen, own, &connection.maps[packet.direction.reversed()])
             }
         }
     }
@@ -213,16 +208,7 @@ impl SimulatedCapture {
         let key = (at, self.serial);
         self.serial += 1;
         let wire = self.wire(packet);
-        self.pending.insert(
-            key,
-            Pending {
-                place,
-                length: packet.length,
-                wire,
-                comment: String::new(),
-                is_open,
-            },
-        );
+        self.pending.insert(key, Pending { place, length: packet.length, wire, comment: String::new(), is_open });
         key
     }
 
@@ -244,10 +230,7 @@ impl Recorder for SimulatedCapture {
     }
 
     fn on_connection_opened(&mut self, opened: &ConnectionOpened) {
-        let connection = Connection {
-            port: opened.port,
-            ..Connection::default()
-        };
+        let connection = Connection { port: opened.port, ..Connection::default() };
         self.connections.insert(opened.connection, connection);
     }
 
@@ -277,11 +260,8 @@ impl Recorder for SimulatedCapture {
             Moment::Dropped(_, reason, queue) => {
                 if let Some((key, pending)) = self.close(packet.place) {
                     let sojourn = packet.now.saturating_since(key.0);
-                    pending.comment = format!(
-                        "dropped: {}, after {sojourn} in the {} queue",
-                        reason.as_str(),
-                        queue.as_str(),
-                    );
+                    pending.comment =
+                        format!("dropped: {}, after {sojourn} in the {} queue", reason.as_str(), queue.as_str(),);
                 }
             }
             Moment::Marked(..) | Moment::Arrived => {}

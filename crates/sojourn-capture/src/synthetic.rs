@@ -165,14 +165,8 @@ fn write_options(room: &mut [u8], seen: &SegmentSeen, is_syn: bool, back: &ByteM
         put(&[4, 2]);
     }
     let ms = |at: Instant| {
-        let ms = if at == Instant::NEVER {
-            0
-        } else {
-            at.as_ns() / 1_000_000
-        };
-        u32::try_from(ms & u64::from(u32::MAX))
-            .unwrap_or_default()
-            .to_be_bytes()
+        let ms = if at == Instant::NEVER { 0 } else { at.as_ns() / 1_000_000 };
+        u32::try_from(ms & u64::from(u32::MAX)).unwrap_or_default().to_be_bytes()
     };
     let (value, echo) = (ms(seen.stamps.0), ms(seen.stamps.1));
     let mut stamps = [0; 12];
@@ -248,12 +242,7 @@ mod tests {
     };
 
     fn ip(length: u32) -> Ip {
-        Ip {
-            key: KEY,
-            length,
-            dscp: 45,
-            ecn: Ecn::Ect1,
-        }
+        Ip { key: KEY, length, dscp: 45, ecn: Ecn::Ect1 }
     }
 
     fn seen(sequence: u32, payload: u32, flags: u8) -> SegmentSeen {
@@ -275,8 +264,7 @@ mod tests {
         let mut pseudo = whole[12..20].to_vec();
         pseudo.extend([0, protocol]);
         pseudo.extend(u16::try_from(length - 20).unwrap().to_be_bytes());
-        fold(sum_of(&whole[20..], sum_of(&pseudo, 0))) == 0xffff
-            && fold(sum_of(&whole[..20], 0)) == 0xffff
+        fold(sum_of(&whole[20..], sum_of(&pseudo, 0))) == 0xffff && fold(sum_of(&whole[..20], 0)) == 0xffff
     }
 
     #[test]
@@ -284,13 +272,7 @@ mod tests {
         let wire = datagram(ip(218));
         let read = Packet::read_cut(&wire.bytes[..wire.kept], 218).unwrap();
         assert_eq!((read.length, read.dscp, read.ecn), (218, 45, Ecn::Ect1));
-        assert_eq!(
-            read.flow,
-            FlowKey {
-                protocol: UDP,
-                ..KEY
-            }
-        );
+        assert_eq!(read.flow, FlowKey { protocol: UDP, ..KEY });
         assert!(sums_to_ones(&wire, 218, UDP));
         let (mut own, back) = (ByteMap::default(), ByteMap::default());
         own.note(0, 1448, false);

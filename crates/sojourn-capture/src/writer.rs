@@ -49,9 +49,7 @@ pub(crate) fn kept(packet: &[u8]) -> &[u8] {
 /// A name as a part of a file's name and of JSON: letters, digits and hyphens stay, other signs become underscores.
 pub(crate) fn word(name: &str) -> String {
     let keep = |sign: char| sign.is_ascii_alphanumeric() || sign == '-';
-    name.chars()
-        .map(|sign| if keep(sign) { sign } else { '_' })
-        .collect()
+    name.chars().map(|sign| if keep(sign) { sign } else { '_' }).collect()
 }
 
 /// A pcap file with nanoseconds: packets of one place.
@@ -80,10 +78,7 @@ impl<W: Write> PcapWriter<W> {
         let seconds = u32::try_from(at_ns / NS).map_err(io::Error::other)?;
         let fraction = u32::try_from(at_ns % NS).map_err(io::Error::other)?;
         let bytes = kept(bytes);
-        words(
-            &mut self.sink,
-            [seconds, fraction, size(bytes.len())?, length],
-        )?;
+        words(&mut self.sink, [seconds, fraction, size(bytes.len())?, length])?;
         self.sink.write_all(bytes)
     }
 
@@ -111,11 +106,7 @@ impl<W: Write> PcapngWriter<W> {
     /// # Errors
     /// If it cannot be written.
     pub fn new(sink: W) -> io::Result<Self> {
-        let mut writer = Self {
-            sink,
-            interfaces: 0,
-            block: Vec::new(),
-        };
+        let mut writer = Self { sink, interfaces: 0, block: Vec::new() };
         // Version 1.0, a section of a length that is not told.
         for word in [0x1a2b_3c4d_u32, 1, u32::MAX, u32::MAX] {
             writer.block.extend(word.to_le_bytes());
@@ -131,8 +122,7 @@ impl<W: Write> PcapngWriter<W> {
     /// # Errors
     /// If it cannot be written.
     pub fn interface(&mut self, name: &str, link_type: LinkType) -> io::Result<u32> {
-        self.block
-            .extend(u32::from(link_type.number()).to_le_bytes());
+        self.block.extend(u32::from(link_type.number()).to_le_bytes());
         self.block.extend(size(KEPT)?.to_le_bytes());
         self.option(2, name.as_bytes());
         self.option(9, &[9]);

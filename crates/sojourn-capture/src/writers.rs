@@ -39,9 +39,7 @@ impl Writers {
 
     /// Whether something could not be written, so that the run need not go on.
     pub fn has_failed(&self) -> bool {
-        self.capture
-            .as_ref()
-            .is_some_and(SimulatedCapture::has_failed)
+        self.capture.as_ref().is_some_and(SimulatedCapture::has_failed)
             || self.qlog.as_ref().is_some_and(Qlog::has_failed)
     }
 }
@@ -50,8 +48,7 @@ impl Recorder for Writers {
     const WANTS_PACKETS: bool = true;
 
     fn bytes(&self) -> usize {
-        self.capture.as_ref().map_or(0, Recorder::bytes)
-            + self.qlog.as_ref().map_or(0, Recorder::bytes)
+        self.capture.as_ref().map_or(0, Recorder::bytes) + self.qlog.as_ref().map_or(0, Recorder::bytes)
     }
 
     fn on_connection_opened(&mut self, opened: &ConnectionOpened) {

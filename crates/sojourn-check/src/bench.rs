@@ -1,9 +1,7 @@
 //! A manager with a line behind it, and a log of all that came of it.
 
 use crate::row::Subject;
-use sojourn_base::{
-    BitRate, Bytes, Ecn, Instant, Meta, PacketHandle, RandomStream, ServiceQueue, Span,
-};
+use sojourn_base::{BitRate, Bytes, Ecn, Instant, Meta, PacketHandle, RandomStream, ServiceQueue, Span};
 use sojourn_queue::{Backlog, Held, QueueContext, QueueManager, Reason, Shaper, Verdict};
 
 /// Something that a manager did.
@@ -45,13 +43,7 @@ pub(crate) struct Host {
 impl Host {
     /// Surroundings with a line of `rate`, and no log.
     pub(crate) fn new(draws: Draws, rate: BitRate) -> Self {
-        Self {
-            draws,
-            rate,
-            now: Instant::ZERO,
-            log: None,
-            signals: 0,
-        }
+        Self { draws, rate, now: Instant::ZERO, log: None, signals: 0 }
     }
 
     fn write(&mut self, event: Event) {
@@ -106,10 +98,7 @@ impl<'a> Bench<'a> {
         let timer = queue.next_timer();
         Self {
             queue,
-            host: Host {
-                log: Some(Vec::new()),
-                ..Host::new(draws, rate)
-            },
+            host: Host { log: Some(Vec::new()), ..Host::new(draws, rate) },
             busy_until: None,
             timer,
             vain_calls: 0,
@@ -172,9 +161,7 @@ impl<'a> Bench<'a> {
         if self.host.log.is_some() {
             self.arrivals.push((now, meta));
         }
-        let verdict = self
-            .queue
-            .enqueue(now, meta, PacketHandle(number), &mut self.host);
+        let verdict = self.queue.enqueue(now, meta, PacketHandle(number), &mut self.host);
         let kept = !matches!(verdict, Verdict::Dropped(_));
         self.host.write(Event::Offered(number, kept));
         self.count();
@@ -185,9 +172,7 @@ impl<'a> Bench<'a> {
     pub(crate) fn take(&mut self) -> Option<(u64, u32)> {
         let now = self.host.now;
         let sent = self.queue.dequeue(now, &mut self.host);
-        let event = sent.map_or(Event::Nothing, |held| {
-            Event::Sent(held.item.0, held.meta.ecn, held.meta.queue)
-        });
+        let event = sent.map_or(Event::Nothing, |held| Event::Sent(held.item.0, held.meta.ecn, held.meta.queue));
         self.host.write(event);
         self.count();
         sent.map(|held| (held.item.0, held.meta.length))
@@ -255,10 +240,5 @@ pub(crate) fn time_of(rate: BitRate, length: u32) -> Span {
 
 /// A packet of a flow.
 pub(crate) fn packet(length: u32, flow: u32, ecn: Ecn) -> Meta {
-    Meta {
-        length,
-        flow_hash: flow,
-        ecn,
-        ..Meta::default()
-    }
+    Meta { length, flow_hash: flow, ecn, ..Meta::default() }
 }

@@ -93,11 +93,7 @@ fn mix(count: usize) -> Vec<(Instant, Meta)> {
             let meta = Meta {
                 dscp: [0, 0, 0, 0, 0, 0, 0, 45, 46, 10][pick(&mut random, 10)],
                 pure_ack: length == 64 && random.unit() < 0.5,
-                ..packet(
-                    length,
-                    flow(pick(&mut random, 40)),
-                    ECN[pick(&mut random, 4)],
-                )
+                ..packet(length, flow(pick(&mut random, 40)), ECN[pick(&mut random, 4)])
             };
             (Instant::ZERO + Span::from_secs_f64(now), meta)
         })
@@ -105,20 +101,14 @@ fn mix(count: usize) -> Vec<(Instant, Meta)> {
 }
 
 fn pick(random: &mut RandomStream, of: usize) -> usize {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a place below a small number"
-    )]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a place below a small number")]
     let place = (random.unit() * of as f64) as usize;
     place
 }
 
 /// A hash of a flow: spread as a hash is.
 fn flow(number: usize) -> u32 {
-    u32::try_from(number)
-        .expect("few flows")
-        .wrapping_mul(2_654_435_761)
+    u32::try_from(number).expect("few flows").wrapping_mul(2_654_435_761)
 }
 
 /// A bench after the mix, with an empty queue.
@@ -141,10 +131,8 @@ struct Fate {
 fn fates(bench: &Bench<'_>) -> Result<Vec<Fate>, String> {
     let mut fates = vec![Fate::default(); bench.arrivals.len()];
     for (at, event) in bench.log() {
-        let (Event::Offered(number, _)
-        | Event::Sent(number, ..)
-        | Event::Dropped(number, _)
-        | Event::Marked(number)) = *event
+        let (Event::Offered(number, _) | Event::Sent(number, ..) | Event::Dropped(number, _) | Event::Marked(number)) =
+            *event
         else {
             continue;
         };
@@ -182,17 +170,10 @@ fn conservation(subject: &Subject<'_>) -> Finding {
     match fates(&bench) {
         Err(fault) => Finding::of(false, expected, fault),
         Ok(fates) => {
-            let count =
-                |wanted: fn(&Fate) -> bool| fates.iter().filter(|fate| wanted(fate)).count();
+            let count = |wanted: fn(&Fate) -> bool| fates.iter().filter(|fate| wanted(fate)).count();
             let lost = fates.iter().position(|fate| fate.sent + fate.dropped == 0);
-            let unsaid = fates
-                .iter()
-                .position(|fate| !fate.kept && fate.dropped == 0);
-            let found = format!(
-                "{} sent, {} dropped",
-                count(|fate| fate.sent == 1),
-                count(|fate| fate.dropped == 1)
-            );
+            let unsaid = fates.iter().position(|fate| !fate.kept && fate.dropped == 0);
+            let found = format!("{} sent, {} dropped", count(|fate| fate.sent == 1), count(|fate| fate.dropped == 1));
             let fault = lost
                 .map(|first| {
                     let all = count(|fate| fate.sent + fate.dropped == 0);
@@ -223,11 +204,9 @@ fn emptiness(subject: &Subject<'_>) -> Finding {
     let expected = "no opportunity wasted; the same log with three vain calls more";
     let log = plain.log();
     let wasted = log.windows(2).find_map(|pair| match (pair[0], pair[1]) {
-        ((at, Event::Nothing), (_, Event::Waits(all, _))) if all.packets.0 > 0 => Some(format!(
-            "nothing was sent at {} while {} waited",
-            seconds(at),
-            all.packets
-        )),
+        ((at, Event::Nothing), (_, Event::Waits(all, _))) if all.packets.0 > 0 => {
+            Some(format!("nothing was sent at {} while {} waited", seconds(at), all.packets))
+        }
         _ => None,
     });
     // One that gives other bits each time fails X6, and tells nothing here.
@@ -240,12 +219,9 @@ fn emptiness(subject: &Subject<'_>) -> Finding {
 fn differs(one: &[(Instant, Event)], other: &[(Instant, Event)]) -> Option<String> {
     let place = one.iter().zip(other).position(|(a, b)| a != b);
     match place {
-        Some(place) => Some(format!(
-            "at {}: {:?} once and {:?} then",
-            seconds(one[place].0),
-            one[place].1,
-            other[place].1
-        )),
+        Some(place) => {
+            Some(format!("at {}: {:?} once and {:?} then", seconds(one[place].0), one[place].1, other[place].1))
+        }
         None if one.len() != other.len() => Some("one log is longer".into()),
         None => None,
     }
@@ -277,10 +253,7 @@ fn backlog(subject: &Subject<'_>) -> Finding {
         let Some((number, comes)) = change else {
             continue;
         };
-        let Some(place) = usize::try_from(number)
-            .ok()
-            .filter(|place| *place < lost.len())
-        else {
+        let Some(place) = usize::try_from(number).ok().filter(|place| *place < lost.len()) else {
             continue;
         };
         let length = Bytes(bench.arrivals[place].1.length.into());
@@ -297,11 +270,7 @@ fn backlog(subject: &Subject<'_>) -> Finding {
             waits.packets -= sojourn_base::Packets(1);
         }
     }
-    verdict(
-        "bytes and packets as counted here",
-        &format!("so after each of {} calls", bench.log().len()),
-        fault,
-    )
+    verdict("bytes and packets as counted here", &format!("so after each of {} calls", bench.log().len()), fault)
 }
 
 /// The first packet that left after a later one of the same flow and queue; with `by_code_point`, of the same code point, too.
@@ -314,12 +283,9 @@ fn out_of_order(bench: &Bench<'_>, by_code_point: bool) -> Option<String> {
         let (_, meta) = bench.arrivals.get(usize::try_from(number).ok()?)?;
         let code_point = by_code_point.then_some(meta.dscp);
         let before = last.insert((meta.flow_hash, queue as usize, code_point), number);
-        before.filter(|before| *before > number).map(|before| {
-            format!(
-                "packet {number} left after {before} of its flow, at {}",
-                seconds(*at)
-            )
-        })
+        before
+            .filter(|before| *before > number)
+            .map(|before| format!("packet {number} left after {before} of its flow, at {}", seconds(*at)))
     })
 }
 
@@ -336,11 +302,7 @@ fn order(subject: &Subject<'_>) -> Finding {
         ),
         _ => ("each flow in order", overtaken, ""),
     };
-    verdict(
-        expected,
-        &format!("so over {LONG} arrivals of 40 flows{aside}"),
-        fault,
-    )
+    verdict(expected, &format!("so over {LONG} arrivals of 40 flows{aside}"), fault)
 }
 
 fn marks(subject: &Subject<'_>) -> Finding {
@@ -357,39 +319,23 @@ fn marks(subject: &Subject<'_>) -> Finding {
                 let (place, ecn) = arrived(number)?;
                 marked[place] = true;
                 count += 1;
-                (ecn == Ecn::NotEct).then(|| {
-                    format!(
-                        "packet {number} is Not-ECT and was marked, at {}",
-                        seconds(*at)
-                    )
-                })
+                (ecn == Ecn::NotEct).then(|| format!("packet {number} is Not-ECT and was marked, at {}", seconds(*at)))
             }
             Event::Sent(number, ecn, _) => {
                 let (place, before) = arrived(number)?;
                 let expected = if marked[place] { Ecn::Ce } else { before };
-                (ecn != expected).then(|| {
-                    format!(
-                        "packet {number} came with {before:?} and left with {ecn:?} at {}",
-                        seconds(*at)
-                    )
-                })
+                (ecn != expected)
+                    .then(|| format!("packet {number} came with {before:?} and left with {ecn:?} at {}", seconds(*at)))
             }
             _ => None,
         }
     });
-    verdict(
-        "CE on marked packets, all others as they came",
-        &format!("so, with {count} marks"),
-        fault,
-    )
+    verdict("CE on marked packets, all others as they came", &format!("so, with {count} marks"), fault)
 }
 
 fn repetition(subject: &Subject<'_>) -> Finding {
     let arrivals = mix(SHORT);
-    let (mut one, mut other) = (
-        Bench::new(subject, MIX_RATE, stream()),
-        Bench::new(subject, MIX_RATE, stream()),
-    );
+    let (mut one, mut other) = (Bench::new(subject, MIX_RATE, stream()), Bench::new(subject, MIX_RATE, stream()));
     let (first, second) = arrivals.split_at(SHORT / 2);
     let middle = second[0].0 - Span::from_ps(1);
     one.drive(first, middle);
@@ -399,11 +345,7 @@ fn repetition(subject: &Subject<'_>) -> Finding {
     other.drain();
     let alone = mixed(subject, SHORT, 0);
     let fault = differs(one.log(), other.log()).or_else(|| differs(alone.log(), one.log()));
-    verdict(
-        "three times the same log",
-        &format!("so over {SHORT} arrivals"),
-        fault,
-    )
+    verdict("three times the same log", &format!("so over {SHORT} arrivals"), fault)
 }
 
 fn limit(subject: &Subject<'_>) -> Finding {
@@ -429,11 +371,7 @@ fn limit(subject: &Subject<'_>) -> Finding {
         let Some((_, Event::Waits(all, classic))) = bench.log().last() else {
             continue;
         };
-        let told = if subject.has_service_queues {
-            *classic
-        } else {
-            *all
-        };
+        let told = if subject.has_service_queues { *classic } else { *all };
         most.bytes = most.bytes.max(told.bytes);
         most.packets = most.packets.max(told.packets);
         let exceeds = match limit.at(RATE) {
@@ -449,11 +387,7 @@ fn limit(subject: &Subject<'_>) -> Finding {
             break;
         }
     }
-    verdict(
-        &format!("at most {limit} and one packet"),
-        &format!("at most {} in {}", most.bytes, most.packets),
-        fault,
-    )
+    verdict(&format!("at most {limit} and one packet"), &format!("at most {} in {}", most.bytes, most.packets), fault)
 }
 
 /// Calls that are measured. chosen: P99.9 is of some hundred; a library is called some 10 us a packet.
@@ -466,15 +400,8 @@ const GROWTH: u64 = 10 * MEASURED as u64;
 fn cost(subject: &Subject<'_>) -> Finding {
     const LONGEST_NS: u64 = 1_000_000;
     let expected = "P99.9 below 1 ms; at most 1 MB more after 100,000 packets";
-    let Some(Cost {
-        processor_ns,
-        resident,
-    }) = subject.cost
-    else {
-        return Finding::not_judged(
-            expected,
-            "for libraries only: benchmarks measure built-in ones",
-        );
+    let Some(Cost { processor_ns, resident }) = subject.cost else {
+        return Finding::not_judged(expected, "for libraries only: benchmarks measure built-in ones");
     };
     let mut bench = Bench::new(subject, RATE, stream()).without_log();
     let mut now = Instant::ZERO;
@@ -508,10 +435,6 @@ fn cost(subject: &Subject<'_>) -> Finding {
     Finding::of(
         longest < LONGEST_NS && grown <= GROWTH + 8 * MEASURED as u64,
         expected,
-        format!(
-            "P99.9 {:.3} ms of computing a packet; {:.1} MB more",
-            longest as f64 / 1e6,
-            grown as f64 / 1e6
-        ),
+        format!("P99.9 {:.3} ms of computing a packet; {:.1} MB more", longest as f64 / 1e6, grown as f64 / 1e6),
     )
 }

@@ -6,14 +6,10 @@
 //! Source: none; loads are `chosen:`. Deviations: none known.
 
 use crate::bench::{Draws, Host};
-use sojourn_base::{
-    BitRate, Bytes, Ecn, Instant, Limit, Meta, PacketHandle, Packets, Seed, ServiceQueue,
-};
+use sojourn_base::{BitRate, Bytes, Ecn, Instant, Limit, Meta, PacketHandle, Packets, Seed, ServiceQueue};
 use sojourn_keys::{Configured, Visitor};
 use sojourn_queue::trace::{Input, Recorder, Trace};
-use sojourn_queue::{
-    Backlog, ConfigProblem, Held, ManagerConfig, ManagerKind, QueueContext, QueueManager, Verdict,
-};
+use sojourn_queue::{Backlog, ConfigProblem, Held, ManagerConfig, ManagerKind, QueueContext, QueueManager, Verdict};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The line of the course. chosen: a full-size packet takes 3 ms, less than the target of any law.
@@ -34,10 +30,7 @@ impl Load {
     /// The arrivals of a run on a line of one rate.
     pub fn of_run(arrivals: &[(Instant, Meta)], rate: BitRate) -> Self {
         let in_ns = arrivals.iter().map(|(at, meta)| (at.as_ns(), *meta));
-        Self {
-            arrivals: in_ns.collect(),
-            rates: vec![(0, rate)],
-        }
+        Self { arrivals: in_ns.collect(), rates: vec![(0, rate)] }
     }
 
     /// Lone packets, a burst of 200 that drains, a queue that stands for 3 s, packets of all ECN fields and two code
@@ -67,14 +60,10 @@ impl Load {
         });
         load.stream(1503..4500, 5_000_000, |_| (200, 7, Ecn::NotEct));
         // One and a half times as much, of all ECN fields.
-        load.stream(5000..6500, 2_000_000, |number| {
-            (1500, 10 + number % 4, FIELDS[number % 4])
-        });
+        load.stream(5000..6500, 2_000_000, |number| (1500, 10 + number % 4, FIELDS[number % 4]));
         load.stream(5001..6500, 20_000_000, |_| (1200, 20, Ecn::Ect1));
         // Nine tenths of the line, which then is ten times slower.
-        load.stream(7500..8300, 3_333_000, |number| {
-            (1500, 30 + number % 3, [Ecn::Ect0, Ecn::Ect1][number % 2])
-        });
+        load.stream(7500..8300, 3_333_000, |number| (1500, 30 + number % 3, [Ecn::Ect0, Ecn::Ect1][number % 2]));
         load.arrivals.sort_by_key(|(at, _)| *at);
         load
     }
@@ -95,12 +84,7 @@ impl Load {
     }
 
     /// Packets from one millisecond to another, so many ns apart.
-    fn stream(
-        &mut self,
-        ms: core::ops::Range<u64>,
-        gap: u64,
-        packet: impl Fn(usize) -> (u32, usize, Ecn),
-    ) {
+    fn stream(&mut self, ms: core::ops::Range<u64>, gap: u64, packet: impl Fn(usize) -> (u32, usize, Ecn)) {
         let mut at = ms.start * MS;
         for number in 0.. {
             if at >= ms.end * MS {
@@ -145,20 +129,13 @@ pub fn record(config: &ManagerConfig, load: &Load) -> Trace {
             let Some((item, (at, meta))) = coming.next() else {
                 continue;
             };
-            let arrival = Input::Arrival {
-                at: *at,
-                item: item + 1,
-                meta: *meta,
-            };
+            let arrival = Input::Arrival { at: *at, item: item + 1, meta: *meta };
             recorder.call(arrival, &mut host);
             if free.is_some() {
                 continue;
             }
         }
-        let chance = Input::Opportunity {
-            at: now,
-            queue: None,
-        };
+        let chance = Input::Opportunity { at: now, queue: None };
         let sent = recorder.call(chance, &mut host);
         free = sent.map(|item| {
             let place = usize::try_from(item - 1).expect("it came");
@@ -182,10 +159,7 @@ impl Observed {
     /// A manager of these parameters, and where its arrivals are written.
     pub fn new(inner: ManagerConfig) -> (Self, Arrivals) {
         let arrivals = Arrivals::default();
-        let observed = Self {
-            inner,
-            arrivals: Arc::clone(&arrivals),
-        };
+        let observed = Self { inner, arrivals: Arc::clone(&arrivals) };
         (observed, arrivals)
     }
 }
@@ -219,10 +193,7 @@ impl Configured for Observed {
 
 impl ManagerKind for Observed {
     fn build(&self) -> Box<dyn QueueManager> {
-        Box::new(ObservedQueue {
-            inner: self.inner.build(),
-            arrivals: Arc::clone(&self.arrivals),
-        })
+        Box::new(ObservedQueue { inner: self.inner.build(), arrivals: Arc::clone(&self.arrivals) })
     }
 
     fn bytes(&self) -> u64 {
@@ -257,13 +228,7 @@ struct ObservedQueue {
 }
 
 impl QueueManager for ObservedQueue {
-    fn enqueue(
-        &mut self,
-        now: Instant,
-        meta: Meta,
-        item: PacketHandle,
-        context: &mut dyn QueueContext,
-    ) -> Verdict {
+    fn enqueue(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut dyn QueueContext) -> Verdict {
         let mut arrivals = self.arrivals.lock().unwrap_or_else(PoisonError::into_inner);
         arrivals.push((now, meta));
         drop(arrivals);
@@ -274,12 +239,7 @@ impl QueueManager for ObservedQueue {
         self.inner.dequeue(now, context)
     }
 
-    fn dequeue_from(
-        &mut self,
-        now: Instant,
-        queue: ServiceQueue,
-        context: &mut dyn QueueContext,
-    ) -> Option<Held> {
+    fn dequeue_from(&mut self, now: Instant, queue: ServiceQueue, context: &mut dyn QueueContext) -> Option<Held> {
         self.inner.dequeue_from(now, queue, context)
     }
 

@@ -40,10 +40,7 @@ pub fn judge(config: &ManagerConfig, like: &str) -> Vec<(Row, Finding)> {
         has_failed: &|| false,
         cost: None,
     };
-    rows(like)
-        .into_iter()
-        .map(|row| (row, row.judge(&subject)))
-        .collect()
+    rows(like).into_iter().map(|row| (row, row.judge(&subject))).collect()
 }
 
 /// The rows that a manager of this kind must keep: those of every manager, and those of its document.

@@ -44,18 +44,11 @@ pub struct Finding {
 impl Finding {
     pub(crate) fn of(holds: bool, expected: impl Into<String>, found: impl Into<String>) -> Self {
         let verdict = if holds { Verdict::Pass } else { Verdict::Fail };
-        Self {
-            verdict,
-            expected: expected.into(),
-            found: found.into(),
-        }
+        Self { verdict, expected: expected.into(), found: found.into() }
     }
 
     pub(crate) fn not_judged(expected: impl Into<String>, why: impl Into<String>) -> Self {
-        Self {
-            verdict: Verdict::NotJudged,
-            ..Self::of(true, expected, why)
-        }
+        Self { verdict: Verdict::NotJudged, ..Self::of(true, expected, why) }
     }
 }
 
@@ -107,8 +100,6 @@ pub struct Subject<'a> {
 
 impl core::fmt::Debug for Subject<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Subject")
-            .field("limit", &self.limit)
-            .finish_non_exhaustive()
+        f.debug_struct("Subject").field("limit", &self.limit).finish_non_exhaustive()
     }
 }

@@ -31,11 +31,7 @@ fn the_course_makes_every_law_signal() {
         ("cobalt ecn=true", true, true),
     ] {
         let (dropped, marked) = signals(&course(line));
-        assert_eq!(
-            (dropped > 0, marked > 0),
-            (drops, marks),
-            "{line}: {dropped} {marked}"
-        );
+        assert_eq!((dropped > 0, marked > 0), (drops, marks), "{line}: {dropped} {marked}");
     }
 }
 
@@ -46,10 +42,7 @@ fn a_manager_of_another_law_is_found_on_the_course() {
         ("pie", "pie alpha=0.13"),
         ("fq-codel", "fq-codel quantum=\"1500 B\""),
         ("dualpi2", "dualpi2 coupling=2.1"),
-        (
-            "drop-tail limit=\"100 packets\"",
-            "drop-tail limit=\"101 packets\"",
-        ),
+        ("drop-tail limit=\"100 packets\"", "drop-tail limit=\"101 packets\""),
     ] {
         let text = course(line).to_string();
         let trace = Trace::read(&text).expect("a trace");

@@ -3,16 +3,14 @@
 use sojourn_base::{BitRate, Bytes, Ecn, Instant, Limit, Meta, PacketHandle, Packets, Span};
 use sojourn_check::{Subject, Verdict, judge, rows};
 use sojourn_queue::{
-    Backlog, CodelConfig, CodelLaw, CodelQueue, DropTailConfig, DropTailQueue, DualPi2Config,
-    FqCodelConfig, Held, ManagerConfig, QueueContext, QueueManager, Reason, Verdict as Fate,
+    Backlog, CodelConfig, CodelLaw, CodelQueue, DropTailConfig, DropTailQueue, DualPi2Config, FqCodelConfig, Held,
+    ManagerConfig, QueueContext, QueueManager, Reason, Verdict as Fate,
 };
 use std::collections::VecDeque;
 use std::time::SystemTime;
 
 fn failing(config: &ManagerConfig, like: &str) -> Vec<&'static str> {
-    let failed = judge(config, like)
-        .into_iter()
-        .filter(|(_, finding)| finding.verdict == Verdict::Fail);
+    let failed = judge(config, like).into_iter().filter(|(_, finding)| finding.verdict == Verdict::Fail);
     failed.map(|(row, _)| row.id).collect()
 }
 
@@ -27,31 +25,20 @@ fn failing_made(make: &dyn Fn() -> Box<dyn QueueManager>, like: &str) -> Vec<&'s
         has_failed: &|| false,
         cost: None,
     };
-    let failed = rows(like)
-        .into_iter()
-        .filter(|row| row.judge(&subject).verdict == Verdict::Fail);
+    let failed = rows(like).into_iter().filter(|row| row.judge(&subject).verdict == Verdict::Fail);
     failed.map(|row| row.id).collect()
 }
 
 #[test]
 fn codel_with_half_the_interval_breaks_its_control_law() {
-    let law = CodelLaw {
-        interval: Span::from_ms(50),
-        ..CodelLaw::RFC8289
-    };
-    let config = CodelConfig {
-        law,
-        ..CodelConfig::BASE
-    };
+    let law = CodelLaw { interval: Span::from_ms(50), ..CodelLaw::RFC8289 };
+    let config = CodelConfig { law, ..CodelConfig::BASE };
     assert_eq!(failing(&config.into(), "codel"), ["CD2"]);
 }
 
 #[test]
 fn dualpi2_with_a_coupling_of_four_breaks_the_coupling() {
-    let config = DualPi2Config {
-        coupling: 4.0,
-        ..DualPi2Config::RFC9332
-    };
+    let config = DualPi2Config { coupling: 4.0, ..DualPi2Config::RFC9332 };
     assert_eq!(failing(&config.into(), "dualpi2"), ["DQ1"]);
 }
 
@@ -84,19 +71,12 @@ impl UnscaledPie {
 }
 
 impl QueueManager for UnscaledPie {
-    fn enqueue(
-        &mut self,
-        now: Instant,
-        meta: Meta,
-        item: PacketHandle,
-        context: &mut dyn QueueContext,
-    ) -> Fate {
+    fn enqueue(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut dyn QueueContext) -> Fate {
         let held = Held::new(now, meta, item);
         let low = self.old_delay < 0.0075 && self.probability < 0.2;
         let reason = if self.line.len() == 1000 {
             Some(Reason::Overlimit)
-        } else if self.burst == 0 && !low && self.bytes > 2048 && context.unit() < self.probability
-        {
+        } else if self.burst == 0 && !low && self.bytes > 2048 && context.unit() < self.probability {
             Some(Reason::Early)
         } else {
             None
@@ -119,10 +99,7 @@ impl QueueManager for UnscaledPie {
     }
 
     fn backlog(&self) -> Backlog {
-        Backlog {
-            bytes: Bytes(self.bytes),
-            packets: Packets(u32::try_from(self.line.len()).expect("a short queue")),
-        }
+        Backlog { bytes: Bytes(self.bytes), packets: Packets(u32::try_from(self.line.len()).expect("a short queue")) }
     }
 
     fn next_timer(&self) -> Option<Instant> {
@@ -132,11 +109,7 @@ impl QueueManager for UnscaledPie {
     fn on_timer(&mut self, _: Instant, _: &mut dyn QueueContext) {
         self.next += UPDATE;
         let change = 0.125 * (self.delay - 0.015) + 1.25 * (self.delay - self.old_delay);
-        self.probability = if self.burst > 0 {
-            0.0
-        } else {
-            (self.probability + change).clamp(0.0, 1.0)
-        };
+        self.probability = if self.burst > 0 { 0.0 } else { (self.probability + change).clamp(0.0, 1.0) };
         self.burst = self.burst.saturating_sub(1);
         if self.probability <= 0.0 && self.delay < 0.0075 && self.old_delay < 0.0075 {
             self.burst = 10;
@@ -147,10 +120,7 @@ impl QueueManager for UnscaledPie {
 
 #[test]
 fn pie_without_scales_breaks_its_probability() {
-    assert_eq!(
-        failing_made(&|| Box::new(UnscaledPie::new()), "pie"),
-        ["PI1"]
-    );
+    assert_eq!(failing_made(&|| Box::new(UnscaledPie::new()), "pie"), ["PI1"]);
 }
 
 /// FQ-CoDel without a list of new flows: each flow waits for its turn.
@@ -172,27 +142,14 @@ impl NoNewFlows {
     }
 
     fn new() -> Self {
-        let one = CodelConfig {
-            limit: Limit::Packets(Packets(1000)),
-            ..CodelConfig::BASE
-        };
+        let one = CodelConfig { limit: Limit::Packets(Packets(1000)), ..CodelConfig::BASE };
         let flows = (0..1024).map(|_| (CodelQueue::new(one), 0)).collect();
-        Self {
-            flows,
-            turns: VecDeque::new(),
-            waits: Backlog::default(),
-        }
+        Self { flows, turns: VecDeque::new(), waits: Backlog::default() }
     }
 }
 
 impl QueueManager for NoNewFlows {
-    fn enqueue(
-        &mut self,
-        now: Instant,
-        meta: Meta,
-        item: PacketHandle,
-        context: &mut dyn QueueContext,
-    ) -> Fate {
+    fn enqueue(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut dyn QueueContext) -> Fate {
         /// Of the longest flow, the oldest packets, as the document wants it beyond the limit.
         const AT_ONCE: u32 = 64;
         let place = (meta.flow_hash >> 22) as usize;
@@ -205,9 +162,7 @@ impl QueueManager for NoNewFlows {
         let fate = queue.enqueue(now, meta, item, context);
         self.count(place, before);
         if self.waits.packets.0 > 1000 {
-            let longest = (0..1024)
-                .max_by_key(|n| self.flows[*n].0.backlog().packets)
-                .expect("there are flows");
+            let longest = (0..1024).max_by_key(|n| self.flows[*n].0.backlog().packets).expect("there are flows");
             let before = self.flows[longest].0.backlog();
             for _ in 0..AT_ONCE.min(before.packets.0 / 2) {
                 let queue = &mut self.flows[longest].0;
@@ -249,14 +204,8 @@ impl QueueManager for NoNewFlows {
 
 #[test]
 fn fq_codel_without_new_flows_lets_a_new_flow_wait() {
-    assert_eq!(
-        failing_made(&|| Box::new(NoNewFlows::new()), "fq-codel"),
-        ["FQ1"]
-    );
-    assert_eq!(
-        failing(&FqCodelConfig::BASE.into(), "fq-codel"),
-        Vec::<&str>::new()
-    );
+    assert_eq!(failing_made(&|| Box::new(NoNewFlows::new()), "fq-codel"), ["FQ1"]);
+    assert_eq!(failing(&FqCodelConfig::BASE.into(), "fq-codel"), Vec::<&str>::new());
 }
 
 /// What is wrong with a drop-tail queue.
@@ -287,16 +236,8 @@ struct Faulty {
 
 impl Faulty {
     fn new(fault: Fault) -> Self {
-        let config = DropTailConfig {
-            limit: Limit::Packets(Packets(1000)),
-            ..DropTailConfig::bytes(0)
-        };
-        Self {
-            inner: DropTailQueue::new(config),
-            fault,
-            calls: 0,
-            kept_back: None,
-        }
+        let config = DropTailConfig { limit: Limit::Packets(Packets(1000)), ..DropTailConfig::bytes(0) };
+        Self { inner: DropTailQueue::new(config), fault, calls: 0, kept_back: None }
     }
 }
 
@@ -308,13 +249,7 @@ fn is_odd_now() -> bool {
 }
 
 impl QueueManager for Faulty {
-    fn enqueue(
-        &mut self,
-        now: Instant,
-        meta: Meta,
-        item: PacketHandle,
-        context: &mut dyn QueueContext,
-    ) -> Fate {
+    fn enqueue(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut dyn QueueContext) -> Fate {
         self.calls += 1;
         match self.fault {
             Fault::Loses if self.calls.is_multiple_of(100_000) => Fate::Accepted,
@@ -386,40 +321,25 @@ fn each_fault_of_a_drop_tail_queue_fails_its_row_alone() {
 struct ByCodePoint([DropTailQueue; 2]);
 
 impl QueueManager for ByCodePoint {
-    fn enqueue(
-        &mut self,
-        now: Instant,
-        meta: Meta,
-        item: PacketHandle,
-        context: &mut dyn QueueContext,
-    ) -> Fate {
+    fn enqueue(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut dyn QueueContext) -> Fate {
         self.0[usize::from(meta.dscp == 0)].enqueue(now, meta, item, context)
     }
 
     fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext) -> Option<Held> {
-        self.0
-            .iter_mut()
-            .find_map(|queue| queue.dequeue(now, context))
+        self.0.iter_mut().find_map(|queue| queue.dequeue(now, context))
     }
 
     fn backlog(&self) -> Backlog {
         let [first, second] = [0, 1].map(|place| self.0[place].backlog());
-        Backlog {
-            bytes: first.bytes + second.bytes,
-            packets: first.packets + second.packets,
-        }
+        Backlog { bytes: first.bytes + second.bytes, packets: first.packets + second.packets }
     }
 }
 
 #[test]
 fn code_points_may_overtake_only_where_nothing_says_that_there_is_one_queue() {
     let make = || -> Box<dyn QueueManager> {
-        let queue = || {
-            DropTailQueue::new(DropTailConfig {
-                limit: Limit::Packets(Packets(500)),
-                ..DropTailConfig::bytes(0)
-            })
-        };
+        let queue =
+            || DropTailQueue::new(DropTailConfig { limit: Limit::Packets(Packets(500)), ..DropTailConfig::bytes(0) });
         Box::new(ByCodePoint([queue(), queue()]))
     };
     for (like, failed) in [("drop-tail", &["X4"][..]), ("", &[]), ("cake", &[])] {
@@ -431,10 +351,7 @@ fn code_points_may_overtake_only_where_nothing_says_that_there_is_one_queue() {
 fn what_does_not_fit_is_no_signal_of_codel() {
     let short = || -> Box<dyn QueueManager> {
         let limit = Limit::Packets(Packets(50));
-        Box::new(DropTailQueue::new(DropTailConfig {
-            limit,
-            ..DropTailConfig::bytes(0)
-        }))
+        Box::new(DropTailQueue::new(DropTailConfig { limit, ..DropTailConfig::bytes(0) }))
     };
     assert_eq!(failing_made(&short, "codel"), ["CD2"]);
 }
@@ -444,13 +361,7 @@ fn a_queue_beyond_its_limit_fails_that_row() {
     #[derive(Debug)]
     struct Endless(VecDeque<Held>, u64);
     impl QueueManager for Endless {
-        fn enqueue(
-            &mut self,
-            now: Instant,
-            meta: Meta,
-            item: PacketHandle,
-            _: &mut dyn QueueContext,
-        ) -> Fate {
+        fn enqueue(&mut self, now: Instant, meta: Meta, item: PacketHandle, _: &mut dyn QueueContext) -> Fate {
             self.1 += u64::from(meta.length);
             self.0.push_back(Held::new(now, meta, item));
             Fate::Accepted
@@ -461,16 +372,10 @@ fn a_queue_beyond_its_limit_fails_that_row() {
             Some(held)
         }
         fn backlog(&self) -> Backlog {
-            Backlog {
-                bytes: Bytes(self.1),
-                packets: Packets(u32::try_from(self.0.len()).unwrap()),
-            }
+            Backlog { bytes: Bytes(self.1), packets: Packets(u32::try_from(self.0.len()).unwrap()) }
         }
     }
-    assert_eq!(
-        failing_made(&|| Box::new(Endless(VecDeque::new(), 0)), "drop-tail"),
-        ["X7"]
-    );
+    assert_eq!(failing_made(&|| Box::new(Endless(VecDeque::new(), 0)), "drop-tail"), ["X7"]);
 }
 
 #[test]

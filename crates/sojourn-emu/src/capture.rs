@@ -52,11 +52,7 @@ impl Captures {
     ) -> io::Result<Self> {
         let mut writer = |direction: Direction, side: &str| {
             let sink = open(&format!("{}-{side}.pcap", direction.as_str()))?;
-            let link_type = if link_header == 0 {
-                LinkType::Raw
-            } else {
-                LinkType::Ethernet
-            };
+            let link_type = if link_header == 0 { LinkType::Raw } else { LinkType::Ethernet };
             PcapWriter::new(sink, link_type)
         };
         let mut both = |side| {
@@ -65,11 +61,7 @@ impl Captures {
                 downstream: writer(Direction::Downstream, side)?,
             })
         };
-        Ok(Self {
-            began,
-            entered: both("entered")?,
-            left: both("left")?,
-        })
+        Ok(Self { began, entered: both("entered")?, left: both("left")? })
     }
 
     /// A packet is seen at `at` of the model.
@@ -146,38 +138,22 @@ mod tests {
         let packet: Vec<u8> = (0..200).collect();
         let at = Instant::from_ns(2_000_000_003);
         // 0 + 1 + … + 199 as words of 16 bits from byte 20 on; the field holds the sum over a pseudo-header.
-        let offload = Offload {
-            needs_checksum: true,
-            checksum_start: 20,
-            checksum_offset: 16,
-            ..Offload::default()
-        };
+        let offload = Offload { needs_checksum: true, checksum_start: 20, checksum_offset: 16, ..Offload::default() };
         let words = (10_u32..100).map(|word| (2 * word) << 8 | (2 * word + 1));
         let sum: u32 = words.sum();
         let checksum = u16::try_from((sum & 0xffff) + (sum >> 16)).unwrap();
         let mut whole = packet.clone();
         whole[36..38].copy_from_slice(&(!checksum).to_be_bytes());
-        captures
-            .write(Direction::Downstream, Side::Left, at, (offload, &packet))
-            .unwrap();
+        captures.write(Direction::Downstream, Side::Left, at, (offload, &packet)).unwrap();
         captures.finish().unwrap();
         let names: Vec<&str> = files.iter().map(|(name, _)| &**name).collect();
-        let expected = [
-            "upstream-entered.pcap",
-            "downstream-entered.pcap",
-            "upstream-left.pcap",
-            "downstream-left.pcap",
-        ];
+        let expected =
+            ["upstream-entered.pcap", "downstream-entered.pcap", "upstream-left.pcap", "downstream-left.pcap"];
         assert_eq!(names, expected);
         let bytes = files[3].1.0.lock().unwrap().clone();
         let (mut reader, mut read) = (Reader::new(), Vec::new());
         let shown = reader.feed(&bytes, &mut |interface, frame| {
-            read.push((
-                interface.link_type,
-                frame.at_ns,
-                frame.length,
-                frame.bytes.to_vec(),
-            ));
+            read.push((interface.link_type, frame.at_ns, frame.length, frame.bytes.to_vec()));
             Ok(())
         });
         shown.unwrap();

@@ -33,12 +33,7 @@ pub struct Rule {
 
 impl Rule {
     /// Any packet.
-    pub const ANY: Self = Self {
-        protocol: MatchedProtocol::Any,
-        port: None,
-        dscp: None,
-        far: None,
-    };
+    pub const ANY: Self = Self { protocol: MatchedProtocol::Any, port: None, dscp: None, far: None };
 
     /// As a file says it.
     pub fn of(said: &MatchConfig) -> Self {
@@ -60,9 +55,7 @@ impl Rule {
             MatchedProtocol::Icmp => [ICMP, ICMP_V6].contains(&protocol),
         };
         is_wanted
-            && self
-                .port
-                .is_none_or(|wanted| wanted == flow.source_port || wanted == flow.destination_port)
+            && self.port.is_none_or(|wanted| wanted == flow.source_port || wanted == flow.destination_port)
             && self.dscp.is_none_or(|wanted| wanted == packet.dscp)
             && self.far.is_none_or(|wanted| wanted == far)
     }
@@ -76,9 +69,7 @@ pub(crate) struct Classifier {
 
 impl Classifier {
     pub(crate) fn new(entries: &[Entry]) -> Self {
-        Self {
-            entries: entries.to_vec(),
-        }
+        Self { entries: entries.to_vec() }
     }
 
     /// Names of all entries, those for the rest last.
@@ -124,43 +115,19 @@ mod tests {
             dscp,
             ecn: Ecn::NotEct,
             transport_at: 20,
-            transport: if protocol == 17 {
-                Transport::Udp
-            } else {
-                Transport::Other
-            },
+            transport: if protocol == 17 { Transport::Udp } else { Transport::Other },
         }
     }
 
     #[test]
     fn the_first_entry_that_matches_has_the_packet_in_both_directions() {
-        let entry = |name: &str, rule| Entry {
-            name: name.to_owned(),
-            rule,
-        };
-        let quic = Rule {
-            protocol: MatchedProtocol::Udp,
-            port: Some(443),
-            ..Rule::ANY
-        };
-        let marked = Rule {
-            dscp: Some(46),
-            ..Rule::ANY
-        };
-        let second = Rule {
-            far: Some(1),
-            ..Rule::ANY
-        };
-        let entries = [
-            entry("quic", quic),
-            entry("voice", marked),
-            entry("second", second),
-        ];
+        let entry = |name: &str, rule| Entry { name: name.to_owned(), rule };
+        let quic = Rule { protocol: MatchedProtocol::Udp, port: Some(443), ..Rule::ANY };
+        let marked = Rule { dscp: Some(46), ..Rule::ANY };
+        let second = Rule { far: Some(1), ..Rule::ANY };
+        let entries = [entry("quic", quic), entry("voice", marked), entry("second", second)];
         let classifier = Classifier::new(&entries);
-        assert_eq!(
-            classifier.names(),
-            ["quic", "voice", "second", "tcp", "udp", "other"]
-        );
+        assert_eq!(classifier.names(), ["quic", "voice", "second", "tcp", "udp", "other"]);
         let number = |packet: &Packet, far| classifier.traffic_of(Some(packet), far).0;
         assert_eq!(number(&packet(17, (443, 5), 46), 0), 0);
         assert_eq!(number(&packet(17, (5, 443), 0), 1), 0);

@@ -4,16 +4,15 @@ use crate::flows::Flows;
 use crate::frame::{Carries, Frames};
 use crate::witness::Times;
 use sojourn_base::{
-    Bytes, Direction, Ecn, Instant, LinkId, Meta, Packets, PerDirection, ServiceQueue, Span,
-    TrafficId,
+    Bytes, Direction, Ecn, Instant, LinkId, Meta, Packets, PerDirection, ServiceQueue, Span, TrafficId,
 };
 use sojourn_link::network::{Arrival, Place};
 use sojourn_link::path::{Agenda, PathContext};
 use sojourn_link::{DelayParts, Loss, Mark, NetworkContext, PacketId, Passage, Stage};
 use sojourn_queue::{Backlog, Score};
 use sojourn_record::{
-    ColumnRecorder, Datagram, DelaySplit, Fate, LinkDrop, LinkMark, LinkPassage, LinkScore,
-    Recorder, SegmentArrival, Waiting,
+    ColumnRecorder, Datagram, DelaySplit, Fate, LinkDrop, LinkMark, LinkPassage, LinkScore, Recorder, SegmentArrival,
+    Waiting,
 };
 use std::collections::VecDeque;
 
@@ -55,11 +54,7 @@ pub(crate) struct Emulated {
 
 impl Emulated {
     fn split(&self, slot: u32) -> DelaySplit {
-        if self.records_delays {
-            self.frames.get(slot).split
-        } else {
-            DelaySplit::default()
-        }
+        if self.records_delays { self.frames.get(slot).split } else { DelaySplit::default() }
     }
 
     /// A packet has entered: what is told of it before it meets a link.
@@ -191,11 +186,7 @@ impl NetworkContext for Emulated {
     }
 
     fn waiting(&mut self, now: Instant, link: LinkId, backlog: Backlog, staged: Packets) {
-        let waiting = Waiting {
-            packets: backlog.packets,
-            bytes: backlog.bytes,
-            staged,
-        };
+        let waiting = Waiting { packets: backlog.packets, bytes: backlog.bytes, staged };
         self.recorder.on_waiting(now, link, waiting);
     }
 
@@ -206,8 +197,7 @@ impl NetworkContext for Emulated {
         };
         let frame = self.frames.get(index);
         let (traffic, length) = (frame.traffic, frame.meta.length);
-        self.recorder
-            .on_sent(traffic, place.direction, Bytes(length.into()));
+        self.recorder.on_sent(traffic, place.direction, Bytes(length.into()));
         Some(PacketId { index, ..id })
     }
 }

@@ -168,12 +168,7 @@ impl Flows {
 
     /// A segment of a flow comes: bytes that go the other way and are acknowledged by it for the first time, and whose
     /// they are.
-    pub(crate) fn on_segment(
-        &mut self,
-        flow: u32,
-        now: Instant,
-        header: &TcpHeader,
-    ) -> Option<(TrafficId, u64)> {
+    pub(crate) fn on_segment(&mut self, flow: u32, now: Instant, header: &TcpHeader) -> Option<(TrafficId, u64)> {
         let flow = &self.seen[flow as usize];
         let connection = &mut self.connections[flow.connection? as usize];
         let bytes = connection.seen.on_segment(flow.direction, header);

@@ -66,8 +66,7 @@ const ROOM_FOR_SHORT_ONES: u64 = 4;
 impl Plan {
     /// Both rates together.
     pub fn rate(&self) -> BitRate {
-        let bps =
-            Direction::BOTH.map(|direction| self.access[direction].link.drain_rate().as_bps());
+        let bps = Direction::BOTH.map(|direction| self.access[direction].link.drain_rate().as_bps());
         BitRate::from_bps(bps[0].saturating_add(bps[1]))
     }
 
@@ -95,8 +94,7 @@ impl Plan {
                     message: format!(
                         "access.{direction} has classifiers, markings or service flows, which only simulations have"
                     ),
-                    hint: "leave them out: the queue manager sorts by ECN field and code point"
-                        .to_owned(),
+                    hint: "leave them out: the queue manager sorts by ECN field and code point".to_owned(),
                 });
             }
             let charged = u32::try_from(longest.0).unwrap_or(u32::MAX);
@@ -115,9 +113,9 @@ impl Plan {
             }
         }
         let frame = self.mtu.0 + self.link_header as u64;
-        let needed = Direction::BOTH.iter().fold(0_u64, |sum, direction| {
-            sum.saturating_add(self.frames_on_their_way(*direction))
-        });
+        let needed = Direction::BOTH
+            .iter()
+            .fold(0_u64, |sum, direction| sum.saturating_add(self.frames_on_their_way(*direction)));
         let most = MOST_FRAME_BYTES as u64 / frame;
         if needed > most {
             return Err(Refusal {
@@ -185,10 +183,7 @@ impl FarEnd {
     pub const INSIDE: (Ipv4Addr, Ipv6Addr) = Self::addresses_ending_in(2);
 
     const fn addresses_ending_in(last: u8) -> (Ipv4Addr, Ipv6Addr) {
-        (
-            Ipv4Addr::new(100, 64, 0, last),
-            Ipv6Addr::new(0xfd73, 0x6f6a, 0, 0, 0, 0, 0, last as u16),
-        )
+        (Ipv4Addr::new(100, 64, 0, last), Ipv6Addr::new(0xfd73, 0x6f6a, 0, 0, 0, 0, 0, last as u16))
     }
 }
 
@@ -211,26 +206,17 @@ impl Plan {
     pub fn of(scenario: &Scenario, options: &Options) -> Result<(Self, Vec<String>), Refusal> {
         if !scenario.homes.is_empty() || !scenario.links.is_empty() {
             return Err(Refusal {
-                message: "homes and links beside the access link are simulated, not emulated"
-                    .to_owned(),
+                message: "homes and links beside the access link are simulated, not emulated".to_owned(),
                 hint: "leave out [[home]], [[link]] and path".to_owned(),
             });
         }
         let emulate = &scenario.emulate;
         let access = &scenario.access;
         let propagation = access.upstream.propagation() + access.downstream.propagation();
-        let far = round_trips(scenario, &options.round_trips)?
-            .into_iter()
-            .zip(0..)
-            .map(|(rtt, number)| {
-                let (v4, v6) = FarEnd::addresses(number);
-                FarEnd {
-                    v4,
-                    v6,
-                    rtt,
-                    line_rate: emulate.line_rate,
-                }
-            });
+        let far = round_trips(scenario, &options.round_trips)?.into_iter().zip(0..).map(|(rtt, number)| {
+            let (v4, v6) = FarEnd::addresses(number);
+            FarEnd { v4, v6, rtt, line_rate: emulate.line_rate }
+        });
         let far: Vec<FarEnd> = far.collect();
         if let Some(short) = far.iter().find(|far| far.rtt < propagation) {
             return Err(Refusal {
@@ -241,36 +227,23 @@ impl Plan {
                 hint: format!("emulate.rtt = \"{propagation}\" at least"),
             });
         }
-        let (own, simulated): (Vec<_>, Vec<_>) = scenario
-            .traffic
-            .iter()
-            .partition(|it| it.matching.is_some());
+        let (own, simulated): (Vec<_>, Vec<_>) = scenario.traffic.iter().partition(|it| it.matching.is_some());
         let entries: Vec<Entry> = own
             .into_iter()
             .filter_map(|it| {
                 let name = it.name.clone();
-                Some(Entry {
-                    name,
-                    rule: Rule::of(&it.matching?),
-                })
+                Some(Entry { name, rule: Rule::of(&it.matching?) })
             })
             .collect();
         if let Some(taken) = entries.iter().find(|it| REST.contains(&&*it.name)) {
             return Err(Refusal {
-                message: format!(
-                    "traffic.{}: an entry of this name is added for what matches no other",
-                    taken.name
-                ),
+                message: format!("traffic.{}: an entry of this name is added for what matches no other", taken.name),
                 hint: "give it another name".to_owned(),
             });
         }
         if let Some(entry) = entries.iter().find(|it| it.rule.far >= Some(far.len())) {
             return Err(Refusal {
-                message: format!(
-                    "traffic.{}.match.far: there are {} far addresses",
-                    entry.name,
-                    far.len()
-                ),
+                message: format!("traffic.{}.match.far: there are {} far addresses", entry.name, far.len()),
                 hint: "emulate.rtt has one round trip for each".to_owned(),
             });
         }
@@ -287,16 +260,10 @@ impl Plan {
         let mut told = Vec::new();
         if !simulated.is_empty() {
             let names: Vec<&str> = simulated.iter().map(|it| &*it.name).collect();
-            told.push(format!(
-                "simulated applications do not run here: {}",
-                names.join(", ")
-            ));
+            told.push(format!("simulated applications do not run here: {}", names.join(", ")));
         }
         if plan.rate() > BitRate::from_mbps(1_000) {
-            told.push(format!(
-                "both rates together are {}: above 1 Gb/s nothing is promised",
-                plan.rate()
-            ));
+            told.push(format!("both rates together are {}: above 1 Gb/s nothing is promised", plan.rate()));
         }
         Ok((plan, told))
     }
@@ -304,11 +271,7 @@ impl Plan {
 
 /// Base round trips to the far addresses: as asked for, as the file says, or as all its entries have it.
 fn round_trips(scenario: &Scenario, asked: &[Span]) -> Result<Vec<Span>, Refusal> {
-    let said = if asked.is_empty() {
-        &scenario.emulate.round_trips
-    } else {
-        asked
-    };
+    let said = if asked.is_empty() { &scenario.emulate.round_trips } else { asked };
     let mut found = said.to_vec();
     if found.is_empty() {
         let servers = scenario.traffic.iter().flat_map(|it| &it.servers);
@@ -373,37 +336,22 @@ queue = { kind = "pie" }
         let said = "[emulate]\nrtt = [\"20 ms\", \"80 ms\"]\n";
         let ms = |options: &Options, more: &str| -> Vec<u64> {
             let (plan, _) = plan(more, options).unwrap();
-            plan.far
-                .iter()
-                .map(|far| far.rtt.as_ns() / 1_000_000)
-                .collect()
+            plan.far.iter().map(|far| far.rtt.as_ns() / 1_000_000).collect()
         };
         let none = Options::default();
         assert_eq!(ms(&none, said), [20, 80]);
-        let asked = Options {
-            round_trips: vec![Span::from_ms(300)],
-            ..Options::default()
-        };
+        let asked = Options { round_trips: vec![Span::from_ms(300)], ..Options::default() };
         assert_eq!(ms(&asked, said), [300]);
         let call = "[[traffic]]\nname = \"a\"\napp = \"voice\"\nrtt = \"40 ms\"\n";
         assert_eq!(ms(&none, call), [40]);
         let other = call.replace("\"a\"", "\"b\"").replace("40", "50");
         assert!(refused(&format!("{call}{other}")).contains("several round-trip times"));
         assert_eq!(refused(""), "emulate.rtt is missing");
-        let long = Options {
-            round_trips: vec![Span::from_ms(2001)],
-            ..Options::default()
-        };
+        let long = Options { round_trips: vec![Span::from_ms(2001)], ..Options::default() };
         let refused_long = plan(said, &long).unwrap_err().message;
-        assert_eq!(
-            refused_long,
-            "a base round trip of 2.001 s cannot be emulated"
-        );
+        assert_eq!(refused_long, "a base round trip of 2.001 s cannot be emulated");
         let short = "[emulate]\nrtt = \"5 ms\"\n";
-        assert_eq!(
-            refused(short),
-            "a round trip of 5 ms is shorter than the access link's propagation of 6 ms"
-        );
+        assert_eq!(refused(short), "a round trip of 5 ms is shorter than the access link's propagation of 6 ms");
     }
 
     #[test]
@@ -416,10 +364,7 @@ queue = { kind = "pie" }
         assert_eq!(names, ["call"]);
         assert_eq!(told, ["simulated applications do not run here: other"]);
         let far = more.replace("port = 5004", "far = 2");
-        assert_eq!(
-            refused(&far),
-            "traffic.call.match.far: there are 1 far addresses"
-        );
+        assert_eq!(refused(&far), "traffic.call.match.far: there are 1 far addresses");
         let taken = more.replace("\"call\"", "\"tcp\"");
         assert!(refused(&taken).starts_with("traffic.tcp: an entry of this name"));
     }
@@ -435,9 +380,6 @@ queue = { kind = "pie" }
         let scenario = file.validate_for_emulation().unwrap();
         let (plan, _) = Plan::of(&scenario, &Options::default()).unwrap();
         let refusal = plan.check().unwrap_err();
-        assert!(
-            refusal.message.contains("never fit into access.upstream."),
-            "{refusal}"
-        );
+        assert!(refusal.message.contains("never fit into access.upstream."), "{refusal}");
     }
 }

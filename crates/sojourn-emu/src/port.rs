@@ -15,11 +15,7 @@ pub trait Port {
     ///
     /// # Errors
     /// If the device is gone.
-    fn read_batch(
-        &mut self,
-        most: usize,
-        receive: &mut dyn FnMut(Offload, &[u8]),
-    ) -> io::Result<usize>;
+    fn read_batch(&mut self, most: usize, receive: &mut dyn FnMut(Offload, &[u8])) -> io::Result<usize>;
 
     /// Writes one unit, whose bytes are those of `parts` one after the other; never blocks.
     ///

@@ -115,10 +115,7 @@ impl<P: Port> Pump<P> {
             joiner: (plan.rate() > JOINED_ABOVE).then(|| Joiner::new(plan.link_header)),
             busy_seconds: 0,
             gave_priority_up: false,
-            readable: PerDirection {
-                upstream: true,
-                downstream: true,
-            },
+            readable: PerDirection { upstream: true, downstream: true },
         })
     }
 
@@ -132,11 +129,7 @@ impl<P: Port> Pump<P> {
     ///
     /// # Errors
     /// If a device is gone or takes nothing any more, or the operating system cannot wait.
-    pub fn run<C: Clock>(
-        &mut self,
-        clock: &mut C,
-        watch: &mut dyn FnMut(&Snapshot),
-    ) -> Result<(), Failure> {
+    pub fn run<C: Clock>(&mut self, clock: &mut C, watch: &mut dyn FnMut(&Snapshot)) -> Result<(), Failure> {
         loop {
             let now = self.pass(clock)?;
             if now >= self.next_look {
@@ -150,12 +143,7 @@ impl<P: Port> Pump<P> {
                 clock.rest(self.time.last_pass.saturating_add(JOINED_EVERY));
             }
             let until = self.intake.path.next_due().min(self.next_look);
-            let wake = clock
-                .wait(self.time.of_clock(until))
-                .map_err(|source| Failure {
-                    doing: "wait",
-                    source,
-                })?;
+            let wake = clock.wait(self.time.of_clock(until)).map_err(|source| Failure { doing: "wait", source })?;
             self.readable = wake.readable;
             if wake.ended {
                 return Ok(());
@@ -176,13 +164,10 @@ impl<P: Port> Pump<P> {
                 continue;
             }
             let (time, intake) = (&mut self.time, &mut self.intake);
-            let read =
-                self.ports
-                    .source(direction)
-                    .read_batch(READ_AT_MOST, &mut |offload, unit| {
-                        let now = time.look(clock);
-                        time.witness.hidden_losses += intake.take_in(now, direction, offload, unit);
-                    });
+            let read = self.ports.source(direction).read_batch(READ_AT_MOST, &mut |offload, unit| {
+                let now = time.look(clock);
+                time.witness.hidden_losses += intake.take_in(now, direction, offload, unit);
+            });
             read.map_err(|source| Failure {
                 doing: match direction {
                     Direction::Upstream => "read from the inside",
@@ -234,12 +219,7 @@ impl<P: Port> Pump<P> {
     }
 
     /// Writes segments that are due together.
-    fn write_group(
-        &mut self,
-        clock: &impl Clock,
-        joiner: &mut Joiner,
-        group: Group,
-    ) -> Result<(), Failure> {
+    fn write_group(&mut self, clock: &impl Clock, joiner: &mut Joiner, group: Group) -> Result<(), Failure> {
         let frames = &self.intake.path.context.frames;
         let direction = frames.get(group.members[0].slot).direction;
         self.time.on_written(clock, direction, &group.members);
@@ -251,12 +231,7 @@ impl<P: Port> Pump<P> {
     }
 
     /// A unit of these packets was written, or not.
-    fn after_write(
-        &mut self,
-        direction: Direction,
-        members: &[Due],
-        written: io::Result<()>,
-    ) -> Result<(), Failure> {
+    fn after_write(&mut self, direction: Direction, members: &[Due], written: io::Result<()>) -> Result<(), Failure> {
         for member in members {
             self.intake.path.context.frames.free(member.slot);
         }
@@ -352,10 +327,7 @@ impl<P: Port> Pump<P> {
         };
         Snapshot {
             at: Instant::ZERO + self.time.last.saturating_since(origin),
-            directions: PerDirection {
-                upstream: view(Direction::Upstream),
-                downstream: view(Direction::Downstream),
-            },
+            directions: PerDirection { upstream: view(Direction::Upstream), downstream: view(Direction::Downstream) },
             hidden_losses: witness.hidden_losses,
             stalls: u32::try_from(witness.stalls.len()).unwrap_or(u32::MAX),
             longest_gap: last.longest_gap,

@@ -90,8 +90,7 @@ impl Offload {
     /// The header that says this.
     pub fn to_bytes(self) -> [u8; Self::BYTES] {
         let flag = |is_set: bool, bit: u8| if is_set { bit } else { 0 };
-        let flags =
-            flag(self.needs_checksum, Self::NEEDS_CHECKSUM) | flag(self.is_valid, Self::IS_VALID);
+        let flags = flag(self.needs_checksum, Self::NEEDS_CHECKSUM) | flag(self.is_valid, Self::IS_VALID);
         let kind = match self.gso {
             Gso::None => 0,
             Gso::Tcp4 => Self::TCP4,
@@ -99,12 +98,7 @@ impl Offload {
             Gso::Udp => Self::UDP,
         } | flag(self.has_cwr, Self::ECN);
         let mut bytes = [flags, kind, 0, 0, 0, 0, 0, 0, 0, 0];
-        let words = [
-            self.header_length,
-            self.segment_size,
-            self.checksum_start,
-            self.checksum_offset,
-        ];
+        let words = [self.header_length, self.segment_size, self.checksum_start, self.checksum_offset];
         for (place, word) in bytes[2..].chunks_exact_mut(2).zip(words) {
             place.copy_from_slice(&word.to_ne_bytes());
         }
@@ -115,12 +109,7 @@ impl Offload {
 /// Hands each packet that `unit` stands for to `emit`: what is left to do on it, its headers, and its payload, which follows
 /// them. `link_header` bytes stand before the IP packet. A unit that is one packet, or that cannot be cut, is handed on as it
 /// is.
-pub fn cut(
-    unit: &[u8],
-    offload: Offload,
-    link_header: usize,
-    mut emit: impl FnMut(Offload, &[u8], &[u8]),
-) {
+pub fn cut(unit: &[u8], offload: Offload, link_header: usize, mut emit: impl FnMut(Offload, &[u8], &[u8])) {
     let Some((packet, payload_at)) = superpacket(unit, offload, link_header) else {
         emit(offload, unit, &[]);
         return;
@@ -174,8 +163,7 @@ fn superpacket(unit: &[u8], offload: Offload, link_header: usize) -> Option<(Pac
     };
     let size = usize::from(offload.segment_size);
     let fits = link_header + payload_at <= LONGEST_HEADERS;
-    (fits && size > 0 && packet.length > payload_at + size)
-        .then_some((packet, link_header + payload_at))
+    (fits && size > 0 && packet.length > payload_at + size).then_some((packet, link_header + payload_at))
 }
 
 /// Lengths of an IP header for a piece of so many bytes of payload, and on IPv4 its identification and checksum.

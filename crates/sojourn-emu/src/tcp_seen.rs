@@ -134,13 +134,7 @@ mod tests {
     const DOWN: Direction = Direction::Downstream;
 
     fn segment(sequence: u32, acknowledgement: u32, payload: usize, flags: TcpFlags) -> TcpHeader {
-        TcpHeader {
-            sequence,
-            acknowledgement,
-            flags,
-            payload_at: 40,
-            payload,
-        }
+        TcpHeader { sequence, acknowledgement, flags, payload_at: 40, payload }
     }
 
     fn data(sequence: u32, payload: usize) -> TcpHeader {
@@ -157,14 +151,8 @@ mod tests {
         assert_eq!(seen.on_segment(UP, &segment(99, 0, 0, TcpFlags::SYN)), 0);
         let syn_ack = TcpFlags::SYN.and(TcpFlags::ACK);
         assert_eq!(seen.on_segment(DOWN, &segment(499, 100, 0, syn_ack)), 0);
-        assert_eq!(
-            seen.on_segment(UP, &segment(100, 500, 300, TcpFlags::ACK)),
-            0
-        );
-        assert_eq!(
-            seen.on_segment(DOWN, &segment(500, 400, 0, TcpFlags::ACK)),
-            300
-        );
+        assert_eq!(seen.on_segment(UP, &segment(100, 500, 300, TcpFlags::ACK)), 0);
+        assert_eq!(seen.on_segment(DOWN, &segment(500, 400, 0, TcpFlags::ACK)), 300);
         let fin_ack = TcpFlags::FIN.and(TcpFlags::ACK);
         assert_eq!(seen.on_segment(UP, &segment(400, 500, 50, fin_ack)), 0);
         assert!(!seen.is_over());
@@ -197,9 +185,7 @@ mod tests {
         for sequence in [0, 1000, 2000] {
             seen.on_segment(UP, &data(sequence, 1000));
         }
-        let counted: Vec<u64> = [1000, 1000, 1000, 3000, 2000]
-            .map(|number| seen.on_segment(DOWN, &ack(number)))
-            .into();
+        let counted: Vec<u64> = [1000, 1000, 1000, 3000, 2000].map(|number| seen.on_segment(DOWN, &ack(number))).into();
         assert_eq!(counted, [1000, 0, 0, 2000, 0]);
     }
 

@@ -55,12 +55,7 @@ impl Times {
     }
 
     pub(crate) fn summary(&self) -> Lateness {
-        Lateness {
-            packets: self.packets,
-            p50: self.quantile(0.5),
-            p99: self.quantile(0.99),
-            most: self.most,
-        }
+        Lateness { packets: self.packets, p50: self.quantile(0.5), p99: self.quantile(0.99), most: self.most }
     }
 
     pub(crate) fn clear(&mut self) {
@@ -133,18 +128,12 @@ impl Witness {
     }
 
     fn last_second(&self) -> PerDirection<Lateness> {
-        PerDirection {
-            upstream: self.second.upstream.summary(),
-            downstream: self.second.downstream.summary(),
-        }
+        PerDirection { upstream: self.second.upstream.summary(), downstream: self.second.downstream.summary() }
     }
 
     /// Lateness since the start.
     pub(crate) fn summary(&self) -> PerDirection<Lateness> {
-        PerDirection {
-            upstream: self.lateness.upstream.summary(),
-            downstream: self.lateness.downstream.summary(),
-        }
+        PerDirection { upstream: self.lateness.upstream.summary(), downstream: self.lateness.downstream.summary() }
     }
 
     /// How far the emulation can be trusted; `joined`: writes were joined.
@@ -189,14 +178,8 @@ impl Witness {
                 ("longest_gap_ns", numbers(&|row| row.longest_gap.as_ns())),
                 ("hidden_losses", numbers(&|row| row.hidden_losses)),
                 ("stalls", numbers(&|row| row.stalls.into())),
-                (
-                    "busy",
-                    ColumnData::optional_f64(rows.iter().map(|row| row.busy)),
-                ),
-                (
-                    "stolen",
-                    ColumnData::optional_f64(rows.iter().map(|row| row.stolen)),
-                ),
+                ("busy", ColumnData::optional_f64(rows.iter().map(|row| row.busy))),
+                ("stolen", ColumnData::optional_f64(rows.iter().map(|row| row.stolen))),
             ],
         )
     }

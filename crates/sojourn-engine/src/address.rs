@@ -30,11 +30,7 @@ pub(crate) fn client_address(home: Option<usize>) -> u32 {
 /// 0; without one, of datagrams. Seen from the client.
 pub fn flow_keys(scenario: &Scenario) -> impl Fn(u16, u32, Option<u32>) -> FlowKey + Send + use<> {
     let topology = scenario.topology();
-    let clients: Vec<u32> = topology
-        .traffic
-        .iter()
-        .map(|placed| client_address(placed.home))
-        .collect();
+    let clients: Vec<u32> = topology.traffic.iter().map(|placed| client_address(placed.home)).collect();
     move |traffic, server, port| {
         let client = clients.get(usize::from(traffic)).copied().unwrap_or(0);
         let server = usize::try_from(server).unwrap_or(usize::MAX);
@@ -44,9 +40,7 @@ pub fn flow_keys(scenario: &Scenario) -> impl Fn(u16, u32, Option<u32>) -> FlowK
 
 /// The same as a link sees it in a direction: of what goes through a tunnel, the tunnel.
 #[cfg(not(target_family = "wasm"))]
-pub(crate) fn seen_keys(
-    scenario: &Scenario,
-) -> impl Fn(u16, u32, Option<u32>, Direction) -> FlowKey + Send + use<> {
+pub(crate) fn seen_keys(scenario: &Scenario) -> impl Fn(u16, u32, Option<u32>, Direction) -> FlowKey + Send + use<> {
     let keys = flow_keys(scenario);
     let topology = scenario.topology();
     let tunnels: Vec<Option<FlowKey>> = topology
@@ -81,10 +75,7 @@ pub(crate) fn tunnel_hash(client: u32, name: &str, end: End, perturbation: u32) 
 fn tunnel_key(client: u32, name: &str) -> FlowKey {
     // A peer of its own for each name; WireGuard's port at both ends.
     const PORT: u16 = 51_820;
-    let [.., a, b, c, d] = Seed(0)
-        .stream(&format!("tunnel/{name}"))
-        .bits()
-        .to_be_bytes();
+    let [.., a, b, c, d] = Seed(0).stream(&format!("tunnel/{name}")).bits().to_be_bytes();
     FlowKey {
         source: Address::V4(client),
         destination: Address::V4(u32::from_be_bytes([a, b, c, d])),
@@ -119,20 +110,12 @@ pub(crate) fn flow_key((client, traffic): (u32, u16), server: usize, port: Optio
     let server = u16::try_from(server).expect("servers are numbered in 16 bits");
     let (client_port, server_port) = match port {
         // Ports wrap after 16384 connections to one server, long after the first one's end.
-        Some(port) => (
-            49_152 + u16::try_from(port % 16_384).expect("less than 2^14"),
-            443,
-        ),
+        Some(port) => (49_152 + u16::try_from(port % 16_384).expect("less than 2^14"), 443),
         None => (5_000 + traffic, 6_000 + server),
     };
     FlowKey {
         source: Address::V4(client),
-        destination: Address::V4(u32::from_be_bytes([
-            203,
-            t_high,
-            t_low,
-            server.to_be_bytes()[1],
-        ])),
+        destination: Address::V4(u32::from_be_bytes([203, t_high, t_low, server.to_be_bytes()[1]])),
         protocol: if port.is_some() { 6 } else { 17 },
         source_port: client_port,
         destination_port: server_port,

@@ -52,37 +52,16 @@ impl<R: Recorder> apps::ApplicationContext for ApplicationCall<'_, R> {
     }
 
     fn send_datagram(&mut self, server: usize, direction: Direction, length: u32) {
-        self.world.send_datagram(
-            self.now,
-            self.traffic,
-            (server, direction),
-            length,
-            None,
-            None,
-        );
+        self.world.send_datagram(self.now, self.traffic, (server, direction), length, None, None);
     }
 
     fn send_tagged_datagram(&mut self, server: usize, direction: Direction, length: u32, tag: u32) {
-        self.world.send_datagram(
-            self.now,
-            self.traffic,
-            (server, direction),
-            length,
-            Some(tag),
-            None,
-        );
+        self.world.send_datagram(self.now, self.traffic, (server, direction), length, Some(tag), None);
     }
 
-    fn send_marked_datagram(
-        &mut self,
-        server: usize,
-        direction: Direction,
-        length: u32,
-        marks: (u8, Ecn),
-    ) {
+    fn send_marked_datagram(&mut self, server: usize, direction: Direction, length: u32, marks: (u8, Ecn)) {
         let to = (server, direction);
-        self.world
-            .send_datagram(self.now, self.traffic, to, length, None, Some(marks));
+        self.world.send_datagram(self.now, self.traffic, to, length, None, Some(marks));
     }
 
     fn ecn(&self) -> Ecn {
@@ -90,10 +69,7 @@ impl<R: Recorder> apps::ApplicationContext for ApplicationCall<'_, R> {
     }
 
     fn arm(&mut self, at: Instant, token: u32) {
-        let event = Event::ApplicationTimer {
-            traffic: self.traffic,
-            token,
-        };
+        let event = Event::ApplicationTimer { traffic: self.traffic, token };
         self.world.network.paths.calendar.schedule(at, event);
     }
 

@@ -132,11 +132,7 @@ impl Header {
             flags: self.flags,
             ecn: meta.ecn,
             marks: self.marks,
-            sack: if self.has_blocks {
-                *sack
-            } else {
-                SackBlocks::NONE
-            },
+            sack: if self.has_blocks { *sack } else { SackBlocks::NONE },
         }
     }
 }
@@ -155,10 +151,7 @@ pub(crate) struct Arena {
 impl Arena {
     /// Stores a packet, the SACK blocks of its segment, and its delay so far if that is recorded.
     #[inline(always)]
-    #[expect(
-        clippy::inline_always,
-        reason = "a packet is put together where it stays"
-    )]
+    #[expect(clippy::inline_always, reason = "a packet is put together where it stays")]
     pub(crate) fn insert(
         &mut self,
         hop: HopId,
@@ -188,8 +181,7 @@ impl Arena {
     /// first only: they know its number.
     pub(crate) fn copy(&mut self, id: PacketId) -> PacketId {
         let index = id.index as usize;
-        let (mut packet, blocks, split) =
-            (self.packets[index], self.blocks[index], self.splits[index]);
+        let (mut packet, blocks, split) = (self.packets[index], self.blocks[index], self.splits[index]);
         if let Body::Datagram { tag, .. } = &mut packet.body {
             *tag = None;
         }

@@ -88,9 +88,7 @@ impl<E: Copy> Calendar<E> {
             near: Vec::with_capacity(NEAR),
             near_end: Instant::NEVER,
             wheel: Wheel::new(),
-            far: Heap {
-                entries: Vec::new(),
-            },
+            far: Heap { entries: Vec::new() },
             joins: 0,
             now: Instant::ZERO,
         }
@@ -143,11 +141,7 @@ impl<E: Copy> Calendar<E> {
 
     #[cold]
     fn schedule_far(&mut self, at: Instant, event: E) {
-        self.far.push(Entry {
-            at,
-            sequence: self.joins,
-            event,
-        });
+        self.far.push(Entry { at, sequence: self.joins, event });
         self.joins += 1;
     }
 
@@ -244,11 +238,7 @@ const fn bucket_of(at: Instant) -> u64 {
 
 /// When the bucket of this number begins; [`Instant::NEVER`] after the last one.
 const fn beginning_of(bucket: u64) -> Instant {
-    if bucket > u64::MAX >> WIDTH_BITS {
-        Instant::NEVER
-    } else {
-        Instant::from_ps(bucket << WIDTH_BITS)
-    }
+    if bucket > u64::MAX >> WIDTH_BITS { Instant::NEVER } else { Instant::from_ps(bucket << WIDTH_BITS) }
 }
 
 /// Events of the next second, in buckets that are not sorted.
@@ -267,13 +257,7 @@ struct Wheel<E> {
 
 impl<E: Copy> Wheel<E> {
     fn new() -> Self {
-        Self {
-            begin: 0,
-            newest: vec![NONE; BUCKETS],
-            held: [0; BUCKETS / 64],
-            nodes: Vec::new(),
-            free: NONE,
-        }
+        Self { begin: 0, newest: vec![NONE; BUCKETS], held: [0; BUCKETS / 64], nodes: Vec::new(), free: NONE }
     }
 
     /// Whether there is a bucket of this number, which is none of the past.
@@ -435,9 +419,7 @@ mod tests {
         for event in 0..10 {
             calendar.schedule(Instant::from_ms(if event % 2 == 0 { 5 } else { 3 }), event);
         }
-        let order: Vec<i32> = core::iter::from_fn(|| pop(&mut calendar))
-            .map(|(_, e)| e)
-            .collect();
+        let order: Vec<i32> = core::iter::from_fn(|| pop(&mut calendar)).map(|(_, e)| e).collect();
         assert_eq!(order, [1, 3, 5, 7, 9, 0, 2, 4, 6, 8]);
     }
 
@@ -504,9 +486,7 @@ mod tests {
         for event in 1..=1000 {
             calendar.schedule(Instant::from_ms(event), event);
         }
-        let order: Vec<u64> = core::iter::from_fn(|| pop(&mut calendar))
-            .map(|(_, event)| event)
-            .collect();
+        let order: Vec<u64> = core::iter::from_fn(|| pop(&mut calendar)).map(|(_, event)| event).collect();
         assert!(order.into_iter().eq(1..=1000));
     }
 }

@@ -26,19 +26,10 @@ pub(crate) struct Timers {
 }
 
 impl Timers {
-    const IDLE: Self = Self {
-        deadline: [Instant::NEVER; TIMERS],
-        pending: [Instant::NEVER; TIMERS],
-    };
+    const IDLE: Self = Self { deadline: [Instant::NEVER; TIMERS], pending: [Instant::NEVER; TIMERS] };
 
     /// Moves the deadline of `timer` to `at`; `event` is what to schedule if an event is needed.
-    pub(crate) fn arm(
-        &mut self,
-        timer: Timer,
-        at: Instant,
-        event: Event,
-        calendar: &mut Calendar<Event>,
-    ) {
+    pub(crate) fn arm(&mut self, timer: Timer, at: Instant, event: Event, calendar: &mut Calendar<Event>) {
         let index = timer as usize;
         self.deadline[index] = at;
         if at < self.pending[index] {
@@ -48,13 +39,7 @@ impl Timers {
     }
 
     /// An event for `timer` is due at `now`: whether the deadline is, too.
-    pub(crate) fn is_due(
-        &mut self,
-        now: Instant,
-        timer: Timer,
-        event: Event,
-        calendar: &mut Calendar<Event>,
-    ) -> bool {
+    pub(crate) fn is_due(&mut self, now: Instant, timer: Timer, event: Event, calendar: &mut Calendar<Event>) -> bool {
         let index = timer as usize;
         if self.pending[index] != now {
             return false; // a later event took over
@@ -196,19 +181,12 @@ impl Connections {
         self.opened += 1;
         let slot = if let Some(slot) = self.free.pop() {
             let connection = &mut self.slots[slot as usize];
-            connection.ends[End::Client as usize]
-                .endpoint
-                .reset(new.stack);
-            connection.ends[End::Server as usize]
-                .endpoint
-                .reset(new.stack);
+            connection.ends[End::Client as usize].endpoint.reset(new.stack);
+            connection.ends[End::Server as usize].endpoint.reset(new.stack);
             slot
         } else {
             let slot = u32::try_from(self.slots.len()).expect("the scenario limits connections");
-            let end = |endpoint, end| EndState {
-                endpoint,
-                attachment: new.attachment(slot, 0, end),
-            };
+            let end = |endpoint, end| EndState { endpoint, attachment: new.attachment(slot, 0, end) };
             self.slots.push(Connection {
                 id,
                 is_open: true,
@@ -217,10 +195,7 @@ impl Connections {
                 place: new.place,
                 opened_at: new.opened_at,
                 dscp: new.dscp,
-                ends: [
-                    end(Endpoint::client(new.stack), End::Client),
-                    end(Endpoint::server(new.stack), End::Server),
-                ],
+                ends: [end(Endpoint::client(new.stack), End::Client), end(Endpoint::server(new.stack), End::Server)],
             });
             slot
         };
@@ -269,8 +244,7 @@ impl Connections {
     /// Bytes that the slots take, with what their endpoints remember of segments.
     pub(crate) fn bytes(&self) -> usize {
         let ends = self.slots.iter().flat_map(|connection| &connection.ends);
-        self.slots.capacity() * size_of::<Connection>()
-            + ends.map(|end| end.endpoint.bytes()).sum::<usize>()
+        self.slots.capacity() * size_of::<Connection>() + ends.map(|end| end.endpoint.bytes()).sum::<usize>()
     }
 
     /// Slots of the connections that are open, oldest first.

@@ -26,12 +26,7 @@ pub(crate) fn surround<'a, R>(
     network: &'a mut Network<R>,
     events: &'a mut VecDeque<(u32, u8, End, sojourn_transport::Event)>,
 ) -> (&'a mut sojourn_transport::Endpoint, EndpointCall<'a, R>) {
-    let call = EndpointCall {
-        now,
-        attachment: &mut end.attachment,
-        network,
-        events,
-    };
+    let call = EndpointCall { now, attachment: &mut end.attachment, network, events };
     (&mut end.endpoint, call)
 }
 
@@ -48,10 +43,7 @@ impl<R: Recorder> sojourn_transport::EndpointContext for EndpointCall<'_, R> {
     fn emit(&mut self, segment: &Segment, times: SendTimes) {
         let split = self.network.records_delays().then(|| {
             let mut split = DelaySplit::default();
-            split.add(
-                Cause::Sender,
-                elapsed(times.first_sent_at, times.written_at),
-            );
+            split.add(Cause::Sender, elapsed(times.first_sent_at, times.written_at));
             split.add(Cause::Recovery, elapsed(self.now, times.first_sent_at));
             split
         });
@@ -72,13 +64,7 @@ impl<R: Recorder> sojourn_transport::EndpointContext for EndpointCall<'_, R> {
                 header: Header::of(segment),
             },
         };
-        self.network.send(
-            self.now,
-            self.attachment.first_hop,
-            packet,
-            &segment.sack,
-            split,
-        );
+        self.network.send(self.now, self.attachment.first_hop, packet, &segment.sack, split);
     }
 
     fn arm(&mut self, timer: Timer, at: Instant) {
@@ -88,9 +74,7 @@ impl<R: Recorder> sojourn_transport::EndpointContext for EndpointCall<'_, R> {
             generation: self.attachment.generation,
             slot: self.attachment.slot,
         };
-        self.attachment
-            .timers
-            .arm(timer, at, event, &mut self.network.paths.calendar);
+        self.attachment.timers.arm(timer, at, event, &mut self.network.paths.calendar);
     }
 
     fn notify(&mut self, event: sojourn_transport::Event) {
@@ -99,32 +83,19 @@ impl<R: Recorder> sojourn_transport::EndpointContext for EndpointCall<'_, R> {
                 let bytes = Bytes(total - self.attachment.delivered);
                 self.attachment.delivered = total;
                 let direction = self.sends().reversed();
-                self.network.paths.recorder.on_goodput(
-                    TrafficId(self.attachment.traffic),
-                    direction,
-                    bytes,
-                );
+                self.network.paths.recorder.on_goodput(TrafficId(self.attachment.traffic), direction, bytes);
                 total >= self.attachment.awaited.delivered
             }
-            sojourn_transport::Event::Acknowledged(total) => {
-                total >= self.attachment.awaited.acknowledged
-            }
+            sojourn_transport::Event::Acknowledged(total) => total >= self.attachment.awaited.acknowledged,
             _ => true,
         };
         if !is_wanted {
             return;
         }
-        self.events.push_back((
-            self.attachment.slot,
-            self.attachment.generation,
-            self.attachment.end,
-            event,
-        ));
+        self.events.push_back((self.attachment.slot, self.attachment.generation, self.attachment.end, event));
     }
 }
 
 fn elapsed(later: Instant, earlier: Instant) -> Span {
-    later
-        .since(earlier)
-        .expect("a segment is written before it is sent, and sent before it is repeated")
+    later.since(earlier).expect("a segment is written before it is sent, and sent before it is repeated")
 }

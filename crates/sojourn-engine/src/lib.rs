@@ -40,7 +40,6 @@ pub mod worlds;
 
 pub use address::flow_keys;
 pub use simulation::{
-    Cancelled, Outcome, Progress, Reached, RunStatistics, Simulation, column_recorder, run,
-    run_watched,
+    Cancelled, Outcome, Progress, Reached, RunStatistics, Simulation, column_recorder, run, run_watched,
 };
 pub use work::Interrupt;

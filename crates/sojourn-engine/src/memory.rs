@@ -6,8 +6,8 @@
 use sojourn_apps::{ConstantRateConfig, Distribution};
 use sojourn_link::network::route_bytes;
 use sojourn_record::{
-    COUNTED_AND_TABLE, DEVICE_HISTOGRAM_BYTES, Datagram, HISTOGRAM_BYTES, LINK_BIN_BYTES,
-    SERVICE_BIN_BYTES, TRAFFIC_BIN_BYTES,
+    COUNTED_AND_TABLE, DEVICE_HISTOGRAM_BYTES, Datagram, HISTOGRAM_BYTES, LINK_BIN_BYTES, SERVICE_BIN_BYTES,
+    TRAFFIC_BIN_BYTES,
 };
 use sojourn_scenario::{Scenario, Topology};
 
@@ -72,12 +72,7 @@ impl<'a> Sum<'a> {
 
     fn need(self, what: &'static str, hint: &'static str) -> Need {
         let is_most = self.largest > self.bytes / 2;
-        Need {
-            what,
-            bytes: self.bytes,
-            most: if is_most { self.most } else { "" }.to_owned(),
-            hint,
-        }
+        Need { what, bytes: self.bytes, most: if is_most { self.most } else { "" }.to_owned(), hint }
     }
 }
 
@@ -110,20 +105,11 @@ fn of_traffic(scenario: &Scenario, topology: &Topology<'_>) -> Vec<Need> {
         }
     }
     vec![
-        rows.need(
-            "a row per datagram",
-            "record.datagrams = false, and no record.outcomes: other metrics need no rows",
-        ),
+        rows.need("a row per datagram", "record.datagrams = false, and no record.outcomes: other metrics need no rows"),
         tallies.need("delays of each stream of datagrams", "fewer lanes"),
         connections.need("connections", "fewer lanes, users or connections"),
-        routes.need(
-            "routes to servers",
-            "fewer servers, entries of traffic or homes",
-        ),
-        users.need(
-            "users and what they load",
-            "fewer users, sessions or sources; fewer servers, objects or chunks",
-        ),
+        routes.need("routes to servers", "fewer servers, entries of traffic or homes"),
+        users.need("users and what they load", "fewer users, sessions or sources; fewer servers, objects or chunks"),
     ]
 }
 
@@ -133,11 +119,8 @@ fn series(scenario: &Scenario, topology: &Topology<'_>) -> u64 {
         .series
         .filter(|width| !width.is_zero())
         .map_or(0, |width| scenario.duration.as_ps().div_ceil(width.as_ps()));
-    let pairs: usize = topology
-        .traffic
-        .iter()
-        .map(|placed| placed.path.upstream.len() + placed.path.downstream.len())
-        .sum();
+    let pairs: usize =
+        topology.traffic.iter().map(|placed| placed.path.upstream.len() + placed.path.downstream.len()).sum();
     let divided = topology.links.iter();
     let divided = divided.filter(|link| link.config.link.queue.has_service_queues());
     (topology.links.len() as u64)
@@ -151,15 +134,8 @@ fn series(scenario: &Scenario, topology: &Topology<'_>) -> u64 {
 /// Of each link, of what each entry sends over its access link in each direction and of its round trips, and of devices.
 fn histograms(scenario: &Scenario, topology: &Topology<'_>) -> u64 {
     let (links, entries) = (topology.links.len(), topology.traffic.len());
-    let devices = topology
-        .links
-        .iter()
-        .filter(|link| link.config.latency_histogram.is_some());
-    let own = if scenario.record.histograms {
-        links + 3 * entries
-    } else {
-        0
-    };
+    let devices = topology.links.iter().filter(|link| link.config.latency_histogram.is_some());
+    let own = if scenario.record.histograms { links + 3 * entries } else { 0 };
     (own as u64)
         .saturating_mul(HISTOGRAM_BYTES)
         .saturating_add((devices.count() as u64).saturating_mul(DEVICE_HISTOGRAM_BYTES))
@@ -197,9 +173,7 @@ mod tests {
     #[test]
     fn each_user_has_the_objects_of_a_page_in_memory() {
         let page = |users, objects| {
-            let page = format!(
-                "{{ kind = \"generated\", servers = 100, objects_per_server = {objects} }}"
-            );
+            let page = format!("{{ kind = \"generated\", servers = 100, objects_per_server = {objects} }}");
             need(
                 &[
                     ("traffic.web.app.users", users),
@@ -221,9 +195,8 @@ mod tests {
     fn chunks_hosts_and_sources_count() {
         let app = |app: &str| need(&[("traffic.web.app", app)], USERS).0;
         for (kind, levels) in [("has", 7), ("has-ll", 5)] {
-            let clip = app(&format!(
-                "{{ kind = \"{kind}\", content = {{ kind = \"synthetic-vbr\", chunks = 100000 }} }}"
-            ));
+            let clip =
+                app(&format!("{{ kind = \"{kind}\", content = {{ kind = \"synthetic-vbr\", chunks = 100000 }} }}"));
             assert!(clip > levels * 8 * 100_000, "{kind}: {clip}");
         }
         let hosts = app(r#"{ kind = "web-akhtar", users = 10000, hosts = 100 }"#);
@@ -242,9 +215,8 @@ mod tests {
             let many = queue(&format!("{{ kind = \"{kind}\", queues = 65536 }}"));
             assert!(many.0 > 65_536 * 40, "{kind}: {many:?}");
             assert_eq!(many.1, "upstream");
-            let behind = queue(&format!(
-                "{{ kind = \"ack-priority\", manager = {{ kind = \"{kind}\", queues = 65536 }} }}"
-            ));
+            let behind =
+                queue(&format!("{{ kind = \"ack-priority\", manager = {{ kind = \"{kind}\", queues = 65536 }} }}"));
             assert_eq!(behind.0, many.0);
         }
         assert!(queue("{ kind = \"sfq-ns2\", buckets = 65536 }").0 > 65_536 * 24);
@@ -265,10 +237,7 @@ mod tests {
     #[test]
     fn connections_count_with_what_their_ends_remember() {
         let lanes = |lanes| need(&[("traffic.web.app", lanes)], "connections").0;
-        let (one, all) = (
-            lanes("{ kind = \"bulk\", lanes = 1 }"),
-            lanes("{ kind = \"bulk\", lanes = 1000000 }"),
-        );
+        let (one, all) = (lanes("{ kind = \"bulk\", lanes = 1 }"), lanes("{ kind = \"bulk\", lanes = 1000000 }"));
         assert_eq!(all, 1_000_000 * one);
         assert!(one > 5_000, "{one}");
     }

@@ -9,9 +9,7 @@ use crate::work::{Interrupt, Work};
 use sojourn_base::{Bytes, Direction, Instant, Seed};
 use sojourn_link::network::{Arrival, HopId};
 use sojourn_link::{ConditionConfig, Framing, GroupConfig, LinkConfig, LinkCounters, WireConfig};
-use sojourn_record::{
-    COUNTED_AND_TABLE, DelaySplit, LinkId, MacCounters, Moment, Recorder, TrafficId,
-};
+use sojourn_record::{COUNTED_AND_TABLE, DelaySplit, LinkId, MacCounters, Moment, Recorder, TrafficId};
 #[cfg(not(target_family = "wasm"))]
 use sojourn_scenario::{DirectedLink, Scenario};
 use sojourn_transport::SackBlocks;
@@ -63,23 +61,12 @@ impl<R: Recorder> Network<R> {
     }
 
     /// See [`sojourn_link::Network::add_modem`].
-    pub(crate) fn add_modem(
-        &mut self,
-        name: &str,
-        direction: Direction,
-        framing: Framing,
-        seed: Seed,
-    ) -> LinkId {
+    pub(crate) fn add_modem(&mut self, name: &str, direction: Direction, framing: Framing, seed: Seed) -> LinkId {
         self.links.add_modem(name, direction, framing, seed)
     }
 
     /// See [`sojourn_link::Network::add_group`].
-    pub(crate) fn add_group(
-        &mut self,
-        direction: Direction,
-        config: &GroupConfig,
-        modems: &[(LinkId, &LinkConfig)],
-    ) {
+    pub(crate) fn add_group(&mut self, direction: Direction, config: &GroupConfig, modems: &[(LinkId, &LinkConfig)]) {
         self.links.add_group(direction, config, modems);
     }
 
@@ -91,8 +78,7 @@ impl<R: Recorder> Network<R> {
         links: &[LinkId],
         wire: WireConfig,
     ) -> HopId {
-        self.links
-            .add_route(entry_and_server, direction, links, wire)
+        self.links.add_route(entry_and_server, direction, links, wire)
     }
 
     /// Tells the recorder what the MACs have counted by `end`.
@@ -116,14 +102,8 @@ impl<R: Recorder> Network<R> {
     }
 
     /// See [`sojourn_link::Network::retune_link`].
-    pub(crate) fn retune_link(
-        &mut self,
-        now: Instant,
-        link: LinkId,
-        from_and_to: (&LinkConfig, &LinkConfig),
-    ) {
-        self.links
-            .retune_link(now, link, from_and_to, &mut self.paths);
+    pub(crate) fn retune_link(&mut self, now: Instant, link: LinkId, from_and_to: (&LinkConfig, &LinkConfig)) {
+        self.links.retune_link(now, link, from_and_to, &mut self.paths);
     }
 
     /// A wake-up event of a service group is due.
@@ -218,11 +198,7 @@ impl<R: Recorder> Network<R> {
 }
 
 fn mac_counters(counters: &LinkCounters) -> MacCounters {
-    MacCounters {
-        requested: counters.requested,
-        granted: counters.granted,
-        unused: counters.unused_grant,
-    }
+    MacCounters { requested: counters.requested, granted: counters.granted, unused: counters.unused_grant }
 }
 
 #[cfg(test)]

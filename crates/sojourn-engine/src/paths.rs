@@ -8,13 +8,11 @@ use crate::work::Work;
 use sojourn_base::FlowKey;
 use sojourn_base::{Bytes, Direction, Ecn, Instant, Meta, Packets, ServiceQueue, Span};
 use sojourn_link::network::{Arrival, Place, Schedule};
-use sojourn_link::{
-    DelayParts, Loss, Mark, NetworkContext, NetworkEvent, PacketId, Passage, Stage,
-};
+use sojourn_link::{DelayParts, Loss, Mark, NetworkContext, NetworkEvent, PacketId, Passage, Stage};
 use sojourn_queue::{Backlog, Score};
 use sojourn_record::{
-    Cause, Datagram, DelaySplit, Fate, LinkDrop, LinkId, LinkMark, LinkPassage, LinkScore,
-    LostPacket, Moment, PacketBody, PacketSeen, Recorder, SegmentArrival, TrafficId, Waiting,
+    Cause, Datagram, DelaySplit, Fate, LinkDrop, LinkId, LinkMark, LinkPassage, LinkScore, LostPacket, Moment,
+    PacketBody, PacketSeen, Recorder, SegmentArrival, TrafficId, Waiting,
 };
 
 /// Whose packet it is: traffic entry, server, direction.
@@ -57,10 +55,7 @@ impl std::fmt::Debug for SeenFlows {
 #[cfg(not(target_family = "wasm"))]
 impl SeenFlows {
     pub(crate) fn of(scenario: &sojourn_scenario::Scenario) -> Self {
-        Self {
-            keys: Box::new(crate::address::seen_keys(scenario)),
-            ports: Vec::new(),
-        }
+        Self { keys: Box::new(crate::address::seen_keys(scenario)), ports: Vec::new() }
     }
 
     /// A connection is in this slot from now on.
@@ -79,11 +74,7 @@ impl<R: Recorder> Paths<R> {
         let packet = self.packets.get(id);
         let (traffic, server, direction) = whose;
         let body = match packet.body {
-            Body::Segment {
-                slot,
-                generation,
-                ref header,
-            } if !header.is_encrypted() => {
+            Body::Segment { slot, generation, ref header } if !header.is_encrypted() => {
                 PacketBody::Segment(header.seen((slot, generation), self.packets.blocks(id)))
             }
             Body::Segment { .. } | Body::Datagram { .. } => PacketBody::Datagram,
@@ -103,21 +94,12 @@ impl<R: Recorder> Paths<R> {
     }
 
     fn see_at(&mut self, now: Instant, id: PacketId, place: Place, moment: Moment) {
-        let Place {
-            direction,
-            traffic,
-            server,
-            ..
-        } = place;
+        let Place { direction, traffic, server, .. } = place;
         self.see(now, id, (traffic, server, direction), moment);
     }
 
     pub(crate) fn record_arrival(&mut self, now: Instant, arrival: &Arrival) {
-        let Arrival {
-            id,
-            direction,
-            traffic,
-        } = *arrival;
+        let Arrival { id, direction, traffic } = *arrival;
         let packet = self.packets.get(id);
         match packet.body {
             Body::Segment { ref header, .. } => {
@@ -137,12 +119,7 @@ impl<R: Recorder> Paths<R> {
                     });
                 }
             }
-            Body::Datagram {
-                flow,
-                sequence,
-                sent_at,
-                ..
-            } => {
+            Body::Datagram { flow, sequence, sent_at, .. } => {
                 let split = self.recorded_split(id);
                 debug_assert!(
                     !self.record_delays || split.total() == now.saturating_since(sent_at),
@@ -167,11 +144,7 @@ impl<R: Recorder> Paths<R> {
     /// The delay of a packet so far, if delays are recorded; if not, its place is in no near cache.
     #[inline]
     pub(crate) fn recorded_split(&self, id: PacketId) -> DelaySplit {
-        if self.record_delays {
-            *self.packets.split(id)
-        } else {
-            DelaySplit::default()
-        }
+        if self.record_delays { *self.packets.split(id) } else { DelaySplit::default() }
     }
 }
 
@@ -221,10 +194,7 @@ impl<R: Recorder> NetworkContext for Paths<R> {
     }
 
     #[inline(always)]
-    #[expect(
-        clippy::inline_always,
-        reason = "a passage that nobody records need not be put together"
-    )]
+    #[expect(clippy::inline_always, reason = "a passage that nobody records need not be put together")]
     fn passed(&mut self, id: PacketId, place: Place, length: u32, meta: &Meta, passage: &Passage) {
         if R::WANTS_PACKETS {
             let moment = Moment::Left(place.link, passage.arrives_at);
@@ -265,9 +235,7 @@ impl<R: Recorder> NetworkContext for Paths<R> {
     }
 
     fn dropped(&mut self, now: Instant, id: PacketId, place: Place, meta: &Meta, loss: &Loss) {
-        let Place {
-            direction, traffic, ..
-        } = place;
+        let Place { direction, traffic, .. } = place;
         if R::WANTS_PACKETS {
             let moment = Moment::Dropped(place.link, loss.reason, meta.queue);
             self.see_at(now, id, place, moment);
@@ -286,15 +254,9 @@ impl<R: Recorder> NetworkContext for Paths<R> {
             sub_flow: loss.sub_flow.get(),
         });
         let (connection, sequence, data) = match packet.body {
-            Body::Segment {
-                slot,
-                generation,
-                ref header,
-            } => (
-                Some((slot, generation)),
-                header.sequence(),
-                header.payload(),
-            ),
+            Body::Segment { slot, generation, ref header } => {
+                (Some((slot, generation)), header.sequence(), header.payload())
+            }
             Body::Datagram { sequence, .. } => (None, sequence, packet.meta.length),
         };
         self.recorder.on_lost_packet(&LostPacket {
@@ -308,13 +270,7 @@ impl<R: Recorder> NetworkContext for Paths<R> {
             data,
             reason: loss.reason,
         });
-        if let Body::Datagram {
-            flow,
-            sequence,
-            sent_at,
-            ..
-        } = packet.body
-        {
+        if let Body::Datagram { flow, sequence, sent_at, .. } = packet.body {
             self.recorder.on_datagram(&Datagram {
                 traffic,
                 flow,
@@ -354,18 +310,13 @@ impl<R: Recorder> NetworkContext for Paths<R> {
     }
 
     fn waiting(&mut self, now: Instant, link: LinkId, backlog: Backlog, staged: Packets) {
-        let waiting = Waiting {
-            packets: backlog.packets,
-            bytes: backlog.bytes,
-            staged,
-        };
+        let waiting = Waiting { packets: backlog.packets, bytes: backlog.bytes, staged };
         self.recorder.on_waiting(now, link, waiting);
     }
 
     fn copy(&mut self, id: PacketId, place: Place) -> Option<PacketId> {
         let length = Bytes(u64::from(self.packets.get(id).meta.length));
-        self.recorder
-            .on_sent(place.traffic, place.direction, length);
+        self.recorder.on_sent(place.traffic, place.direction, length);
         Some(self.packets.copy(id))
     }
 
@@ -373,12 +324,7 @@ impl<R: Recorder> NetworkContext for Paths<R> {
     fn flow(&self, id: PacketId, place: Place) -> Option<FlowKey> {
         let flows = self.flows.as_ref()?;
         let (port, is_quic) = match self.packets.get(id).body {
-            Body::Segment {
-                slot, ref header, ..
-            } => (
-                Some(*flows.ports.get(slot as usize)?),
-                header.is_encrypted(),
-            ),
+            Body::Segment { slot, ref header, .. } => (Some(*flows.ports.get(slot as usize)?), header.is_encrypted()),
             Body::Datagram { .. } => (None, false),
         };
         let mut key = (flows.keys)(place.traffic.0, place.server, port, place.direction);

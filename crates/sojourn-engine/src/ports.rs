@@ -20,11 +20,7 @@ pub(crate) struct PortPool {
 
 impl PortPool {
     pub(crate) const fn new(policy: Ports) -> Self {
-        Self {
-            policy,
-            taken: 0,
-            free: BinaryHeap::new(),
-        }
+        Self { policy, taken: 0, free: BinaryHeap::new() }
     }
 
     /// A port for a new connection, counted from 0.

@@ -76,8 +76,7 @@ pub fn column_recorder(scenario: &Scenario, config: RecordConfig) -> ColumnRecor
         has_service_queues: link.config.link.queue.has_service_queues(),
         latency_histogram: link.config.latency_histogram.clone(),
     });
-    let is_probe =
-        |placed: &PlacedTraffic<'_>| placed.entry.application.get::<ProbeConfig>().is_some();
+    let is_probe = |placed: &PlacedTraffic<'_>| placed.entry.application.get::<ProbeConfig>().is_some();
     let samplers = topology.traffic.iter().map(is_probe).collect();
     let connects = |placed: &PlacedTraffic<'_>| placed.entry.application.datagrams().is_none();
     let connecting: Vec<bool> = topology.traffic.iter().map(connects).collect();
@@ -164,19 +163,10 @@ impl<R: Recorder> Simulation<R> {
     ///
     /// # Errors
     /// [`Cancelled`] if `interrupt` was set meanwhile.
-    pub fn open(
-        scenario: &Scenario,
-        seed: Seed,
-        recorder: R,
-        interrupt: &Interrupt,
-    ) -> Result<Self, Cancelled> {
+    pub fn open(scenario: &Scenario, seed: Seed, recorder: R, interrupt: &Interrupt) -> Result<Self, Cancelled> {
         // What is set up is bounded one by one, and there may be thousands.
         let go_on = || {
-            if interrupt.is_set() {
-                Err(Cancelled)
-            } else {
-                Ok(())
-            }
+            if interrupt.is_set() { Err(Cancelled) } else { Ok(()) }
         };
         let mut network = Network::new(recorder, interrupt.clone());
         let topology = scenario.topology();
@@ -189,11 +179,7 @@ impl<R: Recorder> Simulation<R> {
                     let framing = link.config.framing;
                     return Ok(network.add_modem(&link.subject, link.direction, framing, seed));
                 }
-                let config = (
-                    &link.config.link,
-                    &link.config.conditions[..],
-                    link.config.framing,
-                );
+                let config = (&link.config.link, &link.config.conditions[..], link.config.framing);
                 let number = network.add_link(&link.subject, link.direction, config, seed);
                 #[cfg(not(target_family = "wasm"))]
                 network.add_flows(number, link.config, scenario);
@@ -211,9 +197,7 @@ impl<R: Recorder> Simulation<R> {
             }
         }
         // Others are called without a detour.
-        let may_pause = |placed: &PlacedTraffic<'_>| {
-            placed.entry.paused || scenario.changes.iter().any(Change::pauses)
-        };
+        let may_pause = |placed: &PlacedTraffic<'_>| placed.entry.paused || scenario.changes.iter().any(Change::pauses);
         let applications: Vec<Box<dyn Application>> = topology
             .traffic
             .iter()
@@ -223,17 +207,12 @@ impl<R: Recorder> Simulation<R> {
                 if !may_pause(placed) {
                     return Ok(application);
                 }
-                let pausable: Box<dyn Application> = Box::new(Pausable {
-                    application,
-                    is_paused: placed.entry.paused,
-                    waiting: Vec::new(),
-                });
+                let pausable: Box<dyn Application> =
+                    Box::new(Pausable { application, is_paused: placed.entry.paused, waiting: Vec::new() });
                 Ok(pausable)
             })
             .collect::<Result<_, _>>()?;
-        let interests = applications
-            .iter()
-            .map(|application| application.interest());
+        let interests = applications.iter().map(|application| application.interest());
         let fields = Direction::BOTH.map(|direction| topology.flow_fields(direction));
         // Each name of a home is a host, and so are its entries without one.
         let mut hosts = BTreeMap::new();
@@ -243,9 +222,7 @@ impl<R: Recorder> Simulation<R> {
                 let next = u16::try_from(hosts.len()).unwrap_or(u16::MAX);
                 let place = Place {
                     number,
-                    host: *hosts
-                        .entry((placed.home, placed.entry.host.as_deref()))
-                        .or_insert(next),
+                    host: *hosts.entry((placed.home, placed.entry.host.as_deref())).or_insert(next),
                     placed,
                     propagation: topology.propagation(placed),
                     fields,
@@ -262,8 +239,7 @@ impl<R: Recorder> Simulation<R> {
             world: World::new(network, traffic),
             applications,
             now: Instant::ZERO,
-            warm_up_ends: (Span::ZERO < scenario.measured_from
-                && scenario.measured_from < scenario.duration)
+            warm_up_ends: (Span::ZERO < scenario.measured_from && scenario.measured_from < scenario.duration)
                 .then(|| Instant::ZERO.saturating_add(scenario.measured_from)),
             changes: changes::due(scenario, &links),
             end: Instant::ZERO.saturating_add(scenario.duration),
@@ -289,11 +265,7 @@ impl<R: Recorder> Simulation<R> {
                 }
                 self.world.network.paths.calendar.wait_until(until);
                 self.now = self.now.max(until);
-                break if until == self.end {
-                    Reached::End
-                } else {
-                    Reached::Until
-                };
+                break if until == self.end { Reached::End } else { Reached::Until };
             };
             events += 1;
             self.world.network.paths.recorder.on_clock(now);
@@ -389,15 +361,9 @@ impl<R: Recorder> Simulation<R> {
         self.world.network.record_macs(now);
         self.world.network.paths.recorder.on_end(now);
         let network = self.world.network;
-        let statistics = RunStatistics {
-            events: self.events,
-            packet_hops: network.packet_hops(),
-            in_flight: network.in_flight(),
-        };
-        Outcome {
-            recorder: network.paths.recorder,
-            statistics,
-        }
+        let statistics =
+            RunStatistics { events: self.events, packet_hops: network.packet_hops(), in_flight: network.in_flight() };
+        Outcome { recorder: network.paths.recorder, statistics }
     }
 
     fn start(&mut self) -> Result<(), Cancelled> {
@@ -428,15 +394,9 @@ impl<R: Recorder> Simulation<R> {
             }
             Event::Wakeup { link } => self.world.network.on_wakeup(now, link),
             Event::GroupWakeup { group } => self.world.network.on_group_wakeup(now, group),
-            Event::EndpointTimer {
-                end,
-                timer,
-                generation,
-                slot,
-            } => {
+            Event::EndpointTimer { end, timer, generation, slot } => {
                 let end = if end { End::Server } else { End::Client };
-                self.world
-                    .on_endpoint_timer(now, event, (slot, generation, end, timer));
+                self.world.on_endpoint_timer(now, event, (slot, generation, end, timer));
             }
             Event::Sample => self.world.sample(now),
             Event::ApplicationTimer { traffic, token } => {
@@ -463,11 +423,7 @@ impl<R: Recorder> Simulation<R> {
         action: impl FnOnce(&mut dyn Application, &mut ApplicationCall<'_, R>),
     ) {
         let traffic = u16::try_from(index).expect("the scenario limits the traffic list");
-        let mut call = ApplicationCall {
-            now,
-            traffic,
-            world: &mut self.world,
-        };
+        let mut call = ApplicationCall { now, traffic, world: &mut self.world };
         action(&mut *self.applications[index], &mut call);
     }
 }
@@ -490,20 +446,12 @@ impl TrafficState {
     ///
     /// The far side of the last link is one node (White 2012, Figure 1): each server hangs on it with a
     /// wire of its own in each direction.
-    fn build<R: Recorder>(
-        place: &Place<'_>,
-        interest: Interest,
-        seed: Seed,
-        network: &mut Network<R>,
-    ) -> Self {
+    fn build<R: Recorder>(place: &Place<'_>, interest: Interest, seed: Seed, network: &mut Network<R>) -> Self {
         let (number, entry) = (place.number, place.placed.entry);
         let first_hops: Vec<[HopId; 2]> = (0..)
             .zip(&entry.servers)
             .map(|(of_entry, server)| {
-                let wire = WireConfig {
-                    rate: server.line_rate,
-                    delay: server.wire_delay(place.propagation),
-                };
+                let wire = WireConfig { rate: server.line_rate, delay: server.wire_delay(place.propagation) };
                 Direction::BOTH.map(|direction| {
                     let path = &place.path[direction as usize];
                     network.add_route((TrafficId(number), of_entry), direction, path, wire)
@@ -511,21 +459,17 @@ impl TrafficState {
             })
             .collect();
         let subject = &place.placed.subject;
-        let stream =
-            |purpose: Draw| seed.stream(&format!("traffic/{subject}/{}", purpose.as_str()));
+        let stream = |purpose: Draw| seed.stream(&format!("traffic/{subject}/{}", purpose.as_str()));
         let [.., a, b, c, d] = seed.stream("flow_hash").bits().to_be_bytes();
         let perturbation = u32::from_be_bytes([a, b, c, d]);
         let servers = first_hops.len();
         let client = client_address(place.placed.home);
-        let tunnel = entry.tunnel.as_ref().map(|name| {
-            [End::Client, End::Server].map(|end| tunnel_hash(client, name, end, perturbation))
-        });
+        let tunnel = entry
+            .tunnel
+            .as_ref()
+            .map(|name| [End::Client, End::Server].map(|end| tunnel_hash(client, name, end, perturbation)));
         Self {
-            stack: entry
-                .stack
-                .as_ref()
-                .map_or(StackConfig::LINUX_CUBIC, |stack| stack.config)
-                .into(),
+            stack: entry.stack.as_ref().map_or(StackConfig::LINUX_CUBIC, |stack| stack.config).into(),
             dscp: entry.dscp,
             host: place.host,
             ecn: entry.ecn,

@@ -35,11 +35,7 @@ pub(crate) struct Work {
 
 impl Work {
     pub(crate) fn watched(interrupt: Interrupt) -> Self {
-        Self {
-            done: 0,
-            look_at: UNITS_PER_LOOK,
-            interrupt,
-        }
+        Self { done: 0, look_at: UNITS_PER_LOOK, interrupt }
     }
 
     /// Steps so far, apart from events.

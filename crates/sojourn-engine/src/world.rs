@@ -13,8 +13,8 @@ use sojourn_base::{Bytes, Direction, Ecn, Instant, Meta, RandomStream, ServiceQu
 use sojourn_link::network::{Arrival, HopId};
 use sojourn_queue::FlowFields;
 use sojourn_record::{
-    ConnectionOpened, ConnectionSample, ConnectionTotals, DelaySplit, FlowConnection, FlowRow,
-    Recorder, SenderSeen, TrafficId,
+    ConnectionOpened, ConnectionSample, ConnectionTotals, DelaySplit, FlowConnection, FlowRow, Recorder, SenderSeen,
+    TrafficId,
 };
 use sojourn_transport::{CongestionState, SackBlocks, StackConfig, Timer};
 use std::collections::VecDeque;
@@ -93,11 +93,7 @@ impl<R: Recorder> World<R> {
         };
         let (packet, blocks) = self.network.receive(now, arrival);
         match packet.body {
-            Body::Segment {
-                slot,
-                generation,
-                ref header,
-            } => {
+            Body::Segment { slot, generation, ref header } => {
                 let segment = header.in_packet(&packet.meta, blocks);
                 self.with_end(now, slot, generation, end, |endpoint, call| {
                     endpoint.on_segment(now, &segment, call);
@@ -125,13 +121,7 @@ impl<R: Recorder> World<R> {
         let due = self
             .connections
             .get(slot, generation)
-            .is_some_and(|connection| {
-                connection
-                    .end(end)
-                    .attachment
-                    .timers
-                    .is_due(now, timer, event, calendar)
-            });
+            .is_some_and(|connection| connection.end(end).attachment.timers.is_due(now, timer, event, calendar));
         if due {
             self.with_end(now, slot, generation, end, |endpoint, call| {
                 endpoint.on_timer(now, timer, call);
@@ -158,9 +148,7 @@ impl<R: Recorder> World<R> {
             host: state.host,
             interest: state.interest,
             first_hops: state.first_hops[server],
-            flow_hashes: state
-                .tunnel
-                .unwrap_or_else(|| [hash(End::Client), hash(End::Server)]),
+            flow_hashes: state.tunnel.unwrap_or_else(|| [hash(End::Client), hash(End::Server)]),
         });
         #[cfg(not(target_family = "wasm"))]
         if let Some(flows) = &mut self.network.paths.flows {
@@ -240,16 +228,10 @@ impl<R: Recorder> World<R> {
                 pure_ack: false,
                 queue: ServiceQueue::Classic,
             },
-            body: Body::Datagram {
-                flow: server_number(server),
-                sequence,
-                sent_at: now,
-                tag,
-            },
+            body: Body::Datagram { flow: server_number(server), sequence, sent_at: now, tag },
         };
         let split = self.network.records_delays().then(DelaySplit::default);
-        self.network
-            .send(now, first, packet, &SackBlocks::NONE, split);
+        self.network.send(now, first, packet, &SackBlocks::NONE, split);
     }
 
     /// The next look at all connections, if the recorder wants any.
@@ -319,12 +301,7 @@ impl<R: Recorder> World<R> {
         let Some(connection) = self.connections.get(slot, generation) else {
             return; // the connection was given up while this was on its way
         };
-        let (endpoint, mut call) = surround(
-            now,
-            connection.end(end),
-            &mut self.network,
-            &mut self.endpoint_events,
-        );
+        let (endpoint, mut call) = surround(now, connection.end(end), &mut self.network, &mut self.endpoint_events);
         action(endpoint, &mut call);
         if R::WANTS_PACKETS {
             let seen = sender_seen(now, (slot, generation), end, endpoint);
@@ -367,20 +344,15 @@ impl<R: Recorder> World<R> {
                     apps::Event::Closed(id)
                 }
             };
-            self.application_events
-                .push_back(ApplicationEvent { traffic, event });
+            self.application_events.push_back(ApplicationEvent { traffic, event });
         }
     }
 
     /// Both ends forget the connection.
     fn abort(&mut self, now: Instant, slot: u32) {
         for end in [End::Client, End::Server] {
-            let (endpoint, mut call) = surround(
-                now,
-                self.connections.in_slot(slot).end(end),
-                &mut self.network,
-                &mut self.endpoint_events,
-            );
+            let (endpoint, mut call) =
+                surround(now, self.connections.in_slot(slot).end(end), &mut self.network, &mut self.endpoint_events);
             endpoint.abort(now, &mut call);
         }
         self.end_connection(now, slot);
@@ -418,11 +390,7 @@ impl<R: Recorder> World<R> {
     fn connection_totals(&mut self, slot: u32) -> (TrafficId, ConnectionTotals) {
         let connection = self.connections.in_slot(slot);
         let mut totals = ConnectionTotals::default();
-        for (end, comes) in connection
-            .ends
-            .iter()
-            .zip([Direction::Downstream, Direction::Upstream])
-        {
+        for (end, comes) in connection.ends.iter().zip([Direction::Downstream, Direction::Upstream]) {
             let statistics = end.endpoint.statistics();
             totals.marks_received[comes] += statistics.marks_received;
             totals.retransmissions += statistics.retransmissions();
@@ -435,10 +403,7 @@ impl<R: Recorder> World<R> {
     fn record_flows_of_connection(&mut self, slot: u32, ended_at: Option<Instant>) {
         let connection = self.connections.in_slot(slot);
         for (from, to) in [(End::Client, End::Server), (End::Server, End::Client)] {
-            let (sender, receiver) = (
-                &connection.ends[from as usize],
-                &connection.ends[to as usize],
-            );
+            let (sender, receiver) = (&connection.ends[from as usize], &connection.ends[to as usize]);
             let direction = direction_from(from);
             let row = FlowRow {
                 traffic: TrafficId(connection.traffic),
@@ -465,12 +430,7 @@ impl<R: Recorder> World<R> {
 
     fn record_datagram_flows(&mut self) {
         for (traffic, state) in (0..).zip(&self.traffic) {
-            for (server, (sent, hashes)) in state
-                .next_datagram
-                .iter()
-                .zip(&state.datagram_hashes)
-                .enumerate()
-            {
+            for (server, (sent, hashes)) in state.next_datagram.iter().zip(&state.datagram_hashes).enumerate() {
                 for from in [End::Client, End::Server] {
                     if sent[from as usize] == 0 {
                         continue;
@@ -493,12 +453,7 @@ impl<R: Recorder> World<R> {
 }
 
 /// What a recorder that wants packets is told of the sender of one end.
-fn sender_seen(
-    now: Instant,
-    connection: (u32, u8),
-    end: End,
-    endpoint: &sojourn_transport::Endpoint,
-) -> SenderSeen {
+fn sender_seen(now: Instant, connection: (u32, u8), end: End, endpoint: &sojourn_transport::Endpoint) -> SenderSeen {
     let (snapshot, statistics) = (endpoint.snapshot(), endpoint.statistics());
     SenderSeen {
         now,
@@ -507,9 +462,7 @@ fn sender_seen(
         window: snapshot.window,
         threshold: snapshot.threshold,
         flight: snapshot.pipe,
-        round_trip: snapshot
-            .smoothed_round_trip
-            .map(|smoothed| (smoothed, snapshot.round_trip_variation)),
+        round_trip: snapshot.smoothed_round_trip.map(|smoothed| (smoothed, snapshot.round_trip_variation)),
         pacing_rate: endpoint.controller().1,
         least_round_trip: statistics.round_trip_extremes.map(|(least, _)| least),
         state: match snapshot.state {
@@ -518,11 +471,7 @@ fn sender_seen(
             CongestionState::Recovery => "recovery",
             CongestionState::Loss => "loss",
         },
-        reductions: [
-            statistics.loss_reductions,
-            statistics.mark_reductions,
-            statistics.timeouts,
-        ],
+        reductions: [statistics.loss_reductions, statistics.mark_reductions, statistics.timeouts],
     }
 }
 

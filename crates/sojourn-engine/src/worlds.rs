@@ -17,12 +17,7 @@ use sojourn_record::RecordConfig;
 use sojourn_scenario::Scenario;
 
 /// Names of the worlds.
-pub const NAMES: [&str; 4] = [
-    "dumbbell",
-    "dumbbell-5",
-    "white2013-x06-sfq-codel-moderate",
-    "white2013-x13-pie",
-];
+pub const NAMES: [&str; 4] = ["dumbbell", "dumbbell-5", "white2013-x06-sfq-codel-moderate", "white2013-x13-pie"];
 
 /// What is simulated unless somebody wants less.
 const DURATION: Span = Span::from_s(600);
@@ -35,17 +30,11 @@ pub fn world(name: &str) -> Option<Scenario> {
     let scenario = match name {
         "dumbbell" => dumbbell(1),
         "dumbbell-5" => dumbbell(5),
-        "white2013-x06-sfq-codel-moderate" => {
-            household(include_str!("worlds/white2013-x06-sfq-codel-moderate.toml"))
-        }
+        "white2013-x06-sfq-codel-moderate" => household(include_str!("worlds/white2013-x06-sfq-codel-moderate.toml")),
         "white2013-x13-pie" => household(include_str!("worlds/white2013-x13-pie.toml")),
         _ => return None,
     };
-    Some(Scenario {
-        name: name.to_owned(),
-        duration: DURATION,
-        ..scenario
-    })
+    Some(Scenario { name: name.to_owned(), duration: DURATION, ..scenario })
 }
 
 /// So many uploads and one stream over a line of 5 Mb/s behind CoDel.
@@ -53,10 +42,7 @@ fn dumbbell(flows: u32) -> Scenario {
     let text = include_str!("../../../scenarios/dumbbell-codel.toml");
     let lanes = flows.to_string();
     let scenario = Scenario::parse_with(text, &[("traffic.bulk.app.lanes", &lanes)]);
-    Scenario {
-        record: RecordConfig::NOTHING,
-        ..scenario.unwrap_or_else(|problems| panic!("{problems}"))
-    }
+    Scenario { record: RecordConfig::NOTHING, ..scenario.unwrap_or_else(|problems| panic!("{problems}")) }
 }
 
 /// A household of White 2013 from its file.
@@ -75,10 +61,7 @@ mod tests {
     fn every_world_runs_and_differs_from_the_others() {
         let hops = NAMES.map(|name| {
             let mut scenario = world(name).expect("a name of the list");
-            assert_eq!(
-                (scenario.name.as_str(), scenario.duration),
-                (name, DURATION)
-            );
+            assert_eq!((scenario.name.as_str(), scenario.duration), (name, DURATION));
             scenario.duration = Span::from_s(10);
             let outcome = run(&scenario, Seed(1), NoRecords, &|| false).expect("not cancelled");
             outcome.statistics.packet_hops

@@ -53,27 +53,15 @@ fn cost(text: &str, seconds: u64) -> (u64, u64) {
     scenario.duration = Span::from_s(seconds);
     let before = ALLOCATIONS.with(Cell::get);
     let outcome = run(&scenario, Seed(1), NoRecords, &|| false).expect("not cancelled");
-    (
-        ALLOCATIONS.with(Cell::get) - before,
-        outcome.statistics.packet_hops,
-    )
+    (ALLOCATIONS.with(Cell::get) - before, outcome.statistics.packet_hops)
 }
 
 #[test]
 fn a_longer_run_of_the_dumbbell_allocates_no_more() {
     let text = include_str!("../../../scenarios/dumbbell-codel.toml");
     let ((short, few), (long, many)) = (cost(text, 60), cost(text, 240));
-    assert!(
-        many > 3 * few,
-        "the longer run does more: {few}, {many} packet-hops"
-    );
-    assert_eq!(
-        short,
-        long,
-        "{} allocations in {} packet-hops",
-        long - short,
-        many - few
-    );
+    assert!(many > 3 * few, "the longer run does more: {few}, {many} packet-hops");
+    assert_eq!(short, long, "{} allocations in {} packet-hops", long - short, many - few);
 }
 
 #[test]
@@ -138,40 +126,25 @@ fn records_of(mut scenario: Scenario, config: RecordConfig, seconds: u64) -> (Re
 
 /// Everything that is needed for metrics, and no rows that grow with the run.
 fn without_rows() -> RecordConfig {
-    RecordConfig {
-        datagrams: false,
-        objects: false,
-        transfers: false,
-        series: None,
-        ..RecordConfig::BASE
-    }
+    RecordConfig { datagrams: false, objects: false, transfers: false, series: None, ..RecordConfig::BASE }
 }
 
 #[test]
 fn records_without_rows_need_the_same_memory_for_any_duration() {
     let ((short, few), (long, many)) = (records(without_rows(), 60), records(without_rows(), 240));
     let counts = |records: &Records, id| {
-        let datagrams: u64 = records
-            .datagram_tallies(TrafficId(id))
-            .map(|(_, _, tally)| tally.sent())
-            .sum();
+        let datagrams: u64 = records.datagram_tallies(TrafficId(id)).map(|(_, _, tally)| tally.sent()).sum();
         datagrams + records.transfer_tally(TrafficId(id)).recorded()
     };
     for id in [0, 2, 3] {
         let (short, long) = (counts(&short, id), counts(&long, id));
-        assert!(
-            long > 3 * short && short > 50,
-            "entry {id} goes on: {short}, {long}"
-        );
+        assert!(long > 3 * short && short > 50, "entry {id} goes on: {short}, {long}");
     }
     assert_eq!(few, many, "bytes after 60 s and after 240 s");
     // Rows grow, which shows that the bytes of records are what is counted here.
     let rows = |seconds| records(RecordConfig::BASE, seconds).1 - few;
     let (few_rows, many_rows) = (rows(60), rows(240));
-    assert!(
-        many_rows > 2 * few_rows && few_rows > 500_000,
-        "bytes of rows: {few_rows}, {many_rows}"
-    );
+    assert!(many_rows > 2 * few_rows && few_rows > 500_000, "bytes of rows: {few_rows}, {many_rows}");
 }
 
 #[test]
@@ -191,28 +164,18 @@ fn a_quiet_household_needs_memory_for_its_pages_only() {
 fn histograms_of_delay_cover_every_entry_without_rows() {
     let (records, _) = records(without_rows(), 60);
     let tables = records.tables();
-    let table = tables
-        .iter()
-        .find(|table| table.name == "delay_histogram")
-        .expect("histograms are on");
+    let table = tables.iter().find(|table| table.name == "delay_histogram").expect("histograms are on");
     let (
         Some(ColumnData::Words { codes: traffic, .. }),
-        Some(ColumnData::Words {
-            codes: direction, ..
-        }),
+        Some(ColumnData::Words { codes: direction, .. }),
         Some(ColumnData::U64(packets)),
-    ) = (
-        table.column("traffic"),
-        table.column("direction"),
-        table.column("packets"),
-    )
+    ) = (table.column("traffic"), table.column("direction"), table.column("packets"))
     else {
         panic!("columns as in the schema");
     };
     for (id, name) in (0..).zip(records.traffic_names()) {
         for way in Direction::BOTH {
-            let bins = (0..table.rows())
-                .filter(|row| traffic[*row] == i32::from(id) && direction[*row] == way as i32);
+            let bins = (0..table.rows()).filter(|row| traffic[*row] == i32::from(id) && direction[*row] == way as i32);
             let counted: u64 = bins.map(|row| packets[row]).sum();
             let forwarded = records.counters(TrafficId(id))[way].forwarded_packets;
             assert_eq!(counted, forwarded, "{name} {}", way.as_str());

@@ -85,9 +85,7 @@ impl Recorder for Drawn {
 fn drawn(queue: &str, seed: u64) -> Drawn {
     let text = HOUSEHOLD.replace("{ kind = \"drop-tail\", limit = \"250 ms\" }", queue);
     let scenario = Scenario::parse(&text).unwrap_or_else(|problems| panic!("{problems}"));
-    run(&scenario, Seed(seed), Drawn::default(), &|| false)
-        .expect("not cancelled")
-        .recorder
+    run(&scenario, Seed(seed), Drawn::default(), &|| false).expect("not cancelled").recorder
 }
 
 #[test]
@@ -106,11 +104,7 @@ fn what_is_drawn_does_not_depend_on_the_queue_manager() {
     assert!(count > 50, "{count}");
     assert_eq!(deep.sizes[..count], managed.sizes[..count]);
     assert_ne!(deep.sizes[..10], other.sizes[..10]);
-    let common: Vec<_> = deep
-        .pages
-        .keys()
-        .filter(|page| managed.pages.contains_key(page))
-        .collect();
+    let common: Vec<_> = deep.pages.keys().filter(|page| managed.pages.contains_key(page)).collect();
     for entry in [2, 3, 4] {
         let pages = common.iter().filter(|(traffic, ..)| *traffic == entry);
         assert!(pages.count() > 8, "{}", common.len());

@@ -72,10 +72,7 @@ fn a_run_that_is_played_in_pictures_is_the_run() {
 fn a_run_that_is_ended_early_ends_where_it_stands() {
     let mut scenario = example(SCENARIOS[0], Span::from_s(5));
     let mut simulation = open(&scenario);
-    assert_eq!(
-        simulation.advance(Instant::from_ms(2000), u64::MAX / 4),
-        Reached::Until
-    );
+    assert_eq!(simulation.advance(Instant::from_ms(2000), u64::MAX / 4), Reached::Until);
     scenario.duration = Span::from_s(2);
     assert!(tables(simulation) == whole(&scenario));
 }
@@ -84,15 +81,9 @@ fn a_run_that_is_ended_early_ends_where_it_stands() {
 fn after_the_end_nothing_happens() {
     let scenario = example(SCENARIOS[0], Span::from_s(1));
     let mut simulation = open(&scenario);
-    assert_eq!(
-        simulation.advance(Instant::NEVER, u64::MAX / 4),
-        Reached::End
-    );
+    assert_eq!(simulation.advance(Instant::NEVER, u64::MAX / 4), Reached::End);
     let steps = simulation.steps();
     assert!(steps > 1000);
     assert_eq!(simulation.advance(Instant::NEVER, 1), Reached::End);
-    assert_eq!(
-        (simulation.steps(), simulation.now()),
-        (steps, simulation.end())
-    );
+    assert_eq!((simulation.steps(), simulation.now()), (steps, simulation.end()));
 }

@@ -34,10 +34,7 @@ fn goodputs(stack: &str, flows: usize, seed: u64) -> Vec<f64> {
     (0..)
         .take(flows)
         .map(|id| {
-            let bytes = records
-                .counters(sojourn_record::TrafficId(id))
-                .upstream
-                .goodput_bytes;
+            let bytes = records.counters(sojourn_record::TrafficId(id)).upstream.goodput_bytes;
             bytes as f64 * 8.0 / 120.0 / 1e6
         })
         .collect()

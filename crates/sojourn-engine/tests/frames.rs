@@ -44,17 +44,9 @@ fn a_frame_takes_its_own_packets_and_half_a_round_trip_over_a_line_at_rest() {
     // Vectors. The game: 62,500 B are 53 packets, the last of them 0.6/60 s · 62,400/62,500 = 9.984 ms behind the first; half
     // of 20 ms; 100 + 40 B at 100 Mb/s. The call: 10,416 B are 9 packets, 0.4/30 s · 9600/10,416.67 = 12.288 ms; half of 40 ms;
     // 816 + 40 B at 10 Mb/s upstream. Sound in between costs less than a packet; bins have 0.1 %.
-    assert!(
-        (p50_ms(0, down) - 19.995).abs() < 0.05,
-        "{}",
-        p50_ms(0, down)
-    );
+    assert!((p50_ms(0, down) - 19.995).abs() < 0.05, "{}", p50_ms(0, down));
     assert!((p50_ms(1, up) - 32.97).abs() < 0.15, "{}", p50_ms(1, up));
-    assert!(
-        (p50_ms(1, down) - 32.36).abs() < 0.15,
-        "{}",
-        p50_ms(1, down)
-    );
+    assert!((p50_ms(1, down) - 32.36).abs() < 0.15, "{}", p50_ms(1, down));
     for (traffic, direction, sent) in [(0, down, 1200), (1, up, 570), (1, down, 570)] {
         let tally = frames(traffic, direction);
         assert!(tally.frames().abs_diff(sent) <= 3, "{}", tally.frames());
@@ -67,10 +59,7 @@ fn a_frame_takes_its_own_packets_and_half_a_round_trip_over_a_line_at_rest() {
 fn packets_of_frames_that_arrive_twice_count_once() {
     let twice = "[access.upstream]\nconditions = [{ at = \"1 s\", duplicate = 0.5 }]";
     let text = PICTURES.replace("[access.upstream]", twice);
-    let text = text.replace(
-        "[access.downstream]",
-        &twice.replace("upstream", "downstream"),
-    );
+    let text = text.replace("[access.downstream]", &twice.replace("upstream", "downstream"));
     let records = records(&scenario(&text), 1);
     for (traffic, direction) in [(0, Direction::Downstream), (1, Direction::Upstream)] {
         let tally = records.frame_tally(TrafficId(traffic), direction);
@@ -136,14 +125,6 @@ fn a_full_queue_makes_frames_late_in_its_direction_only() {
         tally.late() as f64 / tally.frames() as f64
     };
     // A buffer of a second that one upload keeps more than a quarter full; acknowledgements are all that comes down.
-    assert!(
-        late(Direction::Upstream) > 0.5,
-        "{}",
-        late(Direction::Upstream)
-    );
-    assert!(
-        late(Direction::Downstream) < 0.01,
-        "{}",
-        late(Direction::Downstream)
-    );
+    assert!(late(Direction::Upstream) > 0.5, "{}", late(Direction::Upstream));
+    assert!(late(Direction::Downstream) < 0.01, "{}", late(Direction::Downstream));
 }

@@ -41,8 +41,7 @@ pub(crate) fn read_example(name: &str) -> String {
 }
 
 fn tables(text: &str, settings: &[(&str, &str)]) -> Vec<Table> {
-    let mut scenario =
-        Scenario::parse_with(text, settings).unwrap_or_else(|problems| panic!("{problems}"));
+    let mut scenario = Scenario::parse_with(text, settings).unwrap_or_else(|problems| panic!("{problems}"));
     scenario.duration = Span::from_s(20);
     let recorder = column_recorder(&scenario, scenario.record);
     let outcome = run(&scenario, Seed(1), recorder, &|| false).expect("not cancelled");
@@ -55,8 +54,7 @@ fn lines(scenario: &str, tables: &[Table], found: &mut String) {
         for column in &table.columns {
             let (hash, rows) = (hash_column(&column.data), column.data.len());
             let (table, column) = (table.name, column.name);
-            writeln!(found, "{hash} {rows:5} {scenario} {table}.{column}")
-                .expect("a string takes everything");
+            writeln!(found, "{hash} {rows:5} {scenario} {table}.{column}").expect("a string takes everything");
         }
     }
 }

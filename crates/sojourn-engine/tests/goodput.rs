@@ -11,22 +11,10 @@ const LINKS: [(&str, f64); 7] = [
     (r#"{ kind = "serial", rate = "0.7 Mb/s" }"#, 0.7),
     (r#"{ kind = "shaped", rate = "20 Mb/s" }"#, 20.0),
     (r#"{ kind = "docsis30-cascade", rate = "5 Mb/s" }"#, 5.0),
-    (
-        r#"{ kind = "docsis30-single", rate = "5 Mb/s", burst = "62500 B" }"#,
-        5.0,
-    ),
-    (
-        r#"{ kind = "docsis30-single", rate = "20 Mb/s", burst = "250 kB" }"#,
-        20.0,
-    ),
-    (
-        r#"{ kind = "docsis30-single", rate = "97 Mb/s", burst = "1.25 MB" }"#,
-        97.0,
-    ),
-    (
-        r#"{ kind = "docsis31-upstream", rate = "20 Mb/s", burst = "250 kB" }"#,
-        20.0,
-    ),
+    (r#"{ kind = "docsis30-single", rate = "5 Mb/s", burst = "62500 B" }"#, 5.0),
+    (r#"{ kind = "docsis30-single", rate = "20 Mb/s", burst = "250 kB" }"#, 20.0),
+    (r#"{ kind = "docsis30-single", rate = "97 Mb/s", burst = "1.25 MB" }"#, 97.0),
+    (r#"{ kind = "docsis31-upstream", rate = "20 Mb/s", burst = "250 kB" }"#, 20.0),
 ];
 
 /// Goodput of a lone CUBIC upload with a round trip of 20 ms, in Mb/s.

@@ -36,10 +36,7 @@ fn is_ended(settings: &[(&str, &str)]) -> bool {
         false
     };
     let ended = run_watched(&scenario, Seed(1), recorder, &interrupt, &is_cancelled);
-    assert!(
-        asked.get() || ended.is_ok(),
-        "nobody asked, and the run ended"
-    );
+    assert!(asked.get() || ended.is_ok(), "nobody asked, and the run ended");
     matches!(ended, Err(Cancelled))
 }
 
@@ -57,41 +54,28 @@ fn updates_of_a_queue_manager_are_work() {
         r#"{ kind = "docsis30-cascade", rate = "10 Mb/s" }"#,
         r#"{ kind = "docsis31-upstream", rate = "10 Mb/s" }"#,
     ] {
-        let settings = [
-            ("access.upstream.link", link),
-            ("access.upstream.queue", EVERY_MICROSECOND),
-        ];
+        let settings = [("access.upstream.link", link), ("access.upstream.queue", EVERY_MICROSECOND)];
         assert!(is_ended(&settings), "{link}");
     }
 }
 
 #[test]
 fn queues_that_an_update_goes_through_are_work() {
-    let queue =
-        r#"{ kind = "fq-pie", limit = "50 packets", queues = 65536, update_interval = "500 ms" }"#;
+    let queue = r#"{ kind = "fq-pie", limit = "50 packets", queues = 65536, update_interval = "500 ms" }"#;
     assert!(is_ended(&[("access.upstream.queue", queue)]));
 }
 
 #[test]
 fn impulses_on_a_line_without_packets_are_work() {
-    let link =
-        r#"{ kind = "serial", rate = "10 Mb/s", impulse_gap = "1 ms", impulse_length = "1 us" }"#;
-    let settings = [
-        ("access.upstream.link", link),
-        ("traffic.call.app.interval", "10 s"),
-        ("duration", "40 s"),
-    ];
+    let link = r#"{ kind = "serial", rate = "10 Mb/s", impulse_gap = "1 ms", impulse_length = "1 us" }"#;
+    let settings = [("access.upstream.link", link), ("traffic.call.app.interval", "10 s"), ("duration", "40 s")];
     assert!(is_ended(&settings));
 }
 
 #[test]
 fn objects_of_a_page_are_work() {
     let page = r#"{ kind = "web", page = { kind = "generated", servers = 100, objects_per_server = 10000 }, connections_per_server = 1, users = 2, start = "0 s", start_jitter = "1 ms" }"#;
-    let settings = [
-        ("traffic.call.app", page),
-        ("traffic.call.stack", "linux-cubic"),
-        ("duration", "2 ms"),
-    ];
+    let settings = [("traffic.call.app", page), ("traffic.call.stack", "linux-cubic"), ("duration", "2 ms")];
     assert!(is_ended(&settings));
 }
 
@@ -101,9 +85,7 @@ fn an_interrupt_before_the_run_ends_it_while_it_is_set_up() {
     let interrupt = Interrupt::default();
     interrupt.set();
     let recorder = column_recorder(&scenario, scenario.record);
-    let ended = run_watched(&scenario, Seed(1), recorder, &interrupt, &|_| {
-        panic!("nothing has begun")
-    });
+    let ended = run_watched(&scenario, Seed(1), recorder, &interrupt, &|_| panic!("nothing has begun"));
     assert!(matches!(ended, Err(Cancelled)));
 }
 
@@ -141,13 +123,8 @@ impl LinkKind for OwnLine {
 #[test]
 fn a_link_from_outside_is_told_to_stop() {
     add_link::<OwnLine>().expect("nobody else has the name");
-    let link =
-        r#"{ kind = "own-line", rate = "10 Mb/s", impulse_gap = "1 ms", impulse_length = "1 us" }"#;
-    let settings = [
-        ("access.upstream.link", link),
-        ("traffic.call.app.interval", "10 s"),
-        ("duration", "40 s"),
-    ];
+    let link = r#"{ kind = "own-line", rate = "10 Mb/s", impulse_gap = "1 ms", impulse_length = "1 us" }"#;
+    let settings = [("access.upstream.link", link), ("traffic.call.app.interval", "10 s"), ("duration", "40 s")];
     assert!(is_ended(&settings));
 }
 

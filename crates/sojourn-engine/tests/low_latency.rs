@@ -50,8 +50,8 @@ fn queue_protection_tells_the_flow_that_builds_the_queue_from_the_one_that_does_
     assert!(up(liar).highest_score <= Span::from_s(5));
     // Flows, entries and links count the same packets.
     let sum = |name: &str| optional(&table, name).iter().flatten().sum::<u64>();
-    let both = Direction::BOTH
-        .map(|direction| [game, liar].map(|traffic| records.protection(traffic)[direction].judged));
+    let both =
+        Direction::BOTH.map(|direction| [game, liar].map(|traffic| records.protection(traffic)[direction].judged));
     let links = [0, 1].map(|number| records.link_protection(LinkId(number)).judged);
     assert_eq!(both.map(|counts| counts.iter().sum::<u64>()), links);
     assert_eq!(sum("judged_packets"), links.iter().sum::<u64>());
@@ -68,10 +68,7 @@ fn each_second_tells_what_queue_protection_moved_and_how_much_came_late() {
     let text = LIAR.replace("flows = true", "flows = true, series = \"1 s\"");
     let records = records(&scenario(&text), 1);
     let tables = records.tables();
-    let table = tables
-        .iter()
-        .find(|table| table.name == "traffic_series")
-        .expect("a recorded table");
+    let table = tables.iter().find(|table| table.name == "traffic_series").expect("a recorded table");
     let numbers = |name: &str| {
         let Some(ColumnData::U64(values)) = table.column(name) else {
             panic!("{name} is a column of numbers");
@@ -80,10 +77,7 @@ fn each_second_tells_what_queue_protection_moved_and_how_much_came_late() {
     };
     let (late, moved) = (numbers("late_packets"), numbers("sanctioned_packets"));
     let everyone = [0, 1].map(|number| records.protection(TrafficId(number)));
-    let whole: u64 = Direction::BOTH
-        .iter()
-        .flat_map(|direction| everyone.map(|of| of[*direction].sanctioned))
-        .sum();
+    let whole: u64 = Direction::BOTH.iter().flat_map(|direction| everyone.map(|of| of[*direction].sanctioned)).sum();
     assert!(whole > 0);
     assert_eq!(moved.iter().sum::<u64>(), whole);
     // RFC 9957 §5.2: a packet is moved at a delay above the critical one and no other.
@@ -92,10 +86,7 @@ fn each_second_tells_what_queue_protection_moved_and_how_much_came_late() {
 
 #[test]
 fn a_queue_without_protection_judges_nothing() {
-    let text = LIAR.replace(
-        "limit = \"250 ms\" }",
-        "limit = \"250 ms\", queue_protection = false }",
-    );
+    let text = LIAR.replace("limit = \"250 ms\" }", "limit = \"250 ms\", queue_protection = false }");
     let (records, table) = flow_table(&text);
     assert_eq!(records.link_protection(LinkId(0)).judged, 0);
     let scores = optional(&table, "highest_score_ns");
@@ -117,10 +108,7 @@ fn pipelines_take_what_the_channel_says_and_the_parts_of_a_delay_sum_to_the_whol
             continue;
         };
         directions[datagram.direction] += 1;
-        assert_eq!(
-            datagram.split.total(),
-            at.saturating_since(datagram.sent_at)
-        );
+        assert_eq!(datagram.split.total(), at.saturating_since(datagram.sent_at));
         let (pipeline, serialisation) = match datagram.direction {
             // A burst is prepared a frame ahead, and a frame decoded in another one (vector C2).
             Direction::Upstream => (Span::from_us(270), Span::from_us(135)),
@@ -157,15 +145,13 @@ fn pipelines_take_what_the_channel_says_and_the_parts_of_a_delay_sum_to_the_whol
 fn devices_count_the_delays_of_each_service_flow() {
     let kept = "duration = \"20 s\"\nrecord = { flows = true }\n";
     let with = |what: &str| {
-        let text = LIAR.replace(kept, "duration = \"20 s\"\n").replace(
-            "limit = \"250 ms\" }",
-            &format!("limit = \"250 ms\" }}\nlatency_histogram = {{ {what} }}"),
-        );
+        let text = LIAR
+            .replace(kept, "duration = \"20 s\"\n")
+            .replace("limit = \"250 ms\" }", &format!("limit = \"250 ms\" }}\nlatency_histogram = {{ {what} }}"));
         records(&scenario(&text), 1)
     };
     let up = LinkId(0);
-    let forwarded =
-        |records: &Records| records.link_totals(up).forwarded.map(|count| count.packets);
+    let forwarded = |records: &Records| records.link_totals(up).forwarded.map(|count| count.packets);
     let counted = |records: &Records| {
         let mut counts = [0; ServiceQueue::ALL.len()];
         for (queue, delays) in records.device_delays(up) {
@@ -180,11 +166,7 @@ fn devices_count_the_delays_of_each_service_flow() {
     assert_eq!(counted(&measured), forwarded(&measured));
     // What is estimated is known of what was accepted: that, and what still waits.
     let estimated = with("edges = [\"1 ms\", \"10 ms\"]");
-    assert_eq!(
-        forwarded(&estimated),
-        forwarded(&measured),
-        "who counts does not disturb"
-    );
+    assert_eq!(forwarded(&estimated), forwarded(&measured), "who counts does not disturb");
     let pairs = std::iter::zip(counted(&estimated), forwarded(&estimated));
     for (counted, forwarded) in pairs.clone() {
         assert!(counted >= forwarded, "{counted} of {forwarded}");
@@ -192,22 +174,14 @@ fn devices_count_the_delays_of_each_service_flow() {
     assert!(pairs.filter(|(counted, _)| *counted > 600).count() == 2);
     let table = estimated.tables().pop().expect("a table");
     assert_eq!((table.name, table.rows()), ("latency_histogram", 3 * 4 - 3));
-    assert_eq!(
-        optional(&table, "to_ns")[..3],
-        [Some(1_000_000), Some(10_000_000), None]
-    );
+    assert_eq!(optional(&table, "to_ns")[..3], [Some(1_000_000), Some(10_000_000), None]);
     let none = records(&scenario(LIAR), 1);
     assert_eq!(none.device_delays(up).count(), 0);
-    assert!(
-        none.tables()
-            .iter()
-            .all(|table| table.name != "latency_histogram")
-    );
+    assert!(none.tables().iter().all(|table| table.name != "latency_histogram"));
 }
 
 #[test]
-fn grants_of_service_flows_sum_to_those_of_the_modem_and_proactive_ones_are_of_the_low_latency_flow()
- {
+fn grants_of_service_flows_sum_to_those_of_the_modem_and_proactive_ones_are_of_the_low_latency_flow() {
     let text = LIAR
         .replace("profile = \"white2019-lld\"", "profile = \"white2019-pgs\"")
         .replace("name = \"liar\"", "name = \"honest\"")
@@ -215,11 +189,7 @@ fn grants_of_service_flows_sum_to_those_of_the_modem_and_proactive_ones_are_of_t
     let records = records(&scenario(&text), 1);
     let mac = records.mac(LinkId(0)).expect("a modem");
     let flows = records.service_flows(LinkId(0));
-    let [
-        (ServiceQueue::Classic, classic),
-        (ServiceQueue::LowLatency, low_latency),
-    ] = flows
-    else {
+    let [(ServiceQueue::Classic, classic), (ServiceQueue::LowLatency, low_latency)] = flows else {
         panic!("{flows:?}");
     };
     assert_eq!(mac.requested, classic.requested + low_latency.requested);
@@ -227,10 +197,7 @@ fn grants_of_service_flows_sum_to_those_of_the_modem_and_proactive_ones_are_of_t
     assert_eq!(mac.unused, classic.unused + low_latency.unused);
     // Vector: 5 Mb/s each 135 us are 96 B, 5.689 Mb/s, of which the game uses 110 + 28 B each 33 ms (claim W19-22).
     let mbps = |bytes: Bytes| bytes.0 as f64 * 8.0 / 20.0 / 1e6;
-    assert!(
-        (mbps(low_latency.granted) - 5.689).abs() < 0.03,
-        "{low_latency:?}"
-    );
+    assert!((mbps(low_latency.granted) - 5.689).abs() < 0.03, "{low_latency:?}");
     let used = mbps(low_latency.granted) - mbps(low_latency.unused);
     assert!((used - 138.0 * 8.0 / 0.033 / 1e6).abs() < 0.001, "{used}");
     assert!(mbps(classic.granted) > 30.0, "{classic:?}");
@@ -239,14 +206,10 @@ fn grants_of_service_flows_sum_to_those_of_the_modem_and_proactive_ones_are_of_t
 }
 
 #[test]
-fn what_service_flows_are_offered_and_served_over_time_sums_to_what_their_link_forwarded_and_lost()
-{
+fn what_service_flows_are_offered_and_served_over_time_sums_to_what_their_link_forwarded_and_lost() {
     let records = records(&scenario(LIAR), 1);
     let tables = records.tables();
-    let table = tables
-        .iter()
-        .find(|table| table.name == "service_series")
-        .expect("a link with two queues");
+    let table = tables.iter().find(|table| table.name == "service_series").expect("a link with two queues");
     let column = |name: &str| match table.column(name) {
         Some(ColumnData::U64(values)) => values.clone(),
         other => panic!("{name}: {other:?}"),
@@ -261,9 +224,7 @@ fn what_service_flows_are_offered_and_served_over_time_sums_to_what_their_link_f
     let (links, queues) = (words("link"), words("queue"));
     let sum = |name: &str, queue: &str| -> u64 {
         let rows = column(name).into_iter().zip(links.iter().zip(&queues));
-        rows.filter(|(_, (link, of))| *link == "upstream" && *of == queue)
-            .map(|(value, _)| value)
-            .sum()
+        rows.filter(|(_, (link, of))| *link == "upstream" && *of == queue).map(|(value, _)| value).sum()
     };
     let totals = records.link_totals(LinkId(0));
     for queue in [ServiceQueue::Classic, ServiceQueue::LowLatency] {
@@ -272,10 +233,7 @@ fn what_service_flows_are_offered_and_served_over_time_sums_to_what_their_link_f
         assert!(served > 0);
         // What has been announced to leave after the end is in the totals only: less than 10 ms at 50 Mb/s.
         let forwarded = totals.forwarded[queue as usize].bytes.0;
-        assert!(
-            (served..served + 62_500).contains(&forwarded),
-            "{word}: {served}, {forwarded}"
-        );
+        assert!((served..served + 62_500).contains(&forwarded), "{word}: {served}, {forwarded}");
         let offered = sum("offered_bytes", word);
         assert_eq!(offered, forwarded + sum("dropped_bytes", word), "{word}");
     }

@@ -121,8 +121,7 @@ fn a_run_in_pieces_ends_its_warm_up_at_the_same_moment() {
             ..Scenario::parse(text).unwrap_or_else(|problems| panic!("{problems}"))
         };
         let recorder = column_recorder(&scenario, scenario.record);
-        let mut pieces = Simulation::open(&scenario, Seed(3), recorder, &Interrupt::default())
-            .expect("not cancelled");
+        let mut pieces = Simulation::open(&scenario, Seed(3), recorder, &Interrupt::default()).expect("not cancelled");
         for until in [1_000, 3_699, 3_700, 3_701, 60_000].map(Instant::from_ms) {
             while pieces.advance(until, 10_000) == Reached::Steps {}
         }

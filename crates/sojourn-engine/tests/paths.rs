@@ -3,9 +3,7 @@
 use proptest::prelude::*;
 use sojourn_base::{Bytes, Direction, Instant, PerDirection, Seed, Span};
 use sojourn_engine::{Outcome, column_recorder, run};
-use sojourn_record::{
-    Cause, Datagram, Fate, LinkDrop, LinkId, LinkPassage, Recorder, SegmentArrival, TrafficId,
-};
+use sojourn_record::{Cause, Datagram, Fate, LinkDrop, LinkId, LinkPassage, Recorder, SegmentArrival, TrafficId};
 use sojourn_scenario::Scenario;
 
 fn scenario(text: &str) -> Scenario {
@@ -42,10 +40,7 @@ fn of<T: Default + Clone>(rows: &mut Vec<T>, index: u16) -> &mut T {
 }
 
 fn total(counts: &[PerDirection<u64>]) -> u64 {
-    counts
-        .iter()
-        .map(|both| both.upstream + both.downstream)
-        .sum()
+    counts.iter().map(|both| both.upstream + both.downstream).sum()
 }
 
 impl Recorder for Census {
@@ -78,20 +73,14 @@ impl Recorder for Census {
         assert!(passage.dequeued_at <= passage.arrives_at, "causality");
         assert!(passage.charged >= passage.length, "framing adds");
         let last = of(&mut self.last_arrival, passage.link.0);
-        assert!(
-            *last <= passage.arrives_at,
-            "a link with one queue keeps order"
-        );
+        assert!(*last <= passage.arrives_at, "a link with one queue keeps order");
         *last = passage.arrives_at;
         count(of(&mut self.passed, passage.link.0), passage.traffic.0);
     }
 }
 
 fn get(rows: &[Vec<u64>], link: usize, traffic: usize) -> u64 {
-    rows.get(link)
-        .and_then(|row| row.get(traffic))
-        .copied()
-        .unwrap_or(0)
+    rows.get(link).and_then(|row| row.get(traffic)).copied().unwrap_or(0)
 }
 
 /// What went into each link of a path came out of it, was lost in it, or is still there; all that is still
@@ -102,8 +91,7 @@ fn check_conservation(scenario: &Scenario, outcome: &Outcome<Census>) {
     let mut under_way = 0;
     for (number, placed) in topology.traffic.iter().enumerate() {
         for direction in Direction::BOTH {
-            let counted =
-                |rows: &[PerDirection<u64>]| rows.get(number).map_or(0, |row| row[direction]);
+            let counted = |rows: &[PerDirection<u64>]| rows.get(number).map_or(0, |row| row[direction]);
             let mut before = counted(&census.sent);
             for link in &placed.path[direction] {
                 let out = get(&census.passed, *link, number);
@@ -116,14 +104,8 @@ fn check_conservation(scenario: &Scenario, outcome: &Outcome<Census>) {
             under_way += behind.expect("nothing arrives that has not passed its links");
         }
     }
-    assert_eq!(
-        under_way, outcome.statistics.in_flight as u64,
-        "packets under way"
-    );
-    assert_eq!(
-        total(&census.sent),
-        total(&census.arrived) + total(&census.lost) + under_way
-    );
+    assert_eq!(under_way, outcome.statistics.in_flight as u64, "packets under way");
+    assert_eq!(total(&census.sent), total(&census.arrived) + total(&census.lost) + under_way);
 }
 
 fn census(scenario: &Scenario) -> Outcome<Census> {
@@ -136,24 +118,13 @@ fn two_bottlenecks_in_a_row_lose_and_delay_packets_each_on_its_own() {
     scenario.duration = Span::from_s(10);
     let outcome = census(&scenario);
     check_conservation(&scenario, &outcome);
-    let names: Vec<String> = scenario
-        .topology()
-        .links
-        .iter()
-        .map(|link| link.subject.clone())
-        .collect();
-    assert_eq!(
-        names,
-        ["upstream", "downstream", "wifi/upstream", "wifi/downstream"]
-    );
+    let names: Vec<String> = scenario.topology().links.iter().map(|link| link.subject.clone()).collect();
+    assert_eq!(names, ["upstream", "downstream", "wifi/upstream", "wifi/downstream"]);
     // What the printer sends stays in the house.
     assert_eq!(get(&outcome.recorder.passed, 0, 3), 0);
     assert!(get(&outcome.recorder.passed, 2, 3) > 2_000);
     assert!(get(&outcome.recorder.passed, 0, 0) > 1_000);
-    assert!(
-        outcome.recorder.lost_on.iter().flatten().sum::<u64>() > 0,
-        "both fill"
-    );
+    assert!(outcome.recorder.lost_on.iter().flatten().sum::<u64>() > 0, "both fill");
 }
 
 #[test]
@@ -163,10 +134,7 @@ fn three_homes_share_one_link_and_nothing_else() {
     let outcome = census(&scenario);
     check_conservation(&scenario, &outcome);
     let recorder = column_recorder(&scenario, scenario.record);
-    let records = run(&scenario, Seed(1), recorder, &|| false)
-        .expect("not cancelled")
-        .recorder
-        .into_records();
+    let records = run(&scenario, Seed(1), recorder, &|| false).expect("not cancelled").recorder.into_records();
     assert_eq!(
         records.traffic_names(),
         [
@@ -179,23 +147,13 @@ fn three_homes_share_one_link_and_nothing_else() {
             "others/1/stream"
         ]
     );
-    let names: Vec<&str> = records
-        .links()
-        .map(|(_, link)| link.name.as_str())
-        .collect();
+    let names: Vec<&str> = records.links().map(|(_, link)| link.name.as_str()).collect();
     assert_eq!(names[0..2], ["family/1/upstream", "family/1/downstream"]);
-    assert_eq!(
-        names[6..],
-        ["aggregation/upstream", "aggregation/downstream"]
-    );
+    assert_eq!(names[6..], ["aggregation/upstream", "aggregation/downstream"]);
     let volume = |link| records.link_totals(LinkId(link)).forwarded_bytes().0;
     let families = volume(0) + volume(2) + volume(4);
     // 20 Mb/s for 10 s, of which others have 2 Mb/s.
-    assert!(
-        (22_000_000..=25_000_000).contains(&volume(6)),
-        "{}",
-        volume(6)
-    );
+    assert!((22_000_000..=25_000_000).contains(&volume(6)), "{}", volume(6));
     assert!(families > 19_000_000 && families < volume(6), "{families}");
     for home in [0, 2, 4] {
         assert!(volume(home) > families / 6, "home {home}: {}", volume(home));
@@ -206,8 +164,8 @@ fn three_homes_share_one_link_and_nothing_else() {
 fn a_home_more_draws_nothing_from_the_others() {
     let text = include_str!("../../../scenarios/three-homes.toml");
     let starts = |count: &str| {
-        let mut scenario = Scenario::parse_with(text, &[("home.family.count", count)])
-            .unwrap_or_else(|problems| panic!("{problems}"));
+        let mut scenario =
+            Scenario::parse_with(text, &[("home.family.count", count)]).unwrap_or_else(|problems| panic!("{problems}"));
         scenario.duration = Span::from_ms(1500);
         let recorder = column_recorder(&scenario, scenario.record);
         let outcome = run(&scenario, Seed(1), recorder, &|| false).expect("not cancelled");
@@ -219,10 +177,7 @@ fn a_home_more_draws_nothing_from_the_others() {
     };
     let (two, three) = (starts("2"), starts("3"));
     assert_eq!((two.len(), three.len()), (2, 3));
-    assert!(
-        two.iter().all(|start| three.contains(start)),
-        "{two:?} {three:?}"
-    );
+    assert!(two.iter().all(|start| three.contains(start)), "{two:?} {three:?}");
 }
 
 /// One datagram of 1000 B over two lines of 1 Mb/s and 2 Mb/s, the first of which carries ATM cells.
@@ -268,12 +223,7 @@ fn each_link_charges_its_own_framing_and_the_packet_stays_what_it_is() {
             self.1.push(*datagram);
         }
     }
-    let outcome = run(
-        &scenario(FRAMED),
-        Seed(1),
-        One(Vec::new(), Vec::new()),
-        &|| false,
-    );
+    let outcome = run(&scenario(FRAMED), Seed(1), One(Vec::new(), Vec::new()), &|| false);
     let One(passages, datagrams) = outcome.expect("not cancelled").recorder;
     let charged: Vec<u64> = passages.iter().map(|passage| passage.charged.0).collect();
     // 1040 B in 22 cells of 53 B; a frame of 1018 B; twice.
@@ -314,26 +264,25 @@ fn any_link() -> impl Strategy<Value = (u32, u32, usize, usize)> {
 /// direction only, and the stream takes the path backwards.
 fn any_scenario() -> impl Strategy<Value = String> {
     let shared = prop::collection::vec((any_link(), any_link(), 0_u8..4), 0..4);
-    (any_link(), any_link(), shared, 0_usize..4, 1_u32..4).prop_map(
-        |(up, down, shared, place, homes)| {
-            let mut text = String::from("schema = 1\nname = \"random\"\nduration = \"1 s\"\n");
-            let mut path: Vec<String> = (0..shared.len()).map(|n| format!("\"l{n}\"")).collect();
-            path.insert(place.min(path.len()), "\"access\"".to_owned());
-            text += &["path = [", &path.join(", "), "]\n"].concat();
-            text += &link("access.upstream", up);
-            text += &link("access.downstream", down);
-            for (number, (up, down, which)) in shared.into_iter().enumerate() {
-                text += &["[[link]]\nname = \"l", &number.to_string(), "\"\n"].concat();
-                if which != 1 {
-                    text += &link("link.upstream", up);
-                }
-                if which != 2 {
-                    text += &link("link.downstream", down);
-                }
+    (any_link(), any_link(), shared, 0_usize..4, 1_u32..4).prop_map(|(up, down, shared, place, homes)| {
+        let mut text = String::from("schema = 1\nname = \"random\"\nduration = \"1 s\"\n");
+        let mut path: Vec<String> = (0..shared.len()).map(|n| format!("\"l{n}\"")).collect();
+        path.insert(place.min(path.len()), "\"access\"".to_owned());
+        text += &["path = [", &path.join(", "), "]\n"].concat();
+        text += &link("access.upstream", up);
+        text += &link("access.downstream", down);
+        for (number, (up, down, which)) in shared.into_iter().enumerate() {
+            text += &["[[link]]\nname = \"l", &number.to_string(), "\"\n"].concat();
+            if which != 1 {
+                text += &link("link.upstream", up);
             }
-            path.reverse();
-            let homes = format!(
-                "[[home]]\nname = \"h\"\ncount = {homes}\n\
+            if which != 2 {
+                text += &link("link.downstream", down);
+            }
+        }
+        path.reverse();
+        let homes = format!(
+            "[[home]]\nname = \"h\"\ncount = {homes}\n\
                  [[home.traffic]]\nname = \"files\"\n\
                  app = {{ kind = \"bulk\", file = \"30 kB\", lanes = 2, start_jitter = \"100 ms\" }}\n\
                  stack = \"linux-cubic\"\nrtt = \"40 ms\"\n\
@@ -341,12 +290,11 @@ fn any_scenario() -> impl Strategy<Value = String> {
                  app = {{ kind = \"constant-rate\", packet = \"700 B\", interval = \"7 ms\", \
                  start_jitter = \"10 ms\", direction = \"downstream\" }}\n\
                  rtt = \"40 ms\"\n",
-                path.join(", ")
-            );
-            text += &homes;
-            text
-        },
-    )
+            path.join(", ")
+        );
+        text += &homes;
+        text
+    })
 }
 
 proptest! {

@@ -5,8 +5,7 @@
 
 use sojourn_base::{BitRate, Bytes, Instant, Limit, Meta, PacketHandle, Seed, Span, dist};
 use sojourn_link::{
-    Draw, LinkConfig, LinkContext, Loss, Mark, Passage, Pull, Rule, SerialConfig, ShapedConfig,
-    ShaperConfig,
+    Draw, LinkConfig, LinkContext, Loss, Mark, Passage, Pull, Rule, SerialConfig, ShapedConfig, ShaperConfig,
 };
 use sojourn_queue::{Admission, DropTailConfig, ManagerConfig};
 
@@ -40,72 +39,48 @@ fn unlimited() -> ManagerConfig {
 }
 
 /// Sends packets of `length(u)` bytes with exponential gaps of `mean_gap` through `link`.
-fn drive(
-    link: &LinkConfig,
-    mean_gap: Span,
-    packets: u32,
-    length: impl Fn(f64) -> u32,
-) -> Vec<(u32, Passage)> {
+fn drive(link: &LinkConfig, mean_gap: Span, packets: u32, length: impl Fn(f64) -> u32) -> Vec<(u32, Passage)> {
     let mut link = link.build();
     let mut context = Collector::default();
     let (mut gaps, mut lengths) = (Seed(1).stream("gaps"), Seed(1).stream("lengths"));
     let mut now = Instant::ZERO;
     for _ in 0..packets {
-        let arrival =
-            now + Span::from_secs_f64(dist::exponential(gaps.unit(), mean_gap.as_secs_f64()));
+        let arrival = now + Span::from_secs_f64(dist::exponential(gaps.unit(), mean_gap.as_secs_f64()));
         while link.next_wakeup() <= arrival {
             let at = link.next_wakeup();
             link.wake(at, &mut context);
         }
         now = arrival;
-        let meta = Meta {
-            length: length(lengths.unit()),
-            ..Meta::default()
-        };
+        let meta = Meta { length: length(lengths.unit()), ..Meta::default() };
         link.arrive(now, meta, PacketHandle::default(), &mut context);
     }
     while link.next_wakeup() < Instant::NEVER {
         let at = link.next_wakeup();
         link.wake(at, &mut context);
     }
-    assert_eq!(
-        context.passages.len(),
-        packets as usize,
-        "every packet arrives"
-    );
+    assert_eq!(context.passages.len(), packets as usize, "every packet arrives");
     context.passages
 }
 
 /// Mean of `values` and four standard errors from 20 batch means.
 fn mean_and_bound(values: &[f64]) -> (f64, f64) {
-    let batches: Vec<f64> = values
-        .chunks_exact(values.len() / 20)
-        .map(|batch| batch.iter().sum::<f64>() / batch.len() as f64)
-        .collect();
+    let batches: Vec<f64> =
+        values.chunks_exact(values.len() / 20).map(|batch| batch.iter().sum::<f64>() / batch.len() as f64).collect();
     let count = batches.len() as f64;
     let mean = batches.iter().sum::<f64>() / count;
-    let variance = batches
-        .iter()
-        .map(|batch| (batch - mean) * (batch - mean))
-        .sum::<f64>();
+    let variance = batches.iter().map(|batch| (batch - mean) * (batch - mean)).sum::<f64>();
     (mean, 4.0 * (variance / (count - 1.0) / count).sqrt())
 }
 
 fn waits_ms(passages: &[(u32, Passage)]) -> Vec<f64> {
     // The first tenth is the way into steady state.
     let steady = &passages[passages.len() / 10..];
-    steady
-        .iter()
-        .map(|(_, passage)| passage.delay.queue.as_ms_f64())
-        .collect()
+    steady.iter().map(|(_, passage)| passage.delay.queue.as_ms_f64()).collect()
 }
 
 fn line_at_12_mbps() -> LinkConfig {
     let rate = BitRate::from_mbps(12); // 1500 B take 1 ms
-    LinkConfig {
-        link: SerialConfig::plain(rate, Span::ZERO).into(),
-        queue: unlimited(),
-    }
+    LinkConfig { link: SerialConfig::plain(rate, Span::ZERO).into(), queue: unlimited() }
 }
 
 #[test]
@@ -115,14 +90,8 @@ fn waiting_with_constant_service_follows_m_d_1() {
         let waits = waits_ms(&drive(&line_at_12_mbps(), gap, 200_000, |_| 1500));
         let (mean, bound) = mean_and_bound(&waits);
         let theory = load / (2.0 * (1.0 - load)); // ρ D / (2 (1 - ρ)) with D = 1 ms
-        assert!(
-            (mean - theory).abs() < bound,
-            "load {load}: {mean} ± {bound}, theory {theory}"
-        );
-        assert!(
-            bound < 0.1 * theory,
-            "load {load}: the bound {bound} says nothing"
-        );
+        assert!((mean - theory).abs() < bound, "load {load}: {mean} ± {bound}, theory {theory}");
+        assert!(bound < 0.1 * theory, "load {load}: the bound {bound} says nothing");
     }
 }
 
@@ -131,19 +100,12 @@ fn waiting_with_exponential_service_follows_m_m_1() {
     let load = 0.7;
     let gap = Span::from_secs_f64(0.01 / load);
     // Mean 15,000 B = 10 ms; whole bytes are fine enough not to matter.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "lengths"
-    )]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "lengths")]
     let length = |unit| (dist::exponential(unit, 15_000.0) + 0.5) as u32;
     let waits = waits_ms(&drive(&line_at_12_mbps(), gap, 300_000, length));
     let (mean, bound) = mean_and_bound(&waits);
     let theory = 10.0 * load / (1.0 - load); // ρ / (μ - λ)
-    assert!(
-        (mean - theory).abs() < bound,
-        "{mean} ± {bound}, theory {theory}"
-    );
+    assert!((mean - theory).abs() < bound, "{mean} ± {bound}, theory {theory}");
     assert!(bound < 0.15 * theory, "the bound {bound} says nothing");
 }
 
@@ -156,21 +118,13 @@ fn a_token_bucket_keeps_its_arrival_curve_in_every_interval() {
         peak_burst: Bytes(1522),
     };
     let link = LinkConfig {
-        link: ShapedConfig {
-            shaper,
-            rule: Rule::Bucket,
-            pull: Pull::Ahead,
-            delay: Span::ZERO,
-        }
-        .into(),
+        link: ShapedConfig { shaper, rule: Rule::Bucket, pull: Pull::Ahead, delay: Span::ZERO }.into(),
         queue: unlimited(),
     };
     // Offered: 1500 B each 2 ms on average, 6 Mb/s, more than the sustained rate.
     let passages = drive(&link, Span::from_ms(2), 5_000, |_| 1500);
-    let departures: Vec<(Instant, u64)> = passages
-        .iter()
-        .map(|(length, p)| (p.dequeued_at, u64::from(*length)))
-        .collect();
+    let departures: Vec<(Instant, u64)> =
+        passages.iter().map(|(length, p)| (p.dequeued_at, u64::from(*length))).collect();
     let mut tightest = u64::MAX;
     for first in 0..departures.len() {
         let mut sent = 0;
@@ -183,8 +137,5 @@ fn a_token_bucket_keeps_its_arrival_curve_in_every_interval() {
             tightest = tightest.min(sustained - sent);
         }
     }
-    assert!(
-        tightest < 1500,
-        "the shaper was never at its limit: {tightest} B short"
-    );
+    assert!(tightest < 1500, "the shaper was never at its limit: {tightest} B short");
 }

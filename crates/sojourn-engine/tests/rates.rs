@@ -10,9 +10,8 @@ use sojourn_scenario::Scenario;
 use sojourn_testkit::departures::Departures;
 
 /// In kb/s.
-const RATES: [u64; 13] = [
-    100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 97_000, 200_000, 500_000, 1_000_000,
-];
+const RATES: [u64; 13] =
+    [100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 97_000, 200_000, 500_000, 1_000_000];
 /// Frames of full size, of a voice call, and the shortest.
 const LENGTHS: [u32; 3] = [1518, 300, 64];
 
@@ -65,10 +64,8 @@ fn backlogged(config: &LinkConfig, length: u32, end: Instant) -> Departures {
     let mut link: AnyLink = config.build();
     let standing = config.drain_rate().bytes_in(Span::from_ms(100)).0;
     let standing = standing.max(50_000);
-    let mut far = Far {
-        departures: Departures::default(),
-        streams: Draw::ALL.map(|purpose| Seed(1).stream(purpose.as_str())),
-    };
+    let mut far =
+        Far { departures: Departures::default(), streams: Draw::ALL.map(|purpose| Seed(1).stream(purpose.as_str())) };
     let mut now = Instant::ZERO;
     for number in 0_u32.. {
         while link.backlog().bytes.0 >= standing {
@@ -111,22 +108,13 @@ fn cases() -> Vec<Case> {
         }
         case(rate, DEEP);
         if kind != "serial" {
-            case(
-                |kbps| format!("{}, peak = \"{} kb/s\"", rate(kbps), 2 * kbps),
-                DEEP,
-            );
+            case(|kbps| format!("{}, peak = \"{} kb/s\"", rate(kbps), 2 * kbps), DEEP);
         }
         if kind.starts_with("docsis30") {
-            case(
-                |kbps| format!("{}, channel_rate = \"{} kb/s\"", rate(kbps), 2 * kbps),
-                DEEP,
-            );
+            case(|kbps| format!("{}, channel_rate = \"{} kb/s\"", rate(kbps), 2 * kbps), DEEP);
         }
         if kind == "docsis31-upstream" {
-            case(
-                |kbps| format!("{}, service = \"low-latency\"", rate(kbps)),
-                TWO_QUEUES,
-            );
+            case(|kbps| format!("{}, service = \"low-latency\"", rate(kbps)), TWO_QUEUES);
         }
     }
     cases
@@ -163,14 +151,8 @@ fn slack(config: &LinkConfig, rate: BitRate, length: u32) -> Bytes {
 fn every_kind_of_link_carries_its_rate_and_never_more() {
     let (mut faults, mut worsts) = (Vec::new(), Vec::new());
     for case in cases() {
-        let mut worst = Worst {
-            most: 0.0,
-            least: f64::MAX,
-        };
-        for (kbps, length) in RATES
-            .iter()
-            .flat_map(|rate| LENGTHS.map(|length| (*rate, length)))
-        {
+        let mut worst = Worst { most: 0.0, least: f64::MAX };
+        for (kbps, length) in RATES.iter().flat_map(|rate| LENGTHS.map(|length| (*rate, length))) {
             let keys = (case.keys)(kbps);
             let config = link(case.kind, &keys, case.queue);
             let rate = config.drain_rate();
@@ -212,10 +194,7 @@ fn the_rate_that_a_warning_tells_is_the_one_that_is_reached() {
     for (kind, keys) in [
         ("docsis30-single", r#"rate = "20 Mb/s", burst = "3044 B""#),
         ("docsis30-single", r#"rate = "50 Mb/s", burst = "3044 B""#),
-        (
-            "docsis30-cascade",
-            r#"rate = "97 Mb/s", transmit_queue = "32 packets""#,
-        ),
+        ("docsis30-cascade", r#"rate = "97 Mb/s", transmit_queue = "32 packets""#),
         ("docsis31-upstream", r#"rate = "20 Mb/s", burst = "3044 B""#),
         ("docsis31-upstream", r#"rate = "20 Mb/s", burst = "5 kB""#),
         ("docsis31-upstream", r#"rate = "50 Mb/s", burst = "3044 B""#),
@@ -226,9 +205,6 @@ fn the_rate_that_a_warning_tells_is_the_one_that_is_reached() {
         let (from, end) = (Instant::from_s(1), Instant::from_s(5));
         let bytes = backlogged(&config, 1518, end).between(from, end);
         let ratio = bytes as f64 * 8.0 / 4.0 / told[0].reaches.as_bps() as f64;
-        assert!(
-            (0.95..1.03).contains(&ratio),
-            "{kind} with {keys}: {ratio:.3} of what is told"
-        );
+        assert!((0.95..1.03).contains(&ratio), "{kind} with {keys}: {ratio:.3} of what is told");
     }
 }

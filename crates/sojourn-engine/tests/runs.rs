@@ -4,8 +4,8 @@ use crate::support::{flow_table, optional, records, scenario};
 use sojourn_base::{Bytes, Direction, Instant, PerDirection, Reason, Seed, ServiceQueue, Span};
 use sojourn_engine::{column_recorder, run};
 use sojourn_record::{
-    Cause, ColumnData, Datagram, Fate, LinkDrop, LinkId, LinkPassage, NoRecords, Recorder,
-    SegmentArrival, Signal, Table, TrafficId,
+    Cause, ColumnData, Datagram, Fate, LinkDrop, LinkId, LinkPassage, NoRecords, Recorder, SegmentArrival, Signal,
+    Table, TrafficId,
 };
 use sojourn_scenario::Scenario;
 
@@ -68,11 +68,7 @@ impl Recorder for Census {
                 at.saturating_since(datagram.sent_at),
                 "the parts of the delay sum to the whole"
             );
-            assert_eq!(
-                datagram.split.get(Cause::Sender).as_ps(),
-                0,
-                "datagrams do not wait"
-            );
+            assert_eq!(datagram.split.get(Cause::Sender).as_ps(), 0, "datagrams do not wait");
         }
     }
     fn on_passage(&mut self, _: Direction, passage: &LinkPassage) {
@@ -86,23 +82,14 @@ fn every_packet_arrives_is_lost_or_is_still_on_its_way() {
     let outcome = run(&scenario(MODEM), Seed(3), Census::default(), &|| false).unwrap();
     let census = outcome.recorder;
     let count = |what: &PerDirection<u64>| what.upstream + what.downstream;
-    assert_eq!(
-        count(&census.sent),
-        count(&census.arrived) + count(&census.lost) + outcome.statistics.in_flight as u64
-    );
-    assert!(
-        census.sent.upstream > 5_000 && census.sent.downstream > 5_000,
-        "the run did something"
-    );
+    assert_eq!(count(&census.sent), count(&census.arrived) + count(&census.lost) + outcome.statistics.in_flight as u64);
+    assert!(census.sent.upstream > 5_000 && census.sent.downstream > 5_000, "the run did something");
     assert!(census.lost.upstream > 0, "CoDel dropped something");
 }
 
 #[test]
 fn the_same_seed_gives_the_same_bits_and_another_seed_does_not() {
-    let scenario = scenario(&MODEM.replace(
-        "file = \"500 kB\"",
-        "file = \"500 kB\", start_jitter = \"1 s\"",
-    ));
+    let scenario = scenario(&MODEM.replace("file = \"500 kB\"", "file = \"500 kB\", start_jitter = \"1 s\""));
     let tables = |seed| records(&scenario, seed).tables();
     let (first, again, other) = (tables(1), tables(1), tables(2));
     assert_eq!(first, again);
@@ -112,12 +99,8 @@ fn the_same_seed_gives_the_same_bits_and_another_seed_does_not() {
 #[test]
 fn what_is_recorded_does_not_change_what_happens() {
     let scenario = scenario(MODEM);
-    let silent = run(&scenario, Seed(1), NoRecords, &|| false)
-        .unwrap()
-        .statistics;
-    let census = run(&scenario, Seed(1), Census::default(), &|| false)
-        .unwrap()
-        .statistics;
+    let silent = run(&scenario, Seed(1), NoRecords, &|| false).unwrap().statistics;
+    let census = run(&scenario, Seed(1), Census::default(), &|| false).unwrap().statistics;
     assert_eq!(silent, census);
 }
 
@@ -130,33 +113,15 @@ fn a_cancelled_run_ends_without_a_result() {
 fn tables_count_what_the_counters_count() {
     let records = records(&scenario(MODEM), 1);
     let tables = records.tables();
-    let table = |name: &str| -> &Table {
-        tables
-            .iter()
-            .find(|table| table.name == name)
-            .expect("a recorded table")
-    };
-    let calls = records
-        .traffic_names()
-        .iter()
-        .position(|name| name == "call")
-        .unwrap();
-    let sent = records
-        .counters(TrafficId(u16::try_from(calls).unwrap()))
-        .upstream
-        .sent_packets;
+    let table = |name: &str| -> &Table { tables.iter().find(|table| table.name == name).expect("a recorded table") };
+    let calls = records.traffic_names().iter().position(|name| name == "call").unwrap();
+    let sent = records.counters(TrafficId(u16::try_from(calls).unwrap())).upstream.sent_packets;
     assert_eq!(sent, 1_000, "20 s of one packet each 20 ms");
     let rows = table("datagrams").rows() as u64;
-    assert!(
-        sent - rows <= 60,
-        "all but those on their way have met their fate: {rows} of {sent}"
-    );
+    assert!(sent - rows <= 60, "all but those on their way have met their fate: {rows} of {sent}");
     // 20 s in bins of 100 ms for two links.
     assert_eq!(table("series").rows(), 400);
-    assert!(
-        records.pages().iter().any(|(_, page)| page.objects == 101),
-        "a page was loaded"
-    );
+    assert!(records.pages().iter().any(|(_, page)| page.objects == 101), "a page was loaded");
 }
 
 /// A page after 135 h of a run of 140 h, with the same pauses for everything that pauses: the sums are
@@ -202,11 +167,7 @@ fn what_would_happen_beyond_the_end_of_time_does_not_happen() {
     let recorder = column_recorder(&scenario, scenario.record);
     let outcome = run(&scenario, Seed(1), recorder, &|| false).expect("not cancelled");
     let records = outcome.recorder.into_records();
-    let starts: Vec<Instant> = records
-        .pages()
-        .iter()
-        .map(|(_, page)| page.started_at)
-        .collect();
+    let starts: Vec<Instant> = records.pages().iter().map(|(_, page)| page.started_at).collect();
     assert_eq!(starts, [Instant::from_s(135 * 3600)]);
     assert_eq!(records.transfers().len(), 1);
     assert_eq!(records.counters(TrafficId(2)).upstream.sent_packets, 0);
@@ -232,35 +193,25 @@ fn flows_account_for_all_connections_and_datagrams() {
     assert_eq!(table.rows() as u64, 2 * connections + 1);
     assert_eq!(sum("goodput_bytes"), goodput);
     assert_eq!(sum("retransmissions"), again);
-    let (_, _, tally) = records
-        .datagram_tallies(TrafficId(2))
-        .next()
-        .expect("a call");
+    let (_, _, tally) = records.datagram_tallies(TrafficId(2)).next().expect("a call");
     assert_eq!(sum("datagrams"), tally.sent());
     assert_eq!(sum("lost_datagrams"), tally.lost());
     // 218 B each, less 28 B of headers; a few are on their way when the run ends.
     let heard = records.counters(TrafficId(2)).upstream.goodput_bytes;
     let arrived = tally.sent() - tally.lost();
     assert_eq!(heard % 190, 0);
-    assert!(
-        (arrived - 10..=arrived).contains(&(heard / 190)),
-        "{heard} of {arrived}"
-    );
+    assert!((arrived - 10..=arrived).contains(&(heard / 190)), "{heard} of {arrived}");
     // CoDel has no sub-flows.
     assert_eq!(optional(&table, "sub_flow"), vec![None; table.rows()]);
-    for (opened, ended) in
-        std::iter::zip(optional(&table, "opened_ns"), optional(&table, "ended_ns"))
-    {
+    for (opened, ended) in std::iter::zip(optional(&table, "opened_ns"), optional(&table, "ended_ns")) {
         assert!(ended.is_none_or(|ended| opened.is_some_and(|opened| opened < ended)));
     }
 }
 
 #[test]
 fn a_flow_names_its_sub_flow_on_the_side_whose_queue_has_them() {
-    let text = MODEM.replace(
-        "{ kind = \"codel\", profile = \"white2012\" }",
-        "{ kind = \"sfq-codel\", profile = \"white2013\" }",
-    );
+    let text = MODEM
+        .replace("{ kind = \"codel\", profile = \"white2012\" }", "{ kind = \"sfq-codel\", profile = \"white2013\" }");
     let (records, table) = flow_table(&text);
     let sub_flows = optional(&table, "sub_flow");
     for (row, sub_flow) in std::iter::zip(records.flows(), &sub_flows) {
@@ -269,11 +220,7 @@ fn a_flow_names_its_sub_flow_on_the_side_whose_queue_has_them() {
         assert!(sub_flow.is_none_or(|number| number < 32), "{row:?}");
     }
     let distinct: std::collections::BTreeSet<_> = sub_flows.iter().flatten().collect();
-    assert!(
-        distinct.len() > 24,
-        "hundreds of flows in {} of 32",
-        distinct.len()
-    );
+    assert!(distinct.len() > 24, "hundreds of flows in {} of 32", distinct.len());
 }
 
 /// Three uploads that react to marks and are over before the run, and a stream that takes more than its
@@ -318,12 +265,7 @@ fn with_fq_codel_and_ecn_marks_replace_losses_and_agree_everywhere() {
     assert!(under_way <= 12, "{under_way}");
     assert_eq!(counters[0].marks_received, by_queue[0]);
     let tables = records.tables();
-    let table = |name| {
-        tables
-            .iter()
-            .find(|table| table.name == name)
-            .expect("recorded")
-    };
+    let table = |name| tables.iter().find(|table| table.name == name).expect("recorded");
     let flows = table("flows");
     let Some(ColumnData::U64(received)) = flows.column("marks_received") else {
         panic!("numbers without gaps");
@@ -332,16 +274,10 @@ fn with_fq_codel_and_ecn_marks_replace_losses_and_agree_everywhere() {
     let sub_flows = optional(flows, "sub_flow");
     for ((row, received), sub_flow) in records.flows().iter().zip(received).zip(sub_flows) {
         let marked = match row.direction {
-            Direction::Upstream => {
-                of_sub_flow[&u32::try_from(sub_flow.expect("hashed")).expect("a 32-bit number")]
-            }
+            Direction::Upstream => of_sub_flow[&u32::try_from(sub_flow.expect("hashed")).expect("a 32-bit number")],
             Direction::Downstream => 0,
         };
-        let under_way = if row.connection.is_some() {
-            0
-        } else {
-            under_way
-        };
+        let under_way = if row.connection.is_some() { 0 } else { under_way };
         assert_eq!(*received, marked - under_way, "{row:?}");
     }
     let Some(ColumnData::U64(in_bins)) = table("series").column("marked_packets") else {
@@ -371,17 +307,10 @@ fn looking_at_connections_shows_their_windows_and_moves_nothing() {
     let samples = looking.connection_samples();
     assert!(samples.len() > 3 * 100, "three uploads of some 20 s");
     assert!(samples.is_sorted_by_key(|sample| sample.at));
-    let widest = samples
-        .iter()
-        .map(|sample| sample.window)
-        .fold(0.0, f64::max);
+    let widest = samples.iter().map(|sample| sample.window).fold(0.0, f64::max);
     for sample in samples {
         assert_eq!(sample.at.as_ns() % interval.as_ns(), 0);
-        assert_eq!(
-            sample.direction,
-            Direction::Upstream,
-            "servers send no data"
-        );
+        assert_eq!(sample.direction, Direction::Upstream, "servers send no data");
         assert!(sample.window >= 1.0 && sample.acknowledged < Bytes(3_000_000));
         // After a reduction more is outstanding than the window, never than the largest one.
         assert!(f64::from(sample.flight) <= widest + 1.0, "{sample:?}");
@@ -398,15 +327,9 @@ fn the_mac_of_the_modem_says_what_it_asked_for_and_got() {
     let mac = records.mac(LinkId(0)).expect("a MAC counts");
     let counters = (0..3).map(|number| records.counters(TrafficId(number)).upstream);
     let forwarded: u64 = counters.map(|counters| counters.forwarded_bytes).sum();
-    assert!(
-        mac.granted <= mac.requested && mac.unused == Bytes::ZERO,
-        "{mac:?}"
-    );
+    assert!(mac.granted <= mac.requested && mac.unused == Bytes::ZERO, "{mac:?}");
     // A packet that is partly granted at the end is not forwarded.
-    assert!(
-        (forwarded..forwarded + 1500).contains(&mac.granted.0),
-        "{mac:?}"
-    );
+    assert!((forwarded..forwarded + 1500).contains(&mac.granted.0), "{mac:?}");
 }
 
 /// One upload and a probe over the line on which real Linux was measured.
@@ -438,14 +361,12 @@ rtt = "30 ms"
 #[test]
 fn the_first_seconds_of_linux_cubic_lose_as_few_packets_as_real_linux_does() {
     // Linux itself lost 6 behind drop-tail and 7 to 34 behind PIE; HyStart++ would lose 31 and 141 to 363.
-    for (queue, most) in [
-        ("{ kind = \"drop-tail\", limit = \"100 ms\" }", 12),
-        ("{ kind = \"pie\", limit = \"1000 packets\" }", 50),
-    ] {
+    for (queue, most) in
+        [("{ kind = \"drop-tail\", limit = \"100 ms\" }", 12), ("{ kind = \"pie\", limit = \"1000 packets\" }", 50)]
+    {
         let scenario = scenario(&BESIDE_LINUX.replace("QUEUE", queue));
         for seed in 1..=5 {
-            let outcome =
-                run(&scenario, Seed(seed), Census::default(), &|| false).expect("not cancelled");
+            let outcome = run(&scenario, Seed(seed), Census::default(), &|| false).expect("not cancelled");
             let lost = outcome.recorder.lost[Direction::Upstream];
             assert!(lost <= most, "{queue}, seed {seed}: {lost}");
         }

@@ -34,22 +34,13 @@ rtt = "60 ms"
 
 fn records(text: &str, settings: &[(&str, &str)], seed: u64) -> Records {
     let scenario = Scenario::parse_with(text, settings).unwrap_or_else(|e| panic!("{e}"));
-    let config = RecordConfig {
-        chunks: true,
-        ..RecordConfig::BASE
-    };
+    let config = RecordConfig { chunks: true, ..RecordConfig::BASE };
     let recorder = column_recorder(&scenario, config);
-    run(&scenario, Seed(seed), recorder, &|| false)
-        .expect("not cancelled")
-        .recorder
-        .into_records()
+    run(&scenario, Seed(seed), recorder, &|| false).expect("not cancelled").recorder.into_records()
 }
 
 fn table(records: &Records, name: &str) -> Table {
-    let found = records
-        .tables()
-        .into_iter()
-        .find(|table| table.name == name);
+    let found = records.tables().into_iter().find(|table| table.name == name);
     found.unwrap_or_else(|| panic!("no table {name}"))
 }
 
@@ -68,20 +59,12 @@ fn three_videos_on_a_slow_line_are_played_from_chunks_of_one_clip() {
     let mut clip = std::collections::BTreeMap::new();
     for records in [&drop_tail, &codel] {
         let sessions = table(records, "has_sessions");
-        assert_eq!(
-            u64s(&sessions, "started_ns"),
-            [0, 10_000_000_000, 20_000_000_000]
-        );
-        for (played, chunks) in u64s(&sessions, "played_ns")
-            .iter()
-            .zip(u64s(&sessions, "chunks"))
-        {
+        assert_eq!(u64s(&sessions, "started_ns"), [0, 10_000_000_000, 20_000_000_000]);
+        for (played, chunks) in u64s(&sessions, "played_ns").iter().zip(u64s(&sessions, "chunks")) {
             assert!(*played > 30_000_000_000 && *played <= 2_000_000_000 * chunks);
         }
         let chunks = table(records, "has_chunks");
-        let rows = u64s(&chunks, "chunk")
-            .into_iter()
-            .zip(u64s(&chunks, "level"));
+        let rows = u64s(&chunks, "chunk").into_iter().zip(u64s(&chunks, "level"));
         for (which, bytes) in rows.zip(u64s(&chunks, "bytes")) {
             assert_eq!(*clip.entry(which).or_insert(bytes), bytes, "{which:?}");
         }
@@ -90,11 +73,7 @@ fn three_videos_on_a_slow_line_are_played_from_chunks_of_one_clip() {
     }
     let of = |records: &Records| u64s(&table(records, "has_chunks"), "ended_ns");
     assert_ne!(of(&drop_tail), of(&codel), "the queue manager matters");
-    assert_eq!(
-        of(&drop_tail),
-        of(&records(LINE, &[], 1)),
-        "the seed decides"
-    );
+    assert_eq!(of(&drop_tail), of(&records(LINE, &[], 1)), "the seed decides");
 }
 
 #[test]
@@ -108,18 +87,12 @@ fn downloads_are_the_same_requests_behind_every_queue_manager() {
         table(&records(LINE, &settings, 2), "pd_sessions")
     };
     let sorted = |table: &Table| {
-        let mut rows: Vec<_> = u64s(table, "started_ns")
-            .into_iter()
-            .zip(u64s(table, "source"))
-            .zip(u64s(table, "bytes"))
-            .collect();
+        let mut rows: Vec<_> =
+            u64s(table, "started_ns").into_iter().zip(u64s(table, "source")).zip(u64s(table, "bytes")).collect();
         rows.sort_unstable();
         rows
     };
-    let (drop_tail, codel) = (
-        with("{ kind = \"drop-tail\", limit = \"120 packets\" }"),
-        with("codel"),
-    );
+    let (drop_tail, codel) = (with("{ kind = \"drop-tail\", limit = \"120 packets\" }"), with("codel"));
     assert!(drop_tail.rows() > 20);
     assert_eq!(sorted(&drop_tail), sorted(&codel));
     assert_ne!(u64s(&drop_tail, "ended_ns"), u64s(&codel, "ended_ns"));
@@ -129,10 +102,7 @@ fn downloads_are_the_same_requests_behind_every_queue_manager() {
 fn a_live_stream_alone_on_its_line_is_as_far_behind_as_its_player_wants() {
     let live = [
         ("traffic.videos.app", "has-ll"),
-        (
-            "traffic.download.app",
-            "{ kind = \"bulk\", direction = \"downstream\", lanes = 1, start = \"110 s\" }",
-        ),
+        ("traffic.download.app", "{ kind = \"bulk\", direction = \"downstream\", lanes = 1, start = \"110 s\" }"),
     ];
     let records = records(LINE, &live, 1);
     let sessions = table(&records, "has_sessions");
@@ -140,18 +110,12 @@ fn a_live_stream_alone_on_its_line_is_as_far_behind_as_its_player_wants() {
     let live = table(&records, "live_sessions");
     let latency = u64s(&live, "latency_mean_ns")[0];
     // Three seconds and the way of a part, and less than that while the buffer was filled from two seconds on.
-    assert!(
-        (2_000_000_000..3_500_000_000).contains(&latency),
-        "{latency}"
-    );
+    assert!((2_000_000_000..3_500_000_000).contains(&latency), "{latency}");
     assert_eq!(u64s(&live, "skips"), [0]);
     let seconds = table(&records, "live_seconds");
     let before = |column: &str| u64s(&seconds, column)[100];
     // 5 Mb/s is what 8 Mb/s carry; the next level is as fast as the line.
     assert_eq!(before("level"), 3);
     let (latency, buffer) = (before("latency_ns"), before("buffer_ns"));
-    assert!(
-        latency > buffer && latency < buffer + 600_000_000,
-        "{latency} {buffer}"
-    );
+    assert!(latency > buffer && latency < buffer + 600_000_000, "{latency} {buffer}");
 }

@@ -53,9 +53,7 @@ pub struct Table {
 
 impl FromIterator<(String, Node)> for Table {
     fn from_iter<I: IntoIterator<Item = (String, Node)>>(entries: I) -> Self {
-        Self {
-            entries: entries.into_iter().collect(),
-        }
+        Self { entries: entries.into_iter().collect() }
     }
 }
 
@@ -67,10 +65,7 @@ impl Table {
 
     /// What `key` holds, to be changed.
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Node> {
-        self.entries
-            .iter_mut()
-            .find(|(k, _)| k == key)
-            .map(|(_, n)| n)
+        self.entries.iter_mut().find(|(k, _)| k == key).map(|(_, n)| n)
     }
 
     /// Puts `node` in place of what `key` holds.

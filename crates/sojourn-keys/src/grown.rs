@@ -15,9 +15,7 @@ pub(crate) struct Grown<T> {
 impl<T: Copy> Grown<T> {
     /// None yet.
     pub(crate) const fn new() -> Self {
-        Self {
-            values: RwLock::new(alloc::vec::Vec::new()),
-        }
+        Self { values: RwLock::new(alloc::vec::Vec::new()) }
     }
 
     /// Calls `look` with each value.
@@ -41,9 +39,7 @@ impl<T: Copy> Grown<T> {
 impl<T: Copy> Grown<T> {
     /// None, and none follow.
     pub(crate) const fn new() -> Self {
-        Self {
-            values: core::marker::PhantomData,
-        }
+        Self { values: core::marker::PhantomData }
     }
 
     /// There is nothing to look at.

@@ -115,11 +115,7 @@ impl Key {
         if self.name.is_empty() {
             self.name = name;
             // Hints about a key that is missing say what it means.
-            self.about = if self.required {
-                about
-            } else {
-                described(about)
-            };
+            self.about = if self.required { about } else { described(about) };
         }
         self
     }

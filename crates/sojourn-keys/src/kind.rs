@@ -69,11 +69,7 @@ impl<C> fmt::Debug for KindOf<C> {
 impl<C: Configured> KindOf<C> {
     /// Its name, meaning and profiles.
     pub fn describe() -> KindInfo {
-        KindInfo {
-            name: C::KIND,
-            about: C::ABOUT,
-            profiles: C::PROFILES.iter().map(|p| (p.name, p.about)).collect(),
-        }
+        KindInfo { name: C::KIND, about: C::ABOUT, profiles: C::PROFILES.iter().map(|p| (p.name, p.about)).collect() }
     }
 
     /// The values of `profile`, or the defaults.
@@ -143,10 +139,7 @@ impl core::error::Error for NameTaken {}
 impl<T> Kinds<T> {
     /// The project's own.
     pub const fn new(ours: &'static [&'static dyn AnyKind<T>]) -> Self {
-        Self {
-            ours,
-            added: Grown::new(),
-        }
+        Self { ours, added: Grown::new() }
     }
 
     /// All, in the order of the registry, then in that of their addition.
@@ -185,30 +178,14 @@ pub struct OneOf<'a, T: 'static> {
 
 impl<'a, T> OneOf<'a, T> {
     /// A choice among kinds that are said in place; `selected` names the kind of a value.
-    pub fn new(
-        value: &'a mut T,
-        kinds: &'static [Kind<T>],
-        selected: fn(&T) -> &'static str,
-    ) -> Self {
+    pub fn new(value: &'a mut T, kinds: &'static [Kind<T>], selected: fn(&T) -> &'static str) -> Self {
         let kinds = kinds.iter().map(|kind| kind as &'static dyn AnyKind<T>);
-        Self {
-            value,
-            kinds: kinds.collect(),
-            selected,
-        }
+        Self { value, kinds: kinds.collect(), selected }
     }
 
     /// A choice among `kinds`; `selected` names the kind of a value.
-    pub fn among(
-        value: &'a mut T,
-        kinds: Vec<&'static dyn AnyKind<T>>,
-        selected: fn(&T) -> &'static str,
-    ) -> Self {
-        Self {
-            value,
-            kinds,
-            selected,
-        }
+    pub fn among(value: &'a mut T, kinds: Vec<&'static dyn AnyKind<T>>, selected: fn(&T) -> &'static str) -> Self {
+        Self { value, kinds, selected }
     }
 
     fn kind(&self, name: &str) -> Option<&'static dyn AnyKind<T>> {

@@ -17,15 +17,7 @@ pub const SYNONYMS: &[(&str, &[&str])] = &[
     ("cable", &["docsis30-single", "docsis30-cascade"]),
     ("call", &["voice"]),
     ("cbr", &["constant-rate"]),
-    (
-        "cubic",
-        &[
-            "linux-cubic",
-            "windows-cubic",
-            "ns2-linux-cubic",
-            "controller",
-        ],
-    ),
+    ("cubic", &["linux-cubic", "windows-cubic", "ns2-linux-cubic", "controller"]),
     ("docsis", &["docsis30-single", "docsis30-cascade"]),
     ("download", &["bulk", "direction", "downstream"]),
     ("dsl", &["serial"]),
@@ -64,16 +56,11 @@ pub const SYNONYMS: &[(&str, &[&str])] = &[
 ];
 
 /// The word of `known` that is most likely meant by `word`: one that is near, or one for what it means.
-pub fn nearest<'a>(
-    word: &str,
-    known: impl IntoIterator<Item = &'a str, IntoIter: Clone>,
-) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str, IntoIter: Clone>) -> Option<&'a str> {
     let known = known.into_iter();
     let folded = fold(word);
     if let Some((_, meant)) = SYNONYMS.iter().find(|(said, _)| fold(said) == folded)
-        && let Some(found) = meant
-            .iter()
-            .find_map(|meant| known.clone().find(|candidate| candidate == meant))
+        && let Some(found) = meant.iter().find_map(|meant| known.clone().find(|candidate| candidate == meant))
         && !known.clone().any(|candidate| fold(candidate) == folded)
     {
         return Some(found);
@@ -153,9 +140,6 @@ mod tests {
         assert_eq!(nearest("intervall", known), Some("interval"));
         assert_eq!(nearest("rat", known), Some("rate"));
         assert_eq!(nearest("colour", known), None);
-        assert_eq!(
-            nearest("map interval", ["map_interval"]),
-            Some("map_interval")
-        );
+        assert_eq!(nearest("map interval", ["map_interval"]), Some("map_interval"));
     }
 }

@@ -34,18 +34,12 @@ pub struct Mismatch {
 impl Mismatch {
     /// `message` says what is wrong, `hint` what would be right.
     pub fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            hint: hint.into(),
-        }
+        Self { message: message.into(), hint: hint.into() }
     }
 
     /// A value of another type.
     fn kind(found: &Content, wanted: &str, example: &str) -> Self {
-        Self::new(
-            format!("{} where {wanted} belongs", found.kind()),
-            format!("for instance {example}"),
-        )
+        Self::new(format!("{} where {wanted} belongs", found.kind()), format!("for instance {example}"))
     }
 }
 
@@ -151,10 +145,7 @@ pub fn quoted(text: &str) -> String {
 }
 
 fn unquoted(print: &str) -> &str {
-    print
-        .strip_prefix('"')
-        .and_then(|rest| rest.strip_suffix('"'))
-        .unwrap_or(print)
+    print.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(print)
 }
 
 /// Longest text that a message repeats.

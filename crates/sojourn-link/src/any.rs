@@ -1,9 +1,7 @@
 //! Every link behind one type. Those of this crate are called without a pointer, so that a context which does not record
 //! a passage does not have it put together; any other is called through one.
 
-use crate::{
-    Cascade, Downstream, Link, LinkContext, Serial, Shaped, SingleQueue, Transmit, Upstream,
-};
+use crate::{Cascade, Downstream, Link, LinkContext, Serial, Shaped, SingleQueue, Transmit, Upstream};
 use alloc::boxed::Box;
 use core::any::Any;
 use core::ops::Deref;
@@ -81,13 +79,7 @@ impl AnyLink {
 
     /// [`Transmit::on_arrival`]; then when the link wants to be called next.
     #[inline]
-    pub fn arrive(
-        &mut self,
-        now: Instant,
-        meta: Meta,
-        item: PacketHandle,
-        context: &mut impl LinkContext,
-    ) -> Instant {
+    pub fn arrive(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut impl LinkContext) -> Instant {
         each_link!(self, link => {
             link.on_arrival(now, meta, item, context);
             link.next_wakeup()

@@ -33,8 +33,7 @@ impl LinkConfig {
         if conditions.is_empty() {
             return link;
         }
-        link.at_rates_of(self.drain_rate(), conditions)
-            .under(conditions)
+        link.at_rates_of(self.drain_rate(), conditions).under(conditions)
     }
 }
 
@@ -53,10 +52,7 @@ impl AnyLink {
         if behind.is_idle() {
             return self;
         }
-        Self::other(Conditioned {
-            link: self.pointed(),
-            behind,
-        })
+        Self::other(Conditioned { link: self.pointed(), behind })
     }
 }
 
@@ -134,19 +130,13 @@ struct Slots {
 impl Behind {
     fn of(conditions: &[ConditionConfig]) -> Self {
         Self {
-            police: Timeline::of(conditions, Effect::Police, |it| {
-                Some((it.police?, it.police_burst))
-            }),
+            police: Timeline::of(conditions, Effect::Police, |it| Some((it.police?, it.police_burst))),
             loss_every: Timeline::of(conditions, Effect::LossEvery, |it| it.loss_every),
             loss: Timeline::of(conditions, Effect::Loss, |it| it.loss),
             duplicate: Timeline::of(conditions, Effect::Duplicate, |it| it.duplicate),
             delay: Timeline::of(conditions, Effect::Delay, |it| it.delay),
-            jitter: Timeline::of(conditions, Effect::Jitter, |it| {
-                Some((it.jitter?, it.overtake))
-            }),
-            reorder: Timeline::of(conditions, Effect::Reorder, |it| {
-                Some((it.reorder?, it.reorder_by))
-            }),
+            jitter: Timeline::of(conditions, Effect::Jitter, |it| Some((it.jitter?, it.overtake))),
+            reorder: Timeline::of(conditions, Effect::Reorder, |it| Some((it.reorder?, it.reorder_by))),
             hold: Timeline::of(conditions, Effect::Hold, |it| {
                 let (first, last) = (*it.hold.first()?, *it.hold.last()?);
                 Some((first, last, it.hold_packets.unwrap_or(u32::MAX)))
@@ -180,12 +170,7 @@ impl Behind {
     }
 
     /// Why the packet that arrives at `at` is lost, if it is.
-    fn loses(
-        &mut self,
-        at: Instant,
-        meta: &Meta,
-        luck: &mut impl FnMut(Lot) -> f64,
-    ) -> Option<Reason> {
+    fn loses(&mut self, at: Instant, meta: &Meta, luck: &mut impl FnMut(Lot) -> f64) -> Option<Reason> {
         self.passed += 1;
         if let Some((since, (rate, depth))) = self.police.at(at) {
             let bucket = match &mut self.policer {
@@ -211,10 +196,7 @@ impl Behind {
         let mut late = self.delay.at(at).map_or(Span::ZERO, |(_, delay)| *delay);
         let mut may_overtake = false;
         if let Some((_, (deviation, overtake))) = self.jitter.at(at) {
-            let (least, most) = (
-                dist::normal_share_below(-BOUND),
-                dist::normal_share_below(BOUND),
-            );
+            let (least, most) = (dist::normal_share_below(-BOUND), dist::normal_share_below(BOUND));
             let z = dist::normal_quantile(dist::uniform(luck(Lot::Jitter), least, most));
             late += Span::from_secs_f64(deviation.as_secs_f64() * (BOUND + z).max(0.0));
             may_overtake = *overtake;
@@ -241,12 +223,7 @@ impl Behind {
         };
         let mut slots = match self.slots {
             Some(slots) if slots.since == since => slots,
-            _ => Slots {
-                since,
-                next: since,
-                room: 0,
-                gaps: 0,
-            },
+            _ => Slots { since, next: since, room: 0, gaps: 0 },
         };
         if least == most && slots.next < at {
             // All but the last gap at once.
@@ -296,12 +273,7 @@ impl<C: LinkContext + ?Sized> LinkContext for BehindCall<'_, C> {
         let mut luck = |lot: Lot| context.luck(meta.flow_hash, number, lot as u32);
         let at = passage.arrives_at;
         if let Some(reason) = behind.loses(at, meta, &mut luck) {
-            let loss = Loss {
-                entered_at: passage.entered_at,
-                stage: Stage::Line,
-                reason,
-                sub_flow: passage.sub_flow,
-            };
+            let loss = Loss { entered_at: passage.entered_at, stage: Stage::Line, reason, sub_flow: passage.sub_flow };
             context.dropped(item, meta, &loss);
             return;
         }
@@ -362,26 +334,17 @@ impl<C: LinkContext + ?Sized> LinkContext for BehindCall<'_, C> {
 impl<C: LinkContext + ?Sized> Transmit<C> for Conditioned {
     fn on_arrival(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut C) {
         self.behind.on_arrival(&meta, item);
-        let mut call = BehindCall {
-            behind: &mut self.behind,
-            context,
-        };
+        let mut call = BehindCall { behind: &mut self.behind, context };
         self.link.on_arrival(now, meta, item, &mut call);
     }
 
     fn on_wakeup(&mut self, now: Instant, context: &mut C) {
-        let mut call = BehindCall {
-            behind: &mut self.behind,
-            context,
-        };
+        let mut call = BehindCall { behind: &mut self.behind, context };
         self.link.on_wakeup(now, &mut call);
     }
 
     fn settle(&mut self, now: Instant, context: &mut C) {
-        let mut call = BehindCall {
-            behind: &mut self.behind,
-            context,
-        };
+        let mut call = BehindCall { behind: &mut self.behind, context };
         self.link.settle(now, &mut call);
     }
 }

@@ -33,12 +33,7 @@ parameters! {
 impl SerialConfig {
     /// A line without interleaver and noise.
     pub const fn plain(rate: BitRate, delay: Span) -> Self {
-        Self {
-            rate,
-            delay,
-            interleaving: Span::ZERO,
-            impulses: ImpulseConfig::NONE,
-        }
+        Self { rate, delay, interleaving: Span::ZERO, impulses: ImpulseConfig::NONE }
     }
 }
 
@@ -77,10 +72,7 @@ pub struct WireConfig {
 impl WireConfig {
     /// White 2012 §2.3: servers sit on gigabit Ethernet; the delay differs from server to server.
     pub const fn gigabit(delay: Span) -> Self {
-        Self {
-            rate: BitRate::from_mbps(1_000),
-            delay,
-        }
+        Self { rate: BitRate::from_mbps(1_000), delay }
     }
 }
 
@@ -129,18 +121,12 @@ parameters! {
 impl ShaperConfig {
     /// The rate at which a standing queue drains: sustained, else peak, else none.
     pub const fn drain_rate(&self) -> BitRate {
-        if self.sustained.as_bps() > 0 {
-            self.sustained
-        } else {
-            self.peak
-        }
+        if self.sustained.as_bps() > 0 { self.sustained } else { self.peak }
     }
 
     pub(crate) fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
-        for (field, rate, depth) in [
-            ("burst", self.sustained, self.burst),
-            ("peak_burst", self.peak, self.peak_burst),
-        ] {
+        for (field, rate, depth) in [("burst", self.sustained, self.burst), ("peak_burst", self.peak, self.peak_burst)]
+        {
             if rate.as_bps() > 0 && depth.0 == 0 {
                 problems.push(problem(
                     field,
@@ -152,11 +138,7 @@ impl ShaperConfig {
         if self.peak.as_bps() > 0 && self.peak < self.sustained {
             problems.push(problem(
                 "peak",
-                alloc::format!(
-                    "the peak rate ({}) is below the sustained rate ({})",
-                    self.peak,
-                    self.sustained
-                ),
+                alloc::format!("the peak rate ({}) is below the sustained rate ({})", self.peak, self.sustained),
                 "a peak rate of at least the sustained rate, or \"unlimited\"",
             ));
         }

@@ -41,12 +41,7 @@ struct Fragment {
 impl Fragment {
     fn new(packet: Held, header: u64, dequeued_at: sojourn_base::Instant) -> Self {
         let size = u64::from(packet.meta.length) + header;
-        Self {
-            packet,
-            size,
-            sent: 0,
-            dequeued_at,
-        }
+        Self { packet, size, sent: 0, dequeued_at }
     }
 
     const fn rest(&self) -> u64 {
@@ -76,16 +71,10 @@ impl Fragment {
 
 /// What is staged in fragments, by the bytes of each that queue managers count.
 pub(crate) fn staged(rests: impl Iterator<Item = Bytes>) -> Backlog {
-    rests.fold(Backlog::default(), |sum, rest| Backlog {
-        bytes: sum.bytes + rest,
-        packets: Packets(sum.packets.0 + 1),
-    })
+    rests.fold(Backlog::default(), |sum, rest| Backlog { bytes: sum.bytes + rest, packets: Packets(sum.packets.0 + 1) })
 }
 
 /// The packet as a queue manager is told of it.
 pub(crate) fn with_header(meta: Meta, header: u16) -> Meta {
-    Meta {
-        mac_overhead: header,
-        ..meta
-    }
+    Meta { mac_overhead: header, ..meta }
 }

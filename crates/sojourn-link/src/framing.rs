@@ -97,11 +97,7 @@ impl Framing {
             Self::Docsis { mac_header } => ethernet(length) + mac_header as u32,
             Self::Counted { overhead, mpu } => {
                 let bytes = length + overhead as u32;
-                if bytes < mpu as u32 {
-                    mpu as u32
-                } else {
-                    bytes
-                }
+                if bytes < mpu as u32 { mpu as u32 } else { bytes }
             }
             Self::Atm { overhead } => (length + overhead as u32).div_ceil(48) * 53,
             Self::Ptm { overhead } => {
@@ -137,22 +133,8 @@ mod tests {
             (docsis, 1500, 1528),
             (docsis, 40, 74),
             // Vectors of CAKE's overhead: 58 B are below the mpu; 1544 B in 33 cells.
-            (
-                Framing::Counted {
-                    overhead: 18,
-                    mpu: 64,
-                },
-                40,
-                64,
-            ),
-            (
-                Framing::Counted {
-                    overhead: 18,
-                    mpu: 64,
-                },
-                1500,
-                1518,
-            ),
+            (Framing::Counted { overhead: 18, mpu: 64 }, 40, 64),
+            (Framing::Counted { overhead: 18, mpu: 64 }, 1500, 1518),
             (Framing::Atm { overhead: 44 }, 1500, 1749),
             // The same, part D: 1540 B in 33 cells of 48 B; 80 B in two.
             (pppoe_llcsnap, 1500, 1749),

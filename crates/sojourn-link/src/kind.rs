@@ -72,10 +72,7 @@ pub struct LinkConfig {
 /// The link, with a queue that has no limit yet.
 impl<C: LinkKind> From<C> for LinkConfig {
     fn from(link: C) -> Self {
-        Self {
-            link: link.into(),
-            queue: DropTailConfig::bytes(0).into(),
-        }
+        Self { link: link.into(), queue: DropTailConfig::bytes(0).into() }
     }
 }
 
@@ -146,18 +143,9 @@ mod tests {
     fn profiles_have_nothing_wrong_with_them() {
         let queue = ManagerConfig::from(DropTailConfig::WHITE2012_BUFFERBLOAT);
         for link in [
-            LinkConfig {
-                link: ShapedConfig::WHITE2012_DOWNSTREAM.into(),
-                queue: queue.clone(),
-            },
-            LinkConfig {
-                link: CascadeConfig::WHITE2012.into(),
-                queue: queue.clone(),
-            },
-            LinkConfig {
-                link: SingleQueueConfig::WHITE2013.into(),
-                queue,
-            },
+            LinkConfig { link: ShapedConfig::WHITE2012_DOWNSTREAM.into(), queue: queue.clone() },
+            LinkConfig { link: CascadeConfig::WHITE2012.into(), queue: queue.clone() },
+            LinkConfig { link: SingleQueueConfig::WHITE2013.into(), queue },
         ] {
             assert_eq!(link.problems(), [], "{}", link.kind());
             assert!(link.drain_rate() > BitRate::ZERO);
@@ -184,16 +172,6 @@ mod tests {
             queue: ManagerConfig::from(DropTailConfig::WHITE2012_BUFFERBLOAT),
         };
         let fields: Vec<&str> = link.problems().iter().map(|p| p.field).collect();
-        assert_eq!(
-            fields,
-            [
-                "burst",
-                "peak_burst",
-                "peak",
-                "channel_rate",
-                "map_interval",
-                "transmit_queue"
-            ]
-        );
+        assert_eq!(fields, ["burst", "peak_burst", "peak", "channel_rate", "map_interval", "transmit_queue"]);
     }
 }

@@ -3,9 +3,7 @@
 //! Whoever adds a link adds one line to the list: files, schema and reference page know it by that.
 
 use crate::any::AnyLink;
-use crate::config::{
-    CascadeConfig, Rule, SerialConfig, ShapedConfig, ShaperConfig, SingleQueueConfig,
-};
+use crate::config::{CascadeConfig, Rule, SerialConfig, ShapedConfig, ShaperConfig, SingleQueueConfig};
 use crate::docsis30::cascade::Cascade;
 use crate::docsis30::single_queue::SingleQueue;
 use crate::docsis31::config::{DownstreamConfig, UpstreamConfig};
@@ -77,10 +75,7 @@ impl LinkKind for SerialConfig {
         {
             problems.push(problem(
                 "impulse_gap",
-                alloc::format!(
-                    "impulses of {} every {gap} leave no time to send",
-                    self.impulses.length
-                ),
+                alloc::format!("impulses of {} every {gap} leave no time to send", self.impulses.length),
                 "a gap well above impulse_length: \"10 s\"",
             ));
         }
@@ -117,10 +112,7 @@ impl LinkKind for ShapedConfig {
         if self.rule == Rule::Deficit && self.shaper.peak > BitRate::ZERO {
             problems.push(problem(
                 "peak",
-                alloc::format!(
-                    "a shaper that saves nothing has no peak rate ({})",
-                    self.shaper.peak
-                ),
+                alloc::format!("a shaper that saves nothing has no peak rate ({})", self.shaper.peak),
                 "peak = \"unlimited\", or rule = \"bucket\"",
             ));
         }
@@ -194,8 +186,7 @@ impl ShaperConfig {
     fn shallowest(&self) -> (&'static str, Bytes) {
         let peak = (self.peak.as_bps() > 0).then_some(("peak_burst", self.peak_burst));
         let sustained = ("burst", self.burst);
-        peak.filter(|peak| peak.1 < sustained.1)
-            .unwrap_or(sustained)
+        peak.filter(|peak| peak.1 < sustained.1).unwrap_or(sustained)
     }
 }
 

@@ -44,8 +44,8 @@ pub use any::AnyLink;
 pub use conditioned::Conditioned;
 pub use conditions::ConditionConfig;
 pub use config::{
-    CascadeConfig, CascadeVariant, Forwarding, ImpulseConfig, Pull, Rule, SerialConfig,
-    ShapedConfig, ShaperConfig, SingleQueueConfig, WireConfig,
+    CascadeConfig, CascadeVariant, Forwarding, ImpulseConfig, Pull, Rule, SerialConfig, ShapedConfig, ShaperConfig,
+    SingleQueueConfig, WireConfig,
 };
 pub use docsis::congestion::{CongestionConfig, RateCycle};
 pub use docsis30::cascade::Cascade;
@@ -106,19 +106,8 @@ pub struct Passage {
 impl Passage {
     /// That of a packet that has left its queue, with where its delay went.
     #[inline]
-    pub const fn of(
-        packet: &Held,
-        dequeued_at: Instant,
-        arrives_at: Instant,
-        delay: DelayParts,
-    ) -> Self {
-        Self {
-            entered_at: packet.enqueued_at,
-            dequeued_at,
-            arrives_at,
-            delay,
-            sub_flow: packet.sub_flow,
-        }
+    pub const fn of(packet: &Held, dequeued_at: Instant, arrives_at: Instant, delay: DelayParts) -> Self {
+        Self { entered_at: packet.enqueued_at, dequeued_at, arrives_at, delay, sub_flow: packet.sub_flow }
     }
 }
 

@@ -22,11 +22,7 @@ pub struct Line<T> {
 
 impl<T> Default for Line<T> {
     fn default() -> Self {
-        Self {
-            ring: Vec::new(),
-            taken: 0,
-            announced: 0,
-        }
+        Self { ring: Vec::new(), taken: 0, announced: 0 }
     }
 }
 
@@ -77,11 +73,7 @@ impl<T: Copy> Line<T> {
     /// When the next one arrives; [`Instant::NEVER`] without one.
     #[inline]
     pub fn next_due(&self) -> Instant {
-        if self.taken == self.announced {
-            Instant::NEVER
-        } else {
-            self.ring[self.place(self.taken)].0
-        }
+        if self.taken == self.announced { Instant::NEVER } else { self.ring[self.place(self.taken)].0 }
     }
 
     /// The next one that has arrived by `now`.

@@ -68,13 +68,7 @@ pub struct Network {
 impl Network {
     /// Without links; `tells_waiting`: whether each change of a queue's length is told.
     pub fn new(tells_waiting: bool) -> Self {
-        Self {
-            links: Vec::new(),
-            groups: Vec::new(),
-            around: Around::default(),
-            tells_waiting,
-            packet_hops: 0,
-        }
+        Self { links: Vec::new(), groups: Vec::new(), around: Around::default(), tells_waiting, packet_hops: 0 }
     }
 
     /// Adds an idle link, whose random streams are called after `name`.
@@ -106,24 +100,12 @@ impl Network {
         self.links[usize::from(link.0)].model = config.build_with(flows, conditions);
     }
 
-    fn add(
-        &mut self,
-        name: &str,
-        direction: Direction,
-        (model, framing): (AnyLink, Framing),
-        seed: Seed,
-    ) -> LinkId {
+    fn add(&mut self, name: &str, direction: Direction, (model, framing): (AnyLink, Framing), seed: Seed) -> LinkId {
         let stream = |purpose: Draw| seed.stream(&format!("link/{name}/{}", purpose.as_str()));
         let link = LinkId(number(self.links.len()));
         self.links.push(ManagedLink {
             model,
-            port: Port {
-                link,
-                direction,
-                framing,
-                streams: Draw::ALL.map(stream),
-                line: EventLine::new(),
-            },
+            port: Port { link, direction, framing, streams: Draw::ALL.map(stream), line: EventLine::new() },
             wakeup_at: Instant::NEVER,
             wanted_at: Instant::NEVER,
             waiting: (Backlog::default(), Packets::ZERO),
@@ -142,28 +124,19 @@ impl Network {
     ) -> HopId {
         let first = HopId::new(number(self.around.hops.0.len()));
         let last_link = links.last().map(|link| &self.links[usize::from(link.0)]);
-        let follows_a_link = direction == Direction::Upstream
-            && last_link.is_some_and(|link| link.model.keeps_order());
+        let follows_a_link = direction == Direction::Upstream && last_link.is_some_and(|link| link.model.keeps_order());
         self.around.wires.push(PrivateWire {
             wire: Wire::new(wire),
             line: EventLine::new(),
             hops: if follows_a_link { 2 } else { 1 },
         });
-        let wire = Over::Wire {
-            wire: number(self.around.wires.len() - 1),
-            at_once: follows_a_link,
-        };
+        let wire = Over::Wire { wire: number(self.around.wires.len() - 1), at_once: follows_a_link };
         let links = links.iter().map(|link| self.over(*link));
         let hops: Vec<Over> = match direction {
             Direction::Upstream => links.chain([wire, Over::End]).collect(),
             Direction::Downstream => [wire].into_iter().chain(links).chain([Over::End]).collect(),
         };
-        self.around.hops.0.extend(hops.into_iter().map(|over| Hop {
-            over,
-            direction,
-            traffic,
-            server,
-        }));
+        self.around.hops.0.extend(hops.into_iter().map(|over| Hop { over, direction, traffic, server }));
         first
     }
 
@@ -180,15 +153,7 @@ impl Network {
     }
 
     /// What the MAC of each link has counted, and what it has counted of each of its service flows.
-    pub fn counters(
-        &self,
-    ) -> impl Iterator<
-        Item = (
-            LinkId,
-            Option<LinkCounters>,
-            Vec<(ServiceQueue, LinkCounters)>,
-        ),
-    > {
+    pub fn counters(&self) -> impl Iterator<Item = (LinkId, Option<LinkCounters>, Vec<(ServiceQueue, LinkCounters)>)> {
         (0..self.links.len()).map(|number| {
             let number = self::number(number);
             let link = self.link(LinkId(number));
@@ -226,26 +191,13 @@ impl Network {
     /// # Panics
     /// If its way has ended.
     #[inline]
-    pub fn enter(
-        &mut self,
-        now: Instant,
-        id: PacketId,
-        meta: Meta,
-        context: &mut impl NetworkContext,
-    ) {
+    pub fn enter(&mut self, now: Instant, id: PacketId, meta: Meta, context: &mut impl NetworkContext) {
         let over = self.around.hops.of(id).over;
         self.enter_over(now, id, over, meta, context);
     }
 
     #[inline]
-    fn enter_over(
-        &mut self,
-        now: Instant,
-        id: PacketId,
-        over: Over,
-        meta: Meta,
-        context: &mut impl NetworkContext,
-    ) {
+    fn enter_over(&mut self, now: Instant, id: PacketId, over: Over, meta: Meta, context: &mut impl NetworkContext) {
         match over {
             Over::Link(link) => {
                 self.tell_entered(now, || link, id, context);
@@ -273,18 +225,8 @@ impl Network {
         if !C::TELLS_PACKETS {
             return;
         }
-        let Hop {
-            direction,
-            traffic,
-            server,
-            ..
-        } = *self.around.hops.of(id);
-        let place = Place {
-            link: link(),
-            direction,
-            traffic,
-            server,
-        };
+        let Hop { direction, traffic, server, .. } = *self.around.hops.of(id);
+        let place = Place { link: link(), direction, traffic, server };
         context.entered(now, id, place);
     }
 
@@ -296,13 +238,14 @@ impl Network {
         }
         state.wakeup_at = Instant::NEVER;
         let is_wanted = state.wanted_at <= now;
-        self.call_link(now, link, context, |model, call| {
-            if is_wanted {
-                model.wake(now, call)
-            } else {
-                model.next_wakeup()
-            }
-        });
+        self.call_link(
+            now,
+            link,
+            context,
+            |model, call| {
+                if is_wanted { model.wake(now, call) } else { model.next_wakeup() }
+            },
+        );
     }
 
     /// A link goes on as `to`, in place of `from`, from `now` on; see [`Link::retune`].
@@ -326,12 +269,7 @@ impl Network {
 
     /// A delivery event of a wire is due: returns a packet at the end of its route; the caller asks again
     /// until there is none. Others enter their next link.
-    pub fn take_from_wire(
-        &mut self,
-        now: Instant,
-        wire: u32,
-        context: &mut impl NetworkContext,
-    ) -> Option<Arrival> {
+    pub fn take_from_wire(&mut self, now: Instant, wire: u32, context: &mut impl NetworkContext) -> Option<Arrival> {
         loop {
             let state = &mut self.around.wires[wire as usize];
             let event = NetworkEvent::WireDelivery { wire };
@@ -344,12 +282,7 @@ impl Network {
     }
 
     /// A delivery event of a link is due: as [`Network::take_from_wire`].
-    pub fn take_from_link(
-        &mut self,
-        now: Instant,
-        link: LinkId,
-        context: &mut impl NetworkContext,
-    ) -> Option<Arrival> {
+    pub fn take_from_link(&mut self, now: Instant, link: LinkId, context: &mut impl NetworkContext) -> Option<Arrival> {
         loop {
             let state = &mut self.links[usize::from(link.0)];
             let event = NetworkEvent::LinkDelivery { link };
@@ -363,20 +296,11 @@ impl Network {
 
     /// A packet has made its hop: returns it if that was the last one.
     #[inline]
-    fn go_on(
-        &mut self,
-        now: Instant,
-        id: PacketId,
-        context: &mut impl NetworkContext,
-    ) -> Option<Arrival> {
+    fn go_on(&mut self, now: Instant, id: PacketId, context: &mut impl NetworkContext) -> Option<Arrival> {
         let id = id.one_hop_on();
         let hop = *self.around.hops.of(id);
         if hop.over == Over::End {
-            return Some(Arrival {
-                id,
-                direction: hop.direction,
-                traffic: hop.traffic,
-            });
+            return Some(Arrival { id, direction: hop.direction, traffic: hop.traffic });
         }
         let meta = context.meta(id);
         self.enter_over(now, id, hop.over, meta, context);
@@ -386,22 +310,17 @@ impl Network {
     /// The sub-flow of a flow on the route that begins with `first`, in the first queue there whose manager
     /// has any.
     pub fn sub_flow(&self, first: HopId, flow_hash: u32, dscp: u8) -> Option<u32> {
-        let meta = Meta {
-            flow_hash,
-            dscp,
-            ..Meta::default()
-        };
-        self.around.hops.0[first.index()..]
-            .iter()
-            .take_while(|hop| hop.over != Over::End)
-            .find_map(|hop| match hop.over {
+        let meta = Meta { flow_hash, dscp, ..Meta::default() };
+        self.around.hops.0[first.index()..].iter().take_while(|hop| hop.over != Over::End).find_map(|hop| {
+            match hop.over {
                 Over::Link(link) => self.link(link).sub_flow(&meta),
                 Over::Group { group, port } => {
                     let group = &self.groups[usize::from(group)];
                     group.model.member(port.into()).sub_flow(&meta)
                 }
                 Over::Wire { .. } | Over::End => None,
-            })
+            }
+        })
     }
 
     fn enter_link<C: NetworkContext>(
@@ -429,12 +348,7 @@ impl Network {
         action: impl FnOnce(&mut AnyLink, &mut LinkCall<'_, C>) -> Instant,
     ) {
         let state = &mut self.links[usize::from(link.0)];
-        let mut call = LinkCall {
-            now,
-            port: &mut state.port,
-            around: &mut self.around,
-            context,
-        };
+        let mut call = LinkCall { now, port: &mut state.port, around: &mut self.around, context };
         let next = action(&mut state.model, &mut call);
         state.wanted_at = next;
         if next < state.wakeup_at {
@@ -463,7 +377,5 @@ impl ManagedLink {
 
 /// Number of a thing among others of its kind.
 fn number<N: TryFrom<usize>>(index: usize) -> N {
-    N::try_from(index)
-        .ok()
-        .expect("the scenario limits links and servers")
+    N::try_from(index).ok().expect("the scenario limits links and servers")
 }

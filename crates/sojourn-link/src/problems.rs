@@ -4,16 +4,8 @@ use alloc::vec::Vec;
 use sojourn_base::{BitRate, Bytes, Span};
 use sojourn_queue::ConfigProblem;
 
-pub(crate) fn problem(
-    field: &'static str,
-    message: alloc::string::String,
-    hint: &'static str,
-) -> ConfigProblem {
-    ConfigProblem {
-        field,
-        message,
-        hint,
-    }
+pub(crate) fn problem(field: &'static str, message: alloc::string::String, hint: &'static str) -> ConfigProblem {
+    ConfigProblem { field, message, hint }
 }
 
 pub(crate) fn require_rate(field: &'static str, rate: BitRate, problems: &mut Vec<ConfigProblem>) {

@@ -56,11 +56,7 @@ impl<C: LinkContext + ?Sized> QueueContext for QueueCall<'_, C> {
 
     fn shaper(&self) -> Shaper {
         match self.drain {
-            Drain::Line(rate) => Shaper {
-                tokens: Bytes::ZERO,
-                sustained: rate,
-                peak: BitRate::ZERO,
-            },
+            Drain::Line(rate) => Shaper { tokens: Bytes::ZERO, sustained: rate, peak: BitRate::ZERO },
             Drain::Buckets(shaper) => shaper.view(self.now),
         }
     }
@@ -81,23 +77,14 @@ impl<C: LinkContext + ?Sized> QueueContext for QueueCall<'_, C> {
 /// Tells a link's context of a packet that its queue manager dropped.
 #[inline]
 pub(crate) fn tell_drop(context: &mut (impl LinkContext + ?Sized), packet: Held, reason: Reason) {
-    let loss = Loss {
-        entered_at: packet.enqueued_at,
-        stage: Stage::Queue,
-        reason,
-        sub_flow: packet.sub_flow,
-    };
+    let loss = Loss { entered_at: packet.enqueued_at, stage: Stage::Queue, reason, sub_flow: packet.sub_flow };
     context.dropped(packet.item, &packet.meta, &loss);
 }
 
 /// Tells a link's context of a packet that its queue manager marked.
 #[inline]
 pub(crate) fn tell_mark(context: &mut (impl LinkContext + ?Sized), packet: &Held, reason: Reason) {
-    let mark = Mark {
-        entered_at: packet.enqueued_at,
-        reason,
-        sub_flow: packet.sub_flow,
-    };
+    let mark = Mark { entered_at: packet.enqueued_at, reason, sub_flow: packet.sub_flow };
     context.marked(packet.item, &packet.meta, &mark);
 }
 
@@ -132,8 +119,8 @@ mod tests {
     use super::*;
     use crate::testing::{Call, Collector, Diary, drive, packet};
     use crate::{
-        Cascade, CascadeConfig, Pull, Rule, Serial, SerialConfig, Shaped, ShapedConfig,
-        ShaperConfig, SingleQueue, SingleQueueConfig, Transmit,
+        Cascade, CascadeConfig, Pull, Rule, Serial, SerialConfig, Shaped, ShapedConfig, ShaperConfig, SingleQueue,
+        SingleQueueConfig, Transmit,
     };
     use alloc::boxed::Box;
     use sojourn_base::{BitRate, PacketHandle};
@@ -153,11 +140,7 @@ mod tests {
 
     /// Offers ten packets at once, then one more 100 ms later, without or with the wake-ups in between;
     /// returns what the manager was asked, and when.
-    fn calls<L: Transmit<Collector>>(
-        mut link: L,
-        late: bool,
-        manager: fn(&L) -> &Diary,
-    ) -> Vec<(Call, Instant)> {
+    fn calls<L: Transmit<Collector>>(mut link: L, late: bool, manager: fn(&L) -> &Diary) -> Vec<(Call, Instant)> {
         let mut context = Collector::default();
         let last = Instant::from_ms(100);
         let first = [(Instant::from_us(500), 1500); 10];
@@ -167,12 +150,7 @@ mod tests {
             }
             link.on_arrival(last, packet(1500), PacketHandle(10), &mut context);
         } else {
-            drive(
-                &mut link,
-                first.into_iter().chain([(last, 1500)]),
-                last,
-                &mut context,
-            );
+            drive(&mut link, first.into_iter().chain([(last, 1500)]), last, &mut context);
         }
         manager(&link).calls.clone()
     }
@@ -193,12 +171,7 @@ mod tests {
             let mut link = Serial::new(config, Box::new(Diary::with_timer(Span::from_us(1))));
             let mut context = Collector::default();
             context.work = work;
-            link.on_arrival(
-                Instant::from_s(1),
-                packet(1500),
-                PacketHandle(0),
-                &mut context,
-            );
+            link.on_arrival(Instant::from_s(1), packet(1500), PacketHandle(0), &mut context);
             let calls = &link.manager().calls;
             calls.iter().filter(|call| call.0 == Call::Timer).count()
         };
@@ -218,32 +191,22 @@ mod tests {
         );
         check(
             || {
-                let config = ShapedConfig {
-                    shaper: SLOW,
-                    rule: Rule::Bucket,
-                    pull: Pull::WithTokens,
-                    delay: Span::ZERO,
-                };
+                let config =
+                    ShapedConfig { shaper: SLOW, rule: Rule::Bucket, pull: Pull::WithTokens, delay: Span::ZERO };
                 Shaped::new(config, Box::new(diary()))
             },
             |link| link.manager(),
         );
         check(
             || {
-                let config = CascadeConfig {
-                    shaper: SLOW,
-                    ..CascadeConfig::WHITE2012
-                };
+                let config = CascadeConfig { shaper: SLOW, ..CascadeConfig::WHITE2012 };
                 Cascade::new(&config, Box::new(diary()))
             },
             |link| link.manager(),
         );
         check(
             || {
-                let config = SingleQueueConfig {
-                    shaper: SLOW,
-                    ..SingleQueueConfig::WHITE2013
-                };
+                let config = SingleQueueConfig { shaper: SLOW, ..SingleQueueConfig::WHITE2013 };
                 SingleQueue::new(&config, Box::new(diary()))
             },
             |link| link.manager(),

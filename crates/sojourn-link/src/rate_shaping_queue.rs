@@ -135,10 +135,7 @@ impl<M: QueueManager + ?Sized> RateShapingQueue<M> {
     ) -> Option<Held> {
         let (manager, mut call) = self.split(now, next_stage, context);
         let packet = manager.pass(now, meta, item, &mut call)?;
-        debug_assert_eq!(
-            packet.meta.length, self.priced_length,
-            "the price is its own"
-        );
+        debug_assert_eq!(packet.meta.length, self.priced_length, "the price is its own");
         self.shaper.debit(now, self.price);
         if self.notices_idling && !next_stage.answered_for {
             self.on_idle(now, next_stage, context);
@@ -147,12 +144,7 @@ impl<M: QueueManager + ?Sized> RateShapingQueue<M> {
     }
 
     /// Run the manager's timers that are due.
-    pub(crate) fn run_timers<C: LinkContext + ?Sized>(
-        &mut self,
-        now: Instant,
-        next_stage: NextStage,
-        context: &mut C,
-    ) {
+    pub(crate) fn run_timers<C: LinkContext + ?Sized>(&mut self, now: Instant, next_stage: NextStage, context: &mut C) {
         if self.timer <= now {
             let (manager, mut call) = self.split(now, next_stage, context);
             self.timer = run_timers(manager, now, &mut call);
@@ -172,11 +164,7 @@ impl<M: QueueManager + ?Sized> RateShapingQueue<M> {
 
     /// When the manager wants a timer run, if anything waits that it could matter to.
     pub(crate) fn timer(&self) -> Instant {
-        if self.timer < Instant::NEVER && self.manager.backlog().packets.0 > 0 {
-            self.timer
-        } else {
-            Instant::NEVER
-        }
+        if self.timer < Instant::NEVER && self.manager.backlog().packets.0 > 0 { self.timer } else { Instant::NEVER }
     }
 
     /// The next packet that leaves by `now`, paid for. `judged_at` is the time that the manager is told.
@@ -188,11 +176,7 @@ impl<M: QueueManager + ?Sized> RateShapingQueue<M> {
         next_stage: NextStage,
         context: &mut C,
     ) -> Option<Held> {
-        if self.due > now {
-            None
-        } else {
-            self.release_head(now, judged_at, next_stage, context)
-        }
+        if self.due > now { None } else { self.release_head(now, judged_at, next_stage, context) }
     }
 
     fn release_head<C: LinkContext + ?Sized>(
@@ -225,12 +209,7 @@ impl<M: QueueManager + ?Sized> RateShapingQueue<M> {
     }
 
     /// Ask the manager in vain: what an idle queue is to it.
-    pub(crate) fn on_idle<C: LinkContext + ?Sized>(
-        &mut self,
-        now: Instant,
-        next_stage: NextStage,
-        context: &mut C,
-    ) {
+    pub(crate) fn on_idle<C: LinkContext + ?Sized>(&mut self, now: Instant, next_stage: NextStage, context: &mut C) {
         debug_assert!(self.due == Instant::NEVER, "packets wait");
         let (manager, mut call) = self.split(now, next_stage, context);
         let nothing = manager.dequeue(now, &mut call);

@@ -9,8 +9,8 @@
 //! Deviations: none known.
 
 use crate::{
-    CascadeConfig, DownstreamConfig, DownstreamMemberConfig, GroupConfig, LinkConfig, MemberConfig,
-    SerialConfig, ShapedConfig, SingleQueueConfig, UpstreamConfig,
+    CascadeConfig, DownstreamConfig, DownstreamMemberConfig, GroupConfig, LinkConfig, MemberConfig, SerialConfig,
+    ShapedConfig, SingleQueueConfig, UpstreamConfig,
 };
 use alloc::format;
 use alloc::string::String;
@@ -70,13 +70,7 @@ impl Shortfalls {
 
     /// A bucket that is spent every `interval` only; `per_interval` is the part of a bucket's depth that it carries then,
     /// in bits per second.
-    fn bucket(
-        &mut self,
-        rate: BitRate,
-        depth: Bytes,
-        interval: Span,
-        carried: fn(f64, f64) -> f64,
-    ) {
+    fn bucket(&mut self, rate: BitRate, depth: Bytes, interval: Span, carried: fn(f64, f64) -> f64) {
         let gained = rate.as_bps() as f64 * interval.as_secs_f64() / 8.0;
         let reaches = rate.as_bps() as f64 * carried(depth.0 as f64, gained) / gained.max(1e-9);
         let why = format!("a bucket of {depth} is spent once in {interval}");
@@ -89,9 +83,7 @@ impl Shortfalls {
     fn channel(&mut self, key: (&str, BitRate), field: &'static str, channel: BitRate) {
         let reaches = channel.as_bps() as f64;
         let why = format!("the channel carries {channel}");
-        self.judge(key, field, reaches, &why, || {
-            format!("a faster channel, or a {} of at most \"{channel}\"", key.0)
-        });
+        self.judge(key, field, reaches, &why, || format!("a faster channel, or a {} of at most \"{channel}\"", key.0));
     }
 }
 
@@ -115,11 +107,7 @@ fn scattered(depth: f64, gained: f64) -> f64 {
 }
 
 /// To three digits.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a positive rate"
-)]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a positive rate")]
 fn readable(bps: f64) -> BitRate {
     let whole = bps as u64;
     let step = 10_u64.pow(whole.max(1).ilog10().saturating_sub(2));
@@ -174,11 +162,8 @@ impl LinkConfig {
             if peak > BitRate::ZERO {
                 let depth = link.peak_depth();
                 let reaches = depth.0 as f64 * 8.0 / interval.as_secs_f64();
-                let why =
-                    format!("the bucket of the peak rate, {depth}, is spent once in {interval}");
-                found.judge(("peak", peak), "peak_burst", reaches, &why, || {
-                    String::from("peak_burst_maps = 1")
-                });
+                let why = format!("the bucket of the peak rate, {depth}, is spent once in {interval}");
+                found.judge(("peak", peak), "peak_burst", reaches, &why, || String::from("peak_burst_maps = 1"));
             }
         }
         if let Some(link) = self.link.get::<CascadeConfig>() {
@@ -190,10 +175,7 @@ impl LinkConfig {
             let loop_ = link.map_interval * (u64::from(link.grant_delay) + 1);
             let held = u64::from(link.transmit_queue.0) * FRAME;
             let reaches = held as f64 * 8.0 / loop_.as_secs_f64();
-            let why = format!(
-                "{} of full size wait {loop_} for their grant",
-                link.transmit_queue
-            );
+            let why = format!("{} of full size wait {loop_} for their grant", link.transmit_queue);
             found.judge(("rate", rate), "transmit_queue", reaches, &why, || {
                 let needed = rate.bytes_in(link.longest_loop()).0.div_ceil(FRAME);
                 format!("transmit_queue = \"{needed} packets\"")
@@ -212,22 +194,15 @@ impl LinkConfig {
             if link.peak > BitRate::ZERO {
                 let part = link.peak_interval.as_secs_f64() / interval.as_secs_f64();
                 let reaches = link.peak.as_bps() as f64 * part.min(1.0);
-                let why = format!(
-                    "its bucket holds what it sends in {}, and MAPs are {interval} apart",
-                    link.peak_interval
-                );
+                let why =
+                    format!("its bucket holds what it sends in {}, and MAPs are {interval} apart", link.peak_interval);
                 found.judge(("peak", link.peak), "peak_interval", reaches, &why, || {
                     format!("peak_interval = \"{interval}\"")
                 });
             }
         }
         if let Some(link) = self.link.get::<DownstreamConfig>() {
-            found.bucket(
-                link.rate,
-                link.burst,
-                link.channel.symbols.length(),
-                regular,
-            );
+            found.bucket(link.rate, link.burst, link.channel.symbols.length(), regular);
             for key in [("rate", link.rate), ("peak", link.peak)] {
                 found.channel(key, "subcarriers", link.capacity());
             }
@@ -306,18 +281,12 @@ mod tests {
         // 3044 B in 2 ms.
         let found = single(BitRate::from_mbps(50)).shortfalls();
         assert_eq!(found.len(), 1, "{found:?}");
-        assert_eq!(
-            (found[0].field, found[0].reaches),
-            ("burst", BitRate::from_kbps(12_100))
-        );
+        assert_eq!((found[0].field, found[0].reaches), ("burst", BitRate::from_kbps(12_100)));
         assert_eq!(
             found[0].message,
             "the link reaches 12.1 Mb/s of its rate of 50 Mb/s: a bucket of 3044 B is spent once in 2 ms"
         );
-        assert_eq!(
-            found[0].hint,
-            "burst = \"625000 B\", which is 100 ms at the rate"
-        );
+        assert_eq!(found[0].hint, "burst = \"625000 B\", which is 100 ms at the rate");
         assert_eq!(single(BitRate::from_mbps(10)).shortfalls(), []);
     }
 
@@ -339,24 +308,11 @@ mod tests {
         link.shaper.sustained = BitRate::from_mbps(200);
         link.shaper.peak = BitRate::from_mbps(400);
         link.peak_burst_maps = 0;
-        let fields: Vec<&str> = LinkConfig::from(link)
-            .shortfalls()
-            .iter()
-            .map(|found| found.field)
-            .collect();
-        assert_eq!(
-            fields,
-            ["burst", "channel_rate", "channel_rate", "peak_burst"]
-        );
-        let slow_maps = UpstreamConfig {
-            map_interval: Span::from_ms(10),
-            ..UpstreamConfig::WHITE2019
-        };
+        let fields: Vec<&str> = LinkConfig::from(link).shortfalls().iter().map(|found| found.field).collect();
+        assert_eq!(fields, ["burst", "channel_rate", "channel_rate", "peak_burst"]);
+        let slow_maps = UpstreamConfig { map_interval: Span::from_ms(10), ..UpstreamConfig::WHITE2019 };
         let found = LinkConfig::from(slow_maps).shortfalls();
         assert_eq!(found.len(), 1, "{found:?}");
-        assert_eq!(
-            (found[0].field, found[0].reaches),
-            ("peak_interval", BitRate::from_mbps(20))
-        );
+        assert_eq!((found[0].field, found[0].reaches), ("peak_interval", BitRate::from_mbps(20)));
     }
 }

@@ -55,12 +55,7 @@ impl<M: QueueManager + ?Sized> Serial<M> {
             serializer: Serializer::new(config.rate),
             delay: config.delay,
             interleaving: config.interleaving,
-            unrest: Noise::new(config.impulses).map(|noise| {
-                Box::new(Unrest {
-                    noise: Some(noise),
-                    rates: None,
-                })
-            }),
+            unrest: Noise::new(config.impulses).map(|noise| Box::new(Unrest { noise: Some(noise), rates: None })),
             busy_until: Instant::ZERO,
             idle: false,
             may_wait: false,
@@ -92,11 +87,7 @@ impl<M: QueueManager + ?Sized> Serial<M> {
         &self.manager
     }
 
-    fn split<'a, C: ?Sized>(
-        &'a mut self,
-        now: Instant,
-        context: &'a mut C,
-    ) -> (&'a mut M, QueueCall<'a, C>) {
+    fn split<'a, C: ?Sized>(&'a mut self, now: Instant, context: &'a mut C) -> (&'a mut M, QueueCall<'a, C>) {
         let call = QueueCall {
             now,
             drain: Drain::Line(self.serializer.rate()),
@@ -256,17 +247,10 @@ impl Noise {
 
     /// A packet takes the line from `start` for `serialisation`: how long its repetition takes the line, and how
     /// long it then waits to be handed on.
-    fn meet(
-        &mut self,
-        start: Instant,
-        serialisation: Span,
-        context: &mut (impl LinkContext + ?Sized),
-    ) -> (Span, Span) {
+    fn meet(&mut self, start: Instant, serialisation: Span, context: &mut (impl LinkContext + ?Sized)) -> (Span, Span) {
         let end = start + serialisation;
         let mut repeated = Span::ZERO;
-        let mut impulse = self
-            .impulse
-            .unwrap_or_else(|| Instant::ZERO + self.draw(context));
+        let mut impulse = self.impulse.unwrap_or_else(|| Instant::ZERO + self.draw(context));
         while impulse < end && context.work(1) {
             let over = impulse + self.length;
             repeated += over.min(end).saturating_since(impulse.max(start));
@@ -277,11 +261,7 @@ impl Noise {
         }
         self.impulse = Some(impulse);
         let sent = end + repeated;
-        let received = if repeated > Span::ZERO {
-            sent + self.retransmission
-        } else {
-            sent
-        };
+        let received = if repeated > Span::ZERO { sent + self.retransmission } else { sent };
         self.handed_on = self.handed_on.max(received);
         (repeated, self.handed_on.saturating_since(sent))
     }
@@ -315,11 +295,7 @@ impl<M: QueueManager + ?Sized, C: LinkContext + ?Sized> Transmit<C> for Serial<M
 impl<M: QueueManager + ?Sized> Link for Serial<M> {
     #[inline]
     fn next_wakeup(&self) -> Instant {
-        if self.may_wait {
-            self.busy_until.min(self.timer)
-        } else {
-            Instant::NEVER
-        }
+        if self.may_wait { self.busy_until.min(self.timer) } else { Instant::NEVER }
     }
 
     fn backlog(&self) -> Backlog {
@@ -327,10 +303,7 @@ impl<M: QueueManager + ?Sized> Link for Serial<M> {
     }
 
     fn retune(&mut self, _: Instant, from: &dyn Any, to: &dyn Any) -> bool {
-        let (Some(from), Some(to)) = (
-            from.downcast_ref::<SerialConfig>(),
-            to.downcast_ref::<SerialConfig>(),
-        ) else {
+        let (Some(from), Some(to)) = (from.downcast_ref::<SerialConfig>(), to.downcast_ref::<SerialConfig>()) else {
             return false;
         };
         self.set_rate(to.rate);
@@ -359,22 +332,15 @@ mod tests {
     const CONFIG: SerialConfig = SerialConfig::plain(BitRate::from_mbps(8), Span::from_ms(10));
 
     fn line(limit: u64) -> Serial<DropTailQueue> {
-        Serial::new(
-            CONFIG,
-            Box::new(DropTailQueue::new(DropTailConfig::bytes(limit))),
-        )
+        Serial::new(CONFIG, Box::new(DropTailQueue::new(DropTailConfig::bytes(limit))))
     }
 
     #[test]
     fn a_packet_on_an_idle_line_is_sent_at_once_and_needs_no_wakeup() {
         let (mut line, mut context) = (line(3000), Collector::default());
         // 1000 B at 8 Mb/s take 1 ms.
-        let wakeups = drive(
-            &mut line,
-            [(Instant::from_ms(5), 1000), (Instant::from_ms(7), 1000)],
-            Instant::NEVER,
-            &mut context,
-        );
+        let wakeups =
+            drive(&mut line, [(Instant::from_ms(5), 1000), (Instant::from_ms(7), 1000)], Instant::NEVER, &mut context);
         assert_eq!(wakeups, 0);
         let arrivals: Vec<Instant> = context.delivered.iter().map(|d| d.2.arrives_at).collect();
         assert_eq!(arrivals, [Instant::from_ms(16), Instant::from_ms(18)]);
@@ -384,12 +350,8 @@ mod tests {
     fn packets_that_find_the_line_busy_wait_their_turn() {
         let (mut line, mut context) = (line(2000), Collector::default());
         // One on the wire, two in the queue, one refused.
-        let wakeups = drive(
-            &mut line,
-            [0, 0, 500, 999].map(|us| (Instant::from_us(us), 1000)),
-            Instant::NEVER,
-            &mut context,
-        );
+        let wakeups =
+            drive(&mut line, [0, 0, 500, 999].map(|us| (Instant::from_us(us), 1000)), Instant::NEVER, &mut context);
         assert_eq!(wakeups, 2);
         let passages: Vec<(u64, Instant, Span)> = context
             .delivered
@@ -420,17 +382,9 @@ mod tests {
             impulse: Some(Instant::from_us(500)),
             handed_on: Instant::ZERO,
         };
-        line.unrest = Some(Box::new(Unrest {
-            noise: Some(noise),
-            rates: None,
-        }));
+        line.unrest = Some(Box::new(Unrest { noise: Some(noise), rates: None }));
         let mut context = Collector::default();
-        drive(
-            &mut line,
-            sent_at_ms.map(|ms| (Instant::from_ms(ms), 1000)),
-            Instant::NEVER,
-            &mut context,
-        );
+        drive(&mut line, sent_at_ms.map(|ms| (Instant::from_ms(ms), 1000)), Instant::NEVER, &mut context);
         core::array::from_fn(|index| context.delivered[index].2)
     }
 
@@ -445,10 +399,7 @@ mod tests {
         assert_eq!(pipeline, [4, 3, 2, 0].map(Span::from_ms));
         assert_eq!(passages[0].delay.serialisation, Span::from_us(1500));
         for passage in passages {
-            assert_eq!(
-                passage.entered_at + passage.delay.total(),
-                passage.arrives_at
-            );
+            assert_eq!(passage.entered_at + passage.delay.total(), passage.arrives_at);
         }
     }
 
@@ -468,44 +419,24 @@ mod tests {
 
     #[test]
     fn interleaving_delays_every_packet_alike_and_takes_no_rate() {
-        let config = SerialConfig {
-            interleaving: Span::from_ms(8),
-            ..CONFIG
-        };
-        let mut line = Serial::new(
-            config,
-            Box::new(DropTailQueue::new(DropTailConfig::bytes(3000))),
-        );
+        let config = SerialConfig { interleaving: Span::from_ms(8), ..CONFIG };
+        let mut line = Serial::new(config, Box::new(DropTailQueue::new(DropTailConfig::bytes(3000))));
         let mut context = Collector::default();
         let arrivals = [0, 0].map(|ms| (Instant::from_ms(ms), 1000));
         drive(&mut line, arrivals, Instant::NEVER, &mut context);
         let arrives_at: Vec<Instant> = context.delivered.iter().map(|d| d.2.arrives_at).collect();
         assert_eq!(arrives_at, [19, 20].map(Instant::from_ms));
-        assert!(
-            context
-                .delivered
-                .iter()
-                .all(|d| d.2.delay.pipeline == Span::from_ms(8))
-        );
+        assert!(context.delivered.iter().all(|d| d.2.delay.pipeline == Span::from_ms(8)));
     }
 
     #[test]
     fn impulses_come_as_often_as_they_should_whatever_is_sent() {
-        let config = SerialConfig {
-            impulses: ImpulseConfig {
-                gap: Some(Span::from_ms(100)),
-                ..ImpulseConfig::NONE
-            },
-            ..CONFIG
-        };
+        let config =
+            SerialConfig { impulses: ImpulseConfig { gap: Some(Span::from_ms(100)), ..ImpulseConfig::NONE }, ..CONFIG };
         let draws = |spacing_ms: u64| {
-            let mut line = Serial::new(
-                config,
-                Box::new(DropTailQueue::new(DropTailConfig::bytes(3000))),
-            );
+            let mut line = Serial::new(config, Box::new(DropTailQueue::new(DropTailConfig::bytes(3000))));
             let mut context = Collector::default();
-            let arrivals =
-                (0..=100_000 / spacing_ms).map(|n| (Instant::from_ms(n * spacing_ms), 500));
+            let arrivals = (0..=100_000 / spacing_ms).map(|n| (Instant::from_ms(n * spacing_ms), 500));
             drive(&mut line, arrivals, Instant::NEVER, &mut context);
             context.draws[Draw::ImpulseGap as usize]
         };
@@ -536,11 +467,7 @@ mod tests {
             let wakeup = line.next_wakeup();
             line.wake(wakeup, &mut context);
         }
-        let arrivals: Vec<u64> = context
-            .delivered
-            .iter()
-            .map(|it| it.2.arrives_at.as_ns())
-            .collect();
+        let arrivals: Vec<u64> = context.delivered.iter().map(|it| it.2.arrives_at.as_ns()).collect();
         assert_eq!(arrivals, [1_000_600_000, 1_003_000_000, 1_005_400_000]);
         // The delay of a line is fixed.
         let mut longer = config(5);
@@ -550,10 +477,7 @@ mod tests {
 
     #[test]
     fn an_idle_manager_is_asked_when_its_line_runs_dry() {
-        let (mut line, mut context) = (
-            Serial::new(CONFIG, Box::new(Diary::default())),
-            Collector::default(),
-        );
+        let (mut line, mut context) = (Serial::new(CONFIG, Box::new(Diary::default())), Collector::default());
         let arrivals = [(Instant::from_ms(3), 1000), (Instant::from_ms(100), 1000)];
         drive(&mut line, arrivals, Instant::NEVER, &mut context);
         // Before anything was sent; for the first packet; when it had left; for the second.
@@ -564,16 +488,11 @@ mod tests {
     #[test]
     fn timers_of_an_empty_queue_are_caught_up_with_at_their_own_times() {
         let manager = Diary::with_timer(Span::from_ms(15));
-        let (mut line, mut context) =
-            (Serial::new(CONFIG, Box::new(manager)), Collector::default());
+        let (mut line, mut context) = (Serial::new(CONFIG, Box::new(manager)), Collector::default());
         assert_eq!(line.next_wakeup(), Instant::NEVER);
         drive(
             &mut line,
-            [
-                (Instant::from_ms(40), 1000),
-                (Instant::from_ms(40), 8000),
-                (Instant::from_ms(40), 9000),
-            ],
+            [(Instant::from_ms(40), 1000), (Instant::from_ms(40), 8000), (Instant::from_ms(40), 9000)],
             Instant::NEVER,
             &mut context,
         );

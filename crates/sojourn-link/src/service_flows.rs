@@ -59,11 +59,7 @@ impl LinkConfig {
         });
         for flow in &flows.service_flows {
             let Some(config) = upstream else { break };
-            let rate = if flow.rate > BitRate::ZERO {
-                flow.rate
-            } else {
-                self.drain_rate()
-            };
+            let rate = if flow.rate > BitRate::ZERO { flow.rate } else { self.drain_rate() };
             let queue = flow.queue.clone().at(rate);
             members.push(Flow::beside(config, flow, placed(&queue)));
         }
@@ -76,9 +72,5 @@ impl LinkConfig {
 fn placed(config: &ManagerConfig) -> Box<dyn QueueManager> {
     let has_two = is_pair(config);
     let manager = config.build();
-    if has_two {
-        Box::new(Placed::new(manager))
-    } else {
-        manager
-    }
+    if has_two { Box::new(Placed::new(manager)) } else { manager }
 }

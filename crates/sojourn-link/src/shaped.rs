@@ -22,10 +22,7 @@ impl ShapedConfig {
     const fn buckets(&self) -> ShaperConfig {
         match self.rule {
             Rule::Bucket => self.shaper,
-            Rule::Deficit => ShaperConfig {
-                burst: Bytes::ZERO,
-                ..self.shaper
-            },
+            Rule::Deficit => ShaperConfig { burst: Bytes::ZERO, ..self.shaper },
         }
     }
 }
@@ -40,10 +37,7 @@ pub struct Shaped<M: ?Sized = dyn QueueManager> {
 impl<M: QueueManager + ?Sized> Shaped<M> {
     /// An idle shaper with full buckets.
     pub fn new(config: ShapedConfig, manager: Box<M>) -> Self {
-        Self {
-            queue: RateShapingQueue::new(&config.buckets(), config.pull, manager),
-            delay: config.delay,
-        }
+        Self { queue: RateShapingQueue::new(&config.buckets(), config.pull, manager), delay: config.delay }
     }
 
     /// The queue manager, for records.
@@ -73,11 +67,8 @@ impl<M: QueueManager + ?Sized> Shaped<M> {
     }
 
     fn deliver(&self, packet: Held, now: Instant, context: &mut (impl LinkContext + ?Sized)) {
-        let delay = DelayParts {
-            queue: now.saturating_since(packet.enqueued_at),
-            wire: self.delay,
-            ..DelayParts::default()
-        };
+        let delay =
+            DelayParts { queue: now.saturating_since(packet.enqueued_at), wire: self.delay, ..DelayParts::default() };
         let passage = Passage::of(&packet, now, now + self.delay, delay);
         context.deliver(packet.item, &packet.meta, &passage);
     }
@@ -114,10 +105,7 @@ impl<M: QueueManager + ?Sized> Link for Shaped<M> {
     }
 
     fn retune(&mut self, now: Instant, from: &dyn Any, to: &dyn Any) -> bool {
-        let (Some(from), Some(to)) = (
-            from.downcast_ref::<ShapedConfig>(),
-            to.downcast_ref::<ShapedConfig>(),
-        ) else {
+        let (Some(from), Some(to)) = (from.downcast_ref::<ShapedConfig>(), to.downcast_ref::<ShapedConfig>()) else {
             return false;
         };
         self.queue.retune(now, &to.buckets());

@@ -42,10 +42,7 @@ impl RateShaper {
     /// Buckets of another configuration that hold what these do at `now`, as far as it fits; one that was not there is full.
     pub(crate) fn retuned(&self, now: Instant, config: &ShaperConfig) -> Self {
         let mut buckets = Self::new(config);
-        for (bucket, before) in [
-            (&mut buckets.sustained, &self.sustained),
-            (&mut buckets.peak, &self.peak),
-        ] {
+        for (bucket, before) in [(&mut buckets.sustained, &self.sustained), (&mut buckets.peak, &self.peak)] {
             if let (Some(bucket), Some(before)) = (bucket, before) {
                 bucket.take_over(now, before);
             }
@@ -56,23 +53,14 @@ impl RateShaper {
     /// What `bytes` cost.
     #[must_use]
     pub fn price(&self, bytes: Bytes) -> ShaperPrice {
-        let price = |bucket: &Option<TokenBucket>| {
-            bucket
-                .as_ref()
-                .map_or_else(Price::default, |b| b.price(bytes))
-        };
-        ShaperPrice {
-            sustained: price(&self.sustained),
-            peak: price(&self.peak),
-        }
+        let price = |bucket: &Option<TokenBucket>| bucket.as_ref().map_or_else(Price::default, |b| b.price(bytes));
+        ShaperPrice { sustained: price(&self.sustained), peak: price(&self.peak) }
     }
 
     /// The first instant at which both buckets hold `price`; may lie in the past.
     #[must_use]
     pub fn earliest(&self, price: ShaperPrice) -> Instant {
-        let due = |bucket: &Option<TokenBucket>, price| {
-            bucket.as_ref().map_or(Instant::ZERO, |b| b.earliest(price))
-        };
+        let due = |bucket: &Option<TokenBucket>, price| bucket.as_ref().map_or(Instant::ZERO, |b| b.earliest(price));
         due(&self.sustained, price.sustained).max(due(&self.peak, price.peak))
     }
 
@@ -80,9 +68,7 @@ impl RateShaper {
     /// sustained rate has no depth.
     #[must_use]
     pub fn pays_afterwards(&self) -> bool {
-        self.sustained
-            .as_ref()
-            .is_some_and(|bucket| bucket.depth() == Bytes::ZERO)
+        self.sustained.as_ref().is_some_and(|bucket| bucket.depth() == Bytes::ZERO)
     }
 
     /// Take `price` out of both buckets.
@@ -108,18 +94,14 @@ impl RateShaper {
     /// As much of `need` as both buckets hold at `now`, in whole bytes.
     #[must_use]
     pub fn affordable(&self, now: Instant, need: Bytes) -> Bytes {
-        let limit = |bucket: &Option<TokenBucket>, need| {
-            bucket.as_ref().map_or(need, |b| b.affordable(now, need))
-        };
+        let limit = |bucket: &Option<TokenBucket>, need| bucket.as_ref().map_or(need, |b| b.affordable(now, need));
         limit(&self.peak, limit(&self.sustained, need))
     }
 
     /// Tokens of the sustained-rate bucket at `now`; [`Bytes::MAX`] if there is none.
     #[must_use]
     pub fn tokens(&self, now: Instant) -> Bytes {
-        self.sustained
-            .as_ref()
-            .map_or(Bytes::MAX, |b| b.tokens(now))
+        self.sustained.as_ref().map_or(Bytes::MAX, |b| b.tokens(now))
     }
 
     /// The bucket of the sustained rate, if there is one.
@@ -135,11 +117,7 @@ impl RateShaper {
     /// The state as queue managers see it.
     #[must_use]
     pub fn view(&self, now: Instant) -> Shaper {
-        Shaper {
-            tokens: self.tokens(now),
-            sustained: self.sustained_rate,
-            peak: self.peak_rate,
-        }
+        Shaper { tokens: self.tokens(now), sustained: self.sustained_rate, peak: self.peak_rate }
     }
 }
 
@@ -165,10 +143,7 @@ mod tests {
         }
         let (slow_at, burst) = slow_since.unwrap();
         // One packet more or less than the fluid value.
-        assert!(
-            (slow_at.as_secs_f64() - 16.0 / 3.0).abs() < 0.0012,
-            "{slow_at:?}"
-        );
+        assert!((slow_at.as_secs_f64() - 16.0 / 3.0).abs() < 0.0012, "{slow_at:?}");
         assert!(u64::abs_diff(burst, 13_333_333) <= 3000, "{burst}");
         // The rest at 5 Mb/s: 625 kB/s.
         let rest = (10.0 - 16.0 / 3.0) * 625_000.0;

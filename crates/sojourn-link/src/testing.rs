@@ -1,9 +1,7 @@
 //! What the unit tests of links share: a context that keeps everything, and a driver.
 
 use crate::{CongestionConfig, Draw, LinkContext, Loss, Mark, Passage, RateCycle, Transmit};
-use sojourn_base::{
-    BitRate, Bytes, Instant, Meta, PacketHandle, Packets, RandomStream, Seed, ServiceQueue, Span,
-};
+use sojourn_base::{BitRate, Bytes, Instant, Meta, PacketHandle, Packets, RandomStream, Seed, ServiceQueue, Span};
 use sojourn_queue::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
 use std::vec;
 use std::vec::Vec;
@@ -96,10 +94,7 @@ fn number(PacketHandle(number): PacketHandle) -> u32 {
 
 /// A packet of `length` bytes.
 pub(crate) fn packet(length: u32) -> Meta {
-    Meta {
-        length,
-        ..Meta::default()
-    }
+    Meta { length, ..Meta::default() }
 }
 
 /// Runs a link over arrivals `(time, length)` in order of time, numbered from 0, until it wants nothing
@@ -138,13 +133,7 @@ pub(crate) struct Picky {
 }
 
 impl QueueManager for Picky {
-    fn enqueue(
-        &mut self,
-        now: Instant,
-        meta: Meta,
-        item: PacketHandle,
-        _: &mut dyn QueueContext,
-    ) -> Verdict {
+    fn enqueue(&mut self, now: Instant, meta: Meta, item: PacketHandle, _: &mut dyn QueueContext) -> Verdict {
         self.held.push(Held::new(now, meta, item));
         Verdict::Accepted
     }
@@ -161,10 +150,7 @@ impl QueueManager for Picky {
     }
 
     fn head_length(&self) -> Option<u32> {
-        self.held
-            .first()
-            .map(|p| p.meta.length)
-            .filter(|_| self.tells)
+        self.held.first().map(|p| p.meta.length).filter(|_| self.tells)
     }
 
     fn backlog(&self) -> Backlog {
@@ -194,10 +180,7 @@ pub(crate) struct Diary {
 
 impl Diary {
     pub(crate) fn with_timer(period: Span) -> Self {
-        Self {
-            timer: Some((Instant::ZERO + period, period)),
-            ..Self::default()
-        }
+        Self { timer: Some((Instant::ZERO + period, period)), ..Self::default() }
     }
 
     /// When it was asked for `call`, in milliseconds rounded down.
@@ -208,13 +191,7 @@ impl Diary {
 }
 
 impl QueueManager for Diary {
-    fn enqueue(
-        &mut self,
-        now: Instant,
-        meta: Meta,
-        item: PacketHandle,
-        _: &mut dyn QueueContext,
-    ) -> Verdict {
+    fn enqueue(&mut self, now: Instant, meta: Meta, item: PacketHandle, _: &mut dyn QueueContext) -> Verdict {
         self.calls.push((Call::Enqueue, now));
         self.held.push(Held::new(now, meta, item));
         Verdict::Accepted
@@ -270,13 +247,7 @@ impl TwoQueues {
 }
 
 impl QueueManager for TwoQueues {
-    fn enqueue(
-        &mut self,
-        now: Instant,
-        meta: Meta,
-        item: PacketHandle,
-        _: &mut dyn QueueContext,
-    ) -> Verdict {
+    fn enqueue(&mut self, now: Instant, meta: Meta, item: PacketHandle, _: &mut dyn QueueContext) -> Verdict {
         let queue = usize::from(meta.queue == ServiceQueue::LowLatency);
         self.bytes[queue] += u64::from(meta.length);
         self.queues[queue].push_back(Held::new(now, meta, item));
@@ -288,12 +259,7 @@ impl QueueManager for TwoQueues {
         self.take(1).or_else(|| self.take(0))
     }
 
-    fn dequeue_from(
-        &mut self,
-        _: Instant,
-        queue: ServiceQueue,
-        _: &mut dyn QueueContext,
-    ) -> Option<Held> {
+    fn dequeue_from(&mut self, _: Instant, queue: ServiceQueue, _: &mut dyn QueueContext) -> Option<Held> {
         self.take(usize::from(queue == ServiceQueue::LowLatency))
     }
 

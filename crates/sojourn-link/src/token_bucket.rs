@@ -53,17 +53,10 @@ impl TokenBucket {
     pub fn new(rate: BitRate, depth: Bytes) -> Self {
         let rate = rate.as_bps();
         assert!(rate > 0, "a rate of zero never accrues a token");
-        assert!(
-            rate <= 1_000_000_000_000_000_000,
-            "rates end at 10^18 bit/s"
-        );
+        assert!(rate <= 1_000_000_000_000_000_000, "rates end at 10^18 bit/s");
         Self {
             rate,
-            byte_time: if BYTE_COST.is_multiple_of(rate) {
-                BYTE_COST / rate
-            } else {
-                0
-            },
+            byte_time: if BYTE_COST.is_multiple_of(rate) { BYTE_COST / rate } else { 0 },
             depth,
             depth_price: price(rate, depth),
             full_at: 0,
@@ -81,8 +74,7 @@ impl TokenBucket {
         let rate = u128::from(self.rate);
         let whole = u64::try_from(missing.div_ceil(rate)).unwrap_or(LONGEST);
         self.full_at = now.as_ps().saturating_add(whole.min(LONGEST));
-        self.excess =
-            u64::try_from((u128::from(whole) * rate).saturating_sub(missing)).unwrap_or(0);
+        self.excess = u64::try_from((u128::from(whole) * rate).saturating_sub(missing)).unwrap_or(0);
     }
 
     /// How much it holds at most.
@@ -108,11 +100,7 @@ impl TokenBucket {
         }
         // full_at - excess/rate - depth + price, rounded up.
         let have = self.excess + self.depth_price.part;
-        let (up, down) = if price.part > have {
-            (1, 0)
-        } else {
-            (0, u64::from(have - price.part >= self.rate))
-        };
+        let (up, down) = if price.part > have { (1, 0) } else { (0, u64::from(have - price.part >= self.rate)) };
         let due = (self.full_at + price.whole + up).saturating_sub(self.depth_price.whole + down);
         Instant::from_ps(due)
     }
@@ -157,18 +145,13 @@ impl TokenBucket {
             return Bytes(bytes.min(self.depth.0));
         }
         // The level as bytes: (whole · rate + part) / BYTE_COST.
-        let bytes = level
-            .whole
-            .checked_mul(self.rate)
-            .and_then(|units| units.checked_add(level.part))
-            .map_or_else(
-                || {
-                    let units =
-                        u128::from(level.whole) * u128::from(self.rate) + u128::from(level.part);
-                    u64::try_from(units / u128::from(BYTE_COST)).unwrap_or(u64::MAX)
-                },
-                |units| units / BYTE_COST,
-            );
+        let bytes = level.whole.checked_mul(self.rate).and_then(|units| units.checked_add(level.part)).map_or_else(
+            || {
+                let units = u128::from(level.whole) * u128::from(self.rate) + u128::from(level.part);
+                u64::try_from(units / u128::from(BYTE_COST)).unwrap_or(u64::MAX)
+            },
+            |units| units / BYTE_COST,
+        );
         Bytes(bytes.min(self.depth.0))
     }
 
@@ -191,31 +174,22 @@ impl TokenBucket {
         let part = self.depth_price.part + self.excess;
         let carry = u64::from(part >= self.rate);
         let part = if carry == 1 { part - self.rate } else { part };
-        let level = (self.depth_price.whole + carry)
-            .checked_sub(self.full_at - now)
-            .map(|whole| Price { whole, part });
+        let level = (self.depth_price.whole + carry).checked_sub(self.full_at - now).map(|whole| Price { whole, part });
         Some(level.unwrap_or_default())
     }
 }
 
 fn price(rate: u64, bytes: Bytes) -> Price {
     if let Some(cost) = bytes.0.checked_mul(BYTE_COST) {
-        return Price {
-            whole: cost / rate,
-            part: cost % rate,
-        };
+        return Price { whole: cost / rate, part: cost % rate };
     }
     // More than 2.3 MB: a depth, or the request of a long queue.
     let cost = u128::from(bytes.0) * u128::from(BYTE_COST);
     match u64::try_from(cost / u128::from(rate)) {
-        Ok(whole) if whole < LONGEST => Price {
-            whole,
-            part: u64::try_from(cost % u128::from(rate)).expect("a remainder is below the rate"),
-        },
-        _ => Price {
-            whole: LONGEST,
-            part: 0,
-        },
+        Ok(whole) if whole < LONGEST => {
+            Price { whole, part: u64::try_from(cost % u128::from(rate)).expect("a remainder is below the rate") }
+        }
+        _ => Price { whole: LONGEST, part: 0 },
     }
 }
 

@@ -73,10 +73,7 @@ const BILLION: u128 = 1_000_000_000;
 impl TraceConfig {
     /// The trace with all else as Mahimahi has it.
     pub fn of(opportunities: Opportunities) -> Self {
-        Self {
-            opportunities,
-            ..Self::MAHIMAHI.clone()
-        }
+        Self { opportunities, ..Self::MAHIMAHI.clone() }
     }
 
     /// Where in the trace a run begins; at its beginning if that is drawn.
@@ -131,11 +128,7 @@ impl LinkKind for TraceConfig {
     }
 
     fn ends_after(&self) -> Option<Span> {
-        let left = self.opportunities.period()
-            - self
-                .start
-                .unwrap_or_default()
-                .min(self.opportunities.period());
+        let left = self.opportunities.period() - self.start.unwrap_or_default().min(self.opportunities.period());
         (!self.repeat).then_some(left)
     }
 
@@ -150,10 +143,7 @@ impl LinkKind for TraceConfig {
         {
             problems.push(problem(
                 "start",
-                alloc::format!(
-                    "{start} is not within the trace, which is {} long",
-                    self.opportunities.period()
-                ),
+                alloc::format!("{start} is not within the trace, which is {} long", self.opportunities.period()),
                 "a time within the trace, or \"random\"",
             ));
         }
@@ -223,11 +213,7 @@ impl Cursor {
         }
         let into = now.as_ps().saturating_add(self.start.as_ps());
         let period = self.trace.period().as_ps();
-        let (round, rest) = if self.repeats {
-            (into / period, into % period)
-        } else {
-            (0, into)
-        };
+        let (round, rest) = if self.repeats { (into / period, into % period) } else { (0, into) };
         self.round = round;
         let passed = |(at, _): &(u32, u32)| u64::from(*at) * MILLISECOND_PS <= rest;
         self.place = self.trace.instants().partition_point(passed);
@@ -293,11 +279,7 @@ impl<M: QueueManager + ?Sized> Trace<M> {
         }
     }
 
-    fn split<'a, C: ?Sized>(
-        &'a mut self,
-        now: Instant,
-        context: &'a mut C,
-    ) -> (&'a mut M, QueueCall<'a, C>) {
+    fn split<'a, C: ?Sized>(&'a mut self, now: Instant, context: &'a mut C) -> (&'a mut M, QueueCall<'a, C>) {
         let call = QueueCall {
             now,
             drain: Drain::Line(self.rate),
@@ -358,11 +340,8 @@ impl<M: QueueManager + ?Sized> Trace<M> {
         if coming.is_light && !self.holds_packets() {
             let packet = Held::new(coming.entered_at, coming.meta, coming.item);
             let after = coming.at.saturating_since(coming.entered_at);
-            let delay = DelayParts {
-                grant_wait: after - coming.base,
-                wire: coming.base + self.delay,
-                ..DelayParts::default()
-            };
+            let delay =
+                DelayParts { grant_wait: after - coming.base, wire: coming.base + self.delay, ..DelayParts::default() };
             let passage = Passage::of(&packet, coming.entered_at, coming.at + self.delay, delay);
             context.deliver(coming.item, &coming.meta, &passage);
             return;
@@ -374,13 +353,7 @@ impl<M: QueueManager + ?Sized> Trace<M> {
     }
 
     /// A packet waits for opportunities.
-    fn wait(
-        &mut self,
-        now: Instant,
-        meta: Meta,
-        item: PacketHandle,
-        context: &mut (impl LinkContext + ?Sized),
-    ) {
+    fn wait(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut (impl LinkContext + ?Sized)) {
         if !self.holds_packets() {
             self.alone = Some(item);
         }
@@ -390,25 +363,15 @@ impl<M: QueueManager + ?Sized> Trace<M> {
         }
     }
 
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a share of a number of opportunities"
-    )]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a number of opportunities")]
     fn begin_anywhere(&mut self, context: &mut (impl LinkContext + ?Sized)) {
         let trace = &self.cursor.trace;
         let number = (context.unit(Draw::TraceStart) * f64::from(trace.total())) as u32;
-        let place = trace
-            .instants()
-            .partition_point(|(_, total)| *total <= number);
+        let place = trace.instants().partition_point(|(_, total)| *total <= number);
         let at = trace.instants().get(place).map_or(0, |(at, _)| *at);
         // What begins at the last instant begins with the next round.
         let start = Span::from_ms(u64::from(at));
-        self.cursor.begin(if start < trace.period() {
-            start
-        } else {
-            Span::ZERO
-        });
+        self.cursor.begin(if start < trace.period() { start } else { Span::ZERO });
     }
 
     /// The opportunities of one instant.
@@ -429,12 +392,7 @@ impl<M: QueueManager + ?Sized> Trace<M> {
     }
 
     /// Sends up to `room` bytes; whether there was anything to send.
-    fn send(
-        &mut self,
-        mut room: u64,
-        at: Instant,
-        context: &mut (impl LinkContext + ?Sized),
-    ) -> bool {
+    fn send(&mut self, mut room: u64, at: Instant, context: &mut (impl LinkContext + ?Sized)) -> bool {
         while room > 0 {
             if self.staged.is_none() && !self.pull(at, context) {
                 return false;
@@ -463,11 +421,7 @@ impl<M: QueueManager + ?Sized> Trace<M> {
             self.idle = true;
             return false;
         };
-        self.staged = Some(Staged {
-            packet,
-            pulled_at: at,
-            left: u64::from(packet.meta.length).max(1),
-        });
+        self.staged = Some(Staged { packet, pulled_at: at, left: u64::from(packet.meta.length).max(1) });
         true
     }
 
@@ -478,10 +432,7 @@ impl<M: QueueManager + ?Sized> Trace<M> {
         let mut packet = staged.packet;
         let waited = staged.pulled_at.saturating_since(packet.enqueued_at);
         // Before it waited, it was on its way.
-        let came = self
-            .light
-            .as_mut()
-            .and_then(|light| light.came(packet.item));
+        let came = self.light.as_mut().and_then(|light| light.came(packet.item));
         let before = came.map_or(Span::ZERO, |came| packet.enqueued_at.saturating_since(came));
         packet.enqueued_at = came.unwrap_or(packet.enqueued_at);
         let (queue, grant_wait) = if self.alone == Some(packet.item) {
@@ -520,11 +471,7 @@ impl<M: QueueManager + ?Sized, C: LinkContext + ?Sized> Transmit<C> for Trace<M>
 impl<M: QueueManager + ?Sized> Link for Trace<M> {
     fn next_wakeup(&self) -> Instant {
         let coming = self.light.as_ref().map_or(Instant::NEVER, Light::next);
-        if self.holds_packets() {
-            self.cursor.next.min(self.timer).min(coming)
-        } else {
-            coming
-        }
+        if self.holds_packets() { self.cursor.next.min(self.timer).min(coming) } else { coming }
     }
 
     fn backlog(&self) -> Backlog {
@@ -536,10 +483,7 @@ impl<M: QueueManager + ?Sized> Link for Trace<M> {
     }
 
     fn staged(&self) -> Backlog {
-        let coming = self
-            .light
-            .as_ref()
-            .map_or_else(Backlog::default, Light::backlog);
+        let coming = self.light.as_ref().map_or_else(Backlog::default, Light::backlog);
         self.staged.map_or(coming, |staged| Backlog {
             bytes: coming.bytes + Bytes(u64::from(staged.packet.meta.length)),
             packets: coming.packets + Packets(1),

@@ -46,12 +46,8 @@ impl Wire {
             }
         };
         self.busy_until = start + serialisation;
-        let delay = DelayParts {
-            queue: start.saturating_since(now),
-            serialisation,
-            wire: self.delay,
-            ..DelayParts::default()
-        };
+        let delay =
+            DelayParts { queue: start.saturating_since(now), serialisation, wire: self.delay, ..DelayParts::default() };
         Passage {
             entered_at: now,
             dequeued_at: start,
@@ -102,15 +98,9 @@ mod tests {
 
     #[test]
     fn without_a_rate_only_propagation_remains() {
-        let mut wire = Wire::new(WireConfig {
-            rate: BitRate::ZERO,
-            delay: Span::from_ms(1),
-        });
+        let mut wire = Wire::new(WireConfig { rate: BitRate::ZERO, delay: Span::from_ms(1) });
         for _ in 0..2 {
-            assert_eq!(
-                wire.carry(Instant::from_ms(5), 9000).arrives_at,
-                Instant::from_ms(6)
-            );
+            assert_eq!(wire.carry(Instant::from_ms(5), 9000).arrives_at, Instant::from_ms(6));
         }
     }
 }

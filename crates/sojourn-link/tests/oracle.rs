@@ -4,8 +4,7 @@ use crate::support::{Manners, Recorder, drive, stream};
 use proptest::prelude::*;
 use sojourn_base::{BitRate, Bytes, Instant, Packets, Span};
 use sojourn_link::{
-    AnyLink, CascadeConfig, CongestionConfig, Draw, Forwarding, LinkConfig, Pull, ShaperConfig,
-    SingleQueueConfig,
+    AnyLink, CascadeConfig, CongestionConfig, Draw, Forwarding, LinkConfig, Pull, ShaperConfig, SingleQueueConfig,
 };
 use sojourn_queue::{DropTailConfig, ManagerConfig};
 use std::collections::VecDeque;
@@ -13,10 +12,7 @@ use std::collections::VecDeque;
 const MAP: u64 = 2_000_000_000; // 2 ms in picoseconds
 const CHANNEL: BitRate = BitRate::from_bps(98_304_000);
 const LIMIT: u64 = 20_000;
-const SHAPER: ShaperConfig = ShaperConfig {
-    burst: Bytes(15_000),
-    ..ShaperConfig::WHITE2012_UPSTREAM
-};
+const SHAPER: ShaperConfig = ShaperConfig { burst: Bytes(15_000), ..ShaperConfig::WHITE2012_UPSTREAM };
 const COST: i128 = 8_000_000_000_000;
 
 /// A token bucket by its definition: a level in bit × 10^-12.
@@ -30,18 +26,11 @@ struct Bucket {
 impl Bucket {
     fn new(rate: BitRate, depth: u64) -> Self {
         let depth = i128::from(depth) * COST;
-        Self {
-            rate: i128::from(rate.as_bps()),
-            depth,
-            level: depth,
-            at: 0,
-        }
+        Self { rate: i128::from(rate.as_bps()), depth, level: depth, at: 0 }
     }
 
     fn accrue(&mut self, now: u64) {
-        self.level = self
-            .depth
-            .min(self.level + self.rate * i128::from(now - self.at));
+        self.level = self.depth.min(self.level + self.rate * i128::from(now - self.at));
         self.at = now;
     }
 
@@ -71,11 +60,7 @@ fn draws(purpose: Draw, maps: usize) -> Vec<f64> {
     (0..maps).map(|_| stream.unit()).collect()
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "small and positive"
-)]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small and positive")]
 fn largest_grant(mean: u64, variation: f64, unit: f64) -> u64 {
     let low = (mean as f64 * (1.0 - variation)).round();
     let high = (mean as f64 * (1.0 + variation)).round();
@@ -108,10 +93,7 @@ fn literal_cascade(
     let (mut last_arrival, mut forwards_at) = (u64::MAX, 0);
     loop {
         let due = |p: &Packet| sustained.earliest(p.1).max(peak.earliest(p.1));
-        let release = taken
-            .as_ref()
-            .or(shaping.front())
-            .map_or(u64::MAX, |p| due(p).max(forwards_at));
+        let release = taken.as_ref().or(shaping.front()).map_or(u64::MAX, |p| due(p).max(forwards_at));
         let arrival = arrivals.peek().map_or(u64::MAX, |((at, _), _)| at.as_ps());
         let map_at = map as u64 * MAP;
         if release.min(arrival) == u64::MAX && transmit.is_empty() {
@@ -157,9 +139,7 @@ fn literal_cascade(
                 if transmit.len() < places {
                     transmit.push_back((number, bytes));
                 }
-            } else if let Some(((_, length), number)) =
-                arrivals.next_if(|((at, _), _)| at.as_ps() == now)
-            {
+            } else if let Some(((_, length), number)) = arrivals.next_if(|((at, _), _)| at.as_ps() == now) {
                 let held: u64 = shaping.iter().map(|p| p.1).sum();
                 if held + u64::from(*length) <= LIMIT {
                     shaping.push_back((number, u64::from(*length)));
@@ -181,17 +161,8 @@ fn literal_cascade(
 }
 
 /// The modem of White 2013 behind a drop-tail queue: `(number, arrival in ps)` of what is delivered.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "small and positive"
-)]
-fn literal_single(
-    arrivals: &[(Instant, u32)],
-    mean: u64,
-    peak_burst_maps: u64,
-    grant_delay: usize,
-) -> Vec<(u32, u64)> {
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small and positive")]
+fn literal_single(arrivals: &[(Instant, u32)], mean: u64, peak_burst_maps: u64, grant_delay: usize) -> Vec<(u32, u64)> {
     let mut sustained = Bucket::new(SHAPER.sustained, SHAPER.burst.0);
     // 1522 B, and 5000 B for each 2 ms at 20 Mb/s.
     let mut peak = Bucket::new(SHAPER.peak, 1522 + 5000 * peak_burst_maps);
@@ -207,11 +178,7 @@ fn literal_single(
         sustained.accrue(map_at);
         peak.accrue(map_at);
         // Grant.
-        let eligible: u64 = out
-            .iter()
-            .filter(|(_, m)| m + grant_delay <= map)
-            .map(|(b, _)| b)
-            .sum();
+        let eligible: u64 = out.iter().filter(|(_, m)| m + grant_delay <= map).map(|(b, _)| b).sum();
         let grant = eligible.min(largest_grant(mean, 0.2, sizes[map]));
         let mut rest = grant;
         while rest > 0 {
@@ -226,10 +193,7 @@ fn literal_single(
         // Request.
         let held = queue.iter().map(|p| p.1).sum::<u64>() + fragment.map_or(0, |p| p.1);
         let known = out.iter().map(|(bytes, _)| bytes).sum::<u64>() + grant;
-        let request = held
-            .saturating_sub(known)
-            .min(sustained.bytes())
-            .min(peak.bytes());
+        let request = held.saturating_sub(known).min(sustained.bytes()).min(peak.bytes());
         if request > 0 {
             out.push_back((request, map));
             sustained.change(-i128::from(request));
@@ -290,15 +254,8 @@ fn arrivals() -> impl Strategy<Value = Vec<(Instant, u32)>> {
 fn ours(link: &LinkConfig, arrivals: &[(Instant, u32)]) -> Vec<(u32, u64)> {
     let mut recorder = Recorder::new();
     let mut link: AnyLink = link.build();
-    drive(
-        &mut link,
-        arrivals,
-        Manners::Plain,
-        &mut recorder,
-        |_, _, _| {},
-    );
-    let arrival =
-        |(item, _, passage): &(u32, _, sojourn_link::Passage)| (*item, passage.arrives_at.as_ps());
+    drive(&mut link, arrivals, Manners::Plain, &mut recorder, |_, _, _| {});
+    let arrival = |(item, _, passage): &(u32, _, sojourn_link::Passage)| (*item, passage.arrives_at.as_ps());
     recorder.delivered().iter().map(arrival).collect()
 }
 
@@ -307,10 +264,7 @@ fn queue() -> ManagerConfig {
 }
 
 fn congestion(mean: u64) -> CongestionConfig {
-    CongestionConfig::GrantSize {
-        mean: Bytes(mean),
-        variation: 0.2,
-    }
+    CongestionConfig::GrantSize { mean: Bytes(mean), variation: 0.2 }
 }
 
 proptest! {

@@ -4,58 +4,39 @@ use crate::support::{FLOWS, Manners, Outcome, Recorder, drive};
 use proptest::prelude::*;
 use sojourn_base::{BitRate, Bytes, Ecn, Instant, Limit, Packets, Span};
 use sojourn_link::{
-    AnyLink, CascadeConfig, CascadeVariant, CongestionConfig, ImpulseConfig, LinkConfig, Loss,
-    Pull, RateCycle, Rule, SerialConfig, ShapedConfig, ShaperConfig, SingleQueueConfig,
+    AnyLink, CascadeConfig, CascadeVariant, CongestionConfig, ImpulseConfig, LinkConfig, Loss, Pull, RateCycle, Rule,
+    SerialConfig, ShapedConfig, ShaperConfig, SingleQueueConfig,
 };
 use sojourn_queue::{
-    CodelConfig, CodelLaw, DocsisPieConfig, DropTailConfig, FqCodelConfig, ManagerConfig,
-    PieConfig, PrioritisedConfig, SfqCodelConfig,
+    CodelConfig, CodelLaw, DocsisPieConfig, DropTailConfig, FqCodelConfig, ManagerConfig, PieConfig, PrioritisedConfig,
+    SfqCodelConfig,
 };
 
 /// 5 Mb/s with a burst that is spent within a test, so that both rates matter.
-const SHAPER: ShaperConfig = ShaperConfig {
-    burst: Bytes(30_000),
-    ..ShaperConfig::WHITE2012_UPSTREAM
-};
+const SHAPER: ShaperConfig = ShaperConfig { burst: Bytes(30_000), ..ShaperConfig::WHITE2012_UPSTREAM };
 
 fn managers() -> impl Strategy<Value = ManagerConfig> {
     let quick_codel = CodelConfig {
-        law: CodelLaw {
-            target: Span::from_ms(2),
-            interval: Span::from_ms(10),
-            ..CodelLaw::WHITE2012
-        },
+        law: CodelLaw { target: Span::from_ms(2), interval: Span::from_ms(10), ..CodelLaw::WHITE2012 },
         limit: Limit::Packets(Packets(200)),
     };
     prop_oneof![
         Just(ManagerConfig::from(DropTailConfig::bytes(12_000))),
         Just(ManagerConfig::from(DropTailConfig::bytes(1_000_000))),
-        Just(ManagerConfig::from(DropTailConfig {
-            head_drop: true,
-            ..DropTailConfig::bytes(20_000)
-        })),
-        Just(ManagerConfig::from(DropTailConfig {
-            limit: Limit::Time(Span::from_ms(40)),
-            ..DropTailConfig::bytes(0)
-        })),
+        Just(ManagerConfig::from(DropTailConfig { head_drop: true, ..DropTailConfig::bytes(20_000) })),
+        Just(ManagerConfig::from(DropTailConfig { limit: Limit::Time(Span::from_ms(40)), ..DropTailConfig::bytes(0) })),
         Just(ManagerConfig::from(quick_codel)),
         Just(ManagerConfig::from(SfqCodelConfig::WHITE2013)),
         Just(ManagerConfig::from(FqCodelConfig::RFC8290)),
         Just(ManagerConfig::from(PieConfig::WHITE2013)),
         Just(ManagerConfig::from(DocsisPieConfig::RFC8034).at(SHAPER.sustained)),
-        Just(ManagerConfig::from(PrioritisedConfig::before(
-            ManagerConfig::from(DropTailConfig::bytes(12_000))
-        ))),
+        Just(ManagerConfig::from(PrioritisedConfig::before(ManagerConfig::from(DropTailConfig::bytes(12_000))))),
     ]
 }
 
 fn congestions() -> impl Strategy<Value = CongestionConfig> {
     let cycle = RateCycle {
-        levels: vec![
-            BitRate::from_kbps(900),
-            BitRate::ZERO,
-            BitRate::from_mbps(12),
-        ],
+        levels: vec![BitRate::from_kbps(900), BitRate::ZERO, BitRate::from_mbps(12)],
         order: vec![0, 1, 2],
         dwell: Span::from_ms(9),
         phase: 2,
@@ -65,29 +46,22 @@ fn congestions() -> impl Strategy<Value = CongestionConfig> {
     prop_oneof![
         Just(CongestionConfig::None),
         Just(CongestionConfig::WHITE2012_BORDERLINE),
-        Just(CongestionConfig::GrantSize {
-            mean: Bytes(300),
-            variation: 1.0
-        }),
+        Just(CongestionConfig::GrantSize { mean: Bytes(300), variation: 1.0 }),
         Just(CongestionConfig::Schedule(cycle)),
     ]
 }
 
 fn links() -> impl Strategy<Value = LinkConfig> {
-    let serial = (managers(), 0..20_u64, prop::option::of(2..2_000_u64)).prop_map(
-        |(queue, interleaving, gap)| LinkConfig {
+    let serial =
+        (managers(), 0..20_u64, prop::option::of(2..2_000_u64)).prop_map(|(queue, interleaving, gap)| LinkConfig {
             link: SerialConfig {
                 interleaving: Span::from_ms(interleaving),
-                impulses: ImpulseConfig {
-                    gap: gap.map(Span::from_ms),
-                    ..ImpulseConfig::NONE
-                },
+                impulses: ImpulseConfig { gap: gap.map(Span::from_ms), ..ImpulseConfig::NONE },
                 ..SerialConfig::plain(BitRate::from_bps(7_654_321), Span::from_ms(3))
             }
             .into(),
             queue,
-        },
-    );
+        });
     let shaped = (managers(), 0..2_usize, 0..2_usize).prop_map(|(queue, pull, rule)| LinkConfig {
         link: ShapedConfig {
             shaper: ShaperConfig {
@@ -119,12 +93,7 @@ fn links() -> impl Strategy<Value = LinkConfig> {
         },
     );
     let single = (managers(), congestions()).prop_map(|(queue, congestion)| LinkConfig {
-        link: SingleQueueConfig {
-            shaper: SHAPER,
-            congestion,
-            ..SingleQueueConfig::WHITE2013
-        }
-        .into(),
+        link: SingleQueueConfig { shaper: SHAPER, congestion, ..SingleQueueConfig::WHITE2013 }.into(),
         queue,
     });
     prop_oneof![serial, shaped, cascade, single]

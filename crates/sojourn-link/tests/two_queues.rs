@@ -31,20 +31,11 @@ fn backlog(packets: &VecDeque<Held>) -> Backlog {
 }
 
 impl QueueManager for TwoQueues {
-    fn enqueue(
-        &mut self,
-        now: Instant,
-        meta: Meta,
-        item: PacketHandle,
-        context: &mut dyn QueueContext,
-    ) -> Verdict {
+    fn enqueue(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut dyn QueueContext) -> Verdict {
         // The test's packets are ECT(0) or nothing; what is capable counts as low-latency traffic.
         let chosen = meta.ecn.is_capable();
-        let queue = if chosen && self.low_latency.len() < ROOM {
-            ServiceQueue::LowLatency
-        } else {
-            ServiceQueue::Classic
-        };
+        let queue =
+            if chosen && self.low_latency.len() < ROOM { ServiceQueue::LowLatency } else { ServiceQueue::Classic };
         let mut held = Held::new(now, Meta { queue, ..meta }, item);
         if queue == ServiceQueue::Classic && self.classic.len() >= CLASSIC_ROOM {
             context.dropped(held, Reason::Overlimit);
@@ -67,12 +58,7 @@ impl QueueManager for TwoQueues {
         first.or_else(|| self.classic.pop_front())
     }
 
-    fn dequeue_from(
-        &mut self,
-        _: Instant,
-        queue: ServiceQueue,
-        _: &mut dyn QueueContext,
-    ) -> Option<Held> {
+    fn dequeue_from(&mut self, _: Instant, queue: ServiceQueue, _: &mut dyn QueueContext) -> Option<Held> {
         match queue {
             ServiceQueue::LowLatency => self.low_latency.pop_front(),
             ServiceQueue::Classic => self.classic.pop_front(),
@@ -90,10 +76,7 @@ impl QueueManager for TwoQueues {
 
     fn backlog(&self) -> Backlog {
         let (one, other) = (backlog(&self.low_latency), backlog(&self.classic));
-        Backlog {
-            bytes: one.bytes + other.bytes,
-            packets: one.packets + other.packets,
-        }
+        Backlog { bytes: one.bytes + other.bytes, packets: one.packets + other.packets }
     }
 }
 

@@ -42,11 +42,7 @@ fn main() -> ExitCode {
 
 /// Packet-hops of a run that is watched.
 fn watched(scenario: Scenario, watch: Watch, least_bin: Span) -> u64 {
-    let options = Options {
-        seed: Seed(1),
-        least_bin,
-        watch,
-    };
+    let options = Options { seed: Seed(1), least_bin, watch };
     let mut session = Session::open(scenario, options);
     while session.advance(Instant::NEVER, STEPS) != Reached::End {}
     session.packet_hops().expect("it has ended")

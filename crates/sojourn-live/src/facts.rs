@@ -1,8 +1,7 @@
 //! What metrics need to know of a scenario beside its records.
 
 use sojourn_apps::{
-    AdaptiveVideoConfig, ApplicationConfig, BulkConfig, CloudGameConfig, ConstantRateConfig,
-    ProbeConfig, Session,
+    AdaptiveVideoConfig, ApplicationConfig, BulkConfig, CloudGameConfig, ConstantRateConfig, ProbeConfig, Session,
 };
 use sojourn_base::Direction;
 use sojourn_metrics::run::{CloudGame, Datagrams, RunFacts, Shared, Watched};
@@ -17,9 +16,7 @@ pub fn facts(scenario: &Scenario) -> RunFacts {
     RunFacts {
         duration: scenario.duration,
         from,
-        allowance: links
-            .map(|link| link.config.link.allowance(measured))
-            .collect(),
+        allowance: links.map(|link| link.config.link.allowance(measured)).collect(),
         datagrams: topology
             .traffic
             .iter()
@@ -28,9 +25,7 @@ pub fn facts(scenario: &Scenario) -> RunFacts {
                 let constant_rate = application.get::<ConstantRateConfig>();
                 if constant_rate.is_some_and(|config| config.is_call) {
                     Datagrams::Call
-                } else if application.get::<ProbeConfig>().is_some()
-                    || application.datagrams().is_none()
-                {
+                } else if application.get::<ProbeConfig>().is_some() || application.datagrams().is_none() {
                     Datagrams::Messages
                 } else {
                     Datagrams::Stream
@@ -44,9 +39,9 @@ pub fn facts(scenario: &Scenario) -> RunFacts {
                 let application = &placed.entry.application;
                 let (start, stop) = match application.get::<BulkConfig>() {
                     Some(config) => (config.start, config.stop?),
-                    None => application
-                        .get::<ConstantRateConfig>()
-                        .and_then(|config| Some((config.start, config.stop?)))?,
+                    None => {
+                        application.get::<ConstantRateConfig>().and_then(|config| Some((config.start, config.stop?)))?
+                    }
                 };
                 let start = start.max(from);
                 (start < stop && stop <= scenario.duration).then(|| stop.saturating_sub(start))
@@ -57,16 +52,11 @@ pub fn facts(scenario: &Scenario) -> RunFacts {
             .iter()
             .map(|placed| {
                 let config = placed.entry.application.get::<ProbeConfig>()?;
-                Some(Watched {
-                    from: config.loaded_from,
-                    until: config.loaded_until.unwrap_or(scenario.duration),
-                })
+                Some(Watched { from: config.loaded_from, until: config.loaded_until.unwrap_or(scenario.duration) })
             })
             .collect(),
         // A browser tab has no service groups, see `sojourn_link::group::KNOWN`.
-        shared: cfg!(not(target_family = "wasm"))
-            .then(|| shared(scenario, &topology))
-            .flatten(),
+        shared: cfg!(not(target_family = "wasm")).then(|| shared(scenario, &topology)).flatten(),
         games: topology
             .traffic
             .iter()
@@ -74,10 +64,7 @@ pub fn facts(scenario: &Scenario) -> RunFacts {
                 let frames_per_second = game_pace(&placed.entry.application)?;
                 let server = placed.entry.servers.first()?;
                 let line = topology.propagation(placed);
-                Some(CloudGame {
-                    beyond: server.rtt.saturating_sub(line),
-                    frames_per_second,
-                })
+                Some(CloudGame { beyond: server.rtt.saturating_sub(line), frames_per_second })
             })
             .collect(),
     }
@@ -88,10 +75,7 @@ fn shared(scenario: &Scenario, topology: &Topology<'_>) -> Option<Shared> {
     let upstream = |link: &&PlacedLink<'_>| link.is_modem && link.direction == Direction::Upstream;
     let modems = topology.links.iter().filter(upstream);
     let rates = modems.filter_map(|link| Some(link.config.modem()?.shaper.sustained));
-    Some(Shared {
-        fastest: rates.max()?,
-        capacity: scenario.group.capacity(None),
-    })
+    Some(Shared { fastest: rates.max()?, capacity: scenario.group.capacity(None) })
 }
 
 /// Pictures in a second of a cloud game. No lesson shows its score, and the engine of browsers is small.

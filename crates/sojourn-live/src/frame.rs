@@ -156,10 +156,7 @@ impl Frame {
             level: series.to_le_bytes()[3],
             first,
             rows,
-            values: values
-                .iter()
-                .map(|value| f32::from_le_bytes(*value))
-                .collect(),
+            values: values.iter().map(|value| f32::from_le_bytes(*value)).collect(),
         })
     }
 }

@@ -47,12 +47,7 @@ pub const MOST_PACKETS: usize = 1 << 20;
 impl Packets {
     /// The flow of `datagram`, still without packets.
     pub fn of(datagram: &Datagram) -> Self {
-        Self {
-            traffic: datagram.traffic.0,
-            flow: datagram.flow,
-            direction: datagram.direction,
-            sent: Vec::new(),
-        }
+        Self { traffic: datagram.traffic.0, flow: datagram.flow, direction: datagram.direction, sent: Vec::new() }
     }
 
     /// A packet has met its fate.

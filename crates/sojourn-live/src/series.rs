@@ -65,20 +65,12 @@ pub struct Column {
 impl Column {
     /// A column whose bins stand for themselves.
     pub const fn new(name: &'static str, fold: Fold) -> Self {
-        Self {
-            name,
-            fold,
-            lasts: false,
-        }
+        Self { name, fold, lasts: false }
     }
 
     /// A column of what lasts until it changes.
     pub const fn lasting(name: &'static str, fold: Fold) -> Self {
-        Self {
-            name,
-            fold,
-            lasts: true,
-        }
+        Self { name, fold, lasts: true }
     }
 }
 
@@ -117,13 +109,7 @@ pub struct Series {
 
 impl Series {
     /// Bins of `width` up to `end`.
-    pub fn new(
-        kind: &'static str,
-        subject: Subject,
-        columns: &'static [Column],
-        width: Span,
-        end: Instant,
-    ) -> Self {
+    pub fn new(kind: &'static str, subject: Subject, columns: &'static [Column], width: Span, end: Instant) -> Self {
         let width_ns = width.as_ns().max(1);
         Self {
             kind,
@@ -195,17 +181,10 @@ impl Series {
             return;
         }
         self.changed_from = self.changed_from.min(made);
-        let mut new: Vec<f32> = self
-            .columns
-            .iter()
-            .map(|column| column.fold.nothing())
-            .collect();
+        let mut new: Vec<f32> = self.columns.iter().map(|column| column.fold.nothing()).collect();
         if let Some(before) = self.levels[0].rchunks_exact(columns).next() {
             // Least and most of what lasts begin with the last value, which is told last.
-            let last = self
-                .columns
-                .iter()
-                .position(|column| column.fold == Fold::Last);
+            let last = self.columns.iter().position(|column| column.fold == Fold::Last);
             for (cell, column) in new.iter_mut().zip(self.columns) {
                 if let (true, Some(last)) = (column.lasts, last) {
                     *cell = before[last];
@@ -237,9 +216,7 @@ impl Series {
                 let start = above.len();
                 above.extend(self.columns.iter().map(|column| column.fold.nothing()));
                 for row in group.chunks_exact(columns) {
-                    for ((cell, value), column) in
-                        above[start..].iter_mut().zip(row).zip(self.columns)
-                    {
+                    for ((cell, value), column) in above[start..].iter_mut().zip(row).zip(self.columns) {
                         column.fold.put(cell, *value);
                     }
                 }
@@ -278,9 +255,6 @@ impl Series {
 
     /// Bytes that it takes.
     pub fn bytes(&self) -> usize {
-        self.levels
-            .iter()
-            .map(|level| level.capacity() * size_of::<f32>())
-            .sum()
+        self.levels.iter().map(|level| level.capacity() * size_of::<f32>()).sum()
     }
 }

@@ -101,38 +101,19 @@ impl Session {
         let traffic = topology.traffic.iter().zip(&facts.datagrams);
         let traffic = traffic.map(|(placed, datagrams)| tap::Watched {
             name: placed.subject.clone(),
-            is_stream: placed.entry.application.datagrams().is_some()
-                && *datagrams != Datagrams::Messages,
-            is_call: placed
-                .entry
-                .application
-                .get::<ConstantRateConfig>()
-                .is_some_and(|config| config.is_call),
+            is_stream: placed.entry.application.datagrams().is_some() && *datagrams != Datagrams::Messages,
+            is_call: placed.entry.application.get::<ConstantRateConfig>().is_some_and(|config| config.is_call),
         });
         let end = Instant::ZERO.saturating_add(scenario.duration);
         let fine = suitable_bin(scenario.duration);
-        let bins = Bins {
-            fine: fine.max(options.least_bin),
-            coarse: fine.saturating_mul(COARSE).max(options.least_bin),
-            end,
-        };
+        let bins =
+            Bins { fine: fine.max(options.least_bin), coarse: fine.saturating_mul(COARSE).max(options.least_bin), end };
         let columns = column_recorder(&scenario, config);
         let has_details = options.watch == Watch::Records;
-        let tap = Tap::new(
-            columns,
-            links.collect(),
-            traffic.collect(),
-            bins,
-            has_details,
-        );
-        let simulation = Simulation::open(&scenario, options.seed, tap, &Interrupt::default())
-            .expect("nobody interrupts it");
-        Self {
-            scenario,
-            simulation: Some(simulation),
-            end,
-            ended: None,
-        }
+        let tap = Tap::new(columns, links.collect(), traffic.collect(), bins, has_details);
+        let simulation =
+            Simulation::open(&scenario, options.seed, tap, &Interrupt::default()).expect("nobody interrupts it");
+        Self { scenario, simulation: Some(simulation), end, ended: None }
     }
 
     /// Handles all events before `until`, but comes back after `steps`, see [`Simulation::advance`].
@@ -146,11 +127,7 @@ impl Session {
         {
             let at = simulation.now();
             let outcome = simulation.finish();
-            self.ended = Some(Ended {
-                at,
-                tap: outcome.recorder,
-                packet_hops: outcome.statistics.packet_hops,
-            });
+            self.ended = Some(Ended { at, tap: outcome.recorder, packet_hops: outcome.statistics.packet_hops });
         }
         reached
     }
@@ -158,9 +135,7 @@ impl Session {
     /// The time that the run has reached.
     pub fn now(&self) -> Instant {
         let ended = self.ended.as_ref().map(|ended| ended.at);
-        ended
-            .or(self.simulation.as_ref().map(Simulation::now))
-            .unwrap_or(self.end)
+        ended.or(self.simulation.as_ref().map(Simulation::now)).unwrap_or(self.end)
     }
 
     /// When it is over.
@@ -175,10 +150,9 @@ impl Session {
 
     /// Bytes that the run takes.
     pub fn bytes(&self) -> usize {
-        self.simulation.as_ref().map_or_else(
-            || self.tap().map_or(0, sojourn_record::Recorder::bytes),
-            Simulation::bytes,
-        )
+        self.simulation
+            .as_ref()
+            .map_or_else(|| self.tap().map_or(0, sojourn_record::Recorder::bytes), Simulation::bytes)
     }
 
     /// Packets that links have delivered, when the run is over.
@@ -223,8 +197,7 @@ impl Session {
         let series = self.tap()?.series().get(series)?;
         let (level, rows) = series.view(span.0, span.1, pixels);
         let columns = 0..series.columns().len();
-        let values =
-            columns.flat_map(|column| rows.clone().map(move |row| series.row(level, row)[column]));
+        let values = columns.flat_map(|column| rows.clone().map(move |row| series.row(level, row)[column]));
         let values = values.collect();
         let mut frame = self.frame(Kind::Series, number, rows.len(), values);
         frame.level = u8::try_from(level).expect("few levels");
@@ -236,14 +209,8 @@ impl Session {
     pub fn ticks(&self, first: usize) -> Option<Frame> {
         let (ticks, _) = self.tap()?.ticks();
         let ticks = ticks.get(first..)?;
-        let reason = |reason: Reason| {
-            Reason::ALL
-                .iter()
-                .position(|known| *known == reason)
-                .unwrap_or_default() as f32
-        };
-        let column =
-            |value: &dyn Fn(&tap::Tick) -> f32| ticks.iter().map(value).collect::<Vec<_>>();
+        let reason = |reason: Reason| Reason::ALL.iter().position(|known| *known == reason).unwrap_or_default() as f32;
+        let column = |value: &dyn Fn(&tap::Tick) -> f32| ticks.iter().map(value).collect::<Vec<_>>();
         let values = [
             column(&|tick| milliseconds(tick.at.as_ns())),
             column(&|tick| f32::from(tick.link)),
@@ -298,21 +265,12 @@ impl Session {
             let (of, second) = match &series.subject {
                 crate::Subject::Link(name) => (("link", name), String::new()),
                 crate::Subject::Traffic(name) => (("traffic", name), String::new()),
-                crate::Subject::TrafficOnLink(name, link) => {
-                    (("traffic", name), format!(",\"link\":{}", quoted(link)))
-                }
-                crate::Subject::Connection(name, number) => {
-                    (("traffic", name), format!(",\"connection\":{number}"))
-                }
+                crate::Subject::TrafficOnLink(name, link) => (("traffic", name), format!(",\"link\":{}", quoted(link))),
+                crate::Subject::Connection(name, number) => (("traffic", name), format!(",\"connection\":{number}")),
             };
-            let columns: Vec<String> = series
-                .columns()
-                .iter()
-                .map(|column| quoted(column.name))
-                .collect();
-            let widths: Vec<String> = (0..crate::series::LEVELS)
-                .map(|level| series.width_ns(level).to_string())
-                .collect();
+            let columns: Vec<String> = series.columns().iter().map(|column| quoted(column.name)).collect();
+            let widths: Vec<String> =
+                (0..crate::series::LEVELS).map(|level| series.width_ns(level).to_string()).collect();
             write!(
                 text,
                 "{comma}{{\"kind\":{},\"{}\":{}{second},\"columns\":[{}],\"widths_ns\":[{}]}}",
@@ -330,13 +288,9 @@ impl Session {
             format!("{{\"traffic\":{},\"direction\":{direction}}}", quoted(name))
         });
         let flows: Vec<String> = flows.collect();
-        let reasons: Vec<String> = Reason::ALL
-            .iter()
-            .map(|reason| quoted(reason.as_str()))
-            .collect();
-        let names = |names: &mut dyn Iterator<Item = &String>| {
-            names.map(|name| quoted(name)).collect::<Vec<_>>().join(",")
-        };
+        let reasons: Vec<String> = Reason::ALL.iter().map(|reason| quoted(reason.as_str())).collect();
+        let names =
+            |names: &mut dyn Iterator<Item = &String>| names.map(|name| quoted(name)).collect::<Vec<_>>().join(",");
         write!(
             text,
             "],\"flows\":[{}],\"reasons\":[{}],\"links\":[{}],\"traffic\":[{}],\"ticks_left_out\":{}}}",

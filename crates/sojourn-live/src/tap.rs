@@ -7,9 +7,8 @@ use crate::series::{Column, Fold, Series, Subject};
 use sojourn_base::report::Report;
 use sojourn_base::{Bytes, Cause, Direction, Instant, PerDirection, Reason, ServiceQueue, Span};
 use sojourn_record::{
-    ChannelCounters, ColumnRecorder, ConnectionSample, ConnectionTotals, Datagram, DelaySplit,
-    FlowRow, LinkDrop, LinkId, LinkMark, LinkPassage, LinkScore, MacCounters, ModemCounters,
-    Recorder, SegmentArrival, TrafficId, Waiting,
+    ChannelCounters, ColumnRecorder, ConnectionSample, ConnectionTotals, Datagram, DelaySplit, FlowRow, LinkDrop,
+    LinkId, LinkMark, LinkPassage, LinkScore, MacCounters, ModemCounters, Recorder, SegmentArrival, TrafficId, Waiting,
 };
 
 /// Bytes that wait in a managed queue.
@@ -29,10 +28,7 @@ pub const PASSAGES: &[Column] = &[
 ];
 
 /// Packets lost and marked on a link.
-pub const SIGNALS: &[Column] = &[
-    Column::new("drops", Fold::Sum),
-    Column::new("marks", Fold::Sum),
-];
+pub const SIGNALS: &[Column] = &[Column::new("drops", Fold::Sum), Column::new("marks", Fold::Sum)];
 
 /// What an entry sent over a link.
 pub const RATE: &[Column] = &[Column::new("bytes", Fold::Sum)];
@@ -162,13 +158,8 @@ struct Delays {
 }
 
 impl Delays {
-    const NONE: Self = Self {
-        series: NONE,
-        at: Instant::ZERO,
-        until: Instant::ZERO,
-        sums: [0; Cause::ALL.len()],
-        packets: 0,
-    };
+    const NONE: Self =
+        Self { series: NONE, at: Instant::ZERO, until: Instant::ZERO, sums: [0; Cause::ALL.len()], packets: 0 };
 
     fn put_into(&mut self, series: &mut [Series]) {
         if self.packets > 0
@@ -194,13 +185,7 @@ struct Backlog {
 }
 
 impl Backlog {
-    const NONE: Self = Self {
-        at: Instant::ZERO,
-        until: Instant::ZERO,
-        least: u64::MAX,
-        most: 0,
-        last: 0,
-    };
+    const NONE: Self = Self { at: Instant::ZERO, until: Instant::ZERO, least: u64::MAX, most: 0, last: 0 };
 
     fn put_into(&mut self, series: &mut Series) {
         if self.least <= self.most {
@@ -241,10 +226,8 @@ impl Tap {
             backlog.put(Instant::ZERO, &[0.0; 3]);
             series.extend([backlog, of_link("signals", link, SIGNALS)]);
         }
-        let details = has_details.then(|| Details {
-            passages: series.len(),
-            rates: vec![vec![NONE; links.len()]; traffic.len()],
-        });
+        let details = has_details
+            .then(|| Details { passages: series.len(), rates: vec![vec![NONE; links.len()]; traffic.len()] });
         if has_details {
             let passages = links.iter().map(|link| of_link("passages", link, PASSAGES));
             series.extend(passages);
@@ -253,20 +236,8 @@ impl Tap {
         Self {
             details,
             backlogs: vec![Backlog::NONE; links.len()],
-            causes: vec![
-                PerDirection {
-                    upstream: Delays::NONE,
-                    downstream: Delays::NONE
-                };
-                traffic.len()
-            ],
-            goodput: vec![
-                PerDirection {
-                    upstream: NONE,
-                    downstream: NONE
-                };
-                traffic.len()
-            ],
+            causes: vec![PerDirection { upstream: Delays::NONE, downstream: Delays::NONE }; traffic.len()],
+            goodput: vec![PerDirection { upstream: NONE, downstream: NONE }; traffic.len()],
             senders: Vec::new(),
             packets: Vec::new(),
             ticks: Vec::new(),
@@ -365,13 +336,7 @@ impl Tap {
     ) -> usize {
         let subject = Subject::Traffic(self.entry(traffic.0).name.clone());
         let kind = kinds[direction as usize];
-        self.join(Series::new(
-            kind,
-            subject,
-            columns,
-            self.bins.coarse,
-            self.bins.end,
-        ))
+        self.join(Series::new(kind, subject, columns, self.bins.coarse, self.bins.end))
     }
 
     #[inline]
@@ -418,8 +383,7 @@ impl Tap {
         let at = passage.dequeued_at;
         let sojourn = milliseconds(at.saturating_since(passage.entered_at));
         let bytes = passage.charged.0 as f32;
-        if let Some([least, most, sum, packets, sent]) = self.series[details.passages + link].at(at)
-        {
+        if let Some([least, most, sum, packets, sent]) = self.series[details.passages + link].at(at) {
             *least = least.min(sojourn);
             *most = most.max(sojourn);
             *sum += sojourn;
@@ -433,8 +397,7 @@ impl Tap {
             let [traffic, over] = names.map(Clone::clone);
             let subject = Subject::TrafficOnLink(traffic, over);
             let Bins { fine, end, .. } = self.bins;
-            self.series
-                .push(Series::new("rate", subject, RATE, fine, end));
+            self.series.push(Series::new("rate", subject, RATE, fine, end));
         }
         if let Some([sum]) = self.series[*place].at(at) {
             *sum += bytes;
@@ -468,8 +431,7 @@ impl Tap {
     /// Keeps a packet whose entry is looked at packet by packet.
     fn keep(&mut self, datagram: &Datagram) {
         let known = |flow: &Packets| {
-            (flow.traffic, flow.flow, flow.direction)
-                == (datagram.traffic.0, datagram.flow, datagram.direction)
+            (flow.traffic, flow.flow, flow.direction) == (datagram.traffic.0, datagram.flow, datagram.direction)
         };
         let place = match self.packets.iter().position(known) {
             Some(place) => place,
@@ -503,9 +465,7 @@ impl Recorder for Tap {
     fn bytes(&self) -> usize {
         let series: usize = self.series.iter().map(Series::bytes).sum();
         let packets = self.packets.iter();
-        let packets: usize = packets
-            .map(|flow| flow.sent.capacity() * size_of::<crate::packets::Packet>())
-            .sum();
+        let packets: usize = packets.map(|flow| flow.sent.capacity() * size_of::<crate::packets::Packet>()).sum();
         self.columns.bytes() + series + packets + self.ticks.capacity() * size_of::<Tick>()
     }
 
@@ -547,13 +507,7 @@ impl Recorder for Tap {
 
     fn on_mark(&mut self, mark: &LinkMark) {
         self.columns.on_mark(mark);
-        self.tick(Tick {
-            at: mark.at,
-            link: mark.link.0,
-            traffic: mark.traffic.0,
-            is_mark: true,
-            reason: mark.reason,
-        });
+        self.tick(Tick { at: mark.at, link: mark.link.0, traffic: mark.traffic.0, is_mark: true, reason: mark.reason });
     }
 
     fn on_score(&mut self, score: &LinkScore) {
@@ -624,10 +578,7 @@ impl Recorder for Tap {
             self.columns.on_sample(sample);
         }
         let who = (sample.connection, sample.direction);
-        let known = self
-            .senders
-            .iter()
-            .find(|sender| (sender.0, sender.1) == who);
+        let known = self.senders.iter().find(|sender| (sender.0, sender.1) == who);
         let place = match known {
             Some(sender) => sender.2,
             None if self.senders.len() < MOST_CONNECTIONS => {
@@ -643,12 +594,7 @@ impl Recorder for Tap {
         let milliseconds = sample.round_trip.map_or(f32::NAN, milliseconds);
         self.series[place].put(
             sample.at,
-            &[
-                narrow(sample.window),
-                sample.threshold.map_or(f32::NAN, narrow),
-                sample.flight as f32,
-                milliseconds,
-            ],
+            &[narrow(sample.window), sample.threshold.map_or(f32::NAN, narrow), sample.flight as f32, milliseconds],
         );
     }
 
@@ -656,12 +602,7 @@ impl Recorder for Tap {
         self.columns.on_mac(link, counters);
     }
 
-    fn on_group(
-        &mut self,
-        direction: Direction,
-        channel: &ChannelCounters,
-        modems: &[(LinkId, ModemCounters)],
-    ) {
+    fn on_group(&mut self, direction: Direction, channel: &ChannelCounters, modems: &[(LinkId, ModemCounters)]) {
         self.columns.on_group(direction, channel, modems);
     }
 

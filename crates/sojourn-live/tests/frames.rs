@@ -44,11 +44,7 @@ fn a_frame_that_ends_within_a_column_is_refused() {
     for length in 0..bytes.len() {
         // Whole columns fewer are a frame of fewer columns; nothing else is one.
         let fewer = [48, 56].contains(&length);
-        assert_eq!(
-            Frame::read(&bytes[..length]).is_ok(),
-            fewer,
-            "{length} bytes"
-        );
+        assert_eq!(Frame::read(&bytes[..length]).is_ok(), fewer, "{length} bytes");
     }
 }
 

@@ -12,21 +12,12 @@ const COLUMNS: &[Column] = &[
     Column::new("last", Fold::Last),
 ];
 
-const LENGTH: &[Column] = &[
-    Column::lasting("least", Fold::Least),
-    Column::lasting("most", Fold::Most),
-    Column::lasting("last", Fold::Last),
-];
+const LENGTH: &[Column] =
+    &[Column::lasting("least", Fold::Least), Column::lasting("most", Fold::Most), Column::lasting("last", Fold::Last)];
 
 fn series(columns: &'static [Column], end_ms: u64) -> Series {
     let subject = Subject::Link("upstream".to_owned());
-    Series::new(
-        "test",
-        subject,
-        columns,
-        Span::from_ms(1),
-        Instant::from_ms(end_ms),
-    )
+    Series::new("test", subject, columns, Span::from_ms(1), Instant::from_ms(end_ms))
 }
 
 fn same(a: f32, b: f32) -> bool {

@@ -21,25 +21,13 @@ fn example(name: &str, duration: Span) -> Scenario {
 }
 
 fn open(scenario: &Scenario, watch: Watch) -> Session {
-    let options = Options {
-        seed: Seed(1),
-        least_bin: Span::ZERO,
-        watch,
-    };
+    let options = Options { seed: Seed(1), least_bin: Span::ZERO, watch };
     Session::open(scenario.clone(), options)
 }
 
 fn column<'a>(tables: &'a [Table], table: &str, column: &str) -> &'a ColumnData {
-    let table = tables
-        .iter()
-        .find(|known| known.name == table)
-        .expect("recorded");
-    &table
-        .columns
-        .iter()
-        .find(|known| known.name == column)
-        .expect("declared")
-        .data
+    let table = tables.iter().find(|known| known.name == table).expect("recorded");
+    &table.columns.iter().find(|known| known.name == column).expect("declared").data
 }
 
 fn numbers(data: &ColumnData) -> Vec<f64> {
@@ -47,60 +35,35 @@ fn numbers(data: &ColumnData) -> Vec<f64> {
         ColumnData::U32(values) => values.iter().map(|value| f64::from(*value)).collect(),
         ColumnData::U64(values) => values.iter().map(|value| *value as f64).collect(),
         ColumnData::F64(values) | ColumnData::OptionalF64 { values, .. } => values.clone(),
-        ColumnData::OptionalU64 { values, .. } => {
-            values.iter().map(|value| *value as f64).collect()
-        }
+        ColumnData::OptionalU64 { values, .. } => values.iter().map(|value| *value as f64).collect(),
         ColumnData::Words { .. } => panic!("words are no numbers"),
     }
 }
 
 fn words(data: &ColumnData) -> Vec<String> {
-    let ColumnData::Words { codes, dictionary } = data else {
-        panic!("no words")
-    };
-    codes
-        .iter()
-        .map(|code| dictionary[usize::try_from(*code).expect("none is missing")].clone())
-        .collect()
+    let ColumnData::Words { codes, dictionary } = data else { panic!("no words") };
+    codes.iter().map(|code| dictionary[usize::try_from(*code).expect("none is missing")].clone()).collect()
 }
 
 /// Sum, or for `most` the largest, of a column of the series of a link in bins of 100 ms.
 fn binned(session: &Session, kind: &str, link: &str, name: &str, most: bool) -> Vec<f64> {
     let tap = session.tap().expect("opened");
     let is_it = |subject: &Subject| matches!(subject, Subject::Link(name) if name == link);
-    let series = tap
-        .series()
-        .iter()
-        .find(|series| series.kind == kind && is_it(&series.subject));
+    let series = tap.series().iter().find(|series| series.kind == kind && is_it(&series.subject));
     let series = series.expect("each link has one");
-    let place = series
-        .columns()
-        .iter()
-        .position(|column| column.name == name)
-        .expect("declared");
+    let place = series.columns().iter().position(|column| column.name == name).expect("declared");
     let per_bin = usize::try_from(100_000_000 / series.width_ns(0)).expect("few");
-    let cells: Vec<f64> = (0..series.rows(0))
-        .map(|row| f64::from(series.row(0, row)[place]))
-        .collect();
+    let cells: Vec<f64> = (0..series.rows(0)).map(|row| f64::from(series.row(0, row)[place])).collect();
     let fold = |cells: &[f64]| {
         let known = cells.iter().copied().filter(|cell| !cell.is_nan());
-        if most {
-            known.fold(0.0, f64::max)
-        } else {
-            known.sum()
-        }
+        if most { known.fold(0.0, f64::max) } else { known.sum() }
     };
     cells.chunks(per_bin).map(fold).collect()
 }
 
 #[test]
 fn series_have_the_bytes_drops_marks_and_delays_of_the_tables() {
-    for name in [
-        "lesson-buffer",
-        "l4s-and-bbr",
-        "lld-home",
-        "home-docsis-back-pressure",
-    ] {
+    for name in ["lesson-buffer", "l4s-and-bbr", "lld-home", "home-docsis-back-pressure"] {
         let scenario = example(name, Span::from_s(8));
         let mut session = open(&scenario, Watch::Records);
         while session.advance(Instant::NEVER, 50_000) != Reached::End {}
@@ -140,24 +103,15 @@ fn series_have_the_bytes_drops_marks_and_delays_of_the_tables() {
         let mut compared = 0;
         for (row, expected) in totals.iter().enumerate() {
             let (subject, cause) = (&subjects[row], &causes[row]);
-            let kind = if directions[row] == "upstream" {
-                "causes_up"
-            } else {
-                "causes_down"
-            };
-            let is_it =
-                |known: &Subject| matches!(known, Subject::Traffic(name) if name == subject);
+            let kind = if directions[row] == "upstream" { "causes_up" } else { "causes_down" };
+            let is_it = |known: &Subject| matches!(known, Subject::Traffic(name) if name == subject);
             let series = tap.series().iter();
             let series = series.filter(|known| known.kind == kind && is_it(&known.subject));
             let mut sum = 0.0;
             for series in series {
                 let mut columns = series.columns().iter();
-                let place = columns
-                    .position(|column| column.name == cause)
-                    .expect("a column each");
-                sum += (0..series.rows(0))
-                    .map(|row| f64::from(series.row(0, row)[place]))
-                    .sum::<f64>();
+                let place = columns.position(|column| column.name == cause).expect("a column each");
+                sum += (0..series.rows(0)).map(|row| f64::from(series.row(0, row)[place])).sum::<f64>();
             }
             let expected = expected / 1e6;
             let near = (sum - expected).abs() <= 1e-4 * expected + 1e-6;
@@ -178,14 +132,7 @@ fn without_records_the_metrics_that_are_shown_are_the_same() {
         assert_eq!(session.advance(Instant::NEVER, ALL), Reached::End);
         session.metrics().expect("it has ended")
     });
-    let shown = [
-        "mos",
-        "loss_total",
-        "goodput",
-        "delay_up_p50",
-        "delay_up_p99",
-        "utilisation",
-    ];
+    let shown = ["mos", "loss_total", "goodput", "delay_up_p50", "delay_up_p99", "utilisation"];
     let mut compared = 0;
     for row in all.iter().filter(|row| shown.contains(&row.1)) {
         assert!(few.contains(row), "{row:?}");
@@ -198,10 +145,7 @@ fn pictures(session: &mut Session) -> Vec<Vec<u8>> {
     let (from, until) = (Instant::ZERO, session.end());
     let series = session.look().expect("opened").series().len();
     let views = (0..series).filter_map(|series| session.view(series, (from, until), 500));
-    let frames: Vec<Frame> = views
-        .chain(session.ticks(0))
-        .chain(session.packets(0, 0))
-        .collect();
+    let frames: Vec<Frame> = views.chain(session.ticks(0)).chain(session.packets(0, 0)).collect();
     let bytes = |frame: Frame| {
         let mut bytes = Vec::new();
         frame.write(&mut bytes);
@@ -235,9 +179,8 @@ proptest! {
 
 #[test]
 fn a_call_is_scored_by_its_last_ten_seconds() {
-    let text = std::fs::read_to_string(
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/lesson-buffer.toml"),
-    );
+    let text =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/lesson-buffer.toml"));
     let settings = [("access.upstream.queue.limit", "1 MB")];
     let scenario = Scenario::parse_with(&text.expect("it exists"), &settings).expect("valid");
     let mut session = open(&scenario, Watch::Pictures);
@@ -252,9 +195,6 @@ fn a_call_is_scored_by_its_last_ten_seconds() {
     assert!(series.row(0, 400)[0] < 1.5, "{:?}", series.row(0, 400));
     assert!(series.row(0, 400)[1] > 300.0);
     let metrics = session.metrics().expect("it has ended");
-    let mos = metrics
-        .iter()
-        .find(|row| row.0 == "call" && row.1 == "mos")
-        .expect("a metric");
+    let mos = metrics.iter().find(|row| row.0 == "call" && row.1 == "mos").expect("a metric");
     assert!(mos.2 < 1.5, "{mos:?}");
 }

@@ -54,31 +54,20 @@ impl Distribution {
     /// The delays in ns that a run counted.
     pub fn from_histogram(delays: &DelayHistogram) -> Self {
         let bins = delays.bins();
-        Self::from_weighted(
-            bins.map(|(delay, count)| (delay as f64, count as f64))
-                .collect(),
-        )
+        Self::from_weighted(bins.map(|(delay, count)| (delay as f64, count as f64)).collect())
     }
 
     /// The distribution of `samples` in bins of `width`, each at the place that `place` says.
     ///
     /// # Panics
     /// If the width is not above zero.
-    pub fn from_binned(
-        samples: impl IntoIterator<Item = f64>,
-        width: f64,
-        place: BinPlace,
-    ) -> Self {
+    pub fn from_binned(samples: impl IntoIterator<Item = f64>, width: f64, place: BinPlace) -> Self {
         assert!(width > 0.0, "bins need a width");
         let offset = match place {
             BinPlace::Middle => 0.5,
             BinPlace::LeftEdge => 0.0,
         };
-        Self::from_samples(
-            samples
-                .into_iter()
-                .map(|value| (math::floor(value / width) + offset) * width),
-        )
+        Self::from_samples(samples.into_iter().map(|value| (math::floor(value / width) + offset) * width))
     }
 
     /// How long a quantity had each value: `steps` are (time, new value) in order of time, and the last
@@ -95,11 +84,9 @@ impl Distribution {
     /// The mixture of `parts`, (weight, distribution): a part counts by its weight, however many samples
     /// it was made of. Empty parts are left out.
     pub fn mixture<'a>(parts: impl IntoIterator<Item = (f64, &'a Self)>) -> Self {
-        let atoms = parts.into_iter().flat_map(|(share, part)| {
-            part.atoms
-                .iter()
-                .map(move |&(value, weight)| (value, share * weight))
-        });
+        let atoms = parts
+            .into_iter()
+            .flat_map(|(share, part)| part.atoms.iter().map(move |&(value, weight)| (value, share * weight)));
         Self::from_weighted(atoms.collect())
     }
 
@@ -130,12 +117,7 @@ impl Distribution {
         if self.atoms.is_empty() {
             return None;
         }
-        Some(
-            self.atoms
-                .iter()
-                .map(|(value, weight)| value * weight)
-                .sum(),
-        )
+        Some(self.atoms.iter().map(|(value, weight)| value * weight).sum())
     }
 
     /// The values and their weights.
@@ -169,17 +151,7 @@ mod tests {
         let up = Distribution::from_weighted(vec![(1.0, 0.5), (2.0, 0.3), (10.0, 0.2)]);
         let down = Distribution::from_weighted(vec![(1.0, 0.9), (4.0, 0.1)]);
         let both = up.convolve(&down);
-        assert_atoms(
-            &both,
-            &[
-                (2.0, 0.45),
-                (3.0, 0.27),
-                (5.0, 0.05),
-                (6.0, 0.03),
-                (11.0, 0.18),
-                (14.0, 0.02),
-            ],
-        );
+        assert_atoms(&both, &[(2.0, 0.45), (3.0, 0.27), (5.0, 0.05), (6.0, 0.03), (11.0, 0.18), (14.0, 0.02)]);
         let quantiles = [0.5, 0.8, 0.9, 0.99].map(|p| both.quantile(p));
         assert_eq!(quantiles, [Some(3.0), Some(6.0), Some(11.0), Some(14.0)]);
     }
@@ -189,15 +161,9 @@ mod tests {
         let a = Distribution::from_samples([1., 1., 1., 2., 2., 2., 2., 3., 3., 4.]);
         let b = Distribution::from_samples([1., 2., 5., 9., 10.]);
         let quantiles = |d: &Distribution| [0.5, 0.9, 0.95, 0.99].map(|p| d.quantile(p));
-        assert_eq!(
-            quantiles(&Distribution::mixture([(10.0, &a), (1.0, &b)])),
-            [2.0, 4.0, 5.0, 10.0].map(Some)
-        );
+        assert_eq!(quantiles(&Distribution::mixture([(10.0, &a), (1.0, &b)])), [2.0, 4.0, 5.0, 10.0].map(Some));
         // Pooling without weights: 10 samples of a and 5 of b.
-        assert_eq!(
-            quantiles(&Distribution::mixture([(10.0, &a), (5.0, &b)])),
-            [2.0, 9.0, 10.0, 10.0].map(Some)
-        );
+        assert_eq!(quantiles(&Distribution::mixture([(10.0, &a), (5.0, &b)])), [2.0, 9.0, 10.0, 10.0].map(Some));
     }
 
     #[test]
@@ -205,16 +171,10 @@ mod tests {
         let a = Distribution::from_samples([1.0]);
         let b = Distribution::from_samples([1.0, 50.0]);
         let later = Distribution::mixture([(10.0, &a.convolve(&a)), (1.0, &b.convolve(&b))]);
-        assert_atoms(
-            &later,
-            &[(2.0, 0.931_818), (51.0, 0.045_455), (100.0, 0.022_727)],
-        );
+        assert_atoms(&later, &[(2.0, 0.931_818), (51.0, 0.045_455), (100.0, 0.022_727)]);
         let mix = Distribution::mixture([(10.0, &a), (1.0, &b)]);
         let earlier = mix.convolve(&mix);
-        assert_atoms(
-            &earlier,
-            &[(2.0, 0.911_157), (51.0, 0.086_777), (100.0, 0.002_066)],
-        );
+        assert_atoms(&earlier, &[(2.0, 0.911_157), (51.0, 0.086_777), (100.0, 0.002_066)]);
         assert_eq!(later.quantile(0.99), Some(100.0));
         assert_eq!(earlier.quantile(0.99), Some(51.0));
     }
@@ -237,10 +197,7 @@ mod tests {
         for ns in [5, 7, 7, 1000] {
             delays.record(Span::from_ns(ns));
         }
-        assert_atoms(
-            &Distribution::from_histogram(&delays),
-            &[(5.0, 0.25), (7.0, 0.5), (1000.0, 0.25)],
-        );
+        assert_atoms(&Distribution::from_histogram(&delays), &[(5.0, 0.25), (7.0, 0.5), (1000.0, 0.25)]);
     }
 
     #[test]
@@ -253,10 +210,7 @@ mod tests {
         assert!((occupancy.cumulative(2.0) - 0.9).abs() < 1e-12);
         assert!(occupancy.cumulative(-1.0).abs() < 1e-12);
         // What happens after the end does not count.
-        assert_atoms(
-            &Distribution::from_steps(&steps, 20),
-            &[(0.0, 0.5), (2.0, 0.5)],
-        );
+        assert_atoms(&Distribution::from_steps(&steps, 20), &[(0.0, 0.5), (2.0, 0.5)]);
     }
 
     #[test]

@@ -25,9 +25,7 @@ pub fn delay_variation(delays: &[u64]) -> Vec<u64> {
 pub fn inter_packet_variation(delays: &[Option<u64>]) -> Vec<i64> {
     let received: Vec<u64> = delays.iter().copied().flatten().collect();
     let pairs = received.windows(2);
-    pairs
-        .map(|pair| pair[1].cast_signed() - pair[0].cast_signed())
-        .collect()
+    pairs.map(|pair| pair[1].cast_signed() - pair[0].cast_signed()).collect()
 }
 
 /// Mean of the absolute inter-packet variation; `None` with fewer than two packets.
@@ -44,9 +42,7 @@ pub fn mean_absolute_variation(delays: &[Option<u64>]) -> Option<f64> {
 /// gain 1/16, from zero.
 pub fn interarrival_jitter(delays: &[Option<u64>]) -> f64 {
     let variation = inter_packet_variation(delays);
-    variation.iter().fold(0.0, |jitter, step| {
-        jitter + (step.unsigned_abs() as f64 - jitter) / 16.0
-    })
+    variation.iter().fold(0.0, |jitter, step| jitter + (step.unsigned_abs() as f64 - jitter) / 16.0)
 }
 
 #[cfg(test)]
@@ -55,21 +51,12 @@ mod tests {
     use crate::quantile::inverted_cdf;
 
     /// Delays of the worked example: 10.2 10.0 12.5 40.0 11.1 10.0 95.3 10.4 ms.
-    const DELAYS: [u64; 8] = [
-        10_200_000, 10_000_000, 12_500_000, 40_000_000, 11_100_000, 10_000_000, 95_300_000,
-        10_400_000,
-    ];
+    const DELAYS: [u64; 8] =
+        [10_200_000, 10_000_000, 12_500_000, 40_000_000, 11_100_000, 10_000_000, 95_300_000, 10_400_000];
 
     #[test]
     fn milliseconds_are_rounded_up() {
-        for (delay, milliseconds) in [
-            (0, 0),
-            (1, 1),
-            (999_999, 1),
-            (1_000_000, 1),
-            (1_000_001, 2),
-            (5_432_100, 6),
-        ] {
+        for (delay, milliseconds) in [(0, 0), (1, 1), (999_999, 1), (1_000_000, 1), (1_000_001, 2), (5_432_100, 6)] {
             assert_eq!(ceil_ms(delay), milliseconds, "{delay}");
         }
         // 2 2 2 2 3 3 4 6 9 21: mean 5.4.
@@ -101,9 +88,6 @@ mod tests {
 
     #[test]
     fn lost_packets_are_skipped() {
-        assert_eq!(
-            inter_packet_variation(&[Some(5), None, Some(3), None, None, Some(9)]),
-            [-2, 6]
-        );
+        assert_eq!(inter_packet_variation(&[Some(5), None, Some(3), None, None, Some(9)]), [-2, 6]);
     }
 }

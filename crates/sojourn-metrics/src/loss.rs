@@ -40,11 +40,7 @@ mod tests {
     #[test]
     fn score_intervals_of_a_ten_minute_call() {
         // A call of 600 s has 30,000 packets.
-        for (lost, low, high) in [
-            (30, 0.000_701, 0.001_427),
-            (0, 0.0, 0.000_128),
-            (274, 0.008_118, 0.010_274),
-        ] {
+        for (lost, low, high) in [(30, 0.000_701, 0.001_427), (0, 0.0, 0.000_128), (274, 0.008_118, 0.010_274)] {
             let interval = wilson(lost, 30_000, 0.95).expect("packets were sent");
             assert!((interval.low - low).abs() < 5e-7, "{lost}: {interval:?}");
             assert!((interval.high - high).abs() < 5e-7, "{lost}: {interval:?}");

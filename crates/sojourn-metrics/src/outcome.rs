@@ -70,10 +70,7 @@ pub const USES: &[Requirement] = &[
 ];
 
 const fn both(upstream: f64, downstream: f64) -> PerDirection<f64> {
-    PerDirection {
-        upstream,
-        downstream,
-    }
+    PerDirection { upstream, downstream }
 }
 
 /// Samples from which percentiles are those of packets, and not interpolated. chosen: a 99th percentile of fewer is their largest.
@@ -81,12 +78,7 @@ const FEW: usize = 100;
 
 impl Requirement {
     /// What round trips (ms, in rising order) and a loss are worth, with what there is of the rates (Mb/s); `None` if nothing came.
-    pub fn judge(
-        &self,
-        rising: &[f64],
-        lost: f64,
-        rates: PerDirection<Option<f64>>,
-    ) -> Option<QualityOfOutcome> {
+    pub fn judge(&self, rising: &[f64], lost: f64, rates: PerDirection<Option<f64>>) -> Option<QualityOfOutcome> {
         let latency = self.latency.iter().map(|(percentile, perfect, useless)| {
             let share = percentile / 100.0;
             let measured = if rising.len() < FEW {
@@ -94,26 +86,12 @@ impl Requirement {
             } else {
                 quantile::inverted_cdf(rising, share)
             };
-            Some(Judged {
-                measured: measured?,
-                perfect: *perfect,
-                useless: *useless,
-            })
+            Some(Judged { measured: measured?, perfect: *perfect, useless: *useless })
         });
         let (perfect, useless) = self.loss;
-        let loss = Judged {
-            measured: lost,
-            perfect,
-            useless,
-        };
-        let known = [
-            (rates.upstream, self.rates.upstream),
-            (rates.downstream, self.rates.downstream),
-        ];
-        let known: Vec<_> = known
-            .into_iter()
-            .filter_map(|(there, needed)| Some((there?, needed)))
-            .collect();
+        let loss = Judged { measured: lost, perfect, useless };
+        let known = [(rates.upstream, self.rates.upstream), (rates.downstream, self.rates.downstream)];
+        let known: Vec<_> = known.into_iter().filter_map(|(there, needed)| Some((there?, needed))).collect();
         let latency = latency.collect::<Option<Vec<_>>>()?;
         Some(QualityOfOutcome::of(&latency, Some(loss), &known))
     }
@@ -158,9 +136,7 @@ impl QualityOfOutcome {
     /// The parts for percentiles of latency, for loss, and for rates as (measured, required).
     pub fn of(latency: &[Judged], loss: Option<Judged>, rates: &[(f64, f64)]) -> Self {
         let met = latency.iter().map(Judged::met).fold(1.0, f64::min);
-        let all_met = rates
-            .iter()
-            .all(|(measured, required)| measured >= required);
+        let all_met = rates.iter().all(|(measured, required)| measured >= required);
         Self {
             latency: 100.0 * met,
             loss: loss.map(|loss| 100.0 * loss.met()),
@@ -201,11 +177,7 @@ mod tests {
     use super::*;
 
     fn judged(measured: f64, perfect: f64, useless: f64) -> Judged {
-        Judged {
-            measured,
-            perfect,
-            useless,
-        }
+        Judged { measured, perfect, useless }
     }
 
     fn close(ours: f64, expected: f64) {

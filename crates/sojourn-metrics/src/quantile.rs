@@ -12,9 +12,7 @@ use sojourn_base::math;
 
 /// The quantiles that reports show for packets (chosen: from the best case to the tail that an operator
 /// plans for, with both ends).
-pub const REPORTED: [f64; 12] = [
-    0.0, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999, 1.0,
-];
+pub const REPORTED: [f64; 12] = [0.0, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999, 1.0];
 
 /// How far a cumulated probability may fall short of the wanted one. Chosen: far above the rounding of
 /// sums of millions of weights, far below the weight of a packet.
@@ -45,11 +43,7 @@ pub fn linear_counted(sorted: &[(f64, u64)], p: f64) -> Option<f64> {
         (*value, passed)
     });
     let (low, end) = ends.find(|(_, end)| below < *end)?;
-    let high = if below + 1.0 < end {
-        low
-    } else {
-        ends.next().map_or(low, |(value, _)| value)
-    };
+    let high = if below + 1.0 < end { low } else { ends.next().map_or(low, |(value, _)| value) };
     Some(low + (high - low) * (index - below))
 }
 
@@ -66,10 +60,7 @@ pub fn interpolated_inverted_cdf(sorted: &[f64], p: f64) -> Option<f64> {
     if sorted.is_empty() {
         return None;
     }
-    Some(interpolate(
-        sorted,
-        (sorted.len() as f64 * p - 1.0).max(0.0),
-    ))
+    Some(interpolate(sorted, (sorted.len() as f64 * p - 1.0).max(0.0)))
 }
 
 /// The smallest value at which the cumulated weight reaches the share `p` of all weight; `sorted` holds
@@ -96,19 +87,13 @@ pub fn is_supported(count: usize, p: f64) -> bool {
 /// 95 % probability, whatever the distribution, if the samples are independent. A rank of 0 or of
 /// `count + 1` means that the sample cannot bound that side.
 pub fn interval_ranks(count: usize, p: f64) -> (usize, usize) {
-    (
-        binomial_quantile(count, p, 0.025),
-        binomial_quantile(count, p, 0.975) + 1,
-    )
+    (binomial_quantile(count, p, 0.025), binomial_quantile(count, p, 0.975) + 1)
 }
 
 /// The values at [`interval_ranks`], or `None` if the sample is too small to bound both sides.
 pub fn interval(sorted: &[f64], p: f64) -> Option<Interval> {
     let (low, high) = interval_ranks(sorted.len(), p);
-    Some(Interval {
-        low: *sorted.get(low.checked_sub(1)?)?,
-        high: *sorted.get(high - 1)?,
-    })
+    Some(Interval { low: *sorted.get(low.checked_sub(1)?)?, high: *sorted.get(high - 1)? })
 }
 
 /// Arithmetic mean.
@@ -155,11 +140,7 @@ fn interpolate(sorted: &[f64], index: f64) -> f64 {
 
 /// The smallest k with P(X <= k) >= `level` for a binomial X of `count` trials with probability `p`.
 /// Sums weights relative to the mode, which neither overflow nor vanish for any number of trials.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "between 0 and the number of trials"
-)]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and the number of trials")]
 fn binomial_quantile(count: usize, p: f64, level: f64) -> usize {
     if p <= 0.0 || p >= 1.0 {
         return if p <= 0.0 { 0 } else { count };
@@ -201,21 +182,15 @@ mod tests {
 
     fn close(ours: Option<f64>, expected: f64) {
         let ours = ours.expect("a value");
-        assert!(
-            (ours - expected).abs() <= 1e-9 * expected.abs(),
-            "{ours} {expected}"
-        );
+        assert!((ours - expected).abs() <= 1e-9 * expected.abs(), "{ours} {expected}");
     }
 
     #[test]
     fn three_definitions_give_their_worked_out_values() {
         // Type 7 at 0.95: index 8.55, 8.4 + 0.55 * 12.3. Type 4 at 0.99: 8.4 + 0.9 * 12.3.
-        for (p, step, line, joined) in [
-            (0.50, 2.3, 2.55, 2.3),
-            (0.90, 8.4, 9.63, 8.4),
-            (0.95, 20.7, 15.165, 14.55),
-            (0.99, 20.7, 19.593, 19.47),
-        ] {
+        for (p, step, line, joined) in
+            [(0.50, 2.3, 2.55, 2.3), (0.90, 8.4, 9.63, 8.4), (0.95, 20.7, 15.165, 14.55), (0.99, 20.7, 19.593, 19.47)]
+        {
             assert_eq!(inverted_cdf(&DELAYS, p), Some(step), "{p}");
             close(linear(&DELAYS, p), line);
             close(interpolated_inverted_cdf(&DELAYS, p), joined);
@@ -249,14 +224,7 @@ mod tests {
     #[test]
     fn the_slack_absorbs_rounding_of_the_probability() {
         // 0.8 of weights that add up to 0.8 only in exact arithmetic.
-        let atoms = [
-            (2.0, 0.45),
-            (3.0, 0.27),
-            (5.0, 0.05),
-            (6.0, 0.03),
-            (11.0, 0.18),
-            (14.0, 0.02),
-        ];
+        let atoms = [(2.0, 0.45), (3.0, 0.27), (5.0, 0.05), (6.0, 0.03), (11.0, 0.18), (14.0, 0.02)];
         assert_eq!(weighted_inverted_cdf(&atoms, 0.8), Some(6.0));
         let thousand: Vec<u32> = (1..=1000).collect();
         for (p, rank) in [(0.07, 70), (0.29, 290), (0.57, 570), (0.999, 999)] {

@@ -41,10 +41,8 @@ impl WorkingLatency {
     /// The latency of `samples` around a load from `from` to `until`.
     pub fn of(samples: &[(u64, u64)], from: u64, until: u64) -> Self {
         let within = |low: u64, high: u64| {
-            let chosen = samples
-                .iter()
-                .filter(|(at, _)| (low..high).contains(at))
-                .map(|(_, took)| *took as f64 / MILLISECOND);
+            let chosen =
+                samples.iter().filter(|(at, _)| (low..high).contains(at)).map(|(_, took)| *took as f64 / MILLISECOND);
             let mut chosen: Vec<f64> = chosen.collect();
             chosen.sort_by(f64::total_cmp);
             chosen
@@ -106,10 +104,7 @@ impl Responsiveness {
         let parts = [Some(handshake), tls, Some(request)];
         let parts: Vec<f64> = parts.into_iter().flatten().collect();
         let foreign = parts.iter().sum::<f64>() / parts.len() as f64;
-        Self {
-            foreign: MINUTE_MS / foreign,
-            loaded: MINUTE_MS / own,
-        }
+        Self { foreign: MINUTE_MS / foreign, loaded: MINUTE_MS / own }
     }
 
     /// The mean of both.
@@ -192,16 +187,9 @@ mod tests {
         assert_eq!(found.loaded_mean, Some(120.0));
         assert_eq!(found.loaded_p95, Some(140.0));
         assert_eq!(found.induced(), Some(98.0));
-        assert!(
-            found
-                .ratio()
-                .is_some_and(|ratio| (ratio - 120.0 / 22.0).abs() < 1e-12)
-        );
+        assert!(found.ratio().is_some_and(|ratio| (ratio - 120.0 / 22.0).abs() < 1e-12));
         let none = WorkingLatency::of(&[], 0, S);
-        assert_eq!(
-            (none.idle, none.induced(), none.ratio()),
-            (None, None, None)
-        );
+        assert_eq!((none.idle, none.induced(), none.ratio()), (None, None, None));
     }
 
     #[test]
@@ -211,9 +199,6 @@ mod tests {
         let samples: Vec<(u64, u64)> = [early, (17 * S, 60_000_000), (19 * S, 60_000_000)].into();
         let found = Responsiveness::at_end([&samples, &samples, &samples], 20 * S);
         assert_eq!(found.map(|found| found.combined()), Some(1000.0));
-        assert_eq!(
-            Responsiveness::at_end([&samples, &samples, &[]], 20 * S),
-            None
-        );
+        assert_eq!(Responsiveness::at_end([&samples, &samples, &[]], 20 * S), None);
     }
 }

@@ -22,8 +22,7 @@ use crate::web::LoadTimes;
 use sojourn_base::report::Page;
 use sojourn_base::{BitRate, Bytes, Direction, Instant, PerDirection, Span};
 use sojourn_record::{
-    ColumnData, DelayHistogram, LinkId, MacCounters, Records, Table, TrafficCounters, TrafficId,
-    TransferTally,
+    ColumnData, DelayHistogram, LinkId, MacCounters, Records, Table, TrafficCounters, TrafficId, TransferTally,
 };
 
 /// What the records of a run do not say about it.
@@ -134,42 +133,21 @@ pub fn metric_rows(facts: &RunFacts, records: &Records) -> Vec<MetricRow> {
     rows.rows
 }
 
-fn traffic_metrics(
-    rows: &mut Rows,
-    facts: &RunFacts,
-    records: &Records,
-    id: TrafficId,
-    name: &str,
-) {
+fn traffic_metrics(rows: &mut Rows, facts: &RunFacts, records: &Records, id: TrafficId, name: &str) {
     let counters = records.counters(id);
     for (direction, metrics) in [
-        (
-            Direction::Upstream,
-            ["forwarded_volume", "goodput", "marks_received"],
-        ),
-        (
-            Direction::Downstream,
-            [
-                "forwarded_volume_downstream",
-                "goodput_downstream",
-                "marks_received_downstream",
-            ],
-        ),
+        (Direction::Upstream, ["forwarded_volume", "goodput", "marks_received"]),
+        (Direction::Downstream, ["forwarded_volume_downstream", "goodput_downstream", "marks_received_downstream"]),
     ] {
         let counters = &counters[direction];
         rows.add(name, metrics[0], counters.forwarded_bytes as f64 / 1e3);
         let bits = counters.goodput_bytes as f64 * 8.0;
-        rows.add(
-            name,
-            metrics[1],
-            bits / 1e6 / facts.measured().as_secs_f64(),
-        );
+        rows.add(name, metrics[1], bits / 1e6 / facts.measured().as_secs_f64());
         rows.add(name, metrics[2], counters.marks_received as f64);
     }
-    for (direction, names) in [
-        (Direction::Upstream, &protection::NAMES),
-        (Direction::Downstream, &protection::NAMES_DOWN),
-    ] {
+    for (direction, names) in
+        [(Direction::Upstream, &protection::NAMES), (Direction::Downstream, &protection::NAMES_DOWN)]
+    {
         let tally = &records.protection(id)[direction];
         protection::protection_metrics(rows, name, tally, names);
     }
@@ -182,10 +160,8 @@ fn traffic_metrics(
     if outcomes::KNOWN && records.wants_outcomes() {
         outcomes::outcome_metrics(rows, facts, records, id, name);
     }
-    let calls: Vec<(Direction, Call)> = records
-        .datagram_tallies(id)
-        .map(|(_, direction, tally)| (direction, Call::from_tally(tally)))
-        .collect();
+    let calls: Vec<(Direction, Call)> =
+        records.datagram_tallies(id).map(|(_, direction, tally)| (direction, Call::from_tally(tally))).collect();
     if !calls.is_empty() {
         datagram_metrics(rows, name, &calls, facts.datagrams[usize::from(id.0)]);
     }
@@ -193,21 +169,9 @@ fn traffic_metrics(
         delay_metrics(rows, name, histogram);
     }
     for (histogram, delays, variation) in [
-        (
-            records.access_delay(id, Direction::Upstream),
-            &DELAY_UP,
-            &VARIATION_UP,
-        ),
-        (
-            records.access_delay(id, Direction::Downstream),
-            &DELAY_DOWN,
-            &VARIATION_DOWN,
-        ),
-        (
-            records.round_trips(id),
-            &DELAY_ROUND_TRIP,
-            &VARIATION_ROUND_TRIP,
-        ),
+        (records.access_delay(id, Direction::Upstream), &DELAY_UP, &VARIATION_UP),
+        (records.access_delay(id, Direction::Downstream), &DELAY_DOWN, &VARIATION_DOWN),
+        (records.round_trips(id), &DELAY_ROUND_TRIP, &VARIATION_ROUND_TRIP),
     ] {
         if let Some(histogram) = histogram {
             let quantiles = histogram_metrics(rows, name, histogram, delays);
@@ -249,13 +213,7 @@ fn loaded_rate(counters: &PerDirection<TrafficCounters>, lasted: Span) -> f64 {
 }
 
 /// What White 2013 judges games, calls and buffers by, beside its own measurements.
-fn document_metrics(
-    rows: &mut Rows,
-    facts: &RunFacts,
-    records: &Records,
-    id: TrafficId,
-    name: &str,
-) {
+fn document_metrics(rows: &mut Rows, facts: &RunFacts, records: &Records, id: TrafficId, name: &str) {
     if !KNOWN {
         return;
     }
@@ -274,11 +232,7 @@ fn data_direction(counters: &PerDirection<TrafficCounters>) -> Direction {
         let counters = &counters[direction];
         (counters.goodput_bytes, counters.forwarded_bytes)
     };
-    if data(Direction::Downstream) > data(Direction::Upstream) {
-        Direction::Downstream
-    } else {
-        Direction::Upstream
-    }
+    if data(Direction::Downstream) > data(Direction::Upstream) { Direction::Downstream } else { Direction::Upstream }
 }
 
 /// Names of shares of datagrams: lost, late, and both.
@@ -293,9 +247,7 @@ const LOSS_DOWN: LossNames = ["lost_down", "late_down", "loss_total_down"];
 /// scores are means over the calls.
 fn datagram_metrics(rows: &mut Rows, name: &str, calls: &[(Direction, Call)], what: Datagrams) {
     let of = |wanted: Option<Direction>| -> Vec<&Call> {
-        let calls = calls
-            .iter()
-            .filter(|(way, _)| wanted.is_none_or(|one| one == *way));
+        let calls = calls.iter().filter(|(way, _)| wanted.is_none_or(|one| one == *way));
         calls.map(|(_, call)| call).collect()
     };
     let all = of(None);
@@ -304,10 +256,7 @@ fn datagram_metrics(rows: &mut Rows, name: &str, calls: &[(Direction, Call)], wh
     if what == Datagrams::Messages {
         return;
     }
-    let ways = [
-        (of(Some(Direction::Upstream)), &LOSS_UP),
-        (of(Some(Direction::Downstream)), &LOSS_DOWN),
-    ];
+    let ways = [(of(Some(Direction::Upstream)), &LOSS_UP), (of(Some(Direction::Downstream)), &LOSS_DOWN)];
     if ways.iter().all(|(calls, _)| !calls.is_empty()) {
         for (calls, names) in &ways {
             loss_metrics(rows, name, calls, names, what);
@@ -331,8 +280,7 @@ fn datagram_metrics(rows: &mut Rows, name: &str, calls: &[(Direction, Call)], wh
 fn loss_metrics(rows: &mut Rows, name: &str, calls: &[&Call], names: &LossNames, what: Datagrams) {
     let total = |count: fn(&Call) -> u64| calls.iter().map(|call| count(call)).sum::<u64>() as f64;
     let sent = total(|call| call.sent);
-    let mut add =
-        |metric, count: fn(&Call) -> u64| rows.add(name, metric, 100.0 * total(count) / sent);
+    let mut add = |metric, count: fn(&Call) -> u64| rows.add(name, metric, 100.0 * total(count) / sent);
     add(names[0], |call| call.lost);
     if what != Datagrams::Messages {
         add(names[1], |call| call.late);
@@ -345,17 +293,9 @@ fn delay_metrics(rows: &mut Rows, name: &str, histogram: &DelayHistogram) {
     let ms = |ns: u64| ns as f64 / 1e6;
     rows.add_some(name, "delay_mean", histogram.mean_ns().map(|ns| ns / 1e6));
     let quantiles = histogram.quantiles_ns([0.0, 0.01, 0.5, 0.9, 0.95, 0.99, 0.999]);
-    for (place, metric) in [
-        "delay_min",
-        "delay_p01",
-        "delay_p50",
-        "delay_p90",
-        "delay_p95",
-        "delay_p99",
-        "delay_p999",
-    ]
-    .into_iter()
-    .enumerate()
+    for (place, metric) in ["delay_min", "delay_p01", "delay_p50", "delay_p90", "delay_p95", "delay_p99", "delay_p999"]
+        .into_iter()
+        .enumerate()
     {
         rows.add_some(name, metric, quantiles.map(|ns| ms(ns[place])));
     }
@@ -368,31 +308,20 @@ fn delay_metrics(rows: &mut Rows, name: &str, histogram: &DelayHistogram) {
 
 /// Delays of which the share below is shown. chosen: what CoDel aims at (RFC 8289 4.4), and the interval
 /// of voice packets (White 2013 3.6).
-const SHARES_UNDER: [(&str, Span); 2] = [
-    ("delay_share_under_5ms", Span::from_ms(5)),
-    ("delay_share_under_20ms", Span::from_ms(20)),
-];
+const SHARES_UNDER: [(&str, Span); 2] =
+    [("delay_share_under_5ms", Span::from_ms(5)), ("delay_share_under_20ms", Span::from_ms(20))];
 
 /// Share of delays below `limit`, each taken as the middle of its bin.
 fn share_under(histogram: &DelayHistogram, limit: Span) -> Option<f64> {
-    let under = histogram
-        .middles()
-        .take_while(|(delay, _)| *delay < limit.as_ns());
+    let under = histogram.middles().take_while(|(delay, _)| *delay < limit.as_ns());
     share(under.map(|(_, packets)| packets).sum(), histogram.packets())
 }
 
 /// Names of the numbers that a histogram of delays gives: mean, least, four quantiles, largest.
 type DelayNames = [&'static str; 7];
 
-const DELAY_UP: DelayNames = [
-    "delay_up_mean",
-    "delay_up_min",
-    "delay_up_p50",
-    "delay_up_p95",
-    "delay_up_p99",
-    "delay_up_p999",
-    "delay_up_max",
-];
+const DELAY_UP: DelayNames =
+    ["delay_up_mean", "delay_up_min", "delay_up_p50", "delay_up_p95", "delay_up_p99", "delay_up_p999", "delay_up_max"];
 const DELAY_DOWN: DelayNames = [
     "delay_down_mean",
     "delay_down_min",
@@ -424,12 +353,7 @@ const QUEUE_DELAY: DelayNames = [
 /// Quantiles of a histogram in ns: of 50, 95, 99 and 99.9 %; `None` of an empty one.
 type Quantiles = Option<[u64; 4]>;
 
-fn histogram_metrics(
-    rows: &mut Rows,
-    subject: &str,
-    histogram: &DelayHistogram,
-    names: &DelayNames,
-) -> Quantiles {
+fn histogram_metrics(rows: &mut Rows, subject: &str, histogram: &DelayHistogram, names: &DelayNames) -> Quantiles {
     let ms = |ns: u64| ns as f64 / 1e6;
     let quantiles = histogram.quantiles_ns([0.5, 0.95, 0.99, 0.999]);
     let quantile = |place: usize| quantiles.map(|ns| ms(ns[place]));
@@ -451,21 +375,11 @@ fn histogram_metrics(
 /// Names of what quantiles of a histogram of delays exceed the least delay by.
 type VariationNames = [&'static str; 3];
 
-const VARIATION_UP: VariationNames = [
-    "delay_variation_up_p50",
-    "delay_variation_up_p99",
-    "delay_variation_up_p999",
-];
-const VARIATION_DOWN: VariationNames = [
-    "delay_variation_down_p50",
-    "delay_variation_down_p99",
-    "delay_variation_down_p999",
-];
-const VARIATION_ROUND_TRIP: VariationNames = [
-    "delay_variation_round_trip_p50",
-    "delay_variation_round_trip_p99",
-    "delay_variation_round_trip_p999",
-];
+const VARIATION_UP: VariationNames = ["delay_variation_up_p50", "delay_variation_up_p99", "delay_variation_up_p999"];
+const VARIATION_DOWN: VariationNames =
+    ["delay_variation_down_p50", "delay_variation_down_p99", "delay_variation_down_p999"];
+const VARIATION_ROUND_TRIP: VariationNames =
+    ["delay_variation_round_trip_p50", "delay_variation_round_trip_p99", "delay_variation_round_trip_p999"];
 
 /// Packet delay variation: what delays exceed the least one by.
 fn variation_metrics(
@@ -503,17 +417,8 @@ fn page_metrics(rows: &mut Rows, facts: &RunFacts, name: &str, pages: &[&Page]) 
     let end = Instant::ZERO.saturating_add(facts.duration);
     let (mut completed, mut unfinished) = (Vec::new(), Vec::new());
     for page in pages {
-        let until = page
-            .ended_at
-            .unwrap_or(end)
-            .saturating_since(page.started_at)
-            .as_secs_f64();
-        if page.ended_at.is_some() {
-            &mut completed
-        } else {
-            &mut unfinished
-        }
-        .push(until);
+        let until = page.ended_at.unwrap_or(end).saturating_since(page.started_at).as_secs_f64();
+        if page.ended_at.is_some() { &mut completed } else { &mut unfinished }.push(until);
     }
     let times = LoadTimes::new(&completed, &unfinished);
     rows.add(name, "pages_completed", times.completed as f64);
@@ -522,16 +427,8 @@ fn page_metrics(rows: &mut Rows, facts: &RunFacts, name: &str, pages: &[&Page]) 
     rows.add_some(name, "page_load_time_mad", times.median_absolute_deviation);
     rows.add_some(name, "page_load_time_mean", times.mean);
     rows.add_some(name, "page_load_time_p95", times.p95);
-    rows.add_some(
-        name,
-        "page_load_time_max",
-        completed.into_iter().reduce(f64::max),
-    );
-    rows.add_some(
-        name,
-        "page_load_time_median_censored",
-        times.kaplan_meier_median,
-    );
+    rows.add_some(name, "page_load_time_max", completed.into_iter().reduce(f64::max));
+    rows.add_some(name, "page_load_time_median_censored", times.kaplan_meier_median);
 }
 
 fn link_metrics(rows: &mut Rows, facts: &RunFacts, records: &Records, id: LinkId, subject: &str) {
@@ -569,26 +466,17 @@ fn link_metrics(rows: &mut Rows, facts: &RunFacts, records: &Records, id: LinkId
     let quantiles = histogram_metrics(rows, subject, sojourn, &QUEUE_DELAY);
     // The same under the name of the published studies.
     let ms = |ns: u64| ns as f64 / 1e6;
-    rows.add_some(
-        subject,
-        "sojourn_mean",
-        sojourn.mean_ns().map(|ns| ns / 1e6),
-    );
-    for (place, metric) in ["sojourn_p50", "sojourn_p95", "sojourn_p99"]
-        .into_iter()
-        .enumerate()
-    {
+    rows.add_some(subject, "sojourn_mean", sojourn.mean_ns().map(|ns| ns / 1e6));
+    for (place, metric) in ["sojourn_p50", "sojourn_p95", "sojourn_p99"].into_iter().enumerate() {
         rows.add_some(subject, metric, quantiles.map(|ns| ms(ns[place])));
     }
     rows.add_some(subject, "sojourn_max", sojourn.max_ns().map(ms));
 }
 
 fn mac_metrics(rows: &mut Rows, subject: &str, mac: &MacCounters) {
-    for (metric, bytes) in [
-        ("requested_volume", mac.requested),
-        ("granted_volume", mac.granted),
-        ("unused_grants", mac.unused),
-    ] {
+    for (metric, bytes) in
+        [("requested_volume", mac.requested), ("granted_volume", mac.granted), ("unused_grants", mac.unused)]
+    {
         rows.add(subject, metric, bytes.0 as f64 / 1e3);
     }
 }
@@ -601,9 +489,7 @@ pub fn metric_table(rows: &[MetricRow]) -> Table {
         dictionary.sort_unstable();
         dictionary.dedup();
         let code = |word: &String| {
-            let at = dictionary
-                .binary_search(word)
-                .expect("every word is in the dictionary");
+            let at = dictionary.binary_search(word).expect("every word is in the dictionary");
             i32::try_from(at).expect("fewer than 2^31 words")
         };
         ColumnData::words(all.iter().map(code).collect(), &dictionary)
@@ -613,10 +499,7 @@ pub fn metric_table(rows: &[MetricRow]) -> Table {
         [
             ("subject", words(&|row| row.0.clone())),
             ("metric", words(&|row| row.1.to_owned())),
-            (
-                "value",
-                ColumnData::F64(rows.iter().map(|row| row.2).collect()),
-            ),
+            ("value", ColumnData::F64(rows.iter().map(|row| row.2).collect())),
             ("unit", words(&|row| row.3.to_owned())),
         ],
     )

@@ -60,18 +60,12 @@ impl Viewing {
     /// What `sessions` were like together.
     pub fn of(sessions: &[&StreamingSession]) -> Self {
         let each = |value: &dyn Fn(&StreamingSession) -> Option<f64>| -> Vec<f64> {
-            sessions
-                .iter()
-                .filter_map(|session| value(session))
-                .collect()
+            sessions.iter().filter_map(|session| value(session)).collect()
         };
         let scores = each(&|session| Some(predicted_mos(session.mean_mbps?, session.sd_mbps?)));
-        let underflows =
-            each(&|session| underflow(session.stalled.as_secs_f64(), session.played.as_secs_f64()));
+        let underflows = each(&|session| underflow(session.stalled.as_secs_f64(), session.played.as_secs_f64()));
         let means = each(&|session| session.mean_mbps);
-        let sum = |value: &dyn Fn(&StreamingSession) -> f64| {
-            sessions.iter().map(|session| value(session)).sum::<f64>()
-        };
+        let sum = |value: &dyn Fn(&StreamingSession) -> f64| sessions.iter().map(|session| value(session)).sum::<f64>();
         let played = sum(&|session| session.played.as_secs_f64());
         let watched = played + sum(&|session| session.stalled.as_secs_f64());
         let switches = sum(&|session| f64::from(session.switches));
@@ -81,10 +75,7 @@ impl Viewing {
             predicted_mos_min: scores.into_iter().reduce(f64::min),
             underflow: crate::quantile::mean(&underflows),
             underflow_max: underflows.into_iter().reduce(f64::max),
-            stalls: sessions
-                .iter()
-                .map(|session| u64::from(session.stalls))
-                .sum(),
+            stalls: sessions.iter().map(|session| u64::from(session.stalls)).sum(),
             startup: crate::quantile::mean(&each(&|session| Some(session.startup?.as_secs_f64()))),
             rate_mean: crate::quantile::mean(&means),
             rate_sd: crate::quantile::mean(&each(&|session| session.sd_mbps)),
@@ -126,15 +117,10 @@ impl LiveViewing {
         };
         Self {
             latency: crate::quantile::mean(&seconds(&|session| session.latency_mean)),
-            latency_p95: seconds(&|session| session.latency_p95)
-                .into_iter()
-                .reduce(f64::max),
+            latency_p95: seconds(&|session| session.latency_p95).into_iter().reduce(f64::max),
             fast: share(&|session| session.fast),
             slow: share(&|session| session.slow),
-            skips: sessions
-                .iter()
-                .map(|session| u64::from(session.skips))
-                .sum(),
+            skips: sessions.iter().map(|session| u64::from(session.skips)).sum(),
             skipped: seconds(&|session| Some(session.skipped)).iter().sum(),
         }
     }
@@ -190,10 +176,7 @@ mod tests {
         // 1.2 and 0.6 - 0.16; 0 % and 25 %; 6 changes in 1050 s of media; (2 + 1)^2 / (2 (4 + 1)).
         assert!((viewing.predicted_mos_min.unwrap() - 0.44).abs() < 1e-12);
         assert!((viewing.predicted_mos.unwrap() - 0.82).abs() < 1e-12);
-        assert_eq!(
-            (viewing.underflow, viewing.underflow_max),
-            (Some(12.5), Some(25.0))
-        );
+        assert_eq!((viewing.underflow, viewing.underflow_max), (Some(12.5), Some(25.0)));
         assert_eq!((viewing.stalls, viewing.startup), (1, Some(1.0)));
         assert!((viewing.rate_fairness.unwrap() - 0.9).abs() < 1e-12);
         assert!((viewing.switches.unwrap() - 360.0 / 1050.0).abs() < 1e-12);
@@ -213,23 +196,9 @@ mod tests {
             skips,
             skipped: Span::from_s(u64::from(skips)),
         };
-        let never = LiveSession {
-            latency_mean: None,
-            latency_p95: None,
-            ..player(0, 0, 0, 0)
-        };
-        let viewing = LiveViewing::of(
-            &[
-                &player(3000, 4000, 10, 0),
-                &player(5000, 9000, 20, 2),
-                &never,
-            ],
-            600.0,
-        );
-        assert_eq!(
-            (viewing.latency, viewing.latency_p95),
-            (Some(4.0), Some(9.0))
-        );
+        let never = LiveSession { latency_mean: None, latency_p95: None, ..player(0, 0, 0, 0) };
+        let viewing = LiveViewing::of(&[&player(3000, 4000, 10, 0), &player(5000, 9000, 20, 2), &never], 600.0);
+        assert_eq!((viewing.latency, viewing.latency_p95), (Some(4.0), Some(9.0)));
         assert_eq!((viewing.fast, viewing.slow), (Some(5.0), Some(10.0)));
         assert_eq!((viewing.skips, viewing.skipped), (2, 2.0));
         assert_eq!(LiveViewing::of(&[&never], 0.0), LiveViewing::default());
@@ -237,13 +206,8 @@ mod tests {
 
     #[test]
     fn a_session_that_never_began_has_no_numbers() {
-        let nothing = StreamingSession {
-            startup: None,
-            mean_mbps: None,
-            sd_mbps: None,
-            switches: 0,
-            ..session(0, 0, 0.0, 0.0)
-        };
+        let nothing =
+            StreamingSession { startup: None, mean_mbps: None, sd_mbps: None, switches: 0, ..session(0, 0, 0.0, 0.0) };
         assert_eq!(Viewing::of(&[&nothing]), Viewing::default());
     }
 

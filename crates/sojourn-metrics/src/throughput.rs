@@ -82,11 +82,7 @@ pub struct Ramp {
 /// The ramp of a series in bins of `width`; `None` if nothing left at all. The limits of 6 s and 10 s
 /// are chosen: the first is before and the second after a 10 MB burst at 20 Mb/s is used up.
 pub fn ramp(bins: &[Bin], width: u64) -> Option<Ramp> {
-    let peak = bins
-        .iter()
-        .map(|bin| bin.bytes)
-        .max()
-        .filter(|&most| most > 0)?;
+    let peak = bins.iter().map(|bin| bin.bytes).max().filter(|&most| most > 0)?;
     let first = bins.iter().position(|bin| bin.bytes * 20 >= peak * 19)?;
     let until = |seconds: u64| {
         let count = usize::try_from(seconds * 1_000_000_000 / width).expect("bins fit into memory");
@@ -141,9 +137,7 @@ pub fn max_min_shares(demands: &[f64], capacity: f64) -> Vec<f64> {
 pub fn max_min_ratios(rates: &[f64], demands: &[f64], capacity: f64) -> Vec<f64> {
     let shares = max_min_shares(demands, capacity);
     let pairs = rates.iter().zip(shares);
-    pairs
-        .map(|(rate, share)| if share > 0.0 { rate / share } else { 1.0 })
-        .collect()
+    pairs.map(|(rate, share)| if share > 0.0 { rate / share } else { 1.0 }).collect()
 }
 
 #[cfg(test)]

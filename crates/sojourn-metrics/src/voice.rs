@@ -68,9 +68,7 @@ impl Call {
         let received = || delays.iter().copied().flatten().map(Span::from_ns);
         let shortest = received().min().unwrap_or_default();
         let played = received().filter(|delay| !is_late(*delay, shortest));
-        let (count, sum) = played.fold((0_u64, 0_u64), |(n, sum), delay| {
-            (n + 1, sum + delay.as_ns())
-        });
+        let (count, sum) = played.fold((0_u64, 0_u64), |(n, sum), delay| (n + 1, sum + delay.as_ns()));
         let arrived = received().count() as u64;
         let sent = delays.len() as u64;
         Self {
@@ -85,12 +83,9 @@ impl Call {
     pub fn from_tally(tally: &DatagramTally) -> Self {
         let delays = tally.delays();
         let shortest = Span::from_ns(delays.min_ns().unwrap_or_default());
-        let played = delays
-            .middles()
-            .filter(|(delay, _)| !is_late(Span::from_ns(*delay), shortest));
-        let (count, sum) = played.fold((0_u64, 0.0), |(n, sum), (delay, count)| {
-            (n + count, sum + delay as f64 * count as f64)
-        });
+        let played = delays.middles().filter(|(delay, _)| !is_late(Span::from_ns(*delay), shortest));
+        let (count, sum) =
+            played.fold((0_u64, 0.0), |(n, sum), (delay, count)| (n + count, sum + delay as f64 * count as f64));
         Self {
             sent: tally.sent(),
             lost: tally.lost(),
@@ -155,26 +150,16 @@ pub struct Codec {
 
 impl Codec {
     /// G.711 that plays nothing for what is lost. Source: ITU-T G.113 Appendix I.
-    pub const G711: Self = Self {
-        impairment: 0.0,
-        robustness: 4.3,
-    };
+    pub const G711: Self = Self { impairment: 0.0, robustness: 4.3 };
     /// G.711 with concealment of losses. Source: ITU-T G.113 Appendix I.
-    pub const G711_CONCEALED: Self = Self {
-        impairment: 0.0,
-        robustness: 25.1,
-    };
+    pub const G711_CONCEALED: Self = Self { impairment: 0.0, robustness: 25.1 };
 
     /// Impairment with the share `loss` of packets lost or late (Ie-eff); `burst_ratio` is how much longer bursts of loss are
     /// than by chance (BurstR), 1 if losses are independent.
     pub fn impairment_with_loss(&self, loss: f64, burst_ratio: f64) -> f64 {
         let percent = 100.0 * loss;
         let lost = percent / (percent / burst_ratio + self.robustness);
-        if percent > 0.0 {
-            self.impairment + (HEAVIEST_IMPAIRMENT - self.impairment) * lost
-        } else {
-            self.impairment
-        }
+        if percent > 0.0 { self.impairment + (HEAVIEST_IMPAIRMENT - self.impairment) * lost } else { self.impairment }
     }
 }
 

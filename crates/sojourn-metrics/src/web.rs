@@ -81,11 +81,7 @@ pub fn kaplan_meier_median(completed: &[f64], unfinished: &[f64]) -> Option<f64>
 
 /// How many pages of `load_time` with pauses of `pause` between them end within `duration`, the first
 /// starting at once and each counted with its pause.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "clamped by `as`"
-)]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped by `as`")]
 pub fn pages_within(duration: f64, load_time: f64, pause: f64) -> u64 {
     math::floor(duration / (load_time + pause)) as u64
 }
@@ -98,10 +94,7 @@ pub fn round_trip_slope(points: &[(f64, f64)]) -> Option<f64> {
     let mean_y = points.iter().map(|(_, y)| y).sum::<f64>() / n;
     let square = |x: f64| (x - mean_x) * (x - mean_x);
     let squares: f64 = points.iter().map(|&(x, _)| square(x)).sum();
-    let products: f64 = points
-        .iter()
-        .map(|&(x, y)| (x - mean_x) * (y - mean_y))
-        .sum();
+    let products: f64 = points.iter().map(|&(x, y)| (x - mean_x) * (y - mean_y)).sum();
     (squares > 0.0).then(|| products / squares)
 }
 
@@ -159,10 +152,7 @@ mod tests {
 
     #[test]
     fn the_slope_counts_round_trips() {
-        close(
-            round_trip_slope(&[(0.02, 1.0), (0.07, 1.7), (0.12, 2.4)]),
-            14.0,
-        );
+        close(round_trip_slope(&[(0.02, 1.0), (0.07, 1.7), (0.12, 2.4)]), 14.0);
         assert_eq!(round_trip_slope(&[(0.02, 1.0)]), None);
     }
 }

@@ -6,8 +6,8 @@ use sojourn_base::report::{Report, Transfer};
 use sojourn_base::{Bytes, Direction, Instant, Reason, ServiceQueue, Span};
 use sojourn_metrics::run::{Datagrams, RunFacts, Watched, metric_rows, metric_table};
 use sojourn_record::{
-    ColumnData, ColumnRecorder, Datagram, DelaySplit, Fate, LinkDrop, LinkId, LinkMark,
-    LinkPassage, RecordConfig, Recorder, Table, TrafficId,
+    ColumnData, ColumnRecorder, Datagram, DelaySplit, Fate, LinkDrop, LinkId, LinkMark, LinkPassage, RecordConfig,
+    Recorder, Table, TrafficId,
 };
 
 /// No rows at all, of anything.
@@ -15,11 +15,7 @@ fn metrics(config: RecordConfig, events: &dyn Fn(&mut ColumnRecorder)) -> Table 
     metrics_of(Datagrams::Call, config, events)
 }
 
-fn metrics_of(
-    what: Datagrams,
-    config: RecordConfig,
-    events: &dyn Fn(&mut ColumnRecorder),
-) -> Table {
+fn metrics_of(what: Datagrams, config: RecordConfig, events: &dyn Fn(&mut ColumnRecorder)) -> Table {
     let mut recorder = ColumnRecorder::new(config, vec!["quiet".into(), "calls".into()]);
     events(&mut recorder);
     recorder.on_end(Instant::from_ms(10_000));
@@ -57,12 +53,9 @@ fn metric(table: &Table, subject: &str, metric: &str) -> Option<f64> {
 /// downstream all goes well.
 fn two_calls(recorder: &mut ColumnRecorder) {
     for sequence in 0..100_u32 {
-        for (flow, direction) in [
-            (0, Direction::Upstream),
-            (0, Direction::Downstream),
-            (1, Direction::Upstream),
-            (1, Direction::Downstream),
-        ] {
+        for (flow, direction) in
+            [(0, Direction::Upstream), (0, Direction::Downstream), (1, Direction::Upstream), (1, Direction::Downstream)]
+        {
             let sent_at = Instant::from_ms(20 * u64::from(sequence));
             let delay = match (flow, direction) {
                 (0, Direction::Upstream) => 5,
@@ -121,10 +114,7 @@ fn a_game(recorder: &mut ColumnRecorder) {
 
 #[test]
 fn outcomes_are_of_round_trips_and_only_for_those_who_ask() {
-    let asked = RecordConfig {
-        outcomes: true,
-        ..RecordConfig::NOTHING
-    };
+    let asked = RecordConfig { outcomes: true, ..RecordConfig::NOTHING };
     let found = metrics_of(Datagrams::Stream, asked, &a_game);
     // Of 200 round trips that came the 198th takes 90 ms: (150 - 90)/100. One of 201 is lost, 0.4975 %: perfect up to 0.5 %.
     let close = |name: &str, expected: f64| {
@@ -160,19 +150,11 @@ fn voice_metrics_do_not_need_rows() {
         ("mos_min", 4.000_3, 1e-3),
     ] {
         let rows = metric(&with_rows, "calls", name);
-        assert_eq!(
-            rows,
-            metric(&without, "calls", name),
-            "{name} with and without rows"
-        );
+        assert_eq!(rows, metric(&without, "calls", name), "{name} with and without rows");
         let ours = rows.unwrap();
         assert!((ours - expected).abs() <= tolerance, "{name}: {ours}");
     }
-    assert_eq!(
-        metric(&without, "quiet", "sent"),
-        None,
-        "no datagram, no call"
-    );
+    assert_eq!(metric(&without, "quiet", "sent"), None, "no datagram, no call");
 }
 
 #[test]
@@ -203,11 +185,7 @@ fn a_direction_that_loses_does_not_hide_behind_one_that_does_not() {
         });
     });
     assert_eq!(metric(&one_way, "calls", "loss_total"), Some(0.0));
-    assert_eq!(
-        metric(&one_way, "calls", "loss_total_up"),
-        None,
-        "the same twice"
-    );
+    assert_eq!(metric(&one_way, "calls", "loss_total_up"), None, "the same twice");
 }
 
 #[test]
@@ -219,11 +197,7 @@ fn only_calls_have_a_score_and_only_streams_have_late_packets() {
             &["lost", "late", "loss_total", "delay_in_time_mean"],
             &["mos", "mos_min", "mos_loss_only", "rating"],
         ),
-        (
-            Datagrams::Messages,
-            &["sent", "lost"],
-            &["late", "loss_total", "delay_in_time_mean", "mos"],
-        ),
+        (Datagrams::Messages, &["sent", "lost"], &["late", "loss_total", "delay_in_time_mean", "mos"]),
     ] {
         let table = metrics_of(what, RecordConfig::NOTHING, &two_calls);
         for name in names {
@@ -386,18 +360,11 @@ fn delay_variation_is_above_the_shortest_delay() {
         }
     };
     let table = metrics(RecordConfig::BASE, &stream);
-    for (name, expected) in [
-        ("delay_variation_down_p50", 0.0),
-        ("delay_variation_down_p99", 85.0),
-    ] {
+    for (name, expected) in [("delay_variation_down_p50", 0.0), ("delay_variation_down_p99", 85.0)] {
         let ours = metric(&table, "calls", name).unwrap();
         assert!((ours - expected).abs() <= 0.1, "{name}: {ours}");
     }
-    assert_eq!(
-        metric(&table, "calls", "delay_round_trip_p99"),
-        None,
-        "nobody asked"
-    );
+    assert_eq!(metric(&table, "calls", "delay_round_trip_p99"), None, "nobody asked");
 }
 
 #[test]
@@ -507,11 +474,7 @@ fn shares_of_delay_are_of_the_packets_that_were_forwarded_upstream() {
     assert_eq!(share("delay_share_under_20ms"), Some(75.0));
     assert_eq!(metric(&table, "quiet", "delay_share_under_5ms"), None);
     assert_eq!(
-        metric(
-            &metrics(RecordConfig::NOTHING, &passages),
-            "calls",
-            "delay_share_under_5ms"
-        ),
+        metric(&metrics(RecordConfig::NOTHING, &passages), "calls", "delay_share_under_5ms"),
         None,
         "the distributions of delay are switched off"
     );
@@ -539,10 +502,7 @@ fn a_delay_of_the_limit_is_not_under_it() {
             );
         };
         let table = metrics(RecordConfig::BASE, &pass);
-        assert_eq!(
-            metric(&table, "calls", "delay_share_under_5ms"),
-            Some(expected)
-        );
+        assert_eq!(metric(&table, "calls", "delay_share_under_5ms"), Some(expected));
     }
 }
 
@@ -613,23 +573,15 @@ fn drops_and_marks_are_counted_by_reason_and_by_queue() {
         ("upstream/low_latency", "marked_packets", 3.0),
         ("downstream", "marked_packets", 0.0),
     ] {
-        assert_eq!(
-            metric(&table, subject, name),
-            Some(expected),
-            "{subject} {name}"
-        );
+        assert_eq!(metric(&table, subject, name), Some(expected), "{subject} {name}");
     }
-    assert_eq!(
-        metric(&table, "upstream/ack_priority", "marked_packets"),
-        None
-    );
+    assert_eq!(metric(&table, "upstream/ack_priority", "marked_packets"), None);
     assert_eq!(metric(&table, "downstream/classic", "marked_packets"), None);
 }
 
 #[test]
 fn a_probe_has_its_numbers_without_rows_of_transfers() {
-    let mut recorder =
-        ColumnRecorder::new(RecordConfig::NOTHING, vec!["echo".into()]).with_samples_of(vec![true]);
+    let mut recorder = ColumnRecorder::new(RecordConfig::NOTHING, vec!["echo".into()]).with_samples_of(vec![true]);
     for (second, took) in [(1, 20), (2, 20), (8, 100), (9, 140), (29, 20)] {
         recorder.on_report(
             TrafficId(0),
@@ -649,10 +601,7 @@ fn a_probe_has_its_numbers_without_rows_of_transfers() {
         allowance: vec![None; 2],
         datagrams: vec![Datagrams::Messages],
         lasted: vec![None],
-        probes: vec![Some(Watched {
-            from: Span::from_s(5),
-            until: Span::from_s(25),
-        })],
+        probes: vec![Some(Watched { from: Span::from_s(5), until: Span::from_s(25) })],
         shared: None,
         games: vec![None],
     };

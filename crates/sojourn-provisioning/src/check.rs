@@ -9,9 +9,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::file::{File, Tlv, Value};
-use crate::integrity::{
-    CM_MIC, CMTS_MIC, Digest, Integrity, Secret, check_integrity, extended_covers,
-};
+use crate::integrity::{CM_MIC, CMTS_MIC, Digest, Integrity, Secret, check_integrity, extended_covers};
 use crate::issue::{Issue, Issues};
 use crate::tlv::{self, Entry, Kind};
 
@@ -28,14 +26,7 @@ const BURST: u64 = 1522;
 /// The two bits of the ToS octet that are ECN (RFC 3168 §5).
 const ECN: u8 = 0x03;
 /// Warnings that are errors in strict mode.
-pub(crate) const STRICT: [&str; 6] = [
-    "W-NESTED",
-    "W-TRAILING",
-    "W-LEN",
-    "W-RANGE",
-    "W-DUP",
-    "W-MANDATORY",
-];
+pub(crate) const STRICT: [&str; 6] = ["W-NESTED", "W-TRAILING", "W-LEN", "W-RANGE", "W-DUP", "W-MANDATORY"];
 /// Proactive grant service, a scheduling type.
 pub(crate) const PGS: u64 = 7;
 
@@ -61,12 +52,9 @@ pub fn examine(file: &File, secret: Option<&Secret>, strict: bool) -> Examinatio
     let integrity = check_integrity(file, secret);
     if file.is_mta() {
         issues.add(
-            Issue::new(
-                "E-MTA",
-                "this is a configuration file of a PacketCable telephone adapter",
-            )
-            .at(0, "254")
-            .hint("its rules differ; only files of cable modems are read"),
+            Issue::new("E-MTA", "this is a configuration file of a PacketCable telephone adapter")
+                .at(0, "254")
+                .hint("its rules differ; only files of cable modems are read"),
         );
     } else {
         container(file, &mut issues);
@@ -78,15 +66,11 @@ pub fn examine(file: &File, secret: Option<&Secret>, strict: bool) -> Examinatio
         }
         references(file, &mut issues);
         for (flow, below) in [(24, 70), (25, 71)] {
-            file.all(flow)
-                .for_each(|tlv| service_flow(tlv, &mut issues));
+            file.all(flow).for_each(|tlv| service_flow(tlv, &mut issues));
             file.all(below).for_each(|tlv| rates(tlv, &mut issues));
         }
     }
-    Examination {
-        issues: issues.finish(if strict { &STRICT } else { &[] }),
-        integrity,
-    }
+    Examination { issues: issues.finish(if strict { &STRICT } else { &[] }), integrity }
 }
 
 fn container(file: &File, issues: &mut Issues) {
@@ -98,18 +82,11 @@ fn container(file: &File, issues: &mut Issues) {
     }
     if let Some(code) = file.rest.first() {
         let message = match file.rest.get(1) {
-            Some(length) => format!(
-                "says {length} octets, and {} are left",
-                file.rest.len().saturating_sub(2)
-            ),
+            Some(length) => format!("says {length} octets, and {} are left", file.rest.len().saturating_sub(2)),
             None => "has no length".to_owned(),
         };
         let hint = "the file was cut, or a length before this is wrong";
-        issues.add(
-            Issue::new("E-TRUNCATED", message)
-                .at(before, code.to_string())
-                .hint(hint),
-        );
+        issues.add(Issue::new("E-TRUNCATED", message).at(before, code.to_string()).hint(hint));
     } else if !file.end {
         let message = "the end-of-data marker (255) is missing";
         issues.add(Issue::new("E-NO-END", message).at(size, "255"));
@@ -173,10 +150,7 @@ fn form(tlv: &Tlv, entry: &Entry) -> Option<Issue> {
         return Some(Issue::new("W-NESTED", message));
     }
     if length == 255 {
-        return Some(Issue::new(
-            "W-LEN",
-            format!("{name} has 255 octets, one more than there may be"),
-        ));
+        return Some(Issue::new("W-LEN", format!("{name} has 255 octets, one more than there may be")));
     }
     let also = entry.octets;
     let is_right = match entry.kind {
@@ -190,9 +164,7 @@ fn form(tlv: &Tlv, entry: &Entry) -> Option<Issue> {
         Kind::Aggregate => true,
     };
     if !is_right {
-        return Some(
-            Issue::new("W-LEN", format!("{name} has {length} octets")).hint(lengths(entry)),
-        );
+        return Some(Issue::new("W-LEN", format!("{name} has {length} octets")).hint(lengths(entry)));
     }
     let (least, most) = entry.range?;
     let (value, what) = match entry.kind {
@@ -205,10 +177,7 @@ fn form(tlv: &Tlv, entry: &Entry) -> Option<Issue> {
                 let message = format!("{name} does not end with a zero octet");
                 return Some(Issue::new("W-LEN", message));
             }
-            (
-                u64::try_from(text.chars().count()).unwrap_or(u64::MAX),
-                "has as many characters as",
-            )
+            (u64::try_from(text.chars().count()).unwrap_or(u64::MAX), "has as many characters as")
         }
         _ => return None,
     };
@@ -240,10 +209,7 @@ fn required(file: &File, issues: &mut Issues) {
     let (up, down) = (has(24), has(25));
     match (has(4), up || has(70), down || has(71)) {
         (true, true, _) | (true, _, true) => {
-            missing(
-                "a class of service stands beside service flows, which exclude it",
-                "4",
-            );
+            missing("a class of service stands beside service flows, which exclude it", "4");
         }
         (false, false, _) => missing("no upstream service flow and no class of service", "24"),
         (false, _, false) => missing("no downstream service flow and no class of service", "25"),
@@ -256,11 +222,7 @@ fn required(file: &File, issues: &mut Issues) {
         issues.add(Issue::new("W-CLASSIFIERS", message).about("28"));
     }
     for code in [70, 71] {
-        if let Some(tlv) = file
-            .all(code)
-            .next()
-            .filter(|_| !extended_covers(file, code))
-        {
+        if let Some(tlv) = file.all(code).next().filter(|_| !extended_covers(file, code)) {
             issues.add(
                 Issue::new(
                     "W-ASF-UNPROTECTED",
@@ -279,10 +241,7 @@ fn digests(file: &File, integrity: Integrity, issues: &mut Issues) {
         None => issue.about(code.to_string()),
     };
     let cm = match integrity.cm_mic {
-        Digest::Absent => Some(Issue::new(
-            "W-CM-MIC-ABSENT",
-            "there is no CM MIC; a modem would refuse the file",
-        )),
+        Digest::Absent => Some(Issue::new("W-CM-MIC-ABSENT", "there is no CM MIC; a modem would refuse the file")),
         Digest::Bad => Some(
             Issue::new("E-CM-MIC", "the CM MIC does not belong to this content")
                 .hint("the file was changed after it was sealed, or a modem got it damaged"),
@@ -290,33 +249,20 @@ fn digests(file: &File, integrity: Integrity, issues: &mut Issues) {
         _ => None,
     };
     let cmts = match integrity.cmts_mic {
-        Digest::Absent => Some(Issue::new(
-            "W-MANDATORY",
-            "there is no CMTS MIC; a CMTS would refuse the modem",
-        )),
+        Digest::Absent => Some(Issue::new("W-MANDATORY", "there is no CMTS MIC; a CMTS would refuse the modem")),
         Digest::Unchecked => Some(
-            Issue::new(
-                "W-CMTS-MIC-UNCHECKED",
-                "the CMTS MIC was not checked without its secret",
-            )
-            .hint("name a file that holds the shared secret"),
+            Issue::new("W-CMTS-MIC-UNCHECKED", "the CMTS MIC was not checked without its secret")
+                .hint("name a file that holds the shared secret"),
         ),
         Digest::Bad => Some(
-            Issue::new(
-                "E-CMTS-MIC",
-                "the CMTS MIC does not belong to this content and secret",
-            )
-            .hint("the file was changed after it was sealed, or the secret is another"),
+            Issue::new("E-CMTS-MIC", "the CMTS MIC does not belong to this content and secret")
+                .hint("the file was changed after it was sealed, or the secret is another"),
         ),
         Digest::Good => None,
     };
     let extended = match integrity.extended {
-        Digest::Bad => {
-            Some("the extended CMTS MIC differs from ours, whose order of bits is unconfirmed")
-        }
-        Digest::Unchecked => {
-            Some("the extended CMTS MIC was not checked: no secret, or an algorithm not known here")
-        }
+        Digest::Bad => Some("the extended CMTS MIC differs from ours, whose order of bits is unconfirmed"),
+        Digest::Unchecked => Some("the extended CMTS MIC was not checked: no secret, or an algorithm not known here"),
         _ => None,
     };
     for issue in [
@@ -339,17 +285,9 @@ pub(crate) fn asf_reference(tlv: &Tlv) -> Option<u64> {
 /// Whether references lead somewhere, and each to one place.
 fn references(file: &File, issues: &mut Issues) {
     for (flow, aggregate, classifier) in [(24, 70, 22), (25, 71, 23)] {
-        let flows = unique(
-            file.all(flow),
-            |tlv| tlv.last(1).and_then(Tlv::number),
-            issues,
-        );
+        let flows = unique(file.all(flow), |tlv| tlv.last(1).and_then(Tlv::number), issues);
         let aggregates = unique(file.all(aggregate), asf_reference, issues);
-        unique(
-            file.all(classifier),
-            |tlv| tlv.last(1).and_then(Tlv::number),
-            issues,
-        );
+        unique(file.all(classifier), |tlv| tlv.last(1).and_then(Tlv::number), issues);
         let mut follow = |tlv: &Tlv, part: &[u8], known: &BTreeMap<u64, usize>, what: &str| {
             let Some(reference) = part
                 .iter()
@@ -359,15 +297,11 @@ fn references(file: &File, issues: &mut Issues) {
                 return;
             };
             let path = tlv::dotted(&[&[tlv.code], part].concat());
-            match reference
-                .number()
-                .filter(|_| reference.value_octets().is_some_and(|o| o.len() <= 4))
-            {
+            match reference.number().filter(|_| reference.value_octets().is_some_and(|o| o.len() <= 4)) {
                 Some(number) if known.contains_key(&number) => {}
-                Some(number) => issues.add(
-                    Issue::new("E-REF", format!("there is no {what} {number}"))
-                        .at(reference.offset, path),
-                ),
+                Some(number) => {
+                    issues.add(Issue::new("E-REF", format!("there is no {what} {number}")).at(reference.offset, path))
+                }
                 None => {}
             }
         };
@@ -376,11 +310,7 @@ fn references(file: &File, issues: &mut Issues) {
         }
         for tlv in file.all(flow) {
             // Older files have TLVs in this place.
-            if tlv
-                .last(36)
-                .and_then(Tlv::value_octets)
-                .is_some_and(|octets| octets.len() == 2)
-            {
+            if tlv.last(36).and_then(Tlv::value_octets).is_some_and(|octets| octets.len() == 2) {
                 follow(tlv, &[36], &aggregates, "aggregate service flow");
             }
         }
@@ -423,17 +353,11 @@ fn service_flow(flow: &Tlv, issues: &mut Issues) {
         let (least, target, most) = (size(1), size(2), size(3));
         let above = |a: Option<u64>, b: Option<u64>| matches!((a, b), (Some(a), Some(b)) if a > b);
         if above(least, most) || above(least, target) || above(target, most) {
-            let message =
-                "minimum, target and maximum buffer do not increase in this order".to_owned();
+            let message = "minimum, target and maximum buffer do not increase in this order".to_owned();
             report("W-BUFFER", &[35], buffer, message);
         }
         if let Some(zero) = buffer.inside().iter().find(|tlv| tlv.number() == Some(0)) {
-            report(
-                "W-BUFFER",
-                &[35, zero.code],
-                zero,
-                "a buffer of no octets".to_owned(),
-            );
+            report("W-BUFFER", &[35, zero.code], zero, "a buffer of no octets".to_owned());
         }
     }
     if let Some(tlv) = flow.last(23)
@@ -462,10 +386,7 @@ fn service_flow(flow: &Tlv, issues: &mut Issues) {
 
 /// The numbers of two octets each.
 pub(crate) fn edges(octets: &[u8]) -> Vec<u16> {
-    octets
-        .chunks_exact(2)
-        .map(|pair| u16::from_be_bytes([pair[0], pair[1]]))
-        .collect()
+    octets.chunks_exact(2).map(|pair| u16::from_be_bytes([pair[0], pair[1]])).collect()
 }
 
 /// What contradicts itself in rates and bursts of a service flow or an aggregate one.
@@ -482,11 +403,7 @@ fn rates(flow: &Tlv, issues: &mut Issues) {
     if let (Some(tlv), Some(burst)) = (flow.last(9), number(9))
         && burst < BURST
     {
-        report(
-            "W-BURST",
-            tlv,
-            format!("a burst of {burst} octets does not hold a frame of {BURST}"),
-        );
+        report("W-BURST", tlv, format!("a burst of {burst} octets does not hold a frame of {BURST}"));
     }
     // A name (type 4) may bring a burst along, and the flow of an aggregate (24.36) has that of the aggregate.
     let elsewhere: &[u8] = match flow.code {

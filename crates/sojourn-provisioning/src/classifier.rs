@@ -63,17 +63,15 @@ impl Classifier {
     /// Whether there is a packet that matches.
     pub(crate) fn can_match(&self) -> bool {
         self.others.is_empty()
-            && self.criteria.tos.is_none_or(|[low, high, mask]| {
-                (0..=u8::MAX).any(|tos| (low..=high).contains(&(tos & mask)))
-            })
+            && self
+                .criteria
+                .tos
+                .is_none_or(|[low, high, mask]| (0..=u8::MAX).any(|tos| (low..=high).contains(&(tos & mask))))
     }
 
     /// Whether a packet with this ToS octet matches, whatever it is beside that.
     pub fn matches(&self, tos: u8) -> bool {
-        let only_tos = Criteria {
-            tos: self.criteria.tos,
-            ..Criteria::default()
-        };
+        let only_tos = Criteria { tos: self.criteria.tos, ..Criteria::default() };
         match self.criteria.tos {
             Some([low, high, mask]) if self.others.is_empty() && self.criteria == only_tos => {
                 (low..=high).contains(&(tos & mask))
@@ -88,10 +86,7 @@ impl Classifier {
             priority: 0,
             to: Role::LowLatency,
             flow: None,
-            criteria: Criteria {
-                tos: Some(tos),
-                ..Criteria::default()
-            },
+            criteria: Criteria { tos: Some(tos), ..Criteria::default() },
             others: Vec::new(),
             origin,
             tlvs: Vec::new(),
@@ -123,16 +118,8 @@ impl Classifier {
                 }
                 continue;
             }
-            let unread = if criterion.code == 9 {
-                criteria.read_v4(criterion)
-            } else {
-                criteria.read_v6(criterion)
-            };
-            others.extend(
-                unread
-                    .into_iter()
-                    .map(|part| tlv::dotted(&[tlv.code, criterion.code, part])),
-            );
+            let unread = if criterion.code == 9 { criteria.read_v4(criterion) } else { criteria.read_v6(criterion) };
+            others.extend(unread.into_iter().map(|part| tlv::dotted(&[tlv.code, criterion.code, part])));
         }
         if tlvs.is_empty() {
             // It would match everything; what a CMTS makes of it is not known.
@@ -144,10 +131,7 @@ impl Classifier {
             flow: tlv.last(3).and_then(Tlv::number),
             criteria,
             others,
-            origin: Origin::File {
-                offset: tlv.offset,
-                path: tlv.code.to_string(),
-            },
+            origin: Origin::File { offset: tlv.offset, path: tlv.code.to_string() },
             tlvs,
         }
     }
@@ -165,27 +149,17 @@ impl Criteria {
                 }
                 (2, Some(_)) => self.read_protocol(part),
                 // Beside its address.
-                (4 | 6, Some(octets)) => {
-                    octets.len() == 4 && criterion.last(part.code - 1).is_some()
-                }
+                (4 | 6, Some(octets)) => octets.len() == 4 && criterion.last(part.code - 1).is_some(),
                 (code @ (3 | 5), Some(&[a, b, c, d])) => {
                     let mask = criterion.last(code + 1).and_then(Tlv::value_octets);
                     let prefix = v4_prefix([a, b, c, d], mask);
-                    let place = if code == 3 {
-                        &mut self.source
-                    } else {
-                        &mut self.destination
-                    };
+                    let place = if code == 3 { &mut self.source } else { &mut self.destination };
                     place.clone_from(&prefix);
                     prefix.is_some()
                 }
                 (7..=10, Some(&[high, low])) => {
                     let port = u16::from_be_bytes([high, low]);
-                    let place = if part.code < 9 {
-                        &mut self.source_port
-                    } else {
-                        &mut self.destination_port
-                    };
+                    let place = if part.code < 9 { &mut self.source_port } else { &mut self.destination_port };
                     let range = place.get_or_insert([0, u16::MAX]);
                     range[usize::from(part.code % 2 == 0)] = port;
                     true
@@ -209,22 +183,12 @@ impl Criteria {
                     true
                 }
                 (3, Some(_)) => self.read_protocol(part),
-                (5 | 7, Some(octets)) => {
-                    octets.len() == 1 && criterion.last(part.code - 1).is_some()
-                }
+                (5 | 7, Some(octets)) => octets.len() == 1 && criterion.last(part.code - 1).is_some(),
                 (code @ (4 | 6), Some(octets)) => {
-                    let length = criterion
-                        .last(code + 1)
-                        .and_then(Tlv::number)
-                        .unwrap_or(128);
+                    let length = criterion.last(code + 1).and_then(Tlv::number).unwrap_or(128);
                     let address = <[u8; 16]>::try_from(octets).ok().filter(|_| length <= 128);
-                    let prefix =
-                        address.map(|octets| format!("{}/{length}", Ipv6Addr::from(octets)));
-                    let place = if code == 4 {
-                        &mut self.source
-                    } else {
-                        &mut self.destination
-                    };
+                    let prefix = address.map(|octets| format!("{}/{length}", Ipv6Addr::from(octets)));
+                    let place = if code == 4 { &mut self.source } else { &mut self.destination };
                     place.clone_from(&prefix);
                     prefix.is_some()
                 }

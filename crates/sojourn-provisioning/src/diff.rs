@@ -86,29 +86,13 @@ fn collect(tlvs: &[Tlv], path: &mut Vec<u8>, label: &str, above: &str, lines: &m
             None if *count > 1 || entry.is_some_and(|entry| entry.many) => format!("[#{count}]"),
             None => String::new(),
         };
-        let here = format!(
-            "{label}{}{}{which}",
-            if label.is_empty() { "" } else { "." },
-            tlv.code
-        );
+        let here = format!("{label}{}{}{which}", if label.is_empty() { "" } else { "." }, tlv.code);
         let name = entry.map_or_else(|| "unknown".to_owned(), |entry| entry.name.clone());
-        let name = if above.is_empty() {
-            name
-        } else {
-            format!("{above} {name}")
-        };
+        let name = if above.is_empty() { name } else { format!("{above} {name}") };
         if tlv.inside().is_empty() {
             let (value, meaning) = text::spelt(tlv, path, text::scale_of(tlvs));
-            let value = if meaning.contains("/s") {
-                meaning
-            } else {
-                value
-            };
-            lines.push(Line {
-                path: here,
-                name,
-                value,
-            });
+            let value = if meaning.contains("/s") { meaning } else { value };
+            lines.push(Line { path: here, name, value });
         } else {
             collect(tlv.inside(), path, &here, &name, lines);
         }

@@ -16,13 +16,10 @@ use crate::flow_queue::{self, number_of};
 use crate::integrity::{Digest, Secret};
 use crate::issue::Issue;
 use crate::parameter::{
-    About, Form, Leaf, OF_AGGREGATES, OF_FLOWS, Origin, Parameter, Parameters, Setting, fill,
-    fill_defaults,
+    About, Form, Leaf, OF_AGGREGATES, OF_FLOWS, Origin, Parameter, Parameters, Setting, fill, fill_defaults,
 };
 use crate::role::Role;
-use crate::service::{
-    AggregateServiceFlow, Beside, FurtherFlow, Service, ServiceConfig, ServiceFlow,
-};
+use crate::service::{AggregateServiceFlow, Beside, FurtherFlow, Service, ServiceConfig, ServiceFlow};
 use crate::tables::{Entry, Tables, Way};
 use crate::text::rate_scale;
 use crate::tlv;
@@ -57,12 +54,7 @@ pub struct Expansion {
 }
 
 /// Expands a file.
-pub fn expand(
-    file: &File,
-    tables: &Tables,
-    secret: Option<&Secret>,
-    choices: Choices,
-) -> Expansion {
+pub fn expand(file: &File, tables: &Tables, secret: Option<&Secret>, choices: Choices) -> Expansion {
     let examination = examine(file, secret, choices.strict);
     let integrity = examination.integrity;
     let bad_mic = [integrity.cm_mic, integrity.cmts_mic].contains(&Digest::Bad);
@@ -80,16 +72,9 @@ pub fn expand(
             issue.severity = crate::issue::Severity::Warning;
         }
     }
-    let service = if expander.issues.iter().any(Issue::is_error) {
-        None
-    } else {
-        expander.service(bad_mic)
-    };
+    let service = if expander.issues.iter().any(Issue::is_error) { None } else { expander.service(bad_mic) };
     let failed = expander.issues.iter().any(Issue::is_error);
-    Expansion {
-        service: service.filter(|_| !failed),
-        issues: expander.issues,
-    }
+    Expansion { service: service.filter(|_| !failed), issues: expander.issues }
 }
 
 /// Types of TLVs of one direction.
@@ -101,18 +86,8 @@ struct Codes {
     classifier: u8,
 }
 
-const UP: Codes = Codes {
-    way: Way::Up,
-    flow: 24,
-    aggregate: 70,
-    classifier: 22,
-};
-const DOWN: Codes = Codes {
-    way: Way::Down,
-    flow: 25,
-    aggregate: 71,
-    classifier: 23,
-};
+const UP: Codes = Codes { way: Way::Up, flow: 24, aggregate: 70, classifier: 22 };
+const DOWN: Codes = Codes { way: Way::Down, flow: 25, aggregate: 71, classifier: 23 };
 
 struct Expander<'a> {
     file: &'a File,
@@ -130,9 +105,7 @@ impl<'a> Expander<'a> {
     fn service(&mut self, bad_mic: bool) -> Option<ServiceConfig> {
         let access = self.file.all(3).last().and_then(Tlv::number);
         if access == Some(0) {
-            self.issues.push(
-                Issue::new("E-NO-ACCESS", "the file forbids the subscriber any traffic").about("3"),
-            );
+            self.issues.push(Issue::new("E-NO-ACCESS", "the file forbids the subscriber any traffic").about("3"));
         }
         let upstream = self.direction(UP);
         let beside_upstream = core::mem::take(&mut self.beside);
@@ -157,8 +130,7 @@ impl<'a> Expander<'a> {
 
     /// Whether a direction may have two queues.
     fn has_dual_queue(&self, way: Way) -> bool {
-        let modem =
-            self.tables.cm_lld || (way == Way::Down && self.choices.downstream_without_modem);
+        let modem = self.tables.cm_lld || (way == Way::Down && self.choices.downstream_without_modem);
         modem && self.tables.cmts_lld && !self.low_latency_disabled()
     }
 
@@ -173,12 +145,10 @@ impl<'a> Expander<'a> {
         let member_of = |flow: &Tlv| flow.last(36).and_then(Tlv::number);
         if let Some((aggregate, rest)) = aggregates.split_first() {
             let reference = asf_reference(aggregate);
-            let (members, others): (Vec<&Tlv>, Vec<&Tlv>) = flows
-                .into_iter()
-                .partition(|flow| reference.is_some() && member_of(flow) == reference);
-            let (of_others, alone): (Vec<&Tlv>, Vec<&Tlv>) = others
-                .into_iter()
-                .partition(|flow| member_of(flow).is_some());
+            let (members, others): (Vec<&Tlv>, Vec<&Tlv>) =
+                flows.into_iter().partition(|flow| reference.is_some() && member_of(flow) == reference);
+            let (of_others, alone): (Vec<&Tlv>, Vec<&Tlv>) =
+                others.into_iter().partition(|flow| member_of(flow).is_some());
             self.leave_out(rest, "aggregate", codes.aggregate);
             self.leave_out(&of_others, "member of another aggregate", codes.flow);
             self.beside(&alone, false, codes);
@@ -186,8 +156,7 @@ impl<'a> Expander<'a> {
         }
         let Some((flow, rest)) = flows.split_first() else {
             let message = "nothing is defined for this direction";
-            self.issues
-                .push(Issue::new("E-NO-SERVICE", message).about(codes.flow.to_string()));
+            self.issues.push(Issue::new("E-NO-SERVICE", message).about(codes.flow.to_string()));
             return None;
         };
         self.beside(rest, false, codes);
@@ -202,9 +171,8 @@ impl<'a> Expander<'a> {
     fn beside(&mut self, flows: &[&Tlv], member: bool, codes: Codes) {
         for tlv in flows {
             let name = tlv.last(4).and_then(Tlv::as_text);
-            let is_pair = name.is_some_and(|name| {
-                self.has_dual_queue(codes.way) && self.tables.aqp(name, codes.way).is_some()
-            });
+            let is_pair =
+                name.is_some_and(|name| self.has_dual_queue(codes.way) && self.tables.aqp(name, codes.way).is_some());
             if is_pair {
                 self.leave_out(&[*tlv], "aggregate by name", codes.flow);
                 continue;
@@ -212,11 +180,7 @@ impl<'a> Expander<'a> {
             let parameters = self.named(tlv, codes);
             let scheduling = number_of(&parameters, Parameter::Scheduling);
             if codes.way == Way::Up && !matches!(scheduling, None | Some(2 | PGS)) {
-                self.leave_out(
-                    &[*tlv],
-                    "service flow with unsolicited grants or polls",
-                    codes.flow,
-                );
+                self.leave_out(&[*tlv], "service flow with unsolicited grants or polls", codes.flow);
                 continue;
             }
             let reference = tlv.last(1).and_then(Tlv::number);
@@ -242,8 +206,7 @@ impl<'a> Expander<'a> {
     fn leave_out(&mut self, tlvs: &[&Tlv], what: &str, code: u8) {
         for tlv in tlvs {
             let message = format!("a further {what} of this direction is left out");
-            self.issues
-                .push(Issue::new("W-LEFT-OUT", message).at(tlv.offset, code.to_string()));
+            self.issues.push(Issue::new("W-LEFT-OUT", message).at(tlv.offset, code.to_string()));
             self.others.push(tlv.offset);
         }
     }
@@ -258,37 +221,17 @@ impl<'a> Expander<'a> {
             (Parameter::MaxTrafficBurst, 6, "B"),
         ];
         let downstream = [(Parameter::MaxSustainedRate, 2, "b/s")];
-        let parts = if codes.way == Way::Up {
-            &upstream[..]
-        } else {
-            &downstream[..]
-        };
+        let parts = if codes.way == Way::Up { &upstream[..] } else { &downstream[..] };
         for (parameter, code, unit) in parts {
             let Some(tlv) = class.last(*code) else {
                 continue;
             };
             let Some(number) = tlv.number() else { continue };
-            let origin = Origin::File {
-                offset: tlv.offset,
-                path: format!("4.{code}"),
-            };
-            parameters.insert(
-                *parameter,
-                Leaf {
-                    value: Setting::Number(number),
-                    unit,
-                    origin,
-                },
-            );
+            let origin = Origin::File { offset: tlv.offset, path: format!("4.{code}") };
+            parameters.insert(*parameter, Leaf { value: Setting::Number(number), unit, origin });
         }
         let rate = number_of(&parameters, Parameter::MaxSustainedRate);
-        Service::Single(Box::new(self.finish(
-            Role::Only,
-            None,
-            parameters,
-            codes.way,
-            rate,
-        )))
+        Service::Single(Box::new(self.finish(Role::Only, None, parameters, codes.way, rate)))
     }
 
     /// A service flow that belongs to no aggregate.
@@ -297,33 +240,21 @@ impl<'a> Expander<'a> {
         let reference = flow.last(1).and_then(Tlv::number);
         let name = flow.last(4).and_then(Tlv::as_text);
         if let Some(name) = name {
-            let profile = self
-                .tables
-                .aqp(name, codes.way)
-                .filter(|_| self.has_dual_queue(codes.way));
+            let profile = self.tables.aqp(name, codes.way).filter(|_| self.has_dual_queue(codes.way));
             if let Some(profile) = profile {
                 return self.migrate(parameters, reference, profile, codes);
             }
             let Some(class) = self.tables.class(name, codes.way) else {
                 let message = format!("no service class {name} for this direction");
                 let path = format!("{}.4", codes.flow);
-                self.issues.push(
-                    Issue::new("E-SCN-UNKNOWN", message)
-                        .at(flow.offset, path)
-                        .hint(self.known(codes.way)),
-                );
+                self.issues
+                    .push(Issue::new("E-SCN-UNKNOWN", message).at(flow.offset, path).hint(self.known(codes.way)));
                 return None;
             };
             fill(&mut parameters, &class.parameters);
         }
         let rate = number_of(&parameters, Parameter::MaxSustainedRate);
-        Some(Service::Single(Box::new(self.finish(
-            Role::Only,
-            reference,
-            parameters,
-            codes.way,
-            rate,
-        ))))
+        Some(Service::Single(Box::new(self.finish(Role::Only, reference, parameters, codes.way, rate))))
     }
 
     /// A service flow whose class name is that of an Aggregate QoS Profile (White 2019 §5.3.2).
@@ -334,23 +265,14 @@ impl<'a> Expander<'a> {
         profile: &Entry,
         codes: Codes,
     ) -> Option<Service> {
-        let (mut whole, classic): (Parameters, Parameters) = parameters
-            .into_iter()
-            .partition(|(parameter, _)| OF_THE_WHOLE.contains(parameter));
+        let (mut whole, classic): (Parameters, Parameters) =
+            parameters.into_iter().partition(|(parameter, _)| OF_THE_WHOLE.contains(parameter));
         fill(&mut whole, &profile.parameters);
         let rules = self.rules(codes, |target| match target {
             Some(target) if Some(target) == reference => Role::Classic,
             _ => Role::Other,
         });
-        self.aggregate(
-            reference,
-            whole,
-            Some(profile),
-            Some((None, classic)),
-            None,
-            rules,
-            codes,
-        )
+        self.aggregate(reference, whole, Some(profile), Some((None, classic)), None, rules, codes)
     }
 
     /// An aggregate that the file defines (White 2019 §5.3.3).
@@ -362,64 +284,42 @@ impl<'a> Expander<'a> {
             let Some(profile) = profile else {
                 let message = format!("no Aggregate QoS Profile {name} for this direction");
                 let path = format!("{}.4", codes.aggregate);
-                self.issues
-                    .push(Issue::new("E-AQP-UNKNOWN", message).at(tlv.offset, path));
+                self.issues.push(Issue::new("E-AQP-UNKNOWN", message).at(tlv.offset, path));
                 return None;
             };
             fill(&mut whole, &profile.parameters);
         }
         let flow_of = |flow: &Tlv| flow.last(1).and_then(Tlv::number);
-        let marked = tlv
-            .last(42)
-            .and_then(|encodings| encodings.last(1))
-            .and_then(Tlv::number);
-        let low_latency = members
-            .iter()
-            .copied()
-            .find(|flow| marked.is_some() && flow_of(flow) == marked);
-        let classic = members
-            .iter()
-            .copied()
-            .find(|flow| marked.is_none() || flow_of(flow) != marked);
-        let is_low_latency =
-            tlv.last(42).is_some() || profile.is_some_and(|profile| profile.low_latency);
+        let marked = tlv.last(42).and_then(|encodings| encodings.last(1)).and_then(Tlv::number);
+        let low_latency = members.iter().copied().find(|flow| marked.is_some() && flow_of(flow) == marked);
+        let classic = members.iter().copied().find(|flow| marked.is_none() || flow_of(flow) != marked);
+        let is_low_latency = tlv.last(42).is_some() || profile.is_some_and(|profile| profile.low_latency);
         if is_low_latency && members.len() > 2 {
-            let code = if self.choices.strict {
-                "E-ASF-MEMBERS"
-            } else {
-                "W-ASF-MEMBERS"
-            };
+            let code = if self.choices.strict { "E-ASF-MEMBERS" } else { "W-ASF-MEMBERS" };
             let message = format!(
                 "{} members of a low-latency aggregate; all but the first classic and the low-latency one stand beside them",
                 members.len()
             );
-            self.issues
-                .push(Issue::new(code, message).at(tlv.offset, codes.aggregate.to_string()));
+            self.issues.push(Issue::new(code, message).at(tlv.offset, codes.aggregate.to_string()));
         }
         let is_pair = is_low_latency && self.has_dual_queue(codes.way);
         let further: Vec<&Tlv> = members
             .iter()
             .copied()
             .filter(|flow| Some(flow.offset) != classic.map(|tlv| tlv.offset))
-            .filter(|flow| {
-                !is_low_latency || Some(flow.offset) != low_latency.map(|tlv| tlv.offset)
-            })
+            .filter(|flow| !is_low_latency || Some(flow.offset) != low_latency.map(|tlv| tlv.offset))
             .collect();
         self.beside(&further, true, codes);
-        let member = |expander: &mut Self, flow: Option<&Tlv>| {
-            flow.map(|flow| (flow_of(flow), expander.named(flow, codes)))
-        };
-        let (classic_reference, low_reference) =
-            (classic.and_then(flow_of), low_latency.and_then(flow_of));
+        let member =
+            |expander: &mut Self, flow: Option<&Tlv>| flow.map(|flow| (flow_of(flow), expander.named(flow, codes)));
+        let (classic_reference, low_reference) = (classic.and_then(flow_of), low_latency.and_then(flow_of));
         let classic = member(self, classic);
         let low_latency = member(self, low_latency);
         if !is_pair {
             if is_low_latency {
-                let message =
-                    "modem or CMTS does not support low-latency DOCSIS: one classic service flow";
+                let message = "modem or CMTS does not support low-latency DOCSIS: one classic service flow";
                 let issue = Issue::new("W-ASF-COLLAPSED", message);
-                self.issues
-                    .push(issue.at(tlv.offset, codes.aggregate.to_string()));
+                self.issues.push(issue.at(tlv.offset, codes.aggregate.to_string()));
             }
             let (reference, mut parameters) = classic.unwrap_or_default();
             for parameter in OF_THE_WHOLE {
@@ -437,15 +337,7 @@ impl<'a> Expander<'a> {
             Some(target) if Some(target) == classic_reference => Role::Classic,
             _ => Role::Other,
         });
-        self.aggregate(
-            asf_reference(tlv),
-            whole,
-            profile,
-            classic,
-            low_latency,
-            rules,
-            codes,
-        )
+        self.aggregate(asf_reference(tlv), whole, profile, classic, low_latency, rules, codes)
     }
 
     /// Puts an aggregate together; members that are missing are made.
@@ -466,17 +358,12 @@ impl<'a> Expander<'a> {
             (Parameter::ClassicServiceClassName, &mut classic),
             (Parameter::LowLatencyServiceClassName, &mut low_latency),
         ] {
-            let Some(Leaf {
-                value: Setting::Text(name),
-                ..
-            }) = whole.get(&parameter)
-            else {
+            let Some(Leaf { value: Setting::Text(name), .. }) = whole.get(&parameter) else {
                 continue;
             };
             let Some(class) = self.tables.class(name, codes.way) else {
                 let message = format!("no service class {name} for this direction");
-                let issue =
-                    Issue::new("E-SCN-UNKNOWN", message).about(format!("{}.42", codes.aggregate));
+                let issue = Issue::new("E-SCN-UNKNOWN", message).about(format!("{}.42", codes.aggregate));
                 self.issues.push(issue.hint(self.known(codes.way)));
                 return None;
             };
@@ -485,22 +372,14 @@ impl<'a> Expander<'a> {
         fill_defaults(&mut whole, &OF_AGGREGATES);
         let rate = number_of(&whole, Parameter::MaxSustainedRate);
         let threshold = number_of(&low_latency, Parameter::ImmediateMaxThreshold).unwrap_or(1000);
-        whole
-            .entry(Parameter::QueueProtectionLatencyThreshold)
-            .or_insert_with(|| Leaf {
-                value: Setting::Number(threshold),
-                unit: "us",
-                origin: Origin::default_of("maximum threshold of the immediate AQM"),
-            });
+        whole.entry(Parameter::QueueProtectionLatencyThreshold).or_insert_with(|| Leaf {
+            value: Setting::Number(threshold),
+            unit: "us",
+            origin: Origin::default_of("maximum threshold of the immediate AQM"),
+        });
         self.grants(&low_latency, &whole, codes);
         let classic = self.finish(Role::Classic, classic_reference, classic, codes.way, rate);
-        let low_latency = self.finish(
-            Role::LowLatency,
-            low_reference,
-            low_latency,
-            codes.way,
-            rate,
-        );
+        let low_latency = self.finish(Role::LowLatency, low_reference, low_latency, codes.way, rate);
         let has_own = rules.iter().any(|rule| rule.to == Role::LowLatency);
         let mut classifiers = match profile.and_then(|profile| profile.classifiers.clone()) {
             _ if has_own => Vec::new(),
@@ -516,13 +395,7 @@ impl<'a> Expander<'a> {
             };
             whole.insert(Parameter::CouplingFactor, coupling);
         }
-        let aggregate = AggregateServiceFlow {
-            reference,
-            parameters: whole,
-            classic,
-            low_latency,
-            classifiers,
-        };
+        let aggregate = AggregateServiceFlow { reference, parameters: whole, classic, low_latency, classifiers };
         Some(Service::Aggregate(Box::new(aggregate)))
     }
 
@@ -535,16 +408,14 @@ impl<'a> Expander<'a> {
         let path = format!("{}.45", codes.flow);
         if granted == 0 {
             let message = "proactive grants without a guaranteed grant rate";
-            self.issues
-                .push(Issue::new("E-PGS-RATE", message).about(path));
+            self.issues.push(Issue::new("E-PGS-RATE", message).about(path));
             return;
         }
         let rate = number_of(whole, Parameter::MaxSustainedRate).unwrap_or(0);
         let weight = number_of(whole, Parameter::SchedulingWeight).unwrap_or(0);
         if rate > 0 && u128::from(granted) * 256 > u128::from(rate) * u128::from(weight) {
             let message = "the guaranteed grant rate is above the low-latency share of the rate";
-            self.issues
-                .push(Issue::new("W-GGR-HIGH", message).about(path));
+            self.issues.push(Issue::new("W-GGR-HIGH", message).about(path));
         }
     }
 
@@ -557,8 +428,7 @@ impl<'a> Expander<'a> {
             } else {
                 let message = format!("no service class {name} for this direction");
                 let path = format!("{}.4", codes.flow);
-                self.issues
-                    .push(Issue::new("E-SCN-UNKNOWN", message).at(flow.offset, path));
+                self.issues.push(Issue::new("E-SCN-UNKNOWN", message).at(flow.offset, path));
             }
         }
         parameters
@@ -572,11 +442,7 @@ impl<'a> Expander<'a> {
             .filter(|entry| entry.way == way)
             .map(|entry| entry.name.as_str())
             .collect();
-        if names.is_empty() {
-            "the table has none".to_owned()
-        } else {
-            format!("known: {}", names.join(", "))
-        }
+        if names.is_empty() { "the table has none".to_owned() } else { format!("known: {}", names.join(", ")) }
     }
 
     /// Classifiers of the file by where they lead, higher priority first.
@@ -593,13 +459,8 @@ impl<'a> Expander<'a> {
             };
             let rule = Classifier::read(tlv, to);
             if to != Role::Other && !rule.others.is_empty() {
-                let message = format!(
-                    "criteria {} are not looked at, so it never matches",
-                    rule.others.join(", ")
-                );
-                self.issues.push(
-                    Issue::new("W-CRITERIA", message).at(tlv.offset, codes.classifier.to_string()),
-                );
+                let message = format!("criteria {} are not looked at, so it never matches", rule.others.join(", "));
+                self.issues.push(Issue::new("W-CRITERIA", message).at(tlv.offset, codes.classifier.to_string()));
             }
             if rule.to != Role::Other {
                 rules.push(rule);
@@ -615,26 +476,16 @@ impl<'a> Expander<'a> {
         let scale = rate_scale(unit).unwrap_or(1);
         let mut parameters = Parameters::new();
         for entry in about {
-            let Some(tlv) = entry
-                .path
-                .iter()
-                .try_fold(flow, |tlv, code| tlv.last(*code))
-            else {
+            let Some(tlv) = entry.path.iter().try_fold(flow, |tlv, code| tlv.last(*code)) else {
                 continue;
             };
             let Some(octets) = tlv.value_octets() else {
                 continue;
             };
             let value = match entry.form {
-                Form::Rate => tlv
-                    .number()
-                    .map(|rate| Setting::Number(rate.saturating_mul(scale))),
-                Form::Bytes | Form::Microseconds | Form::Number => {
-                    tlv.number().map(Setting::Number)
-                }
-                Form::Octets => Some(Setting::List(
-                    octets.iter().copied().map(u16::from).collect(),
-                )),
+                Form::Rate => tlv.number().map(|rate| Setting::Number(rate.saturating_mul(scale))),
+                Form::Bytes | Form::Microseconds | Form::Number => tlv.number().map(Setting::Number),
+                Form::Octets => Some(Setting::List(octets.iter().copied().map(u16::from).collect())),
                 Form::Edges => Some(Setting::List(check::edges(octets))),
                 Form::Text => tlv.as_text().map(|text| Setting::Text(text.to_owned())),
             };
@@ -644,18 +495,8 @@ impl<'a> Expander<'a> {
             if entry.parameter == Parameter::ClassicLatencyTarget && value == Setting::Number(0) {
                 continue;
             }
-            let origin = Origin::File {
-                offset: tlv.offset,
-                path,
-            };
-            parameters.insert(
-                entry.parameter,
-                Leaf {
-                    value,
-                    unit: entry.unit,
-                    origin,
-                },
-            );
+            let origin = Origin::File { offset: tlv.offset, path };
+            parameters.insert(entry.parameter, Leaf { value, unit: entry.unit, origin });
         }
         parameters
     }
@@ -673,17 +514,10 @@ impl<'a> Expander<'a> {
         let scheduling = number_of(&parameters, Parameter::Scheduling);
         if way == Way::Up && !matches!(scheduling, Some(2 | PGS)) {
             let message = "only best effort and proactive grants can be simulated";
-            self.issues
-                .push(Issue::new("E-SCHED-UNSUPPORTED", message).about("24.15"));
+            self.issues.push(Issue::new("E-SCHED-UNSUPPORTED", message).about("24.15"));
         }
         let buffer = flow_queue::buffer(self.file, role, &parameters, way, rate);
         let aqm = flow_queue::aqm(self.file, self.tables, role, &parameters, way);
-        ServiceFlow {
-            role,
-            reference,
-            parameters,
-            buffer,
-            aqm,
-        }
+        ServiceFlow { role, reference, parameters, buffer, aqm }
     }
 }

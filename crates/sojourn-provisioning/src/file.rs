@@ -79,11 +79,7 @@ pub struct TooLong {
 
 impl fmt::Display for TooLong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "a value in TLV {} has {} octets, more than its length can say",
-            self.code, self.octets
-        )
+        write!(f, "a value in TLV {} has {} octets, more than its length can say", self.code, self.octets)
     }
 }
 
@@ -119,10 +115,7 @@ impl File {
     pub fn octets(&self) -> Result<Vec<u8>, TooLong> {
         let mut octets = Vec::new();
         for tlv in &self.tlvs {
-            tlv.write(&mut octets).map_err(|length| TooLong {
-                code: tlv.code,
-                octets: length,
-            })?;
+            tlv.write(&mut octets).map_err(|length| TooLong { code: tlv.code, octets: length })?;
         }
         octets.extend_from_slice(&self.rest);
         if self.end {
@@ -155,20 +148,12 @@ impl File {
 impl Tlv {
     /// A TLV of octets.
     pub fn octets(code: u8, octets: impl Into<Vec<u8>>) -> Self {
-        Self {
-            code,
-            value: Value::Octets(octets.into()),
-            offset: 0,
-        }
+        Self { code, value: Value::Octets(octets.into()), offset: 0 }
     }
 
     /// A TLV of TLVs.
     pub fn of(code: u8, tlvs: Vec<Self>) -> Self {
-        Self {
-            code,
-            value: Value::Tlvs(tlvs),
-            offset: 0,
-        }
+        Self { code, value: Value::Tlvs(tlvs), offset: 0 }
     }
 
     /// The TLVs inside it; none if it holds octets.
@@ -191,20 +176,13 @@ impl Tlv {
     pub fn number(&self) -> Option<u64> {
         let octets = self.value_octets()?;
         let is_number = (1..=8).contains(&octets.len());
-        is_number.then(|| {
-            octets
-                .iter()
-                .fold(0, |number, octet| number << 8 | u64::from(*octet))
-        })
+        is_number.then(|| octets.iter().fold(0, |number, octet| number << 8 | u64::from(*octet)))
     }
 
     /// The value as a text, without the zero octets at its end; `None` if it is none.
     pub fn as_text(&self) -> Option<&str> {
         let octets = self.value_octets()?;
-        let end = octets
-            .iter()
-            .rposition(|octet| *octet != 0)
-            .map_or(0, |last| last + 1);
+        let end = octets.iter().rposition(|octet| *octet != 0).map_or(0, |last| last + 1);
         core::str::from_utf8(&octets[..end]).ok()
     }
 
@@ -258,55 +236,25 @@ fn is_mta(octets: &[u8]) -> bool {
 }
 
 /// The TLV at `at` and where the next one begins; `None` if it runs past the end.
-fn read_tlv(
-    octets: &[u8],
-    at: usize,
-    base: usize,
-    path: &mut Vec<u8>,
-    format: Format,
-) -> Option<(Tlv, usize)> {
+fn read_tlv(octets: &[u8], at: usize, base: usize, path: &mut Vec<u8>, format: Format) -> Option<(Tlv, usize)> {
     let code = *octets.get(at)?;
     let offset = base + at;
     let is_top = path.is_empty();
     if is_top && code == PAD {
-        return Some((
-            Tlv {
-                code,
-                value: Value::Pad,
-                offset,
-            },
-            at + 1,
-        ));
+        return Some((Tlv { code, value: Value::Pad, offset }, at + 1));
     }
     let is_wide = is_top && format == Format::Docsis40 && WIDE.contains(&code);
     let start = at + if is_wide { 3 } else { 2 };
-    let length = octets
-        .get(at + 1..start)?
-        .iter()
-        .fold(0, |sum, octet| sum << 8 | usize::from(*octet));
+    let length = octets.get(at + 1..start)?.iter().fold(0, |sum, octet| sum << 8 | usize::from(*octet));
     let end = start + length;
     let value = octets.get(start..end)?;
     if is_wide {
-        return Some((
-            Tlv {
-                code,
-                value: Value::Wide(value.to_vec()),
-                offset,
-            },
-            end,
-        ));
+        return Some((Tlv { code, value: Value::Wide(value.to_vec()), offset }, end));
     }
     path.push(code);
     let value = read_value(value, base + start, path, format);
     path.pop();
-    Some((
-        Tlv {
-            code,
-            value,
-            offset,
-        },
-        end,
-    ))
+    Some((Tlv { code, value, offset }, end))
 }
 
 fn read_value(octets: &[u8], base: usize, path: &mut Vec<u8>, format: Format) -> Value {

@@ -15,59 +15,31 @@ const LOW_LATENCY_MS: u64 = 10;
 /// Milliseconds of its rate that the default buffer of any other holds (ns-3 model of DOCSIS).
 const CLASSIC_MS: u64 = 100;
 /// The size of its buffer: target, else maximum, else TLV 68, else the default; between minimum and maximum.
-pub(crate) fn buffer(
-    file: &File,
-    role: Role,
-    parameters: &Parameters,
-    way: Way,
-    rate: Option<u64>,
-) -> Option<Leaf> {
+pub(crate) fn buffer(file: &File, role: Role, parameters: &Parameters, way: Way, rate: Option<u64>) -> Option<Leaf> {
     let said = |parameter| parameters.get(&parameter).cloned();
     let own = number_of(parameters, Parameter::MaxSustainedRate).filter(|rate| *rate > 0);
     let rate = own.or(rate).filter(|rate| *rate > 0);
     let peak = number_of(parameters, Parameter::PeakTrafficRate).unwrap_or(0);
-    let modem = file
-        .all(68)
-        .last()
-        .filter(|_| way == Way::Up && role != Role::LowLatency);
+    let modem = file.all(68).last().filter(|_| way == Way::Up && role != Role::LowLatency);
     let for_ms = |rate: u64, ms: u64| {
         let bytes = u128::from(rate / 8) * u128::from(ms) / 1000;
         u64::try_from(bytes).unwrap_or(u64::MAX)
     };
-    let leaf = |bytes, origin| Leaf {
-        value: Setting::Number(bytes),
-        unit: "B",
-        origin,
-    };
-    let buffer = said(Parameter::BufferTarget)
-        .or_else(|| said(Parameter::BufferMaximum))
-        .or_else(|| {
-            let rate = rate?;
-            if let Some((tlv, ms)) = modem.and_then(|tlv| Some((tlv, tlv.number()?))) {
-                let origin = Origin::File {
-                    offset: tlv.offset,
-                    path: "68".to_owned(),
-                };
-                return Some(leaf(for_ms(rate, ms), origin));
-            }
-            Some(if role == Role::LowLatency {
-                let bytes = for_ms(rate, LOW_LATENCY_MS).max(LOW_LATENCY_BUFFER);
-                leaf(
-                    bytes,
-                    Origin::default_of(
-                        "10 ms at the rate, at least 40000 B (ns-3 model of DOCSIS)",
-                    ),
-                )
-            } else {
-                let bytes = for_ms(rate.max(peak), CLASSIC_MS);
-                leaf(
-                    bytes,
-                    Origin::default_of(
-                        "100 ms at the rate, or the peak rate (ns-3 model of DOCSIS)",
-                    ),
-                )
-            })
-        })?;
+    let leaf = |bytes, origin| Leaf { value: Setting::Number(bytes), unit: "B", origin };
+    let buffer = said(Parameter::BufferTarget).or_else(|| said(Parameter::BufferMaximum)).or_else(|| {
+        let rate = rate?;
+        if let Some((tlv, ms)) = modem.and_then(|tlv| Some((tlv, tlv.number()?))) {
+            let origin = Origin::File { offset: tlv.offset, path: "68".to_owned() };
+            return Some(leaf(for_ms(rate, ms), origin));
+        }
+        Some(if role == Role::LowLatency {
+            let bytes = for_ms(rate, LOW_LATENCY_MS).max(LOW_LATENCY_BUFFER);
+            leaf(bytes, Origin::default_of("10 ms at the rate, at least 40000 B (ns-3 model of DOCSIS)"))
+        } else {
+            let bytes = for_ms(rate.max(peak), CLASSIC_MS);
+            leaf(bytes, Origin::default_of("100 ms at the rate, or the peak rate (ns-3 model of DOCSIS)"))
+        })
+    })?;
     let Setting::Number(bytes) = buffer.value else {
         return Some(buffer);
     };
@@ -81,18 +53,8 @@ pub(crate) fn buffer(
 }
 
 /// Its queue management in a word.
-pub(crate) fn aqm(
-    file: &File,
-    tables: &Tables,
-    role: Role,
-    parameters: &Parameters,
-    way: Way,
-) -> Leaf {
-    let word = |word: &str, origin| Leaf {
-        value: Setting::Text(word.to_owned()),
-        unit: "",
-        origin,
-    };
+pub(crate) fn aqm(file: &File, tables: &Tables, role: Role, parameters: &Parameters, way: Way) -> Leaf {
+    let word = |word: &str, origin| Leaf { value: Setting::Text(word.to_owned()), unit: "", origin };
     let off = |why: &str| word("none", Origin::default_of(why));
     let modem = file.all(76).last().filter(|tlv| tlv.number() == Some(1));
     match way {
@@ -101,13 +63,7 @@ pub(crate) fn aqm(
         }
         Way::Up => {
             if let Some(tlv) = modem {
-                return word(
-                    "none",
-                    Origin::File {
-                        offset: tlv.offset,
-                        path: "76".to_owned(),
-                    },
-                );
+                return word("none", Origin::File { offset: tlv.offset, path: "76".to_owned() });
             }
         }
         Way::Down if !tables.cmts_aqm => return off("this CMTS has no AQM"),
@@ -122,14 +78,8 @@ pub(crate) fn aqm(
         (Some(1), Some(leaf)) => word("docsis-pie", leaf.origin.clone()),
         (Some(2), Some(leaf)) => word("immediate", leaf.origin.clone()),
         _ if role == Role::LowLatency => word("immediate", Origin::default_of("White 2019 §2.3")),
-        _ if way == Way::Up => word(
-            "docsis-pie",
-            Origin::default_of("RFC 8034; White 2019 §2.3"),
-        ),
-        _ => word(
-            "docsis-pie",
-            Origin::default_of("chosen: vendor specific downstream (White 2019 §2.3)"),
-        ),
+        _ if way == Way::Up => word("docsis-pie", Origin::default_of("RFC 8034; White 2019 §2.3")),
+        _ => word("docsis-pie", Origin::default_of("chosen: vendor specific downstream (White 2019 §2.3)")),
     }
 }
 

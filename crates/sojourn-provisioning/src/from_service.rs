@@ -10,13 +10,9 @@ use core::str::FromStr;
 use crate::classifier::{Classifier, Criteria};
 use crate::file::{File, Tlv};
 use crate::issue::Issue;
-use crate::parameter::{
-    About, Form, Leaf, OF_AGGREGATES, OF_FLOWS, Origin, Parameter, Parameters, Setting,
-};
+use crate::parameter::{About, Form, Leaf, OF_AGGREGATES, OF_FLOWS, Origin, Parameter, Parameters, Setting};
 use crate::role::Role;
-use crate::service::{
-    AggregateServiceFlow, Beside, FurtherFlow, Service, ServiceConfig, ServiceFlow,
-};
+use crate::service::{AggregateServiceFlow, Beside, FurtherFlow, Service, ServiceConfig, ServiceFlow};
 use crate::text::rate_scale;
 use crate::tlv::{self, Kind};
 
@@ -82,32 +78,19 @@ impl FromStr for Style {
 /// # Errors
 /// `E-STYLE` for everything that the style cannot say, `E-TOO-LONG` for what no file can.
 pub fn from_service(service: &ServiceConfig, style: Style) -> Result<File, Vec<Issue>> {
-    let mut writer = Writer {
-        style,
-        references: 0,
-        issues: Vec::new(),
-    };
+    let mut writer = Writer { style, references: 0, issues: Vec::new() };
     let mut tlvs = vec![Tlv::octets(3, [1])];
     if service.low_latency_disabled {
         tlvs.push(Tlv::octets(91, [1]));
     }
     tlvs.extend(writer.direction(&service.upstream, &service.beside_upstream, UP));
     tlvs.extend(writer.direction(&service.downstream, &service.beside_downstream, DOWN));
-    let mut file = File {
-        tlvs,
-        ..File::default()
-    };
+    let mut file = File { tlvs, ..File::default() };
     if let Err(error) = file.octets() {
-        writer
-            .issues
-            .push(Issue::new("E-TOO-LONG", error.to_string()));
+        writer.issues.push(Issue::new("E-TOO-LONG", error.to_string()));
     }
     file.complete();
-    if writer.issues.is_empty() {
-        Ok(file)
-    } else {
-        Err(writer.issues)
-    }
+    if writer.issues.is_empty() { Ok(file) } else { Err(writer.issues) }
 }
 
 /// Types of TLVs of one direction.
@@ -118,16 +101,8 @@ struct Codes {
     classifier: u8,
 }
 
-const UP: Codes = Codes {
-    flow: 24,
-    aggregate: 70,
-    classifier: 22,
-};
-const DOWN: Codes = Codes {
-    flow: 25,
-    aggregate: 71,
-    classifier: 23,
-};
+const UP: Codes = Codes { flow: 24, aggregate: 70, classifier: 22 };
+const DOWN: Codes = Codes { flow: 25, aggregate: 71, classifier: 23 };
 
 struct Writer {
     style: Style,
@@ -138,8 +113,7 @@ struct Writer {
 
 impl Writer {
     fn refuse(&mut self, about: impl Into<String>, message: impl Into<String>) {
-        self.issues
-            .push(Issue::new("E-STYLE", message).about(about));
+        self.issues.push(Issue::new("E-STYLE", message).about(about));
     }
 
     fn direction(&mut self, service: &Service, beside: &Beside, codes: Codes) -> Vec<Tlv> {
@@ -165,9 +139,7 @@ impl Writer {
                 self.rules(&rules, |rule| reference_of(&known, rule), codes, &mut tlvs);
                 tlvs
             }
-            (Style::Explicit, Service::Aggregate(aggregate)) => {
-                self.aggregate(aggregate, beside, codes)
-            }
+            (Style::Explicit, Service::Aggregate(aggregate)) => self.aggregate(aggregate, beside, codes),
             (Style::Legacy, Service::Aggregate(_)) => {
                 let message = "two service flows that share a rate need an aggregate";
                 self.refuse(codes.aggregate.to_string(), message);
@@ -179,12 +151,7 @@ impl Writer {
     /// A service flow that is a name.
     fn name(&mut self, service: &Service, codes: Codes) -> Vec<Tlv> {
         let (table, whole, members, rules) = match service {
-            Service::Single(flow) => (
-                "service_class",
-                &flow.parameters,
-                vec![flow.as_ref()],
-                &[][..],
-            ),
+            Service::Single(flow) => ("service_class", &flow.parameters, vec![flow.as_ref()], &[][..]),
             Service::Aggregate(aggregate) => (
                 "aqp",
                 &aggregate.parameters,
@@ -196,21 +163,14 @@ impl Writer {
             let parameters = flow.parameters.values();
             parameters.chain(&flow.buffer).chain([&flow.aqm])
         });
-        let mut origins = whole
-            .values()
-            .chain(of_members)
-            .map(|leaf| &leaf.origin)
-            .chain(rules.iter().map(|rule| &rule.origin));
-        if let Some(Origin::File { path, .. }) =
-            origins.find(|origin| matches!(origin, Origin::File { .. }))
-        {
+        let mut origins =
+            whole.values().chain(of_members).map(|leaf| &leaf.origin).chain(rules.iter().map(|rule| &rule.origin));
+        if let Some(Origin::File { path, .. }) = origins.find(|origin| matches!(origin, Origin::File { .. })) {
             self.refuse(path, "a name cannot say what the file said itself");
             return Vec::new();
         }
         let name = whole.values().find_map(|leaf| match &leaf.origin {
-            Origin::Table {
-                table: of, name, ..
-            } if *of == table => Some(name),
+            Origin::Table { table: of, name, .. } if *of == table => Some(name),
             _ => None,
         });
         let Some(name) = name else {
@@ -270,18 +230,11 @@ impl Writer {
                 let tos = rule.criteria.tos.unwrap_or_default();
                 vec![Tlv::of(family, vec![Tlv::octets(1, tos)])]
             };
-            let criteria = if rule.tlvs.is_empty() {
-                vec![of_tos(9), of_tos(12)]
-            } else {
-                vec![rule.tlvs.clone()]
-            };
+            let criteria = if rule.tlvs.is_empty() { vec![of_tos(9), of_tos(12)] } else { vec![rule.tlvs.clone()] };
             for criteria in criteria {
                 number += 1;
-                let mut parts = vec![
-                    Tlv::octets(1, number.to_be_bytes()),
-                    Tlv::octets(3, to),
-                    Tlv::octets(5, [priority]),
-                ];
+                let mut parts =
+                    vec![Tlv::octets(1, number.to_be_bytes()), Tlv::octets(3, to), Tlv::octets(5, [priority])];
                 parts.extend(criteria);
                 tlvs.push(Tlv::of(codes.classifier, parts));
             }
@@ -289,36 +242,17 @@ impl Writer {
     }
 
     /// An aggregate, its members and its rules.
-    fn aggregate(
-        &mut self,
-        aggregate: &AggregateServiceFlow,
-        beside: &Beside,
-        codes: Codes,
-    ) -> Vec<Tlv> {
+    fn aggregate(&mut self, aggregate: &AggregateServiceFlow, beside: &Beside, codes: Codes) -> Vec<Tlv> {
         let (classic, low_latency) = (self.reference(), self.reference());
         let reference = Tlv::octets(36, classic);
         let mark = Tlv::of(42, vec![Tlv::octets(1, low_latency)]);
         let mut parts = vec![reference.clone(), mark];
-        self.parameters(
-            codes.aggregate,
-            &mut parts,
-            &aggregate.parameters,
-            &OF_AGGREGATES,
-        );
+        self.parameters(codes.aggregate, &mut parts, &aggregate.parameters, &OF_AGGREGATES);
         let mut tlvs = vec![Tlv::of(codes.aggregate, parts)];
         tlvs.push(self.flow(codes, classic, vec![reference.clone()], &aggregate.classic));
-        tlvs.push(self.flow(
-            codes,
-            low_latency,
-            vec![reference.clone()],
-            &aggregate.low_latency,
-        ));
+        tlvs.push(self.flow(codes, low_latency, vec![reference.clone()], &aggregate.low_latency));
         let known = self.beside(beside, Some(&reference), codes, &mut tlvs);
-        let rules: Vec<&Classifier> = aggregate
-            .classifiers
-            .iter()
-            .filter(|rule| rule.can_match())
-            .collect();
+        let rules: Vec<&Classifier> = aggregate.classifiers.iter().filter(|rule| rule.can_match()).collect();
         if !rules.iter().any(|rule| rule.to == Role::LowLatency) {
             let message = "a CMTS adds its own rules where none leads to the low-latency queue";
             self.refuse(codes.classifier.to_string(), message);
@@ -333,13 +267,7 @@ impl Writer {
     }
 
     /// A service flow; `parts` stand behind its reference.
-    fn flow(
-        &mut self,
-        codes: Codes,
-        reference: [u8; 2],
-        parts: Vec<Tlv>,
-        flow: &ServiceFlow,
-    ) -> Tlv {
+    fn flow(&mut self, codes: Codes, reference: [u8; 2], parts: Vec<Tlv>, flow: &ServiceFlow) -> Tlv {
         let mut all = vec![Tlv::octets(1, reference), Tlv::octets(6, [ALL_SETS])];
         all.extend(parts);
         let mut parameters: Parameters = flow
@@ -353,13 +281,9 @@ impl Writer {
         {
             parameters.insert(Parameter::BufferTarget, buffer.clone());
         }
-        let is_off = flow.aqm_word() == "none"
-            && matches!(flow.aqm.origin, Origin::File { .. } | Origin::Table { .. });
+        let is_off = flow.aqm_word() == "none" && matches!(flow.aqm.origin, Origin::File { .. } | Origin::Table { .. });
         if is_off {
-            let off = Leaf {
-                value: Setting::Number(1),
-                ..flow.aqm.clone()
-            };
+            let off = Leaf { value: Setting::Number(1), ..flow.aqm.clone() };
             parameters.insert(Parameter::AqmDisable, off);
         }
         self.parameters(codes.flow, &mut all, &parameters, &OF_FLOWS);
@@ -367,13 +291,7 @@ impl Writer {
     }
 
     /// Adds the parameters that are not what holds by default.
-    fn parameters(
-        &mut self,
-        code: u8,
-        parts: &mut Vec<Tlv>,
-        parameters: &Parameters,
-        about: &[About],
-    ) {
+    fn parameters(&mut self, code: u8, parts: &mut Vec<Tlv>, parameters: &Parameters, about: &[About]) {
         let said: Vec<(&About, &Leaf)> = about
             .iter()
             .filter_map(|about| Some((about, parameters.get(&about.parameter)?)))
@@ -386,19 +304,15 @@ impl Writer {
                     )
             })
             .collect();
-        let rates = said
-            .iter()
-            .filter(|(about, _)| about.form == Form::Rate)
-            .filter_map(|(_, leaf)| match leaf.value {
+        let rates =
+            said.iter().filter(|(about, _)| about.form == Form::Rate).filter_map(|(_, leaf)| match leaf.value {
                 Setting::Number(rate) => Some(rate),
                 _ => None,
             });
         let rates: Vec<u64> = rates.collect();
         let unit = (0..4_u8).find(|unit| {
             let scale = rate_scale(u64::from(*unit)).unwrap_or(1);
-            rates
-                .iter()
-                .all(|rate| rate % scale == 0 && u32::try_from(rate / scale).is_ok())
+            rates.iter().all(|rate| rate % scale == 0 && u32::try_from(rate / scale).is_ok())
         });
         let Some(unit) = unit else {
             let message = "its rates have no common unit in which four octets hold each";
@@ -419,9 +333,7 @@ impl Writer {
                 Setting::List(list) if about.form == Form::Octets => {
                     list.iter().map(|octet| u8::try_from(*octet).ok()).collect()
                 }
-                Setting::List(list) => {
-                    Some(list.iter().flat_map(|edge| edge.to_be_bytes()).collect())
-                }
+                Setting::List(list) => Some(list.iter().flat_map(|edge| edge.to_be_bytes()).collect()),
                 Setting::Text(text) => Some(text.clone().into_bytes()),
             };
             let Some(octets) = octets else {
@@ -474,9 +386,7 @@ impl ServiceConfig {
         self.upstream.simulates_as(&other.upstream)
             && self.downstream.simulates_as(&other.downstream)
             && self.beside_upstream.simulates_as(&other.beside_upstream)
-            && self
-                .beside_downstream
-                .simulates_as(&other.beside_downstream)
+            && self.beside_downstream.simulates_as(&other.beside_downstream)
     }
 }
 
@@ -525,11 +435,8 @@ fn values(parameters: &Parameters) -> Vec<(Parameter, &Setting)> {
 }
 
 fn rules(classifiers: &[Classifier]) -> Vec<(Role, &Criteria)> {
-    let mut rules: Vec<(Role, &Criteria)> = classifiers
-        .iter()
-        .filter(|rule| rule.can_match())
-        .map(|rule| (rule.to, &rule.criteria))
-        .collect();
+    let mut rules: Vec<(Role, &Criteria)> =
+        classifiers.iter().filter(|rule| rule.can_match()).map(|rule| (rule.to, &rule.criteria)).collect();
     rules.dedup();
     rules
 }

@@ -19,9 +19,7 @@ pub(crate) const CM_MIC: u8 = 6;
 /// TLV of the CMTS MIC.
 pub(crate) const CMTS_MIC: u8 = 7;
 /// Top-level TLVs that the CMTS MIC covers, in the order in which it does.
-pub(crate) const COVERED: [u8; 21] = [
-    1, 2, 3, 4, 17, 43, 6, 18, 19, 20, 22, 23, 24, 25, 28, 29, 26, 35, 36, 37, 40,
-];
+pub(crate) const COVERED: [u8; 21] = [1, 2, 3, 4, 17, 43, 6, 18, 19, 20, 22, 23, 24, 25, 28, 29, 26, 35, 36, 37, 40];
 /// Octets of a shared secret that are used, as in the encoder `docsis`.
 const SECRET: usize = 64;
 /// Bit map, within TLV 43.6, of what the extended check covers.
@@ -36,10 +34,7 @@ pub struct Secret(Vec<u8>);
 impl Secret {
     /// The secret in the content of a key file: without line ends behind it, at most 64 octets.
     pub fn new(content: &[u8]) -> Self {
-        let end = content
-            .iter()
-            .rposition(|octet| !b"\r\n".contains(octet))
-            .map_or(0, |at| at + 1);
+        let end = content.iter().rposition(|octet| !b"\r\n".contains(octet)).map_or(0, |at| at + 1);
         Self(content[..end.min(SECRET)].to_vec())
     }
 
@@ -110,10 +105,7 @@ pub fn check_integrity(file: &File, secret: Option<&Secret>) -> Integrity {
         }
     };
     Integrity {
-        cm_mic: verdict(
-            last(file, CM_MIC).and_then(Tlv::value_octets),
-            Some(cm_mic(file)),
-        ),
+        cm_mic: verdict(last(file, CM_MIC).and_then(Tlv::value_octets), Some(cm_mic(file))),
         cmts_mic: cmts,
         extended,
     }
@@ -127,15 +119,13 @@ pub fn check_integrity(file: &File, secret: Option<&Secret>) -> Integrity {
 /// # Errors
 /// If a value is too long for its length.
 pub fn seal(file: &mut File, secret: Option<&Secret>) -> Result<(), TooLong> {
-    file.tlvs
-        .retain(|tlv| ![CM_MIC, CMTS_MIC].contains(&tlv.code));
+    file.tlvs.retain(|tlv| ![CM_MIC, CMTS_MIC].contains(&tlv.code));
     if let Some(secret) = secret {
         fill_extended(file, secret);
     }
     file.tlvs.push(Tlv::octets(CM_MIC, cm_mic(file)));
     if let Some(secret) = secret {
-        file.tlvs
-            .push(Tlv::octets(CMTS_MIC, cmts_mic(file, secret, 59)));
+        file.tlvs.push(Tlv::octets(CMTS_MIC, cmts_mic(file, secret, 59)));
     }
     file.complete();
     file.octets().map(|_| ())
@@ -162,11 +152,7 @@ fn verdict(carried: Option<&[u8]>, ours: Option<[u8; 16]>) -> Digest {
 /// MD5 over all settings as they stand, without the MICs.
 fn cm_mic(file: &File) -> [u8; 16] {
     let mut md5 = Md5::new();
-    for tlv in file
-        .tlvs
-        .iter()
-        .filter(|tlv| ![CM_MIC, CMTS_MIC].contains(&tlv.code))
-    {
+    for tlv in file.tlvs.iter().filter(|tlv| ![CM_MIC, CMTS_MIC].contains(&tlv.code)) {
         md5.update(tlv.whole());
     }
     md5.finalize().into()
@@ -174,11 +160,7 @@ fn cm_mic(file: &File) -> [u8; 16] {
 
 /// HMAC-MD5 over the covered settings, type by type; `instead` takes the place of 20 where that is absent.
 fn cmts_mic(file: &File, secret: &Secret, instead: u8) -> [u8; 16] {
-    let place_of_20 = if file.all(20).next().is_some() {
-        20
-    } else {
-        instead
-    };
+    let place_of_20 = if file.all(20).next().is_some() { 20 } else { instead };
     let covered: Vec<Vec<u8>> = COVERED
         .iter()
         .map(|code| if *code == 20 { place_of_20 } else { *code })
@@ -201,11 +183,7 @@ impl Extension<'_> {
     }
 
     fn covers(&self, code: u8) -> bool {
-        let octet = self
-            .bit_map
-            .get(usize::from(code / 8))
-            .copied()
-            .unwrap_or(0);
+        let octet = self.bit_map.get(usize::from(code / 8)).copied().unwrap_or(0);
         octet >> (7 - code % 8) & 1 == 1
     }
 }
@@ -222,9 +200,7 @@ fn extension(file: &File) -> Option<Extension<'_>> {
 
 fn extended_mic(file: &File, extension: &Extension<'_>, secret: &Secret) -> [u8; 16] {
     let mut covered = file.clone();
-    covered
-        .tlvs
-        .retain(|tlv| tlv.code != CMTS_MIC && extension.covers(tlv.code));
+    covered.tlvs.retain(|tlv| tlv.code != CMTS_MIC && extension.covers(tlv.code));
     set_explicit(&mut covered, None);
     let octets = covered.tlvs.iter().map(Tlv::whole).collect::<Vec<_>>();
     secret.hmac(octets.iter().map(Vec::as_slice))

@@ -45,11 +45,7 @@ pub struct Issue {
 impl Issue {
     /// An issue by its code, whose first letter says how bad it is.
     pub fn new(code: &'static str, message: impl Into<String>) -> Self {
-        let severity = if code.starts_with('E') {
-            Severity::Error
-        } else {
-            Severity::Warning
-        };
+        let severity = if code.starts_with('E') { Severity::Error } else { Severity::Warning };
         Self {
             code,
             severity,
@@ -131,8 +127,7 @@ impl Issues {
     pub fn finish(mut self, strict: &[&str]) -> Vec<Issue> {
         if self.others > 0 {
             let code = if self.errors > 0 { "E-MANY" } else { "W-MANY" };
-            self.listed
-                .push(Issue::new(code, format!("and {} issues more", self.others)));
+            self.listed.push(Issue::new(code, format!("and {} issues more", self.others)));
         }
         for issue in &mut self.listed {
             if strict.contains(&issue.code) {

@@ -37,11 +37,7 @@ fn collect(tlvs: &[Tlv], path: &mut Vec<u8>, lines: &mut Vec<Line>) {
         path.push(tlv.code);
         let entry = tlv::of(path);
         let is_list = !tlv.inside().is_empty();
-        let (value, meaning) = if is_list {
-            Default::default()
-        } else {
-            text::spelt(tlv, path, text::scale_of(tlvs))
-        };
+        let (value, meaning) = if is_list { Default::default() } else { text::spelt(tlv, path, text::scale_of(tlvs)) };
         lines.push(Line {
             offset: tlv.offset,
             path: tlv::dotted(path),

@@ -82,47 +82,28 @@ impl Tables {
     /// # Errors
     /// Everything that is wrong with the text.
     pub fn read(text: &str) -> Result<Self, Vec<Issue>> {
-        let mut reader = Reader {
-            text,
-            issues: Vec::new(),
-        };
+        let mut reader = Reader { text, issues: Vec::new() };
         let (document, errors) = DeTable::parse_recoverable(text);
         for error in errors.iter().take(20) {
             let at = error.span().map_or(0, |span| span.start);
-            reader.refuse(
-                at,
-                "",
-                &format!("not valid TOML: {}", error.message().replace('\n', ", ")),
-                "",
-            );
+            reader.refuse(at, "", &format!("not valid TOML: {}", error.message().replace('\n', ", ")), "");
         }
         let tables = reader.tables(document.get_ref());
-        if reader.issues.is_empty() {
-            Ok(tables)
-        } else {
-            Err(reader.issues)
-        }
+        if reader.issues.is_empty() { Ok(tables) } else { Err(reader.issues) }
     }
 
     /// The same tables without the Aggregate QoS Profiles: as before a migration.
     #[must_use]
     pub fn without_profiles(&self) -> Self {
-        Self {
-            aqps: Vec::new(),
-            ..self.clone()
-        }
+        Self { aqps: Vec::new(), ..self.clone() }
     }
 
     pub(crate) fn class(&self, name: &str, way: Way) -> Option<&Entry> {
-        self.service_classes
-            .iter()
-            .find(|entry| entry.name == name && entry.way == way)
+        self.service_classes.iter().find(|entry| entry.name == name && entry.way == way)
     }
 
     pub(crate) fn aqp(&self, name: &str, way: Way) -> Option<&Entry> {
-        self.aqps
-            .iter()
-            .find(|entry| entry.name == name && entry.way == way)
+        self.aqps.iter().find(|entry| entry.name == name && entry.way == way)
     }
 }
 
@@ -138,24 +119,14 @@ impl Reader<'_> {
         let before = self.text.get(..at).unwrap_or(self.text);
         let mut issue = Issue::new("E-TABLE", message).about(path).hint(hint);
         issue.line = before.matches('\n').count() + 1;
-        issue.column = before
-            .rsplit('\n')
-            .next()
-            .map_or(0, |line| line.chars().count())
-            + 1;
+        issue.column = before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1;
         self.issues.push(issue);
     }
 
     fn unknown(&mut self, key: &Spanned<std::borrow::Cow<'_, str>>, path: &str, known: &[&str]) {
-        let hint = sojourn_keys::nearest(key.get_ref(), known.iter().copied()).map_or_else(
-            || format!("known: {}", known.join(", ")),
-            |word| format!("did you mean {word}?"),
-        );
-        let path = if path.is_empty() {
-            key.get_ref().to_string()
-        } else {
-            format!("{path}.{}", key.get_ref())
-        };
+        let hint = sojourn_keys::nearest(key.get_ref(), known.iter().copied())
+            .map_or_else(|| format!("known: {}", known.join(", ")), |word| format!("did you mean {word}?"));
+        let path = if path.is_empty() { key.get_ref().to_string() } else { format!("{path}.{}", key.get_ref()) };
         self.refuse(key.span().start, &path, "no such key", &hint);
     }
 
@@ -211,20 +182,13 @@ impl Reader<'_> {
                 ("cmts.nqb_dscp", DeValue::Array(values)) => {
                     let dscps: Option<Vec<u8>> = values
                         .iter()
-                        .map(|value| {
-                            integer(value.get_ref())
-                                .and_then(|n| u8::try_from(n).ok())
-                                .filter(|n| *n < 64)
-                        })
+                        .map(|value| integer(value.get_ref()).and_then(|n| u8::try_from(n).ok()).filter(|n| *n < 64))
                         .collect();
                     let right = dscps.is_some();
                     tables.nqb_dscp = dscps.unwrap_or_default();
                     right
                 }
-                (
-                    "cm.lld" | "cm.docsis" | "cmts.lld" | "cmts.downstream_aqm" | "cmts.nqb_dscp",
-                    _,
-                ) => false,
+                ("cm.lld" | "cm.docsis" | "cmts.lld" | "cmts.downstream_aqm" | "cmts.nqb_dscp", _) => false,
                 _ => {
                     let known: &[&str] = if of == "cm" {
                         &["lld", "docsis"]
@@ -253,17 +217,9 @@ impl Reader<'_> {
                 continue;
             };
             if let Some(entry) = self.entry(node.span().start, row, table, about) {
-                if entries
-                    .iter()
-                    .any(|other| other.name == entry.name && other.way == entry.way)
-                {
+                if entries.iter().any(|other| other.name == entry.name && other.way == entry.way) {
                     let path = format!("{table}.{}", entry.name);
-                    self.refuse(
-                        node.span().start,
-                        &path,
-                        "there already for this direction",
-                        "",
-                    );
+                    self.refuse(node.span().start, &path, "there already for this direction", "");
                 }
                 entries.push(entry);
             }
@@ -271,52 +227,26 @@ impl Reader<'_> {
         entries
     }
 
-    fn entry(
-        &mut self,
-        at: usize,
-        row: &DeTable<'_>,
-        table: &'static str,
-        about: &[About],
-    ) -> Option<Entry> {
+    fn entry(&mut self, at: usize, row: &DeTable<'_>, table: &'static str, about: &[About]) -> Option<Entry> {
         let text = |key: &str| row.get(key).and_then(|value| value.get_ref().as_str());
         let name = text("name").unwrap_or_default().to_owned();
         let path = format!("{table}.{name}");
         if !(1..=15).contains(&name.len()) || !name.bytes().all(|byte| byte.is_ascii_graphic()) {
-            self.refuse(
-                at,
-                &path,
-                "a name has 1 to 15 visible characters",
-                "name = \"gold-us\"",
-            );
+            self.refuse(at, &path, "a name has 1 to 15 visible characters", "name = \"gold-us\"");
             return None;
         }
         let way = match text("direction") {
             Some("upstream") => Way::Up,
             Some("downstream") => Way::Down,
             _ => {
-                self.refuse(
-                    at,
-                    &path,
-                    "has no direction",
-                    "direction = \"upstream\" or \"downstream\"",
-                );
+                self.refuse(at, &path, "has no direction", "direction = \"upstream\" or \"downstream\"");
                 return None;
             }
         };
-        let mut entry = Entry {
-            name,
-            way,
-            parameters: Parameters::new(),
-            low_latency: true,
-            classifiers: None,
-        };
+        let mut entry = Entry { name, way, parameters: Parameters::new(), low_latency: true, classifiers: None };
         for (key, value) in row {
             let word = key.get_ref().as_ref();
-            match (
-                word,
-                value.get_ref(),
-                about.iter().find(|about| about.key == word),
-            ) {
+            match (word, value.get_ref(), about.iter().find(|about| about.key == word)) {
                 ("name" | "direction", ..) => {}
                 ("low_latency", DeValue::Boolean(low_latency), _) if table == "aqp" => {
                     entry.low_latency = *low_latency;
@@ -326,19 +256,8 @@ impl Reader<'_> {
                 }
                 (_, found, Some(about)) => match setting(found, about) {
                     Some(value) => {
-                        let origin = Origin::Table {
-                            table,
-                            name: entry.name.clone(),
-                            key: word.to_owned(),
-                        };
-                        entry.parameters.insert(
-                            about.parameter,
-                            Leaf {
-                                value,
-                                unit: about.unit,
-                                origin,
-                            },
-                        );
+                        let origin = Origin::Table { table, name: entry.name.clone(), key: word.to_owned() };
+                        entry.parameters.insert(about.parameter, Leaf { value, unit: about.unit, origin });
                     }
                     None => self.refuse(
                         value.span().start,
@@ -374,11 +293,7 @@ impl Reader<'_> {
             match tos {
                 Some(tos) => classifiers.push(Classifier::of_tos(
                     tos,
-                    Origin::Table {
-                        table: "aqp",
-                        name: name.to_owned(),
-                        key: "classifier".to_owned(),
-                    },
+                    Origin::Table { table: "aqp", name: name.to_owned(), key: "classifier".to_owned() },
                 )),
                 None => self.refuse(
                     rule.span().start,
@@ -408,9 +323,7 @@ fn setting(value: &DeValue<'_>, about: &About) -> Option<Setting> {
             return Some(Setting::List(octets.into_iter().map(u16::from).collect()));
         }
         (Form::Edges, DeValue::Array(edges)) => {
-            let edges = edges
-                .iter()
-                .map(|edge| integer(edge.get_ref()).and_then(|n| u16::try_from(n).ok()));
+            let edges = edges.iter().map(|edge| integer(edge.get_ref()).and_then(|n| u16::try_from(n).ok()));
             return edges.collect::<Option<_>>().map(Setting::List);
         }
         (Form::Number, DeValue::Boolean(flag)) => Some(u64::from(*flag)),

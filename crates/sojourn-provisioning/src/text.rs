@@ -31,9 +31,7 @@ const LARGEST: usize = 1 << 20;
 
 /// Bits per second that one count of a rate stands for, by data rate unit.
 pub(crate) fn rate_scale(unit: u64) -> Option<u64> {
-    [1, 1_000, 1_000_000, 1_000_000_000]
-        .get(usize::try_from(unit).ok()?)
-        .copied()
+    [1, 1_000, 1_000_000, 1_000_000_000].get(usize::try_from(unit).ok()?).copied()
 }
 
 /// Octets as text: `0x` and two digits each.
@@ -51,24 +49,15 @@ pub(crate) fn unhex(text: &str) -> Option<Vec<u8>> {
         .unwrap_or(text)
         .chars()
         .filter(|character| ![' ', ':', '_'].contains(character))
-        .map(|character| {
-            character
-                .to_digit(16)
-                .and_then(|digit| u8::try_from(digit).ok())
-        })
+        .map(|character| character.to_digit(16).and_then(|digit| u8::try_from(digit).ok()))
         .collect::<Option<_>>()?;
     let pairs = digits.chunks_exact(2);
-    pairs
-        .remainder()
-        .is_empty()
-        .then(|| pairs.map(|pair| pair[0] << 4 | pair[1]).collect())
+    pairs.remainder().is_empty().then(|| pairs.map(|pair| pair[0] << 4 | pair[1]).collect())
 }
 
 /// Writes a file as text.
 pub fn write(file: &File) -> String {
-    let mut text = String::from(
-        "# CM configuration file; the order of lines is the order of octets.\nschema = 1\n",
-    );
+    let mut text = String::from("# CM configuration file; the order of lines is the order of octets.\nschema = 1\n");
     let mut block: Vec<String> = Vec::new();
     let mut pads = 0;
     for tlv in &file.tlvs {
@@ -80,11 +69,7 @@ pub fn write(file: &File) -> String {
         let name = name_of(&[tlv.code]);
         if let Value::Tlvs(inside) = &tlv.value {
             end_block(&mut text, &mut block);
-            let _ = write!(
-                text,
-                "\n[[tlv]]\n[tlv.{name}]{}\n",
-                comment(&format!("[tlv.{name}]"), &[tlv.code], "")
-            );
+            let _ = write!(text, "\n[[tlv]]\n[tlv.{name}]{}\n", comment(&format!("[tlv.{name}]"), &[tlv.code], ""));
             text.push_str(&lines(inside, &mut vec![tlv.code]));
             continue;
         }
@@ -130,11 +115,7 @@ fn write_end(file: &File, text: &mut String) {
     }
     text.push_str("\n[file]\n");
     if !file.rest.is_empty() {
-        let _ = writeln!(
-            text,
-            "rest = \"{}\"  # cannot be read as a TLV",
-            hex(&file.rest)
-        );
+        let _ = writeln!(text, "rest = \"{}\"  # cannot be read as a TLV", hex(&file.rest));
     }
     let _ = writeln!(text, "end = {}", file.end);
     if !file.tail.is_empty() {
@@ -143,10 +124,8 @@ fn write_end(file: &File, text: &mut String) {
 }
 
 fn name_of(path: &[u8]) -> String {
-    tlv::of(path).map_or_else(
-        || format!("{NAMELESS}{}", path.last().copied().unwrap_or(PAD)),
-        |entry| entry.name.clone(),
-    )
+    tlv::of(path)
+        .map_or_else(|| format!("{NAMELESS}{}", path.last().copied().unwrap_or(PAD)), |entry| entry.name.clone())
 }
 
 /// The lines of a table, in order.
@@ -168,22 +147,14 @@ fn keyed<'a>(tlvs: &'a [Tlv], path: &[u8]) -> Vec<(String, &'a Tlv)> {
             let name = name_of(&inner);
             let count = counts.entry(tlv.code).or_default();
             *count += 1;
-            let key = if *count == 1 {
-                name
-            } else {
-                format!("{name}{AGAIN}{count}")
-            };
+            let key = if *count == 1 { name } else { format!("{name}{AGAIN}{count}") };
             (key, tlv)
         })
         .collect()
 }
 
 pub(crate) fn scale_of(tlvs: &[Tlv]) -> u64 {
-    let unit = tlvs
-        .iter()
-        .rev()
-        .find(|tlv| tlv.code == DATA_RATE_UNIT)
-        .and_then(Tlv::number);
+    let unit = tlvs.iter().rev().find(|tlv| tlv.code == DATA_RATE_UNIT).and_then(Tlv::number);
     unit.and_then(rate_scale).unwrap_or(1)
 }
 
@@ -220,11 +191,7 @@ pub(crate) fn spelt(tlv: &Tlv, path: &mut Vec<u8>, scale: u64) -> (String, Strin
                     format!("{key} = {value}")
                 })
                 .collect();
-            let list = if parts.is_empty() {
-                "{}".to_owned()
-            } else {
-                format!("{{ {} }}", parts.join(", "))
-            };
+            let list = if parts.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", parts.join(", ")) };
             return (list, String::new());
         }
         Value::Octets(octets) => octets,
@@ -244,10 +211,8 @@ pub(crate) fn spelt(tlv: &Tlv, path: &mut Vec<u8>, scale: u64) -> (String, Strin
             _ => plain(),
         },
         Kind::NumberList if !octets.is_empty() && octets.len().is_multiple_of(2) => {
-            let numbers: Vec<String> = octets
-                .chunks_exact(2)
-                .map(|pair| u16::from_be_bytes([pair[0], pair[1]]).to_string())
-                .collect();
+            let numbers: Vec<String> =
+                octets.chunks_exact(2).map(|pair| u16::from_be_bytes([pair[0], pair[1]]).to_string()).collect();
             (format!("[{}]", numbers.join(", ")), String::new())
         }
         Kind::Ipv4 => match <[u8; 4]>::try_from(octets.as_slice()) {
@@ -277,9 +242,8 @@ fn meaning(entry: &Entry, number: u64, scale: u64) -> String {
 }
 
 fn is_printable(octets: &[u8]) -> bool {
-    core::str::from_utf8(octets).is_ok_and(|text| {
-        !text.starts_with("0x") && text.chars().all(|character| !character.is_control())
-    })
+    core::str::from_utf8(octets)
+        .is_ok_and(|text| !text.starts_with("0x") && text.chars().all(|character| !character.is_control()))
 }
 
 fn quoted(octets: &[u8]) -> String {
@@ -292,31 +256,17 @@ fn quoted(octets: &[u8]) -> String {
 /// # Errors
 /// Everything that is wrong with it, each with line and column.
 pub fn read(text: &str) -> Result<File, Vec<Issue>> {
-    let mut reader = Reader {
-        text,
-        issues: Vec::new(),
-        octets: 0,
-    };
+    let mut reader = Reader { text, issues: Vec::new(), octets: 0 };
     let (document, errors) = DeTable::parse_recoverable(text);
     for error in errors.iter().take(20) {
         let message = format!("not valid TOML: {}", error.message().replace('\n', ", "));
         reader.refuse(&error.span().unwrap_or_default(), "", message, "");
     }
-    let file = if errors.is_empty() {
-        reader.document(document.get_ref())
-    } else {
-        File::default()
-    };
+    let file = if errors.is_empty() { reader.document(document.get_ref()) } else { File::default() };
     if reader.issues.is_empty() {
         // As the octets are read, so that texts and octets of one file are one file.
-        let octets = file
-            .octets()
-            .map_err(|long| vec![Issue::new("E-TOO-LONG", long.to_string())])?;
-        let format = if file
-            .tlvs
-            .iter()
-            .any(|tlv| matches!(tlv.value, Value::Wide(_)))
-        {
+        let octets = file.octets().map_err(|long| vec![Issue::new("E-TOO-LONG", long.to_string())])?;
+        let format = if file.tlvs.iter().any(|tlv| matches!(tlv.value, Value::Wide(_))) {
             Format::Docsis40
         } else {
             Format::Docsis31
@@ -339,11 +289,7 @@ impl Reader<'_> {
         let before = self.text.get(..at.start).unwrap_or(self.text);
         let mut issue = Issue::new("E-TEXT", message).about(path).hint(hint);
         issue.line = before.matches('\n').count() + 1;
-        issue.column = before
-            .rsplit('\n')
-            .next()
-            .map_or(0, |line| line.chars().count())
-            + 1;
+        issue.column = before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1;
         self.issues.push(issue);
     }
 
@@ -361,12 +307,7 @@ impl Reader<'_> {
                         self.block(block, &mut file.tlvs);
                     }
                 }
-                ("tlv", _) => self.refuse(
-                    &value.span(),
-                    "tlv",
-                    "has to be a list of tables",
-                    "write [[tlv]]",
-                ),
+                ("tlv", _) => self.refuse(&value.span(), "tlv", "has to be a list of tables", "write [[tlv]]"),
                 ("file", DeValue::Table(table)) => {
                     self.ending(table, &mut file);
                     explicit = true;
@@ -418,18 +359,9 @@ impl Reader<'_> {
         match count {
             Some(count) if self.octets + count <= LARGEST => {
                 self.octets += count;
-                to.extend((0..count).map(|_| Tlv {
-                    code: PAD,
-                    value: Value::Pad,
-                    offset: 0,
-                }));
+                to.extend((0..count).map(|_| Tlv { code: PAD, value: Value::Pad, offset: 0 }));
             }
-            _ => self.refuse(
-                &value.span(),
-                "pad",
-                "has to be a small number of octets",
-                "",
-            ),
+            _ => self.refuse(&value.span(), "pad", "has to be a small number of octets", ""),
         }
     }
 
@@ -460,21 +392,13 @@ impl Reader<'_> {
             self.value(value, path, scale)
         };
         path.pop();
-        Some(Tlv {
-            code,
-            value: value?,
-            offset: 0,
-        })
+        Some(Tlv { code, value: value?, offset: 0 })
     }
 
     fn value(&mut self, node: &Node<'_>, path: &mut Vec<u8>, scale: u64) -> Option<Value> {
         let entry = tlv::of(path);
         if let DeValue::Table(table) = node.get_ref() {
-            if let Some(wide) = table
-                .get("wide")
-                .and_then(|wide| wide.get_ref().as_str())
-                .and_then(unhex)
-            {
+            if let Some(wide) = table.get("wide").and_then(|wide| wide.get_ref().as_str()).and_then(unhex) {
                 return Some(Value::Wide(wide));
             }
             if entry.is_some_and(|entry| entry.kind == Kind::Aggregate) {
@@ -484,10 +408,7 @@ impl Reader<'_> {
         let found = octets(node.get_ref(), entry, scale);
         match found {
             Ok(octets) if octets.len() > 255 => {
-                let message = format!(
-                    "{} octets are more than the 255 that a length can say",
-                    octets.len()
-                );
+                let message = format!("{} octets are more than the 255 that a length can say", octets.len());
                 self.refuse(&node.span(), &tlv::dotted(path), message, "");
                 None
             }
@@ -509,18 +430,14 @@ impl Reader<'_> {
             .filter(|_| matches!(path[..], [24 | 25 | 70 | 71]));
         let scale = unit.and_then(rate_scale).unwrap_or(1);
         let known = self.issues.len();
-        let tlvs: Vec<Tlv> = in_order(table)
-            .into_iter()
-            .filter_map(|(key, value)| self.tlv(key, value, path, scale))
-            .collect();
+        let tlvs: Vec<Tlv> =
+            in_order(table).into_iter().filter_map(|(key, value)| self.tlv(key, value, path, scale)).collect();
         (self.issues.len() == known).then_some(tlvs)
     }
 }
 
 /// The entries of a table as they stand in the text.
-fn in_order<'a, 'b>(
-    table: &'a DeTable<'b>,
-) -> Vec<(&'a Spanned<std::borrow::Cow<'b, str>>, &'a Node<'b>)> {
+fn in_order<'a, 'b>(table: &'a DeTable<'b>) -> Vec<(&'a Spanned<std::borrow::Cow<'b, str>>, &'a Node<'b>)> {
     let mut entries: Vec<_> = table.iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
     entries
@@ -542,8 +459,7 @@ fn code_of(path: &[u8], key: &str) -> Option<u8> {
 }
 
 fn nearest(word: &str, known: &[&str]) -> String {
-    sojourn_keys::nearest(word, known.iter().copied())
-        .map_or_else(String::new, |word| format!("did you mean {word}?"))
+    sojourn_keys::nearest(word, known.iter().copied()).map_or_else(String::new, |word| format!("did you mean {word}?"))
 }
 
 fn integer(value: &DeValue<'_>) -> Option<u64> {
@@ -563,23 +479,17 @@ fn octets(value: &DeValue<'_>, entry: Option<&Entry>, scale: u64) -> Result<Vec<
             Kind::TextZ => Ok([text.as_bytes(), &[0]].concat()),
             Kind::Number(length) => {
                 let entry = entry.ok_or_else(String::new)?;
-                quantity(text, entry, scale)
-                    .and_then(|number| fit(number, length))
-                    .ok_or_else(|| hint(entry))
+                quantity(text, entry, scale).and_then(|number| fit(number, length)).ok_or_else(|| hint(entry))
             }
-            Kind::Ipv4 => Ipv4Addr::from_str(text)
-                .map(|a| a.octets().to_vec())
-                .map_err(|_| "such as \"192.0.2.1\"".into()),
-            Kind::Ipv6 => Ipv6Addr::from_str(text)
-                .map(|a| a.octets().to_vec())
-                .map_err(|_| "such as \"2001:db8::1\"".into()),
-            Kind::Mac => unhex(text)
-                .filter(|mac| mac.len() == 6)
-                .ok_or_else(|| "such as \"02:00:00:00:00:01\"".into()),
+            Kind::Ipv4 => {
+                Ipv4Addr::from_str(text).map(|a| a.octets().to_vec()).map_err(|_| "such as \"192.0.2.1\"".into())
+            }
+            Kind::Ipv6 => {
+                Ipv6Addr::from_str(text).map(|a| a.octets().to_vec()).map_err(|_| "such as \"2001:db8::1\"".into())
+            }
+            Kind::Mac => unhex(text).filter(|mac| mac.len() == 6).ok_or_else(|| "such as \"02:00:00:00:00:01\"".into()),
             Kind::Hex => unhex(text).ok_or_else(|| "such as \"0x00a1\"".to_owned()),
-            Kind::NumberList | Kind::Aggregate => {
-                Err("a list or a table, or octets such as \"0x00a1\"".to_owned())
-            }
+            Kind::NumberList | Kind::Aggregate => Err("a list or a table, or octets such as \"0x00a1\"".to_owned()),
         };
     }
     match (kind, value) {
@@ -598,9 +508,7 @@ fn octets(value: &DeValue<'_>, entry: Option<&Entry>, scale: u64) -> Result<Vec<
 
 fn hint(entry: &Entry) -> String {
     match (entry.kind, entry.unit.as_str()) {
-        (Kind::Number(_), "b/s") => {
-            "such as 20000000 or \"20 Mb/s\", a multiple of the data rate unit".to_owned()
-        }
+        (Kind::Number(_), "b/s") => "such as 20000000 or \"20 Mb/s\", a multiple of the data rate unit".to_owned(),
         (Kind::Number(_), "B") => "such as 31250 or \"31250 B\"".to_owned(),
         (Kind::Number(_), "us" | "ms" | "s") => format!("such as 10 or \"10 {}\"", entry.unit),
         (Kind::Number(_), _) => "a whole number".to_owned(),
@@ -627,8 +535,5 @@ fn quantity(text: &str, entry: &Entry, scale: u64) -> Option<u64> {
 fn fit(number: u64, length: usize) -> Option<Vec<u8>> {
     let octets = number.to_be_bytes();
     let (above, octets) = octets.split_at(octets.len() - length);
-    above
-        .iter()
-        .all(|octet| *octet == 0)
-        .then(|| octets.to_vec())
+    above.iter().all(|octet| *octet == 0).then(|| octets.to_vec())
 }

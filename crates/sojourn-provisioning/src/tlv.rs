@@ -78,9 +78,7 @@ pub fn all() -> impl Iterator<Item = (&'static [u8], &'static Entry)> {
 
 /// The type with a name below a path.
 pub fn code_of(parent: &[u8], name: &str) -> Option<u8> {
-    CODES
-        .get(&(parent.to_vec(), name) as &(Vec<u8>, &str))
-        .copied()
+    CODES.get(&(parent.to_vec(), name) as &(Vec<u8>, &str)).copied()
 }
 
 /// The names below a path.
@@ -101,10 +99,7 @@ pub fn dotted(path: &[u8]) -> String {
 /// Reads the table; its tests hold it to what this expects.
 fn read(text: &'static str) -> Table {
     let document = DeTable::parse(text).expect("the table is valid TOML");
-    let rows = document
-        .get_ref()
-        .get("tlv")
-        .and_then(|rows| rows.get_ref().as_table());
+    let rows = document.get_ref().get("tlv").and_then(|rows| rows.get_ref().as_table());
     let mut table = Table::new();
     for (key, row) in rows.expect("a table of rows") {
         let row = row.get_ref().as_table().expect("a row");
@@ -122,24 +117,12 @@ fn paths(key: &str) -> Vec<Vec<u8>> {
     let mut parts = key.split('.');
     let first = parts.next().expect("a path");
     let rest: Vec<u8> = parts.map(number).collect();
-    first
-        .split('|')
-        .map(|top| {
-            core::iter::once(number(top))
-                .chain(rest.iter().copied())
-                .collect()
-        })
-        .collect()
+    first.split('|').map(|top| core::iter::once(number(top)).chain(rest.iter().copied()).collect()).collect()
 }
 
 fn entry(row: &DeTable<'_>) -> Entry {
     let get = |key: &str| row.get(key).map(toml::Spanned::get_ref);
-    let text = |key| {
-        get(key)
-            .and_then(DeValue::as_str)
-            .unwrap_or_default()
-            .to_owned()
-    };
+    let text = |key| get(key).and_then(DeValue::as_str).unwrap_or_default().to_owned();
     let flag = |key| get(key).and_then(DeValue::as_bool).unwrap_or_default();
     let number = |value: &DeValue<'_>| value.as_integer().and_then(|n| n.as_str().parse().ok());
     let range = get("range").and_then(DeValue::as_array).map(|bounds| {
@@ -162,9 +145,7 @@ fn entry(row: &DeTable<'_>) -> Entry {
             "tlvs" => Kind::Aggregate,
             other => panic!("no kind of value: {other}"),
         },
-        octets: get("octets")
-            .and_then(number)
-            .and_then(|n| usize::try_from(n).ok()),
+        octets: get("octets").and_then(number).and_then(|n| usize::try_from(n).ok()),
         unit: text("unit"),
         scaled: flag("scaled"),
         range,
@@ -181,18 +162,9 @@ mod tests {
     fn the_parent_of_each_row_holds_tlvs() {
         for (path, entry) in all() {
             let parent = &path[..path.len() - 1];
-            assert!(
-                !entry.name.is_empty() && !entry.mark.is_empty(),
-                "{}",
-                dotted(path)
-            );
+            assert!(!entry.name.is_empty() && !entry.mark.is_empty(), "{}", dotted(path));
             if !parent.is_empty() {
-                assert_eq!(
-                    of(parent).map(|row| row.kind),
-                    Some(Kind::Aggregate),
-                    "{}",
-                    dotted(path)
-                );
+                assert_eq!(of(parent).map(|row| row.kind), Some(Kind::Aggregate), "{}", dotted(path));
             }
         }
     }
@@ -201,12 +173,7 @@ mod tests {
     fn names_below_a_path_differ_and_lead_back() {
         for (path, entry) in all() {
             let (code, parent) = path.split_last().unwrap();
-            assert_eq!(
-                code_of(parent, &entry.name),
-                Some(*code),
-                "{}",
-                dotted(path)
-            );
+            assert_eq!(code_of(parent, &entry.name), Some(*code), "{}", dotted(path));
         }
     }
 

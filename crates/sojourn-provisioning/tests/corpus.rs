@@ -1,22 +1,15 @@
 //! The corpus of configuration files, byte for byte: made by the public encoder `docsis`, by us, and damaged.
 //!
 //! `SOJOURN_WRITE_CORPUS=1` writes the files that stand for our own texts.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a file that cannot be read fails the test"
-)]
+#![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use sojourn_provisioning::{
-    Digest, File, Format, Secret, check_integrity, diff, examine, seal, text,
-};
+use sojourn_provisioning::{Digest, File, Format, Secret, check_integrity, diff, examine, seal, text};
 
 fn files(folder: &str, extension: &str) -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/corpus")
-        .join(folder);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus").join(folder);
     let mut files: Vec<PathBuf> = fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())
@@ -37,8 +30,7 @@ fn read(octets: &[u8]) -> File {
 /// The octets that a text stands for, sealed.
 fn sealed(path: &Path) -> Vec<u8> {
     let text = fs::read_to_string(path).unwrap();
-    let mut file =
-        text::read(&text).unwrap_or_else(|issues| panic!("{}: {issues:?}", path.display()));
+    let mut file = text::read(&text).unwrap_or_else(|issues| panic!("{}: {issues:?}", path.display()));
     seal(&mut file, Some(&secret())).unwrap();
     file.octets().unwrap()
 }
@@ -53,12 +45,7 @@ fn all_files_come_back_byte_for_byte_and_so_do_they_through_text() {
             assert_eq!(file.octets().unwrap(), octets, "{}", path.display());
             let text = text::write(&file);
             let again = text::read(&text).unwrap_or_else(|issues| panic!("{text}\n{issues:?}"));
-            assert_eq!(
-                again.octets().unwrap(),
-                octets,
-                "{}\n{text}",
-                path.display()
-            );
+            assert_eq!(again.octets().unwrap(), octets, "{}\n{text}", path.display());
             count += 1;
         }
     }
@@ -84,12 +71,7 @@ fn our_own_texts_stand_for_their_files() {
         if std::env::var_os("SOJOURN_WRITE_CORPUS").is_some() {
             fs::write(path.with_extension("cm"), &octets).unwrap();
         }
-        assert_eq!(
-            fs::read(path.with_extension("cm")).unwrap(),
-            octets,
-            "{}",
-            path.display()
-        );
+        assert_eq!(fs::read(path.with_extension("cm")).unwrap(), octets, "{}", path.display());
     }
 }
 
@@ -98,12 +80,7 @@ fn digests_are_right_and_nothing_is_an_error_in_whole_files() {
     for path in files("encoder", "cm").into_iter().chain(files("own", "cm")) {
         let file = read(&fs::read(&path).unwrap());
         let integrity = check_integrity(&file, Some(&secret()));
-        assert_eq!(
-            (integrity.cm_mic, integrity.cmts_mic),
-            (Digest::Good, Digest::Good),
-            "{}",
-            path.display()
-        );
+        assert_eq!((integrity.cm_mic, integrity.cmts_mic), (Digest::Good, Digest::Good), "{}", path.display());
         // The symbol table of the encoder has no sub-TLV 36 in aggregates, so references go by 1.
         let errors: Vec<_> = examine(&file, Some(&secret()), false)
             .issues

@@ -1,18 +1,15 @@
 //! What a modem gets from a file: the migration table, overrides, defaults, and what is refused.
 //!
 //! `SOJOURN_WRITE_DOCS=1` writes the table into the documentation.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a file that cannot be read fails the test"
-)]
+#![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
 use sojourn_provisioning::{
-    AggregateServiceFlow, Choices, Docsis, Expansion, File, Format, Origin, Parameter, Role,
-    Secret, Service, Setting, Style, Tables, expand, from_service, seal, text,
+    AggregateServiceFlow, Choices, Docsis, Expansion, File, Format, Origin, Parameter, Role, Secret, Service, Setting,
+    Style, Tables, expand, from_service, seal, text,
 };
 
 const TABLES: &str = include_str!("tables.toml");
@@ -27,17 +24,12 @@ fn secret() -> Secret {
 }
 
 fn corpus(name: &str) -> File {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/corpus")
-        .join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus").join(name);
     File::read(&fs::read(path).unwrap(), Format::Docsis31)
 }
 
 fn written(content: &str) -> File {
-    let mut file = text::read(&format!(
-        "schema = 1\n[[tlv]]\nnetwork_access = 1\n{content}"
-    ))
-    .unwrap();
+    let mut file = text::read(&format!("schema = 1\n[[tlv]]\nnetwork_access = 1\n{content}")).unwrap();
     seal(&mut file, Some(&secret())).unwrap();
     file
 }
@@ -52,11 +44,7 @@ fn codes(expansion: &Expansion) -> Vec<&str> {
 
 fn upstream(file: &File, tables: &Tables) -> AggregateServiceFlow {
     let expansion = expanded(file, tables);
-    match expansion
-        .service
-        .unwrap_or_else(|| panic!("{:?}", expansion.issues))
-        .upstream
-    {
+    match expansion.service.unwrap_or_else(|| panic!("{:?}", expansion.issues)).upstream {
         Service::Aggregate(aggregate) => *aggregate,
         Service::Single(flow) => panic!("one service flow: {flow:?}"),
     }
@@ -67,70 +55,43 @@ const FILES: [(&str, &str); 5] = [
     ("class of service (TLV 4)", "own/class-of-service-100-20.cm"),
     ("plain service flows (24, 25)", "own/plain-100-20.cm"),
     ("service class names", "own/names-100-20.cm"),
-    (
-        "aggregate by profile name (70.4, 71.4)",
-        "own/aqp-100-20.cm",
-    ),
+    ("aggregate by profile name (70.4, 71.4)", "own/aqp-100-20.cm"),
     ("explicit aggregate (70, 71)", "own/explicit-100-20.cm"),
 ];
 
 /// Modems of the migration table.
-const MODEMS: [(&str, Docsis, bool); 3] = [
-    ("3.0", Docsis::D30, false),
-    ("3.1", Docsis::D31, false),
-    ("3.1 with LLD", Docsis::D31, true),
-];
+const MODEMS: [(&str, Docsis, bool); 3] =
+    [("3.0", Docsis::D30, false), ("3.1", Docsis::D31, false), ("3.1 with LLD", Docsis::D31, true)];
 
 /// What the two directions of a cell are.
 fn cell(file: &str, docsis: Docsis, lld: bool, profiles: bool) -> [String; 2] {
-    let mut tables = if profiles {
-        tables()
-    } else {
-        tables().without_profiles()
-    };
+    let mut tables = if profiles { tables() } else { tables().without_profiles() };
     tables.cm_docsis = docsis;
     tables.cm_lld = lld;
     let expansion = expanded(&corpus(file), &tables);
     if let Some(service) = &expansion.service {
         return [service.upstream.summary(), service.downstream.summary()];
     }
-    let errors: Vec<_> = expansion
-        .issues
-        .iter()
-        .filter(|issue| issue.is_error())
-        .map(|issue| issue.code)
-        .collect();
+    let errors: Vec<_> = expansion.issues.iter().filter(|issue| issue.is_error()).map(|issue| issue.code).collect();
     let refused = format!("refused: {}", errors.join(", "));
     [refused.clone(), refused]
 }
 
 #[test]
 fn each_file_gives_each_modem_what_the_migration_table_says() {
-    let one = |aqm: &str| {
-        [
-            format!("1 SF, {aqm}, 20 Mb/s"),
-            "1 SF, docsis-pie, 100 Mb/s".to_owned(),
-        ]
-    };
+    let one = |aqm: &str| [format!("1 SF, {aqm}, 20 Mb/s"), "1 SF, docsis-pie, 100 Mb/s".to_owned()];
     let aggregate = [
-        "ASF of classic (docsis-pie) and low-latency (immediate + proactive grants) SF, 20 Mb/s"
-            .to_owned(),
+        "ASF of classic (docsis-pie) and low-latency (immediate + proactive grants) SF, 20 Mb/s".to_owned(),
         "ASF of classic (docsis-pie) and low-latency (immediate) SF, 100 Mb/s".to_owned(),
     ];
-    let unknown = [
-        "refused: E-AQP-UNKNOWN, E-AQP-UNKNOWN".to_owned(),
-        "refused: E-AQP-UNKNOWN, E-AQP-UNKNOWN".to_owned(),
-    ];
+    let unknown =
+        ["refused: E-AQP-UNKNOWN, E-AQP-UNKNOWN".to_owned(), "refused: E-AQP-UNKNOWN, E-AQP-UNKNOWN".to_owned()];
     for (kind, file) in FILES {
         for (modem, docsis, lld) in MODEMS {
             for profiles in [false, true] {
                 let expected = match (kind, modem, profiles) {
                     ("aggregate by profile name (70.4, 71.4)", _, false) => unknown.clone(),
-                    (
-                        "service class names" | "aggregate by profile name (70.4, 71.4)",
-                        "3.1 with LLD",
-                        true,
-                    )
+                    ("service class names" | "aggregate by profile name (70.4, 71.4)", "3.1 with LLD", true)
                     | ("explicit aggregate (70, 71)", "3.1 with LLD", _) => aggregate.clone(),
                     (_, "3.0", _) => one("none"),
                     _ => one("docsis-pie"),
@@ -173,53 +134,30 @@ fn migration_keeps_an_override_and_fills_the_rest_from_the_profile() {
     assert_eq!(leaf.value, Setting::Number(20_000_000));
     assert_eq!(
         leaf.origin,
-        Origin::Table {
-            table: "aqp",
-            name: "tier-20-us".into(),
-            key: "max_sustained_rate".into()
-        }
+        Origin::Table { table: "aqp", name: "tier-20-us".into(), key: "max_sustained_rate".into() }
     );
     // Buffer and AQM of the service flow go to the classic one.
     let classic = &aggregate.classic;
-    assert_eq!(
-        classic.buffer.as_ref().unwrap().value,
-        Setting::Number(125_000)
-    );
+    assert_eq!(classic.buffer.as_ref().unwrap().value, Setting::Number(125_000));
     assert_eq!(classic.number(Parameter::ClassicLatencyTarget), Some(15));
-    assert_eq!(
-        aggregate
-            .low_latency
-            .number(Parameter::ClassicLatencyTarget),
-        Some(10)
-    );
+    assert_eq!(aggregate.low_latency.number(Parameter::ClassicLatencyTarget), Some(10));
     // Neither of the two is shaped by itself.
     for flow in [classic, &aggregate.low_latency] {
         assert_eq!(flow.number(Parameter::MaxSustainedRate), Some(0));
     }
-    let service = expanded(&corpus("own/names-with-target.cm"), &tables())
-        .service
-        .unwrap();
+    let service = expanded(&corpus("own/names-with-target.cm"), &tables()).service.unwrap();
     assert_eq!(service.downstream.rate(), 80_000_000);
 }
 
 #[test]
 fn an_explicit_aggregate_overrides_its_profile() {
     let aggregate = upstream(&corpus("own/aqp-override.cm"), &tables());
-    assert_eq!(
-        aggregate.number(Parameter::MaxSustainedRate),
-        Some(25_000_000)
-    );
-    assert_eq!(
-        aggregate.number(Parameter::PeakTrafficRate),
-        Some(40_000_000)
-    );
+    assert_eq!(aggregate.number(Parameter::MaxSustainedRate), Some(25_000_000));
+    assert_eq!(aggregate.number(Parameter::PeakTrafficRate), Some(40_000_000));
     assert_eq!(aggregate.number(Parameter::SchedulingWeight), Some(200));
     assert_eq!(aggregate.number(Parameter::QueueProtection), Some(0));
     assert_eq!(aggregate.number(Parameter::CouplingFactor), Some(20));
-    assert_eq!(
-        aggregate.low_latency.number(Parameter::GuaranteedGrantRate),
-        Some(5_000_000)
-    );
+    assert_eq!(aggregate.low_latency.number(Parameter::GuaranteedGrantRate), Some(5_000_000));
 }
 
 #[test]
@@ -228,32 +166,14 @@ fn defaults_are_those_of_the_documents() {
     let low = &aggregate.low_latency;
     assert_eq!(low.number(Parameter::ImmediateMaxThreshold), Some(1000));
     assert_eq!(low.number(Parameter::ImmediateRangeExponent), Some(19));
-    assert_eq!(
-        aggregate.number(Parameter::QueueProtectionLatencyThreshold),
-        Some(1000)
-    );
-    assert_eq!(
-        aggregate.number(Parameter::QueueProtectionScoreThreshold),
-        Some(4000)
-    );
-    assert_eq!(
-        aggregate.number(Parameter::QueueProtectionDrainRateExponent),
-        Some(19)
-    );
+    assert_eq!(aggregate.number(Parameter::QueueProtectionLatencyThreshold), Some(1000));
+    assert_eq!(aggregate.number(Parameter::QueueProtectionScoreThreshold), Some(4000));
+    assert_eq!(aggregate.number(Parameter::QueueProtectionDrainRateExponent), Some(19));
     // 10 ms at 20 Mb/s are 25,000 B, less than 40,000 B; 100 ms are 250,000 B.
     assert_eq!(low.buffer.as_ref().unwrap().value, Setting::Number(40_000));
-    assert_eq!(
-        aggregate.classic.buffer.as_ref().unwrap().value,
-        Setting::Number(250_000)
-    );
+    assert_eq!(aggregate.classic.buffer.as_ref().unwrap().value, Setting::Number(250_000));
     // ECT(1), CE and the mark of non-queue-building traffic; not ECT(0), EF or nothing.
-    let goes = |tos: u8| {
-        aggregate
-            .classifiers
-            .iter()
-            .find(|rule| rule.matches(tos))
-            .map(|rule| rule.to)
-    };
+    let goes = |tos: u8| aggregate.classifiers.iter().find(|rule| rule.matches(tos)).map(|rule| rule.to);
     for tos in [0b01, 0b11, 0x2a << 2, (0x2a << 2) | 2] {
         assert_eq!(goes(tos), Some(Role::LowLatency), "{tos:#x}");
     }
@@ -268,21 +188,12 @@ fn classifiers_of_the_file_replace_the_default_ones() {
     // Its upstream flow is of a type that this encoder does not know better: UGS.
     assert!(codes(&expanded(&file, &tables())).contains(&"E-SCHED-UNSUPPORTED"));
     let mut text = text::write(&file).replace("scheduling_type = 6", "scheduling_type = 7");
-    text = text
-        .lines()
-        .filter(|line| !line.contains("_mic"))
-        .collect::<Vec<_>>()
-        .join("\n");
+    text = text.lines().filter(|line| !line.contains("_mic")).collect::<Vec<_>>().join("\n");
     let mut file = text::read(&text).unwrap();
     seal(&mut file, Some(&secret())).unwrap();
     let aggregate = upstream(&file, &tables());
     assert_eq!(aggregate.classifiers.len(), 3);
-    assert!(
-        aggregate
-            .classifiers
-            .iter()
-            .all(|rule| matches!(rule.origin, Origin::File { .. }))
-    );
+    assert!(aggregate.classifiers.iter().all(|rule| matches!(rule.origin, Origin::File { .. })));
 }
 
 #[test]
@@ -290,16 +201,8 @@ fn low_latency_downstream_needs_the_modem_unless_it_is_chosen_not_to() {
     let mut tables = tables();
     tables.cm_docsis = Docsis::D30;
     tables.cm_lld = false;
-    let choices = Choices {
-        downstream_without_modem: true,
-        ..Choices::default()
-    };
-    let expansion = expand(
-        &corpus("own/names-100-20.cm"),
-        &tables,
-        Some(&secret()),
-        choices,
-    );
+    let choices = Choices { downstream_without_modem: true, ..Choices::default() };
+    let expansion = expand(&corpus("own/names-100-20.cm"), &tables, Some(&secret()), choices);
     let service = expansion.service.unwrap();
     assert!(matches!(service.upstream, Service::Single(_)));
     assert!(matches!(service.downstream, Service::Aggregate(_)));
@@ -307,52 +210,30 @@ fn low_latency_downstream_needs_the_modem_unless_it_is_chosen_not_to() {
 
 #[test]
 fn aqm_is_off_where_the_modem_or_the_flow_says_so() {
-    for (file, up, down) in [
-        ("own/aqm-off-in-modem.cm", "none", "docsis-pie"),
-        ("own/histograms.cm", "docsis-pie", "none"),
-    ] {
+    for (file, up, down) in
+        [("own/aqm-off-in-modem.cm", "none", "docsis-pie"), ("own/histograms.cm", "docsis-pie", "none")]
+    {
         let service = expanded(&corpus(file), &tables()).service.unwrap();
-        assert!(
-            service.upstream.summary().contains(up),
-            "{}",
-            service.upstream.summary()
-        );
-        assert!(
-            service.downstream.summary().contains(down),
-            "{}",
-            service.downstream.summary()
-        );
+        assert!(service.upstream.summary().contains(up), "{}", service.upstream.summary());
+        assert!(service.downstream.summary().contains(down), "{}", service.downstream.summary());
     }
     // Default target of the modem: 250 ms at 20 Mb/s.
-    let service = expanded(&corpus("own/aqm-off-in-modem.cm"), &tables())
-        .service
-        .unwrap();
-    let Service::Single(flow) = service.upstream else {
-        panic!("an aggregate")
-    };
+    let service = expanded(&corpus("own/aqm-off-in-modem.cm"), &tables()).service.unwrap();
+    let Service::Single(flow) = service.upstream else { panic!("an aggregate") };
     assert_eq!(flow.buffer.unwrap().value, Setting::Number(625_000));
 }
 
 #[test]
 fn rates_are_scaled_by_their_unit() {
-    let service = expanded(&corpus("own/plain-unit-kilobit.cm"), &tables())
-        .service
-        .unwrap();
-    assert_eq!(
-        (service.upstream.rate(), service.downstream.rate()),
-        (20_000_000, 2_500_000_000)
-    );
+    let service = expanded(&corpus("own/plain-unit-kilobit.cm"), &tables()).service.unwrap();
+    assert_eq!((service.upstream.rate(), service.downstream.rate()), (20_000_000, 2_500_000_000));
 }
 
 #[test]
 fn names_that_lead_nowhere_are_refused_with_those_that_exist() {
     let expansion = expanded(&corpus("own/v2-names-only.cm"), &tables());
     assert_eq!(expansion.service, None);
-    let unknown: Vec<_> = expansion
-        .issues
-        .iter()
-        .filter(|issue| issue.code == "E-SCN-UNKNOWN")
-        .collect();
+    let unknown: Vec<_> = expansion.issues.iter().filter(|issue| issue.code == "E-SCN-UNKNOWN").collect();
     assert_eq!(unknown.len(), 2);
     assert_eq!(unknown[0].hint, "known: tier-20-us, tier-20-us-ll");
 }
@@ -362,10 +243,7 @@ fn a_wrong_mic_is_refused_unless_it_is_allowed_and_then_told() {
     let mut file = corpus("own/plain-100-20.cm");
     file.tlvs.remove(3);
     assert!(expanded(&file, &tables()).service.is_none());
-    let choices = Choices {
-        allow_bad_mic: true,
-        ..Choices::default()
-    };
+    let choices = Choices { allow_bad_mic: true, ..Choices::default() };
     let expansion = expand(&file, &tables(), Some(&secret()), choices);
     assert!(expansion.service.unwrap().bad_mic);
 }
@@ -410,12 +288,8 @@ fn what_a_modem_is_not_simulated_with_is_told() {
             + &flow("downstream", 4, "service_class_name = \"tier-100-ds\"")),
     );
     let expansion = expanded(&file, &tables());
-    let offsets: Vec<usize> = expansion
-        .issues
-        .iter()
-        .filter(|issue| issue.code == "W-LEFT-OUT")
-        .filter_map(|issue| issue.offset)
-        .collect();
+    let offsets: Vec<usize> =
+        expansion.issues.iter().filter(|issue| issue.code == "W-LEFT-OUT").filter_map(|issue| issue.offset).collect();
     assert_eq!(offsets.len(), 2, "{:?}", expansion.issues);
     assert_eq!(offsets, expansion.service.unwrap().others);
 }
@@ -432,17 +306,10 @@ fn further_service_flows_and_their_classifiers_are_expanded() {
                 "rule_priority = 7\nip = { protocol = 17, destination_port_start = 6000, destination_port_end = 6010, \
                  destination_address = \"203.0.113.0\", destination_mask = \"255.255.255.0\" }",
             )
-            + &rule(
-                "upstream",
-                1,
-                "rule_priority = 9\nip = { source_mask = \"255.0.255.0\" }",
-            )),
+            + &rule("upstream", 1, "rule_priority = 9\nip = { source_mask = \"255.0.255.0\" }")),
     );
     let expansion = expanded(&file, &tables());
-    assert!(
-        codes(&expansion).contains(&"W-CRITERIA"),
-        "a mask without an address"
-    );
+    assert!(codes(&expansion).contains(&"W-CRITERIA"), "a mask without an address");
     let service = expansion.service.unwrap();
     assert_eq!(service.upstream.summary(), "1 SF, docsis-pie, 9 Mb/s");
     assert_eq!(service.beside_upstream.summary(), " + 1 SF beside it");
@@ -503,10 +370,7 @@ fn a_request_interval_and_activity_detection_are_expanded() {
     let Service::Single(flow) = expanded(&file, &tables()).service.unwrap().upstream else {
         panic!("one service flow")
     };
-    assert_eq!(
-        flow.number(Parameter::GuaranteedRequestInterval),
-        Some(1500)
-    );
+    assert_eq!(flow.number(Parameter::GuaranteedRequestInterval), Some(1500));
     assert_eq!(flow.number(Parameter::ActivityDetectionDisable), Some(1));
 }
 
@@ -518,20 +382,10 @@ fn tables_are_read_with_everything_that_is_wrong() {
          direction = \"upstream\"\n",
     )
     .unwrap_err();
-    let told: Vec<String> = issues
-        .iter()
-        .map(|issue| format!("{} {}", issue.line, issue.path))
-        .collect();
+    let told: Vec<String> = issues.iter().map(|issue| format!("{} {}", issue.line, issue.path)).collect();
     assert_eq!(told.len(), 5, "{told:?}");
-    for part in [
-        "2 cm.lldd",
-        "service_class.a.max_sustained_rate",
-        "service_class.a.max_traffic_brust",
-    ] {
-        assert!(
-            told.iter().any(|line| line.ends_with(part) || line == part),
-            "{told:?}"
-        );
+    for part in ["2 cm.lldd", "service_class.a.max_sustained_rate", "service_class.a.max_traffic_brust"] {
+        assert!(told.iter().any(|line| line.ends_with(part) || line == part), "{told:?}");
     }
 }
 
@@ -543,9 +397,7 @@ fn a_buffer_of_a_rate_in_exabits_is_as_large_as_the_rate_says() {
          [[tlv]]\n[tlv.downstream_service_flow]\nservice_flow_reference = 2\nqos_parameter_set_type = 7\n",
     );
     let service = expanded(&file, &tables()).service.unwrap();
-    let Service::Single(flow) = service.upstream else {
-        panic!("one service flow")
-    };
+    let Service::Single(flow) = service.upstream else { panic!("one service flow") };
     // 100 ms at 2147503648 Gb/s.
     let bytes = Setting::Number(26_843_795_600_000_000);
     assert_eq!(flow.buffer.unwrap().value, bytes);
@@ -560,9 +412,7 @@ fn a_buffer_that_a_limit_holds_is_from_that_limit() {
              [[tlv]]\n[tlv.downstream_service_flow]\nservice_flow_reference = 2\nqos_parameter_set_type = 7\n"
         ));
         let service = expanded(&file, &tables()).service.unwrap();
-        let Service::Single(flow) = service.upstream else {
-            panic!("one service flow")
-        };
+        let Service::Single(flow) = service.upstream else { panic!("one service flow") };
         let buffer = flow.buffer.unwrap();
         let path = match buffer.origin {
             Origin::File { path, .. } => path,
@@ -574,8 +424,5 @@ fn a_buffer_that_a_limit_holds_is_from_that_limit() {
     let from = |bytes, path: &str| (Setting::Number(bytes), path.to_owned());
     assert_eq!(of("{ minimum = 50000 }"), from(100_000, "default"));
     assert_eq!(of("{ minimum = 200000 }"), from(200_000, "24.35.1"));
-    assert_eq!(
-        of("{ target = 300000, maximum = 250000 }"),
-        from(250_000, "24.35.3")
-    );
+    assert_eq!(of("{ target = 300000, maximum = 250000 }"), from(250_000, "24.35.3"));
 }

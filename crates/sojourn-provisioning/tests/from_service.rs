@@ -1,16 +1,12 @@
 //! A service is a file again, and that file is the same service.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a file that cannot be read fails the test"
-)]
+#![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use sojourn_provisioning::{
-    Choices, Docsis, File, Format, Secret, ServiceConfig, Style, Tables, examine, expand,
-    from_service, seal, text,
+    Choices, Docsis, File, Format, Secret, ServiceConfig, Style, Tables, examine, expand, from_service, seal, text,
 };
 
 fn tables() -> Tables {
@@ -34,10 +30,7 @@ fn corpus() -> Vec<PathBuf> {
 }
 
 fn service(file: &File, tables: &Tables) -> Option<ServiceConfig> {
-    let choices = Choices {
-        allow_bad_mic: true,
-        ..Choices::default()
-    };
+    let choices = Choices { allow_bad_mic: true, ..Choices::default() };
     expand(file, tables, Some(&secret()), choices).service
 }
 
@@ -48,10 +41,7 @@ fn again(service_config: &ServiceConfig, style: Style, tables: &Tables) -> Optio
     let octets = file.octets().unwrap();
     let read = File::read(&octets, Format::Docsis31);
     let issues = examine(&read, Some(&secret()), false).issues;
-    assert!(
-        !issues.iter().any(sojourn_provisioning::Issue::is_error),
-        "{issues:?}"
-    );
+    assert!(!issues.iter().any(sojourn_provisioning::Issue::is_error), "{issues:?}");
     Some(service(&read, tables).expect("what was written expands"))
 }
 
@@ -80,11 +70,7 @@ fn every_style_that_can_say_a_service_says_the_same_service() {
             for style in Style::ALL {
                 if let Some(after) = again(&before, style, &tables) {
                     *said.entry(style.word()).or_default() += 1;
-                    assert!(
-                        before.simulates_as(&after),
-                        "{}: {style}\n{before:#?}\n{after:#?}",
-                        path.display()
-                    );
+                    assert!(before.simulates_as(&after), "{}: {style}\n{before:#?}\n{after:#?}", path.display());
                 }
             }
         }
@@ -107,12 +93,7 @@ fn names_are_the_vector_of_names() {
     // The vector also says how many computers there may be, which is no matter of the service.
     let flows = |file: &File| {
         let tlvs = file.all(24).chain(file.all(25)).cloned().collect();
-        File {
-            tlvs,
-            ..File::default()
-        }
-        .octets()
-        .unwrap()
+        File { tlvs, ..File::default() }.octets().unwrap()
     };
     assert_eq!(flows(&again), flows(&file));
 }
@@ -137,18 +118,12 @@ fn rates_above_four_octets_take_a_unit_and_rates_without_one_are_refused() {
     let unit_and_rate = |rate: &str| {
         let file = of(rate).unwrap();
         let flow = file.all(24).next().unwrap().clone();
-        (
-            flow.last(41).and_then(sojourn_provisioning::Tlv::number),
-            flow.last(8).unwrap().number(),
-        )
+        (flow.last(41).and_then(sojourn_provisioning::Tlv::number), flow.last(8).unwrap().number())
     };
     assert_eq!(unit_and_rate("4294967295 b/s"), (None, Some(4_294_967_295)));
     assert_eq!(unit_and_rate("5 Gb/s"), (Some(1), Some(5_000_000)));
     let issues = of("4294967297 b/s").unwrap_err();
-    assert_eq!(
-        (issues[0].code, issues[0].path.as_str()),
-        ("E-STYLE", "24.41")
-    );
+    assert_eq!((issues[0].code, issues[0].path.as_str()), ("E-STYLE", "24.41"));
 }
 
 #[test]

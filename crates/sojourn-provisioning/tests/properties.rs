@@ -2,29 +2,21 @@
 #![expect(clippy::unwrap_used, reason = "a generated file is well-formed")]
 
 use proptest::prelude::*;
-use sojourn_provisioning::{
-    Digest, File, Format, Secret, Tlv, Value, check_integrity, diff, examine, seal, text, tlv,
-};
+use sojourn_provisioning::{Digest, File, Format, Secret, Tlv, Value, check_integrity, diff, examine, seal, text, tlv};
 
 /// Octets that look like a file: known and unknown types, right and wrong lengths.
 fn octets() -> impl Strategy<Value = Vec<u8>> {
-    let tlv = (
-        any::<prop::sample::Index>(),
-        prop::collection::vec(any::<u8>(), 0..12),
-        0..20_u8,
-    )
-        .prop_map(|(which, value, slip)| {
-            let tops: Vec<u8> = tlv::all()
-                .filter(|(path, _)| path.len() == 1)
-                .map(|(path, _)| path[0])
-                .collect();
+    let tlv = (any::<prop::sample::Index>(), prop::collection::vec(any::<u8>(), 0..12), 0..20_u8).prop_map(
+        |(which, value, slip)| {
+            let tops: Vec<u8> = tlv::all().filter(|(path, _)| path.len() == 1).map(|(path, _)| path[0]).collect();
             let mut octets = vec![*which.get(&tops), u8::try_from(value.len()).unwrap()];
             if slip == 0 {
                 octets[1] = octets[1].wrapping_add(1);
             }
             octets.extend(value);
             octets
-        });
+        },
+    );
     prop_oneof![
         prop::collection::vec(any::<u8>(), 0..200),
         (prop::collection::vec(tlv, 0..12), any::<bool>()).prop_map(|(tlvs, end)| {
@@ -38,27 +30,17 @@ fn octets() -> impl Strategy<Value = Vec<u8>> {
 /// A value of the form that the table gives.
 fn value(path: &[u8]) -> BoxedStrategy<Value> {
     let entry = tlv::of(path).unwrap();
-    let of = |octets: usize| {
-        prop::collection::vec(any::<u8>(), octets)
-            .prop_map(Value::Octets)
-            .boxed()
-    };
+    let of = |octets: usize| prop::collection::vec(any::<u8>(), octets).prop_map(Value::Octets).boxed();
     match entry.kind {
         tlv::Kind::Number(octets) => of(octets),
-        tlv::Kind::Text => "[ -~]{1,15}"
-            .prop_map(|text| Value::Octets(text.into()))
-            .boxed(),
-        tlv::Kind::TextZ => "[ -~]{1,15}"
-            .prop_map(|text| Value::Octets((text + "\0").into()))
-            .boxed(),
+        tlv::Kind::Text => "[ -~]{1,15}".prop_map(|text| Value::Octets(text.into())).boxed(),
+        tlv::Kind::TextZ => "[ -~]{1,15}".prop_map(|text| Value::Octets((text + "\0").into())).boxed(),
         tlv::Kind::Hex => of(entry.octets.unwrap_or(5)),
         tlv::Kind::NumberList | tlv::Kind::Mac => of(6),
         tlv::Kind::Ipv4 => of(4),
         tlv::Kind::Ipv6 => of(16),
         tlv::Kind::Aggregate if path == [43] => Just(Value::Octets(vec![8, 3, 0, 1, 2])).boxed(),
-        tlv::Kind::Aggregate => prop::collection::vec(below(path), 0..5)
-            .prop_map(Value::Tlvs)
-            .boxed(),
+        tlv::Kind::Aggregate => prop::collection::vec(below(path), 0..5).prop_map(Value::Tlvs).boxed(),
     }
 }
 
@@ -70,22 +52,13 @@ fn below(path: &[u8]) -> BoxedStrategy<Tlv> {
         .filter(|child| ![[6], [7]].map(Vec::from).contains(child))
         .collect();
     prop::sample::select(children)
-        .prop_flat_map(|path| {
-            value(&path).prop_map(move |value| Tlv {
-                code: *path.last().unwrap(),
-                value,
-                offset: 0,
-            })
-        })
+        .prop_flat_map(|path| value(&path).prop_map(move |value| Tlv { code: *path.last().unwrap(), value, offset: 0 }))
         .boxed()
 }
 
 fn file() -> impl Strategy<Value = File> {
     prop::collection::vec(below(&[]), 0..10).prop_map(|tlvs| {
-        let mut file = File {
-            tlvs,
-            ..File::default()
-        };
+        let mut file = File { tlvs, ..File::default() };
         seal(&mut file, Some(&secret())).unwrap();
         file
     })
@@ -170,11 +143,7 @@ fn strip(value: &Value, like: &Tlv) -> Value {
             inside
                 .iter()
                 .zip(others)
-                .map(|(tlv, other)| Tlv {
-                    code: tlv.code,
-                    value: strip(&tlv.value, other),
-                    offset: other.offset,
-                })
+                .map(|(tlv, other)| Tlv { code: tlv.code, value: strip(&tlv.value, other), offset: other.offset })
                 .collect(),
         ),
         (value, _) => value.clone(),

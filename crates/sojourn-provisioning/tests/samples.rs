@@ -1,9 +1,6 @@
 //! The sample files of the public encoder `docsis`, where they are at hand: `SOJOURN_DOCSIS_SAMPLES` names their
 //! folder. They are not part of this repository.
-#![expect(
-    clippy::print_stdout,
-    reason = "the counts are what the test is run for"
-)]
+#![expect(clippy::print_stdout, reason = "the counts are what the test is run for")]
 
 use std::fs;
 use std::path::Path;
@@ -26,8 +23,7 @@ fn samples_come_back_and_their_digests_are_right() {
         let file = File::read(&octets, Format::Docsis31);
         assert_eq!(file.octets().unwrap(), octets, "{}", path.display());
         let text = text::write(&file);
-        let again =
-            text::read(&text).unwrap_or_else(|issues| panic!("{}: {issues:?}", path.display()));
+        let again = text::read(&text).unwrap_or_else(|issues| panic!("{}: {issues:?}", path.display()));
         assert_eq!(again.octets().unwrap(), octets, "{}", path.display());
         files += 1;
         let integrity = check_integrity(&file, Some(&secret));

@@ -1,13 +1,8 @@
 //! The golden vectors: files from an independent script and one from the public encoder `docsis`, and what
 //! happens when they are damaged.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a vector that cannot be read fails the test"
-)]
+#![expect(clippy::unwrap_used, reason = "a vector that cannot be read fails the test")]
 
-use sojourn_provisioning::{
-    Digest, Examination, File, Format, Secret, Tlv, check_integrity, examine, seal, text,
-};
+use sojourn_provisioning::{Digest, Examination, File, Format, Secret, Tlv, check_integrity, examine, seal, text};
 
 /// W13 service (5/20 Mb/s, bursts of 10 MB, peaks of 20/50 Mb/s, upstream target buffer 31,250 B).
 const V1: &str = "0301011824010200010601070804004c4b400904009896800f01021b0401312d\
@@ -29,9 +24,7 @@ const V3: &str = "030101180b010200010601072402000a1821010200020601072402000a0f01
     fc68ff00";
 
 fn octets(hex: &str) -> Vec<u8> {
-    (0..hex.len() / 2)
-        .map(|at| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).unwrap())
-        .collect()
+    (0..hex.len() / 2).map(|at| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).unwrap()).collect()
 }
 
 fn sojourn() -> Secret {
@@ -51,10 +44,7 @@ fn codes(examination: &Examination) -> Vec<&str> {
 }
 
 fn number(tlv: &Tlv, path: &[u8]) -> u64 {
-    path.iter()
-        .fold(tlv, |tlv, code| tlv.last(*code).unwrap())
-        .number()
-        .unwrap()
+    path.iter().fold(tlv, |tlv, code| tlv.last(*code).unwrap()).number().unwrap()
 }
 
 #[test]
@@ -65,10 +55,7 @@ fn both_digests_of_the_vectors_are_right_and_all_octets_come_back() {
         let file = read(&octets);
         assert_eq!(file.octets().unwrap(), octets);
         let integrity = check_integrity(&file, Some(&sojourn()));
-        assert_eq!(
-            (integrity.cm_mic, integrity.cmts_mic),
-            (Digest::Good, Digest::Good)
-        );
+        assert_eq!((integrity.cm_mic, integrity.cmts_mic), (Digest::Good, Digest::Good));
     }
 }
 
@@ -88,10 +75,7 @@ fn v1_says_the_service_of_2013() {
     assert_eq!(number(up, &[27]), 20_000_000);
     assert_eq!(number(up, &[35, 2]), 31_250);
     let down = file.all(25).next().unwrap();
-    assert_eq!(
-        (number(down, &[8]), number(down, &[27])),
-        (20_000_000, 50_000_000)
-    );
+    assert_eq!((number(down, &[8]), number(down, &[27])), (20_000_000, 50_000_000));
 }
 
 #[test]
@@ -100,27 +84,10 @@ fn v3_says_aggregates_proactive_grants_and_classifiers() {
     let up = file.all(70).next().unwrap();
     assert_eq!(number(up, &[8]), 50_000_000);
     assert_eq!(number(up, &[42, 1]), 2);
-    assert_eq!(
-        (
-            number(up, &[42, 5]),
-            number(up, &[42, 6]),
-            number(up, &[42, 7])
-        ),
-        (20, 230, 1)
-    );
+    assert_eq!((number(up, &[42, 5]), number(up, &[42, 6]), number(up, &[42, 7])), (20, 230, 1));
     let flow = file.all(24).nth(1).unwrap();
     assert_eq!((number(flow, &[44]), number(flow, &[45])), (135, 5_000_000));
-    let marks: Vec<_> = file
-        .all(22)
-        .map(|tlv| {
-            tlv.last(9)
-                .unwrap()
-                .last(1)
-                .unwrap()
-                .value_octets()
-                .unwrap()
-        })
-        .collect();
+    let marks: Vec<_> = file.all(22).map(|tlv| tlv.last(9).unwrap().last(1).unwrap().value_octets().unwrap()).collect();
     assert_eq!(marks, [[1, 1, 1], [0xa8, 0xa8, 0xfc]]);
 }
 
@@ -156,14 +123,7 @@ fn v4_gets_the_digests_of_the_public_encoder() {
     seal(&mut file, Some(&Secret::new(b"DOCSIS\n"))).unwrap();
     let sealed = file.octets().unwrap();
     assert_eq!(sealed.len(), 124);
-    let digest = |code| {
-        file.all(code)
-            .next()
-            .unwrap()
-            .value_octets()
-            .unwrap()
-            .to_vec()
-    };
+    let digest = |code| file.all(code).next().unwrap().value_octets().unwrap().to_vec();
     assert_eq!(digest(6), octets("43f19c8d8b93b667a2bbb123a081ff6a"));
     assert_eq!(digest(7), octets("0d0bbbc6fa59c362cf894ac16834772d"));
 }
@@ -183,15 +143,8 @@ fn a_flipped_bit_breaks_both_digests() {
     let mut damaged = octets(V1);
     damaged[20] ^= 1;
     let examination = examined(&damaged);
-    let errors: Vec<_> = examination
-        .issues
-        .iter()
-        .filter(|issue| issue.is_error())
-        .collect();
-    assert_eq!(
-        errors.iter().map(|issue| issue.code).collect::<Vec<_>>(),
-        ["E-CM-MIC", "E-CMTS-MIC"]
-    );
+    let errors: Vec<_> = examination.issues.iter().filter(|issue| issue.is_error()).collect();
+    assert_eq!(errors.iter().map(|issue| issue.code).collect::<Vec<_>>(), ["E-CM-MIC", "E-CMTS-MIC"]);
     assert_eq!((errors[0].offset, errors[0].path.as_str()), (Some(71), "6"));
 }
 
@@ -200,10 +153,7 @@ fn a_cut_file_is_truncated_where_it_was_cut() {
     let damaged = &octets(V1)[..60];
     let examination = examined(damaged);
     let first = &examination.issues[0];
-    assert_eq!(
-        (first.code, first.offset, first.path.as_str()),
-        ("E-TRUNCATED", Some(41), "25")
-    );
+    assert_eq!((first.code, first.offset, first.path.as_str()), ("E-TRUNCATED", Some(41), "25"));
     assert_eq!(first.message, "says 25 octets, and 17 are left");
     assert_eq!(read(damaged).octets().unwrap(), damaged);
 }
@@ -219,13 +169,7 @@ fn an_unknown_type_is_named_and_kept() {
     assert_eq!(read(&sealed).octets().unwrap(), sealed);
     let examination = examined(&sealed);
     assert_eq!(codes(&examination), ["W-UNKNOWN"]);
-    assert_eq!(
-        (
-            examination.issues[0].offset,
-            examination.issues[0].path.as_str()
-        ),
-        (Some(3), "200")
-    );
+    assert_eq!((examination.issues[0].offset, examination.issues[0].path.as_str()), (Some(3), "200"));
 }
 
 #[test]
@@ -248,35 +192,20 @@ fn sealing_twice_is_sealing_once() {
 fn an_explicit_extended_digest_protects_aggregates() {
     let mut file = read(&octets(V3));
     let vendor = Tlv::octets(8, [0xff; 3]);
-    let mic = Tlv::of(
-        6,
-        vec![
-            Tlv::octets(1, [1]),
-            Tlv::octets(2, octets("000000c00000000003")),
-            Tlv::octets(3, [0; 16]),
-        ],
-    );
+    let mic =
+        Tlv::of(6, vec![Tlv::octets(1, [1]), Tlv::octets(2, octets("000000c00000000003")), Tlv::octets(3, [0; 16])]);
     file.tlvs.insert(0, Tlv::of(43, vec![vendor, mic]));
     seal(&mut file, Some(&sojourn())).unwrap();
     let sealed = file.octets().unwrap();
     let integrity = check_integrity(&read(&sealed), Some(&sojourn()));
-    assert_eq!(
-        (integrity.extended, integrity.cmts_mic),
-        (Digest::Good, Digest::Good)
-    );
+    assert_eq!((integrity.extended, integrity.cmts_mic), (Digest::Good, Digest::Good));
     assert_eq!(codes(&examined(&sealed)), [""; 0]);
     // The rate of the upstream aggregate is covered, although the classic check leaves it out.
-    let at = sealed
-        .windows(6)
-        .position(|w| w == octets("080402faf080"))
-        .unwrap();
+    let at = sealed.windows(6).position(|w| w == octets("080402faf080")).unwrap();
     let mut damaged = sealed;
     damaged[at + 5] ^= 1;
     let integrity = check_integrity(&read(&damaged), Some(&sojourn()));
-    assert_eq!(
-        (integrity.extended, integrity.cm_mic),
-        (Digest::Bad, Digest::Bad)
-    );
+    assert_eq!((integrity.extended, integrity.cm_mic), (Digest::Bad, Digest::Bad));
 }
 
 #[test]
@@ -311,10 +240,7 @@ buffer = 3
 "#;
     let issues = text::read(text).unwrap_err();
     assert_eq!(issues.len(), 1);
-    assert_eq!(
-        (issues[0].line, issues[0].column, issues[0].path.as_str()),
-        (27, 1, "buffer")
-    );
+    assert_eq!((issues[0].line, issues[0].column, issues[0].path.as_str()), (27, 1, "buffer"));
     let text = text.replace("[[tlv]]\nbuffer = 3\n", "");
     let mut file = text::read(&text).unwrap();
     seal(&mut file, Some(&sojourn())).unwrap();
@@ -322,14 +248,7 @@ buffer = 3
     let told: Vec<String> = examination
         .issues
         .iter()
-        .map(|issue| {
-            format!(
-                "{} {} {}",
-                issue.code,
-                issue.offset.unwrap_or(0),
-                issue.path
-            )
-        })
+        .map(|issue| format!("{} {} {}", issue.code, issue.offset.unwrap_or(0), issue.path))
         .collect();
     assert_eq!(
         told,
@@ -355,8 +274,7 @@ buffer = 3
 #[test]
 fn a_fast_upstream_without_a_maximum_burst_is_told_and_no_other() {
     let told_of = |kind: &str, rate: u32, more: &str| {
-        let text =
-            format!("schema = 1\n[[tlv]]\n[tlv.{kind}]\nmax_sustained_rate = {rate}\n{more}");
+        let text = format!("schema = 1\n[[tlv]]\n[tlv.{kind}]\nmax_sustained_rate = {rate}\n{more}");
         let examination = examine(&text::read(&text).unwrap(), None, false);
         let burst = examination.issues.iter().find(|i| i.code == "W-BURST");
         burst.map(|issue| (issue.path.clone(), issue.message.clone()))
@@ -364,10 +282,7 @@ fn a_fast_upstream_without_a_maximum_burst_is_told_and_no_other() {
     let told = |rate, more: &str| told_of("upstream_service_flow", rate, more);
     // 3044 octets in 2 ms are 12.176 Mb/s.
     let message = "no maximum traffic burst: with the default of 3044 octets and MAPs 2 ms apart, 12.2 of 50 Mb/s";
-    assert_eq!(
-        told(50_000_000, ""),
-        Some(("24.8".into(), message.to_owned()))
-    );
+    assert_eq!(told(50_000_000, ""), Some(("24.8".into(), message.to_owned())));
     assert!(told(12_176_001, "").is_some());
     assert_eq!(told(12_176_000, ""), None);
     assert_eq!(told(50_000_000, "max_traffic_burst = 250000\n"), None);

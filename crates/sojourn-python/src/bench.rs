@@ -21,21 +21,13 @@ fn bench_worlds() -> Vec<&'static str> {
 /// build that does not count them.
 #[pyfunction]
 #[pyo3(name = "bench", signature = (world, duration_s=None))]
-fn run_bench<'py>(
-    py: Python<'py>,
-    world: &str,
-    duration_s: Option<f64>,
-) -> PyResult<Bound<'py, PyDict>> {
-    let mut scenario =
-        worlds::world(world).ok_or_else(|| PyKeyError::new_err(format!("no world {world:?}")))?;
+fn run_bench<'py>(py: Python<'py>, world: &str, duration_s: Option<f64>) -> PyResult<Bound<'py, PyDict>> {
+    let mut scenario = worlds::world(world).ok_or_else(|| PyKeyError::new_err(format!("no world {world:?}")))?;
     if let Some(seconds) = duration_s {
         scenario.duration = Span::from_secs_f64(seconds);
     }
     let (half, full, cost) = py.detach(|| {
-        let half = Scenario {
-            duration: scenario.duration / 2,
-            ..scenario.clone()
-        };
+        let half = Scenario { duration: scenario.duration / 2, ..scenario.clone() };
         let half = counted(&half);
         let (full, cost) = timed(&scenario, counted);
         (half, full, cost)
@@ -51,8 +43,7 @@ fn run_bench<'py>(
     entry.set_item("ns_per_packet_hop", cost.cpu_s * 1e9 / hops.max(1) as f64)?;
     entry.set_item(
         "allocations_per_packet_hop",
-        (full.0.zip(half.0))
-            .map(|(full, half)| full.saturating_sub(half) as f64 / steady_hops as f64),
+        (full.0.zip(half.0)).map(|(full, half)| full.saturating_sub(half) as f64 / steady_hops as f64),
     )?;
     entry.set_item("peak_rss_bytes", peak_rss_bytes())?;
     Ok(entry)
@@ -74,9 +65,7 @@ fn counted(scenario: &Scenario) -> (Option<u64>, RunStatistics) {
         run(scenario, Seed(1), recorder, &|| false).map(|outcome| outcome.statistics)
     };
     let statistics = statistics.expect("never cancelled");
-    let made = ALLOCATIONS
-        .zip(before)
-        .map(|(count, before)| count() - before);
+    let made = ALLOCATIONS.zip(before).map(|(count, before)| count() - before);
     (made, statistics)
 }
 

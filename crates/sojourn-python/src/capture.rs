@@ -31,18 +31,13 @@ pub struct CaptureReader {
 impl CaptureReader {
     #[new]
     fn new() -> Self {
-        Self {
-            state: Mutex::new((Reader::new(), Flows::default())),
-        }
+        Self { state: Mutex::new((Reader::new(), Flows::default())) }
     }
 
     /// Read a piece; what is wrong with it is a `CaptureProblem`. The interpreter lock is released.
     fn feed(&self, py: Python<'_>, piece: &[u8]) -> PyResult<()> {
         py.detach(|| {
-            let mut state = self
-                .state
-                .lock()
-                .unwrap_or_else(std::sync::PoisonError::into_inner);
+            let mut state = self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             let (reader, flows) = &mut *state;
             reader.feed(piece, &mut |interface, frame| flows.add(interface, frame))
         })
@@ -51,17 +46,10 @@ impl CaptureReader {
 
     /// The file has ended: what is in it. The reader is empty then.
     fn finish(&self) -> PyResult<PacketCapture> {
-        let mut state = self
-            .state
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut state = self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let is_cut = state.0.finish().map_err(|problem| refusal(&problem))?;
         let (reader, flows) = core::mem::take(&mut *state);
-        Ok(PacketCapture {
-            reader,
-            flows,
-            is_cut,
-        })
+        Ok(PacketCapture { reader, flows, is_cut })
     }
 }
 
@@ -112,11 +100,7 @@ fn rate(bps: u64) -> PyResult<BitRate> {
 }
 
 const fn company(upload: bool) -> nqb::Company {
-    if upload {
-        nqb::Company::Upload
-    } else {
-        nqb::Company::Nobody
-    }
+    if upload { nqb::Company::Upload } else { nqb::Company::Nobody }
 }
 
 #[pymethods]
@@ -137,17 +121,13 @@ impl PacketCapture {
     #[getter]
     fn unknown_link_types(&self) -> Vec<(u16, u64)> {
         let unknown = self.flows.unknown_link_types.iter();
-        unknown
-            .map(|(link_type, count)| (*link_type, *count))
-            .collect()
+        unknown.map(|(link_type, count)| (*link_type, *count)).collect()
     }
 
     /// Name, whether times are coarse, and packets that were missed, of each place.
     fn interfaces(&self) -> Vec<(String, bool, u64)> {
         let interfaces = self.reader.interfaces().iter();
-        interfaces
-            .map(|place| (place.name.clone(), place.is_coarse, place.missed))
-            .collect()
+        interfaces.map(|place| (place.name.clone(), place.is_coarse, place.missed)).collect()
     }
 
     /// What is known of each flow, in the order in which they begin.
@@ -179,12 +159,7 @@ impl PacketCapture {
     }
 
     /// What packets of a flow are like: their marks, lengths and times.
-    fn likeness<'py>(
-        &self,
-        py: Python<'py>,
-        flow: usize,
-        mtu: u32,
-    ) -> PyResult<Bound<'py, PyDict>> {
+    fn likeness<'py>(&self, py: Python<'py>, flow: usize, mtu: u32) -> PyResult<Bound<'py, PyDict>> {
         let packets = self.flow(flow)?.packets();
         let mut dscp = std::collections::BTreeMap::<u8, u64>::new();
         let mut ecn = [0_u64; 4];
@@ -201,9 +176,7 @@ impl PacketCapture {
         let equal = packets.windows(2).filter(|pair| pair[0].at == pair[1].at);
         // Whole seconds only: the last one is cut off.
         let whole = duration.as_ns() / 1_000_000_000;
-        let rates: Vec<u64> = (0..whole)
-            .map(|bin| bins.get(&bin).copied().unwrap_or(0))
-            .collect();
+        let rates: Vec<u64> = (0..whole).map(|bin| bins.get(&bin).copied().unwrap_or(0)).collect();
         let (pieces, longer) = nqb::cut(&packets, mtu);
         let mut bursts: Vec<nqb::Burst> = nqb::bursts(&pieces, Span::from_ms(1));
         bursts.sort_by_key(|burst| burst.bytes);
@@ -212,9 +185,7 @@ impl PacketCapture {
             bursts.get(place).map_or(0, |burst| burst.bytes)
         };
         let inside: Vec<u64> = {
-            let gaps = pieces
-                .windows(2)
-                .map(|pair| pair[1].at.saturating_sub(pair[0].at).as_ns());
+            let gaps = pieces.windows(2).map(|pair| pair[1].at.saturating_sub(pair[0].at).as_ns());
             let mut inside: Vec<u64> = gaps.filter(|gap| *gap < 1_000_000).collect();
             inside.sort_unstable();
             inside
@@ -236,20 +207,12 @@ impl PacketCapture {
     }
 
     /// The list of a flow's packets, and with `both` of its answer's, packets told apart by `separator`.
-    fn extract(
-        &self,
-        py: Python<'_>,
-        flow: usize,
-        both: bool,
-        separator: &str,
-    ) -> PyResult<String> {
+    fn extract(&self, py: Python<'_>, flow: usize, both: bool, separator: &str) -> PyResult<String> {
         let flow = self.flow(flow)?;
         let answer = self.flows.answer_to(flow).filter(|_| both);
         let answer = answer.map(|number| &self.flows.as_slice()[number]);
         py.detach(|| {
-            let first = answer.map_or(flow.first_ns(), |answer| {
-                flow.first_ns().min(answer.first_ns())
-            });
+            let first = answer.map_or(flow.first_ns(), |answer| flow.first_ns().min(answer.first_ns()));
             let listed = |flow: &Flow, back: bool| {
                 let packets = flow.packets_since(first).into_iter();
                 packets.map(move |packet| ListedPacket { packet, back })
@@ -264,29 +227,16 @@ impl PacketCapture {
     }
 
     /// The sender's rule at a rate: most bytes beyond it, when that interval begins and ends, packets beyond.
-    fn envelope(
-        &self,
-        py: Python<'_>,
-        flow: usize,
-        mtu: u32,
-        bps: u64,
-    ) -> PyResult<(u64, f64, f64, u64)> {
+    fn envelope(&self, py: Python<'_>, flow: usize, mtu: u32, bps: u64) -> PyResult<(u64, f64, f64, u64)> {
         let packets = self.pieces(flow, mtu)?;
         let found = py.detach(|| nqb::envelope(&packets, BitRate::from_bps(bps), mtu));
-        Ok((
-            found.most_bytes,
-            seconds(found.from),
-            seconds(found.to),
-            found.beyond,
-        ))
+        Ok((found.most_bytes, seconds(found.from), seconds(found.to), found.beyond))
     }
 
     /// The least rate at which the sender's rule holds, in b/s; `None` if it never does.
     fn least_rate(&self, py: Python<'_>, flow: usize, mtu: u32) -> PyResult<Option<u64>> {
         let packets = self.pieces(flow, mtu)?;
-        Ok(py
-            .detach(|| nqb::least_rate(&packets, mtu))
-            .map(BitRate::as_bps))
+        Ok(py.detach(|| nqb::least_rate(&packets, mtu)).map(BitRate::as_bps))
     }
 
     /// Through the DOCSIS dual queue at a rate: packets, sanctioned, dropped, highest score and the delay at it, longest
@@ -330,27 +280,13 @@ impl PacketCapture {
     }
 
     /// Packets that overflow a buffer of so many seconds before a line of a rate.
-    fn overflow(
-        &self,
-        py: Python<'_>,
-        flow: usize,
-        mtu: u32,
-        bps: u64,
-        buffer_s: f64,
-    ) -> PyResult<u64> {
+    fn overflow(&self, py: Python<'_>, flow: usize, mtu: u32, bps: u64, buffer_s: f64) -> PyResult<u64> {
         let (packets, rate) = (self.first_pieces(flow, mtu)?, rate(bps)?);
         Ok(py.detach(|| nqb::overflow(&packets, rate, Span::from_secs_f64(buffer_s))))
     }
 
     /// Packets beyond a policer of a rate and a bucket of so many bytes.
-    fn policed(
-        &self,
-        py: Python<'_>,
-        flow: usize,
-        mtu: u32,
-        bps: u64,
-        bucket: u64,
-    ) -> PyResult<u64> {
+    fn policed(&self, py: Python<'_>, flow: usize, mtu: u32, bps: u64, bucket: u64) -> PyResult<u64> {
         let packets = self.first_pieces(flow, mtu)?;
         Ok(py.detach(|| nqb::policed(&packets, BitRate::from_bps(bps), bucket)))
     }
@@ -359,12 +295,7 @@ impl PacketCapture {
 /// The most packets of a length, so far apart, of which none is sanctioned on an idle line of a rate; up to `most`.
 #[pyfunction]
 fn largest_burst(length: u32, spacing_ns: u64, bps: u64, most: u32) -> PyResult<u32> {
-    Ok(nqb::largest_burst(
-        length,
-        Span::from_ns(spacing_ns),
-        rate(bps)?,
-        most,
-    ))
+    Ok(nqb::largest_burst(length, Span::from_ns(spacing_ns), rate(bps)?, most))
 }
 
 /// The list of a text, as a scenario has it: checked, on one line.

@@ -14,30 +14,19 @@ use std::cell::RefCell;
 #[pyfunction]
 fn check_rows(like: &str) -> Vec<(&'static str, &'static str, &'static str)> {
     let listed = rows(like).into_iter();
-    listed
-        .map(|row| (row.id, row.statement, row.source))
-        .collect()
+    listed.map(|row| (row.id, row.statement, row.source)).collect()
 }
 
 /// Judge the queue of a scenario's upstream by one row: verdict, what was expected, what was found. The interpreter lock
 /// is released.
 #[pyfunction]
-fn check_row(
-    py: Python<'_>,
-    scenario: &Scenario,
-    like: &str,
-    id: &str,
-) -> PyResult<(&'static str, String, String)> {
+fn check_row(py: Python<'_>, scenario: &Scenario, like: &str, id: &str) -> PyResult<(&'static str, String, String)> {
     let row = rows(like)
         .into_iter()
         .find(|row| row.id == id)
         .ok_or_else(|| PyKeyError::new_err(format!("no row {id:?} of {like:?}")))?;
     let rate = scenario.inner.access_rate(Direction::Upstream);
-    let config = scenario.inner.access[Direction::Upstream]
-        .link
-        .queue
-        .clone()
-        .at(rate);
+    let config = scenario.inner.access[Direction::Upstream].link.queue.clone().at(rate);
     let is_own = matches!(config.kind(), "python" | "plugin");
     let finding = py.detach(|| {
         drop(managers::take_failure()); // of a run that ended before anybody asked
@@ -48,10 +37,7 @@ fn check_row(
             has_service_queues: config.has_service_queues(),
             draws_here: !is_own,
             has_failed: &managers::has_failed,
-            cost: is_own.then_some(Cost {
-                processor_ns,
-                resident,
-            }),
+            cost: is_own.then_some(Cost { processor_ns, resident }),
         })
     });
     match managers::take_failure() {
@@ -63,12 +49,8 @@ fn check_row(
 /// Kinds of queue managers, in the order of the reference page; those of this process's plugins and classes apart.
 #[pyfunction]
 fn manager_kinds() -> Vec<&'static str> {
-    let names = ManagerConfig::kinds()
-        .into_iter()
-        .map(|kind| kind.info().name);
-    names
-        .filter(|name| !matches!(*name, "python" | "plugin"))
-        .collect()
+    let names = ManagerConfig::kinds().into_iter().map(|kind| kind.info().name);
+    names.filter(|name| !matches!(*name, "python" | "plugin")).collect()
 }
 
 thread_local! {

@@ -11,8 +11,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sojourn_base::{BitRate, Instant, Span};
 use sojourn_transport::congestion::{
-    Ack, AnyController, Cause, Congestion, CongestionControl, Connection, ControllerKind,
-    ControllerState, Requests, Window,
+    Ack, AnyController, Cause, Congestion, CongestionControl, Connection, ControllerKind, ControllerState, Requests,
+    Window,
 };
 use std::collections::BTreeSet;
 use std::sync::{Mutex, Once, PoisonError};
@@ -27,10 +27,7 @@ impl ControllerKind for PluginConfig {
 }
 
 /// What a controller learns from an acknowledgement; times in seconds, windows in segments.
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent facts about one acknowledgement"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about one acknowledgement")]
 #[pyclass(frozen, get_all, module = "sojourn._engine")]
 pub struct Acknowledgement {
     /// When it arrived.
@@ -71,10 +68,7 @@ pub struct Acknowledgement {
 
 /// What a controller says of itself, and which of the calls that it may leave out it has.
 #[derive(Clone, Copy, Debug, Default)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent facts of a class"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts of a class")]
 struct Has {
     on_ack: bool,
     on_restart: bool,
@@ -100,19 +94,10 @@ struct PythonController {
 
 impl PythonController {
     fn new(name: &str, connection: &Connection) -> Self {
-        let mut made = Self {
-            name: name.into(),
-            object: None,
-            has: Has::default(),
-            rate: None,
-        };
+        let mut made = Self { name: name.into(), object: None, has: Has::default(), rate: None };
         let found = Python::attach(|py| {
-            let factory = factory_of(py, name)
-                .ok_or_else(|| PyValueError::new_err("it was not given to this run"))?;
-            let object = factory.call1(
-                py,
-                (connection.maximum_segment_size, connection.initial_window),
-            )?;
+            let factory = factory_of(py, name).ok_or_else(|| PyValueError::new_err("it was not given to this run"))?;
+            let object = factory.call1(py, (connection.maximum_segment_size, connection.initial_window))?;
             let bound = object.bind(py);
             let has = |method: &str| bound.hasattr(method);
             let said = |word: &str, default: bool| match bound.getattr_opt(word)? {
@@ -162,9 +147,7 @@ impl PythonController {
             if number.is_finite() && number >= 0.0 {
                 return Ok(Some(number));
             }
-            Err(PyValueError::new_err(format!(
-                "{method} returned {number}, which is no window and no rate"
-            )))
+            Err(PyValueError::new_err(format!("{method} returned {number}, which is no window and no rate")))
         });
         returned();
         answer.unwrap_or_else(|error| {
@@ -176,11 +159,7 @@ impl PythonController {
 
 impl Clone for PythonController {
     fn clone(&self) -> Self {
-        let mut copy = Self {
-            name: self.name.clone(),
-            object: None,
-            ..*self
-        };
+        let mut copy = Self { name: self.name.clone(), object: None, ..*self };
         if let Some(object) = &self.object {
             let copied = Python::attach(|py| {
                 let copied = py.import("copy")?.call_method1("deepcopy", (object,))?;
@@ -224,9 +203,7 @@ impl CongestionControl for PythonController {
 
     fn on_congestion_avoidance(&mut self, acked: u32, ack: &Ack, window: &mut Window) {
         let told = told(ack, window);
-        let grown = self.ask("on_congestion_avoidance", |it| {
-            it.call_method1("on_congestion_avoidance", (acked, told))
-        });
+        let grown = self.ask("on_congestion_avoidance", |it| it.call_method1("on_congestion_avoidance", (acked, told)));
         if let Some(size) = grown {
             window.size = size.clamp(1.0, LARGEST);
         }
@@ -239,9 +216,7 @@ impl CongestionControl for PythonController {
             Cause::Timeout => "timeout",
         };
         let (now, base, size) = (seconds(event.now), event.base, window.size);
-        let threshold = self.ask("on_congestion", |it| {
-            it.call_method1("on_congestion", (cause, base, size, now))
-        });
+        let threshold = self.ask("on_congestion", |it| it.call_method1("on_congestion", (cause, base, size, now)));
         threshold.map_or(base / 2.0, |threshold| threshold.min(LARGEST))
     }
 
@@ -250,9 +225,7 @@ impl CongestionControl for PythonController {
             return;
         }
         let (idle, size) = (idle.as_secs_f64(), window.size);
-        let restarted = self.ask("on_restart", |it| {
-            it.call_method1("on_restart", (idle, size))
-        });
+        let restarted = self.ask("on_restart", |it| it.call_method1("on_restart", (idle, size)));
         if let Some(size) = restarted {
             window.size = size.clamp(1.0, LARGEST);
         }
@@ -269,11 +242,7 @@ impl CongestionControl for PythonController {
         let told = Python::attach(|py| {
             let (word, bandwidth, bound): (String, Option<f64>, Option<f64>) =
                 object.call_method0(py, "state")?.extract(py)?;
-            Ok(ControllerState {
-                phase: Some(kept(&word)?),
-                bandwidth: bandwidth.map(rate),
-                bound,
-            })
+            Ok(ControllerState { phase: Some(kept(&word)?), bandwidth: bandwidth.map(rate), bound })
         });
         returned();
         told.unwrap_or_else(|error| {
@@ -306,11 +275,7 @@ fn kept(word: &str) -> PyResult<&'static str> {
 const MOST_WORDS: usize = 64;
 const LONGEST_WORD: usize = 32;
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "`as` clamps"
-)]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` clamps")]
 fn rate(bps: f64) -> BitRate {
     BitRate::from_bps((bps as u64).max(1))
 }
@@ -347,8 +312,7 @@ fn told(ack: &Ack, window: &Window) -> Acknowledgement {
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     static KIND: Once = Once::new();
     KIND.call_once(|| {
-        sojourn_transport::congestion::add_controller::<PluginConfig>()
-            .expect("nobody else adds kinds to this module");
+        sojourn_transport::congestion::add_controller::<PluginConfig>().expect("nobody else adds kinds to this module");
     });
     module.add_class::<Acknowledgement>()
 }

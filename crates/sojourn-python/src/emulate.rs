@@ -74,12 +74,7 @@ impl Emulation {
         environment: Vec<String>,
     ) -> PyResult<Self> {
         let (request, told) = request(&scenario.inner, wanted, &command, environment)?;
-        let far = request
-            .plan
-            .far
-            .iter()
-            .map(|end| (end.v4.to_string(), end.rtt.as_secs_f64()))
-            .collect();
+        let far = request.plan.far.iter().map(|end| (end.v4.to_string(), end.rtt.as_secs_f64())).collect();
         let seed = request.plan.seed.0;
         let entries = request.plan.entries.len() + sojourn_emu::classify::REST.len();
         let session = py.detach(|| Session::start(&request)).map_err(refused)?;
@@ -141,13 +136,7 @@ impl Emulation {
 
     /// Descriptors of the namespaces; they stay the emulation's.
     fn namespaces(&self, py: Python<'_>) -> PyResult<Vec<i32>> {
-        self.with(py, |session| {
-            session
-                .namespaces()
-                .iter()
-                .map(AsRawFd::as_raw_fd)
-                .collect()
-        })
+        self.with(py, |session| session.namespaces().iter().map(AsRawFd::as_raw_fd).collect())
     }
 
     /// Ends it.
@@ -206,13 +195,8 @@ impl Emulation {
         self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn with<T: Send>(
-        &self,
-        py: Python<'_>,
-        work: impl FnOnce(&mut Session) -> T + Send,
-    ) -> PyResult<T> {
-        py.detach(|| self.lock().as_mut().map(work))
-            .ok_or_else(over)
+    fn with<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&mut Session) -> T + Send) -> PyResult<T> {
+        py.detach(|| self.lock().as_mut().map(work)).ok_or_else(over)
     }
 }
 
@@ -232,19 +216,12 @@ fn request(
     let options = Options {
         round_trips: rtts,
         seed: Some(seed),
-        link_header: if between.is_some() {
-            ETHERNET_HEADER
-        } else {
-            0
-        },
+        link_header: if between.is_some() { ETHERNET_HEADER } else { 0 },
     };
     let (plan, told) = Plan::of(scenario, &options).map_err(|why| usage(why.message, &why.hint))?;
     if between.is_some() && plan.far.len() > 1 {
         return Err(usage(
-            format!(
-                "{} round trips, and one way between two interfaces",
-                plan.far.len()
-            ),
+            format!("{} round trips, and one way between two interfaces", plan.far.len()),
             "--rtt once, or emulate.rtt with one round trip",
         ));
     }
@@ -255,10 +232,9 @@ fn request(
         return Err(usage(message, "such as 30ms or 10s"));
     }
     let around = match between {
-        Some((inside, far)) => Around::Interfaces(Interfaces {
-            names: Ends { inside, far },
-            take: get("take")?.extract()?,
-        }),
+        Some((inside, far)) => {
+            Around::Interfaces(Interfaces { names: Ends { inside, far }, take: get("take")?.extract()? })
+        }
         None => around_command(scenario, &plan, wanted, command, environment)?,
     };
     let request = Request {
@@ -283,12 +259,8 @@ fn around_command(
     let get = |name: &str| option(wanted, name);
     let is_isolated: bool = get("isolated")?.extract()?;
     let ecn = get("ecn")?.extract()?;
-    let metrics = |name| -> PyResult<RouteMetrics> {
-        Ok(RouteMetrics {
-            congestion_control: get(name)?.extract()?,
-            ecn,
-        })
-    };
+    let metrics =
+        |name| -> PyResult<RouteMetrics> { Ok(RouteMetrics { congestion_control: get(name)?.extract()?, ecn }) };
     let strings = |texts: Vec<String>| {
         texts
             .into_iter()
@@ -319,17 +291,12 @@ fn around_command(
 }
 
 fn option<'py>(wanted: &Bound<'py, PyDict>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-    wanted
-        .get_item(name)?
-        .ok_or_else(|| PyRuntimeError::new_err(format!("no option {name}")))
+    wanted.get_item(name)?.ok_or_else(|| PyRuntimeError::new_err(format!("no option {name}")))
 }
 
 fn span(option: &str, text: &str) -> PyResult<Span> {
     parse(text).map_err(|error| {
-        usage(
-            format!("option {option}: {text:?} is no length of time: {error}"),
-            "such as 30ms or 10s",
-        )
+        usage(format!("option {option}: {text:?} is no length of time: {error}"), "such as 30ms or 10s")
     })
 }
 
@@ -348,9 +315,7 @@ fn buffer(scenario: &sojourn_scenario::Scenario, plan: &Plan) -> u64 {
         4 * (rate.bytes_in(longest).0 + queue)
     };
     // chosen: never less than what Linux allows a connection to receive anyway, and what fits into memory.
-    holds(Direction::Upstream)
-        .max(holds(Direction::Downstream))
-        .clamp(6 << 20, 256 << 20)
+    holds(Direction::Upstream).max(holds(Direction::Downstream)).clamp(6 << 20, 256 << 20)
 }
 
 fn view<'py>(
@@ -410,10 +375,7 @@ fn summary<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, PyDic
     result.set_item("lateness", late)?;
     result.set_item("hidden_losses", summary.hidden_losses)?;
     result.set_item("tagged_frames", summary.tagged)?;
-    let stalls = summary
-        .stalls
-        .iter()
-        .map(|stall| (stall.at.as_ns(), stall.gap.as_ns()));
+    let stalls = summary.stalls.iter().map(|stall| (stall.at.as_ns(), stall.gap.as_ns()));
     result.set_item("stalls", stalls.collect::<Vec<_>>())?;
     result.set_item("joined", summary.joined)?;
     result.set_item("gave_priority_up", summary.gave_priority_up)?;
@@ -435,23 +397,15 @@ fn emulation_join(
     environment: Vec<String>,
     is_far: bool,
 ) -> PyResult<i32> {
-    let strings = |texts: Vec<String>| -> Vec<CString> {
-        texts
-            .into_iter()
-            .filter_map(|text| CString::new(text).ok())
-            .collect()
-    };
+    let strings =
+        |texts: Vec<String>| -> Vec<CString> { texts.into_iter().filter_map(|text| CString::new(text).ok()).collect() };
     let (command, environment) = (strings(command), strings(environment));
-    py.detach(|| join(&namespaces, &command, &environment, is_far))
-        .map_err(refused)
+    py.detach(|| join(&namespaces, &command, &environment, is_far)).map_err(refused)
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Emulation>()?;
-    module.add(
-        "EmulationRefused",
-        module.py().get_type::<EmulationRefused>(),
-    )?;
+    module.add("EmulationRefused", module.py().get_type::<EmulationRefused>())?;
     module.add_function(wrap_pyfunction!(emulation_rates, module)?)?;
     module.add_function(wrap_pyfunction!(emulation_join, module)?)
 }

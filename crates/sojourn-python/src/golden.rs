@@ -62,17 +62,11 @@ fn observe_queue(scenario: &Scenario, direction: &str) -> PyResult<(Scenario, Qu
     let queue = &mut inner.access[direction].link.queue;
     let config = queue.clone().at(rate);
     if matches!(config.kind(), "python" | "plugin") {
-        return Err(wrong(
-            "a trace is of a manager that a line names, and not of a plugin",
-        ));
+        return Err(wrong("a trace is of a manager that a line names, and not of a plugin"));
     }
     let (observed, arrivals) = Observed::new(config.clone());
     *queue = observed.into();
-    let seen = QueueArrivals {
-        config,
-        rate,
-        arrivals,
-    };
+    let seen = QueueArrivals { config, rate, arrivals };
     Ok((Scenario { inner }, seen))
 }
 
@@ -93,19 +87,11 @@ type Replayed = (String, u64, Option<(u32, String)>);
 
 /// Replay a golden trace into the manager of a line, or its own. The interpreter lock is released.
 #[pyfunction]
-fn replay_trace(
-    py: Python<'_>,
-    text: &str,
-    line: Option<&str>,
-    how: &str,
-    slack_ns: u64,
-) -> PyResult<Replayed> {
+fn replay_trace(py: Python<'_>, text: &str, line: Option<&str>, how: &str, slack_ns: u64) -> PyResult<Replayed> {
     drop(managers::take_failure()); // of a run that ended before anybody asked
     let trace = Trace::read(text).map_err(wrong)?;
     let config = match line {
-        Some(line) => {
-            ManagerConfig::from_line(line, trace.header.rate.unwrap_or_default()).map_err(wrong)?
-        }
+        Some(line) => ManagerConfig::from_line(line, trace.header.rate.unwrap_or_default()).map_err(wrong)?,
         None => trace.config().map_err(wrong)?,
     };
     let is_own = matches!(config.kind(), "python" | "plugin");

@@ -12,9 +12,7 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PySystemExit, PyValu
 use pyo3::prelude::*;
 use sojourn_base::{Bytes, Ecn, Instant, Meta, PacketHandle, Packets, Reason};
 use sojourn_keys::{Configured, Visitor, key};
-use sojourn_queue::{
-    Backlog, ConfigProblem, Held, ManagerKind, QueueContext, QueueManager, Verdict,
-};
+use sojourn_queue::{Backlog, ConfigProblem, Held, ManagerKind, QueueContext, QueueManager, Verdict};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -57,9 +55,7 @@ pub fn take_failure() -> Option<PyErr> {
 /// Remembers what went wrong first in the run of this thread, which ends it.
 pub fn remember(what: &str, name: &str, error: PyErr) {
     let error = Python::attach(|py| {
-        if error.is_instance_of::<PyKeyboardInterrupt>(py)
-            || error.is_instance_of::<PySystemExit>(py)
-        {
+        if error.is_instance_of::<PyKeyboardInterrupt>(py) || error.is_instance_of::<PySystemExit>(py) {
             return error;
         }
         let told = ManagerFailed::new_err(format!("the {what} \"{name}\": {error}"));
@@ -86,8 +82,7 @@ pub fn factory_of(py: Python<'_>, name: &str) -> Option<Py<PyAny>> {
 fn add_manager(name: String, factory: Py<PyAny>) {
     static KIND: Once = Once::new();
     KIND.call_once(|| {
-        sojourn_queue::add_manager::<PythonConfig>()
-            .expect("nobody else adds kinds to this module");
+        sojourn_queue::add_manager::<PythonConfig>().expect("nobody else adds kinds to this module");
     });
     let mut classes = CLASSES.lock().unwrap_or_else(PoisonError::into_inner);
     let replaced = classes.insert(name, factory);
@@ -161,13 +156,10 @@ struct PythonConfig {
 
 impl Configured for PythonConfig {
     const KIND: &'static str = "python";
-    const ABOUT: &'static str =
-        "a class of this Python process; its runs are not kept in the store";
+    const ABOUT: &'static str = "a class of this Python process; its runs are not kept in the store";
 
     fn base() -> Self {
-        Self {
-            class: String::new(),
-        }
+        Self { class: String::new() }
     }
 
     fn keys(&mut self, visitor: &mut dyn Visitor) {
@@ -189,11 +181,7 @@ impl ManagerKind for PythonConfig {
             let known: Vec<&str> = classes.keys().map(String::as_str).collect();
             problems.push(ConfigProblem {
                 field: "class",
-                message: format!(
-                    "no class \"{}\" was added; there is: {}",
-                    self.class,
-                    known.join(", ")
-                ),
+                message: format!("no class \"{}\" was added; there is: {}", self.class, known.join(", ")),
                 hint: "sojourn.add_manager(\"NAME\", CLASS)",
             });
         }
@@ -219,20 +207,12 @@ impl Configured for PluginConfig {
     const ABOUT: &'static str = "a file of your own, given by `--plugin FILE`";
 
     fn base() -> Self {
-        Self {
-            name: String::new(),
-            digest: String::new(),
-        }
+        Self { name: String::new(), digest: String::new() }
     }
 
     fn keys(&mut self, visitor: &mut dyn Visitor) {
         visitor.value(
-            key(
-                "name",
-                "name of the plugin, which follows from that of its file",
-                "no default",
-            )
-            .required("\"mine\""),
+            key("name", "name of the plugin, which follows from that of its file", "no default").required("\"mine\""),
             &mut self.name,
         );
         if self.digest.is_empty() {
@@ -241,14 +221,7 @@ impl Configured for PluginConfig {
                 self.digest.clone_from(&plugin.digest);
             }
         }
-        visitor.value(
-            key(
-                "digest",
-                "digest of the plugin",
-                "that of the file that is given",
-            ),
-            &mut self.digest,
-        );
+        visitor.value(key("digest", "digest of the plugin", "that of the file that is given"), &mut self.digest);
     }
 }
 
@@ -263,10 +236,7 @@ impl ManagerKind for PluginConfig {
         if given.is_some_and(|plugin| plugin.digest != self.digest) {
             problems.push(ConfigProblem {
                 field: "digest",
-                message: format!(
-                    "the plugin \"{}\" that was given is another file",
-                    self.name
-                ),
+                message: format!("the plugin \"{}\" that was given is another file", self.name),
                 hint: "leave the key out, or give the file that it stands for",
             });
         }
@@ -276,11 +246,7 @@ impl ManagerKind for PluginConfig {
                 field: "name",
                 message: match known.as_slice() {
                     [] => format!("no plugin \"{}\" was given", self.name),
-                    known => format!(
-                        "no plugin \"{}\" was given; there is: {}",
-                        self.name,
-                        known.join(", ")
-                    ),
+                    known => format!("no plugin \"{}\" was given; there is: {}", self.name, known.join(", ")),
                 },
                 hint: "--plugin FILE, whose name is that of the file: mine.py or libmine.so",
             });
@@ -417,8 +383,7 @@ impl PythonQueue {
             return Ok(manager.clone_ref(py));
         }
         let factory = self.origin.factory(py, &self.class);
-        let factory =
-            factory.ok_or_else(|| PyValueError::new_err("it was not given to this run"))?;
+        let factory = factory.ok_or_else(|| PyValueError::new_err("it was not given to this run"))?;
         let seed = context.unit();
         let random = py.import("random")?.call_method1("Random", (seed,))?;
         let manager = factory.call1(py, (random,))?;
@@ -430,12 +395,7 @@ impl PythonQueue {
     fn tell(&mut self, number: u64, now: Instant, context: &mut dyn QueueContext) {
         let meta = self.waiting[&number].meta;
         let told = Python::attach(|py| {
-            let packet = Packet {
-                number,
-                meta,
-                arrived: seconds(now),
-                wishes: Arc::clone(&self.wishes),
-            };
+            let packet = Packet { number, meta, arrived: seconds(now), wishes: Arc::clone(&self.wishes) };
             let manager = self.manager(py, context)?;
             manager.call_method1(py, "enqueue", (packet, seconds(now)))?;
             Ok(())
@@ -515,28 +475,18 @@ impl PythonQueue {
                 if let Some(held) = self.take(number) {
                     return Some(held);
                 }
-                self.fail(PyValueError::new_err(format!(
-                    "dequeue returned packet {number}, which does not wait here"
-                )));
+                self.fail(PyValueError::new_err(format!("dequeue returned packet {number}, which does not wait here")));
             }
             Ok(None) if self.waiting.is_empty() => {}
-            Ok(None) => self.fail(PyValueError::new_err(format!(
-                "dequeue returned None, and {} packets wait",
-                self.waiting.len()
-            ))),
+            Ok(None) => self
+                .fail(PyValueError::new_err(format!("dequeue returned None, and {} packets wait", self.waiting.len()))),
         }
         None
     }
 }
 
 impl QueueManager for PythonQueue {
-    fn enqueue(
-        &mut self,
-        now: Instant,
-        meta: Meta,
-        item: PacketHandle,
-        context: &mut dyn QueueContext,
-    ) -> Verdict {
+    fn enqueue(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut dyn QueueContext) -> Verdict {
         let number = self.arrivals;
         self.arrivals += 1;
         self.waiting.insert(number, Held::new(now, meta, item));
@@ -575,8 +525,7 @@ fn seconds(now: Instant) -> f64 {
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     static KIND: Once = Once::new();
     KIND.call_once(|| {
-        sojourn_queue::add_manager::<PluginConfig>()
-            .expect("nobody else adds kinds to this module");
+        sojourn_queue::add_manager::<PluginConfig>().expect("nobody else adds kinds to this module");
     });
     module.add_class::<Packet>()?;
     module.add("ManagerFailed", module.py().get_type::<ManagerFailed>())?;

@@ -24,11 +24,7 @@ fn mean_opinion_score(rating: f64) -> f64 {
 /// R of ITU-T G.107 for G.711; `loss` is a fraction of packets, lost or late.
 #[pyfunction]
 fn rating_g107(delay_ms: f64, loss: f64, conceals: bool) -> f64 {
-    let codec = if conceals {
-        voice::Codec::G711_CONCEALED
-    } else {
-        voice::Codec::G711
-    };
+    let codec = if conceals { voice::Codec::G711_CONCEALED } else { voice::Codec::G711 };
     voice::rating_g107(delay_ms, loss, codec)
 }
 
@@ -43,24 +39,14 @@ fn quality_of_outcome(
     loss: Option<JudgedTriple>,
     rates: Vec<(f64, f64)>,
 ) -> (f64, Option<f64>, Option<f64>, f64) {
-    let judged = |(measured, perfect, useless): JudgedTriple| Judged {
-        measured,
-        perfect,
-        useless,
-    };
+    let judged = |(measured, perfect, useless): JudgedTriple| Judged { measured, perfect, useless };
     let latency: Vec<Judged> = latency.into_iter().map(judged).collect();
     let found = QualityOfOutcome::of(&latency, loss.map(judged), &rates);
     (found.latency, found.loss, found.throughput, found.overall())
 }
 
 /// A use, its bounds of latency by percentile and of loss, its rates up and down, and where they come from.
-type RequirementTuple = (
-    &'static str,
-    Vec<(f64, f64, f64)>,
-    (f64, f64),
-    (f64, f64),
-    &'static str,
-);
+type RequirementTuple = (&'static str, Vec<(f64, f64, f64)>, (f64, f64), (f64, f64), &'static str);
 
 /// What the uses need that come along.
 #[pyfunction]
@@ -88,12 +74,7 @@ fn round_trips_per_minute(
     mut own: Vec<f64>,
 ) -> Option<(f64, f64, f64)> {
     let mean = |samples: &mut Vec<f64>| responsiveness::trimmed_mean(samples);
-    let found = Responsiveness::of(
-        mean(&mut handshakes)?,
-        mean(&mut tls),
-        mean(&mut requests)?,
-        mean(&mut own)?,
-    );
+    let found = Responsiveness::of(mean(&mut handshakes)?, mean(&mut tls), mean(&mut requests)?, mean(&mut own)?);
     Some((found.foreign, found.loaded, found.combined()))
 }
 
@@ -124,22 +105,13 @@ fn histogram_quantiles(
 ) -> PyResult<Vec<Bracketed>> {
     let edges = edges_ns.into_iter().map(Span::from_ns).collect();
     let longest = longest_ns.map(Span::from_ns);
-    let histogram =
-        LatencyHistogram::reported(edges, counts, longest).map_err(PyValueError::new_err)?;
-    let interpolation = if logarithmic {
-        Interpolation::Logarithmic
-    } else {
-        Interpolation::Linear
-    };
+    let histogram = LatencyHistogram::reported(edges, counts, longest).map_err(PyValueError::new_err)?;
+    let interpolation = if logarithmic { Interpolation::Logarithmic } else { Interpolation::Linear };
     let of = |share: f64| {
         let (low, high) = histogram.bracket(share)?;
         let ends = high < Span::MAX;
         let estimate = histogram.quantile_ns(share, interpolation).filter(|_| ends);
-        Some((
-            estimate.map(|ns| ns / 1e6),
-            low.as_ns() as f64 / 1e6,
-            ends.then_some(high.as_ns() as f64 / 1e6),
-        ))
+        Some((estimate.map(|ns| ns / 1e6), low.as_ns() as f64 / 1e6, ends.then_some(high.as_ns() as f64 / 1e6)))
     };
     Ok(shares.into_iter().filter_map(of).collect())
 }

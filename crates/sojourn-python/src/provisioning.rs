@@ -30,26 +30,16 @@ fn too_long(error: TooLong) -> PyErr {
 }
 
 fn read(octets: &[u8], docsis40: bool) -> File {
-    let format = if docsis40 {
-        Format::Docsis40
-    } else {
-        Format::Docsis31
-    };
+    let format = if docsis40 { Format::Docsis40 } else { Format::Docsis31 };
     File::read(octets, format)
 }
 
 /// All TLVs of a file, its issues and what its digests are, as JSON.
 #[pyfunction]
 #[pyo3(signature = (octets, secret=None, strict=false, docsis40=false))]
-fn provisioning_examine(
-    octets: &[u8],
-    secret: Option<&[u8]>,
-    strict: bool,
-    docsis40: bool,
-) -> PyResult<String> {
+fn provisioning_examine(octets: &[u8], secret: Option<&[u8]>, strict: bool, docsis40: bool) -> PyResult<String> {
     let file = read(octets, docsis40);
-    let examination =
-        sojourn_provisioning::examine(&file, secret.map(Secret::new).as_ref(), strict);
+    let examination = sojourn_provisioning::examine(&file, secret.map(Secret::new).as_ref(), strict);
     json(&serde_json::json!({
         "octets": octets.len(),
         "tlvs": sojourn_provisioning::list(&file),
@@ -81,19 +71,13 @@ fn provisioning_encode(text: &str, secret: Option<&[u8]>, seal: bool) -> PyResul
 /// What differs between two files, as JSON.
 #[pyfunction]
 fn provisioning_diff(before: &[u8], after: &[u8]) -> PyResult<String> {
-    json(&sojourn_provisioning::diff(
-        &read(before, false),
-        &read(after, false),
-    ))
+    json(&sojourn_provisioning::diff(&read(before, false), &read(after, false)))
 }
 
 /// What an expansion asks beside the file and the tables; a mapping in Python.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent choices of an expansion"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "independent choices of an expansion")]
 struct Asked {
     /// Generation of the modem, in place of the tables.
     docsis: Option<String>,
@@ -106,12 +90,7 @@ struct Asked {
 }
 
 /// Expands a file; the tables come back as they were asked for.
-fn expanded(
-    octets: &[u8],
-    tables: &str,
-    secret: Option<&Secret>,
-    asked: &Asked,
-) -> PyResult<(Tables, Expansion)> {
+fn expanded(octets: &[u8], tables: &str, secret: Option<&Secret>, asked: &Asked) -> PyResult<(Tables, Expansion)> {
     let mut tables = Tables::read(tables).map_err(|issues| refusal(&issues))?;
     if !asked.profiles {
         tables = tables.without_profiles();
@@ -135,12 +114,7 @@ fn expanded(
 /// The service of a file, the words for both directions, and issues, as JSON. Raises `ProvisioningProblems` about
 /// the tables.
 #[pyfunction]
-fn provisioning_expand(
-    octets: &[u8],
-    tables: &str,
-    secret: Option<&[u8]>,
-    asked: Asked,
-) -> PyResult<String> {
+fn provisioning_expand(octets: &[u8], tables: &str, secret: Option<&[u8]>, asked: Asked) -> PyResult<String> {
     let secret = secret.map(Secret::new);
     let (tables, expansion) = expanded(octets, tables, secret.as_ref(), &asked)?;
     let summary = expansion.service.as_ref().map(|service| {
@@ -180,10 +154,7 @@ fn provisioning_restate(
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add(
-        "ProvisioningProblems",
-        module.py().get_type::<ProvisioningProblems>(),
-    )?;
+    module.add("ProvisioningProblems", module.py().get_type::<ProvisioningProblems>())?;
     module.add_function(wrap_pyfunction!(provisioning_examine, module)?)?;
     module.add_function(wrap_pyfunction!(provisioning_decode, module)?)?;
     module.add_function(wrap_pyfunction!(provisioning_encode, module)?)?;

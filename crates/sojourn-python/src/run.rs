@@ -24,12 +24,7 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
-pyo3::create_exception!(
-    _engine,
-    Interrupted,
-    PyRuntimeError,
-    "The run was cancelled."
-);
+pyo3::create_exception!(_engine, Interrupted, PyRuntimeError, "The run was cancelled.");
 
 pyo3::create_exception!(
     _engine,
@@ -48,9 +43,7 @@ pub struct CancelToken {
 impl CancelToken {
     #[new]
     fn new() -> Self {
-        Self {
-            flag: Arc::new(AtomicBool::new(false)),
-        }
+        Self { flag: Arc::new(AtomicBool::new(false)) }
     }
 
     fn cancel(&self) {
@@ -95,9 +88,8 @@ impl Records {
             let mut rest = self.rest.lock().unwrap_or_else(PoisonError::into_inner);
             if let Rest::Recorded(records, more) = &mut *rest {
                 let tables = records.tables().into_iter().chain(more.drain(..));
-                let tables = tables
-                    .map(|table| Ok((table.name, record_batch(table)?)))
-                    .collect::<PyResult<Vec<_>>>()?;
+                let tables =
+                    tables.map(|table| Ok((table.name, record_batch(table)?))).collect::<PyResult<Vec<_>>>()?;
                 *rest = Rest::Tables(tables);
             }
             match &*rest {
@@ -113,11 +105,7 @@ impl Records {
     /// Packets of captures, events of qlog and its files that were written while it ran.
     #[getter]
     const fn written(&self) -> (u64, u64, usize) {
-        (
-            self.written.packets,
-            self.written.qlog.0,
-            self.written.qlog.1,
-        )
+        (self.written.packets, self.written.qlog.0, self.written.qlog.1)
     }
 
     #[getter]
@@ -170,9 +158,7 @@ impl Beside {
         }
         let topology = scenario.topology();
         let links = topology.links.iter();
-        let links: Vec<(String, Direction)> = links
-            .map(|link| (link.subject.clone(), link.direction))
-            .collect();
+        let links: Vec<(String, Direction)> = links.map(|link| (link.subject.clone(), link.direction)).collect();
         let mut writers = Writers::default();
         if let Some((directory, apart)) = &self.captures {
             let keys = Box::new(flow_keys(scenario));
@@ -221,10 +207,7 @@ fn run(
     apart: bool,
     qlog: Option<PathBuf>,
 ) -> PyResult<Records> {
-    let beside = Beside {
-        captures: pcap.map(|directory| (directory, apart)),
-        qlog,
-    };
+    let beside = Beside { captures: pcap.map(|directory| (directory, apart)), qlog };
     let scenario = scenario.inner.clone();
     let budget = memory.unwrap_or(u64::MAX);
     refuse_what_needs_more(&scenario, budget)?;
@@ -275,9 +258,7 @@ fn run(
             return match (stopped_for, outcome) {
                 (Some(error), _) | (None, Err(Failure::Raised(error))) => Err(error),
                 (None, Ok(records)) => Ok(records),
-                (None, Err(Failure::Cancelled)) => {
-                    Err(Interrupted::new_err(sojourn_engine::Cancelled.to_string()))
-                }
+                (None, Err(Failure::Cancelled)) => Err(Interrupted::new_err(sojourn_engine::Cancelled.to_string())),
             };
         }
     })
@@ -374,9 +355,8 @@ fn drive<R: Recorder>(
         }
         bytes > budget || state.stop.is_set() || managers::has_failed()
     };
-    let (outcome, cost) = timed(scenario, |scenario| {
-        sojourn_engine::run_watched(scenario, seed, recorder, &state.stop, &is_cancelled)
-    });
+    let (outcome, cost) =
+        timed(scenario, |scenario| sojourn_engine::run_watched(scenario, seed, recorder, &state.stop, &is_cancelled));
     if let Some(error) = managers::take_failure() {
         return Err(Failure::Raised(error));
     }
@@ -392,10 +372,7 @@ fn drive<R: Recorder>(
             "fewer records (record.datagrams = false, wider bins), shorter queues",
         )));
     }
-    let Outcome {
-        recorder,
-        statistics,
-    } = outcome.map_err(|_| Failure::Cancelled)?;
+    let Outcome { recorder, statistics } = outcome.map_err(|_| Failure::Cancelled)?;
     Ok((recorder, Cost { statistics, ..cost }))
 }
 
@@ -420,9 +397,7 @@ const METRICS: &str = "metrics";
 /// Refuses a run that is known to need more than its budget.
 fn refuse_what_needs_more(scenario: &sojourn_scenario::Scenario, budget: u64) -> PyResult<()> {
     let needs = sojourn_engine::memory::needs(scenario);
-    let total = needs
-        .iter()
-        .fold(0_u64, |sum, need| sum.saturating_add(need.bytes));
+    let total = needs.iter().fold(0_u64, |sum, need| sum.saturating_add(need.bytes));
     let largest = &needs[0];
     if total <= budget {
         return Ok(());
@@ -433,11 +408,7 @@ fn refuse_what_needs_more(scenario: &sojourn_scenario::Scenario, budget: u64) ->
             gigabytes(total),
             gigabytes(largest.bytes),
             largest.what,
-            if largest.most.is_empty() {
-                String::new()
-            } else {
-                format!(" (most of it for \"{}\")", largest.most)
-            }
+            if largest.most.is_empty() { String::new() } else { format!(" (most of it for \"{}\")", largest.most) }
         ),
         budget,
         largest.hint,
@@ -446,19 +417,12 @@ fn refuse_what_needs_more(scenario: &sojourn_scenario::Scenario, budget: u64) ->
 
 /// The error of a run that is too large; its arguments are a sentence and a hint.
 fn too_much(what: String, budget: u64, hint: &'static str) -> PyErr {
-    MemoryExceeded::new_err((
-        format!("{what}, and the budget is {}", gigabytes(budget)),
-        hint,
-    ))
+    MemoryExceeded::new_err((format!("{what}, and the budget is {}", gigabytes(budget)), hint))
 }
 
 fn gigabytes(bytes: u64) -> String {
     let bytes = bytes as f64;
-    if bytes < 1e9 {
-        format!("{:.0} MB", bytes / 1e6)
-    } else {
-        format!("{:.1} GB", bytes / 1e9)
-    }
+    if bytes < 1e9 { format!("{:.0} MB", bytes / 1e6) } else { format!("{:.1} GB", bytes / 1e9) }
 }
 
 /// Calls `work` and measures what it takes.

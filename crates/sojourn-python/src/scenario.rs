@@ -70,10 +70,8 @@ impl Scenario {
     /// Packets of full size that fill both access links at their sustained rates for the whole run.
     #[getter]
     fn full_packets(&self) -> f64 {
-        let bits: f64 = Direction::BOTH
-            .into_iter()
-            .map(|direction| self.inner.access_rate(direction).as_bps() as f64)
-            .sum();
+        let bits: f64 =
+            Direction::BOTH.into_iter().map(|direction| self.inner.access_rate(direction).as_bps() as f64).sum();
         bits * self.inner.duration.as_secs_f64() / (8.0 * FULL_PACKET_BYTES)
     }
 
@@ -150,12 +148,7 @@ impl ScenarioFile {
     }
 
     /// The file with a value put at a key path, and why that is not possible, if it is not.
-    fn with_setting<'py>(
-        &self,
-        py: Python<'py>,
-        path: &str,
-        value: &str,
-    ) -> PyResult<(Self, Bound<'py, PyList>)> {
+    fn with_setting<'py>(&self, py: Python<'py>, path: &str, value: &str) -> PyResult<(Self, Bound<'py, PyList>)> {
         let mut inner = self.inner.clone();
         let before = inner.misplaced().len();
         inner.set(path, value);
@@ -178,22 +171,14 @@ impl ScenarioFile {
 #[pyfunction]
 fn units() -> Vec<(&'static str, &'static str, u64)> {
     fn of<Q: Quantity>() -> impl Iterator<Item = (&'static str, &'static str, u64)> {
-        Q::UNITS
-            .iter()
-            .map(|(spelling, scale)| (*spelling, Q::NAME, *scale))
+        Q::UNITS.iter().map(|(spelling, scale)| (*spelling, Q::NAME, *scale))
     }
-    of::<Span>()
-        .chain(of::<BitRate>())
-        .chain(of::<Bytes>())
-        .chain(of::<Packets>())
-        .collect()
+    of::<Span>().chain(of::<BitRate>()).chain(of::<Bytes>()).chain(of::<Packets>()).collect()
 }
 
 fn refusal(py: Python<'_>, problems: &sojourn_scenario::ScenarioProblems) -> PyResult<PyErr> {
     let error = ScenarioProblems::new_err(problems.to_string());
-    error
-        .value(py)
-        .setattr("problems", problem_list(py, problems.as_slice())?)?;
+    error.value(py).setattr("problems", problem_list(py, problems.as_slice())?)?;
     Ok(error)
 }
 
@@ -217,27 +202,14 @@ fn scenario_schema() -> String {
 fn scenario_keys() -> Vec<[String; 7]> {
     sojourn_scenario::describe::key_rows()
         .into_iter()
-        .map(|row| {
-            [
-                row.path,
-                row.kind,
-                row.value,
-                row.default,
-                row.allowed,
-                row.about,
-                row.origin,
-            ]
-        })
+        .map(|row| [row.path, row.kind, row.value, row.default, row.allowed, row.about, row.origin])
         .collect()
 }
 
 /// What people say, and the words that files have for it.
 #[pyfunction]
 fn synonyms() -> Vec<(&'static str, Vec<&'static str>)> {
-    sojourn_keys::SYNONYMS
-        .iter()
-        .map(|(said, meant)| (*said, meant.to_vec()))
-        .collect()
+    sojourn_keys::SYNONYMS.iter().map(|(said, meant)| (*said, meant.to_vec())).collect()
 }
 
 /// The word of `known` that is nearest to `word`, by spelling or by meaning.
@@ -263,10 +235,7 @@ fn problem_list<'py>(py: Python<'py>, problems: &[Problem]) -> PyResult<Bound<'p
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Scenario>()?;
     module.add_class::<ScenarioFile>()?;
-    module.add(
-        "ScenarioProblems",
-        module.py().get_type::<ScenarioProblems>(),
-    )?;
+    module.add("ScenarioProblems", module.py().get_type::<ScenarioProblems>())?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(units, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_schema, module)?)?;

@@ -3,8 +3,8 @@
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::Int32Type;
 use arrow_array::{
-    ArrayRef, DictionaryArray, Float64Array, Int32Array, RecordBatch, RecordBatchIterator,
-    StringArray, UInt32Array, UInt64Array,
+    ArrayRef, DictionaryArray, Float64Array, Int32Array, RecordBatch, RecordBatchIterator, StringArray, UInt32Array,
+    UInt64Array,
 };
 use arrow_buffer::NullBuffer;
 use arrow_schema::{Field, Schema};
@@ -49,8 +49,7 @@ impl ArrowTable {
 
 /// The columns of `table` as Arrow arrays; the vectors move, nothing is copied.
 pub fn record_batch(table: Table) -> PyResult<RecordBatch> {
-    let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) =
-        table.columns.into_iter().map(array).unzip();
+    let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = table.columns.into_iter().map(array).unzip();
     RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
         .map_err(|error| PyRuntimeError::new_err(format!("table {}: {error}", table.name)))
 }
@@ -60,14 +59,12 @@ fn array(column: Column) -> (Field, ArrayRef) {
         ColumnData::U32(values) => Arc::new(UInt32Array::from(values)),
         ColumnData::U64(values) => Arc::new(UInt64Array::from(values)),
         ColumnData::F64(values) => Arc::new(Float64Array::from(values)),
-        ColumnData::OptionalU64 { values, valid } => Arc::new(UInt64Array::new(
-            values.into(),
-            Some(NullBuffer::from(valid)),
-        )),
-        ColumnData::OptionalF64 { values, valid } => Arc::new(Float64Array::new(
-            values.into(),
-            Some(NullBuffer::from(valid)),
-        )),
+        ColumnData::OptionalU64 { values, valid } => {
+            Arc::new(UInt64Array::new(values.into(), Some(NullBuffer::from(valid))))
+        }
+        ColumnData::OptionalF64 { values, valid } => {
+            Arc::new(Float64Array::new(values.into(), Some(NullBuffer::from(valid))))
+        }
         ColumnData::Words { codes, dictionary } => {
             let valid = codes.iter().map(|code| *code >= 0).collect::<Vec<bool>>();
             let keys = Int32Array::new(codes.into(), Some(NullBuffer::from(valid)));
@@ -75,10 +72,7 @@ fn array(column: Column) -> (Field, ArrayRef) {
             Arc::new(DictionaryArray::<Int32Type>::new(keys, words))
         }
     };
-    (
-        Field::new(column.name, array.data_type().clone(), true),
-        array,
-    )
+    (Field::new(column.name, array.data_type().clone(), true), array)
 }
 
 /// Declarations of all record tables.

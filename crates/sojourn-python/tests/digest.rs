@@ -80,31 +80,13 @@ fn what_can_change_results_changes_the_digest() {
         ("object of a page", one_object),
         ("locked libraries", copy.after("Cargo.lock", longer)),
         ("features of libraries", copy.after("Cargo.toml", longer)),
-        (
-            "features of a crate",
-            copy.after("crates/sojourn-queue/Cargo.toml", longer),
-        ),
-        (
-            "a model",
-            copy.after("crates/sojourn-queue/src/lib.rs", longer),
-        ),
-        (
-            "the extension",
-            copy.after("crates/sojourn-python/src/run.rs", longer),
-        ),
+        ("features of a crate", copy.after("crates/sojourn-queue/Cargo.toml", longer)),
+        ("a model", copy.after("crates/sojourn-queue/src/lib.rs", longer)),
+        ("the extension", copy.after("crates/sojourn-python/src/run.rs", longer)),
         ("the compiler", copy.after("rust-toolchain.toml", longer)),
-        (
-            "compiled in from elsewhere",
-            copy.after("scenarios/dumbbell-codel.toml", longer),
-        ),
-        (
-            "a new crate",
-            copy.after("crates/sojourn-new/src/lib.rs", longer),
-        ),
-        (
-            "a feature of the extension",
-            copy.digest(&["CARGO_FEATURE_FASTER"]),
-        ),
+        ("compiled in from elsewhere", copy.after("scenarios/dumbbell-codel.toml", longer)),
+        ("a new crate", copy.after("crates/sojourn-new/src/lib.rs", longer)),
+        ("a feature of the extension", copy.digest(&["CARGO_FEATURE_FASTER"])),
     ];
     for (what, digest) in &edits {
         assert_ne!(*digest, before, "{what}");
@@ -146,24 +128,14 @@ fn what_sources_compile_in_is_digested() {
         assert!(has(name), "{name}");
     }
     // No source includes a file by a computed name, which the digest could not follow.
-    for file in files
-        .iter()
-        .filter(|file| file.extension().is_some_and(|e| e == "rs"))
-    {
+    for file in files.iter().filter(|file| file.extension().is_some_and(|e| e == "rs")) {
         let text = fs::read_to_string(file).expect("readable");
         if file.ends_with("sojourn-python/digest.rs") {
             continue;
         }
-        for (at, call) in text
-            .match_indices("include_str!(")
-            .chain(text.match_indices("include_bytes!("))
-        {
+        for (at, call) in text.match_indices("include_str!(").chain(text.match_indices("include_bytes!(")) {
             let argument = text[at + call.len()..].trim_start();
-            assert!(
-                argument.starts_with('"'),
-                "{}: {call} of a name",
-                file.display()
-            );
+            assert!(argument.starts_with('"'), "{}: {call} of a name", file.display());
         }
     }
 }

@@ -31,11 +31,7 @@ impl sjq_queue {
 
     /// Why nothing can be asked: it is busy, or poisoned.
     pub(crate) fn trouble(&self) -> i32 {
-        if self.is_poisoned.get() {
-            SJQ_POISONED
-        } else {
-            SJQ_BUSY
-        }
+        if self.is_poisoned.get() { SJQ_POISONED } else { SJQ_BUSY }
     }
 
     /// Calls the manager at a time, or without one at that of the call before. Time does not go back. A panic poisons the handle.

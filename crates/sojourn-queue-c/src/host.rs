@@ -44,12 +44,7 @@ impl Host {
         if copy.dropped.is_none() {
             return Err(SJQ_CONTEXT);
         }
-        Ok(Self {
-            context: copy,
-            failed: false,
-            sanctioned: false,
-            destroys: false,
-        })
+        Ok(Self { context: copy, failed: false, sanctioned: false, destroys: false })
     }
 
     /// Tells where an arrival was put.
@@ -60,11 +55,7 @@ impl Host {
         }
     }
 
-    fn number(
-        &self,
-        ask: Option<unsafe extern "C" fn(*mut core::ffi::c_void, u8) -> u64>,
-        queue: ServiceQueue,
-    ) -> u64 {
+    fn number(&self, ask: Option<unsafe extern "C" fn(*mut core::ffi::c_void, u8) -> u64>, queue: ServiceQueue) -> u64 {
         // SAFETY: whoever gave the context lets its functions be called during this call.
         ask.map_or(0, |ask| unsafe { ask(self.context.user, number_of(queue)) })
     }
@@ -72,11 +63,7 @@ impl Host {
 
 impl QueueContext for Host {
     fn dropped(&mut self, packet: Held, reason: Reason) {
-        let reason = if self.destroys {
-            SJQ_DESTROYED
-        } else {
-            reason_of(reason)
-        };
+        let reason = if self.destroys { SJQ_DESTROYED } else { reason_of(reason) };
         self.destroyed(&packet, reason);
     }
 
@@ -85,12 +72,7 @@ impl QueueContext for Host {
             let meta = sjq_meta::of(&packet.meta);
             // SAFETY: whoever gave the context lets its functions be called during this call; `meta` lives as long.
             unsafe {
-                marked(
-                    self.context.user,
-                    packet.item.0,
-                    &raw const meta,
-                    reason_of(reason),
-                );
+                marked(self.context.user, packet.item.0, &raw const meta, reason_of(reason));
             };
         }
     }

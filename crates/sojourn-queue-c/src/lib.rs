@@ -12,10 +12,7 @@
 //! The functions are declared for C in `include/sojourn_queue.h`; a test compares.
 //!
 //! Source: `sojourn-queue` for what managers do. Deviations: none known.
-#![expect(
-    unsafe_code,
-    reason = "pointers of C are read; each block says what makes that right"
-)]
+#![expect(unsafe_code, reason = "pointers of C are read; each block says what makes that right")]
 #![expect(non_camel_case_types, reason = "C sees these names")]
 
 mod handle;
@@ -24,8 +21,8 @@ mod types;
 
 pub use handle::sjq_queue;
 pub use types::{
-    SJQ_ABI, SJQ_BUSY, SJQ_CONFIG, SJQ_CONTEXT, SJQ_DESTROYED, SJQ_FIELD, SJQ_KEPT, SJQ_NULL,
-    SJQ_POISONED, SJQ_REFUSED, SJQ_TIME, sjq_context, sjq_meta, sjq_shaper,
+    SJQ_ABI, SJQ_BUSY, SJQ_CONFIG, SJQ_CONTEXT, SJQ_DESTROYED, SJQ_FIELD, SJQ_KEPT, SJQ_NULL, SJQ_POISONED,
+    SJQ_REFUSED, SJQ_TIME, sjq_context, sjq_meta, sjq_shaper,
 };
 
 use core::ffi::c_char;
@@ -208,8 +205,7 @@ pub unsafe extern "C" fn sjq_next_timer(queue: *const sjq_queue) -> u64 {
     // SAFETY: the caller promises a living handle or null.
     let handle = unsafe { queue.as_ref() };
     let next = handle.and_then(|handle| handle.look(|manager| manager.next_timer()));
-    next.flatten()
-        .map_or(u64::MAX, sojourn_base::Instant::as_ns)
+    next.flatten().map_or(u64::MAX, sojourn_base::Instant::as_ns)
 }
 
 /// Does the update that was due at [`sjq_next_timer`], which is not after `now_ns`: 1 if another one is due by then, else
@@ -218,11 +214,7 @@ pub unsafe extern "C" fn sjq_next_timer(queue: *const sjq_queue) -> u64 {
 /// # Safety
 /// As [`sjq_enqueue`].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sjq_on_timer(
-    queue: *const sjq_queue,
-    now_ns: u64,
-    context: *const sjq_context,
-) -> i32 {
+pub unsafe extern "C" fn sjq_on_timer(queue: *const sjq_queue, now_ns: u64, context: *const sjq_context) -> i32 {
     if queue.is_null() {
         return SJQ_NULL;
     }
@@ -263,12 +255,7 @@ pub unsafe extern "C" fn sjq_head_length(queue: *const sjq_queue) -> i64 {
 /// # Safety
 /// As [`sjq_next_timer`]; `bytes` and `packets` point to numbers or are null.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sjq_backlog(
-    queue: *const sjq_queue,
-    of: i32,
-    bytes: *mut u64,
-    packets: *mut u64,
-) {
+pub unsafe extern "C" fn sjq_backlog(queue: *const sjq_queue, of: i32, bytes: *mut u64, packets: *mut u64) {
     // SAFETY: the caller promises a living handle or null.
     let handle = unsafe { queue.as_ref() };
     let waiting = handle.zip(named(of).ok()).and_then(|(handle, of)| {
@@ -291,10 +278,7 @@ pub unsafe extern "C" fn sjq_backlog(
 /// # Safety
 /// As [`sjq_enqueue`]; its functions may be called until the queue is freed.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sjq_set_context(
-    queue: *const sjq_queue,
-    context: *const sjq_context,
-) -> i32 {
+pub unsafe extern "C" fn sjq_set_context(queue: *const sjq_queue, context: *const sjq_context) -> i32 {
     if queue.is_null() {
         return SJQ_NULL;
     }

@@ -47,10 +47,7 @@ unsafe extern "C" fn marked(user: *mut c_void, item: u64, meta: *const sjq_meta,
 
 unsafe extern "C" fn kept(user: *mut c_void, item: u64, queue: i32, sanctioned: u8) {
     // SAFETY: as the interface promises.
-    unsafe { of(user) }
-        .kept
-        .borrow_mut()
-        .push((item, queue, sanctioned));
+    unsafe { of(user) }.kept.borrow_mut().push((item, queue, sanctioned));
 }
 
 unsafe extern "C" fn never(_: *mut c_void, _: u64, _: *const sjq_meta, _: u8) {}
@@ -105,16 +102,7 @@ impl Told {
 fn made(line: &str) -> *mut sjq_queue {
     let mut queue = null_mut();
     // SAFETY: the line has so many bytes, and there is a place for the handle.
-    let code = unsafe {
-        sjq_new(
-            line.as_ptr().cast(),
-            line.len(),
-            10_000_000,
-            &raw mut queue,
-            null_mut(),
-            0,
-        )
-    };
+    let code = unsafe { sjq_new(line.as_ptr().cast(), line.len(), 10_000_000, &raw mut queue, null_mut(), 0) };
     assert_eq!(code, SJQ_KEPT, "{line}");
     queue
 }
@@ -123,66 +111,26 @@ fn refused(line: &[u8], room: usize) -> (i32, String) {
     let mut queue = null_mut();
     let mut message = vec![b'#'; room + 1];
     // SAFETY: the line has so many bytes, the message `room`, and there is a place for the handle.
-    let code = unsafe {
-        sjq_new(
-            line.as_ptr().cast(),
-            line.len(),
-            0,
-            &raw mut queue,
-            message.as_mut_ptr().cast(),
-            room,
-        )
-    };
+    let code =
+        unsafe { sjq_new(line.as_ptr().cast(), line.len(), 0, &raw mut queue, message.as_mut_ptr().cast(), room) };
     assert!(queue.is_null());
     assert_eq!(message[room], b'#', "nothing is written beyond the room");
-    let end = message
-        .iter()
-        .position(|byte| *byte == 0)
-        .unwrap_or_default();
+    let end = message.iter().position(|byte| *byte == 0).unwrap_or_default();
     (code, String::from_utf8_lossy(&message[..end]).into_owned())
 }
 
-const FULL: sjq_meta = sjq_meta {
-    length: 1500,
-    flow_hash: 1,
-    mac_overhead: 0,
-    dscp: 0,
-    ecn: 0,
-    pure_ack: 0,
-    queue: 0,
-    host: 0,
-};
+const FULL: sjq_meta =
+    sjq_meta { length: 1500, flow_hash: 1, mac_overhead: 0, dscp: 0, ecn: 0, pure_ack: 0, queue: 0, host: 0 };
 
-fn enqueue(
-    queue: *mut sjq_queue,
-    now: u64,
-    meta: sjq_meta,
-    item: u64,
-    context: &sjq_context,
-) -> i32 {
+fn enqueue(queue: *mut sjq_queue, now: u64, meta: sjq_meta, item: u64, context: &sjq_context) -> i32 {
     // SAFETY: all of them live.
     unsafe { sjq_enqueue(queue, now, &raw const meta, item, context) }
 }
 
-fn dequeue(
-    queue: *mut sjq_queue,
-    now: u64,
-    from: i32,
-    context: &sjq_context,
-) -> (i32, u64, sjq_meta, u8) {
+fn dequeue(queue: *mut sjq_queue, now: u64, from: i32, context: &sjq_context) -> (i32, u64, sjq_meta, u8) {
     let (mut item, mut meta, mut marked) = (0, sjq_meta::default(), 9);
     // SAFETY: all of them live.
-    let code = unsafe {
-        sjq_dequeue(
-            queue,
-            now,
-            from,
-            context,
-            &raw mut item,
-            &raw mut meta,
-            &raw mut marked,
-        )
-    };
+    let code = unsafe { sjq_dequeue(queue, now, from, context, &raw mut item, &raw mut meta, &raw mut marked) };
     (code, item, meta, marked)
 }
 
@@ -218,36 +166,18 @@ fn three_packets_at_a_buffer_of_two() {
 
 #[test]
 fn what_is_wrong_with_a_line_is_told_in_the_room_there_is() {
-    assert_eq!(
-        refused(b"codle", 100),
-        (
-            SJQ_CONFIG,
-            "\"codle\" is no queue manager (did you mean codel?)".into()
-        )
-    );
+    assert_eq!(refused(b"codle", 100), (SJQ_CONFIG, "\"codle\" is no queue manager (did you mean codel?)".into()));
     assert_eq!(refused(b"codle", 8), (SJQ_CONFIG, "\"codle\"".into()));
     assert_eq!(refused(b"codle", 1), (SJQ_CONFIG, String::new()));
-    assert_eq!(
-        refused(b"", 100).1,
-        "no queue manager is named (for instance codel target=10ms)"
-    );
+    assert_eq!(refused(b"", 100).1, "no queue manager is named (for instance codel target=10ms)");
     assert_eq!(refused(b"\xff\xfe", 100).1, "the line is not UTF-8");
     let told = refused(b"drop-tail limit=\"100 ms\"", 200).1;
     assert!(told.contains("only at a rate"), "{told}");
     // SAFETY: null is what is tried.
     unsafe {
-        assert_eq!(
-            sjq_new(null(), 3, 0, &mut null_mut(), null_mut(), 0),
-            SJQ_NULL
-        );
-        assert_eq!(
-            sjq_new(c"pie".as_ptr(), 3, 0, null_mut(), null_mut(), 0),
-            SJQ_NULL
-        );
-        assert_eq!(
-            sjq_new(c"pie".as_ptr(), 3, u64::MAX, &mut null_mut(), null_mut(), 0),
-            SJQ_CONFIG
-        );
+        assert_eq!(sjq_new(null(), 3, 0, &mut null_mut(), null_mut(), 0), SJQ_NULL);
+        assert_eq!(sjq_new(c"pie".as_ptr(), 3, 0, null_mut(), null_mut(), 0), SJQ_NULL);
+        assert_eq!(sjq_new(c"pie".as_ptr(), 3, u64::MAX, &mut null_mut(), null_mut(), 0), SJQ_CONFIG);
     }
     assert_eq!(sjq_abi(), SJQ_ABI);
 }
@@ -261,56 +191,26 @@ fn fields_and_times_that_there_are_none_of_change_nothing() {
         sjq_meta { length: 0, ..FULL },
         sjq_meta { ecn: 4, ..FULL },
         sjq_meta { dscp: 64, ..FULL },
-        sjq_meta {
-            pure_ack: 2,
-            ..FULL
-        },
+        sjq_meta { pure_ack: 2, ..FULL },
         sjq_meta { queue: 3, ..FULL },
     ] {
-        assert_eq!(
-            enqueue(queue, 6000, meta, 2, &context),
-            SJQ_FIELD,
-            "{meta:?}"
-        );
+        assert_eq!(enqueue(queue, 6000, meta, 2, &context), SJQ_FIELD, "{meta:?}");
     }
     assert_eq!(enqueue(queue, 4999, FULL, 2, &context), SJQ_TIME);
     assert_eq!(enqueue(queue, u64::MAX, FULL, 2, &context), SJQ_TIME);
     assert_eq!(dequeue(queue, 4999, -1, &context).0, SJQ_TIME);
     assert_eq!(dequeue(queue, 5000, 3, &context).0, SJQ_FIELD);
     assert_eq!(dequeue(queue, 5000, -2, &context).0, SJQ_FIELD);
-    let small = sjq_context {
-        size: 16,
-        ..context
-    };
+    let small = sjq_context { size: 16, ..context };
     assert_eq!(enqueue(queue, 5000, FULL, 2, &small), SJQ_CONTEXT);
-    let silent = sjq_context {
-        dropped: None,
-        ..context
-    };
+    let silent = sjq_context { dropped: None, ..context };
     assert_eq!(enqueue(queue, 5000, FULL, 2, &silent), SJQ_CONTEXT);
     // SAFETY: null is what is tried.
     unsafe {
-        assert_eq!(
-            sjq_enqueue(queue, 5000, null(), 2, &raw const context),
-            SJQ_NULL
-        );
-        assert_eq!(
-            sjq_enqueue(null(), 5000, &FULL, 2, &raw const context),
-            SJQ_NULL
-        );
+        assert_eq!(sjq_enqueue(queue, 5000, null(), 2, &raw const context), SJQ_NULL);
+        assert_eq!(sjq_enqueue(null(), 5000, &FULL, 2, &raw const context), SJQ_NULL);
         assert_eq!(sjq_enqueue(queue, 5000, &FULL, 2, null()), SJQ_NULL);
-        assert_eq!(
-            sjq_dequeue(
-                queue,
-                5000,
-                -1,
-                &raw const context,
-                null_mut(),
-                null_mut(),
-                null_mut()
-            ),
-            SJQ_NULL
-        );
+        assert_eq!(sjq_dequeue(queue, 5000, -1, &raw const context, null_mut(), null_mut(), null_mut()), SJQ_NULL);
         assert_eq!(sjq_on_timer(null(), 0, &raw const context), SJQ_NULL);
         assert_eq!(sjq_set_context(null(), &raw const context), SJQ_NULL);
         assert_eq!(sjq_next_timer(null()), u64::MAX);
@@ -327,10 +227,7 @@ fn fields_and_times_that_there_are_none_of_change_nothing() {
 fn a_context_of_an_older_caller_has_defaults_beyond_its_size() {
     let (told, queue) = (Told::default(), made("drop-tail limit=\"2 packets\""));
     let older = u32::try_from(offset_of!(sjq_context, kept)).expect("a small struct");
-    let context = sjq_context {
-        size: older,
-        ..told.context()
-    };
+    let context = sjq_context { size: older, ..told.context() };
     assert_eq!(enqueue(queue, 0, FULL, 1, &context), SJQ_KEPT);
     assert!(told.kept.borrow().is_empty());
     // SAFETY: the handle lives until then.
@@ -343,20 +240,10 @@ fn packets_are_marked_and_placed() {
     let context = told.context();
     for item in 0..8 {
         let ecn = u8::from(item % 2 == 0);
-        assert_eq!(
-            enqueue(queue, 0, sjq_meta { ecn, ..FULL }, item, &context),
-            SJQ_KEPT
-        );
+        assert_eq!(enqueue(queue, 0, sjq_meta { ecn, ..FULL }, item, &context), SJQ_KEPT);
     }
     assert_eq!(told.kept.borrow()[..2], [(0, 1, 0), (1, 0, 0)]);
-    assert_eq!(
-        (
-            backlog(queue, 0).1,
-            backlog(queue, 1).1,
-            backlog(queue, 2).1
-        ),
-        (4, 4, 0)
-    );
+    assert_eq!((backlog(queue, 0).1, backlog(queue, 1).1, backlog(queue, 2).1), (4, 4, 0));
     // After 20 ms the low-latency queue is above its ramp: likelihoods of 1 add up, and the second packet carries CE.
     let (code, item, meta, marked) = dequeue(queue, 20_000_000, 1, &context);
     assert_eq!((code, item, meta.ecn, meta.queue, marked), (1, 0, 1, 1, 0));
@@ -374,10 +261,7 @@ fn updates_run_one_by_one_when_they_are_due() {
     // SAFETY: the handle lives.
     unsafe {
         assert_eq!(sjq_next_timer(queue), 15_000_000);
-        assert_eq!(
-            sjq_on_timer(queue, 14_999_999, &raw const context),
-            SJQ_TIME
-        );
+        assert_eq!(sjq_on_timer(queue, 14_999_999, &raw const context), SJQ_TIME);
         assert_eq!(sjq_on_timer(queue, 31_000_000, &raw const context), 1);
         assert_eq!(sjq_next_timer(queue), 30_000_000);
         assert_eq!(sjq_on_timer(queue, 31_000_000, &raw const context), 0);
@@ -385,10 +269,7 @@ fn updates_run_one_by_one_when_they_are_due() {
         // A call at 50 ms came before this one at 46: time does not go back.
         assert_eq!(enqueue(queue, 30_999_999, FULL, 1, &context), SJQ_TIME);
         assert_eq!(enqueue(queue, 50_000_000, FULL, 1, &context), SJQ_KEPT);
-        assert_eq!(
-            sjq_on_timer(queue, 46_000_000, &raw const context),
-            SJQ_TIME
-        );
+        assert_eq!(sjq_on_timer(queue, 46_000_000, &raw const context), SJQ_TIME);
         assert_eq!(sjq_on_timer(queue, 50_000_000, &raw const context), 0);
         sjq_free(queue);
     }
@@ -396,11 +277,7 @@ fn updates_run_one_by_one_when_they_are_due() {
 
 #[test]
 fn what_waits_at_the_end_goes_to_the_context_that_was_set() {
-    for line in [
-        "drop-tail limit=\"9 packets\"",
-        "fq-codel queues=16",
-        "docsis-dual-queue",
-    ] {
+    for line in ["drop-tail limit=\"9 packets\"", "fq-codel queues=16", "docsis-dual-queue"] {
         let (told, queue) = (Told::default(), made(line));
         let context = told.context();
         // SAFETY: the handle lives until it is freed.
@@ -413,11 +290,7 @@ fn what_waits_at_the_end_goes_to_the_context_that_was_set() {
         }
         let mut items = told.dropped.borrow().clone();
         items.sort_unstable();
-        assert_eq!(
-            items,
-            [(0, 1500, 255), (1, 1500, 255), (2, 1500, 255)],
-            "{line}"
-        );
+        assert_eq!(items, [(0, 1500, 255), (1, 1500, 255), (2, 1500, 255)], "{line}");
     }
     let (told, queue) = (Told::default(), made("codel"));
     assert_eq!(enqueue(queue, 0, FULL, 1, &told.context()), SJQ_KEPT);
@@ -444,17 +317,10 @@ fn a_callback_that_calls_its_own_handle_is_refused() {
 fn a_draw_without_a_number_poisons_the_handle() {
     let none: Option<unsafe extern "C" fn(*mut c_void) -> f64> = None;
     for unit in [none, Some(nonsense)] {
-        let (told, queue) = (
-            Told::default(),
-            made("red limit=\"9 packets\" weight=1.0 minimum=\"1 packets\" wait=false"),
-        );
-        let context = sjq_context {
-            unit,
-            ..told.context()
-        };
-        let codes: Vec<i32> = (0..6)
-            .map(|item| enqueue(queue, item, FULL, item, &context))
-            .collect();
+        let (told, queue) =
+            (Told::default(), made("red limit=\"9 packets\" weight=1.0 minimum=\"1 packets\" wait=false"));
+        let context = sjq_context { unit, ..told.context() };
+        let codes: Vec<i32> = (0..6).map(|item| enqueue(queue, item, FULL, item, &context)).collect();
         assert_eq!(codes.last(), Some(&SJQ_POISONED), "{codes:?}");
         assert_eq!(dequeue(queue, 9, -1, &told.context()).0, SJQ_POISONED);
         // SAFETY: it may still be freed.
@@ -467,13 +333,7 @@ fn a_draw_without_a_number_poisons_the_handle() {
 struct Panics(u32);
 
 impl QueueManager for Panics {
-    fn enqueue(
-        &mut self,
-        _: Instant,
-        _: Meta,
-        _: PacketHandle,
-        _: &mut dyn QueueContext,
-    ) -> Verdict {
+    fn enqueue(&mut self, _: Instant, _: Meta, _: PacketHandle, _: &mut dyn QueueContext) -> Verdict {
         self.0 += 1;
         assert!(self.0 < 2, "the second packet");
         Verdict::Accepted
@@ -506,10 +366,8 @@ fn a_panic_ends_at_the_border_and_poisons_the_handle() {
 
 #[test]
 fn numbers_of_reasons_and_queues_and_sizes_are_those_of_version_1() {
-    let reasons: Vec<(u8, &str)> = Reason::ALL
-        .into_iter()
-        .map(|reason| (types::reason_of(reason), reason.as_str()))
-        .collect();
+    let reasons: Vec<(u8, &str)> =
+        Reason::ALL.into_iter().map(|reason| (types::reason_of(reason), reason.as_str())).collect();
     assert_eq!(
         reasons,
         [
@@ -526,21 +384,11 @@ fn numbers_of_reasons_and_queues_and_sizes_are_those_of_version_1() {
         ]
     );
     let queues = ServiceQueue::ALL.map(|queue| (number_of(queue), queue.as_str()));
-    assert_eq!(
-        queues,
-        [(0, "classic"), (1, "low_latency"), (2, "ack_priority")]
-    );
+    assert_eq!(queues, [(0, "classic"), (1, "low_latency"), (2, "ack_priority")]);
     assert_eq!(size_of::<sjq_meta>(), 16);
     assert_eq!(offset_of!(sjq_meta, host), 14);
     for number in 0..4 {
-        let meta = sjq_meta {
-            ecn: number,
-            dscp: 63,
-            pure_ack: 1,
-            queue: 2,
-            host: 700,
-            ..FULL
-        };
+        let meta = sjq_meta { ecn: number, dscp: 63, pure_ack: 1, queue: 2, host: 700, ..FULL };
         assert_eq!(meta.read().map(|read| sjq_meta::of(&read)), Some(meta));
     }
 }

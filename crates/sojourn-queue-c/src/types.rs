@@ -71,13 +71,9 @@ pub struct sjq_context {
     /// Handed back as the first argument.
     pub user: *mut c_void,
     /// An item leaves without being sent.
-    pub dropped: Option<
-        unsafe extern "C" fn(user: *mut c_void, item: u64, meta: *const sjq_meta, reason: u8),
-    >,
+    pub dropped: Option<unsafe extern "C" fn(user: *mut c_void, item: u64, meta: *const sjq_meta, reason: u8)>,
     /// An item was marked: write CE into its packet.
-    pub marked: Option<
-        unsafe extern "C" fn(user: *mut c_void, item: u64, meta: *const sjq_meta, reason: u8),
-    >,
+    pub marked: Option<unsafe extern "C" fn(user: *mut c_void, item: u64, meta: *const sjq_meta, reason: u8)>,
     /// A random number, at least 0 and below 1; for managers that draw.
     pub unit: Option<unsafe extern "C" fn(user: *mut c_void) -> f64>,
     /// Bytes taken from a queue and not sent yet (0).
@@ -89,17 +85,12 @@ pub struct sjq_context {
     /// Rate of the service flow behind a queue alone (0).
     pub rate_bps: Option<unsafe extern "C" fn(user: *mut c_void, queue: u8) -> u64>,
     /// An arrival is kept: in this queue, or -1 if the manager has one; sanctioned is 1 if Queue Protection put it there.
-    pub kept:
-        Option<unsafe extern "C" fn(user: *mut c_void, item: u64, queue: i32, sanctioned: u8)>,
+    pub kept: Option<unsafe extern "C" fn(user: *mut c_void, item: u64, queue: i32, sanctioned: u8)>,
 }
 
 /// Number of a queue.
 pub(crate) fn number_of(queue: ServiceQueue) -> u8 {
-    ServiceQueue::ALL
-        .iter()
-        .zip(0..)
-        .find_map(|(one, number)| (*one == queue).then_some(number))
-        .unwrap_or_default()
+    ServiceQueue::ALL.iter().zip(0..).find_map(|(one, number)| (*one == queue).then_some(number)).unwrap_or_default()
 }
 
 /// The queue of that number.
@@ -109,11 +100,7 @@ pub(crate) fn queue_of(number: u8) -> Option<ServiceQueue> {
 
 /// Number of a reason.
 pub(crate) fn reason_of(reason: Reason) -> u8 {
-    Reason::ALL
-        .iter()
-        .zip(0..)
-        .find_map(|(one, number)| (*one == reason).then_some(number))
-        .unwrap_or(SJQ_DESTROYED)
+    Reason::ALL.iter().zip(0..).find_map(|(one, number)| (*one == reason).then_some(number)).unwrap_or(SJQ_DESTROYED)
 }
 
 impl sjq_meta {

@@ -178,15 +178,11 @@ impl ManagerConfig {
             )),
             (Limit::Time(span), Some(rate)) if rate.bytes_in(span) < FULL_SIZE => {
                 let bytes = rate.bytes_in(span);
-                Some(Mismatch::new(
-                    format!("{span} at {rate} are {bytes}, less than one full-size packet"),
-                    hint,
-                ))
+                Some(Mismatch::new(format!("{span} at {rate} are {bytes}, less than one full-size packet"), hint))
             }
-            (Limit::Bytes(bytes), _) if bytes < FULL_SIZE => Some(Mismatch::new(
-                format!("{bytes} are less than one full-size packet"),
-                hint,
-            )),
+            (Limit::Bytes(bytes), _) if bytes < FULL_SIZE => {
+                Some(Mismatch::new(format!("{bytes} are less than one full-size packet"), hint))
+            }
             _ => None,
         }
     }

@@ -79,10 +79,7 @@ pub struct PrioritisedConfig {
 impl PrioritisedConfig {
     /// `manager` behind a lane with the values of [`AckPriorityConfig::BASE`].
     pub fn before(manager: ManagerConfig) -> Self {
-        Self {
-            lane: AckPriorityConfig::BASE,
-            manager,
-        }
+        Self { lane: AckPriorityConfig::BASE, manager }
     }
 }
 
@@ -98,10 +95,7 @@ impl Configured for PrioritisedConfig {
         self.lane.keys(visitor);
         let mut kinds = ManagerConfig::kinds();
         kinds.retain(|kind| kind.info().name != Self::KIND);
-        visitor.choice(
-            INNER,
-            &mut OneOf::among(&mut self.manager, kinds, |manager| manager.kind()),
-        );
+        visitor.choice(INNER, &mut OneOf::among(&mut self.manager, kinds, |manager| manager.kind()));
     }
 }
 

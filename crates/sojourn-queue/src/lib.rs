@@ -126,21 +126,13 @@ pub struct Held {
 impl Held {
     /// A packet that arrives now.
     pub const fn new(now: Instant, meta: Meta, item: PacketHandle) -> Self {
-        Self {
-            item,
-            meta,
-            enqueued_at: now,
-            sub_flow: SubFlow::NONE,
-        }
+        Self { item, meta, enqueued_at: now, sub_flow: SubFlow::NONE }
     }
 
     /// The same packet as one of the numbered sub-flow.
     #[must_use]
     pub(crate) fn in_sub_flow(self, number: usize) -> Self {
-        Self {
-            sub_flow: SubFlow::number(number),
-            ..self
-        }
+        Self { sub_flow: SubFlow::number(number), ..self }
     }
 }
 
@@ -188,21 +180,13 @@ impl Shaper {
     /// A shaper of which only the sustained rate is told.
     #[must_use]
     pub const fn of(sustained: BitRate) -> Self {
-        Self {
-            tokens: Bytes::ZERO,
-            sustained,
-            peak: BitRate::ZERO,
-        }
+        Self { tokens: Bytes::ZERO, sustained, peak: BitRate::ZERO }
     }
 
     /// The sustained rate, else the peak rate; zero if there is neither.
     #[must_use]
     pub const fn rate(&self) -> BitRate {
-        if self.sustained.as_bps() > 0 {
-            self.sustained
-        } else {
-            self.peak
-        }
+        if self.sustained.as_bps() > 0 { self.sustained } else { self.peak }
     }
 }
 
@@ -272,13 +256,7 @@ pub trait QueueContext {
 /// A queue with a policy, as a link uses it.
 pub trait QueueManager: Shown + Send {
     /// Offer a packet: it is kept, or it leaves through `context`.
-    fn enqueue(
-        &mut self,
-        now: Instant,
-        meta: Meta,
-        item: PacketHandle,
-        context: &mut dyn QueueContext,
-    ) -> Verdict;
+    fn enqueue(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut dyn QueueContext) -> Verdict;
 
     /// The same of a packet for which classifiers of the link have chosen `queue`. A manager with one queue has no other
     /// place for it.
@@ -302,18 +280,8 @@ pub trait QueueManager: Shown + Send {
     /// `item` comes when nothing waits and the link is free: offer it, and take the next packet to send.
     #[must_use]
     #[inline]
-    fn pass(
-        &mut self,
-        now: Instant,
-        meta: Meta,
-        item: PacketHandle,
-        context: &mut dyn QueueContext,
-    ) -> Option<Held> {
-        if self.enqueue(now, meta, item, context).is_accepted() {
-            self.dequeue(now, context)
-        } else {
-            None
-        }
+    fn pass(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut dyn QueueContext) -> Option<Held> {
+        if self.enqueue(now, meta, item, context).is_accepted() { self.dequeue(now, context) } else { None }
     }
 
     /// Whether it matters to the manager that its queue runs empty; if not, nobody need ask an empty one.
@@ -324,12 +292,7 @@ pub trait QueueManager: Shown + Send {
     /// Take the next packet of `queue`, for a link whose grants are for one queue. A manager with one queue
     /// has nothing else to give.
     #[must_use]
-    fn dequeue_from(
-        &mut self,
-        now: Instant,
-        queue: ServiceQueue,
-        context: &mut dyn QueueContext,
-    ) -> Option<Held> {
+    fn dequeue_from(&mut self, now: Instant, queue: ServiceQueue, context: &mut dyn QueueContext) -> Option<Held> {
         let _ = queue;
         self.dequeue(now, context)
     }

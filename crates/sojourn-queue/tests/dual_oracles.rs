@@ -3,27 +3,19 @@
 use proptest::prelude::*;
 use sojourn_base::{BitRate, Bytes, Ecn, Instant, Limit, Meta, PacketHandle, ServiceQueue, Span};
 use sojourn_queue::{
-    DelayEstimate, DelayEstimateLaw, DocsisDualQueue, DocsisDualQueueConfig, DocsisPieLaw,
-    DualPi2Config, DualPi2Queue, DualPi2Scheduler, Held, ImmediateAqmLaw, Pi2Law, QueueContext,
-    QueueManager, QueueProtectionLaw, Reason, Score, Shaper, Verdict,
+    DelayEstimate, DelayEstimateLaw, DocsisDualQueue, DocsisDualQueueConfig, DocsisPieLaw, DualPi2Config, DualPi2Queue,
+    DualPi2Scheduler, Held, ImmediateAqmLaw, Pi2Law, QueueContext, QueueManager, QueueProtectionLaw, Reason, Score,
+    Shaper, Verdict,
 };
 use sojourn_testkit::context::{TestContext, number_of};
-use sojourn_testkit::oracle::docsis_dual_queue::{
-    DualQueueOracle, Outcome, Packet, Parameters, Place,
-};
+use sojourn_testkit::oracle::docsis_dual_queue::{DualQueueOracle, Outcome, Packet, Parameters, Place};
 use sojourn_testkit::oracle::dualpi2::{self, DualPi2Oracle};
 
 /// Something that happens, after a pause in microseconds.
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    Arrive {
-        meta: Meta,
-        unit: f64,
-    },
-    Serve {
-        after_us: u64,
-        from: Option<ServiceQueue>,
-    },
+    Arrive { meta: Meta, unit: f64 },
+    Serve { after_us: u64, from: Option<ServiceQueue> },
 }
 
 fn ecn() -> impl Strategy<Value = Ecn> {

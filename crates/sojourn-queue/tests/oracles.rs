@@ -3,9 +3,9 @@
 use proptest::prelude::*;
 use sojourn_base::{Bytes, Ecn, Instant, Limit, Meta, PacketHandle, Packets, Span};
 use sojourn_queue::{
-    CodelConfig, CodelLaw, CodelQueue, CodelVariant, DelaySource, DepartureRateConfig,
-    FlowListsConfig, FqCodelConfig, FqCodelQueue, PieConfig, PieGains, PieLaw, PieQueue,
-    QueueManager, Reason, SfqCodelConfig, SfqCodelQueue, SfqConfig, Verdict,
+    CodelConfig, CodelLaw, CodelQueue, CodelVariant, DelaySource, DepartureRateConfig, FlowListsConfig, FqCodelConfig,
+    FqCodelQueue, PieConfig, PieGains, PieLaw, PieQueue, QueueManager, Reason, SfqCodelConfig, SfqCodelQueue,
+    SfqConfig, Verdict,
 };
 use sojourn_testkit::context::{TestContext, number_of};
 use sojourn_testkit::oracle;
@@ -15,26 +15,13 @@ use sojourn_testkit::oracle::flow_queues::FlowQueuesOracle;
 /// A packet arrives, or one is served, after a pause in microseconds.
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    Arrive {
-        length: u32,
-        ecn_capable: bool,
-        flow: u32,
-        unit: f64,
-    },
-    Serve {
-        after_us: u64,
-    },
+    Arrive { length: u32, ecn_capable: bool, flow: u32, unit: f64 },
+    Serve { after_us: u64 },
 }
 
 impl Step {
     fn meta(self) -> Option<Meta> {
-        let Self::Arrive {
-            length,
-            ecn_capable,
-            flow,
-            ..
-        } = self
-        else {
+        let Self::Arrive { length, ecn_capable, flow, .. } = self else {
             return None;
         };
         Some(Meta {
@@ -86,11 +73,7 @@ fn oracle_packet(number: u32, meta: &Meta, now: Instant) -> oracle::codel::Packe
 }
 
 /// Serve one packet from the manager under test.
-fn serve(
-    manager: &mut impl QueueManager,
-    now: Instant,
-    context: &mut TestContext,
-) -> oracle::codel::Outcome {
+fn serve(manager: &mut impl QueueManager, now: Instant, context: &mut TestContext) -> oracle::codel::Outcome {
     let sent = manager.dequeue(now, context);
     let drops = context.dropped.drain(..).map(|(packet, reason)| {
         assert_eq!(reason, Reason::Target);
@@ -254,11 +237,7 @@ proptest! {
 }
 
 /// Runs the same steps through two managers; both must do the same at each of them.
-fn assert_alike(
-    mut one: impl QueueManager,
-    mut other: impl QueueManager,
-    steps: &[Step],
-) -> Result<(), TestCaseError> {
+fn assert_alike(mut one: impl QueueManager, mut other: impl QueueManager, steps: &[Step]) -> Result<(), TestCaseError> {
     let mut environments = (TestContext::without_draws(), TestContext::without_draws());
     let mut now = Instant::from_ms(1);
     for (number, step) in (0..).zip(steps) {
@@ -269,10 +248,7 @@ fn assert_alike(
             );
         } else if let Step::Serve { after_us } = step {
             now += Span::from_us(*after_us);
-            prop_assert_eq!(
-                serve(&mut one, now, &mut environments.0),
-                serve(&mut other, now, &mut environments.1)
-            );
+            prop_assert_eq!(serve(&mut one, now, &mut environments.0), serve(&mut other, now, &mut environments.1));
         }
         prop_assert_eq!(one.backlog(), other.backlog());
     }

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use sojourn_base::{BitRate, Bytes, Ecn, Instant, Limit, Meta, PacketHandle, Packets, Span};
 use sojourn_queue::{
-    CobaltConfig, CobaltLaw, CobaltQueue, FlowListsConfig, FqCobaltConfig, FqCobaltQueue,
-    QueueManager, Reason, RedConfig, RedQueue, RedThresholds, Verdict,
+    CobaltConfig, CobaltLaw, CobaltQueue, FlowListsConfig, FqCobaltConfig, FqCobaltQueue, QueueManager, Reason,
+    RedConfig, RedQueue, RedThresholds, Verdict,
 };
 use sojourn_testkit::context::{TestContext, number_of};
 use sojourn_testkit::oracle::cobalt::{self, CobaltOracle};
@@ -226,10 +226,7 @@ impl Placed {
         let (mtu_time, allowed) = if self.law.allows_link_time {
             // 1514 B, rounded up to a picosecond.
             let bits = 1514 * 8 * 1_000_000_000;
-            (
-                i128::from(u64::div_ceil(bits, self.kbps)),
-                span(self.request_grant),
-            )
+            (i128::from(u64::div_ceil(bits, self.kbps)), span(self.request_grant))
         } else {
             (0, 0)
         };
@@ -258,14 +255,8 @@ impl Placed {
 
 /// The first packet of each flow starts the clock of its BLUE, and the first that is asked for shows the link.
 fn firsts(flows: u32) -> impl Iterator<Item = Step> {
-    let arrivals = (0..flows).map(|flow_hash| Step::Arrive {
-        meta: Meta {
-            length: 100,
-            flow_hash,
-            ..Meta::default()
-        },
-        unit: 0.0,
-    });
+    let arrivals = (0..flows)
+        .map(|flow_hash| Step::Arrive { meta: Meta { length: 100, flow_hash, ..Meta::default() }, unit: 0.0 });
     arrivals.chain([Step::Serve { after_us: 0 }])
 }
 
@@ -275,27 +266,14 @@ fn ps(now: Instant) -> i128 {
 
 /// The packet of an arrival as the oracles see it.
 fn oracle_packet(number: u32, meta: &Meta, now: Instant) -> codel::Packet {
-    codel::Packet {
-        number,
-        length: i128::from(meta.length),
-        enqueued_at: ps(now),
-        ecn_capable: meta.ecn.is_capable(),
-    }
+    codel::Packet { number, length: i128::from(meta.length), enqueued_at: ps(now), ecn_capable: meta.ecn.is_capable() }
 }
 
 /// Serve one packet from the manager under test.
-fn serve(
-    manager: &mut impl QueueManager,
-    now: Instant,
-    context: &mut TestContext,
-) -> codel::Outcome {
+fn serve(manager: &mut impl QueueManager, now: Instant, context: &mut TestContext) -> codel::Outcome {
     let sent = manager.dequeue(now, context);
     codel::Outcome {
-        dropped: context
-            .dropped
-            .drain(..)
-            .map(|drop| number_of(drop.0.item))
-            .collect(),
+        dropped: context.dropped.drain(..).map(|drop| number_of(drop.0.item)).collect(),
         marked: context.marked.drain(..).count() == 1,
         sent_length: sent.as_ref().map(|sent| i128::from(sent.meta.length)),
         sent: sent.map(|sent| number_of(sent.item)),

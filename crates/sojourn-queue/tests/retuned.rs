@@ -8,9 +8,7 @@ use sojourn_testkit::context::TestContext;
 fn packet(number: u64) -> Meta {
     Meta {
         length: 1000,
-        flow_hash: u32::try_from(number % 7)
-            .expect("small")
-            .wrapping_mul(0x9e37_79b9),
+        flow_hash: u32::try_from(number % 7).expect("small").wrapping_mul(0x9e37_79b9),
         ..Meta::default()
     }
 }
@@ -53,16 +51,7 @@ fn a_manager_that_goes_on_with_its_own_parameters_does_as_before() {
     }
     fixed.sort_unstable();
     fixed.dedup();
-    assert_eq!(
-        fixed,
-        [
-            "ack-priority",
-            "cake",
-            "docsis-dual-queue",
-            "red",
-            "sfq-ns2"
-        ]
-    );
+    assert_eq!(fixed, ["ack-priority", "cake", "docsis-dual-queue", "red", "sfq-ns2"]);
 }
 
 #[test]
@@ -72,11 +61,7 @@ fn a_manager_refuses_to_become_another_kind() {
             "pie" => DropTailConfig::bytes(3000).into(),
             _ => ManagerConfig::from(PieConfig::RFC8033),
         };
-        assert!(
-            !case.config.build().retune(other.as_any()),
-            "{:?}",
-            case.config
-        );
+        assert!(!case.config.build().retune(other.as_any()), "{:?}", case.config);
     }
 }
 
@@ -85,45 +70,26 @@ fn a_shorter_limit_drops_nothing_that_waits_and_refuses_arrivals_until_it_holds(
     let limit = |bytes| ManagerConfig::from(DropTailConfig::bytes(bytes));
     let (mut queue, mut context) = (limit(64_000).build(), TestContext::without_draws());
     for number in 0..64 {
-        let _ = queue.enqueue(
-            Instant::ZERO,
-            packet(number),
-            PacketHandle(number),
-            &mut context,
-        );
+        let _ = queue.enqueue(Instant::ZERO, packet(number), PacketHandle(number), &mut context);
     }
     assert!(queue.retune(limit(8_000).as_any()));
-    assert_eq!(
-        (queue.backlog().bytes, context.dropped.len()),
-        (Bytes(64_000), 0)
-    );
+    assert_eq!((queue.backlog().bytes, context.dropped.len()), (Bytes(64_000), 0));
     let mut refused_at = Vec::new();
     for number in 64..128 {
-        let verdict = queue.enqueue(
-            Instant::ZERO,
-            packet(number),
-            PacketHandle(number),
-            &mut context,
-        );
+        let verdict = queue.enqueue(Instant::ZERO, packet(number), PacketHandle(number), &mut context);
         if !verdict.is_accepted() {
             refused_at.push(queue.backlog().bytes.0);
         }
         let _ = queue.dequeue(Instant::ZERO, &mut context);
     }
     // From 64 kB down to 8 kB, and not below.
-    assert_eq!(
-        (refused_at.first(), refused_at.last()),
-        (Some(&64_000), Some(&8_000))
-    );
+    assert_eq!((refused_at.first(), refused_at.last()), (Some(&64_000), Some(&8_000)));
     assert_eq!(refused_at.len(), 57);
 }
 
 #[test]
 fn pie_keeps_its_probability_and_not_its_period() {
-    let config = PieConfig {
-        limit: Limit::Bytes(Bytes(1_000_000)),
-        ..PieConfig::RFC8033
-    };
+    let config = PieConfig { limit: Limit::Bytes(Bytes(1_000_000)), ..PieConfig::RFC8033 };
     let (mut queue, mut context) = (PieQueue::new(config), TestContext::always(0.999));
     for number in 0..600 {
         let now = Instant::from_ms(number);
@@ -139,14 +105,8 @@ fn pie_keeps_its_probability_and_not_its_period() {
     assert!(before > 0.01, "{before}");
     let with = |law| PieConfig { law, ..config };
     let reference = Span::from_ms(5);
-    assert!(queue.retune(&with(PieLaw {
-        reference,
-        ..config.law
-    })));
+    assert!(queue.retune(&with(PieLaw { reference, ..config.law })));
     assert_eq!(queue.pie().probability().to_bits(), before.to_bits());
     let update_interval = Span::from_ms(30);
-    assert!(!queue.retune(&with(PieLaw {
-        update_interval,
-        ..config.law
-    })));
+    assert!(!queue.retune(&with(PieLaw { update_interval, ..config.law })));
 }

@@ -6,8 +6,8 @@ use sojourn_base::report::Report;
 use sojourn_base::{BitRate, Bytes, Direction, Instant, Span};
 use sojourn_link::{ConditionConfig, LinkConfig};
 use sojourn_record::{
-    ColumnRecorder, ConnectionTotals, Datagram, Fate, FlowRow, LinkDrop, LinkId, LinkMark,
-    LinkPassage, Recorder, SegmentArrival, TrafficId, Waiting,
+    ColumnRecorder, ConnectionTotals, Datagram, Fate, FlowRow, LinkDrop, LinkId, LinkMark, LinkPassage, Recorder,
+    SegmentArrival, TrafficId, Waiting,
 };
 use sojourn_testkit::departures::Departures;
 
@@ -31,11 +31,7 @@ impl Allowed {
         // What was requested in one interval and what was in the next may come with one grant after the other; what a MAP
         // guarantees is paid back by the next. So is what a grant is rounded up by, and the last one of a time may be.
         let at_once = burst + rate.bytes_in(link.grant_interval() * 2) + link.grant_unit();
-        Some(Self {
-            rate,
-            at_once,
-            ..Self::default()
-        })
+        Some(Self { rate, at_once, ..Self::default() })
     }
 
     fn add(&mut self, passage: &LinkPassage) {
@@ -69,15 +65,7 @@ pub struct Conservation {
 impl Conservation {
     /// Beside `columns`, for links that may let so much through.
     pub const fn new(columns: ColumnRecorder, allowed: Vec<Option<Allowed>>) -> Self {
-        Self {
-            allowed,
-            columns,
-            sent: 0,
-            arrived: 0,
-            dropped: 0,
-            datagrams_lost: 0,
-            problems: Vec::new(),
-        }
+        Self { allowed, columns, sent: 0, arrived: 0, dropped: 0, datagrams_lost: 0, problems: Vec::new() }
     }
 
     /// Packets sent, arrived and dropped.
@@ -96,10 +84,8 @@ impl Conservation {
             ));
         }
         if self.datagrams_lost > self.dropped {
-            self.problems.push(format!(
-                "{} datagrams were lost and {} packets dropped",
-                self.datagrams_lost, self.dropped
-            ));
+            self.problems
+                .push(format!("{} datagrams were lost and {} packets dropped", self.datagrams_lost, self.dropped));
         }
         for (link, allowed) in (0..).zip(&mut self.allowed) {
             if let Some(excess) = allowed.as_mut().and_then(Allowed::excess) {
@@ -139,11 +125,8 @@ impl Recorder for Conservation {
     }
 
     fn on_passage(&mut self, direction: Direction, passage: &LinkPassage) {
-        let in_order =
-            passage.entered_at <= passage.dequeued_at && passage.dequeued_at <= passage.arrives_at;
-        self.doubt(in_order, &|| {
-            format!("a passage runs backwards: {passage:?}")
-        });
+        let in_order = passage.entered_at <= passage.dequeued_at && passage.dequeued_at <= passage.arrives_at;
+        self.doubt(in_order, &|| format!("a passage runs backwards: {passage:?}"));
         if let Some(Some(allowed)) = self.allowed.get_mut(usize::from(passage.link.0)) {
             allowed.add(passage);
         }
@@ -167,10 +150,9 @@ impl Recorder for Conservation {
         if let Fate::Arrived(at) = datagram.fate {
             self.arrived += 1;
             let took = at.saturating_since(datagram.sent_at);
-            self.doubt(
-                datagram.sent_at <= at && datagram.split.total() == took,
-                &|| format!("the parts of a delay are not the whole: {datagram:?}"),
-            );
+            self.doubt(datagram.sent_at <= at && datagram.split.total() == took, &|| {
+                format!("the parts of a delay are not the whole: {datagram:?}")
+            });
         } else {
             self.datagrams_lost += 1;
         }
@@ -198,9 +180,7 @@ impl Recorder for Conservation {
         match report {
             Report::Transfer(transfer) => {
                 let in_order = transfer.ended_at.is_none_or(|at| at >= transfer.started_at);
-                self.doubt(in_order, &|| {
-                    format!("a transfer runs backwards: {transfer:?}")
-                });
+                self.doubt(in_order, &|| format!("a transfer runs backwards: {transfer:?}"));
             }
             Report::Page(page) => {
                 let in_order = page.ended_at.is_none_or(|at| at >= page.started_at);
@@ -242,21 +222,14 @@ mod tests {
         let mut recorder = recorder();
         recorder.on_sent(TrafficId(0), Direction::Upstream, Bytes(200));
         recorder.on_sent(TrafficId(0), Direction::Upstream, Bytes(200));
-        assert_eq!(
-            recorder.finish(1).1,
-            ["2 packets were sent; 0 arrived, 0 were dropped, 1 are in flight"]
-        );
+        assert_eq!(recorder.finish(1).1, ["2 packets were sent; 0 arrived, 0 were dropped, 1 are in flight"]);
     }
 
     #[test]
     fn a_link_that_exceeds_its_rate_is_told() {
         // 8 kb/s carry a byte in a millisecond; 100 B at once, and the packet that was under way.
-        let mut allowed = Allowed {
-            rate: BitRate::from_kbps(8),
-            at_once: Bytes(100),
-            longest: 200,
-            ..Allowed::default()
-        };
+        let mut allowed =
+            Allowed { rate: BitRate::from_kbps(8), at_once: Bytes(100), longest: 200, ..Allowed::default() };
         for ms in [0, 100, 200] {
             allowed.departures.add(Instant::from_ms(ms), 150);
         }
@@ -270,11 +243,7 @@ mod tests {
     #[test]
     fn a_grant_may_be_rounded_up_to_a_minislot() {
         // 125 B/s and MAPs of 1 ms: bytes of two MAPs are none, and a minislot has 48 at the usual frame of six symbols.
-        let link = UpstreamConfig {
-            rate: BitRate::from_kbps(1),
-            burst: Bytes(3044),
-            ..UpstreamConfig::BASE
-        };
+        let link = UpstreamConfig { rate: BitRate::from_kbps(1), burst: Bytes(3044), ..UpstreamConfig::BASE };
         let allowed = Allowed::on(&link.into(), &[]).expect("it has a rate");
         assert_eq!(allowed.at_once, Bytes(3044 + 48));
     }

@@ -61,16 +61,7 @@ const REPEATED: u64 = 16;
 /// # Errors
 /// What panicked or did not hold.
 pub fn examine(generator: &Generator, number: u64) -> Result<Examined, Box<Failure>> {
-    examine_trial(
-        generator,
-        Trial {
-            number,
-            throws: &[],
-            looks: LOOKS,
-            most: Span::MAX,
-            runs: 1,
-        },
-    )
+    examine_trial(generator, Trial { number, throws: &[], looks: LOOKS, most: Span::MAX, runs: 1 })
 }
 
 /// Draws what a trial asks for and runs it.
@@ -79,27 +70,14 @@ pub fn examine(generator: &Generator, number: u64) -> Result<Examined, Box<Failu
 /// As [`examine`].
 pub fn examine_trial(generator: &Generator, trial: Trial<'_>) -> Result<Examined, Box<Failure>> {
     let number = trial.number;
-    let failure = |what: String, text: &str| {
-        Box::new(Failure {
-            number,
-            what,
-            text: text.to_owned(),
-        })
-    };
-    let drawn = catch_unwind(AssertUnwindSafe(|| {
-        generator.draw_with(number, trial.throws)
-    }))
-    .map_err(|panic| failure(format!("drawing panicked: {}", message(&*panic)), ""))?;
+    let failure = |what: String, text: &str| Box::new(Failure { number, what, text: text.to_owned() });
+    let drawn = catch_unwind(AssertUnwindSafe(|| generator.draw_with(number, trial.throws)))
+        .map_err(|panic| failure(format!("drawing panicked: {}", message(&*panic)), ""))?;
     let judged = catch_unwind(AssertUnwindSafe(|| judge(&drawn.scenario, trial)));
     let (duration, statistics, packets) = judged
         .unwrap_or_else(|panic| Err(format!("panicked: {}", message(&*panic))))
         .map_err(|what| failure(what, &drawn.text))?;
-    Ok(Examined {
-        kinds: drawn.kinds,
-        duration,
-        statistics,
-        packets,
-    })
+    Ok(Examined { kinds: drawn.kinds, duration, statistics, packets })
 }
 
 type Judged = (Span, RunStatistics, [u64; 3]);
@@ -131,18 +109,13 @@ fn judge_run(scenario: &Scenario, trial: Trial<'_>, seed: u64) -> Result<Judged,
         }
         scenario.duration = scenario.duration / CUT;
     }
-    Err(format!(
-        "more than {} times 4096 events in {}",
-        trial.looks, scenario.duration
-    ))
+    Err(format!("more than {} times 4096 events in {}", trial.looks, scenario.duration))
 }
 
 /// Runs the scenario; nothing if that took too many events.
 fn attempt(scenario: &Scenario, trial: Trial<'_>, seed: u64) -> Result<Option<Judged>, String> {
     let links = scenario.topology().links;
-    let allowed = links
-        .iter()
-        .map(|link| Allowed::on(&link.config.link, &link.config.conditions));
+    let allowed = links.iter().map(|link| Allowed::on(&link.config.link, &link.config.conditions));
     let columns = column_recorder(scenario, scenario.record);
     let recorder = Conservation::new(columns, allowed.collect());
     let looks = Cell::new(0);

@@ -43,20 +43,14 @@ impl Default for Generator {
     /// All keys that scenario files have.
     fn default() -> Self {
         let schema = sojourn_scenario::json_schema();
-        Self {
-            schema: serde_json::from_str(&schema).expect("the schema is JSON"),
-            further_keys: FURTHER_KEYS,
-        }
+        Self { schema: serde_json::from_str(&schema).expect("the schema is JSON"), further_keys: FURTHER_KEYS }
     }
 }
 
 impl Generator {
     /// Scenarios that are drawn sooner: with fewer keys beside those that files must have.
     pub fn small() -> Self {
-        Self {
-            further_keys: FURTHER_KEYS / 4,
-            ..Self::default()
-        }
+        Self { further_keys: FURTHER_KEYS / 4, ..Self::default() }
     }
 
     /// Scenario `number`: the same one in every run of this version.
@@ -73,19 +67,12 @@ impl Generator {
     /// # Panics
     /// As [`Generator::draw`].
     pub fn draw_with(&self, number: u64, throws: &[u8]) -> Drawn {
-        let mut dice = Dice {
-            throws: throws.as_chunks().0.iter(),
-            stream: Seed(number).stream("scenario"),
-        };
+        let mut dice = Dice { throws: throws.as_chunks().0.iter(), stream: Seed(number).stream("scenario") };
         let mut file = self.required(&mut dice);
         for _ in 0..dice.below(self.further_keys) {
             self.add_key(&mut file, &mut dice);
         }
-        Drawn {
-            text: toml(&file),
-            scenario: parse(&file).expect("stayed valid with every key"),
-            kinds: kinds(&file),
-        }
+        Drawn { text: toml(&file), scenario: parse(&file).expect("stayed valid with every key"), kinds: kinds(&file) }
     }
 
     /// A valid file with what files must have, part by part: each is drawn until it goes with those before it.
@@ -154,11 +141,7 @@ impl Generator {
     fn link(&self, number: u64, dice: &mut Dice<'_>) -> Value {
         let direction = &self.schema["properties"]["access"]["properties"]["upstream"];
         let mut link = json!({ "name": link_name(number) });
-        let sides = [
-            &["upstream", "downstream"][..],
-            &["upstream"],
-            &["downstream"],
-        ];
+        let sides = [&["upstream", "downstream"][..], &["upstream"], &["downstream"]];
         for side in sides[dice.index(sides.len())] {
             link[*side] = self.value(direction, dice);
         }
@@ -265,9 +248,7 @@ impl Generator {
             Value::Object(table) => {
                 let kinds = &self.resolved(alternative)["properties"]["kind"]["enum"];
                 alternative["type"] == "object"
-                    && kinds.as_array().is_none_or(|kinds| {
-                        table.get("kind").is_some_and(|kind| kinds.contains(kind))
-                    })
+                    && kinds.as_array().is_none_or(|kinds| table.get("kind").is_some_and(|kind| kinds.contains(kind)))
             }
             Value::Array(_) => alternative["type"] == "array",
             _ => alternative["type"] != "object" && alternative["type"] != "array",
@@ -300,9 +281,7 @@ impl Generator {
         }
         match schema["type"].as_str().unwrap_or_default() {
             "object" => self.table(schema, dice),
-            "array" => (0..=dice.below(4))
-                .map(|_| self.value(&schema["items"], dice))
-                .collect(),
+            "array" => (0..=dice.below(4)).map(|_| self.value(&schema["items"], dice)).collect(),
             "boolean" => json!(dice.chance(0.5)),
             "integer" => json!(dice.integer(&schema["minimum"], &schema["maximum"])),
             "number" => {
@@ -401,14 +380,7 @@ fn condition(dice: &mut Dice<'_>) -> Value {
         let span = format!("{} ns", dice.between(1e3, 1e8));
         let rate = format!("{} b/s", dice.between(1e4, 1e9));
         let (key, value) = match dice.below(9) {
-            0 => (
-                "rate",
-                if dice.chance(0.2) {
-                    json!("0 b/s")
-                } else {
-                    json!(rate)
-                },
-            ),
+            0 => ("rate", if dice.chance(0.2) { json!("0 b/s") } else { json!(rate) }),
             1 => ("delay", json!(span)),
             2 => ("loss", json!(share)),
             3 => ("loss_every", json!(1 + dice.below(100))),
@@ -445,16 +417,12 @@ fn link_name(number: impl core::fmt::Display) -> String {
 fn path(names: &[String], dice: &mut Dice<'_>) -> Value {
     let mut rest = names.to_vec();
     let length = 1 + dice.index(names.len());
-    (0..length)
-        .map(|_| json!(rest.swap_remove(dice.index(rest.len()))))
-        .collect()
+    (0..length).map(|_| json!(rest.swap_remove(dice.index(rest.len())))).collect()
 }
 
 /// The alternatives of a schema that is nothing but alternatives.
 fn alternatives(schema: &Value) -> Option<&Vec<Value>> {
-    schema["anyOf"]
-        .as_array()
-        .filter(|_| schema.get("properties").is_none())
+    schema["anyOf"].as_array().filter(|_| schema.get("properties").is_none())
 }
 
 fn parse(file: &Value) -> Option<Scenario> {
@@ -473,10 +441,7 @@ fn toml(file: &Value) -> String {
 fn inline(value: &Value) -> String {
     match value {
         Value::Object(table) => {
-            let keys: Vec<String> = table
-                .iter()
-                .map(|(name, value)| format!("{name} = {}", inline(value)))
-                .collect();
+            let keys: Vec<String> = table.iter().map(|(name, value)| format!("{name} = {}", inline(value))).collect();
             format!("{{ {} }}", keys.join(", "))
         }
         Value::Array(items) => {
@@ -498,9 +463,7 @@ fn kinds(file: &Value) -> Vec<String> {
                         Value::String(kind) if key == "kind" => {
                             found.push(format!("{name} = {kind}"));
                         }
-                        Value::String(kind)
-                            if ["app", "stack", "queue", "link"].contains(&key.as_str()) =>
-                        {
+                        Value::String(kind) if ["app", "stack", "queue", "link"].contains(&key.as_str()) => {
                             found.push(format!("{key} = {kind}"));
                         }
                         Value::Array(_) if ["home", "link"].contains(&key.as_str()) => {
@@ -580,8 +543,7 @@ impl Dice<'_> {
     /// A trace of a link: up to forty instants, some milliseconds apart.
     fn opportunities(&mut self) -> String {
         let first = self.below(20).to_string();
-        let gaps =
-            (0..=self.below(40)).map(|_| format!(" +{}*{}", self.below(30) + 1, self.below(4)));
+        let gaps = (0..=self.below(40)).map(|_| format!(" +{}*{}", self.below(30) + 1, self.below(4)));
         gaps.fold(first, |text, gap| text + &gap)
     }
 
@@ -591,11 +553,7 @@ impl Dice<'_> {
         let rest = (0..=self.below(40)).map(|_| {
             let back = if self.chance(0.3) { "< " } else { "" };
             let (gap, length) = (self.below(30_000_000), 20 + self.below(1481));
-            format!(
-                "; {back}+{gap} {length} {} {}",
-                self.below(64),
-                self.below(4)
-            )
+            format!("; {back}+{gap} {length} {} {}", self.below(64), self.below(4))
         });
         rest.fold(first, |text, packet| text + &packet)
     }
@@ -622,11 +580,7 @@ impl Dice<'_> {
         }
         let (unit, usual, odd) = sorts[self.index(sorts.len())];
         let (least, most) = if self.chance(0.85) { usual } else { odd };
-        let number = if self.chance(0.03) {
-            0
-        } else {
-            self.between(least, most)
-        };
+        let number = if self.chance(0.03) { 0 } else { self.between(least, most) };
         format!("{number} {unit}")
     }
 }
@@ -660,11 +614,7 @@ mod tests {
         assert!(drawn.iter().any(|scenario| !scenario.homes.is_empty()));
         let longest = drawn.iter().filter_map(|scenario| {
             let topology = scenario.topology();
-            topology
-                .traffic
-                .iter()
-                .map(|entry| entry.path.upstream.len())
-                .max()
+            topology.traffic.iter().map(|entry| entry.path.upstream.len()).max()
         });
         assert!(longest.max() > Some(1));
     }

@@ -37,11 +37,7 @@ fn main() -> ExitCode {
         }
         None => eprint!("{page}"),
     }
-    if summary.failures == 0 {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    }
+    if summary.failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// What the command line asks for.
@@ -54,12 +50,7 @@ struct Request {
 
 impl Request {
     fn read(arguments: &[String]) -> Option<Self> {
-        let mut request = Self {
-            count: 0,
-            first: 0,
-            jobs: 1,
-            write: None,
-        };
+        let mut request = Self { count: 0, first: 0, jobs: 1, write: None };
         let mut numbers = Vec::new();
         let mut arguments = arguments.iter();
         while let Some(argument) = arguments.next() {
@@ -172,19 +163,10 @@ impl Summary {
              | simulated time | {:.0} s |\n| events | {} |\n| packet-hops | {} |\n\
              | packets sent | {sent} |\n| arrived | {arrived} |\n| dropped | {dropped} |\n| in flight at the end | {} |\n\n\
              How often each kind occurs:\n\n| place | kinds |\n|---|---|\n",
-            request.count,
-            self.runs,
-            self.failures,
-            self.simulated_s,
-            self.events,
-            self.packet_hops,
-            self.in_flight
+            request.count, self.runs, self.failures, self.simulated_s, self.events, self.packet_hops, self.in_flight
         );
         for (place, kinds) in &self.kinds {
-            let kinds: Vec<String> = kinds
-                .iter()
-                .map(|(kind, count)| format!("`{kind}` {count}"))
-                .collect();
+            let kinds: Vec<String> = kinds.iter().map(|(kind, count)| format!("`{kind}` {count}")).collect();
             let _ = writeln!(page, "| `{place}` | {} |", kinds.join(", "));
         }
         page
@@ -198,11 +180,7 @@ mod tests {
     #[test]
     fn what_one_worker_found_is_in_the_sum() {
         let mut sum = Summary::default();
-        let worker = Summary {
-            runs: 3,
-            failures: 2,
-            ..Summary::default()
-        };
+        let worker = Summary { runs: 3, failures: 2, ..Summary::default() };
         sum.merge(worker);
         assert_eq!((sum.runs, sum.failures), (3, 2));
     }

@@ -32,12 +32,9 @@ fn random_scenarios_cover_every_kind_of_link_manager_stack_and_application() {
     let schema: serde_json::Value = serde_json::from_str(&schema).expect("JSON");
     let upstream = &schema["properties"]["access"]["properties"]["upstream"]["properties"];
     let entry = &schema["properties"]["traffic"]["items"]["properties"];
-    for (place, schema) in [
-        ("link", &upstream["link"]),
-        ("queue", &upstream["queue"]),
-        ("app", &entry["app"]),
-        ("stack", &entry["stack"]),
-    ] {
+    for (place, schema) in
+        [("link", &upstream["link"]), ("queue", &upstream["queue"]), ("app", &entry["app"]), ("stack", &entry["stack"])]
+    {
         let alternatives = schema["anyOf"].as_array().expect("alternatives");
         let words = alternatives
             .iter()

@@ -142,10 +142,8 @@ impl DelayHistogram {
     /// Everything that was counted.
     fn whole(&self) -> Histogram {
         let config = self.counts.config();
-        let mut whole = self.carried.as_ref().map_or_else(
-            || Histogram::with_config(&config),
-            |carried| (**carried).clone(),
-        );
+        let mut whole =
+            self.carried.as_ref().map_or_else(|| Histogram::with_config(&config), |carried| (**carried).clone());
         for (sum, count) in whole.as_mut_slice().iter_mut().zip(self.counts.as_slice()) {
             *sum += u64::from(*count);
         }
@@ -219,8 +217,7 @@ impl DelayHistogram {
 
     /// Bins that hold something: largest delay of the bin in ns, and count.
     pub fn bins(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.filled()
-            .map(|bin| (bin.end.min(self.longest), bin.count))
+        self.filled().map(|bin| (bin.end.min(self.longest), bin.count))
     }
 
     /// The same bins by what stands for them without bias: the middle of the bin in ns, but neither less
@@ -244,10 +241,7 @@ impl DelayHistogram {
 }
 
 /// The bin that holds a delay of so many ns.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "there are some thousand bins"
-)]
+#[expect(clippy::cast_possible_truncation, reason = "there are some thousand bins")]
 const fn bin_of(ns: u64) -> usize {
     let linear = 2 << BINS_PER_DOUBLING;
     if ns < linear {
@@ -289,11 +283,7 @@ mod tests {
         }
         for p in (0..=1000).map(|n| f64::from(n) / 1000.0) {
             let theirs = histogram.counts.quantile_bucket(p).unwrap().unwrap().end();
-            assert_eq!(
-                histogram.quantile_ns(p),
-                Some(theirs.min(histogram.longest)),
-                "{p}"
-            );
+            assert_eq!(histogram.quantile_ns(p), Some(theirs.min(histogram.longest)), "{p}");
         }
     }
 
@@ -365,11 +355,7 @@ mod tests {
             histogram.record(Span::from_ns(ns));
         }
         let bins: Vec<(u64, u64)> = histogram.bins().collect();
-        assert_eq!(
-            bins,
-            [(100, 1), (8191, 3)],
-            "2^13 is the power of two above"
-        );
+        assert_eq!(bins, [(100, 1), (8191, 3)], "2^13 is the power of two above");
         assert_eq!(histogram.packets(), 4);
         assert_eq!(histogram.max_ns(), Some(20_000));
         assert_eq!(histogram.quantile_ns(0.25), Some(100));

@@ -15,13 +15,12 @@ use crate::series::{Bins, LinkBin, QueueClock, ServiceBin, TrafficBin};
 use crate::signals::{PacketCount, SignalCounts};
 use crate::tally::{FlowTallies, FrameTally, ObjectTally, TransferTally};
 use crate::{
-    Cause, ChannelCounters, ConnectionOpened, ConnectionSample, ConnectionTotals, Datagram,
-    DelaySplit, Fate, FlowRow, LinkDrop, LinkId, LinkMark, LinkPassage, LinkScore, LostPacket,
-    MacCounters, ModemCounters, RecordConfig, Recorder, SegmentArrival, TrafficId, Waiting,
+    Cause, ChannelCounters, ConnectionOpened, ConnectionSample, ConnectionTotals, Datagram, DelaySplit, Fate, FlowRow,
+    LinkDrop, LinkId, LinkMark, LinkPassage, LinkScore, LostPacket, MacCounters, ModemCounters, RecordConfig, Recorder,
+    SegmentArrival, TrafficId, Waiting,
 };
 use sojourn_base::report::{
-    Chunk, DownloadSession, LiveSecond, LiveSession, Object, Page, PlayedCall, Report,
-    StreamingSession, Transfer,
+    Chunk, DownloadSession, LiveSecond, LiveSession, Object, Page, PlayedCall, Report, StreamingSession, Transfer,
 };
 use sojourn_base::{Bytes, Direction, Instant, PerDirection, ServiceQueue, Span};
 
@@ -67,9 +66,7 @@ pub struct LinkTotals {
 impl LinkTotals {
     /// Bytes that it charged for what it forwarded.
     pub fn forwarded_bytes(&self) -> Bytes {
-        self.forwarded
-            .iter()
-            .fold(Bytes::ZERO, |sum, queue| sum + queue.bytes)
+        self.forwarded.iter().fold(Bytes::ZERO, |sum, queue| sum + queue.bytes)
     }
 }
 
@@ -101,10 +98,7 @@ struct LinkRecords {
 }
 
 /// Bytes of a histogram of delays.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "some hundred thousand bytes"
-)]
+#[expect(clippy::cast_possible_truncation, reason = "some hundred thousand bytes")]
 const HISTOGRAM: usize = HISTOGRAM_BYTES as usize;
 
 impl LinkRecords {
@@ -113,8 +107,7 @@ impl LinkRecords {
         let bins = self.bins.as_ref().map_or(0, Bins::bytes);
         let service_bins = self.service_bins.iter().flat_map(|bins| bins.iter());
         let device = self.device.as_ref();
-        let histograms = usize::from(self.sojourn.is_some())
-            + device.map_or(0, |device| device.counted().count());
+        let histograms = usize::from(self.sojourn.is_some()) + device.map_or(0, |device| device.counted().count());
         bins + service_bins.map(Bins::bytes).sum::<usize>() + histograms * HISTOGRAM
     }
 }
@@ -178,11 +171,7 @@ impl ColumnRecorder {
     }
 
     /// A recorder for these links and for the traffic entries with these names.
-    pub fn over(
-        config: RecordConfig,
-        links: Vec<RecordedLink>,
-        traffic_names: Vec<String>,
-    ) -> Self {
+    pub fn over(config: RecordConfig, links: Vec<RecordedLink>, traffic_names: Vec<String>) -> Self {
         let entries = traffic_names.len();
         let links = links.into_iter().map(|link| LinkRecords {
             device: link.latency_histogram.clone().map(DeviceHistograms::boxed),
@@ -305,11 +294,7 @@ impl ColumnRecorder {
 const DATAGRAM_HEADERS: Bytes = Bytes(28);
 
 /// The bins of one traffic entry on one link.
-fn bins_on(
-    bins: &mut Vec<(LinkId, Bins<TrafficBin>)>,
-    link: LinkId,
-    width: Span,
-) -> &mut Bins<TrafficBin> {
+fn bins_on(bins: &mut Vec<(LinkId, Bins<TrafficBin>)>, link: LinkId, width: Span) -> &mut Bins<TrafficBin> {
     let place = bins.iter().position(|(known, _)| *known == link);
     let place = place.unwrap_or_else(|| {
         bins.push((link, Bins::new(width)));
@@ -379,10 +364,7 @@ impl Recorder for ColumnRecorder {
             + answered.count()
             + frames.flatten().count()
             + transferred.count()
-            + datagram_tallies
-                .iter()
-                .map(FlowTallies::flows)
-                .sum::<usize>();
+            + datagram_tallies.iter().map(FlowTallies::flows).sum::<usize>();
         rows(datagrams)
             + rows(pages)
             + rows(objects)
@@ -504,8 +486,7 @@ impl Recorder for ColumnRecorder {
     fn on_datagram(&mut self, datagram: &Datagram) {
         if matches!(datagram.fate, Fate::Arrived(_)) {
             let payload = datagram.length.0.saturating_sub(DATAGRAM_HEADERS.0);
-            self.counters(datagram.traffic, datagram.direction)
-                .goodput_bytes += payload;
+            self.counters(datagram.traffic, datagram.direction).goodput_bytes += payload;
             if self.config.delays {
                 let traffic = usize::from(datagram.traffic.0);
                 self.delays[traffic][datagram.direction].add(&datagram.split);
@@ -513,12 +494,9 @@ impl Recorder for ColumnRecorder {
         }
         self.datagram_tallies[usize::from(datagram.traffic.0)].add(datagram);
         if datagram.marked {
-            self.counters(datagram.traffic, datagram.direction)
-                .marks_received += 1;
+            self.counters(datagram.traffic, datagram.direction).marks_received += 1;
         }
-        if (self.config.datagrams || self.config.outcomes)
-            && self.datagrams.len() < self.most_datagrams
-        {
+        if (self.config.datagrams || self.config.outcomes) && self.datagrams.len() < self.most_datagrams {
             self.datagrams.push(*datagram);
         }
     }
@@ -542,16 +520,13 @@ impl Recorder for ColumnRecorder {
         counters.hides_timeouts |= connection.timeouts.is_none();
         counters.connect_retries += connection.connect_retries;
         for direction in Direction::BOTH {
-            self.counters(traffic, direction).marks_received +=
-                connection.marks_received[direction];
+            self.counters(traffic, direction).marks_received += connection.marks_received[direction];
         }
     }
 
     fn on_flow(&mut self, row: &FlowRow) {
         self.flows.push(*row);
-        let judged = self
-            .open_flows
-            .take(row.traffic, row.direction, row.flow_hash);
+        let judged = self.open_flows.take(row.traffic, row.direction, row.flow_hash);
         self.judged_flows.push(judged);
     }
 
@@ -581,9 +556,7 @@ impl Recorder for ColumnRecorder {
             }
             Report::Chunk(_) | Report::LiveSecond(_) => {}
             Report::Frame(frame) if frame.captured_at < self.measured_from => {}
-            Report::Frame(frame) => self.frame_tallies[of][frame.direction]
-                .get_or_insert_default()
-                .add(frame),
+            Report::Frame(frame) => self.frame_tallies[of][frame.direction].get_or_insert_default().add(frame),
             Report::StreamingSession(session) => self.streaming_sessions.push((traffic, *session)),
             Report::LiveSession(session) => self.live_sessions.push((traffic, *session)),
             Report::DownloadSession(session) => self.download_sessions.push((traffic, *session)),
@@ -603,12 +576,7 @@ impl Recorder for ColumnRecorder {
         self.links[usize::from(link.0)].mac = Some(*counters);
     }
 
-    fn on_group(
-        &mut self,
-        direction: Direction,
-        channel: &ChannelCounters,
-        modems: &[(LinkId, ModemCounters)],
-    ) {
+    fn on_group(&mut self, direction: Direction, channel: &ChannelCounters, modems: &[(LinkId, ModemCounters)]) {
         self.channel[direction] = Some(*channel);
         for (link, counters) in modems {
             self.links[usize::from(link.0)].modem = Some((direction, *counters));
@@ -652,11 +620,7 @@ impl Recorder for ColumnRecorder {
             link.totals = LinkTotals::default();
             link.sojourn = None;
             link.protection = ProtectionTally::default();
-            link.device = link
-                .link
-                .latency_histogram
-                .clone()
-                .map(DeviceHistograms::boxed);
+            link.device = link.link.latency_histogram.clone().map(DeviceHistograms::boxed);
             link.modem_warm_up = link.modem.take();
             link.warm_up = (link.mac.take(), core::mem::take(&mut link.service_flows));
         }
@@ -672,11 +636,7 @@ impl Recorder for ColumnRecorder {
             if let Some(bins) = &mut link.bins {
                 bins.finish(now);
             }
-            for bins in link
-                .service_bins
-                .iter_mut()
-                .flat_map(|bins| bins.iter_mut())
-            {
+            for bins in link.service_bins.iter_mut().flat_map(|bins| bins.iter_mut()) {
                 bins.finish(now);
             }
         }

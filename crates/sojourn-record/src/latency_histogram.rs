@@ -86,12 +86,7 @@ pub struct LatencyHistogram {
 impl LatencyHistogram {
     /// An empty histogram with these edges.
     pub fn new(edges: &[Span]) -> Self {
-        Self {
-            edges: edges.to_vec(),
-            counts: vec![0; edges.len() + 1],
-            longest: Span::ZERO,
-            sum_ns: 0,
-        }
+        Self { edges: edges.to_vec(), counts: vec![0; edges.len() + 1], longest: Span::ZERO, sum_ns: 0 }
     }
 
     /// What a device has reported: a count for each bin, one more than edges, and the longest delay, without which the last
@@ -100,41 +95,22 @@ impl LatencyHistogram {
     /// # Errors
     /// If edges do not rise, there are not as many counts as bins, or more packets than can be counted, or the longest delay
     /// lies outside of the last bin that has packets.
-    pub fn reported(
-        edges: Vec<Span>,
-        counts: Vec<u64>,
-        longest: Option<Span>,
-    ) -> Result<Self, String> {
+    pub fn reported(edges: Vec<Span>, counts: Vec<u64>, longest: Option<Span>) -> Result<Self, String> {
         if !edges.is_sorted_by(|a, b| a < b) || edges.first() == Some(&Span::ZERO) {
             return Err("edges do not rise from above zero".to_owned());
         }
         if counts.len() != edges.len() + 1 {
-            return Err(format!(
-                "{} counts for {} bins",
-                counts.len(),
-                edges.len() + 1
-            ));
+            return Err(format!("{} counts for {} bins", counts.len(), edges.len() + 1));
         }
-        if counts
-            .iter()
-            .try_fold(0_u64, |sum, count| sum.checked_add(*count))
-            .is_none()
-        {
+        if counts.iter().try_fold(0_u64, |sum, count| sum.checked_add(*count)).is_none() {
             return Err("there are more packets than can be counted".to_owned());
         }
-        let histogram = Self {
-            edges,
-            counts,
-            longest: longest.unwrap_or(Span::MAX),
-            sum_ns: 0,
-        };
+        let histogram = Self { edges, counts, longest: longest.unwrap_or(Span::MAX), sum_ns: 0 };
         let filled = histogram.bins().filter(|bin| bin.packets > 0).last();
         if let (Some(last), Some(longest)) = (filled, longest)
             && (longest < last.from || last.to.is_some_and(|to| longest >= to))
         {
-            return Err(
-                "the longest delay does not lie in the last bin that has packets".to_owned(),
-            );
+            return Err("the longest delay does not lie in the last bin that has packets".to_owned());
         }
         Ok(histogram)
     }
@@ -220,10 +196,7 @@ impl LatencyHistogram {
 
     /// Where a bin begins.
     fn from(&self, bin: usize) -> Span {
-        bin.checked_sub(1)
-            .and_then(|before| self.edges.get(before))
-            .copied()
-            .unwrap_or(Span::ZERO)
+        bin.checked_sub(1).and_then(|before| self.edges.get(before)).copied().unwrap_or(Span::ZERO)
     }
 
     /// Where what is in a bin ends.
@@ -257,10 +230,7 @@ pub(crate) struct DeviceHistograms {
 impl DeviceHistograms {
     /// Empty ones.
     pub(crate) fn boxed(config: LatencyHistogramConfig) -> Box<Self> {
-        Box::new(Self {
-            config,
-            of_queue: [const { None }; ServiceQueue::ALL.len()],
-        })
+        Box::new(Self { config, of_queue: [const { None }; ServiceQueue::ALL.len()] })
     }
 
     /// Counts a delay, if delays of this kind are counted.
@@ -305,14 +275,7 @@ mod tests {
     #[test]
     fn quantiles_are_linear_in_their_bin_and_end_at_the_maximum() {
         let histogram = with([500, 300, 150, 40, 8, 2], 37);
-        for (p, expected) in [
-            (0.25, 0.5),
-            (0.5, 1.0),
-            (0.9, 4.0),
-            (0.99, 10.0),
-            (0.999, 28.5),
-            (1.0, 37.0),
-        ] {
+        for (p, expected) in [(0.25, 0.5), (0.5, 1.0), (0.9, 4.0), (0.99, 10.0), (0.999, 28.5), (1.0, 37.0)] {
             let found = ms(&histogram, p, Linear);
             assert!((found - expected).abs() < 1e-9, "{p}: {found} ms");
         }
@@ -360,16 +323,10 @@ mod tests {
 
     #[test]
     fn a_report_is_read_as_it_was_counted_and_refused_if_it_cannot_be_one() {
-        let edges: Vec<Span> = [500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000]
-            .map(Span::from_us)
-            .to_vec();
+        let edges: Vec<Span> = [500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000].map(Span::from_us).to_vec();
         let counts = vec![120, 300, 340, 160, 50, 22, 6, 2];
         let read = |edges: &[Span], counts: &[u64], longest_ms| {
-            LatencyHistogram::reported(
-                edges.to_vec(),
-                counts.to_vec(),
-                Some(Span::from_ms(longest_ms)),
-            )
+            LatencyHistogram::reported(edges.to_vec(), counts.to_vec(), Some(Span::from_ms(longest_ms)))
         };
         let report = read(&edges, &counts, 40).expect("a report");
         for (p, linear, logarithmic) in [

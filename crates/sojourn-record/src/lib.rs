@@ -25,8 +25,7 @@ pub use accumulate::{COUNTED_AND_TABLE, DelayHistogram, HISTOGRAM_BYTES, Traffic
 pub use column_recorder::{ColumnRecorder, LinkTotals, RecordedLink, Records};
 pub use config::RecordConfig;
 pub use latency_histogram::{
-    DEVICE_HISTOGRAM_BYTES, DeviceDelays, HistogramValue, Interpolation, LatencyHistogram,
-    LatencyHistogramConfig,
+    DEVICE_HISTOGRAM_BYTES, DeviceDelays, HistogramValue, Interpolation, LatencyHistogram, LatencyHistogramConfig,
 };
 pub use packet::{ConnectionOpened, Moment, PacketBody, PacketSeen, SegmentSeen, SenderSeen};
 pub use protection::ProtectionTally;
@@ -39,9 +38,7 @@ pub use sojourn_base::{Cause, ChannelCounters, LinkId, ModemCounters, TrafficId}
 pub use sojourn_keys::key::described;
 
 use sojourn_base::report::Report;
-use sojourn_base::{
-    BitRate, Bytes, Direction, Instant, Packets, PerDirection, Reason, ServiceQueue, Span,
-};
+use sojourn_base::{BitRate, Bytes, Direction, Instant, Packets, PerDirection, Reason, ServiceQueue, Span};
 
 /// One packet's delay from the application's write to its arrival, split by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -355,13 +352,7 @@ pub trait Recorder {
     /// The same: what the MAC of a link has counted of the service flow of one queue, if it has several.
     fn on_service_flow(&mut self, link: LinkId, queue: ServiceQueue, counters: &MacCounters) {}
     /// The same: what the CMTS of a service group has counted in a direction, and what of each of its modems.
-    fn on_group(
-        &mut self,
-        direction: Direction,
-        channel: &ChannelCounters,
-        modems: &[(LinkId, ModemCounters)],
-    ) {
-    }
+    fn on_group(&mut self, direction: Direction, channel: &ChannelCounters, modems: &[(LinkId, ModemCounters)]) {}
     /// The run ends.
     fn on_end(&mut self, now: Instant) {}
 }

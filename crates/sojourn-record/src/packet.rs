@@ -1,8 +1,6 @@
 //! Packets one by one, for recorders that write captures: what is in each, and what happens to it where.
 
-use sojourn_base::{
-    BitRate, Direction, Ecn, Instant, LinkId, Reason, ServiceQueue, Span, TrafficId,
-};
+use sojourn_base::{BitRate, Direction, Ecn, Instant, LinkId, Reason, ServiceQueue, Span, TrafficId};
 
 /// A packet at one moment of its way.
 #[derive(Clone, Copy, Debug, PartialEq)]

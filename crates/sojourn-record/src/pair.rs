@@ -1,9 +1,9 @@
 //! Two recorders that are told the same.
 
 use crate::{
-    ChannelCounters, ConnectionOpened, ConnectionSample, ConnectionTotals, Datagram, FlowRow,
-    LinkDrop, LinkMark, LinkPassage, LinkScore, LostPacket, MacCounters, ModemCounters, PacketSeen,
-    Recorder, SegmentArrival, SenderSeen, Waiting,
+    ChannelCounters, ConnectionOpened, ConnectionSample, ConnectionTotals, Datagram, FlowRow, LinkDrop, LinkMark,
+    LinkPassage, LinkScore, LostPacket, MacCounters, ModemCounters, PacketSeen, Recorder, SegmentArrival, SenderSeen,
+    Waiting,
 };
 use sojourn_base::report::Report;
 use sojourn_base::{Bytes, Direction, Instant, LinkId, ServiceQueue, Span, TrafficId};
@@ -118,12 +118,7 @@ impl<A: Recorder, B: Recorder> Recorder for (A, B) {
         self.0.on_service_flow(link, queue, counters);
         self.1.on_service_flow(link, queue, counters);
     }
-    fn on_group(
-        &mut self,
-        direction: Direction,
-        channel: &ChannelCounters,
-        modems: &[(LinkId, ModemCounters)],
-    ) {
+    fn on_group(&mut self, direction: Direction, channel: &ChannelCounters, modems: &[(LinkId, ModemCounters)]) {
         self.0.on_group(direction, channel, modems);
         self.1.on_group(direction, channel, modems);
     }

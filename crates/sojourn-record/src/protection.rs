@@ -53,15 +53,8 @@ impl FlowProtection {
     }
 
     /// The tally of a flow that has ended; empty if no packet of it was judged.
-    pub(crate) fn take(
-        &mut self,
-        traffic: TrafficId,
-        direction: Direction,
-        flow_hash: u32,
-    ) -> ProtectionTally {
-        self.0
-            .remove(&(traffic, direction, flow_hash))
-            .unwrap_or_default()
+    pub(crate) fn take(&mut self, traffic: TrafficId, direction: Direction, flow_hash: u32) -> ProtectionTally {
+        self.0.remove(&(traffic, direction, flow_hash)).unwrap_or_default()
     }
 }
 
@@ -90,16 +83,8 @@ mod tests {
     fn the_nine_packets_of_ll_4_are_two_sanctions_and_a_score_of_8_46_ms() {
         let mut tally = ProtectionTally::default();
         assert_eq!(tally.sanctioned_share(), None);
-        for (n, ns) in [
-            0, 0, 0, 71_960, 804_410, 2_197_350, 4_250_780, 6_356_124, 8_461_468,
-        ]
-        .into_iter()
-        .enumerate()
-        {
-            tally.add(&LinkScore {
-                score: Span::from_ns(ns),
-                ..score(5, 1028, 0, n >= 7)
-            });
+        for (n, ns) in [0, 0, 0, 71_960, 804_410, 2_197_350, 4_250_780, 6_356_124, 8_461_468].into_iter().enumerate() {
+            tally.add(&LinkScore { score: Span::from_ns(ns), ..score(5, 1028, 0, n >= 7) });
         }
         assert_eq!(
             tally,
@@ -117,8 +102,7 @@ mod tests {
     fn a_flow_that_begins_again_begins_at_nothing() {
         let mut flows = FlowProtection::default();
         flows.add(&score(7, 100, 3, true));
-        let take =
-            |flows: &mut FlowProtection| flows.take(TrafficId(0), Direction::Upstream, 7).judged;
+        let take = |flows: &mut FlowProtection| flows.take(TrafficId(0), Direction::Upstream, 7).judged;
         assert_eq!(take(&mut flows), 1);
         assert_eq!(take(&mut flows), 0);
         flows.add(&score(7, 100, 3, false));

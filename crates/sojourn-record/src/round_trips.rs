@@ -31,17 +31,11 @@ struct Session {
     others: VecDeque<Crossed>,
 }
 
-const NOTHING: Crossed = Crossed {
-    arrives_at: Instant::NEVER,
-    delay: Span::ZERO,
-};
+const NOTHING: Crossed = Crossed { arrives_at: Instant::NEVER, delay: Span::ZERO };
 
 impl Session {
     const fn new() -> Self {
-        Self {
-            first: NOTHING,
-            others: VecDeque::new(),
-        }
+        Self { first: NOTHING, others: VecDeque::new() }
     }
 
     #[cold] // few connections have two packets of a session followed
@@ -70,21 +64,14 @@ pub(crate) struct RoundTrips {
 
 impl Default for RoundTrips {
     fn default() -> Self {
-        Self {
-            at_most: WAITING_AT_MOST,
-            sessions: Vec::new(),
-            delays: None,
-        }
+        Self { at_most: WAITING_AT_MOST, sessions: Vec::new(), delays: None }
     }
 }
 
 impl RoundTrips {
     /// One packet of a session is followed at a time.
     pub(crate) fn one_at_a_time() -> Self {
-        Self {
-            at_most: 1,
-            ..Self::default()
-        }
+        Self { at_most: 1, ..Self::default() }
     }
 
     /// A packet leaves the line upstream; its last bit arrives then.
@@ -101,8 +88,7 @@ impl RoundTrips {
 
     #[cold] // once in each session
     fn begin(&mut self, session: u32, crossed: Crossed) {
-        self.sessions
-            .resize_with(session as usize + 1, Session::new);
+        self.sessions.resize_with(session as usize + 1, Session::new);
         self.sessions[session as usize].first = crossed;
     }
 
@@ -139,12 +125,8 @@ impl RoundTrips {
 
     /// Bytes of what waits.
     pub(crate) fn waiting_bytes(&self) -> usize {
-        let others = self
-            .sessions
-            .iter()
-            .map(|session| session.others.capacity());
-        self.sessions.capacity() * size_of::<Session>()
-            + others.sum::<usize>() * size_of::<Crossed>()
+        let others = self.sessions.iter().map(|session| session.others.capacity());
+        self.sessions.capacity() * size_of::<Session>() + others.sum::<usize>() * size_of::<Crossed>()
     }
 }
 
@@ -154,11 +136,7 @@ mod tests {
 
     /// Sent at, and how long it took, in ms.
     fn up(trips: &mut RoundTrips, session: u32, sent_at: u64, delay: u64) {
-        trips.on_upstream(
-            session,
-            Instant::from_ms(sent_at + delay),
-            Span::from_ms(delay),
-        );
+        trips.on_upstream(session, Instant::from_ms(sent_at + delay), Span::from_ms(delay));
     }
 
     fn down(trips: &mut RoundTrips, session: u32, sent_at: u64, delay: u64) {
@@ -168,8 +146,7 @@ mod tests {
     /// Round trips in ms, ascending; each is alone in its bin, whose middle is less than 0.1 % away.
     fn known(trips: &RoundTrips) -> Vec<u64> {
         let middles = trips.delays().into_iter().flat_map(DelayHistogram::middles);
-        let ms =
-            middles.flat_map(|(ns, count)| (0..count).map(move |_| (ns + 500_000) / 1_000_000));
+        let ms = middles.flat_map(|(ns, count)| (0..count).map(move |_| (ns + 500_000) / 1_000_000));
         ms.collect()
     }
 

@@ -28,10 +28,7 @@ pub struct TableSchema {
 }
 
 /// The columns of a table: those before the causes of delay on links, a column for each of these, and those behind.
-const fn around_causes<const COUNT: usize>(
-    before: &[ColumnSchema],
-    behind: &[ColumnSchema],
-) -> [ColumnSchema; COUNT] {
+const fn around_causes<const COUNT: usize>(before: &[ColumnSchema], behind: &[ColumnSchema]) -> [ColumnSchema; COUNT] {
     let mut columns = [before[0]; COUNT];
     let mut at = 0;
     while at < COUNT {
@@ -40,11 +37,7 @@ const fn around_causes<const COUNT: usize>(
         } else if at < COUNT - behind.len() {
             let (_, name, meaning) = Cause::ON_LINKS[at - before.len()];
             let unit = "ns";
-            ColumnSchema {
-                name,
-                unit,
-                meaning,
-            }
+            ColumnSchema { name, unit, meaning }
         } else {
             behind[at + behind.len() - COUNT]
         };
@@ -353,12 +346,7 @@ mod tests {
         for table in TABLES {
             for column in table.columns {
                 let name = column.name;
-                assert_eq!(
-                    name.ends_with("_ns"),
-                    column.unit == "ns",
-                    "{}.{name}",
-                    table.name
-                );
+                assert_eq!(name.ends_with("_ns"), column.unit == "ns", "{}.{name}", table.name);
                 if name.ends_with("bytes") {
                     assert_eq!(column.unit, "B", "{}.{name}", table.name);
                 }

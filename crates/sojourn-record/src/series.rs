@@ -45,8 +45,7 @@ pub(crate) struct ServiceBin {
 }
 
 /// Bytes of one bin of all service queues of a link.
-pub const SERVICE_BIN_BYTES: u64 =
-    (size_of::<ServiceBin>() * sojourn_base::ServiceQueue::ALL.len()) as u64;
+pub const SERVICE_BIN_BYTES: u64 = (size_of::<ServiceBin>() * sojourn_base::ServiceQueue::ALL.len()) as u64;
 
 /// Bytes of one bin of a link.
 pub const LINK_BIN_BYTES: u64 = size_of::<LinkBin>() as u64;
@@ -67,12 +66,7 @@ pub(crate) struct Bins<B> {
 
 impl<B: Default + Clone> Bins<B> {
     pub(crate) fn new(width: Span) -> Self {
-        Self {
-            width_ns: width.as_ns().max(1),
-            made: Vec::new(),
-            last: 0,
-            last_covers: Instant::ZERO..Instant::ZERO,
-        }
+        Self { width_ns: width.as_ns().max(1), made: Vec::new(), last: 0, last_covers: Instant::ZERO..Instant::ZERO }
     }
 
     pub(crate) const fn width_ns(&self) -> u64 {
@@ -112,10 +106,7 @@ impl<B: Default + Clone> Bins<B> {
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &B)> {
-        self.made
-            .iter()
-            .enumerate()
-            .map(|(index, bin)| (index as u64 * self.width_ns, bin))
+        self.made.iter().enumerate().map(|(index, bin)| (index as u64 * self.width_ns, bin))
     }
 }
 
@@ -144,12 +135,7 @@ struct QueueSums {
 impl QueueClock {
     /// The queue has `waiting` from `now` on; books the time at the earlier length.
     #[inline]
-    pub(crate) fn change(
-        &mut self,
-        now: Instant,
-        waiting: Waiting,
-        bins: &mut Option<Bins<LinkBin>>,
-    ) {
+    pub(crate) fn change(&mut self, now: Instant, waiting: Waiting, bins: &mut Option<Bins<LinkBin>>) {
         let now_ns = now.as_ns();
         if now_ns >= self.bin_ends_ns {
             self.leave_bins(now_ns, bins);
@@ -241,27 +227,17 @@ mod tests {
     fn queue_length_is_weighted_by_time_across_bins() {
         let mut bins = Some(Bins::new(Span::from_ms(100)));
         let mut clock = QueueClock::default();
-        let waiting = |packets| Waiting {
-            packets: Packets(packets),
-            bytes: Bytes(0),
-            ..Waiting::default()
-        };
+        let waiting = |packets| Waiting { packets: Packets(packets), bytes: Bytes(0), ..Waiting::default() };
         clock.change(Instant::from_ms(50), waiting(4), &mut bins);
         clock.change(Instant::from_ms(250), waiting(1), &mut bins);
         clock.finish(Instant::from_ms(300), &mut bins);
         let mut bins = bins.expect("as above");
         bins.finish(Instant::from_ms(300));
-        let means: Vec<f64> = bins
-            .iter()
-            .map(|(_, bin)| bin.packet_ns as f64 / 1e8)
-            .collect();
+        let means: Vec<f64> = bins.iter().map(|(_, bin)| bin.packet_ns as f64 / 1e8).collect();
         assert_eq!(means, [2.0, 4.0, 2.5]);
         let highest: Vec<u32> = bins.iter().map(|(_, bin)| bin.packets_max).collect();
         assert_eq!(highest, [4, 4, 4]);
-        assert_eq!(
-            clock.occupancy_ns(),
-            [50_000_000, 50_000_000, 0, 0, 200_000_000]
-        );
+        assert_eq!(clock.occupancy_ns(), [50_000_000, 50_000_000, 0, 0, 200_000_000]);
     }
 
     /// Moments in ns, some of them on the edge of a bin or together, and the lengths from then on.

@@ -76,11 +76,7 @@ impl SignalCounts {
             traffic: drop.traffic,
             queue: drop.queue,
             sub_flow: drop.sub_flow,
-            signal: if drop.behind_queue {
-                Signal::DropBehind
-            } else {
-                Signal::Drop
-            },
+            signal: if drop.behind_queue { Signal::DropBehind } else { Signal::Drop },
             reason: drop.reason,
         };
         self.add(kind, drop.length);
@@ -124,8 +120,6 @@ impl SignalCounts {
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&SignalKind, &PacketCount)> {
-        self.places
-            .iter()
-            .map(|(kind, place)| (kind, &self.counts[*place]))
+        self.places.iter().map(|(kind, place)| (kind, &self.counts[*place]))
     }
 }

@@ -50,28 +50,19 @@ impl ColumnData {
 
     /// A column of optional times or counts.
     pub fn optional_u64(values: impl IntoIterator<Item = Option<u64>>) -> Self {
-        let (values, valid) = values
-            .into_iter()
-            .map(|value| (value.unwrap_or(0), value.is_some()))
-            .unzip();
+        let (values, valid) = values.into_iter().map(|value| (value.unwrap_or(0), value.is_some())).unzip();
         Self::OptionalU64 { values, valid }
     }
 
     /// A column of optional numbers.
     pub fn optional_f64(values: impl IntoIterator<Item = Option<f64>>) -> Self {
-        let (values, valid) = values
-            .into_iter()
-            .map(|value| (value.unwrap_or(0.0), value.is_some()))
-            .unzip();
+        let (values, valid) = values.into_iter().map(|value| (value.unwrap_or(0.0), value.is_some())).unzip();
         Self::OptionalF64 { values, valid }
     }
 
     /// A column of words given as codes.
     pub fn words(codes: Vec<i32>, dictionary: &[String]) -> Self {
-        Self::Words {
-            codes,
-            dictionary: dictionary.to_vec(),
-        }
+        Self::Words { codes, dictionary: dictionary.to_vec() }
     }
 }
 
@@ -100,10 +91,7 @@ impl Table {
     /// # Panics
     /// If the schema has no such table, if a declared column is missing, one is given twice or one is not declared,
     /// or if lengths differ.
-    pub fn new(
-        name: &'static str,
-        columns: impl IntoIterator<Item = (&'static str, ColumnData)>,
-    ) -> Self {
+    pub fn new(name: &'static str, columns: impl IntoIterator<Item = (&'static str, ColumnData)>) -> Self {
         let schema = crate::schema::table(name).expect("a table is declared before it is filled");
         let mut given: Vec<(&str, ColumnData)> = columns.into_iter().collect();
         let rows = given.first().map_or(0, |(_, data)| data.len());
@@ -117,10 +105,7 @@ impl Table {
                     .unwrap_or_else(|| panic!("column {name}.{} is not filled", declared.name));
                 let (_, data) = given.swap_remove(at);
                 assert_eq!(data.len(), rows, "rows of {name}.{}", declared.name);
-                Column {
-                    name: declared.name,
-                    data,
-                }
+                Column { name: declared.name, data }
             })
             .collect();
         if let Some((column, _)) = given.first() {
@@ -136,10 +121,7 @@ impl Table {
 
     /// The column called `name`.
     pub fn column(&self, name: &str) -> Option<&ColumnData> {
-        self.columns
-            .iter()
-            .find(|column| column.name == name)
-            .map(|column| &column.data)
+        self.columns.iter().find(|column| column.name == name).map(|column| &column.data)
     }
 }
 
@@ -159,11 +141,7 @@ mod tests {
     fn columns_go_by_their_names_whatever_order_they_are_given_in() {
         let table = Table::new(
             "sojourn_histogram",
-            [
-                ("packets", numbers(3)),
-                ("link", links()),
-                ("sojourn_ns", numbers(1000)),
-            ],
+            [("packets", numbers(3)), ("link", links()), ("sojourn_ns", numbers(1000))],
         );
         let names: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
         assert_eq!(names, ["link", "sojourn_ns", "packets"]);
@@ -174,10 +152,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "column sojourn_histogram.packets is not filled")]
     fn a_declared_column_that_nobody_fills_is_named() {
-        let _ = Table::new(
-            "sojourn_histogram",
-            [("link", links()), ("sojourn_ns", numbers(1000))],
-        );
+        let _ = Table::new("sojourn_histogram", [("link", links()), ("sojourn_ns", numbers(1000))]);
     }
 
     #[test]
@@ -185,12 +160,7 @@ mod tests {
     fn a_column_that_is_not_declared_is_named() {
         let _ = Table::new(
             "sojourn_histogram",
-            [
-                ("link", links()),
-                ("sojourn_ns", numbers(1000)),
-                ("packets", numbers(3)),
-                ("bytes", numbers(3)),
-            ],
+            [("link", links()), ("sojourn_ns", numbers(1000)), ("packets", numbers(3)), ("bytes", numbers(3))],
         );
     }
 
@@ -199,11 +169,7 @@ mod tests {
     fn columns_of_different_lengths_make_no_table() {
         let _ = Table::new(
             "sojourn_histogram",
-            [
-                ("link", links()),
-                ("sojourn_ns", numbers(1000)),
-                ("packets", ColumnData::U64(vec![1, 2])),
-            ],
+            [("link", links()), ("sojourn_ns", numbers(1000)), ("packets", ColumnData::U64(vec![1, 2]))],
         );
     }
 }

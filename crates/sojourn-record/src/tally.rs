@@ -248,27 +248,14 @@ mod tests {
                 (flow, direction, tally.sent(), tally.lost(), shortest)
             })
             .collect();
-        assert_eq!(
-            found,
-            [
-                (0, up, 1, 0, Some(7_000_000)),
-                (2, up, 2, 0, Some(21_000_000)),
-                (2, down, 2, 2, None),
-            ]
-        );
+        assert_eq!(found, [(0, up, 1, 0, Some(7_000_000)), (2, up, 2, 0, Some(21_000_000)), (2, down, 2, 2, None),]);
     }
 
     #[test]
     fn transfers_of_hours_are_timed_and_unfinished_ones_counted() {
         let mut tally = TransferTally::default();
         let mut add = |ended_at| {
-            tally.add(&Transfer {
-                lane: 0,
-                index: 0,
-                started_at: Instant::from_ms(1000),
-                ended_at,
-                bytes: 1,
-            });
+            tally.add(&Transfer { lane: 0, index: 0, started_at: Instant::from_ms(1000), ended_at, bytes: 1 });
             (tally.recorded(), tally.times().map(DelayHistogram::packets))
         };
         assert_eq!(add(None), (1, None));

@@ -15,10 +15,7 @@ fn main() -> io::Result<ExitCode> {
         ["schema"] => io::stdout().write_all(describe::json_schema().as_bytes())?,
         ["parameters", folder] => write_tables(Path::new(folder))?,
         _ => {
-            writeln!(
-                io::stderr(),
-                "usage: describe reference | schema | parameters FOLDER"
-            )?;
+            writeln!(io::stderr(), "usage: describe reference | schema | parameters FOLDER")?;
             return Ok(ExitCode::from(2));
         }
     }

@@ -17,8 +17,7 @@ use crate::tree;
 const MOST_KEPT: u64 = 200_000;
 
 /// Puts values at key paths of the file as the changes before have left it, and reads it; keeps them if it is told so.
-pub(crate) type Read<'a> =
-    dyn FnMut(&[(String, String)], bool) -> Result<Scenario, Vec<Problem>> + 'a;
+pub(crate) type Read<'a> = dyn FnMut(&[(String, String)], bool) -> Result<Scenario, Vec<Problem>> + 'a;
 
 /// Works out the scenario from each change on, and notes what cannot change.
 pub(crate) fn follow(read: &mut Read<'_>, draft: &mut Draft, notes: &mut Notes) {
@@ -28,10 +27,7 @@ pub(crate) fn follow(read: &mut Read<'_>, draft: &mut Draft, notes: &mut Notes) 
         .map(|entry| u64::from(entry.copies()) * (1 + entry.traffic.application.flows()))
         .fold(1, u64::saturating_add);
     if kept.saturating_mul(changes.len() as u64) > MOST_KEPT {
-        let message = format!(
-            "{} changes of {kept} traffic entries and flows",
-            changes.len()
-        );
+        let message = format!("{} changes of {kept} traffic entries and flows", changes.len());
         let hint = format!("at most {MOST_KEPT} changes times entries and flows");
         notes.problem("change", Mismatch::new(message, hint));
     }
@@ -48,10 +44,7 @@ pub(crate) fn follow(read: &mut Read<'_>, draft: &mut Draft, notes: &mut Notes) 
             notes.problem(&join(&place, "at"), Mismatch::new(message, hint));
         } else if change.at >= draft.duration {
             let message = format!("the run ends at {}", draft.duration);
-            notes.problem(
-                &join(&place, "at"),
-                Mismatch::new(message, "an earlier time"),
-            );
+            notes.problem(&join(&place, "at"), Mismatch::new(message, "an earlier time"));
         }
         last = change.at;
         let told = make(read, &before, change);
@@ -67,21 +60,16 @@ pub(crate) fn follow(read: &mut Read<'_>, draft: &mut Draft, notes: &mut Notes) 
 }
 
 /// Makes a change, and tells what is wrong with it, by the paths of keys.
-fn make(
-    read: &mut Read<'_>,
-    before: &Scenario,
-    change: &mut ChangeDraft,
-) -> Vec<(String, Mismatch)> {
+fn make(read: &mut Read<'_>, before: &Scenario, change: &mut ChangeDraft) -> Vec<(String, Mismatch)> {
     let set = &change.set.0;
     let mut paths = set.iter().map(|(path, _)| path);
     if let Some(path) = paths.find(|path| !may_change(path)) {
         return vec![(path.clone(), fixed())];
     }
     match read(set, false) {
-        Err(problems) => problems
-            .into_iter()
-            .map(|problem| (problem.path, Mismatch::new(problem.message, problem.hint)))
-            .collect(),
+        Err(problems) => {
+            problems.into_iter().map(|problem| (problem.path, Mismatch::new(problem.message, problem.hint))).collect()
+        }
         Ok(then) if is_reached(before, &then) => {
             change.then = read(set, true).ok();
             Vec::new()
@@ -138,13 +126,7 @@ fn is_reached(before: &Scenario, then: &Scenario) -> bool {
             link.link = from.link;
         }
     });
-    let homes = |draft: &Draft| {
-        draft
-            .homes
-            .iter()
-            .flat_map(|home| home.traffic.clone())
-            .collect::<Vec<_>>()
-    };
+    let homes = |draft: &Draft| draft.homes.iter().flat_map(|home| home.traffic.clone()).collect::<Vec<_>>();
     let from = was.traffic.iter().cloned().chain(homes(&was));
     let to = is.homes.iter_mut().flat_map(|home| &mut home.traffic);
     for (from, to) in from.zip(is.traffic.iter_mut().chain(to)) {

@@ -52,36 +52,20 @@ pub(crate) fn check(draft: &Draft, notes: &mut Notes) {
         check_application(draft, traffic, &path, notes);
         let copies = u64::from(entry.copies());
         flows = flows.saturating_add(traffic.application.flows().saturating_mul(copies));
-        servers =
-            servers.saturating_add((traffic.application.servers() as u64).saturating_mul(copies));
+        servers = servers.saturating_add((traffic.application.servers() as u64).saturating_mul(copies));
         entries += copies;
     }
-    let place = if draft.homes.is_empty() {
-        "traffic"
-    } else {
-        "home"
-    };
+    let place = if draft.homes.is_empty() { "traffic" } else { "home" };
     let homes = draft.homes.iter().map(|home| u64::from(home.count)).sum();
     let most = |bound: &str| bound.parse().unwrap_or(u64::MAX);
     for (number, most, what, less) in [
-        (
-            flows,
-            most(sojourn_apps::keys::MOST_FLOWS),
-            "parallel flows",
-            ": fewer lanes, users or connections",
-        ),
+        (flows, most(sojourn_apps::keys::MOST_FLOWS), "parallel flows", ": fewer lanes, users or connections"),
         (servers, MOST_SERVERS, "servers", ""),
         (entries, most(MOST_TRAFFIC), "traffic entries", ""),
         (homes, most(MOST_HOMES), "homes", ""),
     ] {
         if number > most && !notes.is_doubtful(place) {
-            notes.problem(
-                place,
-                Mismatch::new(
-                    format!("{number} {what} in all"),
-                    format!("at most {most}{less}"),
-                ),
-            );
+            notes.problem(place, Mismatch::new(format!("{number} {what} in all"), format!("at most {most}{less}")));
         }
     }
 }
@@ -134,8 +118,7 @@ fn check_shared(shared: &SharedLink, notes: &mut Notes) {
     }
     let directions = &shared.directions;
     if directions.upstream.is_none() && directions.downstream.is_none() {
-        let hint =
-            "a heading [link.upstream] or [link.downstream], or both, each with link and queue";
+        let hint = "a heading [link.upstream] or [link.downstream], or both, each with link and queue";
         notes.problem(&place, Mismatch::new("has no direction", hint));
     }
     check_name(&place, &shared.name, notes);
@@ -200,10 +183,7 @@ fn check_group(draft: &Draft, notes: &mut Notes) {
                 note(notes, &join(link, problem.field), mismatch);
             }
         }
-        let homes: Vec<_> = modems
-            .iter()
-            .map(|(_, modem, count)| (*modem, *count))
-            .collect();
+        let homes: Vec<_> = modems.iter().map(|(_, modem, count)| (*modem, *count)).collect();
         draft.group.problems_with(&homes)
     } else {
         wrong
@@ -245,11 +225,7 @@ fn check_histogram(place: &str, config: &DirectedLink, notes: &mut Notes) {
                 "2 to 16 bins, which are 1 to 15 edges (DOCSIS 3.1 latency histogram reporting)",
             ),
         );
-    } else if let Some((before, edge)) = edges
-        .iter()
-        .zip(edges.iter().skip(1))
-        .find(|(before, edge)| before >= edge)
-    {
+    } else if let Some((before, edge)) = edges.iter().zip(edges.iter().skip(1)).find(|(before, edge)| before >= edge) {
         note(
             notes,
             &path,
@@ -302,18 +278,11 @@ fn check_link(place: &str, config: &DirectedLink, notes: &mut Notes) {
 #[cfg(not(target_family = "wasm"))]
 fn check_flows(place: &str, config: &DirectedLink, notes: &mut Notes) {
     let doubtful = ["link", "queue", "service_flow", "classifier", "marking"];
-    if config.flows.is_empty()
-        || doubtful
-            .iter()
-            .any(|key| notes.is_doubtful(&join(place, key)))
-    {
+    if config.flows.is_empty() || doubtful.iter().any(|key| notes.is_doubtful(&join(place, key))) {
         return;
     }
-    let direction = if place.ends_with(Direction::Upstream.as_str()) {
-        Direction::Upstream
-    } else {
-        Direction::Downstream
-    };
+    let direction =
+        if place.ends_with(Direction::Upstream.as_str()) { Direction::Upstream } else { Direction::Downstream };
     if config.is_modem(direction) {
         let message = "a modem of a service group has no rules and no further service flows";
         let mismatch = Mismatch::new(message, "a link of kind docsis31-upstream");
@@ -350,15 +319,8 @@ fn check_ends(draft: &Draft, notes: &mut Notes) {
         }
     });
     for (path, end) in found {
-        let message = format!(
-            "the link carries nothing after {end}, and the run lasts {}",
-            draft.duration
-        );
-        note(
-            notes,
-            &path,
-            Mismatch::new(message, "repeat = true, or a shorter duration"),
-        );
+        let message = format!("the link carries nothing after {end}, and the run lasts {}", draft.duration);
+        note(notes, &path, Mismatch::new(message, "repeat = true, or a shorter duration"));
     }
 }
 
@@ -435,27 +397,17 @@ fn check_path(draft: &Draft, entry: &Entry<'_>, place: &str, notes: &mut Notes) 
         return;
     }
     if path.is_empty() {
-        notes.problem(
-            &said,
-            Mismatch::new("a path without links", "for instance [\"access\"]"),
-        );
+        notes.problem(&said, Mismatch::new("a path without links", "for instance [\"access\"]"));
     }
     for (index, name) in path.iter().enumerate() {
-        let known = || {
-            [ACCESS]
-                .into_iter()
-                .chain(draft.links.iter().map(|link| link.name.as_str()))
-        };
+        let known = || [ACCESS].into_iter().chain(draft.links.iter().map(|link| link.name.as_str()));
         if !known().any(|link| link == *name) {
             let links: Vec<&str> = known().collect();
             let hint = match nearest(name, known()) {
                 Some(near) => format!("did you mean {near}?"),
                 None => format!("links are {}", links.join(", ")),
             };
-            notes.problem(
-                &said,
-                Mismatch::new(format!("there is no link {}", quoted(name)), hint),
-            );
+            notes.problem(&said, Mismatch::new(format!("there is no link {}", quoted(name)), hint));
             return;
         }
         if path[..index].contains(name) {
@@ -478,10 +430,7 @@ fn check_jitter(entry: &Entry<'_>, place: &str, notes: &mut Notes) {
         notes.problem(
             &app,
             Mismatch::new(
-                format!(
-                    "{} homes would start it at the same instant",
-                    entry.copies()
-                ),
+                format!("{} homes would start it at the same instant", entry.copies()),
                 "a start_jitter above zero, for instance \"1 s\"",
             ),
         );
@@ -503,10 +452,7 @@ fn check_application(draft: &Draft, traffic: &TrafficDraft, place: &str, notes: 
 const MOST_BINS: u64 = 10_000_000;
 
 fn check_series(draft: &Draft, notes: &mut Notes) {
-    for (place, width) in [
-        ("record.series", draft.record.series),
-        ("record.connections", draft.record.connections),
-    ] {
+    for (place, width) in [("record.series", draft.record.series), ("record.connections", draft.record.connections)] {
         let Some(width) = width.filter(|width| !width.is_zero()) else {
             continue;
         };
@@ -529,19 +475,11 @@ fn check_names(draft: &Draft, notes: &mut Notes) {
     let homes = draft.homes.iter().map(|home| ("home", &home.name));
     let named: Vec<(&str, &String)> = links.chain(homes).collect();
     unique("", &named, "link or home", notes);
-    let lone: Vec<(&str, &String)> = draft
-        .traffic
-        .iter()
-        .map(|traffic| ("traffic", &traffic.name))
-        .collect();
+    let lone: Vec<(&str, &String)> = draft.traffic.iter().map(|traffic| ("traffic", &traffic.name)).collect();
     unique("", &lone, "traffic entry", notes);
     check_subjects(draft, &lone, notes);
     for home in &draft.homes {
-        let traffic: Vec<(&str, &String)> = home
-            .traffic
-            .iter()
-            .map(|traffic| ("traffic", &traffic.name))
-            .collect();
+        let traffic: Vec<(&str, &String)> = home.traffic.iter().map(|traffic| ("traffic", &traffic.name)).collect();
         let place = join("home", &home.name);
         unique(&place, &traffic, "traffic entry", notes);
         for (_, name) in traffic {
@@ -589,11 +527,7 @@ fn unique(place: &str, things: &[(&str, &String)], what: &str, notes: &mut Notes
 
 /// `list` below `place`, which may be the file.
 fn join_outer(place: &str, list: &str) -> String {
-    if place.is_empty() {
-        list.to_owned()
-    } else {
-        format!("{place}.{list}")
-    }
+    if place.is_empty() { list.to_owned() } else { format!("{place}.{list}") }
 }
 
 fn check_stack(traffic: &TrafficDraft, path: &str, notes: &mut Notes) {
@@ -604,10 +538,7 @@ fn check_stack(traffic: &TrafficDraft, path: &str, notes: &mut Notes) {
         note(
             notes,
             &format!("{path}.stack"),
-            Mismatch::new(
-                "this application sends datagrams and opens no connections",
-                "leave the stack out",
-            ),
+            Mismatch::new("this application sends datagrams and opens no connections", "leave the stack out"),
         );
     }
 }
@@ -618,23 +549,13 @@ fn check_servers(entry: &Entry<'_>, path: &str, notes: &mut Notes) {
         return;
     }
     let count = traffic.application.servers();
-    for (key, given) in [
-        ("rtt", traffic.round_trips.len()),
-        ("line_rate", traffic.line_rates.len()),
-    ] {
+    for (key, given) in [("rtt", traffic.round_trips.len()), ("line_rate", traffic.line_rates.len())] {
         if given > 1 && given != count {
             let (servers, wanted) = match count {
                 1 => ("one server".to_owned(), "one value".to_owned()),
-                count => (
-                    format!("{count} servers"),
-                    format!("one value for all, or a list of {count}"),
-                ),
+                count => (format!("{count} servers"), format!("one value for all, or a list of {count}")),
             };
-            note(
-                notes,
-                &format!("{path}.{key}"),
-                Mismatch::new(format!("{given} values for {servers}"), wanted),
-            );
+            note(notes, &format!("{path}.{key}"), Mismatch::new(format!("{given} values for {servers}"), wanted));
         }
     }
     let links = entry.links();
@@ -671,17 +592,11 @@ fn check_lengths(entry: &Entry<'_>, path: &str, notes: &mut Notes) {
             && !notes.is_doubtful(&link_path)
             && !notes.is_doubtful(path)
         {
-            let framed = if charged == length {
-                String::new()
-            } else {
-                format!(", {charged} with their framing,")
-            };
+            let framed = if charged == length { String::new() } else { format!(", {charged} with their framing,") };
             notes.problem(
                 &format!("{path}.{key}"),
                 Mismatch::new(
-                    format!(
-                        "packets of {length}{framed} are longer than {link_path}.{name} is deep ({depth})"
-                    ),
+                    format!("packets of {length}{framed} are longer than {link_path}.{name} is deep ({depth})"),
                     if framed.is_empty() {
                         format!("packets of at most \"{depth}\", or a larger {name}")
                     } else {
@@ -701,8 +616,5 @@ fn longest_packet(traffic: &TrafficDraft) -> (String, Bytes) {
     }
     let stack = &traffic.stack.stack.config;
     let payload = u64::from(stack.maximum_segment_size);
-    (
-        "stack".to_owned(),
-        Bytes(payload + u64::from(stack.wire.data_header)),
-    )
+    ("stack".to_owned(), Bytes(payload + u64::from(stack.wire.data_header)))
 }

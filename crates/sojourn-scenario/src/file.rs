@@ -30,10 +30,7 @@ pub struct ScenarioFile {
 impl fmt::Debug for ScenarioFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ScenarioFile")
-            .field(
-                "keys",
-                &self.table.iter().map(|(key, _)| key).collect::<Vec<_>>(),
-            )
+            .field("keys", &self.table.iter().map(|(key, _)| key).collect::<Vec<_>>())
             .finish_non_exhaustive()
     }
 }
@@ -43,10 +40,7 @@ impl ScenarioFile {
     pub fn parse(text: &str) -> Result<Self, ScenarioProblems> {
         // Editors of some systems put a byte-order mark in front.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        Ok(Self {
-            table: tree::parse(text)?,
-            misplaced: Vec::new(),
-        })
+        Ok(Self { table: tree::parse(text)?, misplaced: Vec::new() })
     }
 
     /// Reads the bytes of a file, which must be UTF-8.
@@ -78,10 +72,7 @@ impl ScenarioFile {
     /// `traffic.bulk.stack`. What is wrong with a setting, validation tells.
     pub fn set(&mut self, path: &str, value: &str) {
         let Some(parts) = tree::parse_path(path.trim()) else {
-            self.misplace(
-                path,
-                Mismatch::new("not a key path", "for instance access.upstream.queue.limit"),
-            );
+            self.misplace(path, Mismatch::new("not a key path", "for instance access.upstream.queue.limit"));
             return;
         };
         if let [first, name, ..] = parts.as_slice()
@@ -153,10 +144,7 @@ impl ScenarioFile {
 
     /// What contradicts itself in a valid file: it runs, and not as it says. Empty if the file is not valid.
     pub fn warnings(&self) -> Vec<Problem> {
-        self.read().map_or_else(
-            |_| Vec::new(),
-            |(draft, notes)| contradictions(&draft, &notes),
-        )
+        self.read().map_or_else(|_| Vec::new(), |(draft, notes)| contradictions(&draft, &notes))
     }
 
     fn read(&self) -> Result<(Draft, Notes), ScenarioProblems> {
@@ -205,19 +193,13 @@ impl ScenarioFile {
             follow(&mut read, &mut draft, &mut notes);
         }
         notes.problems.extend(self.misplaced.iter().cloned());
-        if notes.problems.is_empty() {
-            Ok((draft, notes))
-        } else {
-            Err(ScenarioProblems::new(notes.problems))
-        }
+        if notes.problems.is_empty() { Ok((draft, notes)) } else { Err(ScenarioProblems::new(notes.problems)) }
     }
 }
 
 /// A simulation has nothing to do for an entry of real packets alone.
 fn refuse_real_packets(draft: &Draft, notes: &mut Notes) {
-    let absent = draft
-        .entries()
-        .filter(|it| it.traffic.application.is_absent);
+    let absent = draft.entries().filter(|it| it.traffic.application.is_absent);
     let places: Vec<String> = absent.map(|it| join(&it.place(), "app")).collect();
     for place in places {
         let hint = "what it does, for instance \"voice\"; without it the entry is for sojourn emulate alone";
@@ -231,10 +213,7 @@ fn fit_receive_windows(draft: &mut Draft, notes: &Notes) {
         .entries()
         .map(|entry| {
             let path = format!("{}.stack.receive_window", entry.place());
-            let given = matches!(
-                notes.origins.get(&path),
-                Some(Origin::File(_) | Origin::Setting)
-            );
+            let given = matches!(notes.origins.get(&path), Some(Origin::File(_) | Origin::Setting));
             let direction = entry.traffic.application.direction();
             entry.slowest(direction).filter(|_| !given)
         })
@@ -281,16 +260,9 @@ impl Scenario {
     }
 
     /// The keys of the runs with `seeds`, as [`Self::key`] gives them one by one; the scenario is printed once.
-    pub fn keys(
-        &self,
-        seeds: impl IntoIterator<Item = sojourn_base::Seed>,
-        engine_version: &str,
-    ) -> Vec<String> {
+    pub fn keys(&self, seeds: impl IntoIterator<Item = sojourn_base::Seed>, engine_version: &str) -> Vec<String> {
         let start = self.key_start(engine_version);
-        seeds
-            .into_iter()
-            .map(|seed| Self::key_of(start.clone(), seed))
-            .collect()
+        seeds.into_iter().map(|seed| Self::key_of(start.clone(), seed)).collect()
     }
 
     /// What all keys of a scenario begin with: all but the seed.

@@ -9,9 +9,7 @@ pub use crate::emulate::{EmulateConfig, MatchConfig, MatchedProtocol};
 use sojourn_apps::ApplicationConfig;
 use sojourn_base::{BitRate, Direction, Ecn, PerDirection, Seed, Span};
 use sojourn_keys::words;
-use sojourn_link::{
-    ConditionConfig, DownstreamMemberConfig, Framing, GroupConfig, LinkConfig, MemberConfig,
-};
+use sojourn_link::{ConditionConfig, DownstreamMemberConfig, Framing, GroupConfig, LinkConfig, MemberConfig};
 pub use sojourn_record::{LatencyHistogramConfig, RecordConfig};
 use sojourn_transport::StackConfig;
 

@@ -37,9 +37,7 @@ impl Overlay {
     /// The overlay that has `value` at a key path, and nothing else.
     pub(crate) fn at(path: &[String], value: Node) -> Self {
         let Some((last, tables)) = path.split_last() else {
-            return Self {
-                table: Table::default(),
-            };
+            return Self { table: Table::default() };
         };
         let mut table = Table::default();
         table.insert(last, value);
@@ -69,12 +67,7 @@ const LISTS: [&str; 4] = ["link", "home", "load", "traffic"];
 const LISTS_OF_HOME: [&str; 2] = ["load", "traffic"];
 
 /// Merges tables key by key, `lists` at the end and entry by entry. `place` is where the tables stand.
-fn lay_lists(
-    base: &mut Table,
-    changes: &Table,
-    (place, lists): (&str, &[&str]),
-    problems: &mut Vec<Problem>,
-) {
+fn lay_lists(base: &mut Table, changes: &Table, (place, lists): (&str, &[&str]), problems: &mut Vec<Problem>) {
     let (named, rest): (Vec<_>, Vec<_>) = into_entries(changes)
         .into_iter()
         .filter(|(key, _)| !place.is_empty() || key != "remove")
@@ -137,7 +130,8 @@ fn has_twins(entries: &[(String, Table)]) -> bool {
 /// Merges entries by name; a new name adds one.
 fn lay_entries(items: &mut Vec<Node>, changes: Vec<(String, Table)>) {
     for (name, change) in changes {
-        let is_meant = |item: &Node| matches!(&item.content, Content::Table(entry) if name_of(entry).as_ref() == Some(&name));
+        let is_meant =
+            |item: &Node| matches!(&item.content, Content::Table(entry) if name_of(entry).as_ref() == Some(&name));
         let place = items.iter().position(is_meant).unwrap_or_else(|| {
             let mut entry = Table::default();
             entry.insert("name", node(Content::Text(name.clone())));
@@ -154,9 +148,7 @@ fn lay_entries(items: &mut Vec<Node>, changes: Vec<(String, Table)>) {
 fn lay_table(present: &mut Node, table: Table) {
     let keeps_kind = match (&present.content, table.get("kind")) {
         (Content::Table(_) | Content::Text(_), None) => true,
-        (Content::Table(old), Some(kind)) => {
-            old.get("kind").is_some_and(|old| same_text(old, kind))
-        }
+        (Content::Table(old), Some(kind)) => old.get("kind").is_some_and(|old| same_text(old, kind)),
         _ => false,
     };
     if !keeps_kind {
@@ -174,12 +166,7 @@ fn lay_table(present: &mut Node, table: Table) {
 }
 
 /// Merges the entries of a list of `base` by their names; a new name adds one.
-fn lay_list(
-    base: &mut Table,
-    key: &str,
-    (place, changes): (&str, &Content),
-    problems: &mut Vec<Problem>,
-) {
+fn lay_list(base: &mut Table, key: &str, (place, changes): (&str, &Content), problems: &mut Vec<Problem>) {
     let mut entries = match base.get(key).map(|node| &node.content) {
         Some(content) => named(place, content, problems),
         None => Vec::new(),
@@ -199,26 +186,14 @@ fn lay_list(
             entries.len() - 1
         });
         let entry = &mut entries[found].1;
-        let of_entry = if key == "home" {
-            &LISTS_OF_HOME[..]
-        } else {
-            &[]
-        };
+        let of_entry = if key == "home" { &LISTS_OF_HOME[..] } else { &[] };
         lay_lists(entry, &change, (&join(place, &name), of_entry), problems);
         if key == "traffic" && entry.get("app").is_none() && !known.contains(&name) {
-            let message =
-                "the base has no traffic of this name, and new traffic needs an `app`".to_owned();
-            problems.push(problem(
-                &join(place, &name),
-                message,
-                hint_of(&name, &known),
-            ));
+            let message = "the base has no traffic of this name, and new traffic needs an `app`".to_owned();
+            problems.push(problem(&join(place, &name), message, hint_of(&name, &known)));
         }
     }
-    let list = entries
-        .into_iter()
-        .map(|(_, entry)| node(Content::Table(entry)))
-        .collect();
+    let list = entries.into_iter().map(|(_, entry)| node(Content::Table(entry))).collect();
     base.insert(key, node(Content::List(list)));
 }
 
@@ -308,10 +283,7 @@ fn remove(base: &mut Table, paths: &Content, problems: &mut Vec<Problem>) {
             Content::Text(text) => tree::parse_path(text)
                 .ok_or_else(|| Mismatch::new(format!("\"{text}\" is not a key path"), ""))
                 .and_then(|parts| remove_one(base, &parts, text)),
-            other => Err(Mismatch::new(
-                format!("{} where a key path belongs", other.kind()),
-                "",
-            )),
+            other => Err(Mismatch::new(format!("{} where a key path belongs", other.kind()), "")),
         };
         if let Err(mismatch) = found {
             problems.push(problem("remove", mismatch.message, mismatch.hint));
@@ -326,10 +298,7 @@ pub(crate) fn clear(base: &mut Table, path: &[String]) {
 
 fn remove_one(table: &mut Table, parts: &[String], path: &str) -> Result<(), Mismatch> {
     let cannot = |what: &str, name: &str, known: &[String]| {
-        Mismatch::new(
-            format!("cannot remove \"{path}\": the base has no such {what}"),
-            hint_of(name, known),
-        )
+        Mismatch::new(format!("cannot remove \"{path}\": the base has no such {what}"), hint_of(name, known))
     };
     let Some((first, rest)) = parts.split_first() else {
         return Ok(());
@@ -345,7 +314,8 @@ fn remove_one(table: &mut Table, parts: &[String], path: &str) -> Result<(), Mis
     match &mut present.content {
         Content::Table(inner) => remove_one(inner, rest, path),
         Content::List(items) => {
-            let is_meant = |item: &Node| matches!(&item.content, Content::Table(entry) if name_of(entry).as_ref() == Some(second));
+            let is_meant =
+                |item: &Node| matches!(&item.content, Content::Table(entry) if name_of(entry).as_ref() == Some(second));
             let names: Vec<String> = items
                 .iter()
                 .filter_map(|item| match &item.content {
@@ -378,20 +348,11 @@ fn hint_of(word: &str, known: &[String]) -> String {
 }
 
 fn problem(path: &str, message: String, hint: String) -> Problem {
-    Problem {
-        path: path.to_owned(),
-        message,
-        hint,
-        line: 0,
-        column: 0,
-    }
+    Problem { path: path.to_owned(), message, hint, line: 0, column: 0 }
 }
 
 fn into_entries(table: &Table) -> Vec<(String, Node)> {
-    table
-        .iter()
-        .map(|(key, node)| (key.to_owned(), node.clone()))
-        .collect()
+    table.iter().map(|(key, node)| (key.to_owned(), node.clone())).collect()
 }
 
 fn same_text(one: &Node, other: &Node) -> bool {
@@ -399,11 +360,7 @@ fn same_text(one: &Node, other: &Node) -> bool {
 }
 
 fn node(content: Content) -> Node {
-    Node {
-        content,
-        key_at: Position::default(),
-        at: Position::default(),
-    }
+    Node { content, key_at: Position::default(), at: Position::default() }
 }
 
 /// What stands in an overlay has no place in the scenario's text. Its order stays: that of new traffic.

@@ -30,18 +30,11 @@ enum Part {
 impl Printer {
     /// A printer that says of each value where it comes from.
     pub(crate) fn explaining(origins: BTreeMap<String, Origin>) -> Self {
-        Self {
-            origins,
-            ..Self::default()
-        }
+        Self { origins, ..Self::default() }
     }
 
     fn below(&self, path: String) -> Self {
-        Self {
-            path,
-            origins: self.origins.clone(),
-            ..Self::default()
-        }
+        Self { path, origins: self.origins.clone(), ..Self::default() }
     }
 
     fn remark(&self, key: &str) -> String {
@@ -104,9 +97,7 @@ impl Visitor for Printer {
 
     fn choice(&mut self, key: Key, choice: &mut dyn Choice) {
         let mut table = self.below(join(&self.path, key.name));
-        table
-            .values
-            .push(("kind", quoted(choice.selected()), String::new()));
+        table.values.push(("kind", quoted(choice.selected()), String::new()));
         choice.keys(&mut table);
         self.tables.push((key.name, Part::Table(table)));
     }

@@ -53,10 +53,7 @@ impl ScenarioProblems {
     /// # Panics
     /// If there are none: a scenario without problems is not an error.
     pub(crate) fn new(mut problems: Vec<Problem>) -> Self {
-        assert!(
-            !problems.is_empty(),
-            "a scenario without problems is no error"
-        );
+        assert!(!problems.is_empty(), "a scenario without problems is no error");
         // What has no place in the text (a missing key, a setting) comes last.
         problems.sort_by_key(|p| (p.line == 0, p.line, p.column));
         let mut met = BTreeSet::new();
@@ -97,28 +94,13 @@ mod tests {
     use super::*;
 
     fn problem(path: &str, line: u32) -> Problem {
-        Problem {
-            path: path.to_owned(),
-            message: "is missing".to_owned(),
-            hint: String::new(),
-            line,
-            column: line,
-        }
+        Problem { path: path.to_owned(), message: "is missing".to_owned(), hint: String::new(), line, column: line }
     }
 
     #[test]
     fn problems_come_in_the_order_of_the_text_and_once() {
-        let all = vec![
-            problem("c", 0),
-            problem("b", 7),
-            problem("a", 2),
-            problem("b", 7),
-        ];
-        let paths: Vec<String> = ScenarioProblems::new(all)
-            .into_vec()
-            .into_iter()
-            .map(|p| p.path)
-            .collect();
+        let all = vec![problem("c", 0), problem("b", 7), problem("a", 2), problem("b", 7)];
+        let paths: Vec<String> = ScenarioProblems::new(all).into_vec().into_iter().map(|p| p.path).collect();
         assert_eq!(paths, ["a", "b", "c"]);
     }
 

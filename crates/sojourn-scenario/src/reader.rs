@@ -65,51 +65,33 @@ impl Notes {
 
     /// Whether something at, below or around `path` is wrong already.
     pub(crate) fn is_doubtful(&self, path: &str) -> bool {
-        self.problems
-            .iter()
-            .any(|problem| is_within(&problem.path, path) || is_within(path, &problem.path))
+        self.problems.iter().any(|problem| is_within(&problem.path, path) || is_within(path, &problem.path))
     }
 
     /// Whether the table at `path` could not be read as such: something is wrong with it, around it, or
     /// with its kind.
     pub(crate) fn is_unreadable(&self, path: &str) -> bool {
         let (kind, profile) = (join(path, "kind"), join(path, "profile"));
-        self.problems.iter().any(|problem| {
-            is_within(path, &problem.path) || problem.path == kind || problem.path == profile
-        })
+        self.problems
+            .iter()
+            .any(|problem| is_within(path, &problem.path) || problem.path == kind || problem.path == profile)
     }
 }
 
 fn told(path: &str, at: Position, mismatch: Mismatch) -> Problem {
-    Problem {
-        path: path.to_owned(),
-        message: mismatch.message,
-        hint: mismatch.hint,
-        line: at.line,
-        column: at.column,
-    }
+    Problem { path: path.to_owned(), message: mismatch.message, hint: mismatch.hint, line: at.line, column: at.column }
 }
 
 /// Whether `path` is `outer` or below it.
 fn is_within(path: &str, outer: &str) -> bool {
-    !outer.is_empty()
-        && path
-            .strip_prefix(outer)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    !outer.is_empty() && path.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 /// `key` below `path`.
 pub(crate) fn join(path: &str, key: &str) -> String {
-    let bare = !key.is_empty()
-        && key
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '[' | ']'));
+    let bare = !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '[' | ']'));
     let key = if bare { key.to_owned() } else { quoted(key) };
-    if path.is_empty() {
-        key
-    } else {
-        format!("{path}.{key}")
-    }
+    if path.is_empty() { key } else { format!("{path}.{key}") }
 }
 
 /// Reads one table.
@@ -125,13 +107,7 @@ pub(crate) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     pub(crate) fn new(table: &'a Table, notes: &'a mut Notes) -> Self {
-        Self {
-            table,
-            path: String::new(),
-            notes,
-            base: Origin::Default,
-            known: Vec::new(),
-        }
+        Self { table, path: String::new(), notes, base: Origin::Default, known: Vec::new() }
     }
 
     /// The node of `key`; notes its place, and its absence if it must be there.
@@ -166,13 +142,7 @@ impl<'a> Reader<'a> {
         known: &[&'static str],
         keys: &mut dyn FnMut(&mut dyn Visitor),
     ) {
-        let mut reader = Reader {
-            table,
-            path,
-            notes: &mut *self.notes,
-            base,
-            known: known.to_vec(),
-        };
+        let mut reader = Reader { table, path, notes: &mut *self.notes, base, known: known.to_vec() };
         keys(&mut reader);
         reader.finish();
     }
@@ -187,11 +157,7 @@ impl<'a> Reader<'a> {
                 Some(near) => format!("did you mean {near}?"),
                 None => format!("known here are {}", self.known.join(", ")),
             };
-            self.notes.problem_at(
-                &join(&self.path, name),
-                node.key_at,
-                Mismatch::new("unknown key", hint),
-            );
+            self.notes.problem_at(&join(&self.path, name), node.key_at, Mismatch::new("unknown key", hint));
         }
     }
 
@@ -219,9 +185,7 @@ impl<'a> Reader<'a> {
         if profiles.clone().next().is_none() {
             return Some((kind, None));
         }
-        let profile = self
-            .read_word(table, path, "profile", profiles)
-            .unwrap_or_default();
+        let profile = self.read_word(table, path, "profile", profiles).unwrap_or_default();
         Some((kind, profile))
     }
 
@@ -244,10 +208,7 @@ impl<'a> Reader<'a> {
                 None if key == "kind" => unknown_kind(text, known),
                 None => unknown_word(text, known),
             },
-            other => Mismatch::new(
-                format!("{} where a word belongs", other.kind()),
-                some_kinds(known),
-            ),
+            other => Mismatch::new(format!("{} where a word belongs", other.kind()), some_kinds(known)),
         };
         self.notes.problem(&path, mismatch);
         Err(())
@@ -266,10 +227,7 @@ fn unknown_kind(text: &str, known: impl Iterator<Item = &'static str> + Clone) -
 /// The first of many words: kinds are added more often than anybody wants to read them all.
 fn some_kinds(known: impl Iterator<Item = &'static str>) -> String {
     let some: Vec<String> = known.take(3).map(quoted).collect();
-    format!(
-        "for instance {}; the reference of scenario files lists all",
-        some.join(", ")
-    )
+    format!("for instance {}; the reference of scenario files lists all", some.join(", "))
 }
 
 impl Visitor for Reader<'_> {
@@ -300,10 +258,7 @@ impl Visitor for Reader<'_> {
     fn table(&mut self, key: Key, keys: &mut dyn FnMut(&mut dyn Visitor)) {
         let empty = Table::default();
         // A table whose parts are required is not asked for itself: its parts are.
-        let (path, node) = self.find(&Key {
-            required: false,
-            ..key
-        });
+        let (path, node) = self.find(&Key { required: false, ..key });
         let base = self.base.clone();
         match node.map(|node| &node.content) {
             Some(Content::Table(table)) => self.descend(table, path, base, &[], keys),
@@ -313,13 +268,7 @@ impl Visitor for Reader<'_> {
                 self.notes.problem(&path, Mismatch::new(message, hint));
             }
             None => {
-                let mut reader = Reader {
-                    table: &empty,
-                    path,
-                    notes: &mut *self.notes,
-                    base,
-                    known: Vec::new(),
-                };
+                let mut reader = Reader { table: &empty, path, notes: &mut *self.notes, base, known: Vec::new() };
                 keys(&mut reader);
             }
         }
@@ -362,8 +311,7 @@ impl Visitor for Reader<'_> {
             }
         };
         // Where there is a kind already, a table may change its parts and leave it.
-        let keeps_kind =
-            !key.required && !["kind", "profile"].iter().any(|k| table.get(k).is_some());
+        let keeps_kind = !key.required && !["kind", "profile"].iter().any(|k| table.get(k).is_some());
         let (kind, base) = if keeps_kind {
             (choice.selected(), self.base.clone())
         } else {
@@ -374,17 +322,8 @@ impl Visitor for Reader<'_> {
             let base = profile.map_or(Origin::Default, |name| Origin::Profile(name.to_owned()));
             (kind, base)
         };
-        let has_profiles = choice
-            .kinds()
-            .iter()
-            .any(|info| info.name == kind && !info.profiles.is_empty());
-        let mut reader = Reader {
-            table,
-            path,
-            notes: &mut *self.notes,
-            base,
-            known: vec!["kind"],
-        };
+        let has_profiles = choice.kinds().iter().any(|info| info.name == kind && !info.profiles.is_empty());
+        let mut reader = Reader { table, path, notes: &mut *self.notes, base, known: vec!["kind"] };
         if has_profiles {
             reader.known.push("profile");
         }
@@ -411,8 +350,7 @@ impl Visitor for Reader<'_> {
         let most = key.most.parse().unwrap_or(usize::MAX);
         if list.len() > most {
             let message = format!("a list of {} entries", list.len());
-            self.notes
-                .problem(&path, Mismatch::new(message, format!("at most {most}")));
+            self.notes.problem(&path, Mismatch::new(message, format!("at most {most}")));
             return;
         }
         items.resize(list.len());

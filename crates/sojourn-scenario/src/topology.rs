@@ -71,9 +71,7 @@ impl Subscriber<'_> {
     }
 
     fn uses(&self, link: &str) -> bool {
-        self.traffic
-            .iter()
-            .any(|entry| self.path_of(entry).contains(&link))
+        self.traffic.iter().any(|entry| self.path_of(entry).contains(&link))
     }
 }
 
@@ -82,12 +80,7 @@ type Place = PerDirection<Option<usize>>;
 
 impl<'a> Topology<'a> {
     /// Adds the directions that a link has.
-    fn place(
-        &mut self,
-        prefix: &str,
-        link: PerDirection<Option<&'a DirectedLink>>,
-        is_access: bool,
-    ) -> Place {
+    fn place(&mut self, prefix: &str, link: PerDirection<Option<&'a DirectedLink>>, is_access: bool) -> Place {
         let mut place = Place::default();
         for direction in Direction::BOTH {
             if let Some(config) = link[direction] {
@@ -111,11 +104,7 @@ impl<'a> Topology<'a> {
             let fields = link.config.link.queue.flow_fields();
             link.direction == direction && fields == Some(FlowFields::Three)
         });
-        if three && cfg!(not(target_family = "wasm")) {
-            FlowFields::Three
-        } else {
-            FlowFields::Five
-        }
+        if three && cfg!(not(target_family = "wasm")) { FlowFields::Three } else { FlowFields::Five }
     }
 
     /// Fixed delay of all links on the way of an entry, both ways.
@@ -124,9 +113,7 @@ impl<'a> Topology<'a> {
         path.upstream
             .iter()
             .chain(&path.downstream)
-            .fold(Span::ZERO, |sum, link| {
-                sum.saturating_add(self.links[*link].config.propagation())
-            })
+            .fold(Span::ZERO, |sum, link| sum.saturating_add(self.links[*link].config.propagation()))
     }
 }
 
@@ -137,10 +124,7 @@ impl Scenario {
     /// If a path names a link that there is not, which validation rules out.
     pub fn topology(&self) -> Topology<'_> {
         let subscribers = self.subscribers();
-        let mut topology = Topology {
-            links: Vec::new(),
-            traffic: Vec::new(),
-        };
+        let mut topology = Topology { links: Vec::new(), traffic: Vec::new() };
         let access: Vec<Place> = subscribers
             .iter()
             .map(|subscriber| {
@@ -185,11 +169,7 @@ impl Scenario {
                     home: subscriber.home,
                     path: PerDirection {
                         upstream: places.iter().filter_map(|place| place.upstream).collect(),
-                        downstream: places
-                            .iter()
-                            .rev()
-                            .filter_map(|place| place.downstream)
-                            .collect(),
+                        downstream: places.iter().rev().filter_map(|place| place.downstream).collect(),
                     },
                 });
             }

@@ -24,9 +24,7 @@ pub(crate) fn parse(text: &str) -> Result<Table, ScenarioProblems> {
         .take(SYNTAX_ERRORS)
         .enumerate()
         .map(|(number, error)| {
-            let at = error
-                .span()
-                .map_or_else(Position::default, |span| lines.position(span.start));
+            let at = error.span().map_or_else(Position::default, |span| lines.position(span.start));
             let message = error.message().replace('\n', ", ");
             let message = message.trim_end_matches(", expected nothing");
             // Once is enough.
@@ -89,11 +87,7 @@ pub(crate) fn parse_value(value: &str) -> Node {
         Content::Integer(_, None) => Content::Text(trimmed.to_owned()),
         content => content,
     };
-    Node {
-        content,
-        key_at: Position::default(),
-        at: Position::default(),
-    }
+    Node { content, key_at: Position::default(), at: Position::default() }
 }
 
 fn convert_table(table: &DeTable<'_>, lines: &Lines) -> Table {
@@ -124,10 +118,7 @@ fn convert(value: &DeValue<'_>, lines: &Lines) -> Content {
             };
             Content::Integer(written, value)
         }
-        DeValue::Float(float) => Content::Float(
-            float.as_str().to_owned(),
-            float.as_str().parse().unwrap_or(f64::NAN),
-        ),
+        DeValue::Float(float) => Content::Float(float.as_str().to_owned(), float.as_str().parse().unwrap_or(f64::NAN)),
         DeValue::Boolean(value) => Content::Boolean(*value),
         DeValue::Datetime(_) => Content::Date,
         DeValue::Array(items) => Content::List(
@@ -135,11 +126,7 @@ fn convert(value: &DeValue<'_>, lines: &Lines) -> Content {
                 .iter()
                 .map(|item| {
                     let at = lines.position(item.span().start);
-                    Node {
-                        content: convert(item.get_ref(), lines),
-                        key_at: at,
-                        at,
-                    }
+                    Node { content: convert(item.get_ref(), lines), key_at: at, at }
                 })
                 .collect(),
         ),
@@ -157,26 +144,15 @@ struct Lines {
 
 impl Lines {
     fn new(text: &str) -> Self {
-        let starts = core::iter::once(0)
-            .chain(text.match_indices('\n').map(|(offset, _)| offset + 1))
-            .collect();
+        let starts = core::iter::once(0).chain(text.match_indices('\n').map(|(offset, _)| offset + 1)).collect();
         let bytes = text.bytes().enumerate();
-        let continuations = bytes
-            .filter(|(_, byte)| byte & 0xc0 == 0x80)
-            .map(|(offset, _)| offset)
-            .collect();
-        Self {
-            starts,
-            continuations,
-        }
+        let continuations = bytes.filter(|(_, byte)| byte & 0xc0 == 0x80).map(|(offset, _)| offset).collect();
+        Self { starts, continuations }
     }
 
     /// For values that stand in no text.
     fn nowhere() -> Self {
-        Self {
-            starts: Vec::new(),
-            continuations: Vec::new(),
-        }
+        Self { starts: Vec::new(), continuations: Vec::new() }
     }
 
     fn position(&self, offset: usize) -> Position {
@@ -187,10 +163,7 @@ impl Lines {
         let before = |end: usize| self.continuations.partition_point(|place| *place < end);
         let inside = before(offset) - before(start);
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        Position {
-            line: count(line),
-            column: count(offset - start - inside + 1),
-        }
+        Position { line: count(line), column: count(offset - start - inside + 1) }
     }
 }
 
@@ -228,13 +201,7 @@ mod tests {
         let Content::Table(inner) = &inner.content else {
             panic!("an inline table");
         };
-        assert_eq!(
-            inner.get("c").unwrap().at,
-            Position {
-                line: 4,
-                column: 15
-            }
-        );
+        assert_eq!(inner.get("c").unwrap().at, Position { line: 4, column: 15 });
     }
 
     #[test]
@@ -247,10 +214,7 @@ mod tests {
     #[test]
     fn paths_are_dotted_keys_and_nothing_else() {
         assert_eq!(parse_path("a.b-c.d").unwrap(), ["a", "b-c", "d"]);
-        assert_eq!(
-            parse_path("traffic.\"my call\".rtt").unwrap(),
-            ["traffic", "my call", "rtt"]
-        );
+        assert_eq!(parse_path("traffic.\"my call\".rtt").unwrap(), ["traffic", "my call", "rtt"]);
         for wrong in ["", "a.", "a b", "a = 1\nb", "[a]\nb", "a.b = 1 #"] {
             assert_eq!(parse_path(wrong), None, "{wrong:?}");
         }
@@ -258,24 +222,10 @@ mod tests {
 
     #[test]
     fn a_setting_is_toml_if_it_can_be_and_text_otherwise() {
-        assert!(matches!(
-            parse_value("5").content,
-            Content::Integer(_, Some(5))
-        ));
-        assert!(matches!(
-            parse_value("true").content,
-            Content::Boolean(true)
-        ));
-        assert!(matches!(
-            parse_value("[\"1 ms\", \"2 ms\"]").content,
-            Content::List(_)
-        ));
-        for (value, text) in [
-            ("21 packets", "21 packets"),
-            ("\"5 s\"", "5 s"),
-            ("0x", "0x"),
-            ("", ""),
-        ] {
+        assert!(matches!(parse_value("5").content, Content::Integer(_, Some(5))));
+        assert!(matches!(parse_value("true").content, Content::Boolean(true)));
+        assert!(matches!(parse_value("[\"1 ms\", \"2 ms\"]").content, Content::List(_)));
+        for (value, text) in [("21 packets", "21 packets"), ("\"5 s\"", "5 s"), ("0x", "0x"), ("", "")] {
             match parse_value(value).content {
                 Content::Text(t) => assert_eq!(t, text),
                 other => panic!("{value}: {other:?}"),

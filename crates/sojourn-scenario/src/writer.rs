@@ -21,11 +21,7 @@ fn write_table(out: &mut String, table: &Table, path: &str) {
     }
     for (key, node) in table.iter() {
         let key = spelt(key);
-        let path = if path.is_empty() {
-            key
-        } else {
-            format!("{path}.{key}")
-        };
+        let path = if path.is_empty() { key } else { format!("{path}.{key}") };
         match &node.content {
             Content::Table(inner) => {
                 let _ = writeln!(out, "\n[{path}]");
@@ -46,10 +42,7 @@ fn write_table(out: &mut String, table: &Table, path: &str) {
 
 /// A key, in quotes if it needs them.
 fn spelt(key: &str) -> String {
-    let bare = !key.is_empty()
-        && key
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
+    let bare = !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
     if bare { key.to_owned() } else { quoted(key) }
 }
 
@@ -57,12 +50,7 @@ fn spelt(key: &str) -> String {
 fn has_heading(node: &Node) -> bool {
     match &node.content {
         Content::Table(_) => true,
-        Content::List(items) => {
-            !items.is_empty()
-                && items
-                    .iter()
-                    .all(|item| matches!(item.content, Content::Table(_)))
-        }
+        Content::List(items) => !items.is_empty() && items.iter().all(|item| matches!(item.content, Content::Table(_))),
         _ => false,
     }
 }
@@ -79,10 +67,8 @@ pub(crate) fn inline(content: &Content) -> String {
             format!("[{}]", items.join(", "))
         }
         Content::Table(table) => {
-            let entries: Vec<String> = table
-                .iter()
-                .map(|(key, node)| format!("{} = {}", spelt(key), inline(&node.content)))
-                .collect();
+            let entries: Vec<String> =
+                table.iter().map(|(key, node)| format!("{} = {}", spelt(key), inline(&node.content))).collect();
             format!("{{ {} }}", entries.join(", "))
         }
     }

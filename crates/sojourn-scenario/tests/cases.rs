@@ -19,25 +19,16 @@ fn read(text: &str) -> (String, Vec<Case>) {
     let file = DeTable::parse(text).expect("a case file is TOML");
     let file = file.get_ref();
     let string = |table: &DeTable<'_>, key: &str| {
-        table
-            .get(key)
-            .and_then(|value| value.get_ref().as_str())
-            .expect(key)
-            .to_owned()
+        table.get(key).and_then(|value| value.get_ref().as_str()).expect(key).to_owned()
     };
-    let cases = file
-        .get("case")
-        .and_then(|cases| cases.get_ref().as_array())
-        .expect("cases");
+    let cases = file.get("case").and_then(|cases| cases.get_ref().as_array()).expect("cases");
     let cases = cases
         .iter()
         .map(|case| {
             let DeValue::Table(case) = case.get_ref() else {
                 panic!("a case is a table");
             };
-            let prints = case
-                .get("prints")
-                .and_then(|list| list.get_ref().as_array());
+            let prints = case.get("prints").and_then(|list| list.get_ref().as_array());
             Case {
                 id: string(case, "id"),
                 set: string(case, "set"),
@@ -83,11 +74,7 @@ fn each_key_changes_the_lines_of_its_own_and_no_other() {
                 .filter(|line| !old.contains(line))
                 .map(|(_, line)| line)
                 .collect();
-            assert_eq!(
-                new, case.prints,
-                "{file} {}: {} = {}",
-                case.id, case.set, case.to
-            );
+            assert_eq!(new, case.prints, "{file} {}: {} = {}", case.id, case.set, case.to);
             assert_ne!(before, after, "{}: the model did not change", case.id);
         }
     }
@@ -120,9 +107,7 @@ fn every_key_of_the_file_has_a_case() {
     for constant in ["schema", "profile", "test", "length"] {
         assert!(keys.remove(constant), "{constant}");
     }
-    for number in [
-        "mu", "sigma", "sd", "cv", "shape", "least", "most", "outside",
-    ] {
+    for number in ["mu", "sigma", "sd", "cv", "shape", "least", "most", "outside"] {
         assert!(keys.remove(number), "{number}");
     }
     for (_, text) in common::files("tests/cases", "toml") {
@@ -136,17 +121,8 @@ fn every_key_of_the_file_has_a_case() {
 }
 
 /// Values at and far beyond what a key may hold.
-const FAR_OUT: [&str; 9] = [
-    "1e30",
-    "-1e30",
-    "1e-30",
-    "0",
-    "18446744073709551615",
-    "\"1 b/s\"",
-    "\"1 Tb/s\"",
-    "\"1000 GB\"",
-    "\"5000 h\"",
-];
+const FAR_OUT: [&str; 9] =
+    ["1e30", "-1e30", "1e-30", "0", "18446744073709551615", "\"1 b/s\"", "\"1 Tb/s\"", "\"1000 GB\"", "\"5000 h\""];
 
 #[test]
 fn no_value_of_any_key_however_absurd_ends_in_an_overflow() {

@@ -1,10 +1,7 @@
 //! The generated descriptions: they name the same keys, and the schema agrees with the reader about what
 //! is valid.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "the schema is ours: what is missing in it fails the test"
-)]
+#![expect(clippy::unwrap_used, reason = "the schema is ours: what is missing in it fails the test")]
 
 use crate::common;
 use std::collections::BTreeSet;
@@ -36,9 +33,7 @@ fn the_reference_page_names_every_key_of_the_schema() {
     let mut found = BTreeSet::new();
     keys(&schema, &mut found);
     assert!(found.len() > 100, "{} keys", found.len());
-    let words: BTreeSet<_> = page
-        .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-        .collect();
+    let words: BTreeSet<_> = page.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').collect();
     for key in found {
         assert!(words.contains(key.as_str()), "{key}");
     }
@@ -78,18 +73,13 @@ fn keys_and_their_defaults_are_those_of_the_list() {
 fn the_parameters_of_every_kind_stand_on_a_page_about_models() {
     let mut included = BTreeSet::new();
     for (_, page) in common::files("../../docs/models", "md") {
-        let names = page
-            .lines()
-            .filter_map(|line| line.strip_prefix("```{include} parameters/"));
+        let names = page.lines().filter_map(|line| line.strip_prefix("```{include} parameters/"));
         included.extend(names.map(|name| name.trim_end_matches(".md").to_owned()));
     }
     let tables = describe::parameter_tables();
     let kinds: BTreeSet<String> = tables.iter().map(|(name, _)| name.clone()).collect();
     assert_eq!(included, kinds);
-    let (_, codel) = tables
-        .iter()
-        .find(|(name, _)| name == "queue/codel")
-        .unwrap();
+    let (_, codel) = tables.iter().find(|(name, _)| name == "queue/codel").unwrap();
     for row in [
         "| `interval` | `\"100 ms\"`; 1 us to 600 s | how long the delay may stay above target before the first signal \
          | RFC 8289 §5.3 |\n",
@@ -98,14 +88,8 @@ fn the_parameters_of_every_kind_stand_on_a_page_about_models() {
     ] {
         assert!(codel.contains(row), "{codel}");
     }
-    let (_, web) = tables
-        .iter()
-        .find(|(name, _)| name == "application/web")
-        .unwrap();
-    assert!(
-        web.contains("*fitted*: the upstream bytes per page"),
-        "{web}"
-    );
+    let (_, web) = tables.iter().find(|(name, _)| name == "application/web").unwrap();
+    assert!(web.contains("*fitted*: the upstream bytes per page"), "{web}");
 }
 
 /// A TOML value as JSON.
@@ -118,9 +102,7 @@ fn to_json(value: &DeValue<'_>) -> Value {
         DeValue::Datetime(date) => Value::from(date.to_string()),
         DeValue::Array(items) => items.iter().map(|item| to_json(item.get_ref())).collect(),
         DeValue::Table(table) => {
-            let entries = table
-                .iter()
-                .map(|(key, value)| (key.get_ref().to_string(), to_json(value.get_ref())));
+            let entries = table.iter().map(|(key, value)| (key.get_ref().to_string(), to_json(value.get_ref())));
             Value::Object(entries.collect::<Map<_, _>>())
         }
     }
@@ -132,12 +114,7 @@ fn is_valid(value: &Value, schema: &Value, root: &Value) -> bool {
         "$schema" | "title" | "description" => true,
         "$ref" => {
             let pointer = rule.as_str().unwrap().strip_prefix('#').unwrap();
-            is_valid(
-                value,
-                root.pointer(pointer)
-                    .expect("the reference leads somewhere"),
-                root,
-            )
+            is_valid(value, root.pointer(pointer).expect("the reference leads somewhere"), root)
         }
         "type" => match rule.as_str().unwrap() {
             "object" => value.is_object(),
@@ -150,60 +127,30 @@ fn is_valid(value: &Value, schema: &Value, root: &Value) -> bool {
         },
         "const" => value == rule,
         "enum" => rule.as_array().unwrap().contains(value),
-        "anyOf" => rule
-            .as_array()
-            .unwrap()
-            .iter()
-            .any(|option| is_valid(value, option, root)),
-        "minimum" => value
-            .as_f64()
-            .is_none_or(|number| number >= rule.as_f64().unwrap()),
-        "maximum" => value
-            .as_f64()
-            .is_none_or(|number| number <= rule.as_f64().unwrap()),
+        "anyOf" => rule.as_array().unwrap().iter().any(|option| is_valid(value, option, root)),
+        "minimum" => value.as_f64().is_none_or(|number| number >= rule.as_f64().unwrap()),
+        "maximum" => value.as_f64().is_none_or(|number| number <= rule.as_f64().unwrap()),
         "minLength" => value.as_str().is_none_or(|text| !text.is_empty()),
-        "minItems" => value
-            .as_array()
-            .is_none_or(|items| items.len() as u64 >= rule.as_u64().unwrap()),
-        "items" => value
-            .as_array()
-            .is_none_or(|items| items.iter().all(|item| is_valid(item, rule, root))),
-        "required" => value.as_object().is_none_or(|object| {
-            rule.as_array()
-                .unwrap()
-                .iter()
-                .all(|key| object.contains_key(key.as_str().unwrap()))
-        }),
+        "minItems" => value.as_array().is_none_or(|items| items.len() as u64 >= rule.as_u64().unwrap()),
+        "items" => value.as_array().is_none_or(|items| items.iter().all(|item| is_valid(item, rule, root))),
+        "required" => value
+            .as_object()
+            .is_none_or(|object| rule.as_array().unwrap().iter().all(|key| object.contains_key(key.as_str().unwrap()))),
         "properties" => value.as_object().is_none_or(|object| {
-            object.iter().all(|(key, inner)| {
-                rule.get(key)
-                    .is_none_or(|schema| is_valid(inner, schema, root))
-            })
+            object.iter().all(|(key, inner)| rule.get(key).is_none_or(|schema| is_valid(inner, schema, root)))
         }),
-        "additionalProperties" => value.as_object().is_none_or(|object| {
-            object
-                .keys()
-                .all(|key| schema["properties"].get(key).is_some())
-        }),
-        "pattern" => value
-            .as_str()
-            .is_none_or(|text| matches(text, rule.as_str().unwrap())),
+        "additionalProperties" => {
+            value.as_object().is_none_or(|object| object.keys().all(|key| schema["properties"].get(key).is_some()))
+        }
+        "pattern" => value.as_str().is_none_or(|text| matches(text, rule.as_str().unwrap())),
         other => panic!("the schema uses {other}"),
     };
-    schema
-        .as_object()
-        .expect("a schema is an object")
-        .iter()
-        .all(holds)
+    schema.as_object().expect("a schema is an object").iter().all(holds)
 }
 
 /// Our only pattern: a number and one of the units in its last group.
 fn matches(text: &str, pattern: &str) -> bool {
-    let (_, units) = pattern
-        .strip_suffix(")\\s*$")
-        .unwrap()
-        .rsplit_once('(')
-        .unwrap();
+    let (_, units) = pattern.strip_suffix(")\\s*$").unwrap().rsplit_once('(').unwrap();
     let (number, unit) = sojourn_base::quantity::split(text);
     let number = number.trim_start_matches('+');
     let digits = |part: &str| part.bytes().all(|b| b.is_ascii_digit() || b == b'_');

@@ -21,10 +21,7 @@ queue = { kind = "pie" }
 fn a_scenario_without_traffic_is_one_for_an_emulation_and_none_for_a_run() {
     let file = ScenarioFile::parse(LINK).unwrap();
     let problems = file.validate().unwrap_err().into_vec();
-    let told: Vec<_> = problems
-        .iter()
-        .map(|it| (&*it.path, &*it.message))
-        .collect();
+    let told: Vec<_> = problems.iter().map(|it| (&*it.path, &*it.message)).collect();
     assert_eq!(told, [("traffic", "is missing")]);
     let scenario = file.validate_for_emulation().unwrap();
     assert!(scenario.traffic.is_empty());
@@ -56,26 +53,17 @@ match = { protocol = "udp", port = 5004, far = 2 }
         overhead: Bytes::ZERO,
     };
     assert_eq!(scenario.emulate, emulate);
-    let matching = MatchConfig {
-        protocol: MatchedProtocol::Udp,
-        port: Some(5004),
-        dscp: None,
-        far: Some(2),
-    };
+    let matching = MatchConfig { protocol: MatchedProtocol::Udp, port: Some(5004), dscp: None, far: Some(2) };
     assert_eq!(scenario.traffic[0].matching, Some(matching));
     assert_eq!(Scenario::parse(&scenario.canonical()).unwrap(), scenario);
 }
 
 #[test]
 fn an_entry_of_real_packets_needs_no_application_but_in_a_simulation() {
-    let more =
-        "\n[emulate]\nrtt = \"20 ms\"\n\n[[traffic]]\nname = \"call\"\nmatch = { port = 5004 }\n";
+    let more = "\n[emulate]\nrtt = \"20 ms\"\n\n[[traffic]]\nname = \"call\"\nmatch = { port = 5004 }\n";
     let file = ScenarioFile::parse(&format!("{LINK}{more}")).unwrap();
     let problems = file.validate().unwrap_err().into_vec();
-    let told: Vec<_> = problems
-        .iter()
-        .map(|it| (&*it.path, &*it.message))
-        .collect();
+    let told: Vec<_> = problems.iter().map(|it| (&*it.path, &*it.message)).collect();
     assert_eq!(told, [("traffic.call.app", "is missing")]);
     let scenario = file.validate_for_emulation().unwrap();
     assert!(scenario.traffic[0].matching.is_some());

@@ -8,10 +8,7 @@ use sojourn_queue::{Admission, CodelConfig, DropTailConfig, ManagerConfig};
 use sojourn_scenario::{Scenario, ScenarioFile};
 
 fn example(name: &str) -> Scenario {
-    let (_, text) = common::examples()
-        .into_iter()
-        .find(|(found, _)| found == name)
-        .expect("the example is there");
+    let (_, text) = common::examples().into_iter().find(|(found, _)| found == name).expect("the example is there");
     Scenario::parse(&text).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
@@ -58,18 +55,12 @@ fn settings_that_examples_suggest_are_valid() {
 
 #[test]
 fn a_new_kind_empties_its_table() {
-    let (_, text) = common::examples()
-        .into_iter()
-        .find(|(name, _)| name == "dumbbell-codel")
-        .expect("the example is there");
+    let (_, text) =
+        common::examples().into_iter().find(|(name, _)| name == "dumbbell-codel").expect("the example is there");
     let queue = "access.upstream.queue";
     let kind = format!("{queue}.kind");
     let problems = Scenario::parse_with(&text, &[(&kind, "drop-tail")]).unwrap_err();
-    let paths: Vec<&str> = problems
-        .as_slice()
-        .iter()
-        .map(|p| p.path.as_str())
-        .collect();
+    let paths: Vec<&str> = problems.as_slice().iter().map(|p| p.path.as_str()).collect();
     assert_eq!(paths, ["access.upstream.queue.limit"]);
     let limit = format!("{queue}.limit");
     let settings = [(kind.as_str(), "drop-tail"), (limit.as_str(), "10 packets")];
@@ -99,10 +90,7 @@ fn case_c04_of_white_2012_is_what_the_study_describes() {
             head_drop: false,
         })
     );
-    assert_eq!(
-        scenario.access_rate(Direction::Downstream),
-        BitRate::from_mbps(20)
-    );
+    assert_eq!(scenario.access_rate(Direction::Downstream), BitRate::from_mbps(20));
 
     let bulk = &scenario.traffic[0];
     let config = bulk.application.get::<BulkConfig>().expect("transfers");
@@ -116,11 +104,7 @@ fn case_c04_of_white_2012_is_what_the_study_describes() {
     let rtts: Vec<Span> = page.servers.iter().map(|server| server.rtt).collect();
     assert_eq!(rtts, [20, 30, 50, 100].map(Span::from_ms));
     // White 2012 §2.3: 9, 14, 24 and 49 ms to the servers, behind 1 ms of DOCSIS each way.
-    let wires: Vec<Span> = page
-        .servers
-        .iter()
-        .map(|server| server.wire_delay(propagation(&scenario)))
-        .collect();
+    let wires: Vec<Span> = page.servers.iter().map(|server| server.wire_delay(propagation(&scenario))).collect();
     assert_eq!(wires, [9, 14, 24, 49].map(Span::from_ms));
     // Pages come downstream: 16 times what 20 Mb/s carry in 100 ms.
     assert_eq!(page.stack.as_ref().unwrap().config.receive_window, 2666);
@@ -130,10 +114,7 @@ fn case_c04_of_white_2012_is_what_the_study_describes() {
     assert_eq!(call.servers.len(), 1);
     // The far end of the call adds nothing to the access link (White 2012 §2.3).
     assert_eq!(call.servers[0].rtt, Span::from_ms(2));
-    assert_eq!(
-        call.servers[0].wire_delay(propagation(&scenario)),
-        Span::ZERO
-    );
+    assert_eq!(call.servers[0].wire_delay(propagation(&scenario)), Span::ZERO);
     assert_eq!((call.dscp, call.ecn), (0, Ecn::NotEct));
 }
 
@@ -149,10 +130,7 @@ fn other_examples_say_what_they_claim() {
     assert!(link.get::<SerialConfig>().is_some());
     assert_eq!(queue, &DropTailConfig::bytes(96_000).into());
     // 35 ms, of which the line takes 8 ms each way.
-    assert_eq!(
-        dsl.traffic[0].servers[0].wire_delay(propagation(&dsl)),
-        Span::from_us(9_500)
-    );
+    assert_eq!(dsl.traffic[0].servers[0].wire_delay(propagation(&dsl)), Span::from_us(9_500));
     let quiet = example("quiet-household-day");
     assert_eq!(quiet.duration, Span::from_s(86_400));
     assert!(!quiet.record.datagrams && quiet.record.series.is_none());
@@ -173,10 +151,8 @@ fn keys_of_many_seeds_are_those_of_each() {
 
 #[test]
 fn keys_depend_on_everything_that_results_depend_on_and_on_nothing_else() {
-    let (_, text) = common::examples()
-        .into_iter()
-        .find(|(_, text)| text.contains("\"120 s\""))
-        .expect("an example of two minutes");
+    let (_, text) =
+        common::examples().into_iter().find(|(_, text)| text.contains("\"120 s\"")).expect("an example of two minutes");
     let plain = Scenario::parse(&text).unwrap();
     let key = plain.key(Seed(1), "1.0");
     assert_eq!(key.len(), 64);
@@ -214,17 +190,11 @@ fn each_value_in_force_tells_where_it_comes_from() {
         ("target = \"7 ms\"", "# set"),
         ("packet = \"218 B\"", "# default"),
     ] {
-        let line = explained
-            .lines()
-            .find(|line| line.starts_with(value))
-            .expect(value);
+        let line = explained.lines().find(|line| line.starts_with(value)).expect(value);
         assert!(line.ends_with(origin), "{line}");
     }
     // Remarks are comments: the text means the same.
-    assert_eq!(
-        Scenario::parse(&explained).unwrap(),
-        file.validate().unwrap()
-    );
+    assert_eq!(Scenario::parse(&explained).unwrap(), file.validate().unwrap());
 }
 
 #[test]
@@ -233,12 +203,7 @@ fn the_guide_builds_a_valid_scenario_and_turns_valid_knobs() {
     let guide = std::fs::read_to_string(path).expect("the guide is there");
     let blocks = |language: &str| -> String {
         let fence = format!("```{language}\n");
-        guide
-            .split(&fence)
-            .skip(1)
-            .filter_map(|rest| rest.split("```").next())
-            .collect::<Vec<_>>()
-            .join("\n")
+        guide.split(&fence).skip(1).filter_map(|rest| rest.split("```").next()).collect::<Vec<_>>().join("\n")
     };
     let text = blocks("toml");
     let scenario = Scenario::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));

@@ -66,20 +66,14 @@ fn netalyzr_fills_the_line_one_way_after_the_other() {
         .iter()
         .filter_map(|traffic| traffic.application.get::<ConstantRateConfig>())
         .map(|config| {
-            let times = (
-                config.start.as_secs_f64(),
-                config.stop.map(Span::as_secs_f64),
-            );
+            let times = (config.start.as_secs_f64(), config.stop.map(Span::as_secs_f64));
             // 1028 B at 20 Mb/s are 411.2 us.
             let interval = Distribution::Constant(Span::from_ns(411_200));
             assert_eq!(config.interval, interval);
             (config.direction, times)
         })
         .collect();
-    let expected = [
-        (Direction::Downstream, (5.0, Some(15.0))),
-        (Direction::Upstream, (20.0, Some(30.0))),
-    ];
+    let expected = [(Direction::Downstream, (5.0, Some(15.0))), (Direction::Upstream, (20.0, Some(30.0)))];
     assert_eq!(streams, expected);
 }
 
@@ -102,11 +96,7 @@ fn responsiveness_adds_a_connection_each_second() {
 
 #[test]
 fn a_load_stands_beside_traffic_and_in_homes() {
-    let beside = scenario(
-        "tcp_upload",
-        "[[traffic]]\nname = \"call\"\napp = \"voice\"\n",
-    )
-    .expect("valid");
+    let beside = scenario("tcp_upload", "[[traffic]]\nname = \"call\"\napp = \"voice\"\n").expect("valid");
     let names: Vec<&str> = beside.traffic.iter().map(|t| t.name.as_str()).collect();
     assert_eq!(names, ["call", "test-upload", "test-ping"]);
     let printed = Scenario::parse(&beside.canonical()).expect("what is printed is valid");
@@ -136,10 +126,7 @@ stack = "linux-cubic"
 
 #[test]
 fn a_load_with_the_name_of_another_is_refused() {
-    let problems = scenario(
-        "tcp_upload",
-        "[[traffic]]\nname = \"test-upload\"\napp = \"voice\"\n",
-    )
-    .expect_err("the name is taken");
+    let problems = scenario("tcp_upload", "[[traffic]]\nname = \"test-upload\"\napp = \"voice\"\n")
+        .expect_err("the name is taken");
     assert!(problems.to_string().contains("test-upload"), "{problems}");
 }

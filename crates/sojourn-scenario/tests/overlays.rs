@@ -50,29 +50,17 @@ fn block<'a>(text: &'a str, heading: &str) -> &'a str {
 #[test]
 fn tables_merge_key_by_key_and_a_new_kind_replaces_them() {
     let same = text("access.upstream.queue.target = \"7 ms\"");
-    assert_eq!(
-        block(&same, "[access.upstream.queue]"),
-        "kind = \"codel\"\nlimit = \"1 s\"\ntarget = \"7 ms\""
-    );
+    assert_eq!(block(&same, "[access.upstream.queue]"), "kind = \"codel\"\nlimit = \"1 s\"\ntarget = \"7 ms\"");
     let other = text("access.upstream.queue = { kind = \"drop-tail\", limit = \"50 ms\" }");
-    assert_eq!(
-        block(&other, "[access.upstream.queue]"),
-        "kind = \"drop-tail\"\nlimit = \"50 ms\""
-    );
+    assert_eq!(block(&other, "[access.upstream.queue]"), "kind = \"drop-tail\"\nlimit = \"50 ms\"");
 }
 
 #[test]
 fn keys_below_a_word_keep_it_as_their_kind() {
     let queue = text("access.downstream.queue.target = \"7 ms\"");
-    assert_eq!(
-        block(&queue, "[access.downstream.queue]"),
-        "kind = \"codel\"\ntarget = \"7 ms\""
-    );
+    assert_eq!(block(&queue, "[access.downstream.queue]"), "kind = \"codel\"\ntarget = \"7 ms\"");
     let stack = text("traffic.upload.stack.initial_window = 3");
-    assert_eq!(
-        block(&stack, "[traffic.stack]"),
-        "kind = \"linux-cubic\"\ninitial_window = 3"
-    );
+    assert_eq!(block(&stack, "[traffic.stack]"), "kind = \"linux-cubic\"\ninitial_window = 3");
     // A word over a table, and a table with a kind over a word, say everything.
     let word = text("access.upstream.queue = \"codel\"");
     assert!(block(&word, "[access.upstream]").contains("queue = \"codel\""));
@@ -83,21 +71,17 @@ fn keys_below_a_word_keep_it_as_their_kind() {
 #[test]
 fn traffic_merges_by_name_in_both_ways_of_writing_it() {
     let by_name = text("[traffic.upload]\nrtt = \"5 ms\"\n[traffic.page]\napp = \"web\"");
-    let listed = text(
-        "[[traffic]]\nname = \"upload\"\nrtt = \"5 ms\"\n[[traffic]]\nname = \"page\"\napp = \"web\"",
-    );
+    let listed = text("[[traffic]]\nname = \"upload\"\nrtt = \"5 ms\"\n[[traffic]]\nname = \"page\"\napp = \"web\"");
     assert_eq!(by_name, listed);
-    let places: Vec<usize> = ["\"upload\"", "\"call\"", "\"page\""]
-        .iter()
-        .map(|name| by_name.find(name).unwrap())
-        .collect();
+    let places: Vec<usize> =
+        ["\"upload\"", "\"call\"", "\"page\""].iter().map(|name| by_name.find(name).unwrap()).collect();
     assert!(places.is_sorted(), "the base's order stays: {by_name}");
 }
 
 #[test]
 fn homes_and_links_merge_by_name_like_traffic() {
-    let mut file = ScenarioFile::parse(include_str!("../../../scenarios/three-homes.toml"))
-        .expect("the example is TOML");
+    let mut file =
+        ScenarioFile::parse(include_str!("../../../scenarios/three-homes.toml")).expect("the example is TOML");
     for overlay in [
         "[home.family]\ncount = 2\n[home.family.traffic.backup]\nrtt = \"50 ms\"",
         "[[link]]\nname = \"aggregation\"\n[link.upstream.link]\nrate = \"30 Mb/s\"",
@@ -105,18 +89,12 @@ fn homes_and_links_merge_by_name_like_traffic() {
         let problems = file.lay(&Overlay::parse(overlay).expect("the overlay is TOML"));
         assert_eq!(problems, [], "{overlay}");
     }
-    let scenario = file
-        .validate()
-        .unwrap_or_else(|problems| panic!("{problems}"));
+    let scenario = file.validate().unwrap_or_else(|problems| panic!("{problems}"));
     let counts: Vec<u32> = scenario.homes.iter().map(|home| home.count).collect();
     assert_eq!(counts, [2, 1], "the other home stays");
     let family = &scenario.homes[0].traffic;
     assert_eq!(family[0].servers[0].rtt, Span::from_ms(50));
-    assert_eq!(
-        family[1].servers[0].rtt,
-        Span::from_ms(30),
-        "the call stays"
-    );
+    assert_eq!(family[1].servers[0].rtt, Span::from_ms(30), "the call stays");
     let upstream = scenario.links[0].directions.upstream.as_ref();
     let rate = upstream.expect("it has both directions").link.drain_rate();
     assert_eq!(rate, BitRate::from_mbps(30));
@@ -147,10 +125,7 @@ fn what_is_removed_is_gone_before_the_rest_is_laid() {
          access.upstream.queue.target = \"7 ms\"",
     );
     assert!(!text.contains("call"));
-    assert_eq!(
-        block(&text, "[access.upstream.queue]"),
-        "kind = \"codel\"\ntarget = \"7 ms\""
-    );
+    assert_eq!(block(&text, "[access.upstream.queue]"), "kind = \"codel\"\ntarget = \"7 ms\"");
 }
 
 #[test]
@@ -160,23 +135,13 @@ fn all_that_has_no_place_is_told_at_once() {
          duration = \"30 s\"\n\
          [traffic.uplod]\nrtt = \"5 ms\"\n",
     );
-    let told: Vec<(&str, &str, &str)> = problems
-        .iter()
-        .map(|p| (p.path.as_str(), p.message.as_str(), p.hint.as_str()))
-        .collect();
+    let told: Vec<(&str, &str, &str)> =
+        problems.iter().map(|p| (p.path.as_str(), p.message.as_str(), p.hint.as_str())).collect();
     assert_eq!(
         told,
         [
-            (
-                "remove",
-                "cannot remove \"traffic.cal\": the base has no such entry",
-                "did you mean \"call\"?"
-            ),
-            (
-                "remove",
-                "cannot remove \"access.upstream.colour\": the base has no such key",
-                "known: link, queue"
-            ),
+            ("remove", "cannot remove \"traffic.cal\": the base has no such entry", "did you mean \"call\"?"),
+            ("remove", "cannot remove \"access.upstream.colour\": the base has no such key", "known: link, queue"),
             ("remove", "\"a b\" is not a key path", ""),
             ("remove", "a whole number where a key path belongs", ""),
             (
@@ -195,20 +160,14 @@ fn traffic_without_names_or_with_the_same_is_told() {
         ("[[traffic]]\nrtt = \"5 ms\"", "entry 1 has no name"),
         ("traffic = 5", "a whole number where a table belongs"),
         ("traffic.upload = 5", "a whole number where a table belongs"),
-        (
-            "traffic = [{ name = \"call\" }, { name = \"call\" }]",
-            "occurs twice",
-        ),
+        ("traffic = [{ name = \"call\" }, { name = \"call\" }]", "occurs twice"),
         ("load = \"near\"", "a text where a table belongs"),
         ("link = 5", "a whole number where a table belongs"),
         ("home = [\"a\"]", "entry 1 has no name"),
         ("home.a.traffic = 5", "a whole number where a table belongs"),
     ] {
         let (_, problems) = laid(overlay);
-        assert!(
-            problems[0].message.contains(told),
-            "{overlay}: {problems:?}"
-        );
+        assert!(problems[0].message.contains(told), "{overlay}: {problems:?}");
     }
 }
 
@@ -228,28 +187,16 @@ fn a_setting_with_a_kind_replaces_and_an_overlay_of_the_same_kind_merges() {
     let mut file = ScenarioFile::parse(BASE).unwrap();
     file.set("access.upstream.queue", value);
     let set = file.text();
-    assert_eq!(
-        block(&set, "[access.upstream.queue]"),
-        "kind = \"codel\"\nlimit = \"2 s\""
-    );
+    assert_eq!(block(&set, "[access.upstream.queue]"), "kind = \"codel\"\nlimit = \"2 s\"");
     let overlaid = text(&format!("access.upstream.queue = {value}"));
-    assert_eq!(
-        block(&overlaid, "[access.upstream.queue]"),
-        "kind = \"codel\"\nlimit = \"2 s\"\ntarget = \"5 ms\""
-    );
+    assert_eq!(block(&overlaid, "[access.upstream.queue]"), "kind = \"codel\"\nlimit = \"2 s\"\ntarget = \"5 ms\"");
 }
 
 #[test]
 fn values_of_an_overlay_have_no_line_of_the_file() {
     let (file, _) = laid("\n\n\n\n\n\nduration = \"sixty\"");
     let problems = file.validate().unwrap_err();
-    assert_eq!(
-        (
-            problems.as_slice()[0].path.as_str(),
-            problems.as_slice()[0].line
-        ),
-        ("duration", 0)
-    );
+    assert_eq!((problems.as_slice()[0].path.as_str(), problems.as_slice()[0].line), ("duration", 0));
 }
 
 #[test]
@@ -267,24 +214,15 @@ fn value() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         any::<i64>().prop_map(|n| n.to_string()),
         any::<bool>().prop_map(|b| b.to_string()),
-        any::<f64>().prop_map(|x| {
-            if x.is_finite() {
-                format!("{x:?}")
-            } else {
-                "nan".to_owned()
-            }
-        }),
+        any::<f64>().prop_map(|x| { if x.is_finite() { format!("{x:?}") } else { "nan".to_owned() } }),
         "[ -~µ\\n]{0,6}".prop_map(|text| sojourn_keys::value::quoted(&text)),
     ];
     leaf.prop_recursive(4, 24, 4, |inner| {
         prop_oneof![
-            prop::collection::vec(inner.clone(), 0..4)
-                .prop_map(|items| format!("[{}]", items.join(", "))),
+            prop::collection::vec(inner.clone(), 0..4).prop_map(|items| format!("[{}]", items.join(", "))),
             prop::collection::btree_map("[a-c .\\]]{0,2}", inner, 0..4).prop_map(|entries| {
-                let entries: Vec<String> = entries
-                    .into_iter()
-                    .map(|(key, value)| format!("{key:?} = {value}"))
-                    .collect();
+                let entries: Vec<String> =
+                    entries.into_iter().map(|(key, value)| format!("{key:?} = {value}")).collect();
                 format!("{{ {} }}", entries.join(", "))
             }),
         ]
@@ -298,10 +236,7 @@ fn document() -> impl Strategy<Value = String> {
         0..5,
     )
     .prop_map(|entries| {
-        let lines: Vec<String> = entries
-            .into_iter()
-            .map(|(key, value)| format!("{key:?} = {value}"))
-            .collect();
+        let lines: Vec<String> = entries.into_iter().map(|(key, value)| format!("{key:?} = {value}")).collect();
         lines.join("\n")
     })
 }

@@ -30,27 +30,18 @@ fn wrong_scenarios_are_told_everything_that_is_wrong_with_them() {
 fn each_problem_has_a_place_in_the_text_if_the_text_is_to_blame() {
     let text = "schema = 1\nname = \"x\"\nduration = 60\n";
     let all = problems(text);
-    let duration = all
-        .iter()
-        .find(|problem| problem.path == "duration")
-        .expect("a problem");
+    let duration = all.iter().find(|problem| problem.path == "duration").expect("a problem");
     assert_eq!((duration.line, duration.column), (3, 12));
     assert_eq!(duration.message, "60 has no unit");
     assert_eq!(duration.hint, "write \"60 s\"");
-    assert!(
-        all.iter()
-            .any(|problem| problem.path == "traffic" && problem.line == 0)
-    );
+    assert!(all.iter().any(|problem| problem.path == "traffic" && problem.line == 0));
 }
 
 #[test]
 fn bytes_that_are_no_text_are_told_the_line() {
     let problems = ScenarioFile::parse_bytes(b"schema = 1\nname = \"\xff\"\n").unwrap_err();
     let problem = &problems.as_slice()[0];
-    assert_eq!(
-        (problem.message.as_str(), problem.line),
-        ("not UTF-8 text", 2)
-    );
+    assert_eq!((problem.message.as_str(), problem.line), ("not UTF-8 text", 2));
     assert!(ScenarioFile::parse_bytes(b"\x00\x01\x02").is_err());
 }
 
@@ -62,50 +53,17 @@ fn a_byte_order_mark_does_no_harm() {
 
 #[test]
 fn settings_are_checked_like_the_file_and_say_where_they_cannot_go() {
-    let text = common::examples()
-        .into_iter()
-        .find(|(name, _)| name == "dumbbell-codel")
-        .expect("the example is there")
-        .1;
+    let text =
+        common::examples().into_iter().find(|(name, _)| name == "dumbbell-codel").expect("the example is there").1;
     for (path, value, told_path, told) in [
-        (
-            "access.upstream.queue.limit",
-            "21",
-            "access.upstream.queue.limit",
-            "21 has no unit",
-        ),
-        (
-            "access.upstream.queue.limt",
-            "21 packets",
-            "access.upstream.queue.limt",
-            "unknown key",
-        ),
-        (
-            "traffic.bulc.stack",
-            "linux-reno",
-            "traffic.bulc.stack",
-            "no entry \"bulc\"",
-        ),
-        (
-            "traffic.bulk",
-            "5",
-            "traffic.bulk",
-            "a whole number where a table belongs",
-        ),
-        (
-            "duration.x",
-            "5",
-            "duration",
-            "a table where a length of time belongs",
-        ),
+        ("access.upstream.queue.limit", "21", "access.upstream.queue.limit", "21 has no unit"),
+        ("access.upstream.queue.limt", "21 packets", "access.upstream.queue.limt", "unknown key"),
+        ("traffic.bulc.stack", "linux-reno", "traffic.bulc.stack", "no entry \"bulc\""),
+        ("traffic.bulk", "5", "traffic.bulk", "a whole number where a table belongs"),
+        ("duration.x", "5", "duration", "a table where a length of time belongs"),
         ("schema.x", "5", "schema", "a table where"),
         ("a b", "5", "a b", "not a key path"),
-        (
-            "access.upstream.link",
-            "=",
-            "access.upstream.link.kind",
-            "\"=\" is not known here",
-        ),
+        ("access.upstream.link", "=", "access.upstream.link.kind", "\"=\" is not known here"),
         ("", "5", "", "not a key path"),
     ] {
         let problems = Scenario::parse_with(&text, &[(path, value)]).unwrap_err();

@@ -87,14 +87,8 @@ fn file_settings() -> Vec<Setting> {
         named("duration", span(1_000_000, 10_000_000 * MS)),
         named("seed", number(u64::MAX >> 1)),
         named("seeds", seeds),
-        named(
-            "record.series",
-            prop_oneof![span(MS, 3_600_000 * MS), word(&["off"])],
-        ),
-        named(
-            "record.connections",
-            prop_oneof![span(MS, 3_600_000 * MS), word(&["off"])],
-        ),
+        named("record.series", prop_oneof![span(MS, 3_600_000 * MS), word(&["off"])]),
+        named("record.connections", prop_oneof![span(MS, 3_600_000 * MS), word(&["off"])]),
         named("record.occupancy", word(&["true", "false"])),
     ]
 }
@@ -106,63 +100,38 @@ fn access_settings() -> Vec<Setting> {
     let unit = |most, unit: &'static str| number(most).prop_map(move |n| format!("{n} {unit}"));
     vec![
         named("access.upstream.link.rate", unit(20_000_000, "b/s")),
-        named(
-            "access.upstream.link.peak",
-            word(&["unlimited", "20 Mb/s", "1 Tb/s"]),
-        ),
+        named("access.upstream.link.peak", word(&["unlimited", "20 Mb/s", "1 Tb/s"])),
         named("access.upstream.link.burst", size(1522, 1_000_000_000_000)),
         named("access.upstream.link.channel_rate", unit(900, "Mb/s")),
         named("access.upstream.link.delay", span(0, 900 * MS)),
         named("access.upstream.link.map_interval", span(MS, 2_000 * MS)),
         named("access.upstream.link.transmit_queue", unit(1000, "packets")),
-        named(
-            "access.upstream.link.variant",
-            word(&["back-pressure", "sojourn-over-both"]),
-        ),
+        named("access.upstream.link.variant", word(&["back-pressure", "sojourn-over-both"])),
         named("access.upstream.link.congestion", congestion),
         named("access.upstream.queue.target", span(1_000_000, 99 * MS)),
-        named(
-            "access.upstream.queue.interval",
-            span(100 * MS, 600_000 * MS),
-        ),
+        named("access.upstream.queue.interval", span(100 * MS, 600_000 * MS)),
         named("access.upstream.queue.limit", size(1500, u64::MAX >> 1)),
-        named(
-            "access.upstream.queue.floor",
-            word(&["largest-seen", "1514 B"]),
-        ),
+        named("access.upstream.queue.floor", word(&["largest-seen", "1514 B"])),
         named("access.upstream.queue.ecn", word(&["true", "false"])),
-        named(
-            "access.downstream.queue.limit",
-            word(&["10 packets", "250 ms", "96 KB"]),
-        ),
+        named("access.downstream.queue.limit", word(&["10 packets", "250 ms", "96 KB"])),
     ]
 }
 
 fn traffic_settings() -> Vec<Setting> {
     // The median of what is drawn is at most the largest file: a petabyte is e^34.5 B.
-    let distribution = (0.0..34.0_f64, 0.0..5.0_f64)
-        .prop_map(|(mu, sigma)| format!("{{ mu = {mu:?}, sigma = {sigma:?} }}"));
+    let distribution =
+        (0.0..34.0_f64, 0.0..5.0_f64).prop_map(|(mu, sigma)| format!("{{ mu = {mu:?}, sigma = {sigma:?} }}"));
     let beta = (0.01..0.99_f64).prop_map(|beta| format!("{beta:?}"));
-    let file = prop_oneof![
-        size(1, 1_000_000_000_000_000),
-        word(&["endless"]),
-        distribution,
-    ];
+    let file = prop_oneof![size(1, 1_000_000_000_000_000), word(&["endless"]), distribution,];
     vec![
         named("traffic.bulk.app.file", file),
         named("traffic.bulk.app.lanes", number(100_000)),
         named("traffic.bulk.app.gap", span(0, 1_000_000 * MS)),
         named("traffic.bulk.stack.initial_window", number(100_000)),
-        named(
-            "traffic.bulk.stack",
-            word(&["linux-reno", "ns2-reno", "bsd-reno"]),
-        ),
+        named("traffic.bulk.stack", word(&["linux-reno", "ns2-reno", "bsd-reno"])),
         named("traffic.bulk.line_rate", rate()),
         named("traffic.page.app.think", span(0, 1_000_000 * MS)),
-        named(
-            "traffic.page.app.page",
-            word(&["generated", "white2012-appendix-a"]),
-        ),
+        named("traffic.page.app.page", word(&["generated", "white2012-appendix-a"])),
         named("traffic.page.stack.controller.beta", beta),
         named("traffic.call.dscp", number(63)),
         named("traffic.call.app.packet", size(20, 1522)),
@@ -243,8 +212,7 @@ fn judge(bytes: &[u8]) -> Result<(), TestCaseError> {
     match result {
         Ok(scenario) => {
             let print = scenario.canonical();
-            let again = Scenario::parse(&print)
-                .map_err(|e| TestCaseError::fail(format!("{e}\n{print}")))?;
+            let again = Scenario::parse(&print).map_err(|e| TestCaseError::fail(format!("{e}\n{print}")))?;
             prop_assert_eq!(&again, &scenario);
             prop_assert_eq!(again.key(Seed(1), ""), scenario.key(Seed(1), ""));
         }

@@ -66,14 +66,8 @@ fn defaults_of_every_kind_reach_their_rate_and_are_printed() {
 #[test]
 fn what_a_file_or_a_profile_says_is_left_alone() {
     for (link, burst) in [
-        (
-            r#"{ kind = "docsis30-single", rate = "50 Mb/s", burst = "3044 B" }"#,
-            "3044 B",
-        ),
-        (
-            r#"{ kind = "docsis30-single", profile = "white2013", rate = "2 Mb/s" }"#,
-            "10000000 B",
-        ),
+        (r#"{ kind = "docsis30-single", rate = "50 Mb/s", burst = "3044 B" }"#, "3044 B"),
+        (r#"{ kind = "docsis30-single", profile = "white2013", rate = "2 Mb/s" }"#, "10000000 B"),
     ] {
         let print = scenario(link).canonical();
         assert!(print.contains(&format!("burst = \"{burst}\"")), "{print}");

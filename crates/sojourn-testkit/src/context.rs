@@ -82,9 +82,7 @@ impl TestContext {
 
     /// The items dropped so far with their reasons.
     pub fn drops(&self) -> impl Iterator<Item = (PacketHandle, Reason)> {
-        self.dropped
-            .iter()
-            .map(|(packet, reason)| (packet.item, *reason))
+        self.dropped.iter().map(|(packet, reason)| (packet.item, *reason))
     }
 }
 

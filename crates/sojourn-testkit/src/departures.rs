@@ -26,10 +26,7 @@ impl Departures {
 
     /// The most by which a window's bytes are above what `rate` carries in it, in bytes; the burst that would be needed
     /// for all windows. Zero without departures.
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "a number of bytes, to be compared with others"
-    )]
+    #[expect(clippy::cast_precision_loss, reason = "a number of bytes, to be compared with others")]
     pub fn burst_needed(&mut self, rate: BitRate) -> f64 {
         self.0.sort_unstable_by_key(|(at, _)| *at);
         let rate = i128::from(rate.as_bps());
@@ -49,11 +46,7 @@ impl Departures {
         let (mut low, mut high) = (0.0, 1.0);
         let fits = |departures: &mut Self, ratio: f64| {
             let scaled = rate.as_bps() as f64 * ratio;
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "a positive rate"
-            )]
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a positive rate")]
             let scaled = BitRate::from_bps(scaled as u64);
             departures.burst_needed(scaled) <= burst.0 as f64 * ratio
         };
@@ -78,11 +71,7 @@ mod tests {
     use super::*;
 
     fn departures(list: &[(u64, u64)]) -> Departures {
-        Departures(
-            list.iter()
-                .map(|(ms, bytes)| (ms * 1_000_000_000, *bytes))
-                .collect(),
-        )
+        Departures(list.iter().map(|(ms, bytes)| (ms * 1_000_000_000, *bytes)).collect())
     }
 
     #[test]
@@ -94,10 +83,7 @@ mod tests {
         // From 30 to 35 ms: 25 B where 5 pass.
         let mut burst = departures(&[(0, 10), (30, 10), (35, 15), (60, 10)]);
         assert!((burst.burst_needed(rate) - 20.0).abs() < 1e-9);
-        assert_eq!(
-            burst.between(Instant::from_ms(30), Instant::from_ms(60)),
-            25
-        );
+        assert_eq!(burst.between(Instant::from_ms(30), Instant::from_ms(60)), 25);
         // 25 B where 5 + 10 are allowed; a lone packet of 15 B where 10 are.
         assert!((burst.worst_ratio(rate, Bytes(10)) - 25.0 / 15.0).abs() < 1e-4);
         assert!(Departures::default().burst_needed(rate) < 1e-9);

@@ -56,9 +56,7 @@ pub struct Log {
 impl Log {
     /// Everything that happened, in order.
     pub fn effects(&self) -> impl Iterator<Item = Effect> {
-        self.lines
-            .iter()
-            .flat_map(|line| line.effects.iter().copied())
+        self.lines.iter().flat_map(|line| line.effects.iter().copied())
     }
 
     /// The packet with this number, as it arrived.
@@ -69,22 +67,10 @@ impl Log {
 
 /// Runs `operations` from `start` on; timers due before that run first. The packets' handles are
 /// their numbers. Draws come from `seed`; the shaper is a fixed one.
-pub fn run(
-    manager: &mut dyn QueueManager,
-    operations: &[Operation],
-    start: Instant,
-    seed: u64,
-) -> Log {
+pub fn run(manager: &mut dyn QueueManager, operations: &[Operation], start: Instant, seed: u64) -> Log {
     let mut context = TestContext::random(seed);
-    context.shaper = Shaper {
-        tokens: Bytes(2000),
-        sustained: BitRate::from_mbps(5),
-        peak: BitRate::from_mbps(20),
-    };
-    let mut log = Log {
-        lines: Vec::new(),
-        arrivals: Vec::new(),
-    };
+    context.shaper = Shaper { tokens: Bytes(2000), sustained: BitRate::from_mbps(5), peak: BitRate::from_mbps(20) };
+    let mut log = Log { lines: Vec::new(), arrivals: Vec::new() };
     let mut now = start;
     run_timers(manager, now, &mut context);
     for operation in operations {
@@ -99,15 +85,10 @@ pub fn run(
             Operation::Arrive(meta) => {
                 let arrival = u32::try_from(log.arrivals.len()).expect("a short test");
                 log.arrivals.push(meta);
-                let verdict =
-                    manager.enqueue(now, meta, PacketHandle(arrival.into()), &mut context);
+                let verdict = manager.enqueue(now, meta, PacketHandle(arrival.into()), &mut context);
                 check_sub_flows(manager, &context, None);
                 effects.extend(give_ups(&mut context).into_iter().map(|(packet, reason)| {
-                    if packet == arrival {
-                        Effect::Refused(packet, reason)
-                    } else {
-                        Effect::Dropped(packet, reason)
-                    }
+                    if packet == arrival { Effect::Refused(packet, reason) } else { Effect::Dropped(packet, reason) }
                 }));
                 match verdict {
                     Verdict::Accepted | Verdict::Placed(_) => {
@@ -122,11 +103,8 @@ pub fn run(
             Operation::Serve => {
                 let packet = manager.dequeue(now, &mut context);
                 check_sub_flows(manager, &context, packet.as_ref());
-                effects.extend(
-                    give_ups(&mut context)
-                        .into_iter()
-                        .map(|(packet, reason)| Effect::Dropped(packet, reason)),
-                );
+                effects
+                    .extend(give_ups(&mut context).into_iter().map(|(packet, reason)| Effect::Dropped(packet, reason)));
                 effects.push(packet.map_or(Effect::Nothing, |packet| {
                     let Meta { ecn, queue, .. } = packet.meta;
                     Effect::Delivered(number_of(packet.item), ecn, queue)
@@ -137,17 +115,9 @@ pub fn run(
             effects.insert(0, Effect::Marked(number_of(packet.item)));
         }
         let of_queues = ServiceQueue::ALL.map(|queue| manager.backlog_of(queue).bytes.0);
-        assert_eq!(
-            of_queues.iter().sum::<u64>(),
-            manager.backlog().bytes.0,
-            "the queues make up the whole"
-        );
+        assert_eq!(of_queues.iter().sum::<u64>(), manager.backlog().bytes.0, "the queues make up the whole");
         let at = now.saturating_since(start);
-        log.lines.push(Logged {
-            at,
-            effects,
-            backlog: manager.backlog(),
-        });
+        log.lines.push(Logged { at, effects, backlog: manager.backlog() });
     }
     log
 }
@@ -159,19 +129,12 @@ fn check_sub_flows(manager: &dyn QueueManager, context: &TestContext, sent: Opti
         let (named, known) = (packet.sub_flow.get(), manager.sub_flow(&packet.meta));
         // Acknowledgements pass in a lane without sub-flows.
         let in_lane = packet.meta.queue == ServiceQueue::AckPriority && named.is_none();
-        assert!(
-            in_lane || known.is_none() || named == known,
-            "sub-flow {named:?} where the manager says {known:?}"
-        );
+        assert!(in_lane || known.is_none() || named == known, "sub-flow {named:?} where the manager says {known:?}");
     }
 }
 
 fn give_ups(context: &mut TestContext) -> Vec<(u32, Reason)> {
-    context
-        .dropped
-        .drain(..)
-        .map(|(packet, reason)| (number_of(packet.item), reason))
-        .collect()
+    context.dropped.drain(..).map(|(packet, reason)| (number_of(packet.item), reason)).collect()
 }
 
 fn run_timers(manager: &mut dyn QueueManager, now: Instant, context: &mut TestContext) {
@@ -179,10 +142,7 @@ fn run_timers(manager: &mut dyn QueueManager, now: Instant, context: &mut TestCo
         && due <= now
     {
         manager.on_timer(due, context);
-        assert!(
-            manager.next_timer().is_none_or(|next| next > due),
-            "a timer must move on"
-        );
+        assert!(manager.next_timer().is_none_or(|next| next > due), "a timer must move on");
     }
 }
 
@@ -202,8 +162,7 @@ fn operation() -> impl Strategy<Value = Operation> {
 }
 
 fn packet() -> impl Strategy<Value = Meta> {
-    let length =
-        prop_oneof![4 => 40..=1518_u32, 3 => Just(1500), 2 => Just(40), 1 => 1..=65_535_u32];
+    let length = prop_oneof![4 => 40..=1518_u32, 3 => Just(1500), 2 => Just(40), 1 => 1..=65_535_u32];
     let ecn = prop_oneof![
         3 => Just(Ecn::NotEct),
         2 => Just(Ecn::Ect0),

@@ -27,8 +27,7 @@ use alloc::vec::Vec;
 use core::cmp::Ordering;
 use sojourn_base::{BitRate, Bytes, Ecn, Span};
 use sojourn_keys::{
-    Content, Key, Mismatch, OneOf, Shape, Value, Visitor, Word, Words, bytes, choices, origin,
-    parameters, words,
+    Content, Key, Mismatch, OneOf, Shape, Value, Visitor, Word, Words, bytes, choices, origin, parameters, words,
 };
 
 /// Where the defaults of a stack's keys come from.
@@ -114,10 +113,7 @@ parameters! {
 
 fn controller(key: Key, value: &mut ControllerConfig, visitor: &mut dyn Visitor) {
     let kinds = ControllerConfig::kinds();
-    visitor.choice(
-        key,
-        &mut OneOf::among(value, kinds, |controller| controller.kind()),
-    );
+    visitor.choice(key, &mut OneOf::among(value, kinds, |controller| controller.kind()));
 }
 
 parameters! {
@@ -312,16 +308,8 @@ pub enum InitialThreshold {
 
 /// The words that an initial threshold may be instead of a size.
 const THRESHOLDS: &[Word<InitialThreshold>] = &[
-    Word {
-        name: "receive-window",
-        value: InitialThreshold::ReceiveWindow,
-        about: "the receive window (ns-2)",
-    },
-    Word {
-        name: "unlimited",
-        value: InitialThreshold::Unlimited,
-        about: "none (RFC 5681)",
-    },
+    Word { name: "receive-window", value: InitialThreshold::ReceiveWindow, about: "the receive window (ns-2)" },
+    Word { name: "unlimited", value: InitialThreshold::Unlimited, about: "none (RFC 5681)" },
 ];
 
 /// A word or a size.
@@ -347,19 +335,13 @@ impl Value for InitialThreshold {
         let mut value = *self;
         match self {
             Self::Of(size) => size.print(),
-            _ => Words {
-                value: &mut value,
-                words: THRESHOLDS,
-            }
-            .print(),
+            _ => Words { value: &mut value, words: THRESHOLDS }.print(),
         }
     }
 
     fn shape(&self) -> Shape {
         let words = THRESHOLDS.iter().rev();
-        words.fold(Bytes::ZERO.shape(), |shape, word| {
-            Shape::WordOr(word.name, Box::new(shape))
-        })
+        words.fold(Bytes::ZERO.shape(), |shape, word| Shape::WordOr(word.name, Box::new(shape)))
     }
 
     fn compare(&self, bound: &str) -> Option<Ordering> {
@@ -599,9 +581,7 @@ impl StackConfig {
 
     /// The profiles with their names.
     pub fn named() -> impl Iterator<Item = (&'static str, Self)> {
-        Self::PROFILES
-            .iter()
-            .map(|profile| (profile.name, (profile.values)()))
+        Self::PROFILES.iter().map(|profile| (profile.name, (profile.values)()))
     }
 
     /// The profile called `name`.
@@ -615,17 +595,12 @@ impl StackConfig {
     /// Source: ns-2.35 `codel.tcl` (window of its agents).
     #[must_use]
     pub fn with_access_rate(self, rate: BitRate) -> Self {
-        if self.initial_threshold != InitialThreshold::ReceiveWindow || self.receive_window == AMPLE
-        {
+        if self.initial_threshold != InitialThreshold::ReceiveWindow || self.receive_window == AMPLE {
             return self;
         }
         let bytes = rate.bytes_in(Span::from_ms(100)).0.saturating_mul(16);
-        let segments =
-            (bytes / FULL_PACKET).clamp(u64::from(self.initial_window), u64::from(AMPLE));
-        Self {
-            receive_window: u32::try_from(segments).unwrap_or(AMPLE),
-            ..self
-        }
+        let segments = (bytes / FULL_PACKET).clamp(u64::from(self.initial_window), u64::from(AMPLE));
+        Self { receive_window: u32::try_from(segments).unwrap_or(AMPLE), ..self }
     }
 }
 

@@ -5,8 +5,7 @@ use crate::congestion::ControllerState;
 #[cfg(not(target_family = "wasm"))]
 use crate::quic::QuicEndpoint;
 use crate::{
-    CongestionSnapshot, ConnectionSnapshot, ConnectionStatistics, EndpointContext, Segment,
-    TcpEndpoint, Timer,
+    CongestionSnapshot, ConnectionSnapshot, ConnectionStatistics, EndpointContext, Segment, TcpEndpoint, Timer,
 };
 #[cfg(not(target_family = "wasm"))]
 use alloc::boxed::Box;
@@ -19,10 +18,7 @@ use sojourn_base::{BitRate, Instant};
 #[derive(Clone, Debug)]
 #[cfg_attr(
     not(target_family = "wasm"),
-    expect(
-        clippy::large_enum_variant,
-        reason = "nearly all are TCP, and no pointer is followed to them"
-    )
+    expect(clippy::large_enum_variant, reason = "nearly all are TCP, and no pointer is followed to them")
 )]
 pub enum Endpoint {
     /// TCP.
@@ -63,11 +59,7 @@ impl Endpoint {
         if config.loss_detection.is_quic() {
             return Self::Quic(Box::new(QuicEndpoint::new(is_client, config)));
         }
-        Self::Tcp(if is_client {
-            TcpEndpoint::client(config)
-        } else {
-            TcpEndpoint::server(config)
-        })
+        Self::Tcp(if is_client { TcpEndpoint::client(config) } else { TcpEndpoint::server(config) })
     }
 
     /// Become a new connection of the same role with `config`, reusing the memory of this one where that is possible. The
@@ -126,10 +118,7 @@ impl Endpoint {
 
     /// See [`TcpEndpoint::take_no_shortcuts`]; QUIC has none.
     pub const fn take_no_shortcuts(&mut self) {
-        #[cfg_attr(
-            target_family = "wasm",
-            expect(irrefutable_let_patterns, reason = "TCP alone")
-        )]
+        #[cfg_attr(target_family = "wasm", expect(irrefutable_let_patterns, reason = "TCP alone"))]
         if let Self::Tcp(endpoint) = self {
             endpoint.take_no_shortcuts();
         }
@@ -156,12 +145,7 @@ impl Endpoint {
     }
 
     /// A segment arrives, with the ECN field as the path has left it.
-    pub fn on_segment(
-        &mut self,
-        now: Instant,
-        segment: &Segment,
-        context: &mut impl EndpointContext,
-    ) {
+    pub fn on_segment(&mut self, now: Instant, segment: &Segment, context: &mut impl EndpointContext) {
         either!(self, endpoint => endpoint.on_segment(now, segment, context));
     }
 

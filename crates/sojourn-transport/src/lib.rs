@@ -26,9 +26,7 @@ pub use endpoint::Endpoint;
 #[cfg(not(target_family = "wasm"))]
 pub use quic::QuicEndpoint;
 pub use segment::{Flags, SackBlocks, Segment, SendTimes};
-pub use statistics::{
-    CongestionSnapshot, CongestionState, ConnectionSnapshot, ConnectionStatistics,
-};
+pub use statistics::{CongestionSnapshot, CongestionState, ConnectionSnapshot, ConnectionStatistics};
 pub use tcp::TcpEndpoint;
 
 use sojourn_base::Instant;

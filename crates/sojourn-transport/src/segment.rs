@@ -45,10 +45,7 @@ pub struct SackBlocks {
 
 impl SackBlocks {
     /// No block.
-    pub const NONE: Self = Self {
-        blocks: [(0, 0); 3],
-        count: 0,
-    };
+    pub const NONE: Self = Self { blocks: [(0, 0); 3], count: 0 };
 
     /// Append a block if there is room.
     pub fn push(&mut self, first: u32, end: u32) {
@@ -91,10 +88,7 @@ pub struct SendTimes {
 impl SendTimes {
     /// Those of a segment that is sent as soon as there is a reason to.
     pub const fn all_at(now: Instant) -> Self {
-        Self {
-            written_at: now,
-            first_sent_at: now,
-        }
+        Self { written_at: now, first_sent_at: now }
     }
 }
 

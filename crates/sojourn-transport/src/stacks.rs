@@ -8,11 +8,10 @@
 //! gives 1510 B; a last, partial segment of an ns-2 one-way agent has its true size.
 
 use crate::config::{
-    AMPLE, AckPolicy, AckTimer, AckUnit, Avoidance, Bbr1Config, Bbr2Config, Bbr3Config,
-    ControllerConfig, CubicConfig, CubicV21Config, DctcpConfig, EcnMode, GrowthGate, Handshake,
-    IdleRestart, InitialThreshold, LedbatConfig, LedbatNs2Config, LossDetection, Pace, Pacing,
-    PragueConfig, RecoveryMode, ReductionBase, RenoConfig, RoundTripSampling, SlowStart,
-    SlowStartExit, StackConfig, TimeoutFormula, WindowUnit, WireSizes,
+    AMPLE, AckPolicy, AckTimer, AckUnit, Avoidance, Bbr1Config, Bbr2Config, Bbr3Config, ControllerConfig, CubicConfig,
+    CubicV21Config, DctcpConfig, EcnMode, GrowthGate, Handshake, IdleRestart, InitialThreshold, LedbatConfig,
+    LedbatNs2Config, LossDetection, Pace, Pacing, PragueConfig, RecoveryMode, ReductionBase, RenoConfig,
+    RoundTripSampling, SlowStart, SlowStartExit, StackConfig, TimeoutFormula, WindowUnit, WireSizes,
 };
 use crate::habits::Habits;
 use sojourn_base::Span;
@@ -275,13 +274,7 @@ parameters! {
 
 /// ns-2 FullTcp: full segments' worth of bytes, or the next multiple of the given milliseconds.
 const fn heartbeat(ms: u64) -> AckPolicy {
-    AckPolicy {
-        every: 1,
-        unit: AckUnit::FullSegments,
-        delay: Span::from_ms(ms),
-        timer: AckTimer::Heartbeat,
-        quick: 0,
-    }
+    AckPolicy { every: 1, unit: AckUnit::FullSegments, delay: Span::from_ms(ms), timer: AckTimer::Heartbeat, quick: 0 }
 }
 
 /// Receive window of ns-2 profiles until [`StackConfig::with_access_rate`] is called: the value for

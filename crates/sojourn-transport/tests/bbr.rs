@@ -14,11 +14,7 @@ const RATE: BitRate = BitRate::from_mbps(12);
 const PRODUCT: usize = 40;
 
 fn flow(config: StackConfig, start_ms: u64) -> Flow {
-    Flow {
-        config,
-        start: Instant::from_ms(start_ms),
-        round_trip: Span::from_ms(40),
-    }
+    Flow { config, start: Instant::from_ms(start_ms), round_trip: Span::from_ms(40) }
 }
 
 /// Megabits per second of each flow with headers, and mean milliseconds in the queue, from 10 s to `end` seconds.
@@ -59,11 +55,7 @@ fn through_losses(config: &StackConfig, per_mille: u64) -> f64 {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
-        if state % 1000 < per_mille {
-            Fate::Drop
-        } else {
-            Fate::Pass
-        }
+        if state % 1000 < per_mille { Fate::Drop } else { Fate::Pass }
     };
     let mut path = Path::new(config, Shape::P1, Box::new(judge));
     path.keep_rows = false;
@@ -77,23 +69,11 @@ fn through_losses(config: &StackConfig, per_mille: u64) -> f64 {
 #[test]
 fn losses_at_random_hardly_slow_version_1_and_version_3_less_than_cubic() {
     // Cardwell et al., figure 8: BBR carries nearly the whole rate up to 5 % of losses, CUBIC a tenth at 0.1 %.
-    for (per_mille, of_one, of_three) in [
-        (1, 0.95, 0.9),
-        (10, 0.95, 0.3),
-        (50, 0.9, 0.06),
-        (150, 0.7, 0.02),
-    ] {
-        let [one, three, cubic] = [
-            StackConfig::BBR1,
-            StackConfig::BBR3,
-            StackConfig::LINUX_CUBIC,
-        ]
-        .map(|config| through_losses(&config, per_mille));
+    for (per_mille, of_one, of_three) in [(1, 0.95, 0.9), (10, 0.95, 0.3), (50, 0.9, 0.06), (150, 0.7, 0.02)] {
+        let [one, three, cubic] = [StackConfig::BBR1, StackConfig::BBR3, StackConfig::LINUX_CUBIC]
+            .map(|config| through_losses(&config, per_mille));
         assert!(one >= of_one, "{per_mille}: {one:.3}");
-        assert!(
-            three >= of_three && three >= 1.5 * cubic,
-            "{per_mille}: {three:.3}, {cubic:.3}"
-        );
+        assert!(three >= of_three && three >= 1.5 * cubic, "{per_mille}: {three:.3}, {cubic:.3}");
     }
 }
 
@@ -137,16 +117,8 @@ fn flows_that_begin_one_after_the_other_come_to_share_equally() {
 fn data_that_arrive_just_when_the_pace_lets_the_last_byte_go_do_not_keep_it_back() {
     // Both ends pace alike, so what one sends arrives at the very instant at which the other may send.
     for config in [StackConfig::BBR1, StackConfig::BBR3] {
-        let config = StackConfig {
-            receive_window: 1,
-            pacing: Pacing::Off,
-            nagle: false,
-            ..config
-        };
-        let shape = Shape {
-            service: Span::ZERO,
-            propagation: Span::from_ms(1),
-        };
+        let config = StackConfig { receive_window: 1, pacing: Pacing::Off, nagle: false, ..config };
+        let shape = Shape { service: Span::ZERO, propagation: Span::from_ms(1) };
         let mut path = Path::new(&config, shape, Box::new(|_, _| Fate::Pass));
         path.close = true;
         path.to_answer = 5 * 1448 + 1;

@@ -6,9 +6,7 @@
 use crate::path::{End, Fate, Path, Shape, ms};
 use sojourn_base::{Ecn, Instant, Span};
 use sojourn_transport::StackConfig;
-use sojourn_transport::config::{
-    AckPolicy, ControllerConfig, DctcpConfig, EcnMode, GrowthGate, Pacing,
-};
+use sojourn_transport::config::{AckPolicy, ControllerConfig, DctcpConfig, EcnMode, GrowthGate, Pacing};
 use sojourn_transport::{Flags, Segment};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -17,14 +15,8 @@ use std::rc::Rc;
 /// chance of one in `period`.
 fn mean_window(grows_while_reduced: bool, period: u64, random: bool) -> f64 {
     let config = StackConfig {
-        controller: ControllerConfig::from(DctcpConfig {
-            grows_while_reduced,
-            ..DctcpConfig::BASE
-        }),
-        acknowledge: AckPolicy {
-            every: 1,
-            ..StackConfig::DCTCP.acknowledge
-        },
+        controller: ControllerConfig::from(DctcpConfig { grows_while_reduced, ..DctcpConfig::BASE }),
+        acknowledge: AckPolicy { every: 1, ..StackConfig::DCTCP.acknowledge },
         growth_gate: GrowthGate::Near,
         ..StackConfig::DCTCP
     };
@@ -34,21 +26,12 @@ fn mean_window(grows_while_reduced: bool, period: u64, random: bool) -> f64 {
             return Fate::Pass;
         }
         count += 1;
-        draws = draws
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        let marked = if random {
-            (draws >> 33) % period == 0
-        } else {
-            count % period == 0
-        };
+        draws = draws.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let marked = if random { (draws >> 33) % period == 0 } else { count % period == 0 };
         if marked { Fate::Mark } else { Fate::Pass }
     };
     // 100 Gb/s keeps segments in order without adding any delay.
-    let shape = Shape {
-        service: Span::from_ns(120),
-        propagation: Span::from_ms(10),
-    };
+    let shape = Shape { service: Span::from_ns(120), propagation: Span::from_ms(10) };
     let mut path = Path::new(&config, shape, Box::new(judge));
     path.keep_rows = false;
     path.keep_events = false;
@@ -79,10 +62,7 @@ fn random_marks_leave_what_the_reference_model_says() {
         for period in [50, 100] {
             let window = mean_window(grows, period, true);
             let law = factor * period as f64;
-            assert!(
-                (window / law - 1.0).abs() < 0.05,
-                "{grows}, {period}: {window}, not {law}"
-            );
+            assert!((window / law - 1.0).abs() < 0.05, "{grows}, {period}: {window}, not {law}");
         }
     }
 }
@@ -91,10 +71,7 @@ fn random_marks_leave_what_the_reference_model_says() {
 fn acknowledgements(marked: &'static [u32]) -> Vec<(u32, bool)> {
     let config = StackConfig {
         initial_window: 8,
-        acknowledge: AckPolicy {
-            quick: 0,
-            ..StackConfig::DCTCP.acknowledge
-        },
+        acknowledge: AckPolicy { quick: 0, ..StackConfig::DCTCP.acknowledge },
         ..StackConfig::DCTCP
     };
     let log = Rc::new(RefCell::new(Vec::new()));
@@ -121,20 +98,11 @@ fn acknowledgements(marked: &'static [u32]) -> Vec<(u32, bool)> {
 
 #[test]
 fn a_change_of_marks_is_reported_at_once_with_the_old_echo() {
-    assert_eq!(
-        acknowledgements(&[]),
-        [(2, false), (4, false), (6, false), (8, false)]
-    );
+    assert_eq!(acknowledgements(&[]), [(2, false), (4, false), (6, false), (8, false)]);
     // Segment 3 is marked: what came before it is acknowledged without the echo, itself with it.
-    assert_eq!(
-        acknowledgements(&[3]),
-        [(2, false), (3, false), (4, true), (6, false), (8, false)]
-    );
+    assert_eq!(acknowledgements(&[3]), [(2, false), (3, false), (4, true), (6, false), (8, false)]);
     // Segments 2 to 4: two are acknowledged together, the third alone when an unmarked one follows.
-    assert_eq!(
-        acknowledgements(&[2, 3, 4]),
-        [(2, false), (4, true), (5, true), (7, false), (8, false)]
-    );
+    assert_eq!(acknowledgements(&[2, 3, 4]), [(2, false), (4, true), (5, true), (7, false), (8, false)]);
 }
 
 #[test]
@@ -142,11 +110,7 @@ fn the_sender_counts_marked_bytes_and_confirms_its_reductions() {
     assert_eq!(StackConfig::DCTCP.ecn, EcnMode::Dctcp);
     let judge = |end, segment: &Segment| {
         let at = ms(segment.sent_at);
-        if end == End::Client && segment.payload > 0 && (300.0..350.0).contains(&at) {
-            Fate::Mark
-        } else {
-            Fate::Pass
-        }
+        if end == End::Client && segment.payload > 0 && (300.0..350.0).contains(&at) { Fate::Mark } else { Fate::Pass }
     };
     let mut path = Path::new(&StackConfig::DCTCP, Shape::P1, Box::new(judge));
     path.run(1_500_000, Instant::from_s(60));
@@ -160,10 +124,7 @@ fn the_sender_counts_marked_bytes_and_confirms_its_reductions() {
 /// with the chance of one in `period`.
 fn rate_of_prague(period: u64, ms: u64, random: bool, exact: bool) -> f64 {
     let config = StackConfig {
-        acknowledge: AckPolicy {
-            every: 1,
-            ..StackConfig::PRAGUE.acknowledge
-        },
+        acknowledge: AckPolicy { every: 1, ..StackConfig::PRAGUE.acknowledge },
         accecn_option: exact,
         ..StackConfig::PRAGUE
     };
@@ -173,20 +134,11 @@ fn rate_of_prague(period: u64, ms: u64, random: bool, exact: bool) -> f64 {
             return Fate::Pass;
         }
         count += 1;
-        draws = draws
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        draws = draws.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let counted = if random { draws >> 33 } else { count };
-        if counted % period == 0 {
-            Fate::Mark
-        } else {
-            Fate::Pass
-        }
+        if counted % period == 0 { Fate::Mark } else { Fate::Pass }
     };
-    let shape = Shape {
-        service: Span::from_ns(120),
-        propagation: Span::from_ms(ms) / 2,
-    };
+    let shape = Shape { service: Span::from_ns(120), propagation: Span::from_ms(ms) / 2 };
     let mut path = Path::new(&config, shape, Box::new(judge));
     path.keep_rows = false;
     path.keep_events = false;
@@ -206,14 +158,8 @@ fn law_of_prague(period: u64, ms: u64) -> f64 {
 #[test]
 fn the_rate_of_prague_depends_on_marks_and_not_on_the_round_trip_up_to_25_ms() {
     for (period, ms) in [(20, 25), (100, 10), (100, 25), (100, 50)] {
-        let (rate, law) = (
-            rate_of_prague(period, ms, false, true),
-            law_of_prague(period, ms),
-        );
-        assert!(
-            (rate / law - 1.0).abs() < 0.05,
-            "1/{period}, {ms} ms: {rate}, not {law}"
-        );
+        let (rate, law) = (rate_of_prague(period, ms, false, true), law_of_prague(period, ms));
+        assert!((rate / law - 1.0).abs() < 0.05, "1/{period}, {ms} ms: {rate}, not {law}");
         // Three bits say as much where no acknowledgement is lost.
         let field = rate_of_prague(period, ms, false, false);
         assert!((field - rate).abs() < 1e-9, "{field}, not {rate}");
@@ -224,14 +170,8 @@ fn the_rate_of_prague_depends_on_marks_and_not_on_the_round_trip_up_to_25_ms() {
 fn random_marks_leave_prague_a_third_more() {
     // The next answer waits for the first mark after 25 ms: 1.37 times what regular marks leave.
     for (period, ms) in [(50, 10), (100, 5), (100, 10), (100, 25)] {
-        let (rate, law) = (
-            rate_of_prague(period, ms, true, true),
-            1.37 * law_of_prague(period, ms),
-        );
-        assert!(
-            (rate / law - 1.0).abs() < 0.1,
-            "1/{period}, {ms} ms: {rate}, not {law}"
-        );
+        let (rate, law) = (rate_of_prague(period, ms, true, true), 1.37 * law_of_prague(period, ms));
+        assert!((rate / law - 1.0).abs() < 0.1, "1/{period}, {ms} ms: {rate}, not {law}");
     }
 }
 
@@ -240,11 +180,7 @@ fn counts(marked: &'static [u32]) -> Vec<(u32, u16)> {
     let config = StackConfig {
         initial_window: 8,
         pacing: Pacing::Off,
-        acknowledge: AckPolicy {
-            quick: 0,
-            every: 4,
-            ..StackConfig::PRAGUE.acknowledge
-        },
+        acknowledge: AckPolicy { quick: 0, every: 4, ..StackConfig::PRAGUE.acknowledge },
         controller: StackConfig::LINUX_RENO.controller,
         ..StackConfig::PRAGUE
     };
@@ -253,9 +189,7 @@ fn counts(marked: &'static [u32]) -> Vec<(u32, u16)> {
     let judge = move |end, segment: &Segment| {
         assert_eq!(segment.ecn, Ecn::Ect1, "control packets, too");
         if end == End::Server && segment.is_pure_ack() {
-            writer
-                .borrow_mut()
-                .push((segment.acknowledgement, segment.marks));
+            writer.borrow_mut().push((segment.acknowledgement, segment.marks));
         }
         if end == End::Client && segment.payload > 0 && marked.contains(&segment.sequence) {
             return Fate::Mark;
@@ -284,25 +218,14 @@ fn a_count_of_marks_survives_the_loss_of_acknowledgements() {
     let judge = move |end, segment: &Segment| {
         if end == End::Server && segment.is_pure_ack() {
             acknowledgements += 1;
-            return if acknowledgements.is_multiple_of(10) || acknowledgements < 20 {
-                Fate::Pass
-            } else {
-                Fate::Drop
-            };
+            return if acknowledgements.is_multiple_of(10) || acknowledgements < 20 { Fate::Pass } else { Fate::Drop };
         }
         let at = ms(segment.sent_at);
-        if end == End::Client && segment.payload > 0 && (300.0..350.0).contains(&at) {
-            Fate::Mark
-        } else {
-            Fate::Pass
-        }
+        if end == End::Client && segment.payload > 0 && (300.0..350.0).contains(&at) { Fate::Mark } else { Fate::Pass }
     };
     let mut path = Path::new(&StackConfig::PRAGUE, Shape::P1, Box::new(judge));
     path.run(1_500_000, Instant::from_s(60));
     let statistics = *path.client().statistics();
-    assert!(
-        (1..=3).contains(&statistics.mark_reductions),
-        "{statistics:?}"
-    );
+    assert!((1..=3).contains(&statistics.mark_reductions), "{statistics:?}");
     assert_eq!(path.server().snapshot().delivered, 1_500_000);
 }

@@ -16,9 +16,7 @@ fn sent(config: &StackConfig, lost_of_200: u64, seed: u64) -> Vec<Segment> {
     let writer = Rc::clone(&log);
     let mut draws = seed;
     let judge = move |end, segment: &Segment| {
-        draws = draws
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
+        draws = draws.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         if end == End::Client {
             writer.borrow_mut().push(*segment);
         }
@@ -45,21 +43,12 @@ fn sent(config: &StackConfig, lost_of_200: u64, seed: u64) -> Vec<Segment> {
 
 /// A habit of the base is changed, and what is sent changes from some moment on.
 fn assert_matters(base: &StackConfig, name: &str, change: impl Fn(&mut Habits)) {
-    let mut config = StackConfig {
-        receive_window: 30,
-        ..*base
-    };
+    let mut config = StackConfig { receive_window: 30, ..*base };
     let with = config;
     change(&mut config.habits);
-    assert_ne!(
-        config.habits, base.habits,
-        "{name} is a habit of this stack"
-    );
-    let matters = (1..=8).any(|seed| {
-        [0, 4, 10, 30]
-            .iter()
-            .any(|&lost| sent(&with, lost, seed) != sent(&config, lost, seed))
-    });
+    assert_ne!(config.habits, base.habits, "{name} is a habit of this stack");
+    let matters =
+        (1..=8).any(|seed| [0, 4, 10, 30].iter().any(|&lost| sent(&with, lost, seed) != sent(&config, lost, seed)));
     assert!(matters, "{name} changes nothing");
 }
 

@@ -31,14 +31,8 @@ struct Ours {
 }
 
 fn run(case: &Measured) -> Ours {
-    let shape = Shape {
-        service: Span::from_us(2400),
-        propagation: Span::from_us(case.round_trip_ms * 500),
-    };
-    let config = StackConfig {
-        receive_window: 667,
-        ..case.stack
-    };
+    let shape = Shape { service: Span::from_us(2400), propagation: Span::from_us(case.round_trip_ms * 500) };
+    let config = StackConfig { receive_window: 667, ..case.stack };
     let mut path = Path::new(&config, shape, Box::new(|_, _| Fate::Pass));
     path.buffer = case.places + 1;
     path.keep_rows = false;
@@ -50,11 +44,7 @@ fn run(case: &Measured) -> Ours {
         sum += path.client().snapshot().window;
         count += 1.0;
     }
-    Ours {
-        statistics: *path.client().statistics(),
-        drops: path.dropped,
-        window: sum / count,
-    }
+    Ours { statistics: *path.client().statistics(), drops: path.dropped, window: sum / count }
 }
 
 /// Packets within 0.5 % and the window within 1 %; retransmissions, drops and reductions within
@@ -63,26 +53,11 @@ fn assert_agrees(case: &Measured, tolerance: f64) {
     let ours = run(case);
     let repeated = ours.statistics.fast_retransmissions + ours.statistics.timeout_retransmissions;
     for (what, got, expected, tolerance) in [
-        (
-            "packets",
-            ours.statistics.segments_sent as f64,
-            case.packets,
-            0.005,
-        ),
+        ("packets", ours.statistics.segments_sent as f64, case.packets, 0.005),
         ("window", ours.window, case.window, 0.01),
-        (
-            "retransmissions",
-            repeated as f64,
-            case.retransmissions,
-            tolerance,
-        ),
+        ("retransmissions", repeated as f64, case.retransmissions, tolerance),
         ("drops", ours.drops as f64, case.drops, tolerance),
-        (
-            "reductions",
-            (ours.statistics.loss_reductions + ours.statistics.timeouts) as f64,
-            case.reductions,
-            tolerance,
-        ),
+        ("reductions", (ours.statistics.loss_reductions + ours.statistics.timeouts) as f64, case.reductions, tolerance),
     ] {
         let error = (got / expected - 1.0).abs();
         assert!(error <= tolerance, "{what}: {got}, ns-2 has {expected}");
@@ -203,14 +178,6 @@ fn cubic_caught_in_a_storm_of_retransmissions() {
     let share = repeated as f64 / ours.statistics.segments_sent as f64;
     let expected = case.retransmissions / case.packets;
     assert!((share / expected - 1.0).abs() < 0.35, "{share}");
-    assert!(
-        (ours.window / case.window - 1.0).abs() < 0.02,
-        "{}",
-        ours.window
-    );
-    assert!(
-        (ours.drops as f64 / case.drops - 1.0).abs() < 0.35,
-        "{}",
-        ours.drops
-    );
+    assert!((ours.window / case.window - 1.0).abs() < 0.02, "{}", ours.window);
+    assert!((ours.drops as f64 / case.drops - 1.0).abs() < 0.35, "{}", ours.drops);
 }

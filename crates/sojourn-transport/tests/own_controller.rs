@@ -7,8 +7,8 @@ use crate::path::{Fate, Path, Shape};
 use sojourn_base::Instant;
 use sojourn_keys::{Configured, Visitor, key};
 use sojourn_transport::congestion::{
-    Ack, AnyController, Congestion, CongestionControl, Connection, ControllerConfig,
-    ControllerKind, Window, add_controller,
+    Ack, AnyController, Congestion, CongestionControl, Connection, ControllerConfig, ControllerKind, Window,
+    add_controller,
 };
 use sojourn_transport::{ConnectionStatistics, StackConfig};
 
@@ -23,23 +23,16 @@ impl Configured for Gaimd {
     const ABOUT: &'static str = "general additive increase and multiplicative decrease";
 
     fn base() -> Self {
-        Self {
-            increase: 0.31,
-            decrease: 0.125,
-        }
+        Self { increase: 0.31, decrease: 0.125 }
     }
 
     fn keys(&mut self, visitor: &mut dyn Visitor) {
         visitor.value(
-            key("increase", "segments per round trip", "Yang and Lam 2000")
-                .least("0.01")
-                .most("10"),
+            key("increase", "segments per round trip", "Yang and Lam 2000").least("0.01").most("10"),
             &mut self.increase,
         );
         visitor.value(
-            key("decrease", "part of the window", "Yang and Lam 2000")
-                .least("0.01")
-                .most("0.99"),
+            key("decrease", "part of the window", "Yang and Lam 2000").least("0.01").most("0.99"),
             &mut self.decrease,
         );
     }
@@ -62,10 +55,7 @@ impl CongestionControl for Gaimd {
 }
 
 fn stack(controller: ControllerConfig) -> StackConfig {
-    StackConfig {
-        controller,
-        ..StackConfig::LINUX_RENO
-    }
+    StackConfig { controller, ..StackConfig::LINUX_RENO }
 }
 
 /// A minute through a buffer of 50 packets.
@@ -75,10 +65,7 @@ fn run(stack: &StackConfig) -> (ConnectionStatistics, u64) {
     path.keep_rows = false;
     path.keep_events = false;
     path.run(u64::MAX, Instant::from_s(60));
-    (
-        *path.client().statistics(),
-        path.server().snapshot().delivered,
-    )
+    (*path.client().statistics(), path.server().snapshot().delivered)
 }
 
 #[test]
@@ -86,14 +73,8 @@ fn other_constants_are_other_saw_teeth() {
     let (reno, reno_bytes) = run(&StackConfig::LINUX_RENO);
     let (own, own_bytes) = run(&stack(ControllerConfig::from(Gaimd::base())));
     // A segment per round trip and a half are Reno, to the byte.
-    let same = Gaimd {
-        increase: 1.0,
-        decrease: 0.5,
-    };
-    assert_eq!(
-        run(&stack(ControllerConfig::from(same))),
-        (reno, reno_bytes)
-    );
+    let same = Gaimd { increase: 1.0, decrease: 0.5 };
+    assert_eq!(run(&stack(ControllerConfig::from(same))), (reno, reno_bytes));
     // Teeth of GAIMD are an eighth of the window deep and rise by 0.31: each takes (W/8)/0.31 = 0.40 W round trips
     // instead of W/2, and the buffer is never empty.
     assert!(own.loss_reductions > reno.loss_reductions, "{own:?}");
@@ -105,16 +86,10 @@ fn a_kind_that_was_added_is_found_by_its_name_and_keeps_its_values() {
     add_controller::<Gaimd>().expect("the name is free");
     add_controller::<Gaimd>().expect_err("the name is taken");
     let kinds = ControllerConfig::kinds();
-    let kind = kinds
-        .iter()
-        .find(|kind| kind.info().name == "gaimd")
-        .expect("it was added");
+    let kind = kinds.iter().find(|kind| kind.info().name == "gaimd").expect("it was added");
     let config = kind.values(None);
     assert_eq!(config, ControllerConfig::from(Gaimd::base()));
     assert_eq!(config.kind(), "gaimd");
-    let other = Gaimd {
-        increase: 1.0,
-        ..Gaimd::base()
-    };
+    let other = Gaimd { increase: 1.0, ..Gaimd::base() };
     assert_ne!(config, ControllerConfig::from(other));
 }

@@ -10,15 +10,8 @@ use sojourn_transport::{Endpoint, Event, Segment};
 /// A stack that never gives up, so that only the path decides whether a connection ends.
 fn persistent(config: StackConfig) -> StackConfig {
     StackConfig {
-        connect: ConnectPolicy {
-            attempts: None,
-            ..config.connect
-        },
-        timeout: TimeoutPolicy {
-            retries: u32::MAX,
-            maximum: Span::from_s(2),
-            ..config.timeout
-        },
+        connect: ConnectPolicy { attempts: None, ..config.connect },
+        timeout: TimeoutPolicy { retries: u32::MAX, maximum: Span::from_s(2), ..config.timeout },
         receive_window: config.receive_window.min(200),
         ..config
     }
@@ -36,22 +29,8 @@ struct Weather {
 }
 
 fn weather() -> impl Strategy<Value = Weather> {
-    (
-        any::<u64>(),
-        0..150_u64,
-        0..50_u64,
-        0..100_u64,
-        0..50_u64,
-        0..1500_u64,
-    )
-        .prop_map(|(seed, drop, repeat, late, mark, lasts)| Weather {
-            seed: seed | 1,
-            drop,
-            repeat,
-            late,
-            mark,
-            lasts,
-        })
+    (any::<u64>(), 0..150_u64, 0..50_u64, 0..100_u64, 0..50_u64, 0..1500_u64)
+        .prop_map(|(seed, drop, repeat, late, mark, lasts)| Weather { seed: seed | 1, drop, repeat, late, mark, lasts })
 }
 
 impl Weather {
@@ -93,29 +72,15 @@ fn shape() -> impl Strategy<Value = Shape> {
 
 /// One of the profiles, perhaps with pacing, other use of marks, or a window of few segments.
 fn stack() -> impl Strategy<Value = (&'static str, StackConfig)> {
-    (
-        0..StackConfig::PROFILES.len(),
-        any::<[bool; 3]>(),
-        0..6_usize,
-        prop_oneof![Just(200_u32), 1..20_u32],
-    )
-        .prop_map(|(index, [paced, option, nagle], ecn, window)| {
+    (0..StackConfig::PROFILES.len(), any::<[bool; 3]>(), 0..6_usize, prop_oneof![Just(200_u32), 1..20_u32]).prop_map(
+        |(index, [paced, option, nagle], ecn, window)| {
             let (name, config) = StackConfig::named().nth(index).expect("an index of one");
             let config = persistent(config);
-            let pacing = Pace {
-                slow_start_gain: 2.0,
-                avoidance_gain: 1.2,
-                quantum: 2,
-                unpaced: 10,
-            };
+            let pacing = Pace { slow_start_gain: 2.0, avoidance_gain: 1.2, quantum: 2, unpaced: 10 };
             (
                 name,
                 StackConfig {
-                    pacing: if paced {
-                        Pacing::On(pacing)
-                    } else {
-                        Pacing::Off
-                    },
+                    pacing: if paced { Pacing::On(pacing) } else { Pacing::Off },
                     ecn: [
                         config.ecn,
                         EcnMode::Off,
@@ -130,7 +95,8 @@ fn stack() -> impl Strategy<Value = (&'static str, StackConfig)> {
                     ..config
                 },
             )
-        })
+        },
+    )
 }
 
 fn conversation(config: &StackConfig, shape: Shape, weather: Weather, bytes: [u64; 2]) -> Path {
@@ -290,10 +256,7 @@ proptest! {
 #[test]
 fn nothing_is_ever_sent_beyond_the_window_of_the_peer() {
     for (name, config) in StackConfig::named() {
-        let config = StackConfig {
-            receive_window: 7,
-            ..config
-        };
+        let config = StackConfig { receive_window: 7, ..config };
         let mut path = Path::new(&config, Shape::P1, Box::new(|_, _| Fate::Pass));
         path.run(300_000, Instant::from_s(60));
         let largest = path.rows.iter().map(|row| row.after.flight).max();

@@ -6,8 +6,7 @@ use sojourn_base::{BitRate, Instant, Span};
 use sojourn_keys::{Configured, Visitor};
 use sojourn_transport::StackConfig;
 use sojourn_transport::congestion::{
-    Ack, AnyController, Congestion, CongestionControl, Connection, ControllerConfig,
-    ControllerKind, Requests, Window,
+    Ack, AnyController, Congestion, CongestionControl, Connection, ControllerConfig, ControllerKind, Requests, Window,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,10 +20,7 @@ impl Configured for RateBased {
     const ABOUT: &'static str = "twice what was delivered in the shortest round trip";
 
     fn base() -> Self {
-        Self {
-            best: 0,
-            minimum: Span::MAX,
-        }
+        Self { best: 0, minimum: Span::MAX }
     }
 
     fn keys(&mut self, _visitor: &mut dyn Visitor) {}
@@ -38,11 +34,7 @@ impl ControllerKind for RateBased {
 
 impl CongestionControl for RateBased {
     fn requests(&self) -> Requests {
-        Requests {
-            rate_samples: true,
-            pacing: true,
-            ..Requests::NONE
-        }
+        Requests { rate_samples: true, pacing: true, ..Requests::NONE }
     }
 
     fn in_slow_start(&self, _window: &Window) -> bool {
@@ -73,10 +65,7 @@ impl CongestionControl for RateBased {
 
 #[test]
 fn a_rate_based_controller_finds_the_rate_of_the_path_and_keeps_to_two_of_its_products() {
-    let stack = StackConfig {
-        controller: ControllerConfig::from(RateBased::base()),
-        ..StackConfig::LINUX_RENO
-    };
+    let stack = StackConfig { controller: ControllerConfig::from(RateBased::base()), ..StackConfig::LINUX_RENO };
     let mut path = Path::new(&stack, Shape::P1, Box::new(|_, _| Fate::Pass));
     path.keep_rows = false;
     path.keep_events = false;
@@ -85,10 +74,7 @@ fn a_rate_based_controller_finds_the_rate_of_the_path_and_keeps_to_two_of_its_pr
     path.go_on(Instant::from_s(15));
     // 1448 B each ms for 10 s, and twice 101 ms of them in the network.
     let delivered = path.server().snapshot().delivered - before;
-    assert!(
-        (14_470_000..=14_490_000).contains(&delivered),
-        "{delivered}"
-    );
+    assert!((14_470_000..=14_490_000).contains(&delivered), "{delivered}");
     let window = path.client().congestion().window;
     assert!((198.0..=206.0).contains(&window), "{window}");
     assert_eq!(path.client().statistics().retransmissions(), 0);

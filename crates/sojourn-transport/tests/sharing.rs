@@ -14,11 +14,7 @@ const RATE: BitRate = BitRate::from_mbps(5);
 const ONE_SECOND: usize = 417;
 
 fn flow(config: StackConfig, start_ms: u64, round_trip_ms: u64) -> Flow {
-    Flow {
-        config,
-        start: Instant::from_ms(start_ms),
-        round_trip: Span::from_ms(round_trip_ms),
-    }
+    Flow { config, start: Instant::from_ms(start_ms), round_trip: Span::from_ms(round_trip_ms) }
 }
 
 /// Bytes of each flow, and mean delay in the queue in seconds, from `settle` to `end` seconds.
@@ -28,10 +24,7 @@ fn measure(world: &mut Dumbbell, settle: u64, end: u64) -> (Vec<f64>, f64) {
     world.take_mean_delay();
     world.run(Instant::from_s(end));
     let after = world.delivered();
-    let bytes = after
-        .iter()
-        .zip(before)
-        .map(|(after, before)| (after - before) as f64);
+    let bytes = after.iter().zip(before).map(|(after, before)| (after - before) as f64);
     (bytes.collect(), world.take_mean_delay())
 }
 
@@ -52,10 +45,7 @@ fn a_lone_ledbat_flow_holds_its_target_and_fills_the_link() {
             let mut world = Dumbbell::new(RATE, ONE_SECOND, &[flow(config, 0, round_trip)]);
             let (bytes, delay) = measure(&mut world, 60, 240);
             let used = utilisation(&bytes, &config, RATE, 180.0);
-            assert!(
-                (delay - target).abs() <= tolerance,
-                "{delay:.4} s, not {target}"
-            );
+            assert!((delay - target).abs() <= tolerance, "{delay:.4} s, not {target}");
             assert!(used >= 0.99, "utilisation {used:.4}");
         }
     }
@@ -63,10 +53,7 @@ fn a_lone_ledbat_flow_holds_its_target_and_fills_the_link() {
 
 /// Share of a flow of `ledbat` beside one of `reno` that starts 4 s later, from 120 s to 600 s.
 fn share(ledbat: StackConfig, reno: StackConfig, buffer: usize, round_trip: u64) -> f64 {
-    let flows = [
-        flow(ledbat, 1_000, round_trip),
-        flow(reno, 5_000, round_trip),
-    ];
+    let flows = [flow(ledbat, 1_000, round_trip), flow(reno, 5_000, round_trip)];
     let mut world = Dumbbell::new(RATE, buffer, &flows);
     let (bytes, _) = measure(&mut world, 120, 600);
     bytes[0] / (bytes[0] + bytes[1])
@@ -76,10 +63,9 @@ fn share(ledbat: StackConfig, reno: StackConfig, buffer: usize, round_trip: u64)
 fn ledbat_yields_to_reno_if_the_buffer_is_longer_than_its_target() {
     // The reference measured 0.7 %.
     for round_trip in [20, 100] {
-        for (ledbat, reno) in [
-            (StackConfig::NS2_LEDBAT, StackConfig::NS2_RENO),
-            (StackConfig::LEDBAT, StackConfig::LINUX_RENO),
-        ] {
+        for (ledbat, reno) in
+            [(StackConfig::NS2_LEDBAT, StackConfig::NS2_RENO), (StackConfig::LEDBAT, StackConfig::LINUX_RENO)]
+        {
             let share = share(ledbat, reno, ONE_SECOND, round_trip);
             assert!(share < 0.02, "share {share:.4} at {round_trip} ms");
         }
@@ -90,18 +76,13 @@ fn ledbat_yields_to_reno_if_the_buffer_is_longer_than_its_target() {
 fn ledbat_competes_like_reno_if_the_buffer_is_shorter_than_its_target() {
     // The reference measured 0.44, both flows with the same repair of losses.
     let reno = StackConfig {
-        controller: ControllerConfig::from(RenoConfig {
-            avoidance: Avoidance::PerAck,
-        }),
+        controller: ControllerConfig::from(RenoConfig { avoidance: Avoidance::PerAck }),
         slow_start: SlowStart::PerAck,
         acknowledge: StackConfig::NS2_LINUX_CUBIC.acknowledge,
         growth_gate: GrowthGate::Near,
         ..StackConfig::BSD_RENO
     };
-    let ledbat = StackConfig {
-        controller: ControllerConfig::from(LedbatConfig::BASE),
-        ..reno
-    };
+    let ledbat = StackConfig { controller: ControllerConfig::from(LedbatConfig::BASE), ..reno };
     let at_20_ms = share(ledbat, reno, 21, 20);
     assert!((0.35..=0.50).contains(&at_20_ms), "share {at_20_ms:.3}");
     // At 100 ms two deterministic flows lock into one of two cycles, 0.46 or 0.54.
@@ -109,12 +90,7 @@ fn ledbat_competes_like_reno_if_the_buffer_is_shorter_than_its_target() {
     assert!((0.35..=0.55).contains(&at_100_ms), "share {at_100_ms:.3}");
     // The stacks of White 2013: Reno without SACK loses time to timeouts.
     for round_trip in [20, 100] {
-        let share = share(
-            StackConfig::NS2_LEDBAT,
-            StackConfig::NS2_RENO,
-            21,
-            round_trip,
-        );
+        let share = share(StackConfig::NS2_LEDBAT, StackConfig::NS2_RENO, 21, round_trip);
         assert!((0.35..=0.60).contains(&share), "share {share:.3}");
     }
 }
@@ -128,10 +104,7 @@ fn compound_fills_a_long_fast_path_that_reno_does_not() {
         let (bytes, _) = measure(&mut world, 20, 80);
         utilisation(&bytes, &config, rate, 60.0)
     };
-    let compound = StackConfig {
-        controller: ControllerConfig::from(CompoundConfig::BASE),
-        ..StackConfig::LINUX_RENO
-    };
+    let compound = StackConfig { controller: ControllerConfig::from(CompoundConfig::BASE), ..StackConfig::LINUX_RENO };
     let (reno, compound) = (used(StackConfig::LINUX_RENO), used(compound));
     assert!(compound > reno + 0.05, "{compound:.3}, Reno {reno:.3}");
 }
@@ -139,9 +112,7 @@ fn compound_fills_a_long_fast_path_that_reno_does_not() {
 #[test]
 fn late_ledbat_flows_take_the_standing_queue_for_the_path() {
     // 32 flows, one every two seconds; recorded by the reference as 0.54 to 0.60 s and 0.2 to 0.25.
-    let flows: Vec<Flow> = (0..32)
-        .map(|number| flow(StackConfig::NS2_LEDBAT, number * 2000, 20))
-        .collect();
+    let flows: Vec<Flow> = (0..32).map(|number| flow(StackConfig::NS2_LEDBAT, number * 2000, 20)).collect();
     let mut world = Dumbbell::new(RATE, ONE_SECOND, &flows);
     let (bytes, delay) = measure(&mut world, 80, 280);
     let fairness = jain(&bytes);
@@ -160,9 +131,7 @@ fn equal_flows_share_equally() {
     // 12 Mb/s, 100 ms, a buffer of one bandwidth-delay product.
     for config in [StackConfig::LINUX_RENO, StackConfig::LINUX_CUBIC] {
         for count in [2_u64, 5] {
-            let flows: Vec<Flow> = (0..count)
-                .map(|number| flow(config, number * 137, 100))
-                .collect();
+            let flows: Vec<Flow> = (0..count).map(|number| flow(config, number * 137, 100)).collect();
             let mut world = Dumbbell::new(BitRate::from_mbps(12), 100, &flows);
             let (bytes, _) = measure(&mut world, 60, 900);
             let fairness = jain(&bytes);

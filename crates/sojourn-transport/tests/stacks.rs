@@ -11,10 +11,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 /// 100 ms without any service time: rounds are visible as multiples of 100 ms.
-const ROUNDS: Shape = Shape {
-    service: Span::ZERO,
-    propagation: Span::from_ms(50),
-};
+const ROUNDS: Shape = Shape { service: Span::ZERO, propagation: Span::from_ms(50) };
 
 fn clean(config: &StackConfig, shape: Shape) -> Path {
     Path::new(config, shape, Box::new(|_, _| Fate::Pass))
@@ -23,11 +20,7 @@ fn clean(config: &StackConfig, shape: Shape) -> Path {
 /// Everything the client sends, as (ms, number, length, flags).
 type Log = Rc<RefCell<Vec<Segment>>>;
 
-fn logged(
-    config: &StackConfig,
-    shape: Shape,
-    fate: impl Fn(&Segment) -> Fate + 'static,
-) -> (Path, Log) {
+fn logged(config: &StackConfig, shape: Shape, fate: impl Fn(&Segment) -> Fate + 'static) -> (Path, Log) {
     let log = Log::default();
     let writer = Rc::clone(&log);
     let judge = move |end, segment: &Segment| {
@@ -44,11 +37,7 @@ fn logged(
 fn the_first_window_of_ns2_linux_leaves_with_its_syn() {
     let (mut path, log) = logged(&StackConfig::NS2_LINUX_CUBIC, ROUNDS, |_| Fate::Pass);
     path.run(u64::MAX, Instant::from_ms(99));
-    let first: Vec<(u32, u32)> = log
-        .borrow()
-        .iter()
-        .map(|segment| (segment.sequence, segment.length))
-        .collect();
+    let first: Vec<(u32, u32)> = log.borrow().iter().map(|segment| (segment.sequence, segment.length)).collect();
     assert_eq!(first, [(0, 40), (1, 1500), (2, 1500), (3, 1500)]);
     assert!(log.borrow()[0].flags.has(Flags::SYN));
     assert_eq!(path.events[0], [(Instant::ZERO, Event::Connected)]);
@@ -64,11 +53,7 @@ fn ns2_reno_waits_for_the_acknowledgement_of_its_syn() {
     path.run(u64::MAX, Instant::from_ms(99));
     assert_eq!(log.borrow().len(), 1);
     path.go_on(Instant::from_ms(100));
-    let numbers: Vec<u32> = log
-        .borrow()
-        .iter()
-        .map(|segment| segment.sequence)
-        .collect();
+    let numbers: Vec<u32> = log.borrow().iter().map(|segment| segment.sequence).collect();
     assert_eq!(numbers, [0, 1, 2, 3, 4], "a window of four segments");
 }
 
@@ -79,27 +64,17 @@ fn rounds(config: &StackConfig, bytes: u64) -> f64 {
     path.answer_after = 100;
     path.run(100, Instant::from_s(10));
     assert_eq!(path.client().snapshot().delivered, bytes);
-    let last = path.events[0]
-        .iter()
-        .rfind(|(_, event)| matches!(event, Event::Delivered(_)))
-        .expect("an object");
+    let last = path.events[0].iter().rfind(|(_, event)| matches!(event, Event::Delivered(_))).expect("an object");
     ms(last.0) / 100.0
 }
 
 #[test]
 fn objects_of_white_2012_take_the_round_trips_that_its_page_load_times_imply() {
     // Worked out by hand: (initial window, Nagle) -> round trips that 25,000 B and 102,400 B take.
-    for (initial_window, nagle, object, page) in [
-        (4, false, 4.0, 6.0),
-        (4, true, 5.0, 7.0),
-        (2, false, 5.0, 7.0),
-        (10, false, 3.0, 5.0),
-    ] {
-        let config = StackConfig {
-            initial_window,
-            nagle,
-            ..StackConfig::NS2_BSD_SACK
-        };
+    for (initial_window, nagle, object, page) in
+        [(4, false, 4.0, 6.0), (4, true, 5.0, 7.0), (2, false, 5.0, 7.0), (10, false, 3.0, 5.0)]
+    {
+        let config = StackConfig { initial_window, nagle, ..StackConfig::NS2_BSD_SACK };
         let got = (rounds(&config, 25_000), rounds(&config, 102_400));
         let what = format!("initial window {initial_window}, Nagle {nagle}: {got:?}");
         assert!((got.0 - object).abs() < 1e-9, "{what}");
@@ -127,18 +102,9 @@ fn later_versions_of_the_ns3_simulator_send_ten_segments_at_once_and_pace_the_re
     // Acknowledgements of two segments each, all after 100 ms, open the window from 10 to 15; the rest of it leaves at
     // twice the window per round trip, the first after the first acknowledgement: 100 ms / (2 x 15).
     assert_eq!(sends[1].1.len(), 1);
-    let gaps: Vec<f64> = sends[2..10]
-        .windows(2)
-        .map(|pair| pair[1].0 - pair[0].0)
-        .collect();
-    assert!(
-        sends[2..10].iter().all(|(_, numbers)| numbers.len() == 1),
-        "{sends:?}"
-    );
-    assert!(
-        gaps.iter().all(|gap| (gap - 100.0 / 30.0).abs() < 1e-6),
-        "{gaps:?}"
-    );
+    let gaps: Vec<f64> = sends[2..10].windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
+    assert!(sends[2..10].iter().all(|(_, numbers)| numbers.len() == 1), "{sends:?}");
+    assert!(gaps.iter().all(|gap| (gap - 100.0 / 30.0).abs() < 1e-6), "{gaps:?}");
 }
 
 #[test]
@@ -157,17 +123,10 @@ fn the_ns3_stacks_halve_what_is_in_the_network_without_the_lost() {
     // The first 40 of 100 segments bring 20 acknowledgements, which open the window to 120 and let 60 more leave. Of the
     // 120 outstanding 20 are lost; with three SACKed and two sent by limited transmit, 122 - 20 - 3 = 99 are in the network.
     // RFC 6675 would halve 120.
-    let config = StackConfig {
-        initial_window: 100,
-        ..StackConfig::NS3_2019
-    };
+    let config = StackConfig { initial_window: 100, ..StackConfig::NS3_2019 };
     let (mut path, _) = logged(&config, ROUNDS, |segment| {
         let lost = segment.payload > 0 && (40..60).contains(&segment.sequence);
-        if lost && segment.sent_at < Instant::from_ms(150) {
-            Fate::Drop
-        } else {
-            Fate::Pass
-        }
+        if lost && segment.sent_at < Instant::from_ms(150) { Fate::Drop } else { Fate::Pass }
     });
     path.run(u64::MAX, Instant::from_ms(201));
     let threshold = path.client().snapshot().threshold;
@@ -246,19 +205,12 @@ fn three_losses_in_a_window_cost_only_the_stack_without_sack_a_timeout() {
 
 #[test]
 fn a_lost_syn_costs_its_timeout_and_some_stacks_their_first_window() {
-    for (name, start, first) in [
-        ("ns2-bsd-sack", 3100, 4),
-        ("ns2-reno", 3100, 1),
-        ("ns3-2019", 3100, 1),
-        ("linux-cubic", 1100, 10),
-    ] {
+    for (name, start, first) in
+        [("ns2-bsd-sack", 3100, 4), ("ns2-reno", 3100, 1), ("ns3-2019", 3100, 1), ("linux-cubic", 1100, 10)]
+    {
         let config = StackConfig::by_name(name).expect("a profile");
         let (path, log) = logged(&config, ROUNDS, |segment| {
-            if segment.flags.has(Flags::SYN) && segment.sent_at == Instant::ZERO {
-                Fate::Drop
-            } else {
-                Fate::Pass
-            }
+            if segment.flags.has(Flags::SYN) && segment.sent_at == Instant::ZERO { Fate::Drop } else { Fate::Pass }
         });
         let mut path = path;
         path.run(u64::MAX, Instant::from_ms(start));
@@ -283,10 +235,7 @@ fn idle_senders_restart_as_their_stack_says() {
     ] {
         let config = StackConfig::by_name(name).expect("a profile");
         let mut path = clean(&config, ROUNDS);
-        path.run(
-            300 * u64::from(config.maximum_segment_size),
-            Instant::from_s(30),
-        );
+        path.run(300 * u64::from(config.maximum_segment_size), Instant::from_s(30));
         let before = path.client().snapshot().window;
         assert!(before >= 100.0, "{name}: {before}");
         path.now = Instant::from_s(40);
@@ -304,10 +253,7 @@ fn idle_senders_restart_as_their_stack_says() {
 
 #[test]
 fn a_mark_reduces_the_window_once_per_round_trip_and_is_confirmed() {
-    let config = StackConfig {
-        ecn: EcnMode::Classic,
-        ..StackConfig::LINUX_RENO
-    };
+    let config = StackConfig { ecn: EcnMode::Classic, ..StackConfig::LINUX_RENO };
     // All data first sent from 300 to 350 ms are marked: less than one round trip.
     let (mut path, log) = logged(&config, Shape::P1, |segment| {
         let at = ms(segment.sent_at);
@@ -320,36 +266,24 @@ fn a_mark_reduces_the_window_once_per_round_trip_and_is_confirmed() {
     });
     path.run(1_500_000, Instant::from_s(60));
     let statistics = path.client().statistics();
-    assert_eq!(
-        (statistics.mark_reductions, statistics.loss_reductions),
-        (1, 0)
-    );
+    assert_eq!((statistics.mark_reductions, statistics.loss_reductions), (1, 0));
     let marks = path.server().statistics().marks_received;
     assert!(marks > 1);
     // The echo lasts until the confirmation arrives.
     assert!(statistics.echoes_received > 1, "{statistics:?}");
-    let confirmations = log
-        .borrow()
-        .iter()
-        .filter(|segment| segment.flags.has(Flags::CWR))
-        .count();
+    let confirmations = log.borrow().iter().filter(|segment| segment.flags.has(Flags::CWR)).count();
     assert_eq!(confirmations, 1);
     assert_eq!(path.server().snapshot().delivered, 1_500_000);
 }
 
 #[test]
 fn a_lost_confirmation_does_not_hold_the_window_down() {
-    let config = StackConfig {
-        ecn: EcnMode::Classic,
-        ..StackConfig::LINUX_RENO
-    };
+    let config = StackConfig { ecn: EcnMode::Classic, ..StackConfig::LINUX_RENO };
     // Marked for a while, then everything is lost, the confirmation as well: a timeout.
-    let (mut path, _) = logged(&config, Shape::P1, |segment| {
-        match (segment.payload > 0, ms(segment.sent_at)) {
-            (true, at) if (300.0..350.0).contains(&at) => Fate::Mark,
-            (true, at) if (350.0..1200.0).contains(&at) => Fate::Drop,
-            _ => Fate::Pass,
-        }
+    let (mut path, _) = logged(&config, Shape::P1, |segment| match (segment.payload > 0, ms(segment.sent_at)) {
+        (true, at) if (300.0..350.0).contains(&at) => Fate::Mark,
+        (true, at) if (350.0..1200.0).contains(&at) => Fate::Drop,
+        _ => Fate::Pass,
     });
     path.run(1_500_000, Instant::from_s(20));
     let statistics = path.client().statistics();
@@ -361,18 +295,13 @@ fn a_lost_confirmation_does_not_hold_the_window_down() {
 #[test]
 fn only_data_that_are_sent_for_the_first_time_may_be_marked() {
     // RFC 3168 sections 6.1.1, 6.1.4 and 6.1.5.
-    let config = StackConfig {
-        ecn: EcnMode::Classic,
-        ..StackConfig::LINUX_RENO
-    };
+    let config = StackConfig { ecn: EcnMode::Classic, ..StackConfig::LINUX_RENO };
     let seen = Rc::new(RefCell::new(Vec::<(u32, bool, bool, Ecn)>::new()));
     let writer = Rc::clone(&seen);
     let mut is_lost = false;
     let judge = move |_, segment: &Segment| {
         let mut seen = writer.borrow_mut();
-        let first = !seen
-            .iter()
-            .any(|&(number, data, ..)| data && number == segment.sequence);
+        let first = !seen.iter().any(|&(number, data, ..)| data && number == segment.sequence);
         seen.push((segment.sequence, segment.payload > 0, first, segment.ecn));
         if segment.payload > 0 && segment.sequence == 20 && !is_lost {
             is_lost = true;
@@ -383,20 +312,10 @@ fn only_data_that_are_sent_for_the_first_time_may_be_marked() {
     let mut path = Path::new(&config, Shape::P1, Box::new(judge));
     path.run(100_000, Instant::from_s(10));
     let seen = seen.borrow();
-    assert!(
-        seen.iter().any(|&(_, data, first, _)| data && !first),
-        "a repetition"
-    );
-    assert!(
-        seen.iter().any(|&(_, data, ..)| !data),
-        "SYNs and acknowledgements"
-    );
+    assert!(seen.iter().any(|&(_, data, first, _)| data && !first), "a repetition");
+    assert!(seen.iter().any(|&(_, data, ..)| !data), "SYNs and acknowledgements");
     for &(number, data, first, ecn) in seen.iter() {
-        let capable = if data && first {
-            Ecn::Ect0
-        } else {
-            Ecn::NotEct
-        };
+        let capable = if data && first { Ecn::Ect0 } else { Ecn::NotEct };
         assert_eq!(ecn, capable, "{number}");
     }
 }
@@ -404,28 +323,16 @@ fn only_data_that_are_sent_for_the_first_time_may_be_marked() {
 #[test]
 fn paced_segments_are_spread_over_the_round_trip() {
     let config = StackConfig {
-        pacing: Pacing::On(Pace {
-            slow_start_gain: 2.0,
-            avoidance_gain: 1.2,
-            quantum: 1,
-            unpaced: 10,
-        }),
+        pacing: Pacing::On(Pace { slow_start_gain: 2.0, avoidance_gain: 1.2, quantum: 1, unpaced: 10 }),
         ..StackConfig::LINUX_RENO
     };
     let (mut path, log) = logged(&config, ROUNDS, |_| Fate::Pass);
     path.run(100_000, Instant::from_s(60));
-    let times: Vec<f64> = log
-        .borrow()
-        .iter()
-        .filter(|segment| segment.payload > 0)
-        .map(|segment| ms(segment.sent_at))
-        .collect();
+    let times: Vec<f64> =
+        log.borrow().iter().filter(|segment| segment.payload > 0).map(|segment| ms(segment.sent_at)).collect();
     assert!(times[..10].iter().all(|at| (at - 100.0).abs() < 1e-9));
     // 20 segments of the second round at twice the window per round trip: 100 ms / (2 x 20).
-    let gaps: Vec<f64> = times[20..30]
-        .windows(2)
-        .map(|pair| pair[1] - pair[0])
-        .collect();
+    let gaps: Vec<f64> = times[20..30].windows(2).map(|pair| pair[1] - pair[0]).collect();
     assert!(gaps.iter().all(|gap| (gap - 2.5).abs() < 0.3), "{gaps:?}");
     assert_eq!(path.server().snapshot().delivered, 100_000);
 }
@@ -453,9 +360,5 @@ fn an_aborted_end_is_silent() {
     assert_eq!((path.sent[0], path.events[0].len()), (sent, events));
     // The peer gives up in the end: it is not told.
     path.go_on(Instant::from_s(3000));
-    assert!(
-        path.events[1]
-            .iter()
-            .any(|(_, event)| *event == Event::Aborted)
-    );
+    assert!(path.events[1].iter().any(|(_, event)| *event == Event::Aborted));
 }

@@ -8,17 +8,15 @@ use crate::path::{End, Fate, Path, Shape};
 use sojourn_base::{Instant, Seed, Span};
 use sojourn_transport::Segment;
 use sojourn_transport::config::{
-    AckPolicy, AckTimer, AckUnit, Avoidance, ControllerConfig, CubicConfig, GrowthGate,
-    InitialThreshold, RenoConfig, SlowStart, StackConfig,
+    AckPolicy, AckTimer, AckUnit, Avoidance, ControllerConfig, CubicConfig, GrowthGate, InitialThreshold, RenoConfig,
+    SlowStart, StackConfig,
 };
 
 /// Reno with SACK by RFC 6675 and one acknowledgement per segment.
 fn reno() -> StackConfig {
     StackConfig {
         initial_threshold: InitialThreshold::Unlimited,
-        controller: ControllerConfig::of(&RenoConfig {
-            avoidance: Avoidance::PerAck,
-        }),
+        controller: ControllerConfig::of(&RenoConfig { avoidance: Avoidance::PerAck }),
         slow_start: SlowStart::PerAck,
         acknowledge: StackConfig::NS2_LINUX_CUBIC.acknowledge,
         growth_gate: GrowthGate::Near,
@@ -27,21 +25,12 @@ fn reno() -> StackConfig {
 }
 
 fn cubic(reno_friendly: bool) -> StackConfig {
-    StackConfig {
-        controller: ControllerConfig::from(CubicConfig {
-            reno_friendly,
-            ..CubicConfig::BASE
-        }),
-        ..reno()
-    }
+    StackConfig { controller: ControllerConfig::from(CubicConfig { reno_friendly, ..CubicConfig::BASE }), ..reno() }
 }
 
 /// The path of the laws: no queue, only delay. 100 Gb/s keeps segments in order without adding any.
 fn delay_only(round_trip: Span) -> Shape {
-    Shape {
-        service: Span::from_ns(120),
-        propagation: round_trip / 2,
-    }
+    Shape { service: Span::from_ns(120), propagation: round_trip / 2 }
 }
 
 type Loss = Box<dyn FnMut() -> bool>;
@@ -74,17 +63,9 @@ fn mean_window(
     (settle, finish): (u64, u64),
 ) -> f64 {
     let judge = move |end, segment: &Segment| {
-        if end == End::Client && segment.payload > 0 && loss() {
-            Fate::Drop
-        } else {
-            Fate::Pass
-        }
+        if end == End::Client && segment.payload > 0 && loss() { Fate::Drop } else { Fate::Pass }
     };
-    let mut path = Path::new(
-        &starting_at(start, config),
-        delay_only(round_trip),
-        Box::new(judge),
-    );
+    let mut path = Path::new(&starting_at(start, config), delay_only(round_trip), Box::new(judge));
     path.keep_rows = false;
     path.keep_events = false;
     path.run(u64::MAX, Instant::ZERO);
@@ -105,11 +86,7 @@ fn mean_window(
 
 fn assert_within(what: &str, got: f64, expected: f64, tolerance: f64) {
     let deviation = got / expected - 1.0;
-    assert!(
-        deviation.abs() <= tolerance,
-        "{what}: {got:.3} is {:+.1} % off {expected}",
-        100.0 * deviation
-    );
+    assert!(deviation.abs() <= tolerance, "{what}: {got:.3} is {:+.1} % off {expected}", 100.0 * deviation);
 }
 
 const RTT: Span = Span::from_ms(100);
@@ -175,28 +152,15 @@ fn cubic_window(config: &StackConfig, round_trip: Span, decade: u32, expected: f
     // Periodic loss and whole segments lock small windows into one of several cycles, 9.3 to 10.4
     // segments at p = 0.01; from far above, the flow ends in the largest. The longest cycles are
     // started where they peak, because CUBIC comes down slowly.
-    let (start, settle, count) = if decade == 5 {
-        (1.3, 3, 3)
-    } else {
-        (4.0, 20, 20)
-    };
+    let (start, settle, count) = if decade == 5 { (1.3, 3, 3) } else { (4.0, 20, 20) };
     let cycles = (settle * interval, (settle + count) * interval);
-    mean_window(
-        config,
-        round_trip,
-        periodic(interval),
-        start * expected,
-        cycles,
-    )
+    mean_window(config, round_trip, periodic(interval), start * expected, cycles)
 }
 
 #[test]
 fn cubic_keeps_its_response_function() {
     // Cubic region: 1.054 (RTT/p)^(3/4); below it Reno-friendly, about 1.2/sqrt(p).
-    for (round_trip, expected) in [
-        (100, [10.9, 37.7, 175.0, 993.0]),
-        (10, [10.9, 37.3, 121.0, 386.0]),
-    ] {
+    for (round_trip, expected) in [(100, [10.9, 37.7, 175.0, 993.0]), (10, [10.9, 37.3, 121.0, 386.0])] {
         for (decade, expected) in (2..).zip(expected) {
             let window = cubic_window(&cubic(true), Span::from_ms(round_trip), decade, expected);
             assert_within("mean window", window, expected, 0.08);
@@ -213,10 +177,7 @@ fn cubic_without_reno_friendliness_is_slower_at_short_distance() {
 /// A Reno flow over a tail-drop buffer of `buffer` packets.
 fn tail_drop(buffer: u32) -> Path {
     // 12 Mb/s, 100 ms: a bandwidth-delay product of 100 segments.
-    let shape = Shape {
-        service: Span::from_ms(1),
-        propagation: RTT / 2,
-    };
+    let shape = Shape { service: Span::from_ms(1), propagation: RTT / 2 };
     let mut path = Path::new(&reno(), shape, Box::new(|_, _| Fate::Pass));
     path.keep_rows = false;
     path.keep_events = false;
@@ -259,11 +220,7 @@ fn a_single_reno_flow_fills_a_link_with_one_bandwidth_delay_product_of_buffer() 
     assert!((half - 0.956).abs() <= 0.015, "utilisation {half:.3}");
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "expected windows are small and positive"
-)]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "expected windows are small and positive")]
 fn whole(window: f64) -> u32 {
     window as u32
 }

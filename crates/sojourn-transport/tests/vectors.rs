@@ -8,9 +8,8 @@
 use crate::path::{End, Fate, Path, Shape, ms};
 use sojourn_base::{Instant, Span};
 use sojourn_transport::config::{
-    AckPolicy, AckTimer, AckUnit, Avoidance, ConnectPolicy, ControllerConfig, GrowthGate,
-    InitialThreshold, LossDetection, RecoveryMode, RenoConfig, SlowStart, StackConfig,
-    TimeoutFormula,
+    AckPolicy, AckTimer, AckUnit, Avoidance, ConnectPolicy, ControllerConfig, GrowthGate, InitialThreshold,
+    LossDetection, RecoveryMode, RenoConfig, SlowStart, StackConfig, TimeoutFormula,
 };
 use sojourn_transport::{CongestionState, Event};
 
@@ -19,15 +18,10 @@ fn vector(initial_window: u32) -> StackConfig {
     StackConfig {
         maximum_segment_size: 1460,
         wire: StackConfig::NS2_LINUX_CUBIC.wire,
-        connect: ConnectPolicy {
-            timeout: Span::from_s(1),
-            ..StackConfig::NS2_BSD_SACK.connect
-        },
+        connect: ConnectPolicy { timeout: Span::from_s(1), ..StackConfig::NS2_BSD_SACK.connect },
         initial_window,
         initial_threshold: InitialThreshold::Unlimited,
-        controller: ControllerConfig::of(&RenoConfig {
-            avoidance: Avoidance::PerAck,
-        }),
+        controller: ControllerConfig::of(&RenoConfig { avoidance: Avoidance::PerAck }),
         slow_start: SlowStart::PerAck,
         acknowledge: StackConfig::NS2_LINUX_CUBIC.acknowledge,
         loss_detection: LossDetection::Sack6675,
@@ -74,41 +68,22 @@ fn slow_start_without_losses() {
     let path = run(&vector(3), 10, &[]);
     assert_eq!(
         path.sends(),
-        [
-            (100.0, vec![0, 1, 2]),
-            (201.0, vec![3, 4]),
-            (202.0, vec![5, 6]),
-            (203.0, vec![7, 8]),
-            (302.0, vec![9]),
-        ]
+        [(100.0, vec![0, 1, 2]), (201.0, vec![3, 4]), (202.0, vec![5, 6]), (203.0, vec![7, 8]), (302.0, vec![9]),]
     );
-    for (ack, at, window) in [
-        (1, 201.0, 4.0),
-        (2, 202.0, 5.0),
-        (3, 203.0, 6.0),
-        (4, 302.0, 7.0),
-    ] {
+    for (ack, at, window) in [(1, 201.0, 4.0), (2, 202.0, 5.0), (3, 203.0, 6.0), (4, 302.0, 7.0)] {
         let row = path.row_of_ack(ack);
         assert_time(ms(row.at), at);
         assert!((row.after.window - window).abs() < 1e-12, "ack {ack}");
         assert_eq!(row.after.acknowledged, u64::from(ack) * 1460);
     }
     let arrivals: Vec<f64> = path.arrivals.iter().map(|&(at, _)| ms(at)).collect();
-    assert_eq!(
-        arrivals,
-        [
-            151.0, 152.0, 153.0, 252.0, 253.0, 254.0, 255.0, 256.0, 257.0, 353.0
-        ]
-    );
+    assert_eq!(arrivals, [151.0, 152.0, 153.0, 252.0, 253.0, 254.0, 255.0, 256.0, 257.0, 353.0]);
     assert_ends(&path, 353.0, 403.0);
     for (at, bytes) in [(153.0, 4_380), (257.0, 13_140), (353.0, 14_600)] {
-        let delivered = path.events[1]
-            .iter()
-            .rev()
-            .find_map(|&(when, event)| match event {
-                Event::Delivered(total) if ms(when) <= at => Some(total),
-                _ => None,
-            });
+        let delivered = path.events[1].iter().rev().find_map(|&(when, event)| match event {
+            Event::Delivered(total) if ms(when) <= at => Some(total),
+            _ => None,
+        });
         assert_eq!(delivered, Some(bytes), "delivered at {at}");
     }
     let sent = path.client().statistics().wire_bytes_sent;
@@ -116,26 +91,13 @@ fn slow_start_without_losses() {
 }
 
 fn every_second(delay: u64) -> AckPolicy {
-    AckPolicy {
-        every: 2,
-        unit: AckUnit::Segments,
-        delay: Span::from_ms(delay),
-        timer: AckTimer::OneShot,
-        quick: 0,
-    }
+    AckPolicy { every: 2, unit: AckUnit::Segments, delay: Span::from_ms(delay), timer: AckTimer::OneShot, quick: 0 }
 }
 
 #[test]
 fn every_second_segment_is_acknowledged() {
     for delay in [40, 200] {
-        let path = run(
-            &StackConfig {
-                acknowledge: every_second(delay),
-                ..vector(10)
-            },
-            10,
-            &[],
-        );
+        let path = run(&StackConfig { acknowledge: every_second(delay), ..vector(10) }, 10, &[]);
         assert_eq!(path.sends(), [(100.0, (0..10).collect())]);
         for (ack, at) in [(2, 202.0), (4, 204.0), (6, 206.0), (8, 208.0), (10, 210.0)] {
             assert_time(ms(path.row_of_ack(ack).at), at);
@@ -147,33 +109,17 @@ fn every_second_segment_is_acknowledged() {
 #[test]
 fn delayed_acknowledgements_with_byte_counting() {
     let path = run(
-        &StackConfig {
-            acknowledge: every_second(40),
-            slow_start: SlowStart::Bytes { limit: 2 },
-            ..vector(3)
-        },
+        &StackConfig { acknowledge: every_second(40), slow_start: SlowStart::Bytes { limit: 2 }, ..vector(3) },
         10,
         &[],
     );
     assert_eq!(
         path.sends(),
-        [
-            (100.0, vec![0, 1, 2]),
-            (202.0, vec![3, 4, 5, 6]),
-            (243.0, vec![7, 8]),
-            (304.0, vec![9]),
-        ]
+        [(100.0, vec![0, 1, 2]), (202.0, vec![3, 4, 5, 6]), (243.0, vec![7, 8]), (304.0, vec![9]),]
     );
     assert!((path.row_of_ack(2).after.window - 5.0).abs() < 1e-12);
     assert!((path.row_of_ack(3).after.window - 6.0).abs() < 1e-12);
-    for (ack, at) in [
-        (2, 202.0),
-        (3, 243.0),
-        (5, 304.0),
-        (7, 306.0),
-        (9, 345.0),
-        (10, 445.0),
-    ] {
+    for (ack, at) in [(2, 202.0), (3, 243.0), (5, 304.0), (7, 306.0), (9, 345.0), (10, 445.0)] {
         assert_time(ms(path.row_of_ack(ack).at), at);
     }
     assert_ends(&path, 355.0, 445.0);
@@ -208,11 +154,7 @@ fn one_loss_with_pipe() {
     assert_eq!((entry.pipe, entry.state), (13, CongestionState::Recovery));
     assert_eq!(after(&path, 205.0).pipe, 14);
     assert_eq!(after(&path, 305.0).pipe, 7);
-    let later: Vec<_> = path
-        .sends()
-        .into_iter()
-        .filter(|row| row.0 > 207.5 && row.0 < 312.5)
-        .collect();
+    let later: Vec<_> = path.sends().into_iter().filter(|row| row.0 > 207.5 && row.0 < 312.5).collect();
     assert_eq!(
         later,
         [
@@ -240,20 +182,9 @@ fn one_loss_with_pipe() {
 
 #[test]
 fn one_loss_with_proportional_reduction() {
-    let path = run(
-        &StackConfig {
-            recovery: RecoveryMode::Proportional,
-            ..vector(10)
-        },
-        40,
-        &[(4, 1)],
-    );
+    let path = run(&StackConfig { recovery: RecoveryMode::Proportional, ..vector(10) }, 40, &[(4, 1)]);
     assert_sends(&path, BEFORE_RECOVERY);
-    let later: Vec<_> = path
-        .sends()
-        .into_iter()
-        .filter(|row| row.0 > 207.5 && row.0 < 312.5)
-        .collect();
+    let later: Vec<_> = path.sends().into_iter().filter(|row| row.0 > 207.5 && row.0 < 312.5).collect();
     assert_eq!(
         later,
         [
@@ -289,11 +220,7 @@ fn one_loss_with_proportional_reduction() {
 }
 
 fn without_sack(recovery: RecoveryMode) -> StackConfig {
-    StackConfig {
-        loss_detection: LossDetection::ThreeDuplicates,
-        recovery,
-        ..vector(10)
-    }
+    StackConfig { loss_detection: LossDetection::ThreeDuplicates, recovery, ..vector(10) }
 }
 
 #[test]
@@ -321,8 +248,7 @@ fn assert_repairs(path: &Path, expected: &[(f64, u32)], exit: f64) {
         .rows
         .windows(2)
         .find(|rows| {
-            rows[0].after.state == CongestionState::Recovery
-                && rows[1].after.state != CongestionState::Recovery
+            rows[0].after.state == CongestionState::Recovery && rows[1].after.state != CongestionState::Recovery
         })
         .expect("recovery ends");
     assert_time(ms(open[1].at), exit);
@@ -337,10 +263,7 @@ fn two_losses_with_sack_and_pipe() {
 
 #[test]
 fn two_losses_with_proportional_reduction() {
-    let config = StackConfig {
-        recovery: RecoveryMode::Proportional,
-        ..vector(10)
-    };
+    let config = StackConfig { recovery: RecoveryMode::Proportional, ..vector(10) };
     let path = run(&config, 40, TWO);
     assert_repairs(&path, &[(207.0, 4), (302.0, 7)], 403.0);
     assert_ends(&path, 564.0, 614.0);
@@ -357,32 +280,19 @@ fn two_losses_with_new_reno() {
 fn two_losses_with_reno_end_in_a_timeout() {
     let path = run(&without_sack(RecoveryMode::Reno), 40, TWO);
     assert_repairs(&path, &[(207.0, 4), (512.0, 7)], 312.0);
-    let timeout = path
-        .rows
-        .iter()
-        .find(|row| row.after.state == CongestionState::Loss)
-        .expect("a timeout");
+    let timeout = path.rows.iter().find(|row| row.after.state == CongestionState::Loss).expect("a timeout");
     assert_time(ms(timeout.at), 512.0);
     assert_eq!((timeout.before.flight, timeout.before.window), (18, 7.0));
     assert_eq!((timeout.after.threshold, timeout.after.window), (3.0, 1.0));
     assert_ends(&path, 1068.0, 1118.0);
 }
 
-fn tail(
-    formula: TimeoutFormula,
-    minimum: u64,
-    detection: LossDetection,
-    probe: bool,
-) -> StackConfig {
+fn tail(formula: TimeoutFormula, minimum: u64, detection: LossDetection, probe: bool) -> StackConfig {
     let base = vector(10);
     StackConfig {
         loss_detection: detection,
         tail_loss_probe: probe,
-        timeout: sojourn_transport::config::TimeoutPolicy {
-            formula,
-            minimum: Span::from_ms(minimum),
-            ..base.timeout
-        },
+        timeout: sojourn_transport::config::TimeoutPolicy { formula, minimum: Span::from_ms(minimum), ..base.timeout },
         ..base
     }
 }
@@ -405,10 +315,7 @@ fn a_lost_last_segment() {
         if name == "a4" {
             assert_eq!((row.state, statistics.timeouts), (CongestionState::Open, 0));
             assert!(row.window >= 10.0, "the probe keeps the window");
-            assert_eq!(
-                statistics.loss_reductions, 1,
-                "one reduction for the repair"
-            );
+            assert_eq!(statistics.loss_reductions, 1, "one reduction for the repair");
         } else {
             assert_eq!((row.state, row.window), (CongestionState::Loss, 1.0));
             assert_eq!(statistics.loss_reductions, 0);
@@ -467,15 +374,8 @@ fn a_lost_retransmission_waits_for_the_timeout() {
     ];
     let sends = path.sends();
     assert_sends(&path, &expected[..16]);
-    assert!(
-        sends.iter().all(|row| !(row.0 > 457.5 && row.0 < 557.5)),
-        "SACKs at 508 to 513 send nothing"
-    );
-    let timeout = path
-        .rows
-        .iter()
-        .find(|row| (ms(row.at) - 457.0).abs() < 1e-3)
-        .expect("the timeout");
+    assert!(sends.iter().all(|row| !(row.0 > 457.5 && row.0 < 557.5)), "SACKs at 508 to 513 send nothing");
+    let timeout = path.rows.iter().find(|row| (ms(row.at) - 457.0).abs() < 1e-3).expect("the timeout");
     assert_eq!((timeout.before.flight, timeout.before.window), (28, 7.0));
     assert_eq!((timeout.after.threshold, timeout.after.window), (3.0, 1.0));
     assert!((after(&path, 558.0).window - 2.0).abs() < 1e-12);
@@ -487,9 +387,7 @@ fn a_lost_retransmission_waits_for_the_timeout() {
 #[test]
 fn what_was_sacked_before_a_timeout_does_not_open_the_window_after_it() {
     let config = StackConfig {
-        controller: ControllerConfig::of(&RenoConfig {
-            avoidance: Avoidance::Bytes,
-        }),
+        controller: ControllerConfig::of(&RenoConfig { avoidance: Avoidance::Bytes }),
         slow_start: SlowStart::Linux,
         ..tail(TimeoutFormula::Rfc6298, 250, LossDetection::Sack6675, false)
     };
@@ -504,8 +402,7 @@ fn attempts(config: &StackConfig, limit: u64) -> (Vec<u64>, Option<u64>) {
     let log = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
     let seen = std::rc::Rc::clone(&log);
     let judge = move |_: End, segment: &sojourn_transport::Segment| {
-        seen.borrow_mut()
-            .push(segment.sent_at.as_ns() / 1_000_000_000);
+        seen.borrow_mut().push(segment.sent_at.as_ns() / 1_000_000_000);
         Fate::Drop
     };
     let mut path = Path::new(config, Shape::P1, Box::new(judge));
@@ -524,24 +421,12 @@ fn attempts_to_connect() {
     let ns2 = (vec![0, 3, 9, 21, 45, 93, 153, 213, 273, 333], None);
     assert_eq!(attempts(&StackConfig::NS2_BSD_SACK, 340), ns2);
     let one_second = StackConfig {
-        connect: ConnectPolicy {
-            timeout: Span::from_s(1),
-            ..StackConfig::NS2_BSD_SACK.connect
-        },
+        connect: ConnectPolicy { timeout: Span::from_s(1), ..StackConfig::NS2_BSD_SACK.connect },
         ..StackConfig::NS2_BSD_SACK
     };
-    assert_eq!(
-        attempts(&one_second, 250),
-        (vec![0, 1, 3, 7, 15, 31, 63, 123, 183, 243], None)
-    );
-    assert_eq!(
-        attempts(&StackConfig::LINUX_CUBIC, 1000),
-        (vec![0, 1, 3, 7, 15, 31, 63], Some(127))
-    );
-    assert_eq!(
-        attempts(&StackConfig::NS3_2019, 1000),
-        (vec![0, 3, 9, 21, 45, 93], Some(189))
-    );
+    assert_eq!(attempts(&one_second, 250), (vec![0, 1, 3, 7, 15, 31, 63, 123, 183, 243], None));
+    assert_eq!(attempts(&StackConfig::LINUX_CUBIC, 1000), (vec![0, 1, 3, 7, 15, 31, 63], Some(127)));
+    assert_eq!(attempts(&StackConfig::NS3_2019, 1000), (vec![0, 3, 9, 21, 45, 93], Some(189)));
     // The one-way agent repeats its SYN as data, on the same schedule.
     assert_eq!(attempts(&StackConfig::NS2_RENO, 340), ns2);
 }
@@ -549,10 +434,7 @@ fn attempts_to_connect() {
 #[test]
 fn back_off_of_data() {
     // A round trip of 2 ms makes the timeout the minimum of 200 ms.
-    let shape = Shape {
-        service: Span::ZERO,
-        propagation: Span::from_ms(1),
-    };
+    let shape = Shape { service: Span::ZERO, propagation: Span::from_ms(1) };
     let log = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
     let seen = std::rc::Rc::clone(&log);
     let judge = move |end: End, segment: &sojourn_transport::Segment| {
@@ -565,27 +447,15 @@ fn back_off_of_data() {
     let mut path = Path::new(&vector(1), shape, Box::new(judge));
     path.run(1460, Instant::from_s(165));
     let times = log.borrow().clone();
-    let waits: Vec<f64> = times[1..]
-        .iter()
-        .map(|at| (ms(*at) - ms(times[0])).round() / 1000.0)
-        .collect();
-    assert_eq!(
-        waits,
-        [0.2, 0.6, 1.4, 3.0, 6.2, 12.6, 25.4, 51.0, 102.2, 162.2]
-    );
+    let waits: Vec<f64> = times[1..].iter().map(|at| (ms(*at) - ms(times[0])).round() / 1000.0).collect();
+    assert_eq!(waits, [0.2, 0.6, 1.4, 3.0, 6.2, 12.6, 25.4, 51.0, 102.2, 162.2]);
 }
 
 #[test]
 fn a_short_segment_is_acknowledged_at_the_heartbeat() {
     // Short segment sent so that it arrives at 237 ms; heartbeat every 100 ms.
-    let shape = Shape {
-        service: Span::ZERO,
-        propagation: Span::from_ms(79),
-    };
-    let config = StackConfig {
-        acknowledge: StackConfig::AKHTAR2013.acknowledge,
-        ..vector(4)
-    };
+    let shape = Shape { service: Span::ZERO, propagation: Span::from_ms(79) };
+    let config = StackConfig { acknowledge: StackConfig::AKHTAR2013.acknowledge, ..vector(4) };
     let mut path = Path::new(&config, shape, Box::new(|_, _| Fate::Pass));
     path.run(500, Instant::from_s(10));
     assert_time(ms(path.arrivals[0].0), 237.0);
@@ -598,25 +468,15 @@ fn a_short_segment_is_acknowledged_at_the_heartbeat() {
 #[test]
 fn nagle_holds_the_last_short_segment_back() {
     // 25,000 B in segments of 1460 B: 17 full ones and one of 180 B.
-    let shape = Shape {
-        service: Span::ZERO,
-        propagation: Span::from_ms(50),
-    };
+    let shape = Shape { service: Span::ZERO, propagation: Span::from_ms(50) };
     for (nagle, round, last_byte) in [(true, 300, 350.0), (false, 200, 250.0)] {
-        let config = StackConfig {
-            nagle,
-            nagle_fin_flush: false,
-            ..vector(4)
-        };
+        let config = StackConfig { nagle, nagle_fin_flush: false, ..vector(4) };
         let mut path = Path::new(&config, shape, Box::new(|_, _| Fate::Pass));
         path.run(25_000, Instant::from_s(10));
         // Times of the vector count from the first data, here at 100 ms.
         let mut rounds = std::collections::BTreeMap::<u64, Vec<u32>>::new();
         for row in &path.rows {
-            rounds
-                .entry((row.at.as_ns() / 1_000_000).saturating_sub(100))
-                .or_default()
-                .extend(&row.sends);
+            rounds.entry((row.at.as_ns() / 1_000_000).saturating_sub(100)).or_default().extend(&row.sends);
         }
         let full = |at: u64| rounds[&at].iter().filter(|&&number| number < 17).count();
         assert_eq!((full(0), full(100), full(200)), (4, 8, 5), "nagle {nagle}");

@@ -40,9 +40,7 @@ pub(crate) fn hash_column(data: &ColumnData) -> String {
         }
         ColumnData::Words { codes, dictionary } => {
             for code in codes {
-                let word = usize::try_from(*code)
-                    .ok()
-                    .and_then(|at| dictionary.get(at));
+                let word = usize::try_from(*code).ok().and_then(|at| dictionary.get(at));
                 put(word.map(String::as_bytes));
             }
         }

@@ -9,10 +9,7 @@
 //! Functions are safe for whoever calls them from a tab: a wrong range reads wrong bytes of this module's memory, which
 //! holds nothing but what the tab gave it.
 
-#![expect(
-    unsafe_code,
-    reason = "the boundary of the module: exported names, and ranges that the caller fills"
-)]
+#![expect(unsafe_code, reason = "the boundary of the module: exported names, and ranges that the caller fills")]
 
 mod digest;
 
@@ -123,9 +120,7 @@ fn read(text: &str, settings: &str) -> (ScenarioFile, Result<Scenario, Vec<Probl
                     file.set(path, value);
                 }
             }
-            let read = file
-                .validate()
-                .map_err(sojourn_scenario::ScenarioProblems::into_vec);
+            let read = file.validate().map_err(sojourn_scenario::ScenarioProblems::into_vec);
             (file, read)
         }
     }
@@ -147,12 +142,7 @@ fn problems_as_json(problems: &[Problem]) -> String {
 
 /// Checks a scenario with settings. The result is JSON: problems, or name, duration, seed and how much memory it will take.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
-pub extern "C" fn check(
-    at: *const u8,
-    length: usize,
-    settings: *const u8,
-    settings_length: usize,
-) -> u32 {
+pub extern "C" fn check(at: *const u8, length: usize, settings: *const u8, settings_length: usize) -> u32 {
     let (_, scenario) = read(&text(at, length), &text(settings, settings_length));
     with(|module| match scenario {
         Ok(scenario) => {
@@ -223,18 +213,10 @@ pub extern "C" fn open(
     if seconds > 0.0 {
         scenario.duration = scenario.duration.min(Span::from_secs_f64(seconds));
     }
-    let watch = if records == 0 {
-        Watch::Pictures
-    } else {
-        Watch::Records
-    };
+    let watch = if records == 0 { Watch::Pictures } else { Watch::Records };
     let session = Session::open(
         scenario,
-        Options {
-            seed: Seed(seed.into()),
-            least_bin: instant(bin_ns).saturating_since(Instant::ZERO),
-            watch,
-        },
+        Options { seed: Seed(seed.into()), least_bin: instant(bin_ns).saturating_since(Instant::ZERO), watch },
     );
     with(|module| {
         module.result.clear();
@@ -253,24 +235,18 @@ pub extern "C" fn open(
 pub extern "C" fn advance(session: u32, until_ns: f64, steps: u32) -> u32 {
     let until = instant(until_ns);
     with(|module| {
-        module
-            .session(session)
-            .map_or(0, |session| match session.advance(until, steps.into()) {
-                Reached::Until => 1,
-                Reached::Steps => 2,
-                Reached::End => 3,
-            })
+        module.session(session).map_or(0, |session| match session.advance(until, steps.into()) {
+            Reached::Until => 1,
+            Reached::Steps => 2,
+            Reached::End => 3,
+        })
     })
 }
 
 /// The time that a session has reached, in ns.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn now_ns(session: u32) -> f64 {
-    with(|module| {
-        module
-            .session(session)
-            .map_or(0.0, |session| session.now().as_ns() as f64)
-    })
+    with(|module| module.session(session).map_or(0.0, |session| session.now().as_ns() as f64))
 }
 
 /// Brings the series of a session up to now. The result is JSON that says what the numbers in frames mean.
@@ -316,11 +292,7 @@ pub extern "C" fn frame(
 /// Bytes that the run of a session takes.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn bytes(session: u32) -> f64 {
-    with(|module| {
-        module
-            .session(session)
-            .map_or(0.0, |session| session.bytes() as f64)
-    })
+    with(|module| module.session(session).map_or(0.0, |session| session.bytes() as f64))
 }
 
 /// Ends a session. If its run was over, the result is JSON with all metrics: rows of subject, name, value, unit; with
@@ -329,9 +301,7 @@ pub extern "C" fn bytes(session: u32) -> f64 {
 pub extern "C" fn close(session: u32, columns: u32) -> u32 {
     with(|module| {
         module.result.clear();
-        let place = session
-            .checked_sub(1)
-            .and_then(|place| usize::try_from(place).ok());
+        let place = session.checked_sub(1).and_then(|place| usize::try_from(place).ok());
         let slot = place.and_then(|place| module.sessions.get_mut(place));
         let Some(session) = slot.and_then(Option::take) else {
             return 0;
@@ -352,11 +322,7 @@ pub extern "C" fn close(session: u32, columns: u32) -> u32 {
 fn metrics_as_json(metrics: &[MetricRow]) -> String {
     let rows = metrics.iter().map(|(subject, name, value, unit)| {
         // JSON has no number that is none.
-        let value = if value.is_finite() {
-            value.to_string()
-        } else {
-            "null".to_owned()
-        };
+        let value = if value.is_finite() { value.to_string() } else { "null".to_owned() };
         let [subject, name, unit] = [subject.as_str(), name, unit].map(quoted);
         format!("[{subject},{name},{value},{unit}]")
     });
@@ -369,8 +335,7 @@ fn hashes(tables: &[Table]) -> String {
     for table in tables {
         for column in &table.columns {
             let (hash, rows) = (digest::hash_column(&column.data), column.data.len());
-            writeln!(text, "{hash} {rows:5} {}.{}", table.name, column.name)
-                .expect("a string takes everything");
+            writeln!(text, "{hash} {rows:5} {}.{}", table.name, column.name).expect("a string takes everything");
         }
     }
     text

@@ -10,9 +10,7 @@ use std::error::Error;
 
 fn main() -> Result<(), Box<dyn Error>> {
     sojourn_link::add_link::<NoonConfig>()?;
-    let path = std::env::args()
-        .nth(1)
-        .ok_or("usage: own-link SCENARIO.toml")?;
+    let path = std::env::args().nth(1).ok_or("usage: own-link SCENARIO.toml")?;
     let scenario = Scenario::parse(&std::fs::read_to_string(path)?)?;
     let names = scenario.traffic.iter().map(|entry| entry.name.clone());
     let recorder = ColumnRecorder::new(scenario.record, names.collect());

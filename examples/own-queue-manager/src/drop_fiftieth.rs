@@ -6,8 +6,7 @@ use sojourn_base::{Bytes, Instant, Limit, Meta, PacketHandle};
 use sojourn_keys::{origin, parameters};
 use sojourn_queue::config::LIMIT;
 use sojourn_queue::{
-    Backlog, DropTailConfig, DropTailQueue, Held, ManagerKind, QueueContext, QueueManager, Reason,
-    Verdict,
+    Backlog, DropTailConfig, DropTailQueue, Held, ManagerKind, QueueContext, QueueManager, Reason, Verdict,
 };
 
 parameters! {
@@ -22,15 +21,8 @@ parameters! {
 
 impl ManagerKind for DropFiftiethConfig {
     fn build(&self) -> Box<dyn QueueManager> {
-        let line = DropTailConfig {
-            limit: self.limit,
-            ..DropTailConfig::bytes(0)
-        };
-        Box::new(DropFiftiethQueue {
-            line: DropTailQueue::new(line),
-            every: self.every,
-            arrivals: 0,
-        })
+        let line = DropTailConfig { limit: self.limit, ..DropTailConfig::bytes(0) };
+        Box::new(DropFiftiethQueue { line: DropTailQueue::new(line), every: self.every, arrivals: 0 })
     }
 
     fn limit_mut(&mut self) -> Option<&mut Limit> {
@@ -47,13 +39,7 @@ pub struct DropFiftiethQueue {
 }
 
 impl QueueManager for DropFiftiethQueue {
-    fn enqueue(
-        &mut self,
-        now: Instant,
-        meta: Meta,
-        item: PacketHandle,
-        context: &mut dyn QueueContext,
-    ) -> Verdict {
+    fn enqueue(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut dyn QueueContext) -> Verdict {
         self.arrivals += 1;
         if self.arrivals == self.every {
             self.arrivals = 0;

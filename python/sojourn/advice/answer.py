@@ -120,9 +120,7 @@ class Advice:
                     cells.append(significant(one.value, 3))
                 else:
                     low = max(one.low, 0.0)
-                    cells.append(
-                        f"{significant(one.value, 3)} ({significant(low, 3)} to {significant(one.high, 3)})"
-                    )
+                    cells.append(f"{significant(one.value, 3)} ({significant(low, 3)} to {significant(one.high, 3)})")
             shown.append((words, unit, *cells))
         return shown
 
@@ -150,18 +148,10 @@ class Advice:
             "set": told(found.taken),
             "second": None
             if found.second is None
-            else {
-                **told(found.second.arm),
-                "ratio": found.second.ratio,
-                "verdict": found.second.verdict,
-            },
+            else {**told(found.second.arm), "ratio": found.second.ratio, "verdict": found.second.verdict},
             "equal": [told(one.arm) for one in found.standings if one.verdict == "equal"],
             "undecided": [told(one.arm) for one in found.standings if one.verdict == "undecided"],
-            "worse": [
-                {"name": one.arm.name, "ratio": one.ratio}
-                for one in found.standings
-                if one.verdict == "worse"
-            ],
+            "worse": [{"name": one.arm.name, "ratio": one.ratio} for one in found.standings if one.verdict == "worse"],
             "stopped": found.stop,
             "cliffs": [
                 {
@@ -284,10 +274,7 @@ def advise(
     cores = jobs if jobs is not None else available_cores()
     if measured is not None:
         if scenario is not None or up or down:
-            raise UsageError(
-                "a measurement says its own rates",
-                "either --measured, or a file, or --up and --down",
-            )
+            raise UsageError("a measurement says its own rates", "either --measured, or a file, or --up and --down")
         paths = [measured] if isinstance(measured, str | Path) else measured
         several = measured_line(
             [Path(path) for path in paths],
@@ -301,16 +288,9 @@ def advise(
         asked, assumed = several.centre, [*several.told, _load(household, rtt)]
     elif isinstance(scenario, str | Path) and is_modem_file(Path(scenario)):
         before, asked = line_of_file(
-            Path(scenario),
-            secret,
-            rtt=rtt or NEAR,
-            uses=weights or {"game": 1.0},
-            household=household,
+            Path(scenario), secret, rtt=rtt or NEAR, uses=weights or {"game": 1.0}, household=household
         )
-        can, assumed = (
-            "operator",
-            [_load(household, rtt or NEAR), "A modem of DOCSIS 3.1 on a channel of its own."],
-        )
+        can, assumed = ("operator", [_load(household, rtt or NEAR), "A modem of DOCSIS 3.1 on a channel of its own."])
     else:
         asked, assumed = _asked(scenario, line, up, down, rtt or NEAR, household, weights)
     users = users_of(asked.scenario.document, weights)
@@ -353,8 +333,7 @@ def advise(
     else:
         if can == "operator" and not asked.is_docsis:
             raise UsageError(
-                "an operator's settings are those of DOCSIS, and the line is none",
-                "--can router, or --line docsis31",
+                "an operator's settings are those of DOCSIS, and the line is none", "--can router, or --line docsis31"
             )
         arms = (
             modem_arms()
@@ -394,20 +373,14 @@ def _asked(
     """Return the line that was asked about, and what was assumed of it."""
     if scenario is not None:
         if line or up or down:
-            raise UsageError(
-                "a scenario says its own line", "either a file, or --line with --up and --down"
-            )
+            raise UsageError("a scenario says its own line", "either a file, or --line with --up and --down")
         if not isinstance(scenario, Scenario):
             scenario = load_scenario(scenario)
         return Line(scenario), []
     if line is None or up is None or down is None:
-        raise UsageError(
-            "advice needs a line", "a scenario file, or --line docsis31 --up 20M --down 200M"
-        )
+        raise UsageError("advice needs a line", "a scenario file, or --line docsis31 --up 20M --down 200M")
     if line not in LINES:
-        raise UsageError(
-            f'--line: "{plain(line)}" is not known', nearest(line, list(LINES)) or ", ".join(LINES)
-        )
+        raise UsageError(f'--line: "{plain(line)}" is not known', nearest(line, list(LINES)) or ", ".join(LINES))
     rates = [f"{mbps_of(rate):.6g} Mb/s" for rate in (up, down)]
     text = line_scenario(line, *rates, rtt=rtt, uses=weights or {"game": 1.0}, household=household)
     return Line(Scenario.parse(text)), [

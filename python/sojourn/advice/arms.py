@@ -82,11 +82,7 @@ class Overhead:
 NOTHING = Overhead("nothing beside IP", {"kind": "ip"}, "raw", 0, 0, "none")
 
 ETHERNET = Overhead(
-    "Ethernet frames",
-    {"kind": "counted", "overhead": 18, "mpu": 64},
-    "overhead 18 mpu 64 noatm",
-    18,
-    64,
+    "Ethernet frames", {"kind": "counted", "overhead": 18, "mpu": 64}, "overhead 18 mpu 64 noatm", 18, 64
 )
 
 
@@ -148,9 +144,7 @@ class Arm:
         target = self._queue(way).get("target")
         return None if target is None else int(str(target).partition(" ")[0])
 
-    def at(
-        self, *, up: float | None = None, down: float | None = None, overhead: int | None = None
-    ) -> Arm:
+    def at(self, *, up: float | None = None, down: float | None = None, overhead: int | None = None) -> Arm:
         """Return the same setting of a router with other shares."""
         return replace(
             self,
@@ -166,12 +160,7 @@ AS_IS = Arm("", "as it is", words="as it is")
 
 def router_arms(ups: Sequence[float], downs: Sequence[float], overhead: int = 0) -> list[Arm]:
     """Return settings of a router: each kind with each share."""
-    return [
-        Arm("router", kind, up, down, overhead, changes=3)
-        for kind in ROUTER_KINDS
-        for up in ups
-        for down in downs
-    ]
+    return [Arm("router", kind, up, down, overhead, changes=3) for kind in ROUTER_KINDS for up in ups for down in downs]
 
 
 @dataclass(frozen=True)
@@ -300,11 +289,7 @@ class Line:
     def _router(self) -> str:
         """A name that no link of the scenario has."""
         taken = {str(link.get("name")) for link in self.document.get("link", [])}
-        return next(
-            name
-            for name in ("router", *(f"router-{number}" for number in range(2, 99)))
-            if name not in taken
-        )
+        return next(name for name in ("router", *(f"router-{number}" for number in range(2, 99))) if name not in taken)
 
     @property
     def router_path(self) -> list[str]:
@@ -370,10 +355,7 @@ def operator_arms(*, is_docsis31: bool) -> list[Arm]:
         Arm(
             "operator",
             "drop-tail",
-            settings=tuple(
-                (f"access.{way}.queue", f'{{ kind = "drop-tail", limit = "{span} ms" }}')
-                for way in WAYS
-            ),
+            settings=tuple((f"access.{way}.queue", f'{{ kind = "drop-tail", limit = "{span} ms" }}') for way in WAYS),
             words=f"Buffer Control of {span} ms without queue management",
             changes=2,
         )
@@ -389,10 +371,7 @@ def operator_arms(*, is_docsis31: bool) -> list[Arm]:
                     "operator",
                     "docsis-dual-queue",
                     settings=(
-                        *(
-                            (f"access.{way}.queue", '{ kind = "docsis-dual-queue" }')
-                            for way in WAYS
-                        ),
+                        *((f"access.{way}.queue", '{ kind = "docsis-dual-queue" }') for way in WAYS),
                         ("access.upstream.link.service", "low-latency"),
                         ("access.upstream.link.proactive", granted),
                     ),
@@ -410,9 +389,7 @@ def _pie(who: str, ways: str, target_ms: int, limit_ms: int | None) -> Arm:
     return Arm(
         who,
         "docsis-pie",
-        settings=tuple(
-            (f"access.{way}.queue", queue) for way in (WAYS if ways == "both" else (ways,))
-        ),
+        settings=tuple((f"access.{way}.queue", queue) for way in (WAYS if ways == "both" else (ways,))),
         words=f"DOCSIS-PIE with a target of {target_ms} ms{told}",
         changes=2 if limit_ms else 1,
     )
@@ -435,9 +412,7 @@ def mbps_of(text: str) -> float:
     >>> mbps_of("20M"), mbps_of("1.5 Gb/s"), mbps_of("640 kb/s")
     (20.0, 1500.0, 0.64)
     """
-    found = re.fullmatch(
-        r"(\d{1,12}(?:\.\d{1,6})?)\s*(b/s|kb/s|Mb/s|Gb/s|Tb/s|[kMG]?)", text.strip()
-    )
+    found = re.fullmatch(r"(\d{1,12}(?:\.\d{1,6})?)\s*(b/s|kb/s|Mb/s|Gb/s|Tb/s|[kMG]?)", text.strip())
     if not found:
         raise UsageError(f'"{text[:40]}" is no rate', "20M, or 20 Mb/s")
     rate = float(found[1]) * _UNITS[_SHORT.get(found[2], found[2])]

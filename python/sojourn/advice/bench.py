@@ -91,22 +91,12 @@ class Bench:
     def losses(self, arms: Sequence[Arm], seeds: range) -> Table:
         """Return what settings (rows) cost under seeds (columns)."""
         found = self.measure(arms, seeds, self.screen_s)
-        return np.array(
-            [
-                [loss_of(self.users, found[arm, seed], self.screen_s) for seed in seeds]
-                for arm in arms
-            ]
-        )
+        return np.array([[loss_of(self.users, found[arm, seed], self.screen_s) for seed in seeds] for arm in arms])
 
-    def measure(
-        self, arms: Sequence[Arm], seeds: range, seconds: float
-    ) -> dict[tuple[Arm, int], Mapping[str, float]]:
+    def measure(self, arms: Sequence[Arm], seeds: range, seconds: float) -> dict[tuple[Arm, int], Mapping[str, float]]:
         """Return what was measured of settings under seeds; what is missing is run."""
         missing = [
-            (arm, seed)
-            for arm in dict.fromkeys(arms)
-            for seed in seeds
-            if (arm, seed, seconds) not in self._found
+            (arm, seed) for arm in dict.fromkeys(arms) for seed in seeds if (arm, seed, seconds) not in self._found
         ]
         if missing:
             self._run(missing, seconds)
@@ -120,9 +110,7 @@ class Bench:
         for arm, seed in missing:
             wanted.setdefault((arm, seed % len(self.lines)), []).append(seed)
         for (arm, member), seeds in wanted.items():
-            scenario = self.lines[member].with_arm(
-                arm, duration_s=WARM_UP_S + seconds, from_s=WARM_UP_S
-            )
+            scenario = self.lines[member].with_arm(arm, duration_s=WARM_UP_S + seconds, from_s=WARM_UP_S)
             together = Seeds(scenario, min(seeds) + 1, max(seeds) - min(seeds) + 1)
             point = str(len(places))
             places[point] = arm
@@ -153,9 +141,7 @@ class Bench:
 
 def _values(finished: Sequence[tuple[RunSpec, Kept]]) -> dict[tuple[str, int], dict[str, float]]:
     """Return what counts of each run, by point and seed."""
-    found: dict[tuple[str, int], dict[str, float]] = {
-        (spec.point, spec.seed): {} for spec, _ in finished
-    }
+    found: dict[tuple[str, int], dict[str, float]] = {(spec.point, spec.seed): {} for spec, _ in finished}
     with rows_of("metrics", finished) as rows:
         metrics = (
             rows.select("point", "seed", "subject", "metric", "value")
@@ -172,9 +158,7 @@ def _values(finished: Sequence[tuple[RunSpec, Kept]]) -> dict[tuple[str, int], d
         way_ms = (pl.col("arrived_ns") - pl.col("sent_ns")) / 1e6
         delay = way_ms - pl.col("wire_ns") / 1e6
         delays = (
-            rows.filter(
-                pl.col("arrived_ns").is_not_null(), pl.col("sent_ns") >= round(WARM_UP_S * 1e9)
-            )
+            rows.filter(pl.col("arrived_ns").is_not_null(), pl.col("sent_ns") >= round(WARM_UP_S * 1e9))
             .group_by("point", "seed", "traffic", "direction")
             .agg(
                 delay.quantile(0.99, interpolation="higher").alias("p99"),

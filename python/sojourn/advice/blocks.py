@@ -43,9 +43,7 @@ def blocks_of(line: Line, arm: Arm, command: str, day: str) -> dict[str, str]:
         blocks = {"tc": head + tc_block(line, arm), "uci": head + uci_block(line, arm)}
         if any(line.is_varying(way) for way in WAYS):
             rates = {
-                way: minute_rates(line.side(way)["link"])
-                if line.is_varying(way)
-                else [line.rates_mbps[way]]
+                way: minute_rates(line.side(way)["link"]) if line.is_varying(way) else [line.rates_mbps[way]]
                 for way in WAYS
             }
             blocks["autorate"] = head + autorate_block(rates)
@@ -153,9 +151,7 @@ def docsis_block(line: Line, arm: Arm) -> str:
             )
             continue
         limit, target = arm.limit_ms(way), arm.target_ms(way)
-        control = (
-            f"buffer_control = {{ target = {round(rate / 8 * limit / 1000)} }}\n" if limit else ""
-        )
+        control = f"buffer_control = {{ target = {round(rate / 8 * limit / 1000)} }}\n" if limit else ""
         aqm = "disable = 1" if target is None else f"disable = 0, classic_latency_target = {target}"
         parts.append(
             f"[[tlv]]\n[tlv.{way}_service_flow]\nservice_flow_reference = {reference}\n"
@@ -186,9 +182,7 @@ def autorate_block(rates_mbps: Mapping[str, Sequence[float]], idle_jitter_ms: fl
 
     Examples
     --------
-    >>> print(
-    ...     autorate_block({"upstream": [10, 20, 30], "downstream": [50, 100, 150]}).splitlines()[0]
-    ... )
+    >>> print(autorate_block({"upstream": [10, 20, 30], "downstream": [50, 100, 150]}).splitlines()[0])
     min_ul_shaper_rate_kbps=9900
     """
     import numpy as np
@@ -203,22 +197,13 @@ def autorate_block(rates_mbps: Mapping[str, Sequence[float]], idle_jitter_ms: fl
         ):
             lines.append(f"{name}_{word}_shaper_rate_kbps={round(1000 * float(value))}")
     raised = idle_jitter_ms if idle_jitter_ms > CALM_MS else 0.0
-    names = (
-        "avg_owd_delta_max_adjust_up_thr",
-        "owd_delta_delay_thr",
-        "avg_owd_delta_max_adjust_down_thr",
-    )
+    names = ("avg_owd_delta_max_adjust_up_thr", "owd_delta_delay_thr", "avg_owd_delta_max_adjust_down_thr")
     for word in ("ul", "dl"):
-        lines += [
-            f"{word}_{name}_ms={value + raised:.1f}"
-            for name, value in zip(names, DELTAS_MS, strict=True)
-        ]
+        lines += [f"{word}_{name}_ms={value + raised:.1f}" for name, value in zip(names, DELTAS_MS, strict=True)]
     return "\n".join(lines) + "\n"
 
 
-def autorate_next(
-    rate_kbps: float, average_ms: float, *, is_bloated: bool, is_loaded: bool, base_kbps: float
-) -> float:
+def autorate_next(rate_kbps: float, average_ms: float, *, is_bloated: bool, is_loaded: bool, base_kbps: float) -> float:
     """Return the rate that cake-autorate sets next.
 
     Source: `cake-autorate.sh`: with bufferbloat down by 1 to 25 %, under load without it up by at most 4 %, else back to the
@@ -227,9 +212,7 @@ def autorate_next(
     Examples
     --------
     >>> def told(delta, bloated, loaded):
-    ...     rate = autorate_next(
-    ...         20000, delta, is_bloated=bloated, is_loaded=loaded, base_kbps=15000
-    ...     )
+    ...     rate = autorate_next(20000, delta, is_bloated=bloated, is_loaded=loaded, base_kbps=15000)
     ...     return round(rate)
     >>> told(45, True, True), told(15, False, True), told(5, False, True), told(5, False, False)
     (17400, 20600, 20800, 19800)

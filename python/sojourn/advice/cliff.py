@@ -90,9 +90,7 @@ def find_cliff(
 
     Examples
     --------
-    >>> found = find_cliff(
-    ...     "up", "IP", [0.8, 0.89, 0.98], lambda shares: [7 + 90 * (s > 0.935) for s in shares]
-    ... )
+    >>> found = find_cliff("up", "IP", [0.8, 0.89, 0.98], lambda shares: [7 + 90 * (s > 0.935) for s in shares])
     >>> found.edge, found.most
     (0.94, 0.92)
     """

@@ -169,9 +169,7 @@ def check_fleet(
         If no point fits, or a point is no line of one household.
     """
     points = [
-        point
-        for point in load_study(study).points()
-        if any(fnmatchcase(point.name, pattern) for pattern in patterns)
+        point for point in load_study(study).points() if any(fnmatchcase(point.name, pattern) for pattern in patterns)
     ]
     if not points:
         raise UsageError(
@@ -198,12 +196,7 @@ def check_fleet(
         )
         arms = list(dict.fromkeys([advice.setting, AS_IS, *router_arms(shares, shares)]))
         bench = Bench(
-            [advice.line],
-            advice.users,
-            kept,
-            cores,
-            lambda runs, say=say: say("all settings", runs),
-            screen_s,
+            [advice.line], advice.users, kept, cores, lambda runs, say=say: say("all settings", runs), screen_s
         )
         costs = np.concatenate(
             [

@@ -13,11 +13,7 @@ from collections.abc import Mapping
 __all__ = ["HOUSEHOLDS", "LINES", "PEOPLE", "line_scenario"]
 
 LINES: Mapping[str, tuple[str, str, str]] = {
-    "docsis31": (
-        'kind = "docsis31-upstream", rate = "{rate}"',
-        'kind = "docsis31-downstream", rate = "{rate}"',
-        "",
-    ),
+    "docsis31": ('kind = "docsis31-upstream", rate = "{rate}"', 'kind = "docsis31-downstream", rate = "{rate}"', ""),
     "docsis30": (
         'kind = "docsis30-single", rate = "{rate}"',
         'kind = "shaped", rate = "{rate}", burst = "3044 B"',
@@ -85,20 +81,10 @@ def _trace(rate: str, seed: int) -> str:
     times = make_lte(LTE["att"], TRACE_S, seed, mbps)
     # A minute is never quite as fast as the mean of hours.
     scale = mbps / (8e-3 * OPPORTUNITY * len(times) / float(times[-1]))
-    return (
-        f"scale = {scale:.12g}, opportunities = {opportunities_from_text(trace_text(times), 'lte')}"
-    )
+    return f"scale = {scale:.12g}, opportunities = {opportunities_from_text(trace_text(times), 'lte')}"
 
 
-def line_scenario(
-    line: str,
-    up: str,
-    down: str,
-    *,
-    rtt: str,
-    uses: Mapping[str, float],
-    household: str,
-) -> str:
+def line_scenario(line: str, up: str, down: str, *, rtt: str, uses: Mapping[str, float], household: str) -> str:
     """Return a household on a line as the text of a scenario.
 
     Parameters
@@ -120,18 +106,13 @@ def line_scenario(
         f'# A household on a line ({line}); everything that nobody said is a default of `sojourn keys`.\nschema = 1\nname = "{line}-{household}"\nduration = "150 s"\n'
     ]
     for seed, (way, link, rate, limit) in enumerate(
-        (
-            ("upstream", upstream, up, "250 ms"),
-            ("downstream", downstream, down, "100 ms"),
-        ),
-        start=1,
+        (("upstream", upstream, up, "250 ms"), ("downstream", downstream, down, "100 ms")), start=1
     ):
         filled = link.replace("{rate}", rate)
         if "{trace}" in link:
             filled = link.replace("{trace}", _trace(rate, seed))
         parts.append(
-            f"\n[access.{way}]\nlink = {{ {filled} }}\n"
-            f'queue = {{ kind = "drop-tail", limit = "{limit}" }}\n{extra}'
+            f'\n[access.{way}]\nlink = {{ {filled} }}\nqueue = {{ kind = "drop-tail", limit = "{limit}" }}\n{extra}'
         )
     parts += [PEOPLE[word].format(rtt=rtt) for word in uses if word in PEOPLE]
     if watches:
@@ -139,10 +120,7 @@ def line_scenario(
             f'\n[[traffic]]                             # somebody watches\nname = "video"\n'
             f'app = {{ kind = "has", sessions = 1, start_jitter = "1 s" }}\nstack = "linux-cubic"\nrtt = "{rtt}"\n'
         )
-    for name, direction, lanes in (
-        ("upload", "upstream", uploads),
-        ("download", "downstream", downloads),
-    ):
+    for name, direction, lanes in (("upload", "upstream", uploads), ("download", "downstream", downloads)):
         if lanes:
             parts.append(
                 f'\n[[traffic]]\nname = "{name}"\n'

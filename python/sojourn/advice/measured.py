@@ -96,16 +96,10 @@ def measured_line(
         texts, sentence = _fitted(paths, access, jobs, tell)
     documents = [_document(text, place) for place, text in texts]
     trips = [_trip(document) for document in documents]
-    members = [
-        _member(document, rtt or trip, uses, household)
-        for document, trip in zip(documents, trips, strict=True)
-    ]
+    members = [_member(document, rtt or trip, uses, household) for document, trip in zip(documents, trips, strict=True)]
     rates = {way: np.array([one.rates_mbps[way] for one in members]) for way in WAYS}
     medians = {way: float(np.median(rates[way])) for way in WAYS}
-    apart = [
-        sum(abs(np.log(rates[way][number] / medians[way])) for way in WAYS)
-        for number in range(len(members))
-    ]
+    apart = [sum(abs(np.log(rates[way][number] / medians[way])) for way in WAYS) for number in range(len(members))]
     centre = members[int(np.argmin(apart))]
     nominal = (medians["upstream"], medians["downstream"])
     return MeasuredLine(
@@ -128,9 +122,7 @@ def _kept(directory: Path) -> tuple[list[tuple[str, str]], str]:
         raise RecordError(f"{plain(directory)}: manifest.json: {why(error)}") from error
     content = cast("dict[str, Any]", manifest if isinstance(manifest, dict) else {})
     if content.get("kind") != "calibration":
-        raise UsageError(
-            f"{plain(directory)} is no calibration", "a directory that sojourn calibrate wrote"
-        )
+        raise UsageError(f"{plain(directory)} is no calibration", "a directory that sojourn calibrate wrote")
     sentence = content.get("sentence")
     texts: list[tuple[str, str]] = []
     for number in range(1, MOST_MEMBERS + 1):
@@ -150,10 +142,7 @@ def _kept(directory: Path) -> tuple[list[tuple[str, str]], str]:
 
 
 def _fitted(
-    paths: Sequence[Path],
-    access: str | None,
-    jobs: int,
-    tell: Callable[[str, int], None],
+    paths: Sequence[Path], access: str | None, jobs: int, tell: Callable[[str, int], None]
 ) -> tuple[list[tuple[str, str]], str]:
     """Return the members of measurements, which are fitted now, and what the fit says."""
     if access not in ACCESSES:
@@ -167,9 +156,7 @@ def _fitted(
     found = calibrate(paths, access, jobs=jobs, progress=progress)
     members = found.ensemble()
     if not members:
-        raise UsageError(
-            f"nothing was fitted: {found.sentence}", "--line, --up and --down take what is known"
-        )
+        raise UsageError(f"nothing was fitted: {found.sentence}", "--line, --up and --down take what is known")
     return [(f"line {number}", text) for number, text in enumerate(members, 1)], found.sentence
 
 
@@ -186,9 +173,7 @@ def _trip(document: Mapping[str, Any]) -> str:
     return str(trips[0]) if trips and isinstance(trips[0], str) else "25 ms"
 
 
-def _member(
-    document: Mapping[str, Any], rtt: str, uses: Mapping[str, float], household: str
-) -> Line:
+def _member(document: Mapping[str, Any], rtt: str, uses: Mapping[str, float], household: str) -> Line:
     """Return a line with a household on it."""
     text = line_scenario("pon", "1 Mb/s", "1 Mb/s", rtt=rtt, uses=uses, household=household)
     merged = {**parse_toml(text), "name": f"measured-{household}", "access": document["access"]}

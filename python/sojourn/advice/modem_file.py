@@ -100,10 +100,6 @@ def better_file(configuration: Configuration, line: Line, arm: Arm) -> Configura
                 octets = round(line.rates_mbps[way] * 1e6 / 8 * limit / 1000)
                 flow["buffer_control"] = {"target": octets}
             target = arm.target_ms(way)
-            flow["aqm"] = (
-                {"disable": 1}
-                if target is None
-                else {"disable": 0, "classic_latency_target": target}
-            )
+            flow["aqm"] = {"disable": 1} if target is None else {"disable": 0, "classic_latency_target": target}
     document["tlv"] = tlvs
     return encode(tomli_w.dumps(document), configuration.secret, seal=True)

@@ -29,12 +29,7 @@ TARGETS = {
 }
 """Headings of the lines to paste."""
 
-VERDICTS = {
-    "taken": "taken",
-    "equal": "cannot be told apart",
-    "undecided": "not decided",
-    "worse": "worse",
-}
+VERDICTS = {"taken": "taken", "equal": "cannot be told apart", "undecided": "not decided", "worse": "worse"}
 
 
 def write_page(advice: Advice, directory: Path) -> None:

@@ -17,16 +17,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "FIRST_SEEDS",
-    "MOST_SEEDS",
-    "TOLERANCE",
-    "Losses",
-    "Race",
-    "Table",
-    "ocba_shares",
-    "race",
-]
+__all__ = ["FIRST_SEEDS", "MOST_SEEDS", "TOLERANCE", "Losses", "Race", "Table", "ocba_shares", "race"]
 
 TOLERANCE = 0.05
 """What makes no difference. chosen: nobody feels 5 % of a delay."""
@@ -153,13 +144,7 @@ def race(
             want = {setting: min(2 * had[setting], most) for setting in alive}
 
 
-def _extend(
-    table: Table,
-    losses: Losses,
-    alive: Sequence[int],
-    had: dict[int, int],
-    want: dict[int, int],
-) -> None:
+def _extend(table: Table, losses: Losses, alive: Sequence[int], had: dict[int, int], want: dict[int, int]) -> None:
     """Give each setting its seeds; those that need the same ones get them together."""
     spans = {(had[setting], want[setting]) for setting in alive}
     for first, end in sorted(spans):
@@ -169,9 +154,7 @@ def _extend(
     had.update({setting: want[setting] for setting in alive})
 
 
-def _judge(
-    table: Table, alive: Sequence[int], number: int, margin: float
-) -> tuple[int, dict[int, str]]:
+def _judge(table: Table, alive: Sequence[int], number: int, margin: float) -> tuple[int, dict[int, str]]:
     """Return the best setting of a round, and how each of the others stands to it."""
     from scipy.special import stdtrit
 
@@ -207,9 +190,7 @@ def _spread(values: Table) -> float:
     return math.sqrt(math.fsum((value - mean) ** 2 for value in known) / (len(known) - 1))
 
 
-def _spend(
-    table: Table, alive: Sequence[int], best: int, had: dict[int, int], most: int
-) -> dict[int, int]:
+def _spend(table: Table, alive: Sequence[int], best: int, had: dict[int, int], most: int) -> dict[int, int]:
     """Share out the seeds of a round by `ocba_shares`; everybody who can have more gets one at least."""
     means = [_mean(table[setting]) for setting in alive]
     spreads = [_spread(table[setting]) for setting in alive]
@@ -221,9 +202,7 @@ def _spend(
     }
 
 
-def ocba_shares(
-    means: Sequence[float], spreads: Sequence[float], best: int | None = None
-) -> list[float]:
+def ocba_shares(means: Sequence[float], spreads: Sequence[float], best: int | None = None) -> list[float]:
     """Return what share of the next runs each setting should have, so that the best one is found soonest.
 
     Parameters
@@ -243,8 +222,7 @@ def ocba_shares(
     least = 1e-9  # of a spread or a distance, so that two copies of a setting share what there is
     spread = [max(one, least) for one in spreads]
     weights = [
-        (spread[one] / max(means[one] - means[best], least)) ** 2 if one != best else 0.0
-        for one in range(len(means))
+        (spread[one] / max(means[one] - means[best], least)) ** 2 if one != best else 0.0 for one in range(len(means))
     ]
     others = sum((weights[one] / spread[one]) ** 2 for one in range(len(means)) if one != best)
     weights[best] = spread[best] * math.sqrt(others) if others else 1.0

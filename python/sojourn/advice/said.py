@@ -25,12 +25,7 @@ __all__ = [
     "times_words",
 ]
 
-KIND_WORDS: Mapping[str, str] = {
-    "cake": "CAKE",
-    "fq-codel": "FQ-CoDel",
-    "pie": "PIE",
-    "codel": "CoDel",
-}
+KIND_WORDS: Mapping[str, str] = {"cake": "CAKE", "fq-codel": "FQ-CoDel", "pie": "PIE", "codel": "CoDel"}
 """How sentences call what a router runs."""
 
 
@@ -120,8 +115,7 @@ def _cost(found: Found) -> str:
     parts: list[str] = []
     for key, way in (("goodput_up", "up"), ("goodput_down", "down")):
         before, after = (
-            float(np.mean([run.get(key, 0.0) for run in found.confirmed[arm]]))
-            for arm in (AS_IS, found.taken)
+            float(np.mean([run.get(key, 0.0) for run in found.confirmed[arm]])) for arm in (AS_IS, found.taken)
         )
         if before > 0 and abs(after - before) >= 0.005 * before:
             parts.append(f"{significant(after, 3)} instead of {significant(before, 3)} Mb/s {way}")
@@ -142,11 +136,7 @@ def second_sentence(found: Found, line: Line) -> str:
 
 
 def _percent(standing: Standing) -> str:
-    return (
-        f"{100 * (standing.ratio - 1):.0f} %"
-        if standing.ratio < 3
-        else f"{standing.ratio:.1f} times"
-    )
+    return f"{100 * (standing.ratio - 1):.0f} %" if standing.ratio < 3 else f"{standing.ratio:.1f} times"
 
 
 def times_words(ratio: float) -> str:
@@ -181,9 +171,7 @@ def _names(arms: Sequence[Arm]) -> str:
     ups: dict[str, list[float]] = {}
     for arm in arms:
         ups.setdefault(arm.kind, []).append(arm.up)
-    return ", ".join(
-        f"{KIND_WORDS[kind]} at {_span(shares)} of the line" for kind, shares in ups.items()
-    )
+    return ", ".join(f"{KIND_WORDS[kind]} at {_span(shares)} of the line" for kind, shares in ups.items())
 
 
 def _span(shares: Sequence[float]) -> str:

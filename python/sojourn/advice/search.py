@@ -19,15 +19,7 @@ from sojourn.advice.cliff import FIRST_SHARES, Cliff, find_cliff
 from sojourn.advice.race import FIRST_SEEDS, Race, race
 from sojourn.advice.uses import User
 
-__all__ = [
-    "CONFIRM_SEEDS",
-    "Found",
-    "Standing",
-    "near_best",
-    "search_arms",
-    "search_router",
-    "take",
-]
+__all__ = ["CONFIRM_SEEDS", "Found", "Standing", "near_best", "search_arms", "search_router", "take"]
 
 START_DOWN = 0.89
 """Share downstream while upstream is looked for. chosen: clear of the cliff of all lines that were tried."""
@@ -122,10 +114,7 @@ def _goodput(bench: Bench, arm: Arm) -> float:
     found = bench.measure([arm, AS_IS], seeds, bench.screen_s)
     shares: list[float] = []
     for way in ("goodput_up", "goodput_down"):
-        with_arm, as_is = (
-            float(np.mean([found[one, seed].get(way, 0.0) for seed in seeds]))
-            for one in (arm, AS_IS)
-        )
+        with_arm, as_is = (float(np.mean([found[one, seed].get(way, 0.0) for seed in seeds])) for one in (arm, AS_IS))
         if as_is > 0:
             shares.append(with_arm / as_is)
     return float(np.mean(shares)) if shares else 0.0
@@ -195,10 +184,7 @@ def search_router(
     cliffs = [one.scaled(slower.get(one.way, 1.0)) for one in cliffs]
     down = min([down, *(one.most for one in cliffs if one.way == "downstream")])
     counted = line.overheads("upstream")[0].words
-    best_up = min(
-        [one.most for one in cliffs if one.way == "upstream" and one.counted == counted],
-        default=max(SHARES),
-    )
+    best_up = min([one.most for one in cliffs if one.way == "upstream" and one.counted == counted], default=max(SHARES))
     ups = sorted({share for share in (*SHARES, best_up) if share <= best_up})[-4:]
     stage("once more")
     arms = [*router_arms(ups, [down]), AS_IS]
@@ -213,12 +199,7 @@ def search_router(
 
 
 def search_arms(
-    bench: Bench,
-    arms: Sequence[Arm],
-    *,
-    tolerance: float,
-    clock: Clock,
-    stage: Callable[[str], None],
+    bench: Bench, arms: Sequence[Arm], *, tolerance: float, clock: Clock, stage: Callable[[str], None]
 ) -> Found:
     """Look for the best of some settings."""
     stage("settings")
@@ -256,14 +237,9 @@ def _cliffs(
             if place < first:
                 continue
 
-            def delays_of(
-                shares: Sequence[float], place: int = place, direction: str = direction
-            ) -> list[float]:
+            def delays_of(shares: Sequence[float], place: int = place, direction: str = direction) -> list[float]:
                 up = direction == "up"
-                arms = [
-                    taken.at(up=share, overhead=place) if up else taken.at(down=share)
-                    for share in shares
-                ]
+                arms = [taken.at(up=share, overhead=place) if up else taken.at(down=share) for share in shares]
                 return _delays(bench, users, arms, direction)
 
             told = supposed if way == "upstream" else ""
@@ -273,22 +249,13 @@ def _cliffs(
     return found
 
 
-def _delays(
-    bench: Bench, users: Sequence[User], arms: Sequence[Arm], direction: str
-) -> list[float]:
+def _delays(bench: Bench, users: Sequence[User], arms: Sequence[Arm], direction: str) -> list[float]:
     """Return the 99th percentile of delay of settings in one direction: of the worst user, mean over seeds, ms."""
     seeds = range(CLIFF_SEEDS)
     measured = bench.measure(arms, seeds, CLIFF_S)
     return [
         max(
-            float(
-                np.mean(
-                    [
-                        measured[arm, seed].get(f"{user.name}.delay_{direction}", 0.0)
-                        for seed in seeds
-                    ]
-                )
-            )
+            float(np.mean([measured[arm, seed].get(f"{user.name}.delay_{direction}", 0.0) for seed in seeds]))
             for user in users
         )
         for arm in arms

@@ -97,11 +97,7 @@ class User:
 
     def delay(self, values: Values) -> float:
         """Return the 99th percentile of delay that is felt, ms; both ways of a game together."""
-        ways = [
-            value
-            for way in ("up", "down")
-            if (value := values.get(f"{self.name}.delay_{way}")) is not None
-        ]
+        ways = [value for way in ("up", "down") if (value := values.get(f"{self.name}.delay_{way}")) is not None]
         if not ways:
             return ENDLESS
         return sum(ways) if self.use.word == "game" else max(ways)
@@ -140,9 +136,7 @@ def _weight(text: str) -> float:
     except ValueError:
         weight = math.nan
     if not 0 < weight <= 1000:
-        raise UsageError(
-            f'--for: "{plain(text)}" is no weight', "a number above 0, as in game,web:0.5"
-        )
+        raise UsageError(f'--for: "{plain(text)}" is no weight', "a number above 0, as in game,web:0.5")
     return weight
 
 
@@ -160,9 +154,7 @@ def users_of(document: Mapping[str, Any], weights: Mapping[str, float] | None) -
         table = cast("Mapping[str, Any]", app) if isinstance(app, Mapping) else {"kind": app}
         kind = "voice" if table.get("is_call") is True else str(table.get("kind", ""))
         entries.append((str(entry["name"]), kind))
-    present = {
-        word: [name for name, kind in entries if kind in use.kinds] for word, use in USES.items()
-    }
+    present = {word: [name for name, kind in entries if kind in use.kinds] for word, use in USES.items()}
     if weights is None:
         weights = {word: USES[word].weight for word, names in present.items() if names}
         real = {word: weight for word, weight in weights.items() if word != "bulk"}
@@ -177,8 +169,7 @@ def users_of(document: Mapping[str, Any], weights: Mapping[str, float] | None) -
         told = ", ".join(f"{name} ({kind})" for name, kind in entries) or "none"
         what = f"no traffic for {', '.join(missing)}" if missing else "nobody who would feel it"
         raise UsageError(
-            f"the scenario has {what}",
-            f"its traffic: {told}; a call is voice, a game online-game, pages are web",
+            f"the scenario has {what}", f"its traffic: {told}; a call is voice, a game online-game, pages are web"
         )
     return users
 

@@ -10,17 +10,7 @@ import numpy as np
 
 from sojourn.answers.averaging import require_visible
 from sojourn.answers.measured import Measured
-from sojourn.answers.numbers import (
-    Numbers,
-    combined,
-    complete,
-    group_by_group,
-    line,
-    look_up,
-    ratio,
-    reduced,
-    single,
-)
+from sojourn.answers.numbers import Numbers, combined, complete, group_by_group, line, look_up, ratio, reduced, single
 from sojourn.answers.selection import LabelledPoint, Points
 from sojourn.answers.versus import against_others
 from sojourn.answers.view import NotRecorded, StudyView
@@ -41,11 +31,7 @@ class Ask(Measured):
     """
 
     def __init__(
-        self,
-        view: StudyView,
-        points: Points,
-        measures: Mapping[str, Measure],
-        functions: Mapping[str, Any],
+        self, view: StudyView, points: Points, measures: Mapping[str, Measure], functions: Mapping[str, Any]
     ) -> None:
         super().__init__(view, points, measures, functions)
 
@@ -76,8 +62,7 @@ class Ask(Measured):
             raise _no_points(where)
         return {
             text: _known(
-                self._number(definition, points, across, definition.seeds),
-                f"{measure} of {text or points[0].name}",
+                self._number(definition, points, across, definition.seeds), f"{measure} of {text or points[0].name}"
             )
             for text, points in groups.items()
         }
@@ -154,9 +139,7 @@ class Ask(Measured):
             return self._number(measure, points, across, seeds)
 
         if one.points:
-            by_name = {
-                name: asked([self.points.point(point)], None) for name, point in one.points.items()
-            }
+            by_name = {name: asked([self.points.point(point)], None) for name, point in one.points.items()}
             return by_name[""] if list(by_name) == [""] else by_name
         labels = _listed(one.where) if one.by is None else one.by
         groups = self.points.groups({**measure.where, **one.where}, labels, one.name)
@@ -169,9 +152,7 @@ class Ask(Measured):
 
     # ---- numbers ----------------------------------------------------------------------------------
 
-    def _number(
-        self, measure: Measure, points: Sequence[LabelledPoint], across: str | None, seeds: str
-    ) -> float:
+    def _number(self, measure: Measure, points: Sequence[LabelledPoint], across: str | None, seeds: str) -> float:
         self.require_long(points)
         if measure.samples:
             if across is None:
@@ -191,9 +172,7 @@ class Ask(Measured):
             cells.setdefault(labels, []).append(number)
         return complete([complete(numbers, across) for numbers in cells.values()], across)
 
-    def _end(
-        self, measure: Measure, points: Sequence[LabelledPoint], seeds: str, end: str
-    ) -> float:
+    def _end(self, measure: Measure, points: Sequence[LabelledPoint], seeds: str, end: str) -> float:
         """Return an end of the interval over seeds; needs two runs or more, none of which never came."""
         self.require_long(points)
         if measure.samples:

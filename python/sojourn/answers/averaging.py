@@ -11,14 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
 from sojourn.answers.selection import LabelledPoint, Points
-from sojourn.declarations.answers import (
-    Measure,
-    NumbersTable,
-    PrintedTable,
-    RatedTable,
-    Where,
-    Winners,
-)
+from sojourn.declarations.answers import Measure, NumbersTable, PrintedTable, RatedTable, Where, Winners
 from sojourn.declarations.figures import (
     AnyFigure,
     CdfFigure,
@@ -50,11 +43,7 @@ def hidden_labels(points: Sequence[LabelledPoint], measure: Measure | None = Non
     Examples
     --------
     >>> points = [LabelledPoint("a", {"queue": "pie"}), LabelledPoint("b", {"queue": "codel"})]
-    >>> (
-    ...     hidden_labels(points),
-    ...     hidden_labels(points, Measure(pooled=["queue"])),
-    ...     hidden_labels(points[:1]),
-    ... )
+    >>> (hidden_labels(points), hidden_labels(points, Measure(pooled=["queue"])), hidden_labels(points[:1]))
     (['queue'], [], [])
     """
     if len(points) < 2:
@@ -79,9 +68,7 @@ def require_visible(points: Sequence[LabelledPoint], measure: Measure | None = N
         raise ValueError(message)
 
 
-def hidden_of(
-    points: Points, measures: Mapping[str, Measure], answer: Answer
-) -> dict[str, list[str]]:
+def hidden_of(points: Points, measures: Mapping[str, Measure], answer: Answer) -> dict[str, list[str]]:
     """Return the labels that numbers of a figure or table would average over, with the values that meet in one number."""
     found: dict[str, dict[str, None]] = {}
     for measure, chosen in numbers_of(points, measures, answer):
@@ -120,9 +107,7 @@ def _facet(answer: Answer, label: str) -> str:
     return f"facet = [{names}]" if known else f"facet = {names}"
 
 
-def numbers_of(
-    points: Points, measures: Mapping[str, Measure], answer: Answer
-) -> Iterator[_Number]:
+def numbers_of(points: Points, measures: Mapping[str, Measure], answer: Answer) -> Iterator[_Number]:
     """Return the points of which each number of a figure or table would be made, if all were run."""
     for measure, chosen in _asked(points, measures, answer):
         if measure is None:
@@ -194,11 +179,7 @@ def _asked(points: Points, measures: Mapping[str, Measure], answer: Answer) -> I
 
 
 def _each(
-    points: Points,
-    measures: Mapping[str, Measure],
-    names: Sequence[str],
-    where: Where,
-    labels: Sequence[str],
+    points: Points, measures: Mapping[str, Measure], names: Sequence[str], where: Where, labels: Sequence[str]
 ) -> Iterator[_Number]:
     """Return the groups that labels make of the points that are meant, for each measure that is known."""
     by = [label for label in labels if label]

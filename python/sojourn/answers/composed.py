@@ -72,15 +72,11 @@ def composed(ask: Asked, measure: Measure, point: str) -> np.ndarray | None:
     return None
 
 
-def _sides(
-    ask: Asked, sides: Sequence[str | int | float], point: str
-) -> tuple[np.ndarray, np.ndarray]:
+def _sides(ask: Asked, sides: Sequence[str | int | float], point: str) -> tuple[np.ndarray, np.ndarray]:
     """Return both sides of a comparison, a number per seed of the point."""
     count = len(ask.view.seeds(point))
     first, second = (
-        ask.per_seed(ask.measures[side], point)
-        if isinstance(side, str)
-        else np.full(count, float(side))
+        ask.per_seed(ask.measures[side], point) if isinstance(side, str) else np.full(count, float(side))
         for side in sides
     )
     return first, second
@@ -115,18 +111,14 @@ def _in_order(ask: Asked, measure: Measure, point: str) -> np.ndarray:
     return share_in_order(sign * tests, truth, *within)
 
 
-def _by_seed(
-    ask: Asked, measure: Measure, point: LabelledPoint, seeds: Sequence[int]
-) -> list[float]:
+def _by_seed(ask: Asked, measure: Measure, point: LabelledPoint, seeds: Sequence[int]) -> list[float]:
     known: Mapping[int, float] = dict(
         zip(ask.view.seeds(point.name), ask.per_seed(measure, point.name).tolist(), strict=True)
     )
     return [known.get(seed, math.nan) for seed in seeds]
 
 
-def share_in_order(
-    tests: np.ndarray, truth: np.ndarray, relative: float = 0.0, absolute: float = 0.0
-) -> np.ndarray:
+def share_in_order(tests: np.ndarray, truth: np.ndarray, relative: float = 0.0, absolute: float = 0.0) -> np.ndarray:
     """Return for each column of tests the share of pairs of rows that it orders as the truth does; a tie is half right.
 
     Examples

@@ -108,9 +108,7 @@ def _compared(number: float, limit: float, is_right: Callable[[float, float], bo
     return is_right(number, limit)
 
 
-def _fits(
-    condition: Condition, number: float, group: str, values: Mapping[str, Numbers]
-) -> bool | None:
+def _fits(condition: Condition, number: float, group: str, values: Mapping[str, Numbers]) -> bool | None:
     def limit(given: Limit) -> float:
         if not isinstance(given, str):
             return float(given)
@@ -118,15 +116,8 @@ def _fits(
         whole = value.get(group, math.nan) if isinstance(value, dict) else value
         return float(condition.factor) * whole
 
-    limits = (
-        (condition.at_least, ge),
-        (condition.at_most, le),
-        (condition.above, gt),
-        (condition.below, lt),
-    )
-    fits = [
-        _compared(number, limit(given), is_right) for given, is_right in limits if given is not None
-    ]
+    limits = ((condition.at_least, ge), (condition.at_most, le), (condition.above, gt), (condition.below, lt))
+    fits = [_compared(number, limit(given), is_right) for given, is_right in limits if given is not None]
     if condition.near is not None:
         middle = limit(condition.near)
         if condition.within is not None:

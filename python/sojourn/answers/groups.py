@@ -31,9 +31,7 @@ def found(name: str, known: Mapping[str, Groups]) -> Groups:
     return ONE if name.partition(".")[0] in known else None
 
 
-def groups_of(
-    value: Value, known: Mapping[str, Groups], measures: Mapping[str, Measure], points: Points
-) -> Groups:
+def groups_of(value: Value, known: Mapping[str, Groups], measures: Mapping[str, Measure], points: Points) -> Groups:
     """Return the groups of a value that builds on known ones.
 
     Examples
@@ -49,9 +47,7 @@ def groups_of(
     return None if value.finite and groups != ONE else groups
 
 
-def _unreduced(
-    value: Value, known: Mapping[str, Groups], measures: Mapping[str, Measure], points: Points
-) -> Groups:
+def _unreduced(value: Value, known: Mapping[str, Groups], measures: Mapping[str, Measure], points: Points) -> Groups:
     if value.measure:
         if value.points:
             return tuple(value.points)
@@ -82,11 +78,7 @@ def value_problems(value: Value, known: Mapping[str, Groups]) -> Iterator[Told]:
         yield "`only` chooses from another value", 'for example: { of = "late", only = ["far"] }'
     elif value.only:
         yield from _missing(value.only, found(value.of, known), value.of)
-    pair = [
-        (name, groups)
-        for name in _combined(value)
-        if (groups := found(name, known)) is not None and groups != ONE
-    ]
+    pair = [(name, groups) for name in _combined(value) if (groups := found(name, known)) is not None and groups != ONE]
     for name, groups in pair[1:]:
         first, others = pair[0]
         if set(groups) != set(others or ()):
@@ -99,10 +91,7 @@ def value_problems(value: Value, known: Mapping[str, Groups]) -> Iterator[Told]:
         if len(value.against) < least:
             yield f"a line needs {least} numbers in `against`: fewer always lie on one", ""
         elif groups is not None and len(groups) != len(value.against):
-            yield (
-                f"{len(value.against)} numbers in `against` for {len(groups)} groups",
-                _named(groups),
-            )
+            yield (f"{len(value.against)} numbers in `against` for {len(groups)} groups", _named(groups))
 
 
 def _named(groups: Groups) -> str:
@@ -148,9 +137,7 @@ def condition_problems(condition: Condition, known: Mapping[str, Groups]) -> Ite
             yield f"{given[0]} needs two numbers or more", "a value with groups, or several values"
 
 
-def _value_problems(
-    condition: Condition, known: Mapping[str, Groups], *, sets_limit: bool
-) -> Iterator[Told]:
+def _value_problems(condition: Condition, known: Mapping[str, Groups], *, sets_limit: bool) -> Iterator[Told]:
     if not sets_limit:
         hint = "one of at_least, at_most, above, below, near"
         yield f"sets no limit for {condition.value}", hint
@@ -166,16 +153,10 @@ def _value_problems(
         yield f"{condition.value} is one number: `in_at_least` is for groups", ""
     if groups == ONE and condition.name:
         yield f"{condition.value} is one number: a name is for the groups that fit", ""
-    yield from _missing(
-        list(dict.fromkeys((*condition.only, *condition.besides))), groups, condition.value
-    )
+    yield from _missing(list(dict.fromkeys((*condition.only, *condition.besides))), groups, condition.value)
     if groups is None:
         return
-    chosen = [
-        name
-        for name in (condition.only or groups)
-        if name in groups and name not in condition.besides
-    ]
+    chosen = [name for name in (condition.only or groups) if name in groups and name not in condition.besides]
     named_groups = {*condition.only, *condition.besides}
     if not chosen and named_groups <= set(groups):
         yield f"no group of {condition.value} is left", _named(groups)
@@ -187,7 +168,5 @@ def _value_problems(
             yield from (
                 _missing(chosen, others, limit)
                 if groups != ONE
-                else iter(
-                    [(f"{limit} has groups and {condition.value} is one number", _named(others))]
-                )
+                else iter([(f"{limit} has groups and {condition.value} is one number", _named(others))])
             )

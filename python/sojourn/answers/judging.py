@@ -93,9 +93,7 @@ def _decided(study: OpenStudy, ask: Ask, definition: ClaimDefinition) -> Outcome
     if not definition.instead:
         return outcome
     replaced = {
-        name: value.model_copy(
-            update={"measure": definition.instead.get(value.measure, value.measure)}
-        )
+        name: value.model_copy(update={"measure": definition.instead.get(value.measure, value.measure)})
         for name, value in definition.values.items()
     }
     other = _by_conditions(ask, definition, replaced)
@@ -112,9 +110,7 @@ def _by_conditions(ask: Ask, definition: ClaimDefinition, asked: Mapping[str, Va
     if met.held is None:
         return Outcome.not_run(f"not judged: {_open(values)}")
     template = definition.ours or "; ".join(f"{name} {{{name}}}" for name in values)
-    return Outcome.of(
-        met.held, fill(template, values, met.names), fill(definition.note, values, met.names)
-    )
+    return Outcome.of(met.held, fill(template, values, met.names), fill(definition.note, values, met.names))
 
 
 def _open(values: Mapping[str, Numbers]) -> str:

@@ -19,14 +19,7 @@ from sojourn.answers.selection import LabelledPoint, Points
 from sojourn.answers.view import NotRecorded, StudyView
 from sojourn.declarations.answers import LabelValue, Measure, Where
 from sojourn.stats.distribution import Distribution, convolved, mixture, pooled
-from sojourn.stats.estimate import (
-    NOTHING,
-    Estimate,
-    log_mean_of,
-    mean_of,
-    median_of,
-    variation_of,
-)
+from sojourn.stats.estimate import NOTHING, Estimate, log_mean_of, mean_of, median_of, variation_of
 from sojourn.stats.fairness import jain_index
 
 __all__ = ["Measured"]
@@ -48,11 +41,7 @@ class Measured:
     """
 
     def __init__(
-        self,
-        view: StudyView,
-        points: Points,
-        measures: Mapping[str, Measure],
-        functions: Mapping[str, Any],
+        self, view: StudyView, points: Points, measures: Mapping[str, Measure], functions: Mapping[str, Any]
     ) -> None:
         self.view = view
         self.points = points
@@ -138,9 +127,7 @@ class Measured:
                 values = 100.0 * values / view.capacity(point, measure.capacity)
         return values
 
-    def estimate(
-        self, measure: Measure, points: Sequence[LabelledPoint], seeds: str = ""
-    ) -> Estimate:
+    def estimate(self, measure: Measure, points: Sequence[LabelledPoint], seeds: str = "") -> Estimate:
         """Return a measure of points with its interval over seeds.
 
         Several points are averaged within each seed that all of them were run with.
@@ -172,9 +159,7 @@ class Measured:
             return median_of(known, censored_above=limit)
         return median_of(values)
 
-    def by_seed(
-        self, measure: Measure, points: Sequence[LabelledPoint], *, strict: bool = False
-    ) -> dict[int, float]:
+    def by_seed(self, measure: Measure, points: Sequence[LabelledPoint], *, strict: bool = False) -> dict[int, float]:
         """Return a measure of points by seed, so that runs of others with the same seed can be paired with it.
 
         A number that all runs make together stands under the first seed. With `strict` every point has to have samples.
@@ -219,10 +204,7 @@ class Measured:
             cells.setdefault(labels, []).append(place)
         complete = [values for values in by_seed.values() if len(values) == len(points)]
         return np.array(
-            [
-                float(np.mean([np.mean([values[n] for n in cell]) for cell in cells.values()]))
-                for values in complete
-            ]
+            [float(np.mean([np.mean([values[n] for n in cell]) for cell in cells.values()])) for values in complete]
         )
 
     def complete(self, where: Where, label: str) -> list[LabelledPoint]:
@@ -265,16 +247,12 @@ class Measured:
             self._mixtures[key] = self._mixed(measure, points, strict=strict)
         return self._mixtures[key]
 
-    def _mixed(
-        self, measure: Measure, points: Sequence[LabelledPoint], *, strict: bool
-    ) -> dict[int, Distribution]:
+    def _mixed(self, measure: Measure, points: Sequence[LabelledPoint], *, strict: bool) -> dict[int, Distribution]:
         if len(points) == 1 and strict:
             return self._samples(measure, points[0].name)
         if measure.mixed_first:
             ways = [
-                measure.model_copy(
-                    update={"samples": "delay", "direction": direction, "mixed_first": False}
-                )
+                measure.model_copy(update={"samples": "delay", "direction": direction, "mixed_first": False})
                 for direction in _DIRECTIONS
             ]
             return _both_ways(*(self._mixed(way, points, strict=strict) for way in ways))
@@ -291,17 +269,14 @@ class Measured:
         if not measure.cells:
             return pools[0]
         of_seed = {
-            seed: [(pool[seed], w) for pool, w in zip(pools, weights, strict=True) if seed in pool]
-            for seed in seeds
+            seed: [(pool[seed], w) for pool, w in zip(pools, weights, strict=True) if seed in pool] for seed in seeds
         }
         return {
             seed: mixture([part for part, _ in parts], [weight for _, weight in parts])
             for seed, parts in of_seed.items()
         }
 
-    def _pooled(
-        self, measure: Measure, points: Sequence[LabelledPoint], *, strict: bool
-    ) -> dict[int, Distribution]:
+    def _pooled(self, measure: Measure, points: Sequence[LabelledPoint], *, strict: bool) -> dict[int, Distribution]:
         parts: list[dict[int, Distribution]] = []
         for point in points:
             try:
@@ -355,9 +330,7 @@ def _seeds_of(parts: Sequence[Mapping[int, Distribution]], *, strict: bool) -> l
     return [seed for seed in every if not strict or all(seed in part for part in parts)]
 
 
-def _both_ways(
-    up: Mapping[int, Distribution], down: Mapping[int, Distribution]
-) -> dict[int, Distribution]:
+def _both_ways(up: Mapping[int, Distribution], down: Mapping[int, Distribution]) -> dict[int, Distribution]:
     return {seed: convolved(one, down[seed]) for seed, one in up.items() if seed in down}
 
 

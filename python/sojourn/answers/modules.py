@@ -24,16 +24,7 @@ from sojourn.errors import Problem, StudyError, why
 from sojourn.files import read_file
 from sojourn.store import default_directory
 
-__all__ = [
-    "Guarded",
-    "ModuleNames",
-    "is_trusted",
-    "load_module",
-    "names_in",
-    "read_module",
-    "trust",
-    "what_failed",
-]
+__all__ = ["Guarded", "ModuleNames", "is_trusted", "load_module", "names_in", "read_module", "trust", "what_failed"]
 
 
 def read_module(path: Path, root: Path | None = None) -> bytes:

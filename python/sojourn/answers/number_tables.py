@@ -26,9 +26,7 @@ def numbers_table(study: OpenStudy, ask: Ask, definition: NumbersTable) -> Plain
     NotRecorded
         If none of its points was run.
     """
-    rows = list(
-        _by_view(study, ask, definition) if definition.views else _by_point(study, ask, definition)
-    )
+    rows = list(_by_view(study, ask, definition) if definition.views else _by_point(study, ask, definition))
     if not rows:
         message = f"needs points of {definition.title}"
         raise NotRecorded(message)
@@ -65,9 +63,7 @@ def _spread(ask: Ask) -> str:
     return "One seed." if count < 2 else f"Mean over {count} seeds with its 95 % interval."
 
 
-def _by_point(
-    study: OpenStudy, ask: Ask, definition: NumbersTable
-) -> Iterator[tuple[PlainCell, ...]]:
+def _by_point(study: OpenStudy, ask: Ask, definition: NumbersTable) -> Iterator[tuple[PlainCell, ...]]:
     beyond = {point.name for point in study.points.select(definition.beyond)}
     chosen = [
         point
@@ -83,9 +79,7 @@ def _by_point(
         yield (*names, *_cells(ask, definition, [point]))
 
 
-def _by_view(
-    study: OpenStudy, ask: Ask, definition: NumbersTable
-) -> Iterator[tuple[PlainCell, ...]]:
+def _by_view(study: OpenStudy, ask: Ask, definition: NumbersTable) -> Iterator[tuple[PlainCell, ...]]:
     complete = {point.name for point in ask.complete(definition.where, definition.compare)}
     for labels in definition.views:
         by = [*labels, definition.compare]
@@ -133,9 +127,7 @@ def _cells(ask: Ask, definition: NumbersTable, points: Sequence[LabelledPoint]) 
     return cells
 
 
-def _samples(
-    ask: Ask, definition: NumbersTable, points: Sequence[LabelledPoint]
-) -> list[PlainCell]:
+def _samples(ask: Ask, definition: NumbersTable, points: Sequence[LabelledPoint]) -> list[PlainCell]:
     if not definition.samples:
         return []
     mixed = ask.distributions(ask.measures[definition.columns[0].measure], points)

@@ -31,9 +31,7 @@ class TablePoints(Points):
         As of `Points`.
     """
 
-    def __init__(
-        self, table: pl.DataFrame, words: Mapping[str, Mapping[str, LabelWords]] | None = None
-    ) -> None:
+    def __init__(self, table: pl.DataFrame, words: Mapping[str, Mapping[str, LabelWords]] | None = None) -> None:
         super().__init__((), words)
         self._table = table
 
@@ -52,9 +50,7 @@ class TablePoints(Points):
         """Values of each label by their text."""
         columns = self._table.drop("point").get_columns()
         return {
-            column.name: {
-                str(value): value for value in column.unique(maintain_order=True).drop_nulls()
-            }
+            column.name: {str(value): value for value in column.unique(maintain_order=True).drop_nulls()}
             for column in columns
         }
 

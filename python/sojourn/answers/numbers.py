@@ -92,9 +92,7 @@ def reduced(value: Numbers, how: str | None) -> Numbers:
     return complete(list(value.values()), how)
 
 
-def group_by_group(
-    first: Numbers, second: Numbers, operation: Callable[[float, float], float]
-) -> Numbers:
+def group_by_group(first: Numbers, second: Numbers, operation: Callable[[float, float], float]) -> Numbers:
     """Combine two values group by group.
 
     Examples
@@ -184,9 +182,7 @@ _EXTREME = re.compile(r"(?P<arg>arg)?(?P<which>max|min) ?(?P<rest>.*)", re.DOTAL
 _SPEC = re.compile(r"(?P<digits>\d+)? ?(?P<unit>.*)", re.DOTALL)
 
 
-def fill(
-    template: str, values: Mapping[str, Numbers], met: Mapping[str, Sequence[str]] | None = None
-) -> str:
+def fill(template: str, values: Mapping[str, Numbers], met: Mapping[str, Sequence[str]] | None = None) -> str:
     """Put values into a sentence.
 
     `{late}` writes a value with three digits, its groups with their names; `{late.08}` one group.

@@ -9,15 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.answers.asking import Ask
-from sojourn.answers.modules import (
-    Guarded,
-    ModuleNames,
-    is_trusted,
-    load_module,
-    names_in,
-    read_module,
-    trust,
-)
+from sojourn.answers.modules import Guarded, ModuleNames, is_trusted, load_module, names_in, read_module, trust
 from sojourn.answers.selection import LabelledPoint, Points
 from sojourn.answers.tolerance import Rule, read_rules
 from sojourn.answers.view import StudyView
@@ -58,9 +50,7 @@ class OpenStudy:
         """Open the study of a result: of the package if it came with it, else as it was run."""
         if result.builtin and result.name in builtin_names():
             study = load_study(result.name)
-            return cls.of(
-                replace(study, definition=with_competitors(study.definition, result.added))
-            )
+            return cls.of(replace(study, definition=with_competitors(study.definition, result.added)))
         definition = result.definition
         # A claim is about all points, so those that were not run have to be known.
         labels = labels_of_points(definition)
@@ -73,9 +63,7 @@ class OpenStudy:
         return cls.of_folder(definition, result.study_folder, labelled, result.directory)
 
     @classmethod
-    def of_folder(
-        cls, definition: StudyDefinition, folder: Path, points: Points, root: Path
-    ) -> OpenStudy:
+    def of_folder(cls, definition: StudyDefinition, folder: Path, points: Points, root: Path) -> OpenStudy:
         """Open a study by its folder in a result.
 
         Raises
@@ -104,9 +92,7 @@ class OpenStudy:
         source = read_module(path, root=self.root)
         if self.root is not None and not is_trusted(source):
             hint = "if you trust it, run the study once in its own folder"
-            message = (
-                f"{path.name} came with the result; code that was never run here is not executed"
-            )
+            message = f"{path.name} came with the result; code that was never run here is not executed"
             return _Refused(message, hint)
         module = load_module(path, source, self.definition.name)
         trust(source)

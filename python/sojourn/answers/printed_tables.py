@@ -18,13 +18,7 @@ from sojourn.answers.tolerance import find_rule
 from sojourn.answers.view import NotRecorded
 from sojourn.declarations.answers import Measure, PrintedColumn, PrintedGroup, PrintedTable, Where
 from sojourn.files import read_file
-from sojourn.stats.estimate import (
-    NOTHING,
-    Estimate,
-    median_of,
-    paired_difference,
-    paired_ratio,
-)
+from sojourn.stats.estimate import NOTHING, Estimate, median_of, paired_difference, paired_ratio
 
 __all__ = ["printed_row", "printed_rows", "printed_table"]
 
@@ -53,9 +47,7 @@ def printed_row(path: Path, **columns: str) -> dict[str, str]:
 
 
 def _first(rows: Sequence[dict[str, str]], wanted: Mapping[str, str]) -> dict[str, str] | None:
-    return next(
-        (row for row in rows if all(row[column] == text for column, text in wanted.items())), None
-    )
+    return next((row for row in rows if all(row[column] == text for column, text in wanted.items())), None)
 
 
 def printed_table(study: OpenStudy, ask: Ask, definition: PrintedTable) -> Table:
@@ -86,15 +78,7 @@ def printed_table(study: OpenStudy, ask: Ask, definition: PrintedTable) -> Table
         )
     )
     groups = tuple(ColumnGroup(title, tuple(columns)) for title, columns in headings.items())
-    return Table(
-        definition.item,
-        definition.title,
-        definition.caption,
-        groups,
-        rows,
-        cells,
-        definition.reference,
-    )
+    return Table(definition.item, definition.title, definition.caption, groups, rows, cells, definition.reference)
 
 
 def name_of(group: PrintedGroup) -> str:
@@ -107,9 +91,7 @@ def _title(study: OpenStudy, group: PrintedGroup) -> str:
     return study.points.title(label, value) if not isinstance(value, list) else label
 
 
-def matching_row(
-    study: OpenStudy, name: str, match: Mapping[str, str], row: str
-) -> dict[str, str] | None:
+def matching_row(study: OpenStudy, name: str, match: Mapping[str, str], row: str) -> dict[str, str] | None:
     """Return the first row of a study's file that says what `match` does, with `{row}` filled in."""
     wanted = {column: text.replace("{row}", row) for column, text in match.items()}
     return _first(printed_rows(study.folder / name, study.root), wanted)
@@ -179,9 +161,7 @@ def _is_shorter(ask: Ask, points: Sequence[LabelledPoint], seconds: float) -> bo
         return False
 
 
-def compared(
-    ask: Ask, measure: Measure, how: str, first: LabelledPoint, second: LabelledPoint
-) -> Estimate:
+def compared(ask: Ask, measure: Measure, how: str, first: LabelledPoint, second: LabelledPoint) -> Estimate:
     """Compare two points by the runs with the same seeds: a difference, or a ratio in percent.
 
     Where half of the other's runs or more gave no number, those stand at the length of the run, and the

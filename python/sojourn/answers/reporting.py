@@ -32,9 +32,7 @@ __all__ = ["declared_parts", "failure", "notes_of"]
 Made = TypeVar("Made")
 
 
-def declared_parts(
-    study: OpenStudy, view: StudyView, on_figure: Callable[[Figure], None] | None = None
-) -> StudyParts:
+def declared_parts(study: OpenStudy, view: StudyView, on_figure: Callable[[Figure], None] | None = None) -> StudyParts:
     """Compute everything that the report of a study says.
 
     Parameters
@@ -60,14 +58,8 @@ def declared_parts(
 
     @cache
     def tables() -> tuple[Table, ...]:
-        made = [
-            make(one.title, lambda one=one: printed_table(study, ask, one))
-            for one in study.definition.table
-        ]
-        made += [
-            make(one.title, lambda one=one: rated_table(study, ask, one))
-            for one in study.definition.rated
-        ]
+        made = [make(one.title, lambda one=one: printed_table(study, ask, one)) for one in study.definition.table]
+        made += [make(one.title, lambda one=one: rated_table(study, ask, one)) for one in study.definition.rated]
         return tuple(table for table in made if table is not None)
 
     shown: dict[int, Figure] = {}
@@ -93,8 +85,7 @@ def declared_parts(
         claims=tuple(judge(study, ask)),
         figures=tuple(shown[place] for place in sorted(shown)),
         assumptions=tuple(
-            Assumption(one.what, one.value, one.origin, one.reason)
-            for one in study.definition.assumption
+            Assumption(one.what, one.value, one.origin, one.reason) for one in study.definition.assumption
         ),
         notes=notes_of(study),
     )

@@ -31,9 +31,7 @@ class Points:
     """
 
     def __init__(
-        self,
-        points: Sequence[LabelledPoint],
-        words: Mapping[str, Mapping[str, LabelWords]] | None = None,
+        self, points: Sequence[LabelledPoint], words: Mapping[str, Mapping[str, LabelWords]] | None = None
     ) -> None:
         self._points = tuple(points)
         self._words = words or {}
@@ -96,9 +94,7 @@ class Points:
         carrying = {point.name for point in self.select(where)}
         return [point for point in points if point.name in carrying]
 
-    def meant(
-        self, where: Where, asked: Where, points: Sequence[LabelledPoint]
-    ) -> list[LabelledPoint]:
+    def meant(self, where: Where, asked: Where, points: Sequence[LabelledPoint]) -> list[LabelledPoint]:
         """Return the points that a measure with this `where` is for; labels that are asked for go before it."""
         own = {label: given for label, given in where.items() if label not in asked}
         return self.within(own, points)
@@ -113,9 +109,7 @@ class Points:
         found = list(dict.fromkeys(known))
         return [v for v in order if v in found] + [v for v in found if v not in order]
 
-    def groups(
-        self, where: Where, by: Sequence[str] | None = None, name: str = ""
-    ) -> dict[str, list[LabelledPoint]]:
+    def groups(self, where: Where, by: Sequence[str] | None = None, name: str = "") -> dict[str, list[LabelledPoint]]:
         """Return the chosen points by group.
 
         Parameters

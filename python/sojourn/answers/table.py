@@ -149,9 +149,7 @@ class Table:
     caption: str
     groups: tuple[ColumnGroup, ...]
     rows: tuple[Row, ...]
-    cells: dict[tuple[str, str, str], Cell] = field(
-        default_factory=dict[tuple[str, str, str], Cell]
-    )
+    cells: dict[tuple[str, str, str], Cell] = field(default_factory=dict[tuple[str, str, str], Cell])
     """By row key, queue manager and metric."""
     reference: str = ""
     """Whose values stand beside ours, such as `the authors' program`; empty for the print."""

@@ -92,12 +92,7 @@ class Rule:
 
     def fits(self, *, item: str, case: str, queue_manager: str, metric: str) -> bool:
         """Whether this rule is for that cell."""
-        wanted = (
-            (self.items, item),
-            (self.cases, case),
-            (self.queue_managers, queue_manager),
-            (self.metrics, metric),
-        )
+        wanted = ((self.items, item), (self.cases, case), (self.queue_managers, queue_manager), (self.metrics, metric))
         return all(not allowed or value in allowed for allowed, value in wanted)
 
     def bounds(self, printed: float, deviation: float = 0.0, digit: float = 0.0) -> Bounds:
@@ -171,8 +166,7 @@ def read_rules(path: Path, root: Path | None = None) -> tuple[Rule, ...]:
     rules: list[Rule] = []
     for number, entry in enumerate(document["rule"], 1):
         values: dict[str, Any] = {
-            key: tuple(cast("list[str]", value)) if isinstance(value, list) else value
-            for key, value in entry.items()
+            key: tuple(cast("list[str]", value)) if isinstance(value, list) else value for key, value in entry.items()
         }
         try:
             rule = Rule(**values)
@@ -188,9 +182,7 @@ def read_rules(path: Path, root: Path | None = None) -> tuple[Rule, ...]:
     return tuple(rules)
 
 
-def find_rule(
-    rules: Sequence[Rule], *, item: str, case: str, queue_manager: str, metric: str
-) -> Rule | None:
+def find_rule(rules: Sequence[Rule], *, item: str, case: str, queue_manager: str, metric: str) -> Rule | None:
     """Return the first rule that fits a cell."""
     for rule in rules:
         if rule.fits(item=item, case=case, queue_manager=queue_manager, metric=metric):

@@ -16,9 +16,7 @@ from sojourn.stats.quantity import is_compared_by_ratio
 __all__ = ["against_others"]
 
 
-def against_others(
-    ask: Measured, measure: Measure, value: Value, points: Sequence[LabelledPoint]
-) -> float:
+def against_others(ask: Measured, measure: Measure, value: Value, points: Sequence[LabelledPoint]) -> float:
     """Return how points compare with those of `versus`, or an end of the interval over pairs of runs.
 
     Several points are averaged within each seed.
@@ -33,9 +31,7 @@ def against_others(
         labels: Where = {**point.labels, **value.versus}
         others += ask.points.select(labels)
     if len(others) != len(points):
-        raise NotRecorded(
-            "not every point has one other that differs in the labels of `versus` alone"
-        )
+        raise NotRecorded("not every point has one other that differs in the labels of `versus` alone")
     ask.require_long([*points, *others])
     first, second = (ask.by_seed(measure, side, strict=True) for side in (points, others))
     seeds = [seed for seed in first if seed in second]

@@ -95,9 +95,7 @@ class StudyView:
         self._tables: dict[str, pl.LazyFrame] = {}
         self._series: dict[tuple[str, str], dict[int, LinkSeries]] = {}
         self._delays: dict[tuple[str, str], dict[str, dict[int, Distribution]]] = {}
-        self._probes: dict[
-            tuple[str, int], dict[str, dict[int, tuple[np.ndarray, np.ndarray]]]
-        ] = {}
+        self._probes: dict[tuple[str, int], dict[str, dict[int, tuple[np.ndarray, np.ndarray]]]] = {}
 
     @property
     def reduced(self) -> str:
@@ -122,10 +120,7 @@ class StudyView:
             .agg("seed", "value")
         )
         return {
-            (point, subject, metric): (
-                np.asarray(seeds, dtype=np.int64),
-                np.asarray(values, dtype=float),
-            )
+            (point, subject, metric): (np.asarray(seeds, dtype=np.int64), np.asarray(values, dtype=float))
             for point, subject, metric, seeds, values in frame.iter_rows()
         }
 
@@ -266,9 +261,7 @@ class StudyView:
             raise NotRecorded(message)
         return float(rows.filter(pl.col("packets") >= at_least)["time_ns"].sum()) / total
 
-    def delays(
-        self, point: str, subject: str, direction: str = "upstream"
-    ) -> dict[int, Distribution]:
+    def delays(self, point: str, subject: str, direction: str = "upstream") -> dict[int, Distribution]:
         """Access delay in ms of a traffic entry's packets, by seed.
 
         Raises
@@ -302,9 +295,7 @@ class StudyView:
             raise NotRecorded(message) from error
         found: dict[str, dict[int, Distribution]] = {}
         for point, seed, part in _by_run(rows):
-            found.setdefault(point, {})[seed] = delays(
-                part["delay_ns"].to_numpy(), part["packets"].to_numpy()
-            )
+            found.setdefault(point, {})[seed] = delays(part["delay_ns"].to_numpy(), part["packets"].to_numpy())
         return found
 
     def load_times(self, point: str, subject: str) -> dict[int, Distribution]:
@@ -343,9 +334,7 @@ class StudyView:
                 found.setdefault((point, subject), {})[seed] = Distribution.of(times)
         return found
 
-    def probe(
-        self, point: str, subject: str, lane: int = 0
-    ) -> dict[int, tuple[np.ndarray, np.ndarray]]:
+    def probe(self, point: str, subject: str, lane: int = 0) -> dict[int, tuple[np.ndarray, np.ndarray]]:
         """Return when a probe asked, in s of the run, and what it measured in ms, by seed; infinite if nothing came back.
 
         Raises
@@ -363,9 +352,7 @@ class StudyView:
             raise NotRecorded(message)
         return found
 
-    def _all_probes(
-        self, subject: str, lane: int
-    ) -> dict[str, dict[int, tuple[np.ndarray, np.ndarray]]]:
+    def _all_probes(self, subject: str, lane: int) -> dict[str, dict[int, tuple[np.ndarray, np.ndarray]]]:
         """Read the samples of one probe at all points at once: the table is long."""
         import polars as pl
 
@@ -405,9 +392,7 @@ class StudyView:
             self._series[key] = {seed: _link_series(part) for _, seed, part in _by_run(rows)}
         return self._series[key]
 
-    def acknowledged_rate(
-        self, point: str, subject: str, begin_s: float, end_s: float
-    ) -> np.ndarray:
+    def acknowledged_rate(self, point: str, subject: str, begin_s: float, end_s: float) -> np.ndarray:
         """Return what the peer of a traffic entry acknowledged between two times, by seed, Mb/s; NaN where it is not known.
 
         Both times are moved to the next row of `connection_series`, and the end to the last one at most.
@@ -422,9 +407,7 @@ class StudyView:
             first, last = np.searchsorted(at, [begin_s - 1e-6, end_s + 1e-6], side="left")
             last = min(int(last), len(at) - 1)
             known = last > first
-            found.append(
-                (data[last] - data[first]) * 8e-6 / (at[last] - at[first]) if known else np.nan
-            )
+            found.append((data[last] - data[first]) * 8e-6 / (at[last] - at[first]) if known else np.nan)
         return np.array(found)
 
     def round_trips(self, point: str, subject: str) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -438,9 +421,7 @@ class StudyView:
         found = self._connections(point, subject, "round_trip_ns")
         return [(at, ns / NANOSECONDS_PER_MILLISECOND) for at, ns in found]
 
-    def _connections(
-        self, point: str, subject: str, column: str
-    ) -> list[tuple[np.ndarray, np.ndarray]]:
+    def _connections(self, point: str, subject: str, column: str) -> list[tuple[np.ndarray, np.ndarray]]:
         """Return times in s and a column of `connection_series` where it is known, by seed."""
         import polars as pl
 
@@ -453,10 +434,7 @@ class StudyView:
         )
         parts = rows.partition_by("seed", as_dict=True)
         runs = [parts.get((seed,), rows.clear()) for seed in self.seeds(point)]
-        return [
-            (part["at_ns"].to_numpy() / NANOSECONDS_PER_SECOND, part[column].to_numpy())
-            for part in runs
-        ]
+        return [(part["at_ns"].to_numpy() / NANOSECONDS_PER_SECOND, part[column].to_numpy()) for part in runs]
 
 
 _SERIES = (

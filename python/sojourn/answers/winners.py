@@ -60,17 +60,12 @@ def winners(study: OpenStudy, ask: Ask, definition: Winners) -> Won | None:
     names = tuple(study.points.short(compare, value) for value in competing)
     measures = {name: ask.measures[name] for name in definition.measures}
     first = tuple(definition.headings or definition.rows)
-    found = {
-        key: _entries(ask, definition, competing, points, key)
-        for key in _keys(study, definition, points)
-    }
+    found = {key: _entries(ask, definition, competing, points, key) for key in _keys(study, definition, points)}
     places = [(key, name) for key in found for name in measures]
     longest = max(ask.view.duration_s(point.name) for point in points)
     standings = dict(
         zip(
-            places,
-            who_wins([_contest(measures[name], found[key][name], longest) for key, name in places]),
-            strict=True,
+            places, who_wins([_contest(measures[name], found[key][name], longest) for key, name in places]), strict=True
         )
     )
 
@@ -84,17 +79,12 @@ def winners(study: OpenStudy, ask: Ask, definition: Winners) -> Won | None:
             (study.points.title(definition.columns, value), value)
             for value in study.points.values(definition.columns, definition.where)
         ]
-        rows = _rows_by_measure(
-            study, definition, measures, list(found), [v for _, v in blocks], cells_of
-        )
+        rows = _rows_by_measure(study, definition, measures, list(found), [v for _, v in blocks], cells_of)
         titles = [title for title, _ in blocks]
         first = (*first, "")
     else:
         rows = [
-            (
-                *_row_names(study, definition, key),
-                *(cell for name in measures for cell in cells_of(key, name)),
-            )
+            (*_row_names(study, definition, key), *(cell for name in measures for cell in cells_of(key, name)))
             for key in found
         ]
         titles = [measure.title or name for name, measure in measures.items()]
@@ -103,8 +93,7 @@ def winners(study: OpenStudy, ask: Ask, definition: Winners) -> Won | None:
     table = PlainTable(
         name="summary",
         title=definition.title,
-        caption=f"{definition.caption} {TESTED}".strip()
-        + missing_words(study, definition.where, points),
+        caption=f"{definition.caption} {TESTED}".strip() + missing_words(study, definition.where, points),
         headings=(*first, *(name for _ in titles for name in names)),
         rows=tuple(rows),
         groups=(("", len(first)), *((title, len(names)) for title in titles)),
@@ -150,11 +139,7 @@ def _keys(study: OpenStudy, definition: Winners, points: Sequence[LabelledPoint]
 
 
 def _entries(
-    ask: Ask,
-    definition: Winners,
-    competing: Sequence[str],
-    points: Sequence[LabelledPoint],
-    key: _Key,
+    ask: Ask, definition: Winners, competing: Sequence[str], points: Sequence[LabelledPoint], key: _Key
 ) -> dict[str, list[_Entry]]:
     labels = [*definition.rows, *([definition.columns] if definition.columns else [])]
     found: dict[str, list[_Entry]] = {}
@@ -165,9 +150,7 @@ def _entries(
             # Both hold: a place that the measure is not for has no value, whatever its points recorded.
             chosen = ask.points.within(measure.where, ask.points.within(place, points))
             try:
-                one = _Entry(
-                    ask.estimate(measure, chosen, definition.seeds), ask.by_seed(measure, chosen)
-                )
+                one = _Entry(ask.estimate(measure, chosen, definition.seeds), ask.by_seed(measure, chosen))
             except NotRecorded:
                 one = _Entry(NOTHING, {})
             found.setdefault(name, []).append(one)
@@ -202,9 +185,7 @@ def _rows_by_measure(
     return rows
 
 
-def _cells(
-    measure: Measure, entries: Sequence[_Entry], best: frozenset[str], definition: Winners
-) -> list[PlainCell]:
+def _cells(measure: Measure, entries: Sequence[_Entry], best: frozenset[str], definition: Winners) -> list[PlainCell]:
     known = [entry.estimate.value for entry in entries if entry.estimate.value is not None]
     return [
         _cell(measure, entry.estimate, known, definition, is_best=str(place) in best)
@@ -212,14 +193,7 @@ def _cells(
     ]
 
 
-def _cell(
-    measure: Measure,
-    one: Estimate,
-    known: Sequence[float],
-    definition: Winners,
-    *,
-    is_best: bool,
-) -> PlainCell:
+def _cell(measure: Measure, one: Estimate, known: Sequence[float], definition: Winners, *, is_best: bool) -> PlainCell:
     if one.value is None:
         return PlainCell(format_estimate(one, measure.decimals), "" if one.is_known else "muted")
     if measure.absent == 0 and not any(known):

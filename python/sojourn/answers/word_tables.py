@@ -76,9 +76,7 @@ def rated_table(study: OpenStudy, ask: Ask, definition: RatedTable) -> Table:
                 metric = column.metric or column.measure
                 word = printed[definition.word]
                 cells[key, "", metric] = _cell(ask, definition, row, column, word)
-    columns = tuple(
-        Column("", column.metric or column.measure, column.title) for column in definition.columns
-    )
+    columns = tuple(Column("", column.metric or column.measure, column.title) for column in definition.columns)
     groups = (ColumnGroup(definition.heading, columns),)
     return Table(definition.item, definition.title, definition.caption, groups, tuple(rows), cells)
 

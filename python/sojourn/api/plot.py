@@ -44,8 +44,7 @@ class Plot(PlotSpec):
         path = Path(path)
         if path.suffix not in (".svg", ".pdf", ".png"):
             raise UsageError(
-                f"{path}: plots are not written as {path.suffix or 'files without suffix'}",
-                "use .svg, .pdf or .png",
+                f"{path}: plots are not written as {path.suffix or 'files without suffix'}", "use .svg, .pdf or .png"
             )
         if path.suffix == ".svg":
             write_file(path, mpl.svg(self))

@@ -66,9 +66,7 @@ class Run:
                 f"{directory} does not hold a complete run: {plain(str(error).splitlines()[0])}",
                 "run the scenario again with --out",
             ) from error
-        return cls(
-            scenario, seed, key, statistics, tables, from_store=False, damages=tuple(damages)
-        )
+        return cls(scenario, seed, key, statistics, tables, from_store=False, damages=tuple(damages))
 
     @property
     def metrics(self) -> pl.DataFrame:

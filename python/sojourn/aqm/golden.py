@@ -153,9 +153,7 @@ def golden_traces(kind: str) -> list[Path]:
         found = [path for path in found if path.name.removesuffix(".sjt.xz") in wanted]
     if not found:
         kinds = dict.fromkeys(line.split()[0] for line, _ in COURSES.values())
-        raise UsageError(
-            f'no golden trace of "{plain(kind)}"', f"all, or one of {', '.join(kinds)}"
-        )
+        raise UsageError(f'no golden trace of "{plain(kind)}"', f"all, or one of {', '.join(kinds)}")
     return found
 
 
@@ -230,12 +228,7 @@ def made_anew(name: str) -> str:
 
 
 def replay(
-    text: str,
-    *,
-    line: str | None = None,
-    plugin: Plugin | None = None,
-    how: str = "exact",
-    slack_ns: int = 0,
+    text: str, *, line: str | None = None, plugin: Plugin | None = None, how: str = "exact", slack_ns: int = 0
 ) -> Replayed:
     """Replay a trace into a manager and compare.
 

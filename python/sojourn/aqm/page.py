@@ -55,9 +55,7 @@ def sentence(results: Sequence[Result], band: Band) -> str:
     if not result.measured:
         return f"{name} keeps all {rows} rows of contract and law."
     within = sum(
-        place_in_band(measured, name, band)[0] == "in band"
-        for measured in result.measured
-        for name, _, _ in MEASURES
+        place_in_band(measured, name, band)[0] == "in band" for measured in result.measured for name, _, _ in MEASURES
     )
     total = len(result.measured) * len(MEASURES)
     told = f"; most of all it has {beside}" if beside else ""
@@ -84,12 +82,8 @@ def place_in_band(measured: Measured, measure: str, band: Band) -> tuple[str, st
 
     A value is beside the band only if its whole interval is.
     """
-    place = place_of(
-        measured.values.get(measure, Estimate(None)), band.ends(measured.cell.item, measure)
-    )
-    words = ENDS.get(
-        measure, ("lower than of any known manager", "higher than of any known manager")
-    )
+    place = place_of(measured.values.get(measure, Estimate(None)), band.ends(measured.cell.item, measure))
+    words = ENDS.get(measure, ("lower than of any known manager", "higher than of any known manager"))
     return place, {"below": words[0], "above": words[1]}.get(place, "")
 
 
@@ -123,14 +117,7 @@ def _scenarios(result: Result, band: Band, seeds: int) -> PlainTable:
         "Scenarios of RFC 7928",
         f"{'One seed' if seeds == 1 else f'Means of {seeds} seeds'}; below each the band of {', '.join(BAND)}. ▼ and ▲: the whole 95 % interval is "
         "outside of it. The document has no thresholds: nothing here passes or fails.",
-        (
-            "scenario",
-            "section",
-            "what",
-            *(words for _, words, _ in MEASURES),
-            "its own number",
-            "of what",
-        ),
+        ("scenario", "section", "what", *(words for _, words, _ in MEASURES), "its own number", "of what"),
         rows,
     )
 
@@ -166,15 +153,9 @@ def _graph(results: Sequence[Result], band: Band) -> Figure:
             measured.cell.item if len(results) == 1 and len(measured.cell.item) == 2 else ""
             for measured in result.measured
         )
-        marks.append(
-            Dots(
-                100 * points[:, 0], points[:, 1], f"cycle-{place}", result.manager.name, texts=texts
-            )
-        )
+        marks.append(Dots(100 * points[:, 0], points[:, 1], f"cycle-{place}", result.manager.name, texts=texts))
     panel = Panel(
-        x=Axis("utilisation", "%", low=0.0, high=102.0),
-        y=Axis("mean queuing delay", "ms", low=0.0),
-        marks=tuple(marks),
+        x=Axis("utilisation", "%", low=0.0, high=102.0), y=Axis("mean queuing delay", "ms", low=0.0), marks=tuple(marks)
     )
     return of_one_panel(
         "delay-and-utilisation",
@@ -185,17 +166,13 @@ def _graph(results: Sequence[Result], band: Band) -> Figure:
     )
 
 
-def write_page(
-    directory: Path, results: Sequence[Result], band: Band, *, seeds: int, facts: Sequence[str]
-) -> None:
+def write_page(directory: Path, results: Sequence[Result], band: Band, *, seeds: int, facts: Sequence[str]) -> None:
     """Write `report.html` and its figure into a new directory."""
     count = len(results)
     drawn = count <= MOST_DRAWN and any(result.measured for result in results)
     write_check_page(
         directory,
-        title=f"{count} queue managers"
-        if count > 1
-        else f"Queue manager {results[0].manager.name}",
+        title=f"{count} queue managers" if count > 1 else f"Queue manager {results[0].manager.name}",
         headline=sentence(results, band),
         facts=facts,
         figures=[_graph(results, band)] if drawn else [],
@@ -236,9 +213,7 @@ def as_json(results: Sequence[Result], band: Band) -> dict[str, Any]:
             }
             for result in results
         ],
-        "left_out": [
-            {"section": section, "what": what, "why": why} for section, what, why in LEFT_OUT
-        ],
+        "left_out": [{"section": section, "what": what, "why": why} for section, what, why in LEFT_OUT],
     }
 
 

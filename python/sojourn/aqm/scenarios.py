@@ -273,20 +273,11 @@ CELLS: tuple[Cell, ...] = (
         "4.4",
         "should",
         "mild congestion, half of the flows with packets of 500 B",
-        _tcp("one", lanes=MILD // 2)
-        + _tcp("two", stack=_reno(segment=448), lanes=MILD - MILD // 2),
+        _tcp("one", lanes=MILD // 2) + _tcp("two", stack=_reno(segment=448), lanes=MILD - MILD // 2),
         own=Own("goodput of small packets to large ones", "", _ratio),
     ),
     *(
-        Cell(
-            item,
-            "7.2",
-            "must",
-            what,
-            _burst(*parts),
-            direction=DOWNSTREAM,
-            own=Own("page", "s", _page),
-        )
+        Cell(item, "7.2", "must", what, _burst(*parts), direction=DOWNSTREAM, own=Own("page", "s", _page))
         for item, what, parts in (
             ("B1", "web and CBR", ("web", "cbr")),
             ("B2", "web, CBR and a transfer", ("web", "cbr", "bulk")),

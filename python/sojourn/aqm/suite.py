@@ -17,17 +17,7 @@ from sojourn.scenario import Scenario
 from sojourn.settings import apply_settings
 from sojourn.stats.estimate import Estimate
 
-__all__ = [
-    "BAND",
-    "MEASURES",
-    "Manager",
-    "Measured",
-    "Result",
-    "characterise",
-    "judge",
-    "known_managers",
-    "rows_of",
-]
+__all__ = ["BAND", "MEASURES", "Manager", "Measured", "Result", "characterise", "judge", "known_managers", "rows_of"]
 
 MEASURES = (
     ("utilisation", "utilisation", ""),
@@ -100,10 +90,7 @@ class Manager:
         """
         text = scenario_text(cell or CELLS[0], self.queue(cell), duration_s=duration_s)
         return Scenario.parse(
-            apply_settings(
-                text,
-                [f"access.{(cell or CELLS[0]).direction}.queue.{one}" for one in self.settings],
-            )
+            apply_settings(text, [f"access.{(cell or CELLS[0]).direction}.queue.{one}" for one in self.settings])
         )
 
 
@@ -151,19 +138,11 @@ def judge(manager: Manager) -> list[Judged]:
             place = next(n for n, row in enumerate(rows) if row[0] == "X5")
         why = "the manager failed before"
         judged += [Judged(*row, "not judged", "", why) for row in rows[len(found) :]]
-        judged[place] = Judged(
-            *rows[place], "fail", "no crash, no loop and no broken rule", failure
-        )
+        judged[place] = Judged(*rows[place], "fail", "no crash, no loop and no broken rule", failure)
     return judged
 
 
-def characterise(
-    manager: Manager,
-    cells: Sequence[Cell],
-    seeds: int,
-    duration_s: float,
-    jobs: int,
-) -> list[Measured]:
+def characterise(manager: Manager, cells: Sequence[Cell], seeds: int, duration_s: float, jobs: int) -> list[Measured]:
     """Run scenarios with a manager, `seeds` times each.
 
     Parameters
@@ -182,10 +161,7 @@ def characterise(
     def run(cell: Cell, seed: int) -> dict[str, float]:
         return _values(cell, _metrics(manager, manager.scenario(cell, duration_s), seed))
 
-    return [
-        Measured(cell, values)
-        for cell, values in zip(cells, over_seeds(cells, seeds, jobs, run), strict=True)
-    ]
+    return [Measured(cell, values) for cell, values in zip(cells, over_seeds(cells, seeds, jobs, run), strict=True)]
 
 
 def _metrics(manager: Manager, scenario: Scenario, seed: int) -> dict[tuple[str, str], float]:

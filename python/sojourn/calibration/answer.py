@@ -145,9 +145,7 @@ class Answer:
             for side in self.sides
             for finding in side.findings
         ]
-        return table_html(
-            self.sentence, ("direction", "quantity", "median", "90 %", "how well"), rows
-        )
+        return table_html(self.sentence, ("direction", "quantity", "median", "90 %", "how well"), rows)
 
 
 def central(side: Side) -> tuple[str, dict[str, float]]:
@@ -215,11 +213,7 @@ def origins(side: Side) -> dict[str, str]:
     """Return where each value of the scenario comes from, by key path."""
     names = side.measured.names
     files = f"{len(names)} file{'s' * (len(names) != 1)}, sha256 {side.measured.digests[0][:12]}..."
-    how = (
-        "robust statistics"
-        if side.posterior is not None and side.posterior.is_robust
-        else "all statistics"
-    )
+    how = "robust statistics" if side.posterior is not None and side.posterior.is_robust else "all statistics"
     found: dict[str, str] = {}
     for finding in side.findings:
         if finding.verdict == "not identifiable":
@@ -257,12 +251,8 @@ def _sentence(side: Side) -> str:
         )
     found = {one.unknown.name: one for one in side.findings}
     shares = side.posterior.shares
-    named = [
-        f"{FAMILY_WORDS[FAMILIES[one]]} ({100 * shares[one]:.0f} %)" for one in side.posterior.alike
-    ]
-    text = (
-        f"The line carries {amount(found['rate'].middle, 'Mb/s')} {way} behind {' or '.join(named)}"
-    )
+    named = [f"{FAMILY_WORDS[FAMILIES[one]]} ({100 * shares[one]:.0f} %)" for one in side.posterior.alike]
+    text = f"The line carries {amount(found['rate'].middle, 'Mb/s')} {way} behind {' or '.join(named)}"
     if len(named) > 1:
         text += ": this measurement cannot tell them apart"
     elif "buffer" in found:
@@ -279,12 +269,7 @@ def _lines(side: Side) -> list[str]:
     reading = side.reading
     if side.posterior is None:
         rows.append(
-            (
-                f"line {side.direction}",
-                amount(reading.rate_mbps, "Mb/s"),
-                "",
-                "read off: payload and headers over time",
-            )
+            (f"line {side.direction}", amount(reading.rate_mbps, "Mb/s"), "", "read off: payload and headers over time")
         )
         if math.isfinite(reading.idle_ms):
             rows.append(("idle RTT", amount(reading.idle_ms, "ms"), "", "read off"))
@@ -299,12 +284,7 @@ def _lines(side: Side) -> list[str]:
             )
             if reading.is_offloaded:
                 rows.append(
-                    (
-                        "spread",
-                        amount(reading.spread_bytes, "B"),
-                        "",
-                        "one unit of segmentation offload, not the queue",
-                    )
+                    ("spread", amount(reading.spread_bytes, "B"), "", "one unit of segmentation offload, not the queue")
                 )
         elif math.isfinite(reading.buffer_bytes):
             rows.append(
@@ -321,9 +301,7 @@ def _lines(side: Side) -> list[str]:
             if finding.unknown.name == "rtt":
                 shares = ", ".join(
                     f"{name} {share:.2f}"
-                    for share, name in sorted(
-                        zip(side.posterior.shares, FAMILIES, strict=True), reverse=True
-                    )
+                    for share, name in sorted(zip(side.posterior.shares, FAMILIES, strict=True), reverse=True)
                 )
                 rows.append(("queue", shares, "", ""))
     if side.table is not None:
@@ -336,11 +314,7 @@ def _lines(side: Side) -> list[str]:
 
 def _row(side: Side, finding: Finding) -> tuple[str, str, str, str]:
     one = finding.unknown
-    name = (
-        f"line {side.direction}"
-        if one.name == "rate"
-        else one.words.replace("base round trip", "base RTT")
-    )
+    name = f"line {side.direction}" if one.name == "rate" else one.words.replace("base round trip", "base RTT")
     if finding.verdict == "not identifiable":
         return name, "-", "", f"not identifiable: {_why(one.name)}"
     told = finding.verdict
@@ -348,9 +322,7 @@ def _row(side: Side, finding: Finding) -> tuple[str, str, str, str]:
         rate = next(found.middle for found in side.findings if found.unknown.name == "rate")
         told += f" = {buffer_ms(finding.middle, rate):.0f} ms at the rate"
     if one.name == "rate":
-        told += (
-            f", goodput {amount(side.reading.goodput_mbps, 'Mb/s')} x {side.access.frame:g}/1448"
-        )
+        told += f", goodput {amount(side.reading.goodput_mbps, 'Mb/s')} x {side.access.frame:g}/1448"
     return name, amount(finding.middle, one.unit), _range(finding), told
 
 
@@ -372,11 +344,7 @@ def _misfit(side: Side) -> str:
         return f"{text}, but dynamics contradict the rate and were left out (robust)"
     if side.posterior.is_robust:
         return f"{text}; dynamics were left out (robust)"
-    return (
-        f"{text}: like the model"
-        if side.misfit <= 1
-        else f"{text}; dynamics were trusted all the same"
-    )
+    return f"{text}: like the model" if side.misfit <= 1 else f"{text}; dynamics were trusted all the same"
 
 
 def _as_json(side: Side) -> dict[str, Any]:
@@ -389,9 +357,7 @@ def _as_json(side: Side) -> dict[str, Any]:
         "files": list(side.measured.names),
         "families": None
         if side.posterior is None
-        else {
-            name: float(share) for name, share in zip(FAMILIES, side.posterior.shares, strict=True)
-        },
+        else {name: float(share) for name, share in zip(FAMILIES, side.posterior.shares, strict=True)},
         "quantities": [
             {
                 "name": one.unknown.name,
@@ -405,9 +371,7 @@ def _as_json(side: Side) -> dict[str, Any]:
             }
             for one in side.findings
         ],
-        "bound": {"buffer_bytes_at_least": reading.buffer_bytes}
-        if reading.is_window_limited
-        else None,
+        "bound": {"buffer_bytes_at_least": reading.buffer_bytes} if reading.is_window_limited else None,
         "offload": reading.is_offloaded,
         "read_off": {
             "goodput_mbps": number(reading.goodput_mbps),

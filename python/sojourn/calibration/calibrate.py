@@ -17,15 +17,7 @@ from sojourn.calibration.choices import bounds_of, families_of
 from sojourn.calibration.files import write_calibration
 from sojourn.calibration.fit import Posterior, fit, in_noise, interval, scaled
 from sojourn.calibration.identify import findings, unknowable
-from sojourn.calibration.line import (
-    ACCESSES,
-    FAMILIES,
-    FAMILY_WORDS,
-    Access,
-    Guess,
-    Unknown,
-    unknowns_of,
-)
+from sojourn.calibration.line import ACCESSES, FAMILIES, FAMILY_WORDS, Access, Guess, Unknown, unknowns_of
 from sojourn.calibration.measurement import Measured, by_direction, read_measurements, shortened
 from sojourn.calibration.misfit import NO_POSTERIOR, misfit_of
 from sojourn.calibration.reading import Reading, read_off, told_off
@@ -118,11 +110,7 @@ def calibrate(
 
 
 def calibrated(
-    paths: Sequence[Path],
-    access: str,
-    direction: str,
-    choices: Choices,
-    progress: Progress = _silent,
+    paths: Sequence[Path], access: str, direction: str, choices: Choices, progress: Progress = _silent
 ) -> Calibration:
     """Fit a model of an access line to files; see `calibrate`.
 
@@ -133,10 +121,7 @@ def calibrated(
     """
     kind = ACCESSES.get(access)
     if kind is None:
-        raise UsageError(
-            f"no access line is called {access!r}",
-            nearest(access, list(ACCESSES)) or ", ".join(ACCESSES),
-        )
+        raise UsageError(f"no access line is called {access!r}", nearest(access, list(ACCESSES)) or ", ".join(ACCESSES))
     summaries = [path for path in paths if is_summary(path)]
     files = [path for path in paths if not is_summary(path)]
     measured = read_measurements(files) if files else []
@@ -144,12 +129,8 @@ def calibrated(
     by_direction(measured)
     chosen = [one for one in measured if direction in ("both", one.load.direction)]
     if not chosen:
-        raise UsageError(
-            f"no file loads the line {direction}", "--direction both takes what there is"
-        )
-    rates = {
-        one.load.direction: Reading.mean_of(_readings(one, kind)).rate_mbps for one in measured
-    }
+        raise UsageError(f"no file loads the line {direction}", "--direction both takes what there is")
+    rates = {one.load.direction: Reading.mean_of(_readings(one, kind)).rate_mbps for one in measured}
     sides = [
         _side(kind, one, rates, replace(choices, budget_s=choices.budget_s / len(chosen)), progress)
         for one in sorted(chosen, key=lambda one: one.load.direction, reverse=True)
@@ -165,13 +146,7 @@ ACK_SHARE = 70 / (2 * 1514)
 """What acknowledgements of a rate take of the other direction. Source: RFC 5681 4.2, one for two full segments; frames of 52 B and 18 B."""
 
 
-def _side(
-    access: Access,
-    measured: Measured,
-    rates: Mapping[str, float],
-    choices: Choices,
-    progress: Progress,
-) -> Side:
+def _side(access: Access, measured: Measured, rates: Mapping[str, float], choices: Choices, progress: Progress) -> Side:
     """Fit one direction."""
     load = measured.load
     readings = _readings(measured, access)
@@ -187,20 +162,7 @@ def _side(
     bound = all(one.is_window_limited for one in readings)
     if bound:
         told = unknowable(access, load, measured.seen, guess, "", is_bound=True)
-        return Side(
-            access,
-            measured,
-            guess,
-            reading,
-            observed,
-            tuple(unknowns),
-            None,
-            None,
-            0.0,
-            0.0,
-            (),
-            tuple(told),
-        )
+        return Side(access, measured, guess, reading, observed, tuple(unknowns), None, None, 0.0, 0.0, (), tuple(told))
     centres: dict[str, tuple[float, float]] = {}
     if math.isfinite(reading.buffer_bytes):
         centres["buffer"] = (reading.buffer_bytes, BUFFER_SPREAD)

@@ -101,10 +101,7 @@ class Check:
     @property
     def coverage(self) -> tuple[float, float, float]:
         """Share of all intervals that hold their truth, with its 95 % interval."""
-        hits, count = (
-            sum(row.covered for row in self.quantities),
-            sum(row.truths for row in self.quantities),
-        )
+        hits, count = (sum(row.covered for row in self.quantities), sum(row.truths for row in self.quantities))
         return (hits / count, *wilson(hits, count))
 
     @property
@@ -216,13 +213,7 @@ def check(
     def made(what: str, many: int, first: int) -> Table:
         draws = drawn(unknowns, many, seed, first=first)
         return make_table(
-            kind,
-            LOAD,
-            guess,
-            unknowns,
-            draws,
-            jobs=jobs,
-            progress=lambda done, total: progress(what, done, total),
+            kind, LOAD, guess, unknowns, draws, jobs=jobs, progress=lambda done, total: progress(what, done, total)
         )
 
     return judged(access, made("table", count, 1), made("truths", truths, count + 1), seed)
@@ -243,10 +234,7 @@ def judged(access: str, table: Table, truth: Table, seed: int) -> Check:
                 judgement = _judge(posterior, column, family, value, random)
                 if judgement is not None:
                     found.setdefault((family, column), []).append(judgement)
-    rows = [
-        _row(FAMILIES[family], truth.unknowns[column], many)
-        for (family, column), many in sorted(found.items())
-    ]
+    rows = [_row(FAMILIES[family], truth.unknowns[column], many) for (family, column), many in sorted(found.items())]
     return Check(access, len(truth), len(table), confusion, tuple(rows))
 
 

@@ -37,18 +37,12 @@ def families_of(text: str) -> tuple[str, ...]:
     if text == "auto":
         return FAMILIES
     words = [word.strip() for word in text.split(",") if word.strip()]
-    synonyms = {
-        "fq": "flow queues",
-        "fq-codel": "flow queues",
-        "cake": "flow queues",
-        "docsis-pie": "pie",
-    }
+    synonyms = {"fq": "flow queues", "fq-codel": "flow queues", "cake": "flow queues", "docsis-pie": "pie"}
     found = [synonyms.get(word, word) for word in words]
     for word in found:
         if word not in FAMILIES:
             raise UsageError(
-                f"no family of queue managers is called {plain(word)!r}",
-                nearest(word, FAMILIES) or ", ".join(FAMILIES),
+                f"no family of queue managers is called {plain(word)!r}", nearest(word, FAMILIES) or ", ".join(FAMILIES)
             )
     if not found:
         raise UsageError("no family of queue managers is left", ", ".join(FAMILIES))
@@ -73,15 +67,13 @@ def bounds_of(fix: Mapping[str, str], prior: Mapping[str, str]) -> dict[str, tup
         word = key.rpartition(".")[2]
         if word not in NAMES:
             raise UsageError(
-                f"{plain(key)!r} is nothing that is fitted",
-                nearest(word, list(NAMES)) or ", ".join(NAMES),
+                f"{plain(key)!r} is nothing that is fitted", nearest(word, list(NAMES)) or ", ".join(NAMES)
             )
         name, unit, measures = NAMES[word]
         low, dots, high = text.partition("..")
         if (key in prior) is not bool(dots):
             raise UsageError(
-                f"{plain(key)}={plain(text)}: "
-                + ("--prior takes bounds" if key in prior else "--fix takes one value"),
+                f"{plain(key)}={plain(text)}: " + ("--prior takes bounds" if key in prior else "--fix takes one value"),
                 f'{word}="50 kB..200 kB"' if key in prior else f'--prior {word}="LOW..HIGH"',
             )
         ends = (quantity(low, measures) / unit, quantity(high or low, measures) / unit)
@@ -106,7 +98,5 @@ def quantity(text: str, measures: str, place: str = "") -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value) or unit.strip() not in steps:
-        raise UsageError(
-            f"{place}{plain(text)[:40]!r} is not {measures} with a unit", ", ".join(list(steps)[:6])
-        )
+        raise UsageError(f"{place}{plain(text)[:40]!r} is not {measures} with a unit", ", ".join(list(steps)[:6]))
     return value * steps[unit.strip()] / (PICOSECONDS if measures == "a length of time" else 1.0)

@@ -54,12 +54,8 @@ def write_calibration(calibration: Answer, directory: Path | None = None) -> Pat
             write_file(unfinished / "ensemble.toml", _study(members))
             for side in calibration.sides:
                 if side.posterior is not None:
-                    _write_posterior(
-                        unfinished / f"posterior-{side.direction}.parquet", side, side.posterior
-                    )
-        write_file(
-            unfinished / "manifest.json", json.dumps(_manifest(calibration), indent=1) + "\n"
-        )
+                    _write_posterior(unfinished / f"posterior-{side.direction}.parquet", side, side.posterior)
+        write_file(unfinished / "manifest.json", json.dumps(_manifest(calibration), indent=1) + "\n")
     return out / "report.html"
 
 
@@ -67,9 +63,7 @@ def _write_posterior(path: Path, side: Side, posterior: Posterior) -> None:
     """Write the draws: family, values by name, weight."""
     families = [FAMILIES[int(number)] for number in posterior.families]
     columns = {one.name: posterior.values[:, column] for column, one in enumerate(side.unknowns)}
-    frame = pl.DataFrame({"family": families, **columns, "weight": posterior.weights}).fill_nan(
-        None
-    )
+    frame = pl.DataFrame({"family": families, **columns, "weight": posterior.weights}).fill_nan(None)
     buffer = BytesIO()
     frame.write_parquet(buffer)
     write_file(path, buffer.getvalue())
@@ -94,17 +88,10 @@ def _study(members: list[str]) -> str:
         document = parse_toml(text)
         for direction in ("upstream", "downstream"):
             lines += ["", f'[overlays."{number}".access.{direction}]']
-            lines += [
-                f"{key} = {toml_value(value)}"
-                for key, value in document["access"][direction].items()
-            ]
+            lines += [f"{key} = {toml_value(value)}" for key, value in document["access"][direction].items()]
         for entry in document["traffic"]:
             lines += ["", f'[overlays."{number}".traffic.{entry["name"]}]']
-            lines += [
-                f"{key} = {toml_value(value)}"
-                for key, value in entry.items()
-                if key in ("rtt", "stack")
-            ]
+            lines += [f"{key} = {toml_value(value)}" for key, value in entry.items() if key in ("rtt", "stack")]
     return "\n".join(lines) + "\n"
 
 

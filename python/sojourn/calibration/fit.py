@@ -81,11 +81,7 @@ def scaled(table: Table, observed: np.ndarray, chosen: Sequence[str] = NAMES) ->
     for number, name in enumerate(NAMES):
         values = table.statistics[:, number]
         known = values[np.isfinite(values)]
-        if (
-            name not in chosen
-            or not math.isfinite(observed[number])
-            or len(known) < 0.9 * len(values)
-        ):
+        if name not in chosen or not math.isfinite(observed[number]) or len(known) < 0.9 * len(values):
             continue
         middle = float(np.median(known))
         spread = 1.4826 * float(np.median(np.abs(known - middle))) + 0.05 * float(known.std())
@@ -171,16 +167,12 @@ def family_shares(table: Table, distances: np.ndarray) -> np.ndarray:
     kernel = np.maximum(0.0, 1 - (distances[near] / max(width, 1e-12)) ** 2) * table.weights[near]
     total = kernel.sum()
     kernel = kernel * len(near) / total if total > 0 else np.ones(len(near))
-    counts = np.array(
-        [kernel[table.families[near] == family].sum() for family in range(len(FAMILIES))]
-    )
+    counts = np.array([kernel[table.families[near] == family].sum() for family in range(len(FAMILIES))])
     there = np.isin(np.arange(len(FAMILIES)), table.families)
     return np.where(there, counts + 1, 0.0) / (counts.sum() + there.sum())
 
 
-def adjusted(
-    table: Table, space: Scaled, distances: np.ndarray, members: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def adjusted(table: Table, space: Scaled, distances: np.ndarray, members: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the nearest draws of a family, moved to where what was seen is, and their weights."""
     order = members[np.argsort(distances[members], kind="stable")]
     count = min(NEAREST_FAMILY, max(FEWEST_NEAREST, len(order) // 3))
@@ -220,11 +212,7 @@ def adjusted(
         slope = cast("np.ndarray", np.linalg.solve(gram, target))  # pyright: ignore[reportUnknownMemberType]
         left: np.ndarray = moved - middle - (offsets - centre) @ slope
         found = middle - centre @ slope + wider * left
-        found = (
-            np.exp(found + _as_log(space.seen(teller), teller))
-            if follows
-            else from_line(one, found)
-        )
+        found = np.exp(found + _as_log(space.seen(teller), teller)) if follows else from_line(one, found)
         values[:, column] = np.clip(found, one.low, one.high)
     return values, weights
 
@@ -252,9 +240,7 @@ def from_line(one: Unknown, values: np.ndarray) -> np.ndarray:
     return one.low + share * (one.high - one.low)
 
 
-def interval(
-    values: np.ndarray, weights: np.ndarray, level: float = 0.9
-) -> tuple[float, float, float]:
+def interval(values: np.ndarray, weights: np.ndarray, level: float = 0.9) -> tuple[float, float, float]:
     """Return the median and the ends of the central interval of weighted draws."""
     tail = (1 - level) / 2
     low, middle, high = quantiles(values, weights, (tail, 0.5, 1 - tail))
@@ -287,11 +273,7 @@ def noise_of(table: Table, columns: list[int]) -> np.ndarray:
         members = np.flatnonzero(table.families == number)
         places: list[np.ndarray] = []
         for column, one in enumerate(table.unknowns):
-            if (
-                one.name in ("rate", "rtt", "buffer", "target")
-                and one.of(family)
-                and one.low < one.high
-            ):
+            if one.name in ("rate", "rtt", "buffer", "target") and one.of(family) and one.low < one.high:
                 place = np.log(table.values[members, column])
                 places.append(place / max(float(place.std()), 1e-12))
         if len(members) < 2 or not places:
@@ -301,7 +283,5 @@ def noise_of(table: Table, columns: list[int]) -> np.ndarray:
             square = ((at - at[row]) ** 2).sum(axis=1)
             square[row] = np.inf
             other = int(np.argmin(square))
-            found.append(
-                table.statistics[members[row], columns] - table.statistics[members[other], columns]
-            )
+            found.append(table.statistics[members[row], columns] - table.statistics[members[other], columns])
     return 1.4826 / math.sqrt(2) * np.nanmedian(np.abs(found), axis=0)

@@ -74,12 +74,7 @@ def findings(unknowns: Sequence[Unknown], posterior: Posterior) -> list[Finding]
         middle, low, high = interval(values, weights)
         found.append(
             Finding(
-                one,
-                middle,
-                low,
-                high,
-                _contraction(one, low, high),
-                FAMILIES[family] if family is not None else "",
+                one, middle, low, high, _contraction(one, low, high), FAMILIES[family] if family is not None else ""
             )
         )
     return found
@@ -105,9 +100,7 @@ def unknowable(
             "The buffer: no loss was seen, so the sender's window was the limit and the buffer is larger than what waited in it."
         )
     elif family != "drop-tail":
-        told.append(
-            "How large the buffer is behind a manager that drops early: it never fills. Its limit is assumed."
-        )
+        told.append("How large the buffer is behind a manager that drops early: it never fills. Its limit is assumed.")
     if load.beside:
         told.append(
             f"In which direction a round trip waited: both were loaded at once. Whatever the {other} queue may be is integrated over."

@@ -39,9 +39,7 @@ OFFLOAD_FRAMES = 45
 """Frames of one unit of segmentation offload: 64 KiB in segments of 1448 B."""
 
 
-def weighted_mbps(
-    ends_s: np.ndarray, lasted_s: np.ndarray, carried: np.ndarray, from_s: float
-) -> float:
+def weighted_mbps(ends_s: np.ndarray, lasted_s: np.ndarray, carried: np.ndarray, from_s: float) -> float:
     """Return the rate of samples from a time on: bytes over seconds, in Mb/s (I1)."""
     inside = ends_s - lasted_s >= from_s - 1e-9
     seconds = float(lasted_s[inside].sum())
@@ -143,9 +141,7 @@ def codel_spacings_ms(count: int, interval_ms: float = 100.0) -> list[float]:
     return [interval_ms / math.sqrt(number) for number in range(1, count + 1)]
 
 
-def offload_units(
-    p95_ms: float, p5_ms: float, rate_mbps: float, frame: float = 1514
-) -> tuple[float, float]:
+def offload_units(p95_ms: float, p5_ms: float, rate_mbps: float, frame: float = 1514) -> tuple[float, float]:
     """Return the bytes that a spread of delay stands for, and how many units of segmentation offload they are (I10).
 
     Examples
@@ -178,10 +174,7 @@ def map_interval_ms(sent_s: np.ndarray, rtt_ms: np.ndarray) -> float | None:
     weights = weights / math.sqrt(float((weights**2).mean()))
     periods = np.arange(0.9, 2.2, 2e-5 / max(float(np.ptp(sent_s)), 1.0) * 20)
     angles = 2e3 * np.pi * sent_s
-    found = [
-        abs(complex((weights * np.exp(1j * angles / period)).sum())) ** 2 / len(sent_s)
-        for period in periods
-    ]
+    found = [abs(complex((weights * np.exp(1j * angles / period)).sum())) ** 2 / len(sent_s) for period in periods]
     best = int(np.argmax(found))
     chance = len(periods) * math.exp(-min(found[best], 700.0))
     return float(periods[best]) if chance < 1e-3 else None

@@ -16,27 +16,12 @@ import numpy as np
 
 from sojourn.calibration.measurement import Load
 
-__all__ = [
-    "ACCESSES",
-    "FAMILIES",
-    "FAMILY_WORDS",
-    "Access",
-    "Guess",
-    "Unknown",
-    "draw",
-    "stacks_of",
-    "unknowns_of",
-]
+__all__ = ["ACCESSES", "FAMILIES", "FAMILY_WORDS", "Access", "Guess", "Unknown", "draw", "stacks_of", "unknowns_of"]
 
 FAMILIES = ("drop-tail", "codel", "pie", "flow queues")
 """Families of queue managers, equally likely before anything is measured."""
 
-FAMILY_WORDS = {
-    "drop-tail": "drop-tail",
-    "codel": "CoDel",
-    "pie": "PIE",
-    "flow queues": "flow queues (FQ-CoDel, CAKE)",
-}
+FAMILY_WORDS = {"drop-tail": "drop-tail", "codel": "CoDel", "pie": "PIE", "flow queues": "flow queues (FQ-CoDel, CAKE)"}
 
 STACKS = {
     "cubic": ("linux-cubic", "linux-6"),
@@ -128,24 +113,8 @@ ACCESSES = {
     for access in (
         Access("ethernet", "Ethernet behind a shaper", 1518, (0.0, 0.0), has_bucket=True),
         Access("pon", "fibre without a shaper", 1518, (0.0, 0.0), has_bucket=False),
-        Access(
-            "docsis31",
-            "DOCSIS 3.1",
-            1528,
-            (3.0, 5.5),
-            has_bucket=True,
-            map_ms=(0.945, 2.16),
-            pie="docsis-pie",
-        ),
-        Access(
-            "docsis30",
-            "DOCSIS 3.0",
-            1518,
-            (3.0, 9.5),
-            has_bucket=True,
-            map_ms=(2.0, 2.0),
-            pie="docsis-pie",
-        ),
+        Access("docsis31", "DOCSIS 3.1", 1528, (3.0, 5.5), has_bucket=True, map_ms=(0.945, 2.16), pie="docsis-pie"),
+        Access("docsis30", "DOCSIS 3.0", 1518, (3.0, 9.5), has_bucket=True, map_ms=(2.0, 2.0), pie="docsis-pie"),
         Access("dsl", "DSL", 1554, (0.0, 0.0), has_bucket=False),
     )
 }
@@ -184,11 +153,7 @@ MOST_OFFSET_MS = 0.3
 
 
 def unknowns_of(
-    access: Access,
-    load: Load,
-    guess: Guess,
-    *,
-    priors: Mapping[str, tuple[float, float]] | None = None,
+    access: Access, load: Load, guess: Guess, *, priors: Mapping[str, tuple[float, float]] | None = None
 ) -> list[Unknown]:
     """Return what is not known of a line, with bounds.
 
@@ -216,9 +181,7 @@ def unknowns_of(
         # A smaller bucket does not fill up between two grants: the line would be slower than its rate.
         least_bucket += max(access.map_ms) / 1e3 * second
     found = [
-        Unknown(
-            "rate", "rate", "Mb/s", rate / AROUND, rate * AROUND, key="access.DIRECTION.link.rate"
-        ),
+        Unknown("rate", "rate", "Mb/s", rate / AROUND, rate * AROUND, key="access.DIRECTION.link.rate"),
         Unknown("rtt", "base round trip", "ms", *trip, key="traffic.rtt"),
         Unknown(
             "buffer",
@@ -272,16 +235,11 @@ def unknowns_of(
         found.append(Unknown("other_kind", "queue of the other direction", "", 0, 2, "choice"))
     found.append(Unknown("stack", "stack", "", 0, len(stacks_of(load)), "choice"))
     if not math.isnan(idle):
-        found.append(
-            Unknown("offset", "hosts", "ms", 0.0, min(MOST_OFFSET_MS, 0.1 * idle), "linear")
-        )
-    found.append(
-        Unknown("kind", "kind of flow queues", "", 0, 2, "choice", families=("flow queues",))
-    )
+        found.append(Unknown("offset", "hosts", "ms", 0.0, min(MOST_OFFSET_MS, 0.1 * idle), "linear"))
+    found.append(Unknown("kind", "kind of flow queues", "", 0, 2, "choice", families=("flow queues",)))
     given = priors or {}
     return [
-        replace(one, low=given[one.name][0], high=given[one.name][1]) if one.name in given else one
-        for one in found
+        replace(one, low=given[one.name][0], high=given[one.name][1]) if one.name in given else one for one in found
     ]
 
 

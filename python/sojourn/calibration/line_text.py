@@ -45,9 +45,7 @@ def scenario_text(
         Of the scenario.
     """
     told = comments or {}
-    ours, other = (
-        ("upstream", "downstream") if load.direction == "up" else ("downstream", "upstream")
-    )
+    ours, other = ("upstream", "downstream") if load.direction == "up" else ("downstream", "upstream")
     if other_way is None:
         beside = _other(access, load, guess, values)
     else:
@@ -161,9 +159,7 @@ def _other(access: Access, load: Load, guess: Guess, values: Mapping[str, float]
         interval = f', map_interval = "{_us(values["map"])}"'
         return f'link = {{ kind = "{kind}", rate = "{rate}"{interval} }}\n{queue}'
     if access.name == "docsis30" and load.direction == "down":
-        return (
-            f'link = {{ kind = "docsis30-single", rate = "{rate}" }}\nframing = "ethernet"\n{queue}'
-        )
+        return f'link = {{ kind = "docsis30-single", rate = "{rate}" }}\nframing = "ethernet"\n{queue}'
     return f'link = {{ kind = "serial", rate = "{rate}" }}\nframing = {_framing(access, values)}\n{queue}'
 
 

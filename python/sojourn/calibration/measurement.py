@@ -19,16 +19,7 @@ from sojourn.field.rates import Direction, Rates
 from sojourn.field.series import RoundTrips, Series, read_series
 from sojourn.files import folder_names
 
-__all__ = [
-    "Load",
-    "Measured",
-    "Seen",
-    "Told",
-    "by_direction",
-    "read_measurements",
-    "seen_of",
-    "shortened",
-]
+__all__ = ["Load", "Measured", "Seen", "Told", "by_direction", "read_measurements", "seen_of", "shortened"]
 
 FEWEST = 20
 """Round trips under load below which nothing is fitted. chosen: a quantile of 95 % has one sample beyond it."""
@@ -224,10 +215,7 @@ def _files(paths: Sequence[Path]) -> list[Path]:
         inside = path / "files" if (path / "files").is_dir() else path
         names = [name for name in sorted(folder_names(inside)) if _is_measurement(name)]
         if not names:
-            raise UsageError(
-                f"{plain(path)} has no measurements",
-                "files that end in .flent, .flent.gz, .json or .csv",
-            )
+            raise UsageError(f"{plain(path)} has no measurements", "files that end in .flent, .flent.gz, .json or .csv")
         found += [inside / name for name in names]
     if len(found) > MOST_FILES:
         raise UsageError(f"{len(found)} files are too many: at most {MOST_FILES} of one line")
@@ -235,9 +223,7 @@ def _files(paths: Sequence[Path]) -> list[Path]:
 
 
 def _is_measurement(name: str) -> bool:
-    return (
-        name.lower().removesuffix(".gz").removesuffix(".bz2").endswith((".flent", ".json", ".csv"))
-    )
+    return name.lower().removesuffix(".gz").removesuffix(".bz2").endswith((".flent", ".json", ".csv"))
 
 
 def _loads_of(series: Series) -> list[tuple[Load, Seen]]:
@@ -264,18 +250,14 @@ def _loads_of(series: Series) -> list[tuple[Load, Seen]]:
 def _load_of(series: Series, beside: int) -> tuple[Load, Seen]:
     name = series.name
     if sum(float(one.carried.sum()) for one in series.rates) <= 0:
-        raise UsageError(
-            f"{name}: its streams carried nothing: all rates are 0",
-            "a test during which the line worked",
-        )
+        raise UsageError(f"{name}: its streams carried nothing: all rates are 0", "a test during which the line worked")
     pings = _pings(series)
     _refuse_many(series, pings)
     began, ended = _loaded(series)
     ended = min(ended, began + LONGEST_S)
     if ended - began < SHORTEST_S:
         raise UsageError(
-            f"{name}: {ended - began:.3g} s of load are too short",
-            f"at least {SHORTEST_S:g} s; 10 s are good",
+            f"{name}: {ended - began:.3g} s of load are too short", f"at least {SHORTEST_S:g} s; 10 s are good"
         )
     seen = seen_of(series, pings, began)
     interval, packet, rounding = 0.0, 0, 0.0
@@ -359,9 +341,7 @@ def _refuse_odd(pings: RoundTrips, name: str) -> None:
         )
     came = np.isfinite(pings.rtt_ms)
     if not (pings.rtt_ms[came] > 0).any():
-        raise UsageError(
-            f"{name}: all its round trips are 0", "a file in which something was measured"
-        )
+        raise UsageError(f"{name}: all its round trips are 0", "a file in which something was measured")
 
 
 RUNS_BACK_S = 1.0

@@ -43,9 +43,7 @@ def predict(side: Side, seed: int, runs: int = RUNS) -> Prediction:
     load = side.measured.load
     found: list[Seen] = []
     for number, (family, values) in enumerate(draws_of(side, runs, seed)):
-        records = simulate_draw(
-            side.access, load, side.guess, Draw(family, values, FIRST_SEED + number)
-        )
+        records = simulate_draw(side.access, load, side.guess, Draw(family, values, FIRST_SEED + number))
         found.append(seen_in(records, load, values.get("offset", 0.0)))
     return Prediction(tuple(found), np.stack([statistics_of(seen, load) for seen in found]))
 
@@ -57,11 +55,7 @@ def figures_of(side: Side, prediction: Prediction | None) -> list[Figure]:
     if load.interval_ms:
         panels += [_over_time(side, prediction, load), _distribution(side, prediction)]
     panels.append(_rates(side, prediction, load))
-    said = (
-        "Band: 5 to 95 % of runs of lines of the posterior."
-        if prediction
-        else "Nothing was fitted."
-    )
+    said = "Band: 5 to 95 % of runs of lines of the posterior." if prediction else "Nothing was fitted."
     way = f"{side.direction}stream"
     plot = PlotSpec(
         f"seen-{side.direction}",
@@ -96,9 +90,7 @@ def _over_time(side: Side, prediction: Prediction | None, load: Load) -> Panel:
                 weight="thin",
             )
         )
-    return Panel(
-        Axis("time since the load began", "s"), Axis("round trip", "ms", low=0.0), tuple(marks)
-    )
+    return Panel(Axis("time since the load began", "s"), Axis("round trip", "ms", low=0.0), tuple(marks))
 
 
 def _stepped(grid: np.ndarray, at: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -127,14 +119,8 @@ def _distribution(side: Side, prediction: Prediction | None) -> Panel:
     for number, seen in enumerate(side.measured.seen[:5]):
         came = _under_load(seen, load)
         heights = np.arange(1, len(came) + 1) / len(came)
-        marks.append(
-            Line(came, heights, "printed", "" if number else "measured", step=True, weight="thin")
-        )
-    return Panel(
-        Axis("round trip under load", "ms", low=0.0),
-        Axis("share of pings", low=0.0, high=1.0),
-        tuple(marks),
-    )
+        marks.append(Line(came, heights, "printed", "" if number else "measured", step=True, weight="thin"))
+    return Panel(Axis("round trip under load", "ms", low=0.0), Axis("share of pings", low=0.0, high=1.0), tuple(marks))
 
 
 def _rates(side: Side, prediction: Prediction | None, load: Load) -> Panel:
@@ -149,13 +135,9 @@ def _rates(side: Side, prediction: Prediction | None, load: Load) -> Panel:
         low, high = np.quantile([rates(seen) for seen in prediction.seen], [0.05, 0.95], axis=0)
         marks.append(Band(middles, low, high, "codel", "fitted lines", step=False))
     for number, seen in enumerate(side.measured.seen[:5]):
-        marks.append(
-            Line(middles, rates(seen), "printed", "" if number else "measured", weight="thin")
-        )
+        marks.append(Line(middles, rates(seen), "printed", "" if number else "measured", weight="thin"))
     return Panel(
-        Axis("time since the load began", "s"),
-        Axis("goodput, one-second means", "Mb/s", low=0.0),
-        tuple(marks),
+        Axis("time since the load began", "s"), Axis("goodput, one-second means", "Mb/s", low=0.0), tuple(marks)
     )
 
 
@@ -176,8 +158,7 @@ def statistics_table(side: Side, prediction: Prediction) -> PlainTable:
                 PlainCell(WORDS[name] + (" (robust)" if name in ROBUST else "")),
                 PlainCell(_shown(name, value), "best" if is_odd else ""),
                 PlainCell(
-                    _shown(name, float(middle)),
-                    detail=f"{_shown(name, float(low))} to {_shown(name, float(high))}",
+                    _shown(name, float(middle)), detail=f"{_shown(name, float(low))} to {_shown(name, float(high))}"
                 ),
                 PlainCell(f"{below:.2f}", "best" if is_odd else ""),
             )

@@ -8,13 +8,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from sojourn.calibration.inversion import (
-    buffer_bytes,
-    knee_of,
-    line_rate_mbps,
-    map_interval_ms,
-    offload_units,
-)
+from sojourn.calibration.inversion import buffer_bytes, knee_of, line_rate_mbps, map_interval_ms, offload_units
 from sojourn.calibration.line import Access
 from sojourn.calibration.measurement import Load, Seen, Told
 from sojourn.calibration.statistics import FROM_S, NAMES, goodput_mbps, idle_ms, is_window_limited
@@ -61,13 +55,9 @@ class Reading:
     @classmethod
     def mean_of(cls, readings: Sequence[Reading]) -> Reading:
         """Return the mean over tests, of those that show a quantity."""
-        values = {
-            one.name: [getattr(reading, one.name) for reading in readings] for one in fields(cls)
-        }
+        values = {one.name: [getattr(reading, one.name) for reading in readings] for one in fields(cls)}
         means = {
-            name: float(np.mean(known))
-            if (known := [value for value in many if math.isfinite(value)])
-            else math.nan
+            name: float(np.mean(known)) if (known := [value for value in many if math.isfinite(value)]) else math.nan
             for name, many in values.items()
             if name != "is_window_limited"
         }
@@ -99,11 +89,7 @@ def read_off(seen: Seen, load: Load, access: Access) -> Reading:
         if len(later) >= 5:
             high, low = np.quantile(later, [0.95, 0.05])
             spread, units = offload_units(float(high), float(low), rate)
-    knee = knee_of(
-        seen.at_s[seen.at_s <= load.length_s],
-        seen.carried[seen.at_s <= load.length_s],
-        load.length_s,
-    )
+    knee = knee_of(seen.at_s[seen.at_s <= load.length_s], seen.carried[seen.at_s <= load.length_s], load.length_s)
     before = np.isfinite(seen.rtt_ms) & (seen.sent_s < 0)
     interval = map_interval_ms(seen.sent_s[before], seen.rtt_ms[before]) if access.map_ms else None
     return Reading(

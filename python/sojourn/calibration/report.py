@@ -23,17 +23,13 @@ __all__ = ["write_page"]
 
 def write_page(calibration: Answer, directory: Path) -> None:
     """Write `report.html`, `figures/` and `tables/` into a directory."""
-    folders = {
-        name: fresh_folder(directory / name, root=directory) for name in ("figures", "tables")
-    }
+    folders = {name: fresh_folder(directory / name, root=directory) for name in ("figures", "tables")}
     sides: list[dict[str, object]] = []
     for side in calibration.sides:
         prediction = None if side.posterior is None else predict(side, calibration.choices.seed)
         figures = figures_of(side, prediction)
         drawings = draw_files(figures, folders["figures"])
-        tables = [
-            table for table in (_known(side), _families(side), _read_off(side)) if table is not None
-        ]
+        tables = [table for table in (_known(side), _families(side), _read_off(side)) if table is not None]
         statistics = None if prediction is None else statistics_table(side, prediction)
         for table in [*tables, *([statistics] if statistics else [])]:
             write_plain(folders["tables"] / f"{table.name}.csv", table)
@@ -41,9 +37,7 @@ def write_page(calibration: Answer, directory: Path) -> None:
             {
                 "title": f"{side.direction.capitalize()}stream",
                 "anchor": side.direction,
-                "figures": [
-                    DrawnFigure(figure, Markup(drawings[figure.item])) for figure in figures
-                ],
+                "figures": [DrawnFigure(figure, Markup(drawings[figure.item])) for figure in figures],
                 "tables": tables,
                 "statistics": statistics,
                 "unknowable": side.unknowable,
@@ -67,18 +61,10 @@ def _known(side: Side) -> PlainTable | None:
         return None
     rows = tuple(
         (
-            PlainCell(
-                one.unknown.words, detail=f"of {FAMILY_WORDS[one.family]}" if one.family else ""
-            ),
-            PlainCell(
-                "-" if one.verdict == "not identifiable" else amount(one.middle, one.unknown.unit)
-            ),
-            PlainCell(
-                f"{amount(one.low, one.unknown.unit)} to {amount(one.high, one.unknown.unit)}"
-            ),
-            PlainCell(
-                f"{amount(one.unknown.low, one.unknown.unit)} to {amount(one.unknown.high, one.unknown.unit)}"
-            ),
+            PlainCell(one.unknown.words, detail=f"of {FAMILY_WORDS[one.family]}" if one.family else ""),
+            PlainCell("-" if one.verdict == "not identifiable" else amount(one.middle, one.unknown.unit)),
+            PlainCell(f"{amount(one.low, one.unknown.unit)} to {amount(one.high, one.unknown.unit)}"),
+            PlainCell(f"{amount(one.unknown.low, one.unknown.unit)} to {amount(one.unknown.high, one.unknown.unit)}"),
             PlainCell(one.verdict),
         )
         for one in side.findings
@@ -96,18 +82,11 @@ def _families(side: Side) -> PlainTable | None:
     if side.posterior is None:
         return None
     rows = tuple(
-        (
-            PlainCell(FAMILY_WORDS[name]),
-            PlainCell(f"{share:.2f}", "best" if number == side.posterior.best else ""),
-        )
+        (PlainCell(FAMILY_WORDS[name]), PlainCell(f"{share:.2f}", "best" if number == side.posterior.best else ""))
         for number, (name, share) in enumerate(zip(FAMILIES, side.posterior.shares, strict=True))
     )
     return PlainTable(
-        f"families-{side.direction}",
-        "Which queue it may be",
-        "Equally likely before.",
-        ("family", "probability"),
-        rows,
+        f"families-{side.direction}", "Which queue it may be", "Equally likely before.", ("family", "probability"), rows
     )
 
 
@@ -139,9 +118,7 @@ def _read_off(side: Side) -> PlainTable:
 
 def _misfit(side: Side) -> str:
     if side.table is None:
-        return (
-            "Nothing was fitted: no loss was seen, so the buffer has a lower bound and no interval."
-        )
+        return "Nothing was fitted: no loss was seen, so the buffer has a lower bound and no interval."
     text = f"The measurement is {side.misfit:.2g} times as far from the nearest run as runs are from each other"
     if side.misfit <= 1 and side.posterior is not None and side.posterior.is_robust:
         return f"{text}, but its dynamics contradict its rate and were left out, which makes intervals wider."

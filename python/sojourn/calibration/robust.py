@@ -77,11 +77,7 @@ def _swing(seen: Seen, load: Load) -> float:
 
 
 def robust_fit(
-    table: Table,
-    observed: np.ndarray,
-    goodput: float,
-    full_shares: np.ndarray,
-    rate_error: float = 0.0,
+    table: Table, observed: np.ndarray, goodput: float, full_shares: np.ndarray, rate_error: float = 0.0
 ) -> tuple[Posterior, float]:
     """Return the posterior of the robust statistics, and how many errors the nearest draw is away.
 
@@ -99,9 +95,7 @@ def robust_fit(
         Of the goodput, as `goodput_error` has it.
     """
     names = tuple(
-        name
-        for name in (*ROBUST, "first_peak")
-        if name != "goodput" and math.isfinite(observed[NAMES.index(name)])
+        name for name in (*ROBUST, "first_peak") if name != "goodput" and math.isfinite(observed[NAMES.index(name)])
     )
     columns = [NAMES.index(name) for name in names]
     errors = _errors(table, observed, columns, names, packet_ms(goodput))
@@ -111,9 +105,7 @@ def robust_fit(
     squares = _squares(apart[:, few], errors[np.ix_(few, few)])
     weights = _kernel(squares, table.weights)
     with_peak = _kernel(_squares(apart, errors), table.weights)
-    shares = full_shares * [
-        with_peak[table.families == family].sum() for family in range(len(FAMILIES))
-    ]
+    shares = full_shares * [with_peak[table.families == family].sum() for family in range(len(FAMILIES))]
     shares = shares / shares.sum() if shares.sum() > 0 else full_shares
     kept = np.flatnonzero(weights > 1e-4 * weights.max())
     kept = kept[shares[table.families[kept]] >= LEAST_SHARE]
@@ -130,9 +122,7 @@ def robust_fit(
     for column, one in enumerate(table.unknowns):
         if one.name in SIZES and one.low < one.high:
             values[:, column] = np.clip(values[:, column] * faster, one.low, one.high)
-    posterior = Posterior(
-        shares, table.families[kept], values, weight / weight.sum(), is_robust=True
-    )
+    posterior = Posterior(shares, table.families[kept], values, weight / weight.sum(), is_robust=True)
     return posterior, float(math.sqrt(squares.min() / len(few)))
 
 

@@ -49,11 +49,7 @@ def series_of(records: _engine.Records, load: Load) -> Series:
     if load.interval_ms:
         rows = _rows(records, "transfers", ("started_ns", "ended_ns"), "ping")
         took = (rows[1] - rows[0]) / 1e6
-        trips = (
-            RoundTrips(
-                "Ping (ms) ICMP", "ping", rows[0] / 1e9, np.where(np.isfinite(took), took, np.inf)
-            ),
-        )
+        trips = (RoundTrips("Ping (ms) ICMP", "ping", rows[0] / 1e9, np.where(np.isfinite(took), took, np.inf)),)
     rates = _sent(records, load) if load.where == "sender" else _received(records, load)
     window = (load.lead_s, load.lead_s + load.length_s)
     return Series("simulated", "simulated", trips, window, rates=rates)
@@ -73,15 +69,11 @@ def seen_in(records: _engine.Records, load: Load, offset_ms: float = 0.0) -> See
     pings = series.round_trips[0] if series.round_trips else None
     if pings is not None:
         took = pings.rtt_ms + offset_ms
-        pings = RoundTrips(
-            pings.name, pings.kind, pings.sent_s, np.round(took) if load.rounding_ms else took
-        )
+        pings = RoundTrips(pings.name, pings.kind, pings.sent_s, np.round(took) if load.rounding_ms else took)
     return seen_of(series, pings, load.lead_s)
 
 
-def _rows(
-    records: _engine.Records, table: str, columns: tuple[str, ...], traffic: str
-) -> list[np.ndarray]:
+def _rows(records: _engine.Records, table: str, columns: tuple[str, ...], traffic: str) -> list[np.ndarray]:
     """Return columns of a table as floats; what is missing is NaN."""
     frame = pl.DataFrame(records.table(table))
     frame = frame.filter(pl.col("traffic") == traffic) if traffic else frame
@@ -147,7 +139,4 @@ def _with_retransmissions(records: _engine.Records, rates: list[Rates]) -> tuple
 
     frame = pl.DataFrame(records.table("traffic")).filter(pl.col("traffic") == "load")
     again = float(frame["retransmissions"].cast(pl.Float64).fill_null(0).sum())
-    return tuple(
-        replace(one, retransmitted=again if number == 0 else 0.0)
-        for number, one in enumerate(rates)
-    )
+    return tuple(replace(one, retransmitted=again if number == 0 else 0.0) for number, one in enumerate(rates))

@@ -13,15 +13,7 @@ import numpy as np
 from sojourn.calibration.inversion import FULL_PACKET, PAYLOAD, weighted_mbps
 from sojourn.calibration.measurement import Load, Seen
 
-__all__ = [
-    "NAMES",
-    "ROBUST",
-    "WORDS",
-    "goodput_mbps",
-    "idle_ms",
-    "is_window_limited",
-    "statistics_of",
-]
+__all__ = ["NAMES", "ROBUST", "WORDS", "goodput_mbps", "idle_ms", "is_window_limited", "statistics_of"]
 
 WORDS = {
     "idle_median": "idle round trip, median",
@@ -91,9 +83,7 @@ def _of_pings(found: dict[str, float], seen: Seen, load: Load, idle: float, rate
     if math.isfinite(idle):
         found["idle_median"] = math.log1p(idle)
     if before.sum() >= 5:
-        found["idle_spread"] = math.log1p(
-            float(np.subtract(*np.quantile(seen.rtt_ms[before], [0.9, 0.1])))
-        )
+        found["idle_spread"] = math.log1p(float(np.subtract(*np.quantile(seen.rtt_ms[before], [0.9, 0.1]))))
     inside = (seen.sent_s >= FROM_S) & (seen.sent_s <= load.length_s)
     delay = np.maximum(seen.rtt_ms[inside & came] - (0.0 if math.isnan(idle) else idle), 0.0)
     if seen.is_loss_known and inside.any():

@@ -108,8 +108,7 @@ def read_summary(path: Path) -> list[Measured]:
 
     digest = hashlib.sha256(content).hexdigest()
     return [
-        _test(one, f"{name}: test {number}", digest)
-        for number, one in enumerate(cast("list[object]", tests), start=1)
+        _test(one, f"{name}: test {number}", digest) for number, one in enumerate(cast("list[object]", tests), start=1)
     ]
 
 
@@ -118,9 +117,7 @@ def _test(test: object, place: str, digest: str) -> Measured:
     method = METHODS.get(str(table.get("method")))
     if method is None:
         word = plain(table.get("method"))
-        raise UsageError(
-            f"{place}: no method is called {word!r}", nearest(word, METHODS) or ", ".join(METHODS)
-        )
+        raise UsageError(f"{place}: no method is called {word!r}", nearest(word, METHODS) or ", ".join(METHODS))
     direction = table.get("load")
     if direction not in ("up", "down"):
         raise UsageError(
@@ -131,8 +128,7 @@ def _test(test: object, place: str, digest: str) -> Measured:
     goodput = _amount(rate, "value", "a bit rate", f"{place}: rate", SLOWEST_MBPS, FASTEST_MBPS)
     if goodput is None:
         raise UsageError(
-            f"{place}: has no rate, and without it nobody knows how fast the line is",
-            'rate = { value = "19.1 Mb/s" }',
+            f"{place}: has no rate, and without it nobody knows how fast the line is", 'rate = { value = "19.1 Mb/s" }'
         )
     counts, where = rate.get("counts", "payload"), rate.get("where", "receiver")
     if counts not in ("payload", "wire") or where not in ("sender", "receiver"):
@@ -161,9 +157,7 @@ def _test(test: object, place: str, digest: str) -> Measured:
         else quantity(str(span), "a length of time", f"{place}: length: ")
     )
     if not SHORTEST_S <= length <= LONGEST_S:
-        raise UsageError(
-            f"{place}: a load of {length:.3g} s is out of range: {SHORTEST_S:g} to {LONGEST_S:g} s"
-        )
+        raise UsageError(f"{place}: a load of {length:.3g} s is out of range: {SHORTEST_S:g} to {LONGEST_S:g} s")
     idle_samples = _count(idle, "samples", f"{place}: idle") or 20
     lead = min(LONGEST_LEAD_S, max(1.0, float(math.ceil(idle_samples * interval / 1e3))))
     streams = _count(table, "streams", place) or method.streams
@@ -180,9 +174,7 @@ def _test(test: object, place: str, digest: str) -> Measured:
     return Measured(load, (), (place,), (digest,), Told(found, goodput, floor or math.nan))
 
 
-def _statistics(
-    goodput: float, floor: float | None, told: Mapping[str, float], loss: object, place: str
-) -> np.ndarray:
+def _statistics(goodput: float, floor: float | None, told: Mapping[str, float], loss: object, place: str) -> np.ndarray:
     """Return what was told as the statistics of a test; NaN for the rest."""
     found = dict.fromkeys(NAMES, math.nan)
     found["goodput"] = math.log(goodput)
@@ -211,24 +203,19 @@ def _known(value: object, what: str, place: str) -> Mapping[str, Any]:
     for key in table:
         if key not in TABLES[what]:
             raise UsageError(
-                f"{place}: {plain(key)} is not known",
-                nearest(key, TABLES[what]) or ", ".join(sorted(TABLES[what])),
+                f"{place}: {plain(key)} is not known", nearest(key, TABLES[what]) or ", ".join(sorted(TABLES[what]))
             )
     return table
 
 
-def _amount(
-    table: Mapping[str, Any], key: str, measures: str, place: str, least: float, most: float
-) -> float | None:
+def _amount(table: Mapping[str, Any], key: str, measures: str, place: str, least: float, most: float) -> float | None:
     """Return a quantity in Mb/s or ms; `None` if it is not told."""
     if key not in table:
         return None
     scale = 1e-6 if measures == "a bit rate" else 1e3
     value = scale * quantity(str(table[key]), measures, f"{place}: ")
     if not least <= value <= most:
-        raise UsageError(
-            f"{place}: {key} = {plain(table[key])} is no access line's", "are its units right?"
-        )
+        raise UsageError(f"{place}: {key} = {plain(table[key])} is no access line's", "are its units right?")
     return value
 
 

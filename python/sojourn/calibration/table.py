@@ -22,16 +22,7 @@ from sojourn.calibration.statistics import NAMES, statistics_of
 from sojourn.engine import simulate
 from sojourn.scenario import Scenario
 
-__all__ = [
-    "Draw",
-    "Table",
-    "affordable",
-    "cost_of",
-    "drawn",
-    "make_table",
-    "simulate_draw",
-    "simulate_draws",
-]
+__all__ = ["Draw", "Table", "affordable", "cost_of", "drawn", "make_table", "simulate_draw", "simulate_draws"]
 
 HOP_S, RUN_S = 0.25e-6, 3.5e-3
 """Processor time of a packet-hop and of what a run costs beside, measured on a busy machine; elsewhere a budget is paid sooner."""
@@ -105,16 +96,12 @@ def drawn(
     """Return draws; those of a longer list begin with those of a shorter one."""
     found: list[Draw] = []
     for number in range(first, first + count):
-        family, values, weight = draw(
-            unknowns, np.random.default_rng([seed, number]), centres, families
-        )
+        family, values, weight = draw(unknowns, np.random.default_rng([seed, number]), centres, families)
         found.append(Draw(family, values, number, weight))
     return found
 
 
-def cost_of(
-    access: Access, load: Load, guess: Guess, pilot: Sequence[Draw], most_s: float = math.inf
-) -> float:
+def cost_of(access: Access, load: Load, guess: Guess, pilot: Sequence[Draw], most_s: float = math.inf) -> float:
     """Return what a run costs, processor seconds, by the packets of some draws; once it is surely above `most_s`, no more run."""
     hops = 0.0
     for one in pilot:
@@ -184,10 +171,4 @@ def make_table(
     statistics = simulate_draws(access, load, guess, draws, jobs=jobs, progress=progress)
     values = np.array([[one.values.get(name.name, math.nan) for name in unknowns] for one in draws])
     families = np.array([FAMILIES.index(one.family) for one in draws])
-    return Table(
-        tuple(unknowns),
-        families,
-        values,
-        statistics,
-        np.array([one.weight for one in draws]),
-    )
+    return Table(tuple(unknowns), families, values, statistics, np.array([one.weight for one in draws]))

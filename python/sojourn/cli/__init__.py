@@ -14,9 +14,7 @@ __all__ = ["main", "run_command"]
 
 INTERRUPTED = 3  # as in `sojourn.errors.ExitStatus`, which is not loaded for help
 
-INTERRUPTS = [
-    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGALRM") if hasattr(signal, name)
-]
+INTERRUPTS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGALRM") if hasattr(signal, name)]
 """Signals that end a command; the third is an interrupt that comes again (`_unraisable`)."""
 
 

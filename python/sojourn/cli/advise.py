@@ -44,18 +44,9 @@ def arguments(parser: Parser) -> None:
         "Who counts, of call, game, web and bulk, each with a weight if need be: game,web:0.5 (game, or all of the file).",
         dest="uses",
     )
-    parser.option(
-        "--can",
-        "WHO",
-        "Whose knobs are turned: router, modem or operator (router).",
-        default="router",
-    )
-    parser.option(
-        "--household", "LOAD", "Load on a --line: quiet, family or worst (worst).", default="worst"
-    )
-    parser.option(
-        "--tolerance", "SHARE", "What makes no difference, as a share (0.05).", default="0.05"
-    )
+    parser.option("--can", "WHO", "Whose knobs are turned: router, modem or operator (router).", default="router")
+    parser.option("--household", "LOAD", "Load on a --line: quiet, family or worst (worst).", default="worst")
+    parser.option("--tolerance", "SHARE", "What makes no difference, as a share (0.05).", default="0.05")
     parser.option("--budget", "SPAN", "How long it may take on the clock (60 s).", default="60 s")
     parser.option(
         "--print",
@@ -66,20 +57,10 @@ def arguments(parser: Parser) -> None:
         dest="shown",
     )
     parser.option(
-        "--check",
-        "STUDY",
-        "Instead of a line: advice on points of a study, each held against a run of every setting.",
+        "--check", "STUDY", "Instead of a line: advice on points of a study, each held against a run of every setting."
     )
-    parser.option(
-        "--points", "PATTERN", "Points of --check. May be repeated.", action="append", default=[]
-    )
-    parser.option(
-        "--seeds",
-        "N",
-        "Runs of each setting of --check (64).",
-        type=whole_number(1, 10_000),
-        default=64,
-    )
+    parser.option("--points", "PATTERN", "Points of --check. May be repeated.", action="append", default=[])
+    parser.option("--seeds", "N", "Runs of each setting of --check (64).", type=whole_number(1, 10_000), default=64)
     secret_option(parser)
     parser.option("--jobs", "N", "Runs at the same time (all cores).", type=whole_number(1, 1024))
     parser.option("--out", "DIR", "New directory for the page (default: below results/).")
@@ -144,9 +125,7 @@ def execute(options: Namespace) -> None:
     _print_blocks(blocks, advice)
     for text in advice.assumed:
         note(text)
-    note(
-        f"{advice.runs} runs, {advice.processor_s:.0f} s of processor time; page: {directory}/report.html"
-    )
+    note(f"{advice.runs} runs, {advice.processor_s:.0f} s of processor time; page: {directory}/report.html")
 
 
 def _check(options: Namespace) -> None:

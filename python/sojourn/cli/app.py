@@ -36,24 +36,15 @@ CHAPTERS = {
 
 COMMANDS = {
     "home": ("home", "Ask what to set in a household: one sentence, one page, the lines."),
-    "advise": (
-        "advise",
-        "Ask what to set on a line: settings raced, one sentence, the lines to paste.",
-    ),
+    "advise": ("advise", "Ask what to set on a line: settings raced, one sentence, the lines to paste."),
     "group": ("group", "Ask how many homes fit on a cable channel: one sentence, one page."),
     "calibrate": (
         "calibrate",
         "Fit a model of a line to measurements of it: intervals, a scenario, what cannot be known.",
     ),
     "check": ("check", "Validate scenarios and studies; all problems at once."),
-    "check-aqm": (
-        "check_aqm",
-        "Judge queue managers, also your own, by contract, laws and the scenarios of RFC 7928.",
-    ),
-    "check-cc": (
-        "check_cc",
-        "Judge congestion controllers by what must not happen, and by the scenarios of RFC 9743.",
-    ),
+    "check-aqm": ("check_aqm", "Judge queue managers, also your own, by contract, laws and the scenarios of RFC 7928."),
+    "check-cc": ("check_cc", "Judge congestion controllers by what must not happen, and by the scenarios of RFC 9743."),
     "golden replay": (
         "golden_replay",
         "Replay golden traces of queue managers into a manager, also your own, and compare.",
@@ -68,10 +59,7 @@ COMMANDS = {
         "Judge a capture: may it be marked as building no queue, and would a modem throw it out?",
     ),
     "run": ("run", "Simulate one scenario and print what it means."),
-    "emulate": (
-        "emulate",
-        "Run programs behind the simulated access link: real packets through its queue.",
-    ),
+    "emulate": ("emulate", "Run programs behind the simulated access link: real packets through its queue."),
     "keys": ("keys", "Find keys of scenario and study files, by path or by everyday words."),
     "schema": ("schema", "Print the JSON Schema of scenario or study files."),
     "study list": ("study_list", "List the studies that come with Sojourn."),
@@ -84,30 +72,15 @@ COMMANDS = {
     "store compact": ("store_compact", "Put small segments of a store together."),
     "store audit": ("store_audit", "Make some runs of a store again, and compare."),
     "worker": ("worker", "Work on a study that many machines share."),
-    "score": (
-        "score",
-        "Score runs and measurements for a game, a call, a page: QoO, Apdex, RPM, R of G.107.",
-    ),
-    "histogram": (
-        "histogram",
-        "Estimate quantiles of delay from the bins that a modem or CMTS has counted.",
-    ),
+    "score": ("score", "Score runs and measurements for a game, a call, a page: QoO, Apdex, RPM, R of G.107."),
+    "histogram": ("histogram", "Estimate quantiles of delay from the bins that a modem or CMTS has counted."),
     "report": ("report", "Rebuild tables, figures and page of a result from its records."),
-    "figure": (
-        "figure",
-        "Write one figure of a result for a paper: SVG and PDF, with its width and font.",
-    ),
+    "figure": ("figure", "Write one figure of a result for a paper: SVG and PDF, with its width and font."),
     "compare": ("compare", "Show what moved between two results, or between the points of one."),
     "query": ("query", "Ask the store, or one result, in SQL (DuckDB)."),
     "trial design": ("trial_design", "Schedule a field trial: who gets which treatment when."),
-    "trial simulate": (
-        "trial_simulate",
-        "Simulate a field trial, and write what its probes would.",
-    ),
-    "trial probe": (
-        "trial_probe",
-        "Measure in a home on a schedule, and send it to the collector.",
-    ),
+    "trial simulate": ("trial_simulate", "Simulate a field trial, and write what its probes would."),
+    "trial probe": ("trial_probe", "Measure in a home on a schedule, and send it to the collector."),
     "trial collector": ("trial_collector", "Collect what the probes of a field trial measure."),
     "trial import": ("trial_import", "Read Flent, iperf3 and irtt files of a field trial."),
     "trial analyse": ("trial_analyse", "Say what a treatment did in a field trial."),
@@ -115,20 +88,11 @@ COMMANDS = {
     "trace cut": ("trace_cut", "Write a part of a trace."),
     "trace join": ("trace_join", "Write one trace after another."),
     "trace convert": ("trace_convert", "Turn a schedule of rates into opportunities, and back."),
-    "trace record": (
-        "trace_record",
-        "Write the trace of a line that was measured under a backlog.",
-    ),
+    "trace record": ("trace_record", "Write the trace of a line that was measured under a backlog."),
     "trace make": ("trace_make", "Write a trace like one of LTE, of a satellite or of Wi-Fi."),
     "capture show": ("capture_show", "List the flows of a packet capture."),
-    "capture delay": (
-        "capture_delay",
-        "Tell from the round trips in a capture how long packets waited in buffers.",
-    ),
-    "capture extract": (
-        "capture_extract",
-        "Write the packets of a flow as a list, which scenarios take.",
-    ),
+    "capture delay": ("capture_delay", "Tell from the round trips in a capture how long packets waited in buffers."),
+    "capture extract": ("capture_extract", "Write the packets of a flow as a list, which scenarios take."),
     "provision show": ("provision_show", "Show a CM configuration file and what is wrong with it."),
     "provision decode": ("provision_decode", "Write a binary CM configuration file as text."),
     "provision encode": ("provision_encode", "Make a binary CM configuration file from its text."),
@@ -139,15 +103,9 @@ COMMANDS = {
         "Simulate what customers get from a file before and after a migration.",
     ),
     "recipe list": ("recipe_list", "List the questions that a recipe answers."),
-    "recipe copy": (
-        "recipe_copy",
-        "Copy the study and the scenario of a recipe, to make them yours.",
-    ),
+    "recipe copy": ("recipe_copy", "Copy the study and the scenario of a recipe, to make them yours."),
     "serve": ("serve", "Open the page with live runs, lessons and results, on this machine."),
-    "serve export": (
-        "serve_export",
-        "Write the page with the engine and lessons as files for any web server.",
-    ),
+    "serve export": ("serve_export", "Write the page with the engine and lessons as files for any web server."),
     "completion": ("completion", "Print what a shell needs to complete commands and options."),
     "bench": ("bench", "Measure the engine on fixed worlds."),
 }
@@ -225,9 +183,7 @@ def _overview(group: str) -> str:
     """Return the help of the whole program, or of commands with the same first word."""
     if group:
         lines: Iterable[tuple[str, str]] = [
-            (words.partition(" ")[2], about)
-            for words, (_, about) in COMMANDS.items()
-            if words.startswith(f"{group} ")
+            (words.partition(" ")[2], about) for words, (_, about) in COMMANDS.items() if words.startswith(f"{group} ")
         ]
         usage, about = f"sojourn {group} COMMAND ...", GROUPS[group]
     else:
@@ -242,10 +198,7 @@ def _overview(group: str) -> str:
         for title, words in chapters.items()
     )
     again = f"sojourn {group} COMMAND".replace("  ", " ")
-    return (
-        f"Usage: {usage}\n\n{about}\n\n{listing}\n\n"
-        f"`{again} --help` tells what a command takes.\n{STATUS}"
-    )
+    return f"Usage: {usage}\n\n{about}\n\n{listing}\n\n`{again} --help` tells what a command takes.\n{STATUS}"
 
 
 def _refuse(group: str, word: str) -> int:

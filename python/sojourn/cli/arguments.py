@@ -16,16 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import NoReturn
 
-__all__ = [
-    "HelpWanted",
-    "Parser",
-    "bit_rate",
-    "named_files",
-    "opportunity_option",
-    "share_of",
-    "span",
-    "whole_number",
-]
+__all__ = ["HelpWanted", "Parser", "bit_rate", "named_files", "opportunity_option", "share_of", "span", "whole_number"]
 
 
 class HelpWanted(Exception):
@@ -45,11 +36,7 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, words: str, about: str) -> None:
         super().__init__(
-            prog=f"sojourn {words}",
-            description=about,
-            allow_abbrev=False,
-            add_help=False,
-            formatter_class=_Formatter,
+            prog=f"sojourn {words}", description=about, allow_abbrev=False, add_help=False, formatter_class=_Formatter
         )
         self._takes_command = False
         self.add_argument("-h", "--help", action=_Help, help="Show this help and exit.")
@@ -147,11 +134,7 @@ def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
 def opportunity_option(parser: Parser) -> None:
     """Declare how much a trace carries at each of its times."""
     parser.option(
-        "--opportunity",
-        "BYTES",
-        "Bytes of an opportunity (1504).",
-        type=whole_number(1, 65_536),
-        default=1504,
+        "--opportunity", "BYTES", "Bytes of an opportunity (1504).", type=whole_number(1, 65_536), default=1504
     )
 
 
@@ -169,11 +152,7 @@ def span(text: str) -> float:
     digits = text.rstrip("abcdefghijklmnopqrstuvwxyz ")
     unit = text[len(digits) :].strip()
     number = digits.replace(".", "", 1)
-    if (
-        not (number.isascii() and number.isdigit())
-        or len(digits) > LONGEST_NUMBER
-        or unit not in units
-    ):
+    if not (number.isascii() and number.isdigit()) or len(digits) > LONGEST_NUMBER or unit not in units:
         raise argparse.ArgumentTypeError(f"{text!r} is no time, such as 30s or 2min")
     return float(digits) * units[unit]
 
@@ -185,11 +164,7 @@ def bit_rate(text: str) -> int:
     unit = text[len(digits) :].strip()
     whole, _, fraction = digits.partition(".")
     number = whole + fraction
-    if (
-        not (number.isascii() and number.isdigit())
-        or len(digits) > LONGEST_NUMBER
-        or unit not in units
-    ):
+    if not (number.isascii() and number.isdigit()) or len(digits) > LONGEST_NUMBER or unit not in units:
         raise argparse.ArgumentTypeError(f"{text!r} is no rate, such as 50Mb/s")
     bps = round(float(digits) * units[unit])
     if not LEAST_RATE <= bps <= MOST_RATE:
@@ -232,9 +207,7 @@ def named_files(option: str, texts: Sequence[str], example: str) -> dict[str, st
     for text in texts:
         name, _, path = text.partition("=")
         if not name or not path:
-            raise UsageError(
-                f"{option} {text}: a name and a file are needed", f"{option} {example}"
-            )
+            raise UsageError(f"{option} {text}: a name and a file are needed", f"{option} {example}")
         if name in found:
             raise UsageError(f"{option} names {name} twice", "one file for each treatment")
         found[name] = path

@@ -48,14 +48,5 @@ def execute(options: Namespace) -> None:
             ]
         )
     print_table(
-        [
-            "world",
-            "packet-hops",
-            "million/s",
-            "ns each",
-            "allocations each",
-            "simulated/wall",
-            "peak MiB",
-        ],
-        rows,
+        ["world", "packet-hops", "million/s", "ns each", "allocations each", "simulated/wall", "peak MiB"], rows
     )

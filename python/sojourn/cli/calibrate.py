@@ -26,9 +26,7 @@ def arguments(parser: Parser) -> None:
         "lines in the way the tests were made, keeps those that look like the measurement, and says when none does. "
         "Example: sojourn calibrate tcp_upload-*.flent.gz --access docsis31"
     )
-    parser.add_argument(
-        "files", metavar="MEASUREMENT", type=Path, nargs="*", help="File, or directory of files."
-    )
+    parser.add_argument("files", metavar="MEASUREMENT", type=Path, nargs="*", help="File, or directory of files.")
     parser.option("--access", "KIND", f"Kind of access line: {', '.join(ACCESS)}.", choices=ACCESS)
     parser.option(
         "--direction",
@@ -58,10 +56,7 @@ def arguments(parser: Parser) -> None:
         default=[],
     )
     parser.option(
-        "--budget",
-        "SPAN|RUNS",
-        "Processor time for runs, such as 120s; or how many runs (120s).",
-        default="120s",
+        "--budget", "SPAN|RUNS", "Processor time for runs, such as 120s; or how many runs (120s).", default="120s"
     )
     parser.option(
         "--statistics",
@@ -70,25 +65,18 @@ def arguments(parser: Parser) -> None:
         choices=("auto", "all", "robust"),
         default="auto",
     )
-    parser.option(
-        "--seed", "N", "What decides the draws (1).", type=whole_number(0, 2**31), default=1
-    )
+    parser.option("--seed", "N", "What decides the draws (1).", type=whole_number(0, 2**31), default=1)
     parser.option("--jobs", "N", "Threads (all cores).", type=whole_number(1, 1024))
-    parser.option(
-        "--out", "DIR", "New directory for the result (default: below results/).", type=Path
-    )
+    parser.option("--out", "DIR", "New directory for the result (default: below results/).", type=Path)
     parser.flag(
-        "--strict",
-        "Exit with status 1 if the measurement is unlike anything that the model makes, or a check fails.",
+        "--strict", "Exit with status 1 if the measurement is unlike anything that the model makes, or a check fails."
     )
     parser.option(
         "--check",
         "KINDS",
         "Instead of files: how often intervals hold the truth on simulated lines of these kinds, with commas, or all.",
     )
-    parser.option(
-        "--truths", "N", "Lines of --check (300).", type=whole_number(20, 100_000), default=300
-    )
+    parser.option("--truths", "N", "Lines of --check (300).", type=whole_number(20, 100_000), default=300)
     parser.flag("--json", "Print one JSON object.")
 
 
@@ -99,15 +87,12 @@ def execute(options: Namespace) -> None:
     if options.check:
         if options.files:
             raise UsageError(
-                "--check takes no files: it makes its own measurements",
-                "sojourn calibrate --check ethernet",
+                "--check takes no files: it makes its own measurements", "sojourn calibrate --check ethernet"
             )
         _check(options)
         return
     if not options.files:
-        raise UsageError(
-            "no measurement was named", "sojourn calibrate tcp_upload-*.flent.gz --access ethernet"
-        )
+        raise UsageError("no measurement was named", "sojourn calibrate tcp_upload-*.flent.gz --access ethernet")
     if not options.access:
         raise UsageError("what kind of line is it?", f"--access, one of {', '.join(ACCESS)}")
     _calibrate(options)
@@ -150,10 +135,7 @@ def _calibrate(options: Namespace) -> None:
             print(line)
         note(f"page, scenario and ensemble: {page.parent}")
     if options.strict and found.is_misfit:
-        raise RunError(
-            "the measurement is unlike anything that the model makes",
-            "without --strict this is no error",
-        )
+        raise RunError("the measurement is unlike anything that the model makes", "without --strict this is no error")
 
 
 def _check(options: Namespace) -> None:
@@ -189,9 +171,7 @@ def _check(options: Namespace) -> None:
         print_json({"checks": [found.as_json() for found in every]})
     failed = [found.access for found in every if found.failures]
     if options.strict and failed:
-        raise RunError(
-            f"the check fails for {', '.join(failed)}", "without --strict this is no error"
-        )
+        raise RunError(f"the check fails for {', '.join(failed)}", "without --strict this is no error")
 
 
 def _accesses(text: str) -> list[str]:
@@ -231,9 +211,7 @@ def _budget(text: str) -> tuple[float, int | None]:
     try:
         seconds = span(text)
     except ArgumentTypeError:
-        raise UsageError(
-            f"--budget {text!r} is neither a time nor a number of runs", "120s, or 4000"
-        ) from None
+        raise UsageError(f"--budget {text!r} is neither a time nor a number of runs", "120s, or 4000") from None
     if not 1 <= seconds <= 86_400:
         raise UsageError(f"--budget {text} is out of range: 1 s to 24 h")
     return seconds, None
@@ -248,9 +226,7 @@ def _pairs(texts: list[str], option: str) -> dict[str, str]:
         if not equals:
             raise UsageError(
                 f"--{option} {plain(text)}: has no =",
-                f"--{option} buffer='96 kB'"
-                if option == "fix"
-                else "--prior buffer='50 kB..200 kB'",
+                f"--{option} buffer='96 kB'" if option == "fix" else "--prior buffer='50 kB..200 kB'",
             )
         found[key.strip()] = value.strip().strip("\"'")
     return found

@@ -21,9 +21,7 @@ def arguments(parser: Parser) -> None:
         "back (White 2013 1.4, after Allman 2013)."
     )
     parser.add_argument("file", metavar="FILE", type=Path, help="Capture: pcap or pcapng.")
-    parser.option(
-        "--home", "ADDRESS", "The home's address (the one with most packets of connections)."
-    )
+    parser.option("--home", "ADDRESS", "The home's address (the one with most packets of connections).")
     parser.flag("--json", "Print one JSON object.")
 
 
@@ -49,9 +47,7 @@ def execute(options: Namespace) -> None:
         return
     for caveat in capture.caveats:
         note(caveat)
-    above = " and ".join(
-        f"above {limit} ms {100 * found.above(limit):.1f} %" for limit in LIMITS_MS
-    )
+    above = " and ".join(f"above {limit} ms {100 * found.above(limit):.1f} %" for limit in LIMITS_MS)
     say(
         f"Half of the packets waited {found.quantile(0.5):.1f} ms or less in buffers, one in a hundred more than "
         f"{found.quantile(0.99):.0f} ms; {above} of the time."

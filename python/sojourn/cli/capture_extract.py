@@ -27,9 +27,7 @@ def arguments(parser: Parser) -> None:
         "The flow: a number of `sojourn capture show`, or words as in 'udp and port 3478' (default: the only one of more than 100 packets).",
     )
     parser.flag("--both", "With what the other end sends, marked by <.")
-    parser.option(
-        "--out", "FILE", "New file for the list, such as call.sjc (default: standard output)."
-    )
+    parser.option("--out", "FILE", "New file for the list, such as call.sjc (default: standard output).")
 
 
 def execute(options: Namespace) -> None:
@@ -56,7 +54,9 @@ def execute(options: Namespace) -> None:
         text = capture.content.extract(flow.place, options.both, "\n")
     except _engine.CaptureProblem as error:
         raise UsageError(f"{capture.name}: {error.args[0]}", error.args[1]) from error
-    head = "# ns length dscp ecn; + counts from the packet before, < goes the other way, what is left out is as before\n"
+    head = (
+        "# ns length dscp ecn; + counts from the packet before, < goes the other way, what is left out is as before\n"
+    )
     if flow.protocol == "tcp":
         note("it is TCP: sent again from a list, it does not answer to the queue as it would")
     if options.out is None:

@@ -15,9 +15,7 @@ __all__ = ["arguments", "execute"]
 
 def arguments(parser: Parser) -> None:
     """Declare what the command takes."""
-    parser.add_argument(
-        "files", metavar="FILE|NAME", nargs="+", help="Scenario or study file, or a study by name."
-    )
+    parser.add_argument("files", metavar="FILE|NAME", nargs="+", help="Scenario or study file, or a study by name.")
 
 
 def execute(options: Namespace) -> int:

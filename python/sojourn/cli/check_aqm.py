@@ -29,9 +29,7 @@ def arguments(parser: Parser) -> None:
         "Exit status 1: a row of contract or law failed, or the plugin did. Scenarios of RFC 7928 pass or fail nothing: "
         "they say where a manager stands among known ones. Example: sojourn check-aqm --plugin libmine.so --as codel"
     )
-    parser.add_argument(
-        "managers", metavar="MANAGER", nargs="*", help='Kinds of queue managers, or "all".'
-    )
+    parser.add_argument("managers", metavar="MANAGER", nargs="*", help='Kinds of queue managers, or "all".')
     parser.option(
         "--plugin",
         "FILE",
@@ -49,14 +47,9 @@ def arguments(parser: Parser) -> None:
         dest="settings",
     )
     parser.option(
-        "--as",
-        "KIND",
-        "The kind whose laws hold (default: the manager's own; none for plugins).",
-        dest="like",
+        "--as", "KIND", "The kind whose laws hold (default: the manager's own; none for plugins).", dest="like"
     )
-    parser.option(
-        "--only", "LIST", "Only these scenarios, such as T1,C2; their sections will do, too."
-    )
+    parser.option("--only", "LIST", "Only these scenarios, such as T1,C2; their sections will do, too.")
     parser.option(
         "--trace",
         "golden|FILE",
@@ -89,9 +82,7 @@ def execute(options: Namespace) -> int:
     traces = [_traces(manager, options.traces) for manager in managers]
     if options.traces and not any(traces):
         kinds = ", ".join(dict.fromkeys(manager.like or "a plugin" for manager in managers))
-        raise UsageError(
-            f"--trace golden: no golden trace is one of {kinds}", "a file, or another --as"
-        )
+        raise UsageError(f"--trace golden: no golden trace is one of {kinds}", "a file, or another --as")
     cells = _cells(options)
     seeds = options.seeds or (1 if options.quick else SEEDS)
     is_ours = options.out is None
@@ -108,9 +99,7 @@ def execute(options: Namespace) -> int:
         result.judged.extend(rows)
         results.append(result)
         failed = len(result.failed)
-        note(
-            f"{manager.name}: {len(result.judged) - failed} rows hold or are not judged, {failed} fail"
-        )
+        note(f"{manager.name}: {len(result.judged) - failed} rows hold or are not judged, {failed} fail")
         if cells and not (manager.plugin is not None and failed):
             _characterise(result, cells, seeds, QUICK_S if options.quick else DURATION_S)
     band = known_managers()
@@ -137,9 +126,7 @@ def _facts(results: Sequence[Result], seeds: int) -> list[str]:
     for result in results:
         manager = result.manager
         if manager.plugin is not None:
-            facts.append(
-                f"{manager.plugin.file}, SHA-256 {manager.plugin.sha256}; its buffer is its own."
-            )
+            facts.append(f"{manager.plugin.file}, SHA-256 {manager.plugin.sha256}; its buffer is its own.")
         if manager.settings:
             facts.append(f"{manager.name} with {', '.join(manager.settings)}.")
     return facts
@@ -162,15 +149,11 @@ def _managers(options: Namespace) -> list[Manager]:
     names: list[str] = []
     for name in options.managers:
         if name != "all" and name not in kinds:
-            raise UsageError(
-                f'"{name}" is no queue manager',
-                nearest(name, kinds) or f"one of {', '.join(kinds)}",
-            )
+            raise UsageError(f'"{name}" is no queue manager', nearest(name, kinds) or f"one of {', '.join(kinds)}")
         names += kinds if name == "all" else [name]
     if options.like is not None and options.like not in kinds:
         raise UsageError(
-            f'--as: "{options.like}" is no queue manager',
-            nearest(options.like, kinds) or f"one of {', '.join(kinds)}",
+            f'--as: "{options.like}" is no queue manager', nearest(options.like, kinds) or f"one of {', '.join(kinds)}"
         )
     settings = tuple(options.settings)
     found = [Manager(name, options.like or name, settings) for name in dict.fromkeys(names)]
@@ -189,11 +172,7 @@ def _traces(manager: Manager, words: Sequence[str]) -> list[Path]:
 
     from sojourn.aqm.golden import own_traces
 
-    return [
-        path
-        for word in words
-        for path in (own_traces(manager) if word == "golden" else [Path(word)])
-    ]
+    return [path for word in words for path in (own_traces(manager) if word == "golden" else [Path(word)])]
 
 
 def _cells(options: Namespace) -> list[Cell]:

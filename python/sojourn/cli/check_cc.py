@@ -120,9 +120,7 @@ def _facts(controllers: Sequence[Controller], seeds: int) -> list[str]:
         facts.append(f"The band has {SEEDS} seeds: ▲ and ▼ of fewer are a first look.")
     for one in controllers:
         if one.plugin is not None:
-            facts.append(
-                f"{one.plugin.file} in the stack {one.stack}, SHA-256 {one.plugin.sha256}."
-            )
+            facts.append(f"{one.plugin.file} in the stack {one.stack}, SHA-256 {one.plugin.sha256}.")
         if one.settings:
             facts.append(f"{one.name} with {', '.join(one.settings)}.")
     return facts
@@ -148,17 +146,11 @@ def _controllers(options: Namespace) -> list[Controller]:
     for name in asked:
         known = SHORT.get(name, name)
         if name != "all" and known not in kinds:
-            raise UsageError(
-                f'"{name}" is no stack',
-                nearest(name, listed) or f"one of {', '.join(listed)}",
-            )
+            raise UsageError(f'"{name}" is no stack', nearest(name, listed) or f"one of {', '.join(listed)}")
         names += kinds if name == "all" else [known]
     carrier = options.stack or CARRIER
     if carrier not in stack_kinds():
-        raise UsageError(
-            f'--stack: "{carrier}" is no stack',
-            nearest(carrier, kinds) or f"one of {', '.join(kinds)}",
-        )
+        raise UsageError(f'--stack: "{carrier}" is no stack', nearest(carrier, kinds) or f"one of {', '.join(kinds)}")
     settings = tuple(options.settings)
     found = [Controller(name, settings) for name in dict.fromkeys(names)]
     for path in options.plugins:
@@ -166,9 +158,7 @@ def _controllers(options: Namespace) -> list[Controller]:
         plugin.announce()
         found.append(Controller(plugin.name, settings, carrier, plugin))
     if not found:
-        raise UsageError(
-            "nothing to characterise", "a stack, such as cubic or bbr3, or --plugin FILE"
-        )
+        raise UsageError("nothing to characterise", "a stack, such as cubic or bbr3, or --plugin FILE")
     for one in found:
         _ = one.table  # all that is wrong with keys, before anything runs
     return found
@@ -190,7 +180,5 @@ def _suites(options: Namespace) -> list[str] | None:
     words = [word.strip() for word in options.suite.split(",") if word.strip()]
     for word in words:
         if word not in (*SUITES, "all"):
-            raise UsageError(
-                f'--suite: "{word}" is no suite', f"some of {', '.join(SUITES)}, or all"
-            )
+            raise UsageError(f'--suite: "{word}" is no suite', f"some of {', '.join(SUITES)}, or all")
     return list(SUITES) if "all" in words else words

@@ -27,12 +27,7 @@ def arguments(parser: Parser) -> None:
         "FILTER",
         "Only these flows: a number of `sojourn capture show`, or words as in 'udp and port 3478' (default: all of more than 100 packets).",
     )
-    parser.option(
-        "--capacity",
-        "RATE",
-        "Capacity of the path (50Mb/s).",
-        type=bit_rate,
-    )
+    parser.option("--capacity", "RATE", "Capacity of the path (50Mb/s).", type=bit_rate)
     parser.option(
         "--rate",
         "RATE",
@@ -99,9 +94,7 @@ def execute(options: Namespace) -> int:
         f"Capture taken at the {options.taken_at}; {len(verdicts)} of {len(capture.flows)} flows judged; largest packet {question.mtu} B."
     ]
     if options.taken_at == "receiver":
-        facts.append(
-            "Taken at the receiver: the path has changed the spacing, and the sender's own is another."
-        )
+        facts.append("Taken at the receiver: the path has changed the spacing, and the sender's own is another.")
     answer = as_json(capture, verdicts, question, addresses=options.addresses)
     with new_directory(out, is_ours=is_ours) as directory, writing(out):
         write_page(directory, capture, verdicts, question, addresses=options.addresses, facts=facts)

@@ -23,16 +23,10 @@ def arguments(parser: Parser) -> None:
     """Declare what the command takes."""
     parser.add_argument("before", metavar="DIR_A", type=Path, help="Result to compare with.")
     parser.add_argument(
-        "after",
-        metavar="DIR_B",
-        type=Path,
-        nargs="?",
-        help="Result to compare; without it, give --by.",
+        "after", metavar="DIR_B", type=Path, nargs="?", help="Result to compare; without it, give --by."
     )
     parser.option("--by", "LABEL", "Compare the points of DIR_A that differ in this label.")
-    parser.option(
-        "--against", "VALUE", "Value of the label to compare with; default: the study's first."
-    )
+    parser.option("--against", "VALUE", "Value of the label to compare with; default: the study's first.")
     parser.option("--html", "FILE", "Also write a page.", type=Path)
     parser.flag("--fail-on-change", "Exit with 1 if something moved or may have moved.")
     parser.flag("--all", "Also print what has not moved, and each point.")
@@ -141,11 +135,7 @@ def _results(options: Namespace) -> bool:
     tally = (
         f"{table.height} values: {counts['same']} the same bit for bit, "
         f"{counts['within chance']} within chance, {counts['moved']} moved"
-        + (
-            f", {counts['one seed']} differ on one seed, which cannot tell"
-            if counts["one seed"]
-            else ""
-        )
+        + (f", {counts['one seed']} differ on one seed, which cannot tell" if counts["one seed"] else "")
     )
     if html is not None:
         changes = effect_table(
@@ -159,14 +149,7 @@ def _results(options: Namespace) -> bool:
         _write_page(html, f"{before} and {after}", said, [changes])
     if options.json:
         reduced = [result.reduced for result in results]
-        print_json(
-            {
-                "headline": headline.as_json(),
-                "reduced": reduced,
-                "counts": counts,
-                "changes": shown.to_dicts(),
-            }
-        )
+        print_json({"headline": headline.as_json(), "reduced": reduced, "counts": counts, "changes": shown.to_dicts()})
     else:
         _warn_of_less(*results)
         print(headline.sentence)
@@ -204,9 +187,7 @@ def _shown(table: pl.DataFrame, *, show_all: bool) -> pl.DataFrame:
     return table if show_all else table.filter(table["verdict"].is_in(list(CHANGED)))
 
 
-def _write_page(
-    path: Path, title: str, headline: str, tables: list[PlainTable], graded: str = ""
-) -> None:
+def _write_page(path: Path, title: str, headline: str, tables: list[PlainTable], graded: str = "") -> None:
     from sojourn.cli.console import note
     from sojourn.errors import EnvironmentFailure
     from sojourn.report.comparison import write_comparison_page

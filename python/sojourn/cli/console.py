@@ -101,15 +101,11 @@ def print_json(content: dict[str, Any]) -> None:
 
     text = json.dumps(_finite(content), indent=2, ensure_ascii=False, allow_nan=False)
     if not text.replace("\n", "").isprintable():  # within strings, where an escape says the same
-        text = "".join(
-            sign if sign == "\n" or sign.isprintable() else json.dumps(sign)[1:-1] for sign in text
-        )
+        text = "".join(sign if sign == "\n" or sign.isprintable() else json.dumps(sign)[1:-1] for sign in text)
     print(text)
 
 
-def print_found(
-    found: DataclassInstance, sentence: str, named: Mapping[str, Sequence[str]], *, as_json: bool
-) -> None:
+def print_found(found: DataclassInstance, sentence: str, named: Mapping[str, Sequence[str]], *, as_json: bool) -> None:
     """Print what was found as one JSON object, or a sentence and a line for each of those that it names, under a word."""
     if as_json:
         from dataclasses import asdict
@@ -128,10 +124,7 @@ def tell_claims(claims: Mapping[str, Mapping[str, int]], reduced: str) -> None:
     label = f" ({reduced} run, not the study's verdict)" if reduced else ""
     for use, counts in claims.items():
         if sum(counts.values()):
-            note(
-                f"claims, {use}{label}: {counts['holds']} hold, {counts['fails']} fail, "
-                f"{counts['not_run']} not run"
-            )
+            note(f"claims, {use}{label}: {counts['holds']} hold, {counts['fails']} fail, {counts['not_run']} not run")
 
 
 def _finite(value: Any) -> Any:  # noqa: ANN401 - any JSON value

@@ -87,12 +87,7 @@ def arguments(parser: Parser) -> None:
         "--check",
         "Measure what this machine can do, without a command: eight seconds, with FILE or an own 50/10 Mb/s line.",
     )
-    parser.option(
-        "--join",
-        "PID",
-        "Run the command in an emulation that is running.",
-        type=whole_number(1),
-    )
+    parser.option("--join", "PID", "Run the command in an emulation that is running.", type=whole_number(1))
     parser.flag("--far-side", "With --join: beside the far end.")
     parser.option("--watch", "PID", "Show an emulation that is running.", type=whole_number(1))
     parser.flag("--json", "Print one JSON object at the end; the command's output goes to stderr.")
@@ -105,9 +100,7 @@ def execute(options: Namespace) -> int:
     from sojourn.errors import EnvironmentFailure, UsageError
 
     if not sys.platform.startswith("linux"):
-        raise EnvironmentFailure(
-            "the emulator runs on Linux only", "simulate instead: sojourn run FILE"
-        )
+        raise EnvironmentFailure("the emulator runs on Linux only", "simulate instead: sojourn run FILE")
     if options.watch is not None:
         return _watch(options.watch)
     if options.join is not None:
@@ -214,10 +207,7 @@ def _emulate(options: Namespace) -> int:
     scenario = load_scenario(options.file, options.settings, is_emulated=True)
     if scenario.compiled.warnings:
         show_warnings(
-            [
-                Problem(w["path"], w["message"], w["hint"], file=options.file)
-                for w in scenario.compiled.warnings
-            ]
+            [Problem(w["path"], w["message"], w["hint"], file=options.file) for w in scenario.compiled.warnings]
         )
     if options.record is not None:
         from pathlib import Path
@@ -230,9 +220,7 @@ def _emulate(options: Namespace) -> int:
         _make_room(options.pcap)
     emulation = _begin(options, scenario.compiled)
     service = rates(emulation.view())
-    note(
-        f"emulating {scenario.name}: {service}; {_ends(options, emulation)}; process {_own_process()}"
-    )
+    note(f"emulating {scenario.name}: {service}; {_ends(options, emulation)}; process {_own_process()}")
     if "SOJOURN_INSIDE" in os.environ:
         note("this runs inside another emulation: round trips add up, and the slower link decides")
     note(expectation(emulation.priority, emulation.offload))
@@ -351,9 +339,7 @@ def _begin(options: Namespace, scenario: _engine.Scenario) -> _engine.Emulation:
         service = rates(_engine.emulation_rates(scenario))
         command, environment = _command(options, service)
         if command and shutil.which(command[0]) is None:
-            raise UsageError(
-                f"there is no command {command[0]}", "what stands after -- is run inside"
-            )
+            raise UsageError(f"there is no command {command[0]}", "what stands after -- is run inside")
         emulation = _engine.Emulation(scenario, wanted, command, environment)
     except _engine.EmulationRefused as error:
         message, hint, is_usage = error.args
@@ -424,12 +410,7 @@ def _end_with_terminal() -> None:
     signal.signal(signal.SIGHUP, hang_up)
 
 
-def _write(
-    options: Namespace,
-    scenario: Scenario,
-    emulation: _engine.Emulation,
-    done: dict[str, Any],
-) -> str:
+def _write(options: Namespace, scenario: Scenario, emulation: _engine.Emulation, done: dict[str, Any]) -> str:
     """Write tables, manifest and report, as `sojourn run --out` does, and return where."""
     from pathlib import Path
 

@@ -25,9 +25,7 @@ def arguments(parser: Parser) -> None:
     from sojourn.cli.arguments import whole_number
 
     parser.add_argument("directory", metavar="DIR", type=Path, help="Result of a study or run.")
-    parser.add_argument(
-        "name", metavar="NAME", nargs="?", help="Which figure; names all if left out."
-    )
+    parser.add_argument("name", metavar="NAME", nargs="?", help="Which figure; names all if left out.")
     parser.option("--width", "LENGTH", "Such as 88mm, 18cm or 3.5in.", type=length)
     parser.option("--height", "LENGTH", "If left out, what the panels need.", type=length)
     parser.option("--columns", "N", "Panels beside each other.", type=whole_number(1, 12))

@@ -28,9 +28,7 @@ def arguments(parser: Parser) -> None:
         default=[],
         dest="settings",
     )
-    parser.option(
-        "--seed", "N", "Seed of the run (1).", type=whole_number(0, LARGEST_SEED), default=1
-    )
+    parser.option("--seed", "N", "Seed of the run (1).", type=whole_number(0, LARGEST_SEED), default=1)
     parser.option(
         "--direction",
         "WORD",
@@ -38,13 +36,7 @@ def arguments(parser: Parser) -> None:
         choices=("upstream", "downstream"),
         default="upstream",
     )
-    parser.option(
-        "--out",
-        "FILE",
-        "New file: .sjt, or .sjt.xz or .sjt.gz, which is packed.",
-        type=Path,
-        required=True,
-    )
+    parser.option("--out", "FILE", "New file: .sjt, or .sjt.xz or .sjt.gz, which is packed.", type=Path, required=True)
 
 
 def execute(options: Namespace) -> None:

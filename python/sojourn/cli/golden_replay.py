@@ -22,24 +22,12 @@ def arguments(parser: Parser) -> None:
     from sojourn.cli.arguments import span
 
     parser.add_argument(
-        "files",
-        metavar="FILE",
-        type=Path,
-        nargs="*",
-        help="Golden trace: .sjt, also packed by xz or gzip.",
+        "files", metavar="FILE", type=Path, nargs="*", help="Golden trace: .sjt, also packed by xz or gzip."
     )
-    parser.option(
-        "--golden",
-        "KIND",
-        "The traces of a kind that come with Sojourn, such as codel; all means all.",
-    )
+    parser.option("--golden", "KIND", "The traces of a kind that come with Sojourn, such as codel; all means all.")
     parser.option("--manager", "LINE", 'Another manager, such as "codel target=10ms".')
-    parser.option(
-        "--plugin", "FILE", "A queue manager of your own, Python or a shared library; it is run."
-    )
-    parser.flag(
-        "--law", "For other random numbers: drops and marks differ by no more than chance allows."
-    )
+    parser.option("--plugin", "FILE", "A queue manager of your own, Python or a shared library; it is run.")
+    parser.flag("--law", "For other random numbers: drops and marks differ by no more than chance allows.")
     parser.option(
         "--slack",
         "SPAN",
@@ -70,11 +58,7 @@ def execute(options: Namespace) -> int:
         text = read_golden(path)
         try:
             replayed = replay(
-                text,
-                line=options.manager,
-                plugin=plugin,
-                how=how,
-                slack_ns=round((options.slack or 0) * 1e9),
+                text, line=options.manager, plugin=plugin, how=how, slack_ns=round((options.slack or 0) * 1e9)
             )
         except UsageError as error:
             raise UsageError(f"{plain(path)}: {error.message}", error.hint) from error

@@ -28,10 +28,7 @@ def arguments(parser: Parser) -> None:
     )
     parser.add_argument("file", metavar="FILE", help="Scenario file with homes on a service group.")
     parser.option(
-        "--homes",
-        "N",
-        "Homes on the channel now (default: those of the file).",
-        type=whole_number(1, MOST_HOMES),
+        "--homes", "N", "Homes on the channel now (default: those of the file).", type=whole_number(1, MOST_HOMES)
     )
     parser.option(
         "--set",
@@ -41,9 +38,7 @@ def arguments(parser: Parser) -> None:
         default=[],
         dest="settings",
     )
-    parser.option(
-        "--seeds", "N", "Runs of each number of homes (2).", type=whole_number(1, MOST_SEEDS)
-    )
+    parser.option("--seeds", "N", "Runs of each number of homes (2).", type=whole_number(1, MOST_SEEDS))
     parser.option("--out", "DIR", "New directory for the result (default: below results/).")
     parser.option("--store", "DIR", "Where finished runs are kept.")
     parser.flag("--json", "Print one JSON object.")

@@ -31,9 +31,7 @@ def arguments(parser: Parser) -> None:
     rate = _rate()
     parser.option("--down", "MBPS", "Rate downstream, Mb/s.", type=rate, required=True)
     parser.option("--up", "MBPS", "Rate upstream, Mb/s.", type=rate, required=True)
-    parser.option(
-        "--access", "KIND", "docsis31, docsis30, dsl or fibre.", choices=ACCESSES, required=True
-    )
+    parser.option("--access", "KIND", "docsis31, docsis30, dsl or fibre.", choices=ACCESSES, required=True)
     parser.option(
         "--for",
         "WHO",
@@ -41,9 +39,7 @@ def arguments(parser: Parser) -> None:
         default="game,call,web",
         dest="feels",
     )
-    parser.option(
-        "--uploads", "N", "Uploads at a time (1).", type=whole_number(1, MOST_UPLOADS), default=1
-    )
+    parser.option("--uploads", "N", "Uploads at a time (1).", type=whole_number(1, MOST_UPLOADS), default=1)
     parser.flag("--explain", "Also write the study that is run, to go on with.")
     parser.option("--out", "DIR", "New directory for the result (default: below results/).")
     parser.option("--store", "DIR", "Where finished runs are kept.")
@@ -57,9 +53,7 @@ def execute(options: Namespace) -> None:
     from sojourn.cli.console import note, print_json
     from sojourn.home import Household, lines_to_set, setting_of
 
-    home = Household(
-        options.access, options.down, options.up, _feels(options.feels), options.uploads
-    )
+    home = Household(options.access, options.down, options.up, _feels(options.feels), options.uploads)
     explained = _explain(home) if options.explain else None
     out, summary = _run(home, options.out and Path(options.out), options.store)
     headline = summary.headline
@@ -167,9 +161,7 @@ def _run(home: Household, out: Path | None, store: str | None) -> tuple[Path, Re
     with tempfile.TemporaryDirectory() as directory:
         for name, text in study_files(home).items():
             (Path(directory) / name).write_text(text, encoding="utf-8")
-        plan = make_plan(
-            load_study(str(Path(directory) / "study.toml")), RunOptions(), unanswerable
-        )
+        plan = make_plan(load_study(str(Path(directory) / "study.toml")), RunOptions(), unanswerable)
         outcome = run_study(
             plan,
             Store(store),

@@ -19,9 +19,7 @@ def arguments(parser: Parser) -> None:
         "searched for, with what it is also called (`sojourn keys bufferbloat`). DIRECTION is upstream "
         "or downstream, NAME the name of a traffic entry."
     )
-    parser.add_argument(
-        "words", metavar="PREFIX|WORD", nargs="*", help="What to list; the outline without it."
-    )
+    parser.add_argument("words", metavar="PREFIX|WORD", nargs="*", help="What to list; the outline without it.")
     parser.flag("--all", "List every key, not the outline.")
     parser.flag("--json", "Print one JSON object.")
 
@@ -53,9 +51,7 @@ def execute(options: Namespace) -> None:
     if asked.lower() in REMARKS:
         note(REMARKS[asked.lower()])
     if not asked and not options.all:
-        note(
-            "`sojourn keys access.upstream.queue` lists the keys there; `sojourn keys dsl` searches"
-        )
+        note("`sojourn keys access.upstream.queue` lists the keys there; `sojourn keys dsl` searches")
 
 
 def _print_tree(rows: list[KeyRow]) -> None:
@@ -79,11 +75,7 @@ def _print_tree(rows: list[KeyRow]) -> None:
             for fact in (
                 row.value,
                 row.allowed,
-                row.default
-                if row.default == "required"
-                else f"default {row.default}"
-                if row.default
-                else "",
+                row.default if row.default == "required" else f"default {row.default}" if row.default else "",
                 f"of {row.kind}" if row.kind else "",
             )
             if fact

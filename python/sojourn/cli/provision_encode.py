@@ -18,9 +18,7 @@ def arguments(parser: Parser) -> None:
     parser.add_argument("file", metavar="FILE", help="Text form, as `provision decode` writes it.")
     parser.option("--out", "FILE", "Where to write the octets.", required=True)
     secret_option(parser)
-    parser.flag(
-        "--seal", "Make the MICs anew (default: with a secret, or if the text has no CM MIC)."
-    )
+    parser.flag("--seal", "Make the MICs anew (default: with a secret, or if the text has no CM MIC).")
 
 
 def execute(options: Namespace) -> int:

@@ -16,27 +16,17 @@ def service_options(parser: Parser) -> None:
     """Declare what is known beside the file."""
     from sojourn.cli.provision_show import secret_option
 
-    parser.option(
-        "--aqp", "TABLE", "TOML with service classes, Aggregate QoS Profiles and capabilities."
-    )
+    parser.option("--aqp", "TABLE", "TOML with service classes, Aggregate QoS Profiles and capabilities.")
     secret_option(parser)
     parser.flag("--allow-bad-mic", "Continue even if a digest is wrong.")
-    parser.flag(
-        "--downstream-without-modem",
-        "Two queues downstream also for modems without low-latency support.",
-    )
+    parser.flag("--downstream-without-modem", "Two queues downstream also for modems without low-latency support.")
 
 
 def arguments(parser: Parser) -> None:
     """Declare what the command takes."""
     parser.add_argument("file", metavar="FILE", help="Binary CM configuration file.")
     service_options(parser)
-    parser.option(
-        "--modem",
-        "KIND",
-        "Kind of modem, instead of the tables' value.",
-        choices=("3.0", "3.1", "3.1-lld"),
-    )
+    parser.option("--modem", "KIND", "Kind of modem, instead of the tables' value.", choices=("3.0", "3.1", "3.1-lld"))
     parser.flag("--without-profiles", "Ignore the tables' profiles, as before a migration.")
     parser.flag("--strict", "Treat warnings about doubtful values as errors.")
     parser.option("--out", "FILE", "Also write a file with the same service.")
@@ -81,9 +71,7 @@ def execute(options: Namespace) -> None:
         note(f"{options.out}: {len(restated.octets)} octets")
     if options.json:
         issues = [asdict(issue) for issue in service.issues]
-        print_json(
-            {"service": dict(service.content), "summary": dict(service.summary), "issues": issues}
-        )
+        print_json({"service": dict(service.content), "summary": dict(service.summary), "issues": issues})
         return
     headings = ("direction", "flow", "parameter", "value", "from")
     print_table(headings, parameter_rows(service))

@@ -15,11 +15,7 @@ __all__ = ["arguments", "execute", "secret_option", "tell"]
 
 def secret_option(parser: Parser) -> None:
     """Declare where the shared secret is."""
-    parser.option(
-        "--secret",
-        "FILE",
-        "File with the shared secret of the CMTS MIC (default: SOJOURN_CMTS_SECRET).",
-    )
+    parser.option("--secret", "FILE", "File with the shared secret of the CMTS MIC (default: SOJOURN_CMTS_SECRET).")
 
 
 def arguments(parser: Parser) -> None:
@@ -38,9 +34,7 @@ def execute(options: Namespace) -> int:
     from sojourn.provisioning.configuration import Configuration, read_octets, read_secret
 
     octets = read_octets(options.file)
-    configuration = Configuration(
-        octets, read_secret(options.secret), options.strict, options.docsis40
-    )
+    configuration = Configuration(octets, read_secret(options.secret), options.strict, options.docsis40)
     issues = configuration.issues
     if options.json:
         print_json(_document(configuration))

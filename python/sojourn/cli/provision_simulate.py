@@ -33,11 +33,7 @@ def arguments(parser: Parser) -> None:
         default=3,
     )
     parser.option(
-        "--before",
-        "KIND",
-        "Modem before the migration (3.1).",
-        choices=("3.0", "3.1", "3.1-lld"),
-        default="3.1",
+        "--before", "KIND", "Modem before the migration (3.1).", choices=("3.0", "3.1", "3.1-lld"), default="3.1"
     )
     parser.option(
         "--after",
@@ -90,9 +86,7 @@ def execute(options: Namespace) -> None:
         )
         return
     for file, (name, service) in zip(
-        options.files if not is_migration else [options.files[0], ""],
-        simulated.services.items(),
-        strict=True,
+        options.files if not is_migration else [options.files[0], ""], simulated.services.items(), strict=True
     ):
         if file:
             tell(service.issues, file)
@@ -104,10 +98,7 @@ def execute(options: Namespace) -> None:
             say(headline.graded)
     headings = ("traffic", "metric", *names, "unit", *(["before/after"] if is_migration else []))
     shown = [
-        (
-            *(row.subject, row.metric, *row.values.values(), row.unit),
-            *([_ratio(row.values)] if is_migration else []),
-        )
+        (*(row.subject, row.metric, *row.values.values(), row.unit), *([_ratio(row.values)] if is_migration else []))
         for row in rows
     ]
     print_table(headings, shown)
@@ -142,13 +133,7 @@ def _simulated(options: Namespace) -> Simulated:
         return run_beside(services_of(files, tables, modem=options.after, **doubts), simulation)
     ((file, configuration),) = files.items()
     return migrate(
-        configuration,
-        tables,
-        before=options.before,
-        after=options.after,
-        simulation=simulation,
-        file=file,
-        **doubts,
+        configuration, tables, before=options.before, after=options.after, simulation=simulation, file=file, **doubts
     )
 
 

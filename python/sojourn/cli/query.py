@@ -23,9 +23,7 @@ def arguments(parser: Parser) -> None:
     parser.add_argument("sql", metavar="SQL", help='For example: "select * from runs"')
     parser.option("--store", "DIR", "A store, or the result directory of a study.", type=Path)
     parser.flag("--csv", "Print CSV instead of columns.")
-    parser.flag(
-        "--allow-files", "Let the statement read and write other files, and load extensions."
-    )
+    parser.flag("--allow-files", "Let the statement read and write other files, and load extensions.")
 
 
 def execute(options: Namespace) -> None:

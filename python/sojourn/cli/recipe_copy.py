@@ -14,9 +14,7 @@ __all__ = ["arguments", "execute"]
 def arguments(parser: Parser) -> None:
     """Declare what the command takes."""
     parser.add_argument("name", metavar="NAME", help="Of the recipe.")
-    parser.add_argument(
-        "directory", metavar="DIR", nargs="?", help="New directory (default: NAME)."
-    )
+    parser.add_argument("directory", metavar="DIR", nargs="?", help="New directory (default: NAME).")
 
 
 def execute(options: Namespace) -> None:

@@ -55,11 +55,7 @@ def arguments(parser: Parser) -> None:
     )
     parser.option("--out", "DIR", "Write all record tables into a new directory.")
     parser.flag("--report", "Also draw rates, queues and delays; without --out, below results/.")
-    parser.option(
-        "--pcap",
-        "DIR",
-        "Write the packets at both ends of each link into a new directory, for Wireshark.",
-    )
+    parser.option("--pcap", "DIR", "Write the packets at both ends of each link into a new directory, for Wireshark.")
     parser.option(
         "--pcap-format",
         "FORM",
@@ -67,22 +63,11 @@ def arguments(parser: Parser) -> None:
         choices=("pcapng", "classic"),
         default="pcapng",
     )
-    parser.option(
-        "--qlog",
-        "DIR",
-        "Write a qlog of each end of each connection into a new directory, for qvis.",
-    )
+    parser.option("--qlog", "DIR", "Write a qlog of each end of each connection into a new directory, for qvis.")
     parser.flag("--all", "Print all metrics and not only those that matter most.")
+    parser.option("--store", "DIR", "Store for finished runs; without it, short runs are not stored.")
     parser.option(
-        "--store",
-        "DIR",
-        "Store for finished runs; without it, short runs are not stored.",
-    )
-    parser.option(
-        "--memory",
-        "SIZE",
-        "Memory budget of the run, such as 8GB (default: 3/4 of what is free).",
-        type=memory_size,
+        "--memory", "SIZE", "Memory budget of the run, such as 8GB (default: 3/4 of what is free).", type=memory_size
     )
     parser.option(
         "--plugin",
@@ -119,9 +104,7 @@ def execute(options: Namespace) -> None:
     progress = RunProgress(scenario.name)
     finished: Run | None = None
     is_written = options.out is not None or options.report
-    if beside is not None or not (
-        is_written or options.plugins or _is_kept(scenario, options.store)
-    ):
+    if beside is not None or not (is_written or options.plugins or _is_kept(scenario, options.store)):
         from sojourn.engine import simulate
 
         records = simulate(scenario, seed, watch=progress, memory=options.memory, beside=beside)
@@ -171,9 +154,7 @@ def execute(options: Namespace) -> None:
         if len(shown) < len(rows):
             note(f"{len(rows) - len(shown)} more metrics: --all")
     if options.seed is None and scenario.seed_count > 1:
-        note(
-            f"the file asks for {scenario.seed_count} seeds; this was the first, --seed runs others"
-        )
+        note(f"the file asks for {scenario.seed_count} seeds; this was the first, --seed runs others")
     if options.report:
         note(f"report: {options.out}/report.html")
     elif options.out is not None:
@@ -198,15 +179,9 @@ def _beside(options: Namespace) -> Beside | None:
     from sojourn.output import writing
 
     first = next(name for name, place in wanted.items() if place)
-    for name, place in (
-        ("--out", options.out),
-        ("--report", options.report),
-        ("--plugin", options.plugins),
-    ):
+    for name, place in (("--out", options.out), ("--report", options.report), ("--plugin", options.plugins)):
         if place:
-            raise UsageError(
-                f"{first} and {name}: one run writes the one or the other", "two runs are the same"
-            )
+            raise UsageError(f"{first} and {name}: one run writes the one or the other", "two runs are the same")
     for place in filter(None, wanted.values()):
         _refuse_used(place)
         with writing(Path(place)):
@@ -265,9 +240,7 @@ def _warn(file: str, scenario: _engine.Scenario) -> None:
     from sojourn.cli.console import show_warnings
     from sojourn.errors import Problem
 
-    show_warnings(
-        [Problem(w["path"], w["message"], w["hint"], file=file) for w in scenario.warnings]
-    )
+    show_warnings([Problem(w["path"], w["message"], w["hint"], file=file) for w in scenario.warnings])
 
 
 def _refuse_used(out: str) -> None:
@@ -282,9 +255,7 @@ def _is_kept(scenario: _engine.Scenario, store: str | None) -> bool:
     return store is not None or scenario.full_packets >= WORTH_KEEPING_PACKETS
 
 
-def _kept_run(
-    scenario: _engine.Scenario, options: Namespace, seed: int, progress: RunProgress
-) -> Run:
+def _kept_run(scenario: _engine.Scenario, options: Namespace, seed: int, progress: RunProgress) -> Run:
     from sojourn.api.run import run
     from sojourn.cli.console import warn
     from sojourn.scenario import load_scenario

@@ -22,19 +22,10 @@ def arguments(parser: Parser) -> None:
         "Reads what `sojourn run --out` and `sojourn study run` wrote, files of Flent and irtt, and CSV with the columns "
         "time_s and rtt_ms (empty where nothing came back), and perhaps kind (ping, tcp, tls, http, self) and load."
     )
-    parser.add_argument(
-        "paths", metavar="PATH", type=Path, nargs="+", help="Result directory or file."
-    )
+    parser.add_argument("paths", metavar="PATH", type=Path, nargs="+", help="Result directory or file.")
+    parser.option("--for", "USES", f"Who counts, of {', '.join(USES)} (game,call).", default="", dest="uses")
     parser.option(
-        "--for", "USES", f"Who counts, of {', '.join(USES)} (game,call).", default="", dest="uses"
-    )
-    parser.option(
-        "--requirements",
-        "FILE",
-        "A requirement of your own. May be repeated.",
-        type=Path,
-        action="append",
-        default=[],
+        "--requirements", "FILE", "A requirement of your own. May be repeated.", type=Path, action="append", default=[]
     )
     parser.flag("--strict", "Count what is lost as an endless delay as well.")
     parser.flag("--json", "Print one JSON object.")
@@ -45,12 +36,7 @@ def execute(options: Namespace) -> None:
     from sojourn.cli.console import note, print_json, print_table
     from sojourn.scores.rows import score
 
-    rows = score(
-        options.paths,
-        options.uses,
-        requirements=options.requirements,
-        loss_as_delay=options.strict,
-    )
+    rows = score(options.paths, options.uses, requirements=options.requirements, loss_as_delay=options.strict)
     if options.json:
         print_json({"scores": rows})
         return
@@ -58,10 +44,7 @@ def execute(options: Namespace) -> None:
         note(row["sentence"])
     print_table(
         ("of", "score", "value", "95 %", "decided by", "idle"),
-        [
-            (row["of"], row["score"], row["value"], _interval(row), row["decided_by"], row["idle"])
-            for row in rows
-        ],
+        [(row["of"], row["score"], row["value"], _interval(row), row["decided_by"], row["idle"]) for row in rows],
     )
     for of in dict.fromkeys(row["of"] for row in rows):
         flags = dict.fromkeys(flag for row in rows if row["of"] == of for flag in row["flags"])

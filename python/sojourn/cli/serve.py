@@ -28,15 +28,10 @@ def arguments(parser: Parser) -> None:
         "opens one; nothing opens the start. A file of that name is ./lesson. `sojourn serve export DIR` writes files "
         "for any web server.",
     )
-    parser.option(
-        "--results", "DIR", "Where results lie (results).", type=Path, default=Path("results")
-    )
+    parser.option("--results", "DIR", "Where results lie (results).", type=Path, default=Path("results"))
     parser.option("--store", "DIR", "Where finished runs are kept.", type=Path)
     parser.option(
-        "--port",
-        "N",
-        "Where to listen (8417, or the next free one of ten; 0 takes any).",
-        type=whole_number(0, 65_535),
+        "--port", "N", "Where to listen (8417, or the next free one of ten; 0 takes any).", type=whole_number(0, 65_535)
     )
     parser.option("--host", "ADDRESS", "Listen there instead of on this machine only.", default="")
     parser.option(
@@ -50,9 +45,7 @@ def arguments(parser: Parser) -> None:
     parser.option("--jobs", "N", "Runs of a study at a time.", type=whole_number(1, 1024))
     parser.option("--memory", "SIZE", "Memory of a study's runs, such as 8GB.", type=memory_size)
     parser.flag("--no-open", "Open no browser.")
-    parser.flag(
-        "--check", "With `lesson`: run its claims with seeds 1 to 20, and say how each went."
-    )
+    parser.flag("--check", "With `lesson`: run its claims with seeds 1 to 20, and say how each went.")
     parser.flag("--json", "Print one JSON object, with the link or with what was checked.")
 
 
@@ -103,9 +96,7 @@ def execute(options: Namespace) -> int:
         read_only=options.read_only,
         study_options=tuple(study_options),
     )
-    shows = sys.stdout.isatty() and bool(
-        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
-    )
+    shows = sys.stdout.isatty() and bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
     @contextlib.contextmanager
     def ready(link: str, port: int) -> Generator[None]:
@@ -156,10 +147,7 @@ def _check(chosen: Sequence[Lesson], *, as_json: bool) -> int:
             {
                 "seeds": list(SEEDS),
                 "lessons": {
-                    name: [
-                        {"claim": one.claim.says, "holds": one.holds, "values": one.values}
-                        for one in verdicts
-                    ]
+                    name: [{"claim": one.claim.says, "holds": one.holds, "values": one.values} for one in verdicts]
                     for name, verdicts in found.items()
                 },
             }

@@ -25,10 +25,7 @@ def arguments(parser: Parser) -> None:
         default=[],
     )
     parser.option(
-        "--base",
-        "URL",
-        "Where students find the site: pages for teachers get a QR code of the lesson.",
-        default="",
+        "--base", "URL", "Where students find the site: pages for teachers get a QR code of the lesson.", default=""
     )
     parser.option("--lessons", "all|none|NAME,…", "Which lessons (all).", default="all")
 

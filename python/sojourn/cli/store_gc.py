@@ -16,9 +16,7 @@ def arguments(parser: Parser) -> None:
     from sojourn.cli.arguments import span
 
     parser.option("--store", "URL", "The store: a path, or s3://BUCKET/PREFIX.")
-    parser.option(
-        "--keep", "PLAN", "A plan that is wanted. May be repeated.", action="append", default=[]
-    )
+    parser.option("--keep", "PLAN", "A plan that is wanted. May be repeated.", action="append", default=[])
     parser.option(
         "--older",
         "SPAN",

@@ -18,24 +18,14 @@ def arguments(parser: Parser) -> None:
     parser.add_argument("name", metavar="NAME|FILE", help="Study by name, or its file.")
     parser.flag("--count", "Count points and runs only: nothing is expanded or simulated.")
     parser.option(
-        "--check",
-        "all",
-        "Check all points, on --workers processes, instead of some that tell most.",
-        choices=["all"],
+        "--check", "all", "Check all points, on --workers processes, instead of some that tell most.", choices=["all"]
     )
     parser.option("--seeds", "N", "Seeds per point.", type=whole_number(1, 1_000_000))
     parser.option("--duration", "T", 'Duration of each run, such as "60 s".')
     parser.flag("--quick", "As `study run --quick`.")
-    parser.option(
-        "--workers",
-        "N",
-        "Cores that share the runs (default: all cores).",
-        type=whole_number(1, 1_000_000),
-    )
+    parser.option("--workers", "N", "Cores that share the runs (default: all cores).", type=whole_number(1, 1_000_000))
     parser.option("--core-hour", "PRICE", "Price of a core hour.", type=amount)
-    parser.option(
-        "--gigabyte-month", "PRICE", "Price of keeping a gigabyte for a month.", type=amount
-    )
+    parser.option("--gigabyte-month", "PRICE", "Price of keeping a gigabyte for a month.", type=amount)
     parser.flag("--json", "Print one JSON object.")
 
 
@@ -103,10 +93,7 @@ def execute(options: Namespace) -> None:
             "hours": hours / workers,
             "bytes": round(size),
         }
-        costs = [
-            (options.core_hour, hours, "computing"),
-            (options.gigabyte_month, size / 1e9, "keeping it a month"),
-        ]
+        costs = [(options.core_hour, hours, "computing"), (options.gigabyte_month, size / 1e9, "keeping it a month")]
         for unit, amount, what in costs:
             if unit is not None:
                 lines.append(f"{unit * amount:,.2f} for {what}")

@@ -27,13 +27,7 @@ def arguments(parser: Parser) -> None:
     from sojourn.memory import memory_size
 
     parser.add_argument("name", metavar="NAME|FILE", help="Study by name, or its file.")
-    parser.option(
-        "--points",
-        "GLOB",
-        "Only points whose name fits. May be repeated.",
-        action="append",
-        default=[],
-    )
+    parser.option("--points", "GLOB", "Only points whose name fits. May be repeated.", action="append", default=[])
     parser.option(
         "--set",
         "A.B.C=V",
@@ -62,12 +56,7 @@ def arguments(parser: Parser) -> None:
         "WHERE",
         "Who makes the runs: threads (default), workers, slurm[:PARTITION], dask://HOST:PORT, kubernetes:FILE for a Job, or print for commands.",
     )
-    parser.option(
-        "--workers",
-        "N",
-        "Workers that --on starts (default: all cores).",
-        type=whole_number(1, 100_000),
-    )
+    parser.option("--workers", "N", "Workers that --on starts (default: all cores).", type=whole_number(1, 100_000))
     parser.option(
         "--sbatch",
         "OPTION",
@@ -99,18 +88,10 @@ def arguments(parser: Parser) -> None:
     parser.flag("--quick", "Shorter runs and fewer seeds: a first look.")
     parser.flag("--no-figures", "Draw no figures: tables and verdicts only.")
     parser.flag("--pdf", "Also write each figure as PDF; doubles the time.")
-    parser.option(
-        "--out",
-        "DIR",
-        "New directory for the result (default: results/STUDY/DATE-TIME).",
-        type=Path,
-    )
+    parser.option("--out", "DIR", "New directory for the result (default: results/STUDY/DATE-TIME).", type=Path)
     parser.option("--store", "URL", "Where finished runs are kept: a path, or s3://BUCKET/PREFIX.")
     parser.option(
-        "--progress",
-        "json",
-        "Tell progress on stderr as JSON, a line for each finished run.",
-        choices=["json"],
+        "--progress", "json", "Tell progress on stderr as JSON, a line for each finished run.", choices=["json"]
     )
     parser.flag("--json", "Print one JSON object.")
 
@@ -131,23 +112,16 @@ def execute(options: Namespace) -> None:
     from sojourn.study.progress import JsonProgress, StudyProgress
     from sojourn.study.runner import available_cores, kept_runs, partial_plan, run_study
 
-    wishes = RunOptions(
-        tuple(options.points), options.seeds, options.duration, options.quick, options.precision
-    )
+    wishes = RunOptions(tuple(options.points), options.seeds, options.duration, options.quick, options.precision)
     if options.precision and (options.seeds or options.quick):
         raise UsageError(
-            "--precision, --seeds and --quick exclude each other",
-            "--precision decides how many seeds there are",
+            "--precision, --seeds and --quick exclude each other", "--precision decides how many seeds there are"
         )
     for name, value in (("--cluster", options.cluster), ("--on", options.on)):
         if options.plugins and value:
-            raise UsageError(
-                f"--plugin and {name} exclude each other", "a plugin runs on this machine"
-            )
+            raise UsageError(f"--plugin and {name} exclude each other", "a plugin runs on this machine")
     if options.shard is not None and options.on not in (None, "threads"):
-        raise UsageError(
-            "--shard and --on exclude each other", "workers share the runs by themselves"
-        )
+        raise UsageError("--shard and --on exclude each other", "workers share the runs by themselves")
     if options.cluster and options.on:
         raise UsageError("--cluster and --on exclude each other", "--on dask://HOST:PORT")
     plugins = [read_plugin(path) for path in options.plugins]
@@ -163,8 +137,7 @@ def execute(options: Namespace) -> None:
     plan = make_plan(study, wishes, unanswerable)
     if plan.precision is not None and options.shard is not None:
         raise UsageError(
-            "--shard takes a number of seeds: who makes a share does not see the others' runs",
-            "add --seeds N",
+            "--shard takes a number of seeds: who makes a share does not see the others' runs", "add --seeds N"
         )
     show_warnings(plan.warnings)
     if plugins:
@@ -271,9 +244,7 @@ def _crowd(options: Namespace, cores: int, threads: str = "threads") -> tuple[Cr
     return crowd, Store(own, on_damage=warn)
 
 
-def _make_share(
-    options: Namespace, plan: Plan, store: Store, progress: Progress, workers: int
-) -> bool:
+def _make_share(options: Namespace, plan: Plan, store: Store, progress: Progress, workers: int) -> bool:
     """Make the runs of a share; return whether the store has all runs of the study now."""
     from sojourn.cli.console import note, print_json
     from sojourn.study.runner import execute_plan, kept_runs
@@ -282,12 +253,7 @@ def _make_share(
     own = plan.shard(number, count)
     if own.runs:
         _, computed = execute_plan(
-            own,
-            store,
-            jobs=workers,
-            cluster=options.cluster,
-            memory=options.memory,
-            progress=progress,
+            own, store, jobs=workers, cluster=options.cluster, memory=options.memory, progress=progress
         )
     else:
         computed = 0
@@ -327,9 +293,6 @@ def _tell(plan: Plan, outcome: Outcome, summary: ReportSummary) -> None:
     label = f" ({plan.reduced} run, not the study's verdict)" if plan.reduced else ""
     cells = summary.comparison
     if sum(cells.values()):
-        note(
-            f"printed cells{label}: {cells['match']} match, {cells['miss']} miss, "
-            f"{cells['unjudged']} unjudged"
-        )
+        note(f"printed cells{label}: {cells['match']} match, {cells['miss']} miss, {cells['unjudged']} unjudged")
     tell_claims(summary.claims, plan.reduced)
     hand_over(outcome.directory / "report.html")

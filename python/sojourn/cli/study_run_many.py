@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["run_many"]
 
 
-def run_many(
-    options: Namespace, study: Study, wishes: RunOptions, crowd: Crowd, store: Store
-) -> None:
+def run_many(options: Namespace, study: Study, wishes: RunOptions, crowd: Crowd, store: Store) -> None:
     """Let workers make what is missing of a study, and write its report."""
     import time
     from datetime import UTC, datetime
@@ -37,9 +35,7 @@ def run_many(
 
     _refuse(options, study)
     definition = study.definition
-    _ = OpenStudy(
-        definition, study.path.parent, Points(())
-    ).functions  # fails now, not after a night
+    _ = OpenStudy(definition, study.path.parent, Points(())).functions  # fails now, not after a night
     quick = definition.quick
     seeds = wishes.seeds or (quick.seeds if wishes.quick else definition.seeds.count)
     first = definition.seeds.first
@@ -62,16 +58,13 @@ def run_many(
                 notes, share = many.make(crowd, store), 1.0
         except KeyboardInterrupt as error:
             raise InterruptedRun(
-                "interrupted; units that are done are kept in the store",
-                "the same command continues from there",
+                "interrupted; units that are done are kept in the store", "the same command continues from there"
             ) from error
         last_run = time.perf_counter()
         note("writing the report")
         missing = _missing(notes)
         words = ", ".join(reduced)
-        manifest = describe_study(
-            study, wishes, list(range(first, first + seeds)), words, started_at=started_at
-        )
+        manifest = describe_study(study, wishes, list(range(first, first + seeds)), words, started_at=started_at)
         runs = sum(one.runs for one in notes)
         manifest |= {"runs": runs, "missing": missing, "wall_s": round(last_run - began, 3)}
         manifest |= {"share": share} if share < 1 else {}
@@ -112,19 +105,13 @@ def run_many(
         tell_claims(summary_of(parts).claims, words)
         hand_over(directory / "report.html")
     if missing:
-        raise failed_runs(
-            missing, runs + len(missing), f"the result without them is in {directory}"
-        )
+        raise failed_runs(missing, runs + len(missing), f"the result without them is in {directory}")
 
 
 def _missing(notes: list[DoneNote]) -> list[str]:
     from sojourn.cluster.notes import missing_of
 
-    return [
-        f"{point}, seed {seed}: {text}"
-        for note in notes
-        for point, seed, _, text in missing_of(note)
-    ]
+    return [f"{point}, seed {seed}: {text}" for note in notes for point, seed, _, text in missing_of(note)]
 
 
 def _refuse(options: Namespace, study: Study) -> None:

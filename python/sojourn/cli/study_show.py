@@ -34,10 +34,7 @@ def execute(options: Namespace) -> None:
             say(f"\n{text}")
     first, last = plan.seeds[0], plan.seeds[-1]
     seeds = f"seed {first}" if first == last else f"seeds {first} to {last}"
-    print(
-        f"\n{len(plan.points)} points, {seeds}: {len(plan.runs)} runs, "
-        f"{plan.simulated_s:,.0f} simulated seconds\n"
-    )
+    print(f"\n{len(plan.points)} points, {seeds}: {len(plan.runs)} runs, {plan.simulated_s:,.0f} simulated seconds\n")
     labels = list(dict.fromkeys(label for item in plan.points for label in item.point.labels))
     rows = [
         [

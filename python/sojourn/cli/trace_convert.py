@@ -24,9 +24,7 @@ def arguments(parser: Parser) -> None:
     parser.add_argument("file", metavar="FILE", type=Path, help="Schedule (.csv) or trace.")
     opportunity_option(parser)
     parser.option("--step", "SPAN", "Steps of a schedule (200ms).", type=span, default=0.2)
-    parser.option(
-        "--until", "SPAN", "Where a schedule ends: its last row has no end of its own.", type=span
-    )
+    parser.option("--until", "SPAN", "Where a schedule ends: its last row has no end of its own.", type=span)
     parser.option("--out", "FILE", "New file.", type=Path, required=True)
 
 
@@ -38,9 +36,7 @@ def execute(options: Namespace) -> None:
     from sojourn.recording import converted
 
     refuse_used(options.out)
-    text, words = converted(
-        options.file, opportunity=options.opportunity, step_s=options.step, until_s=options.until
-    )
+    text, words = converted(options.file, opportunity=options.opportunity, step_s=options.step, until_s=options.until)
     with writing(options.out):
         write_file(options.out, text)
     note(words)

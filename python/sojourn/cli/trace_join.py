@@ -15,9 +15,7 @@ __all__ = ["arguments", "execute"]
 
 def arguments(parser: Parser) -> None:
     """Declare what the command takes."""
-    parser.add_argument(
-        "files", metavar="FILE", type=Path, nargs="+", help="Traces of Mahimahi's form, in order."
-    )
+    parser.add_argument("files", metavar="FILE", type=Path, nargs="+", help="Traces of Mahimahi's form, in order.")
     parser.option("--out", "FILE", "New file.", type=Path, required=True)
 
 

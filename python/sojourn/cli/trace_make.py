@@ -24,9 +24,7 @@ def arguments(parser: Parser) -> None:
         "lte and wifi are opportunities, for --set access.downstream.link.opportunities=@FILE of a link of kind trace; starlink is a "
         "table of conditions, for --set access.downstream.conditions=@FILE of a line of kind serial."
     )
-    parser.add_argument(
-        "kind", metavar="KIND", choices=("lte", "starlink", "wifi"), help="lte, starlink or wifi."
-    )
+    parser.add_argument("kind", metavar="KIND", choices=("lte", "starlink", "wifi"), help="lte, starlink or wifi.")
     parser.option("--preset", "NAME", "Of lte: att or tmobile (att).", choices=("att", "tmobile"))
     parser.option("--direction", "WAY", "Of starlink: up or down (down).", choices=("up", "down"))
     parser.option("--seed", "N", "What decides it (1).", type=whole_number(0, 2**63 - 1), default=1)
@@ -67,8 +65,7 @@ def execute(options: Namespace) -> None:
     else:
         preset = options.preset or "att"
         text = trace_text(
-            make_lte(LTE[preset], options.length, options.seed, options.mean),
-            f"{what} --preset {preset}",
+            make_lte(LTE[preset], options.length, options.seed, options.mean), f"{what} --preset {preset}"
         )
     with writing(options.out):
         write_file(options.out, text)

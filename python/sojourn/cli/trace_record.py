@@ -22,9 +22,7 @@ def arguments(parser: Parser) -> None:
         "download of Flent becomes a schedule of rates: samples without a backlog are filled from those beside them. Either says what "
         "the line does under a backlog, and nothing of lighter use."
     )
-    parser.add_argument(
-        "file", metavar="FILE", type=Path, help="Log of packets (.csv) or file of Flent."
-    )
+    parser.add_argument("file", metavar="FILE", type=Path, help="Log of packets (.csv) or file of Flent.")
     opportunity_option(parser)
     parser.option("--out", "FILE", "New file.", type=Path, required=True)
 

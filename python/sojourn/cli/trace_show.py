@@ -15,9 +15,7 @@ __all__ = ["arguments", "execute"]
 
 def arguments(parser: Parser) -> None:
     """Declare what the command takes."""
-    parser.add_argument(
-        "files", metavar="FILE", type=Path, nargs="+", help="Trace of Mahimahi's form."
-    )
+    parser.add_argument("files", metavar="FILE", type=Path, nargs="+", help="Trace of Mahimahi's form.")
     parser.flag("--json", "Print one JSON object.")
 
 
@@ -46,7 +44,5 @@ def execute(options: Namespace) -> None:
         "gap share",
         "longest s",
     )
-    rows = [
-        (file, *(float(f"{value:.3g}") for value in asdict(like).values())) for file, like in found
-    ]
+    rows = [(file, *(float(f"{value:.3g}") for value in asdict(like).values())) for file, like in found]
     print_table(headings, rows)

@@ -16,12 +16,7 @@ __all__ = ["arguments", "execute"]
 def arguments(parser: Parser) -> None:
     """Declare what the command takes."""
     parser.add_argument("directory", metavar="DIR", type=Path, help="What `trial import` wrote.")
-    parser.option(
-        "--labels",
-        "FILE",
-        "As for `trial import`: which home had which treatment when.",
-        type=Path,
-    )
+    parser.option("--labels", "FILE", "As for `trial import`: which home had which treatment when.", type=Path)
     parser.option(
         "--external",
         "DIR",
@@ -30,13 +25,7 @@ def arguments(parser: Parser) -> None:
         action="append",
         default=[],
     )
-    parser.option(
-        "--effect",
-        "PERCENT",
-        "Change that the table of homes asks for (10).",
-        type=_percent,
-        default=10.0,
-    )
+    parser.option("--effect", "PERCENT", "Change that the table of homes asks for (10).", type=_percent, default=10.0)
     parser.option(
         "--mean",
         "OF",
@@ -61,9 +50,7 @@ def execute(options: Namespace) -> None:
     if options.labels:
         tests = frame_of_tests(read_labels(options.labels).apply(tests_of(tests)))
     external = {str(folder): read_imported(folder) for folder in options.external}
-    analysis = analyse(
-        tests, weighting=options.mean, external=external, effect=options.effect / 100.0
-    )
+    analysis = analyse(tests, weighting=options.mean, external=external, effect=options.effect / 100.0)
     page = write_report(options.directory, analysis, tests)
     first = headline(analysis)
     if options.json:

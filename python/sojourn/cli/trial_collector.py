@@ -27,15 +27,9 @@ def arguments(parser: Parser) -> None:
         help="serve: take uploads; add, renew, revoke PROBE…: tokens; probes: who reports; viewer: a token for "
         "the page; plan SCHEDULE: hand each probe its treatments; export: all tests into --out.",
     )
-    parser.add_argument(
-        "probes", metavar="PROBE", nargs="*", help="Names of probes, or the schedule of a plan."
-    )
+    parser.add_argument("probes", metavar="PROBE", nargs="*", help="Names of probes, or the schedule of a plan.")
     parser.option(
-        "--bootfile",
-        "NAME=FILE",
-        "CM configuration file of a treatment, for plan.",
-        action="append",
-        default=[],
+        "--bootfile", "NAME=FILE", "CM configuration file of a treatment, for plan.", action="append", default=[]
     )
     parser.option(
         "--database",
@@ -44,14 +38,10 @@ def arguments(parser: Parser) -> None:
         default="sqlite:///trial.db",
     )
     parser.option("--host", "ADDRESS", "Where to listen (127.0.0.1).", default="127.0.0.1")
-    parser.option(
-        "--port", "N", "Where to listen (8440).", type=whole_number(0, 65_535), default=8440
-    )
+    parser.option("--port", "N", "Where to listen (8440).", type=whole_number(0, 65_535), default=8440)
     parser.option("--certificate", "FILE", "Certificate in PEM form, for HTTPS.", type=Path)
     parser.option("--key", "FILE", "Its key.", type=Path)
-    parser.flag(
-        "--insecure", "Allow plain HTTP to other machines: anyone on the path can read tokens."
-    )
+    parser.flag("--insecure", "Allow plain HTTP to other machines: anyone on the path can read tokens.")
     parser.option("--out", "DIR", "New directory for an export.", type=Path)
 
 
@@ -71,13 +61,7 @@ def execute(options: Namespace) -> None:
     if wants_names != bool(names):
         raise UsageError(
             f"{options.action} takes "
-            + (
-                "a schedule"
-                if options.action == "plan"
-                else "names of probes"
-                if wants_names
-                else "no names"
-            ),
+            + ("a schedule" if options.action == "plan" else "names of probes" if wants_names else "no names"),
             "sojourn trial collector add home-01 home-02",
         )
     if options.action == "export" and options.out is None:
@@ -125,10 +109,7 @@ def _plan(storage: Storage, names: list[str], bootfiles: list[str]) -> None:
     from sojourn.field.collector.plan import set_plan
     from sojourn.provisioning.configuration import read_octets
 
-    files = {
-        name: read_octets(path)
-        for name, path in named_files("--bootfile", bootfiles, "48KB=48KB.cm").items()
-    }
+    files = {name: read_octets(path) for name, path in named_files("--bootfile", bootfiles, "48KB=48KB.cm").items()}
     (schedule,) = names[:1]
     assignments = Assignments.of(read_schedule(Path(schedule)))
     set_plan(storage.engine, assignments, files)

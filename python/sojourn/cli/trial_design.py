@@ -16,15 +16,9 @@ def arguments(parser: Parser) -> None:
     """Declare what the command takes."""
     from sojourn.cli.arguments import whole_number
 
-    parser.add_argument(
-        "treatments", metavar="TREATMENT", nargs="+", help="Names, such as 8KB 48KB 96KB."
-    )
-    parser.option(
-        "--homes", "N", "Number of homes (50).", type=whole_number(1, 100_000), default=50
-    )
-    parser.option(
-        "--first-day", "DATE", "First day, preferably a Monday.", type=_day, required=True
-    )
+    parser.add_argument("treatments", metavar="TREATMENT", nargs="+", help="Names, such as 8KB 48KB 96KB.")
+    parser.option("--homes", "N", "Number of homes (50).", type=whole_number(1, 100_000), default=50)
+    parser.option("--first-day", "DATE", "First day, preferably a Monday.", type=_day, required=True)
     parser.option("--weeks", "N", "Weeks per treatment (1).", type=whole_number(1, 52), default=1)
     parser.option(
         "--order",
@@ -33,9 +27,7 @@ def arguments(parser: Parser) -> None:
         choices=("crossover", "talk"),
         default="crossover",
     )
-    parser.option(
-        "--seed", "N", "Which home gets which order (1).", type=whole_number(0), default=1
-    )
+    parser.option("--seed", "N", "Which home gets which order (1).", type=whole_number(0), default=1)
 
 
 def execute(options: Namespace) -> None:

@@ -26,8 +26,7 @@ def arguments(parser: Parser) -> None:
         type=Path,
     )
     parser.flag(
-        "--check-flent",
-        "Print our numbers of each of Flent's files beside those of its own summary; needs flent.",
+        "--check-flent", "Print our numbers of each of Flent's files beside those of its own summary; needs flent."
     )
     parser.flag("--json", "Print one JSON object.")
 

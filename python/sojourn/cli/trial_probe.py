@@ -46,9 +46,7 @@ def execute(options: Namespace) -> int:
         running.run_forever(settings, note)
         return ExitStatus.DONE
     report = (
-        running.once(settings, note)
-        if options.action == "once"
-        else running.send_waiting(settings, note, attempts=4)
+        running.once(settings, note) if options.action == "once" else running.send_waiting(settings, note, attempts=4)
     )
     note(f"{report.sent} sent, {report.waiting} wait")
     return ExitStatus.FAILED if report.waiting else ExitStatus.DONE

@@ -19,16 +19,8 @@ def arguments(parser: Parser) -> None:
     """Declare what the command takes."""
     from sojourn.cli.arguments import whole_number
 
-    parser.add_argument(
-        "schedule", metavar="SCHEDULE", type=Path, help="What `trial design` printed."
-    )
-    parser.option(
-        "--out",
-        "DIR",
-        "New directory for the files, one folder per home.",
-        type=Path,
-        required=True,
-    )
+    parser.add_argument("schedule", metavar="SCHEDULE", type=Path, help="What `trial design` printed.")
+    parser.option("--out", "DIR", "New directory for the files, one folder per home.", type=Path, required=True)
     parser.option(
         "--treatment",
         "NAME=QUEUE",
@@ -92,9 +84,7 @@ def execute(options: Namespace) -> None:
             queues,
             options.out,
             base=base,
-            population=replace(
-                DEFAULT, day_sigma=log1p(options.day_effect), hour_sigma=log1p(options.hour_effect)
-            ),
+            population=replace(DEFAULT, day_sigma=log1p(options.day_effect), hour_sigma=log1p(options.hour_effect)),
             seed=options.seed,
             jobs=options.jobs or available_cores(),
             progress=lambda done, total: progress(done / total),
@@ -148,8 +138,5 @@ def _treatment(text: str) -> tuple[str, dict[str, Any]]:
     except tomllib.TOMLDecodeError:
         queue = None
     if not name or not isinstance(queue, dict):
-        raise UsageError(
-            f"{text!r} is no treatment",
-            '--treatment small=\'{ kind = "drop-tail", limit = "8 KB" }\'',
-        )
+        raise UsageError(f"{text!r} is no treatment", '--treatment small=\'{ kind = "drop-tail", limit = "8 KB" }\'')
     return name, cast("dict[str, Any]", queue)

@@ -19,9 +19,7 @@ def arguments(parser: Parser) -> None:
     parser.option("--store", "URL", "The store that has it: a path, or s3://BUCKET/PREFIX.")
     parser.option("--unit", "N", "Make this unit and end.", type=whole_number(0, 10_000_000))
     parser.flag("--claim", "Take units until none is left (the default without --unit).")
-    parser.option(
-        "--for", "SPAN", "Begin no unit after this time, such as 230min.", type=span, dest="seconds"
-    )
+    parser.option("--for", "SPAN", "Begin no unit after this time, such as 230min.", type=span, dest="seconds")
     parser.option("--jobs", "N", "Units at a time (default: 1).", type=whole_number(1, 1024))
     parser.flag("--json", "Print one JSON object.")
 

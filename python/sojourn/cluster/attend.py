@@ -133,8 +133,7 @@ class Attendant(ABC):
         self.rounds: list[Round] = []
         """Those that the store has."""
         self._is_same_place = (
-            isinstance(crew.objects, FolderObjects)
-            and crew.objects.root.absolute() == store.directory.absolute()
+            isinstance(crew.objects, FolderObjects) and crew.objects.root.absolute() == store.directory.absolute()
         )
 
     @property
@@ -181,9 +180,7 @@ class Attendant(ABC):
         one = Round(spans=spans, runs_per_unit=per_unit, unit_s=unit_s, patience_s=patience)
         rounds = list(self.rounds)
         content = one.model_dump_json().encode()
-        while not self.crew.objects.create(
-            f"{self.shared.place}/rounds/{len(rounds):03}.json", content
-        ):
+        while not self.crew.objects.create(f"{self.shared.place}/rounds/{len(rounds):03}.json", content):
             rounds = read_rounds(self.crew.objects, self.shared, rounds)
         self._learn([*rounds, one])
 
@@ -307,9 +304,7 @@ class Attendant(ABC):
         done = sum(name in self.seen for name in self.units)
         said = f"{done} of {len(self.units)} units are done"
         if starts >= STARTS:
-            raise EnvironmentFailure(
-                f"no worker is left after {STARTS} starts; {said}", "the same command goes on"
-            )
+            raise EnvironmentFailure(f"no worker is left after {STARTS} starts; {said}", "the same command goes on")
         if starts:
             self.crew.tell(f"no worker is left; {said}; starting workers again")
         wanted = max(1, min(self.crew.workers, len(self.units) - done))

@@ -58,13 +58,7 @@ class Board:
         The time of day in seconds; for tests.
     """
 
-    def __init__(
-        self,
-        objects: Objects,
-        shared: SharedPlan,
-        worker: str,
-        now: Callable[[], float] = time.time,
-    ) -> None:
+    def __init__(self, objects: Objects, shared: SharedPlan, worker: str, now: Callable[[], float] = time.time) -> None:
         self._objects, self._shared, self._worker, self._now = objects, shared, worker, now
         self._rounds: list[Round] = []
         self.units: dict[str, Unit] = {}

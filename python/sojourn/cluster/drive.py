@@ -61,9 +61,7 @@ class Crowd(Crew):
 class _Drive(Attendant):
     """The runs of a plan, each of which somebody waits for."""
 
-    def __init__(
-        self, crew: Crew, shared: SharedPlan, plan: Plan, specs: list[RunSpec], store: Store
-    ) -> None:
+    def __init__(self, crew: Crew, shared: SharedPlan, plan: Plan, specs: list[RunSpec], store: Store) -> None:
         super().__init__(crew, shared, store)
         self._numbers = {item.point.name: item.point.number for item in plan.points}
         self._wanted = {(self._numbers[spec.point], spec.seed): spec for spec in specs}
@@ -89,11 +87,7 @@ class _Drive(Attendant):
     def take(self, unit: Unit, note: DoneNote) -> Iterator[Finished]:
         """Give the runs of a unit; what is damaged is made again."""
         self.bring(unit, note)
-        specs = {
-            spec.key: spec
-            for pair in _pairs(unit.spans)
-            if (spec := self._wanted.get(pair)) is not None
-        }
+        specs = {spec.key: spec for pair in _pairs(unit.spans) if (spec := self._wanted.get(pair)) is not None}
         asked = {key: spec.keep for key, spec in specs.items()}
         for key, entry in self.store.segments.find(asked, note.segments).items():
             spec = specs.pop(key)

@@ -153,9 +153,7 @@ class KubernetesExecutor(PrintExecutor):
             If the store is a folder of this machine.
         """
         if "://" not in store:
-            raise UsageError(
-                f"--on kubernetes: pods do not see the folder {store}", "--store s3://BUCKET/PREFIX"
-            )
+            raise UsageError(f"--on kubernetes: pods do not see the folder {store}", "--store s3://BUCKET/PREFIX")
         write_file(self._file, json.dumps(job_of(plan, store, workers), indent=2) + "\n")
         self._tell(shlex.join(["kubectl", "apply", "-f", str(self._file)]))
 
@@ -167,10 +165,7 @@ def job_of(plan: str, store: str, workers: int) -> dict[str, Any]:
         "image": f"sojourn:{VERSION}",
         "command": ["sojourn", "worker", plan, "--store", store, "--claim"],
         "envFrom": [{"secretRef": {"name": "sojourn-store", "optional": True}}],
-        "env": [
-            {"name": "SOJOURN_STORE", "value": "/cache"},
-            {"name": "TMPDIR", "value": "/cache"},
-        ],
+        "env": [{"name": "SOJOURN_STORE", "value": "/cache"}, {"name": "TMPDIR", "value": "/cache"}],
         "resources": {"requests": {"cpu": "1", "memory": "600Mi"}},
         "volumeMounts": [{"name": "cache", "mountPath": "/cache"}],
     }
@@ -179,11 +174,7 @@ def job_of(plan: str, store: str, workers: int) -> dict[str, Any]:
         {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]},
         {
             "action": "FailIndex",
-            "onExitCodes": {
-                "containerName": "worker",
-                "operator": "In",
-                "values": [ExitStatus.OTHER_VERSION],
-            },
+            "onExitCodes": {"containerName": "worker", "operator": "In", "values": [ExitStatus.OTHER_VERSION]},
         },
     ]
     return {
@@ -301,12 +292,7 @@ def _slurm(*command: str, script: str | None = None) -> str:
     """
     try:
         done = subprocess.run(
-            command,
-            input=script,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=SLURM_ANSWERS_WITHIN_S,
+            command, input=script, capture_output=True, text=True, check=False, timeout=SLURM_ANSWERS_WITHIN_S
         )
     except FileNotFoundError as error:
         raise EnvironmentFailure(
@@ -315,9 +301,7 @@ def _slurm(*command: str, script: str | None = None) -> str:
     except subprocess.TimeoutExpired as error:
         raise EnvironmentFailure(f"{command[0]} does not answer") from error
     if done.returncode != 0:
-        raise EnvironmentFailure(
-            f"{command[0]}: {(done.stderr.strip() or 'failed').splitlines()[0]}"
-        )
+        raise EnvironmentFailure(f"{command[0]}: {(done.stderr.strip() or 'failed').splitlines()[0]}")
     return done.stdout
 
 
@@ -360,9 +344,7 @@ class DaskExecutor:
                 "start it again, with its workers; the same command goes on",
             )
         self._futures = [
-            self._client.submit(
-                work_for_dask, plan, store, number, pure=False, retries=3, key=f"{plan}-{number}"
-            )
+            self._client.submit(work_for_dask, plan, store, number, pure=False, retries=3, key=f"{plan}-{number}")
             for number in range(workers)
         ]
 
@@ -396,9 +378,7 @@ def work_for_dask(plan: str, store: str, number: int) -> int:
     return Worker(objects, read_plan(objects, plan)).run().units
 
 
-def executor_of(
-    words: str, tell: Callable[[str], None], more: Sequence[str], logs: Path
-) -> Executor:
+def executor_of(words: str, tell: Callable[[str], None], more: Sequence[str], logs: Path) -> Executor:
     """Return what `--on` names.
 
     Parameters

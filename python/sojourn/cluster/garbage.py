@@ -59,12 +59,7 @@ class _Plan:
     segments: frozenset[str]
 
 
-def collect(
-    objects: Objects,
-    keep: Iterable[str],
-    older_s: float,
-    now: Callable[[], float] = time.time,
-) -> Garbage:
+def collect(objects: Objects, keep: Iterable[str], older_s: float, now: Callable[[], float] = time.time) -> Garbage:
     """Mark plans that nobody wants, and remove those that were marked a week ago and are still unwanted.
 
     Parameters
@@ -99,9 +94,7 @@ def collect(
         for plan in marked.plans if marked is not None else ():
             if marked is not None and plan in unwanted:
                 own = unwanted.pop(plan) & set(marked.segments)
-                gone = own.difference(
-                    *unwanted.values()
-                )  # those go with the last plan that has them
+                gone = own.difference(*unwanted.values())  # those go with the last plan that has them
                 _remove(objects, plan, gone)
                 removed.append(plan)
                 segments |= gone

@@ -69,9 +69,7 @@ def _listen(requests: queue.SimpleQueue[str], folder: Path) -> None:
     os._exit(0)
 
 
-def make_unit(
-    opened: OpenPlan, request: dict[str, Any], folder: Path, memory: int
-) -> dict[str, Any]:
+def make_unit(opened: OpenPlan, request: dict[str, Any], folder: Path, memory: int) -> dict[str, Any]:
     """Make runs, and write the segments that keep them into folders.
 
     Parameters
@@ -114,9 +112,7 @@ def make_unit(
             except RunError as error:
                 failed.append((spec.point, spec.seed, key, error.message))
                 continue
-            made.add(
-                spec, PackedRun.of(records, key, spec.seed, spec.together.canonical, spec.keep)
-            )
+            made.add(spec, PackedRun.of(records, key, spec.seed, spec.together.canonical, spec.keep))
         os.ftruncate(under_way, 0)
     finally:
         os.close(under_way)
@@ -130,9 +126,7 @@ def make_unit(
     }
 
 
-def _specs(
-    opened: OpenPlan, spans: list[Span], failed: list[Missing]
-) -> Iterator[tuple[int, RunSpec]]:
+def _specs(opened: OpenPlan, spans: list[Span], failed: list[Missing]) -> Iterator[tuple[int, RunSpec]]:
     """Give the runs of a unit with the numbers of their points; those of an invalid point have failed."""
     for span in spans:
         for number in range(span.first, span.first + span.points):
@@ -140,10 +134,7 @@ def _specs(
                 specs = opened.runs_of_point(number, span.seed, span.seeds)
             except SojournError as error:
                 name = opened.points.name(number) or ""
-                failed += [
-                    (name, seed, "", error.message)
-                    for seed in range(span.seed, span.seed + span.seeds)
-                ]
+                failed += [(name, seed, "", error.message) for seed in range(span.seed, span.seed + span.seeds)]
             else:
                 yield from ((number, spec) for spec in specs)
 

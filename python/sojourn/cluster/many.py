@@ -132,8 +132,7 @@ class _Drive(Attendant):
     def is_wanted(self, unit: Unit) -> bool:
         """Whether a unit has runs that are wanted: a store may have more seeds of an earlier call."""
         return any(
-            mine.first <= span.first < mine.first + mine.points
-            and mine.seed <= span.seed < mine.seed + mine.seeds
+            mine.first <= span.first < mine.first + mine.points and mine.seed <= span.seed < mine.seed + mine.seeds
             for span in unit.spans
             for mine in self._wanted
         )

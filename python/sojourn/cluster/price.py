@@ -24,15 +24,7 @@ from sojourn.study.definition import StudyDefinition
 from sojourn.study.expand import NumberedPoints
 from sojourn.study.plan import PlannedPoint, RunLength, RunSpec, runs_of
 
-__all__ = [
-    "Count",
-    "Price",
-    "check_some",
-    "count_of_study",
-    "measured",
-    "price_of",
-    "spans_of_study",
-]
+__all__ = ["Count", "Price", "check_some", "count_of_study", "measured", "price_of", "spans_of_study"]
 
 PILOT_RUNS = 50
 PILOT_S = 30.0
@@ -169,9 +161,7 @@ class Price:
         return mean, low, high
 
 
-def price_of(
-    definition: StudyDefinition, points: NumberedPoints, length: RunLength, seeds: int
-) -> Price:
+def price_of(definition: StudyDefinition, points: NumberedPoints, length: RunLength, seeds: int) -> Price:
     """Make some runs and say what one costs.
 
     Raises

@@ -197,14 +197,10 @@ def read_plan(objects: Objects, name: str) -> SharedPlan:
         If it is not what its name says.
     """
     if not name.isalnum():
-        raise UsageError(
-            f'"{name}" is no name of a plan', "16 digits, as `sojourn study run` tells"
-        )
+        raise UsageError(f'"{name}" is no name of a plan', "16 digits, as `sojourn study run` tells")
     content = objects.read(f"v2/plans/{name}/plan.json")
     if content is None:
-        raise UsageError(
-            f"{objects.address} has no plan {name}", "`sojourn study run` tells name and store"
-        )
+        raise UsageError(f"{objects.address} has no plan {name}", "`sojourn study run` tells name and store")
     try:
         shared = SharedPlan.model_validate_json(content)
     except ValidationError as error:
@@ -230,9 +226,7 @@ def read_rounds(objects: Objects, shared: SharedPlan, known: Sequence[Round] = (
         try:
             rounds.append(Round.model_validate_json(content))
         except ValidationError as error:
-            raise RecordError(
-                f"round {len(rounds)} of plan {shared.name} is not readable"
-            ) from error
+            raise RecordError(f"round {len(rounds)} of plan {shared.name} is not readable") from error
 
 
 def units_of(rounds: Sequence[Round], first: int = 0) -> Iterator[Unit]:

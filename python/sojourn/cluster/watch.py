@@ -74,9 +74,7 @@ class Look:
     def as_json(self) -> dict[str, Any]:
         """Return it for programs."""
         return {
-            "rounds": [
-                dict(zip(("done", "claimed", "free"), one, strict=True)) for one in self.rounds
-            ],
+            "rounds": [dict(zip(("done", "claimed", "free"), one, strict=True)) for one in self.rounds],
             "runs": self.runs,
             "runs_done": self.runs_done,
             "runs_per_s": round(self.runs_per_s, 4),
@@ -103,9 +101,7 @@ class Watch:
         The time of day in seconds; for tests.
     """
 
-    def __init__(
-        self, objects: Objects, shared: SharedPlan, now: Callable[[], float] = time.time
-    ) -> None:
+    def __init__(self, objects: Objects, shared: SharedPlan, now: Callable[[], float] = time.time) -> None:
         self._objects, self._shared, self._now = objects, shared, now
         self._rounds: list[Round] = []
         self._notes: dict[str, DoneNote] = {}
@@ -160,7 +156,5 @@ class Watch:
         took = [note.wall_s / note.runs for note in self._notes.values() if note.runs]
         if not runs or not workers or len(took) < FEWEST_UNITS:
             return []
-        draws = (
-            np.random.default_rng(1).choice(np.array(took), (BOOTSTRAPS, len(took))).mean(axis=1)
-        )
+        draws = np.random.default_rng(1).choice(np.array(took), (BOOTSTRAPS, len(took))).mean(axis=1)
         return [float(one) * runs / workers for one in np.quantile(draws, [0.1, 0.5, 0.9])]

@@ -120,8 +120,7 @@ class Worker:
             If this machine refuses something.
         """
         threads = [
-            threading.Thread(target=self._loop, name=f"unit-{number}", daemon=True)
-            for number in range(self._jobs)
+            threading.Thread(target=self._loop, name=f"unit-{number}", daemon=True) for number in range(self._jobs)
         ]
         try:
             for thread in threads:
@@ -151,9 +150,7 @@ class Worker:
         self._board.refresh()
         units = list(units_of(read_rounds(self._objects, self._shared)))
         if not 0 <= number < len(units):
-            raise UsageError(
-                f"there is no unit {number}", f"the plan has units 0 to {len(units) - 1}"
-            )
+            raise UsageError(f"there is no unit {number}", f"the plan has units 0 to {len(units) - 1}")
         unit = units[number]
         if unit.name not in self._board.done:
             maker = Maker(self._shared, self._jobs, self._statements)
@@ -217,9 +214,7 @@ class Worker:
         unit = claim.unit
         result = _Result()
         if claim.is_careful:
-            self._tell(
-                f"unit {unit.name} did not come back from {claim.number} workers: run by run"
-            )
+            self._tell(f"unit {unit.name} did not come back from {claim.number} workers: run by run")
             self._make_one_by_one(maker, unit, result)
         else:
             self._make_together(maker, unit, result)
@@ -379,9 +374,7 @@ def _spans(spans: Iterable[Span]) -> list[dict[str, int]]:
 
 
 def _ended(death: Death) -> EnvironmentFailure:
-    return EnvironmentFailure(
-        f"the process that makes runs ended with {death.how}", "what it said stands above"
-    )
+    return EnvironmentFailure(f"the process that makes runs ended with {death.how}", "what it said stands above")
 
 
 def _refuse_error(answer: dict[str, Any]) -> None:

@@ -28,9 +28,7 @@ BASE = Cell("B", SOURCE, "", "", own(), (), buffer=4.0, series_ms=100.0)
 
 
 def _cell(number: int, what: str, numbers: tuple[Number, ...], **other: Any) -> Cell:  # noqa: ANN401 - fields of a cell
-    return replace(
-        BASE, item=f"B{number}", section=f"{SOURCE}, {number}", what=what, numbers=numbers, **other
-    )
+    return replace(BASE, item=f"B{number}", section=f"{SOURCE}, {number}", what=what, numbers=numbers, **other)
 
 
 def _plateau(run: Run) -> float:
@@ -111,15 +109,7 @@ CELLS = (
     _cell(
         7,
         "an application of 2 Mb/s, no loss",
-        (
-            Number(
-                "goodput",
-                "of what the application has",
-                "%",
-                lambda run: 50 * run.metric("own", "goodput"),
-            ),
-            wait(),
-        ),
+        (Number("goodput", "of what the application has", "%", lambda run: 50 * run.metric("own", "goodput")), wait()),
         traffic=application(2.0),
         duration_s=70.0,
     ),
@@ -163,14 +153,7 @@ CELLS = (
     _cell(
         15,
         "10, then 100 Mb/s",
-        (
-            Number(
-                "up",
-                "until 90 % of the higher rate",
-                "s",
-                lambda run: run.first_above(90.0, 20.0, 60.0),
-            ),
-        ),
+        (Number("up", "until 90 % of the higher rate", "s", lambda run: run.first_above(90.0, 20.0, 60.0)),),
         rate_mbps=100.0,
         buffer=4.0,
         conditions='{ from = "0 s", for = "20 s", rate = "10 Mb/s" }',
@@ -200,12 +183,7 @@ CELLS = (
                     / (run.sent(run.cell.from_s, run.cell.duration_s).sum() or np.nan)
                 ),
             ),
-            Number(
-                "goodput",
-                "goodput of the policed rate",
-                "%",
-                lambda run: 10 * run.metric("own", "goodput"),
-            ),
+            Number("goodput", "goodput of the policed rate", "%", lambda run: 10 * run.metric("own", "goodput")),
         ),
         rate_mbps=50.0,
         conditions='{ from = "0 s", for = "1 h", police = "10 Mb/s", police_burst = "50 kB" }',

@@ -49,9 +49,7 @@ def _with_ecn(other: str) -> str:
     return f'{{ kind = {OTHERS[other]}, ecn = "classic" }}'
 
 
-def _pair(
-    item: str, what: str, *flows: tuple[str, float], queue: str = DUALPI2, ecn: bool = False
-) -> Cell:
+def _pair(item: str, what: str, *flows: tuple[str, float], queue: str = DUALPI2, ecn: bool = False) -> Cell:
     """Return two flows: each `own` or one of `OTHERS`, with its round trip in ms."""
 
     def traffic(stacks: Stacks) -> str:
@@ -60,10 +58,7 @@ def _pair(
                 return stacks.marked
             return _with_ecn(name) if ecn else OTHERS[name]
 
-        return "".join(
-            flow(f"flow-{place}", stack(name), rtt_ms=rtt)
-            for place, (name, rtt) in enumerate(flows, 1)
-        )
+        return "".join(flow(f"flow-{place}", stack(name), rtt_ms=rtt) for place, (name, rtt) in enumerate(flows, 1))
 
     return replace(
         BASE,
@@ -80,17 +75,8 @@ def _pair(
 
 
 EQUAL = lettered(
-    *(
-        _pair("H1", f"CUBIC and it, 50 Mb/s, {rtt} ms, DualPI2", ("cubic", rtt), ("own", rtt))
-        for rtt in (10, 20, 80)
-    ),
-    _pair(
-        "H1",
-        "CUBIC and it, 50 Mb/s, 20 ms, FQ-CoDel",
-        ("cubic", 20),
-        ("own", 20),
-        queue='{ kind = "fq-codel" }',
-    ),
+    *(_pair("H1", f"CUBIC and it, 50 Mb/s, {rtt} ms, DualPI2", ("cubic", rtt), ("own", rtt)) for rtt in (10, 20, 80)),
+    _pair("H1", "CUBIC and it, 50 Mb/s, 20 ms, FQ-CoDel", ("cubic", 20), ("own", 20), queue='{ kind = "fq-codel" }'),
 )
 
 UNEQUAL = lettered(
@@ -188,11 +174,7 @@ BURSTY_TRAFFIC = lettered(
     *(
         _beside_call(who, f"DualPI2{more}", call)
         for who in ("it", "CUBIC")
-        for more, call in (
-            ("", ""),
-            (", a call of 2.3 Mb/s in L", IN_LOW_LATENCY),
-            (", a call of 2.3 Mb/s in C", CALL),
-        )
+        for more, call in (("", ""), (", a call of 2.3 Mb/s in L", IN_LOW_LATENCY), (", a call of 2.3 Mb/s in C", CALL))
     ),
     _beside_call("CUBIC", "CoDel", "", CODEL),
     _beside_call("CUBIC", "CoDel, a call of 2.3 Mb/s", CALL, CODEL),

@@ -24,9 +24,7 @@ BASE = Cell("L", "RFC 9331 4.3", "must", "", marked(), (), rtt_ms=20.0, queue=DU
 def _marks(run: Run) -> float:
     """Return marks of each round trip, which the wait in the queue makes longer."""
     round_trip_s = (run.cell.rtt_ms + run.metric("upstream", "sojourn_mean")) / 1e3
-    return (
-        run.metric("own", "marks_received") * round_trip_s / (run.cell.duration_s - run.cell.from_s)
-    )
+    return run.metric("own", "marks_received") * round_trip_s / (run.cell.duration_s - run.cell.from_s)
 
 
 def _wait_ms(metric: str, title: str) -> Number:
@@ -78,10 +76,7 @@ def _classic(other: str) -> str:
 SINGLE = lettered(
     *(
         _pair(queue, other, f"beside {other} with ECN in one queue of {title}, 50 Mb/s, 20 ms")
-        for title, queue in (
-            ("CoDel", '{ kind = "codel", ecn = true }'),
-            ("PIE", '{ kind = "pie", ecn = true }'),
-        )
+        for title, queue in (("CoDel", '{ kind = "codel", ecn = true }'), ("PIE", '{ kind = "pie", ecn = true }'))
         for other in ("reno", "cubic")
     )
 )
@@ -119,9 +114,7 @@ def _low_latency(run: Run) -> float:
 
 def _beside_reno(what: str, conditions: str) -> Cell:
     def traffic(stacks: Stacks) -> str:
-        return flow("other", OTHERS["reno"], rtt_ms=20.0) + flow(
-            "own", stacks.unmarked, rtt_ms=20.0
-        )
+        return flow("other", OTHERS["reno"], rtt_ms=20.0) + flow("own", stacks.unmarked, rtt_ms=20.0)
 
     def share(run: Run) -> float:
         both = run.metric("own", "goodput") + run.metric("other", "goodput")
@@ -148,20 +141,14 @@ CELLS = (
         item="L2",
         what="1 flow in its classic mode, 50 Mb/s, 20 ms, DualPI2",
         traffic=_classic_mode,
-        numbers=(
-            Number("low_latency", "of its bytes in the low-latency queue", "%", _low_latency),
-            used(),
-        ),
+        numbers=(Number("low_latency", "of its bytes in the low-latency queue", "%", _low_latency), used()),
         rate_mbps=50.0,
         duration_s=30.0,
         series_ms=1000.0,
     ),
     *lettered(
         _beside_reno("beside Reno without marks, drop-tail of one BDP, 50 Mb/s, 20 ms", ""),
-        _beside_reno(
-            "the same, and one packet of 1000 is lost",
-            '{ from = "0 s", for = "1 h", loss = 0.001 }',
-        ),
+        _beside_reno("the same, and one packet of 1000 is lost", '{ from = "0 s", for = "1 h", loss = 0.001 }'),
     ),
     *SINGLE,
     replace(
@@ -169,9 +156,7 @@ CELLS = (
         item="L5",
         what="6 flows with 5 to 160 ms, 60 Mb/s, DualPI2",
         traffic=_six,
-        numbers=(
-            Number("exponent", "rate falls with this power of the round trip", "", _exponent),
-        ),
+        numbers=(Number("exponent", "rate falls with this power of the round trip", "", _exponent),),
         rate_mbps=60.0,
         duration_s=90.0,
         from_s=30.0,

@@ -55,10 +55,7 @@ def sentence(results: Sequence[Result], band: Band) -> str:
     if len(results) > 1:
         if not failed:
             return f"{len(results)} controllers keep all of {rows} rows that can fail."
-        told = {
-            result.controller.name: ", ".join(row.item for row in result.failed)
-            for result, _ in failed
-        }
+        told = {result.controller.name: ", ".join(row.item for row in result.failed) for result, _ in failed}
         names = "; ".join(f"{name} {items}" for name, items in told.items())
         return f"{len(failed)} of {rows} rows fail, of {len(told)} of {len(results)} controllers: {names}."
     (result,) = results
@@ -79,9 +76,7 @@ def sentence(results: Sequence[Result], band: Band) -> str:
     within = known.count("in band")
     told = _beside(result, band)
     most = f"; most of all, {told}" if told else ""
-    return (
-        f"{kept}, and {within} of {len(known)} numbers lie in the band of known controllers{most}."
-    )
+    return f"{kept}, and {within} of {len(known)} numbers lie in the band of known controllers{most}."
 
 
 def _beside_tcp(result: Result) -> str:
@@ -119,9 +114,7 @@ def _overview(results: Sequence[Result], band: Band) -> PlainTable:
 
     rows: list[tuple[PlainCell, ...]] = []
     for result in results:
-        places = [
-            _place(one, number, band) for one in result.measured for number in one.cell.numbers
-        ]
+        places = [_place(one, number, band) for one in result.measured for number in one.cell.numbers]
         known = len(places) - places.count("shown")
         passed = sum(row.verdict == "pass" for row in result.judged)
         rows.append(
@@ -161,9 +154,7 @@ def _topics(result: Result) -> Iterator[tuple[str, list[Measured]]]:
     yield from groups.items()
 
 
-def _tables(
-    result: Result, topic: str, found: Sequence[Measured], band: Band, seeds: int
-) -> Iterator[PlainTable]:
+def _tables(result: Result, topic: str, found: Sequence[Measured], band: Band, seeds: int) -> Iterator[PlainTable]:
     """Return the grid of a topic, if it has one, and the scenarios that are not on it."""
     grid = [one for one in found if one.cell.is_on_grid]
     if grid:
@@ -173,17 +164,13 @@ def _tables(
         yield _list(result, topic, others, band, seeds)
 
 
-def _list(
-    result: Result, topic: str, found: Sequence[Measured], band: Band, seeds: int
-) -> PlainTable:
+def _list(result: Result, topic: str, found: Sequence[Measured], band: Band, seeds: int) -> PlainTable:
     rows = tuple(
         (
             PlainCell(one.cell.item if first else ""),
             PlainCell(one.cell.what if first else "", detail=_source(one.cell) if first else ""),
             PlainCell(number.title),
-            number_cell(
-                one.values.get(number.name), number.unit, band.ends(one.cell.item, number.name)
-            ),
+            number_cell(one.values.get(number.name), number.unit, band.ends(one.cell.item, number.name)),
             *_printed(one, place),
         )
         for one in found
@@ -207,18 +194,14 @@ OF_GRID = {"G2": ("used", "sojourn_mean"), "G6": ("share", "harm")}
 """Numbers that a grid shows; others are in the file for programs."""
 
 
-def _grid(
-    result: Result, topic: str, found: Sequence[Measured], band: Band, seeds: int
-) -> PlainTable:
+def _grid(result: Result, topic: str, found: Sequence[Measured], band: Band, seeds: int) -> PlainTable:
     """Return one row for each rate and round trip, one column for each buffer."""
     shown = OF_GRID[topic]
     rows: dict[str, dict[str, PlainCell]] = {}
     for one in found:
         path, _, buffer = one.cell.what.rpartition(", ")
         cells = [
-            number_cell(
-                one.values.get(number.name), number.unit, band.ends(one.cell.item, number.name)
-            )
+            number_cell(one.values.get(number.name), number.unit, band.ends(one.cell.item, number.name))
             for number in one.cell.numbers
             if number.name in shown
         ]
@@ -234,8 +217,7 @@ def _grid(
         "95 % interval is outside of it.",
         ("path", *(f"buffer {buffer}" for buffer in buffers)),
         tuple(
-            (PlainCell(path), *(row.get(buffer, PlainCell("–")) for buffer in buffers))
-            for path, row in rows.items()
+            (PlainCell(path), *(row.get(buffer, PlainCell("–")) for buffer in buffers)) for path, row in rows.items()
         ),
     )
 
@@ -288,47 +270,28 @@ def _graph(results: Sequence[Result], band: Band) -> Figure:
         legend="below",
         description="Mean wait in the queue against use of the line, one flow alone, one dot a scenario; better is down and to the right.",
     )
-    return Figure(
-        "wait-and-use",
-        plot,
-        "One flow alone (G2). Each dot is a path; down and to the right is better.",
-    )
+    return Figure("wait-and-use", plot, "One flow alone (G2). Each dot is a path; down and to the right is better.")
 
 
 def _left_out(results: Sequence[Result]) -> list[str]:
-    told = [
-        f"RFC 9743 section {section}, {what}: {question}"
-        for section, what, question in general.QUESTIONS
-    ]
+    told = [f"RFC 9743 section {section}, {what}: {question}" for section, what, question in general.QUESTIONS]
     if all(result.controller.is_media for result in results):
-        return [
-            "RFC 8867 sections 6.1 to 6.3: priorities, marks and two bottlenecks are optional, and not here."
-        ]
+        return ["RFC 8867 sections 6.1 to 6.3: priorities, marks and two bottlenecks are optional, and not here."]
     return told
 
 
-def write_page(
-    directory: Path, results: Sequence[Result], band: Band, *, seeds: int, facts: Sequence[str]
-) -> None:
+def write_page(directory: Path, results: Sequence[Result], band: Band, *, seeds: int, facts: Sequence[str]) -> None:
     """Write `report.html` and its figure into a new directory."""
     count = len(results)
-    drawn = count <= MOST_DRAWN and any(
-        one.cell.criterion == "G2" for result in results for one in result.measured
-    )
+    drawn = count <= MOST_DRAWN and any(one.cell.criterion == "G2" for result in results for one in result.measured)
     write_check_page(
         directory,
-        title=f"{count} congestion controllers"
-        if count > 1
-        else f"Congestion controller {results[0].controller.name}",
+        title=f"{count} congestion controllers" if count > 1 else f"Congestion controller {results[0].controller.name}",
         headline=sentence(results, band),
         facts=facts,
         figures=[_graph(results, band)] if drawn else [],
         sections=[
-            *(
-                [Section("overview", [Block(_overview(results, band), is_open=True)])]
-                if count > 1
-                else []
-            ),
+            *([Section("overview", [Block(_overview(results, band), is_open=True)])] if count > 1 else []),
             *(_section(result, band, seeds, alone=count == 1) for result in results),
         ],
         left_out=_left_out(results),
@@ -367,9 +330,7 @@ def as_json(results: Sequence[Result], band: Band) -> dict[str, Any]:
             {
                 "controller": result.controller.name,
                 "settings": list(result.controller.settings),
-                "sha256": None
-                if result.controller.plugin is None
-                else result.controller.plugin.sha256,
+                "sha256": None if result.controller.plugin is None else result.controller.plugin.sha256,
                 "rows": [row.as_json() for row in result.judged],
                 "scenarios": [
                     {

@@ -56,9 +56,7 @@ def _cell(number: int, what: str, **fields: Any) -> Cell:  # noqa: ANN401 - fiel
 def _percentiles(entry: str) -> tuple[Number, ...]:
     return (
         Number("delay", "packet delay, 95 %", "ms", lambda run: run.metric(entry, "delay_up_p95")),
-        Number(
-            "frame", "frame delay, 95 %", "ms", lambda run: run.metric(entry, "frame_delay_p95")
-        ),
+        Number("frame", "frame delay, 95 %", "ms", lambda run: run.metric(entry, "frame_delay_p95")),
         Number("late", "frames late or lost", "%", lambda run: run.metric(entry, "frames_late")),
     )
 
@@ -116,9 +114,7 @@ def _beside_files(stacks: Stacks) -> str:
 
 
 def _three(stacks: Stacks) -> str:
-    return "".join(
-        _media(name, stacks, start=f"{20 * place} s") for place, name in enumerate(THREE)
-    )
+    return "".join(_media(name, stacks, start=f"{20 * place} s") for place, name in enumerate(THREE))
 
 
 def _paused(stacks: Stacks) -> str:
@@ -132,9 +128,7 @@ FIVE = tuple(f"m{number}" for number in range(1, 6))
 
 def _five(stacks: Stacks) -> str:
     pairs = enumerate(zip(FIVE, ROUND_TRIPS_MS, strict=True))
-    return "".join(
-        _media(name, stacks, rtt, start=f"{10 * place} s") for place, (name, rtt) in pairs
-    )
+    return "".join(_media(name, stacks, rtt, start=f"{10 * place} s") for place, (name, rtt) in pairs)
 
 
 def _beside_tcp(queue_ms: int) -> Cell:

@@ -212,9 +212,7 @@ def _row(rule: Rule, values: Values) -> Judged:
             said = f"{item}, {number.title}: {significant(value, 3)} {number.unit}".strip()
             seen.append((beyond, said))
     if not seen:
-        return Judged(
-            rule.item, rule.statement, rule.source, "not judged", rule.expected, "not measured here"
-        )
+        return Judged(rule.item, rule.statement, rule.source, "not judged", rule.expected, "not measured here")
     worst, said = max(seen)
     verdict = rule.broken if worst > 0 else "pass"
     count = sum(beyond > 0 for beyond, _ in seen)
@@ -247,9 +245,7 @@ def _losses(values: Values, band: Band) -> Judged:
         )
     if not worst[1]:
         return Judged("G3", statement, source, "not judged", expected, "not measured here")
-    return Judged(
-        "G3", statement, source, "warning" if worst[0] > 1 else "pass", expected, worst[1]
-    )
+    return Judged("G3", statement, source, "warning" if worst[0] > 1 else "pass", expected, worst[1])
 
 
 def _invariance(values: Values) -> Judged:
@@ -266,6 +262,4 @@ def _invariance(values: Values) -> Judged:
     ratio = max(found)[0] / min(found)[0]
     said = ", ".join(f"{item}: {significant(value, 3)}" for value, item in found)
     verdict = "fail" if ratio > INVARIANT else "pass"
-    return Judged(
-        "L1", statement, "RFC 9331 4.3", verdict, expected, f"{significant(ratio, 3)} times; {said}"
-    )
+    return Judged("L1", statement, "RFC 9331 4.3", verdict, expected, f"{significant(ratio, 3)} times; {said}")

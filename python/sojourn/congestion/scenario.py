@@ -18,16 +18,7 @@ if TYPE_CHECKING:
 
     Bins = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
-__all__ = [
-    "Cell",
-    "Number",
-    "Phase",
-    "Run",
-    "Stacks",
-    "buffer_packets",
-    "flow",
-    "scenario_text",
-]
+__all__ = ["Cell", "Number", "Phase", "Run", "Stacks", "buffer_packets", "flow", "scenario_text"]
 
 PACKET = 1500
 
@@ -200,10 +191,7 @@ class Run:
     """
 
     def __init__(
-        self,
-        cell: Cell,
-        metrics: Mapping[tuple[str, str], float],
-        table: Callable[[str], pl.DataFrame],
+        self, cell: Cell, metrics: Mapping[tuple[str, str], float], table: Callable[[str], pl.DataFrame]
     ) -> None:
         self.cell = cell
         self._metrics, self._table = metrics, table

@@ -31,19 +31,13 @@ SETTLED_S = 3.0
 def _cell(number: int, what: str, numbers: tuple[Number, ...], **other: Any) -> Cell:  # noqa: ANN401 - fields of a cell
     item, section = f"B{number}", f"{SOURCE}, {number}"
     common = {"window_ms": LOOK_MS, "series_ms": 0.0, "from_s": SETTLED_S, "duration_s": 30.0}
-    return replace(
-        BASE, item=item, section=section, what=what, numbers=numbers, **{**common, **other}
-    )
+    return replace(BASE, item=item, section=section, what=what, numbers=numbers, **{**common, **other})
 
 
 def _followed(run: Run, word: str, after_s: float = SETTLED_S) -> list[tuple[Phase, Phase]]:
     """Return phases of a word with those that follow, but for probes of the round trip, which may come at any time."""
     pairs = zip(run.phases, run.phases[1:], strict=False)
-    return [
-        (one, then)
-        for one, then in pairs
-        if one.word == word and one.begin >= after_s and then.word != "ProbeRTT"
-    ]
+    return [(one, then) for one, then in pairs if one.word == word and one.begin >= after_s and then.word != "ProbeRTT"]
 
 
 def _percent(found: Sequence[bool]) -> float:
@@ -71,9 +65,7 @@ def _left(word: str, *goals: str) -> Number:
     return Number("left", f"until it leaves {word} after the first loss", "s", of)
 
 
-def _in(
-    word: str, *, before: str = "", after_s: float = 0.0, lasting_s: float = 0.0
-) -> Callable[[Run], float]:
+def _in(word: str, *, before: str = "", after_s: float = 0.0, lasting_s: float = 0.0) -> Callable[[Run], float]:
     """Return what tells when a state has lasted so long, the first that comes after a word and a time; NaN if none does."""
 
     def of(run: Run) -> float:
@@ -135,9 +127,7 @@ def _up_to_down(run: Run) -> float:
 
 
 def _down_to_cruise(run: Run) -> float:
-    most = 1.3 * _product(
-        run
-    )  # with three releases of two packets and what a delayed acknowledgement adds
+    most = 1.3 * _product(run)  # with three releases of two packets and what a delayed acknowledgement adds
     return _percent(
         [
             then.word == "ProbeBW_CRUISE" and one.last("flight_segments") <= most
@@ -169,9 +159,7 @@ def _back_to_startup(run: Run) -> float:
 def _bound(run: Run) -> float:
     """Return the bound after the losses, of what it was before them, in %."""
     found = _during(run)
-    return (
-        100 * found[1].last("bound_segments") / found[0].last("bound_segments") if found else np.nan
-    )
+    return 100 * found[1].last("bound_segments") / found[0].last("bound_segments") if found else np.nan
 
 
 def _bound_left(run: Run) -> float:
@@ -191,10 +179,7 @@ def _refilled(run: Run) -> list[tuple[Phase, Phase]]:
 
 def _kept(run: Run) -> float:
     """Return the least of the estimated rate after such a refill, of what it was before, in %."""
-    found = [
-        100 * one.last("bandwidth_bps") / float(one.looks["bandwidth_bps"][0])
-        for one, _ in _refilled(run)
-    ]
+    found = [100 * one.last("bandwidth_bps") / float(one.looks["bandwidth_bps"][0]) for one, _ in _refilled(run)]
     return min(found) if found else np.nan
 
 

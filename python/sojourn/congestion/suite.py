@@ -144,10 +144,7 @@ def _alone(stack: str, *, is_media: bool = False) -> str:
 
 
 def chosen(
-    controller: Controller,
-    suites: Sequence[str] | None,
-    only: str | None,
-    quick: Sequence[str] | None,
+    controller: Controller, suites: Sequence[str] | None, only: str | None, quick: Sequence[str] | None
 ) -> list[tuple[str, Cell]]:
     """Return the scenarios for a controller with their suites.
 
@@ -238,14 +235,9 @@ def characterise(
     try:
         estimates = over_seeds([cell for _, cell in cells], seeds, jobs, run)
     except PluginFailed as error:
-        row = Judged(
-            "X", "Every scenario runs to its end.", "contract", "fail", "an end", error.message
-        )
+        row = Judged("X", "Every scenario runs to its end.", "contract", "fail", "an end", error.message)
         return Result(controller, [row])
-    measured = [
-        Measured(cell, suite, values)
-        for (suite, cell), values in zip(cells, estimates, strict=True)
-    ]
+    measured = [Measured(cell, suite, values) for (suite, cell), values in zip(cells, estimates, strict=True)]
     values = {one.cell.item: one.values for one in measured}
     rows: list[Judged] = []
     for suite in dict.fromkeys(one.suite for one in measured):

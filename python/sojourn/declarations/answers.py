@@ -78,9 +78,7 @@ class Measure(Strict):
     """
     lane: Annotated[int, Field(ge=0, le=2)] = 0
     """Of a probe: 0 echoes or handshakes, 1 questions over new connections, 2 questions over the kept one."""
-    window: Annotated[list[Number], Field(max_length=2)] = Field(
-        default_factory=lambda: list[Number]()
-    )
+    window: Annotated[list[Number], Field(max_length=2)] = Field(default_factory=lambda: list[Number]())
     """Seconds of the run in which a probe's sample begins: from, and until; all if left out."""
     every: Annotated[int, Field(ge=1)] = 1
     """Of a probe: this many samples apart, as a slower one has them."""

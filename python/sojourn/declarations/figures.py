@@ -342,9 +342,7 @@ class TimelineFigure(FigureBase):
     lanes: str
     where: Where = Field(default_factory=dict)
     """One point is left for each competitor."""
-    values: list[Literal["rate", "delay", "backlog"]] = Field(
-        default_factory=lambda: ["rate", "delay"], min_length=1
-    )
+    values: list[Literal["rate", "delay", "backlog"]] = Field(default_factory=lambda: ["rate", "delay"], min_length=1)
     link: str = "upstream"
     until: Number | None = None
     """Seconds; the whole run if left out."""

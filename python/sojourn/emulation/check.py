@@ -117,11 +117,7 @@ def probe_command(view: Mapping[str, Any], out: Path) -> list[str]:
     return ["sh", "-c", f"exec {shlex.join(words)} >{shlex.quote(str(out))}"]
 
 
-def measure(
-    begin: Callable[[list[str]], _engine.Emulation],
-    view: Mapping[str, Any],
-    advice: str,
-) -> Found:
+def measure(begin: Callable[[list[str]], _engine.Emulation], view: Mapping[str, Any], advice: str) -> Found:
     """Run the probes in an emulation and return what they found.
 
     Parameters

@@ -75,9 +75,7 @@ def answer() -> None:
     probes = _socket(PROBE_PORT)
     while True:
         data, came, sender = _receive(probes)
-        probes.sendto(
-            struct.pack("qqq", *struct.unpack("q", data[:8]), came, time.time_ns()), sender
-        )
+        probes.sendto(struct.pack("qqq", *struct.unpack("q", data[:8]), came, time.time_ns()), sender)
 
 
 def ask(address: str, up_mbps: float, down_mbps: float, idle_s: float, flood_s: float) -> None:

@@ -38,9 +38,7 @@ def lines(view: Mapping[str, Any], before: Mapping[str, Any] | None) -> list[str
     return [*shown, clock]
 
 
-def _direction(
-    name: str, view: Mapping[str, Any], before: Mapping[str, Any] | None
-) -> tuple[str, str]:
+def _direction(name: str, view: Mapping[str, Any], before: Mapping[str, Any] | None) -> tuple[str, str]:
     now = view[name]
     rate = 0.0
     if before is not None and view["at_ns"] > before["at_ns"]:

@@ -73,9 +73,7 @@ def trust(summary: Mapping[str, Any]) -> str:
     )
 
 
-def matters(
-    summary: Mapping[str, Any], metrics: Iterable[tuple[str, str, float, str]]
-) -> list[str]:
+def matters(summary: Mapping[str, Any], metrics: Iterable[tuple[str, str, float, str]]) -> list[str]:
     """Return where the lateness of an emulation is a part of the delays that it reports, a sentence each.
 
     It is where its P99 is above 5 % of a direction's median delay or 10 % of its P99 (specification of the emulator, section 10).
@@ -84,10 +82,7 @@ def matters(
     said: list[str] = []
     for direction, late in summary["lateness"].items():
         late_ms = late["p99_ns"] / 1e6
-        for metric, words, share in (
-            ("sojourn_p50", "the median", 0.05),
-            ("sojourn_p99", "the P99", 0.10),
-        ):
+        for metric, words, share in (("sojourn_p50", "the median", 0.05), ("sojourn_p99", "the P99", 0.10)):
             delay_ms = delays.get((direction, metric)) or 0.0
             if delay_ms > 0 and late_ms > share * delay_ms:
                 said.append(
@@ -103,7 +98,4 @@ def browser_hint(command: str) -> str:
     name = command.rpartition("/")[2]
     if name not in BROWSERS:
         return ""
-    return (
-        "hint: a browser that is already running opens the page outside; use a fresh profile "
-        f"({BROWSERS[name]})"
-    )
+    return f"hint: a browser that is already running opens the page outside; use a fresh profile ({BROWSERS[name]})"

@@ -126,8 +126,7 @@ def analyse(
         reasons = "; ".join(f"{target.title.lower()}: {reason}" for target, reason in absent)
         raise UsageError(
             f"nothing to compare: {reasons}",
-            "tests need a treatment or a week: in the title (buffer=48KB week=2) or in a table given "
-            "with --labels",
+            "tests need a treatment or a week: in the title (buffer=48KB week=2) or in a table given with --labels",
         )
     comparisons = _comparisons(external or {})
     return Analysis(
@@ -169,20 +168,11 @@ def _why_not(rows: pl.DataFrame) -> str:
 
 
 def _factor(rows: pl.DataFrame) -> str:
-    return (
-        "treatment"
-        if rows.filter(pl.col("treatment") != "")["treatment"].n_unique() > 1
-        else "week"
-    )
+    return "treatment" if rows.filter(pl.col("treatment") != "")["treatment"].n_unique() > 1 else "week"
 
 
 def _target(
-    target: Target,
-    rows: pl.DataFrame,
-    tests: pl.DataFrame,
-    effect: float,
-    *,
-    bootstrap: bool | None,
+    target: Target, rows: pl.DataFrame, tests: pl.DataFrame, effect: float, *, bootstrap: bool | None
 ) -> TargetAnalysis:
     factor = _factor(rows)
     levels = ordered_levels([str(level) for level in rows[factor].unique().to_list()])
@@ -192,17 +182,13 @@ def _target(
         factors.append(("week", [str(week) for week in weeks]))
     factors += [("day", DAYS), ("hour", [*SLOTS, "other"])]
     variance = variance_parts(rows, factor)
-    kinds = tests.filter(
-        (pl.col("direction") == target.direction) & (pl.col("latency_kind") != "")
-    )["latency_kind"]
+    kinds = tests.filter((pl.col("direction") == target.direction) & (pl.col("latency_kind") != ""))["latency_kind"]
     complete = _complete(rows, factor, len(levels))
     return TargetAnalysis(
         target=target,
         rows=rows,
         factor=factor,
-        periods=tuple(
-            _period(rows.filter(pl.col(factor).cast(pl.String) == name), name) for name in levels
-        ),
+        periods=tuple(_period(rows.filter(pl.col(factor).cast(pl.String) == name), name) for name in levels),
         fit=fit(rows, factors, target=target.name, bootstrap=bootstrap),
         mixed=fit_mixed(rows, factors, target=target.name),
         ranks=rank_tests(rows, factor),
@@ -211,8 +197,7 @@ def _target(
         latency_kinds=tuple(sorted(set(kinds.to_list()))) if target.column == "latency_ms" else (),
         complete=(
             fit(complete, factors, target=target.name, bootstrap=False)
-            if 0 < complete["probe"].n_unique() < rows["probe"].n_unique()
-            and complete[factor].n_unique() > 1
+            if 0 < complete["probe"].n_unique() < rows["probe"].n_unique() and complete[factor].n_unique() > 1
             else None
         ),
     )
@@ -242,9 +227,7 @@ def _period(rows: pl.DataFrame, level: str) -> Period:
     )
 
 
-def _comparisons(
-    external: Mapping[str, pl.DataFrame],
-) -> tuple[tuple[str, Target, tuple[Comparison, ...]], ...]:
+def _comparisons(external: Mapping[str, pl.DataFrame]) -> tuple[tuple[str, Target, tuple[Comparison, ...]], ...]:
     return tuple(
         (name, target, tuple(compare_weeks(rows)))
         for name, tests in external.items()

@@ -90,9 +90,7 @@ class Assignments:
             first=pl.col("time").min(), last=pl.col("time").max()
         )
         moments = dict(schedule.group_by("probe").agg(pl.col("time").unique().sort()).iter_rows())
-        for (probe,), rows in spans.sort("probe", "first", "last", "treatment").group_by(
-            "probe", maintain_order=True
-        ):
+        for (probe,), rows in spans.sort("probe", "first", "last", "treatment").group_by("probe", maintain_order=True):
             times: list[datetime] = moments[probe]
             edge = max((b - a for a, b in pairwise(times)), default=2 * HALF_DAY) / 2
             own = list(rows.select("week", "treatment", "first", "last").iter_rows())
@@ -107,17 +105,13 @@ class Assignments:
             until = [*between, own[-1][3] + edge]
             found[str(probe)] = [
                 Period(week, treatment, first, last, start, end)
-                for (week, treatment, first, last), start, end in zip(
-                    own, begins, until, strict=True
-                )
+                for (week, treatment, first, last), start, end in zip(own, begins, until, strict=True)
             ]
         return cls(found)
 
     def at(self, probe: str, time: datetime) -> Period | None:
         """Return the period of a home at a moment; `None` outside the trial."""
-        return next(
-            (one for one in self.periods.get(probe, ()) if one.begins <= time < one.until), None
-        )
+        return next((one for one in self.periods.get(probe, ()) if one.begins <= time < one.until), None)
 
     def label(self, tests: Iterable[FieldTest]) -> list[FieldTest]:
         """Return tests with the treatments and weeks that their homes were given.
@@ -179,9 +173,7 @@ def _row(
     week, time = 0, datetime.max.replace(tzinfo=UTC)
 
     def wrong(column: str, hint: str) -> None:
-        problems.append(
-            Problem(column, f'"{values[column][:40]}" is no {column}', hint, line, 1, file)
-        )
+        problems.append(Problem(column, f'"{values[column][:40]}" is no {column}', hint, line, 1, file))
 
     if values["week"].isascii() and values["week"].isdigit() and len(values["week"]) < DIGITS:
         week = int(values["week"])

@@ -32,9 +32,7 @@ Weighting = Literal["tests", "periods"]
 """What a probe's mean is taken over: its tests, as in the talk, or the means of its periods."""
 
 
-def observations(
-    tests: pl.DataFrame, target: Target, weighting: Weighting = "tests"
-) -> pl.DataFrame:
+def observations(tests: pl.DataFrame, target: Target, weighting: Weighting = "tests") -> pl.DataFrame:
     """Return one row per valid test of a target, with its percent delta and its factors.
 
     Parameters
@@ -67,9 +65,7 @@ def observations(
         "time",
         value=pl.col(target.column),
         treatment=pl.col("treatment"),
-        week=pl.coalesce(
-            pl.col("week"), (pl.col("time") - pl.lit(first)).dt.total_days() // 7 + 1
-        ).cast(pl.Int64),
+        week=pl.coalesce(pl.col("week"), (pl.col("time") - pl.lit(first)).dt.total_days() // 7 + 1).cast(pl.Int64),
         day=pl.col("time").dt.weekday().replace_strict(dict(enumerate(DAYS, start=1))),
         hour=pl.col("time").map_elements(_slot, return_dtype=pl.String),
         local_hour=pl.struct("time", "zone").map_elements(_local_hour, return_dtype=pl.Int64),
@@ -81,9 +77,7 @@ def observations(
         means = periods.group_by("probe").agg(probe_mean=pl.col("period").mean())
         rows = rows.join(means, on="probe", maintain_order="left")
         mean = pl.col("probe_mean")
-    return rows.with_columns(delta=100.0 * (pl.col("value") - mean) / mean).drop(
-        "probe_mean", strict=False
-    )
+    return rows.with_columns(delta=100.0 * (pl.col("value") - mean) / mean).drop("probe_mean", strict=False)
 
 
 def weekly_ratio(difference: float, reference_mean: float) -> float:

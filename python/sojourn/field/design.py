@@ -74,10 +74,7 @@ def schedule(
         for day in range(7)
         for slot in SLOTS.values()
         for number, direction in enumerate(("down", "up"))
-        for moment in [
-            datetime.combine(first_day + timedelta(weeks=week, days=day), slot, UTC)
-            + number * SPACING
-        ]
+        for moment in [datetime.combine(first_day + timedelta(weeks=week, days=day), slot, UTC) + number * SPACING]
     ]
     return pl.DataFrame(rows, schema=SCHEDULE, orient="row")
 

@@ -42,9 +42,7 @@ def _deltas(analysis: Analysis) -> Figure:
             (
                 period.level,
                 _look(number),
-                target.rows.filter(pl.col(target.factor).cast(pl.String) == period.level)[
-                    "delta"
-                ].to_numpy(),
+                target.rows.filter(pl.col(target.factor).cast(pl.String) == period.level)["delta"].to_numpy(),
             )
             for number, period in enumerate(target.periods)
         ]
@@ -94,15 +92,7 @@ def _sweet_spot(analysis: Analysis) -> Figure | None:
             marks.append(Line(np.repeat(x[number], 2), np.array(ends), _look(number), solid=True))
         low, high = (None, None) if (ends := x_ends[number]) is None else np.array(ends)[:, None]
         marks.append(
-            Dots(
-                np.array([x[number]]),
-                np.array([y[number]]),
-                _look(number),
-                name,
-                low=low,
-                high=high,
-                texts=(name,),
-            )
+            Dots(np.array([x[number]]), np.array([y[number]]), _look(number), name, low=low, high=high, texts=(name,))
         )
     plot = PlotSpec(
         name="sweet-spot",
@@ -147,26 +137,16 @@ def _homes(analysis: Analysis) -> Figure:
     panels: list[Panel] = []
     for target in analysis.targets:
         levels = [period.level for period in target.periods]
-        means = target.rows.group_by(
-            "probe", pl.col(target.factor).cast(pl.String).alias("level")
-        ).agg(pl.col("delta").mean())
+        means = target.rows.group_by("probe", pl.col(target.factor).cast(pl.String).alias("level")).agg(
+            pl.col("delta").mean()
+        )
         marks: list[Mark] = [Rule(0.0, "y", look="grid")]
         for _, home in sorted(means.partition_by("probe", as_dict=True).items()):
             by_level = dict(zip(home["level"].to_list(), home["delta"].to_list(), strict=True))
             values = np.array([by_level.get(level, math.nan) for level in levels], dtype=float)
-            marks.append(
-                Line(
-                    np.arange(len(levels), dtype=float),
-                    values,
-                    "unjudged",
-                    weight="thin",
-                    solid=True,
-                )
-            )
+            marks.append(Line(np.arange(len(levels), dtype=float), values, "unjudged", weight="thin", solid=True))
         whole = np.array([period.delta_mean for period in target.periods])
-        marks.append(
-            Line(np.arange(len(levels), dtype=float), whole, "cycle-1", weight="bold", solid=True)
-        )
+        marks.append(Line(np.arange(len(levels), dtype=float), whole, "cycle-1", weight="bold", solid=True))
         panels.append(
             Panel(
                 Axis(target.factor, ticks=tuple((float(k), level) for k, level in enumerate(levels)),
@@ -195,10 +175,7 @@ def _coverage(analysis: Analysis) -> Figure:
     first = rows["time"].min()
     elapsed = (pl.col("time") - pl.lit(first)).dt.total_seconds()
     unit, seconds = _time_unit(float(rows.select(elapsed.max()).item()))
-    moments = rows.select(
-        x=elapsed / seconds,
-        y=pl.col("probe").replace_strict(place, return_dtype=pl.Float64),
-    )
+    moments = rows.select(x=elapsed / seconds, y=pl.col("probe").replace_strict(place, return_dtype=pl.Float64))
     every = max(1, len(probes) // 25)
     plot = PlotSpec(
         name="coverage",
@@ -206,23 +183,14 @@ def _coverage(analysis: Analysis) -> Figure:
         panels=(
             Panel(
                 Axis("time since the first test", unit),
-                Axis(
-                    low=-0.6,
-                    high=len(probes) - 0.4,
-                    ticks=tuple((float(place[p]), p) for p in probes[::every]),
-                ),
+                Axis(low=-0.6, high=len(probes) - 0.4, ticks=tuple((float(place[p]), p) for p in probes[::every])),
                 (Dots(moments["x"].to_numpy(), moments["y"].to_numpy(), "cycle-0", filled=True),),
             ),
         ),
         height=min(150.0, 28.0 + 3.2 * len(probes)),
         description="One dot per test: homes from top to bottom, time from left to right",
     )
-    return Figure(
-        "coverage",
-        plot,
-        "One dot per test. Gaps are tests that were not run or not received.",
-        "delay",
-    )
+    return Figure("coverage", plot, "One dot per test. Gaps are tests that were not run or not received.", "delay")
 
 
 def _time_unit(span: float) -> tuple[str, float]:

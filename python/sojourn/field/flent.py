@@ -24,14 +24,7 @@ from sojourn.field.reading import Unreadable, first_problem
 from sojourn.field.records import Direction, FieldTest
 from sojourn.field.samples import LARGEST, Samples, pooled_mean, pooled_quantile, samples_of
 
-__all__ = [
-    "FlentSeries",
-    "flent_load",
-    "flent_series",
-    "is_series",
-    "looks_like_flent",
-    "read_flent",
-]
+__all__ = ["FlentSeries", "flent_load", "flent_series", "is_series", "looks_like_flent", "read_flent"]
 
 NEWEST_VERSION = 4
 """Of the file format (Flent 2.1)."""
@@ -136,13 +129,9 @@ def read_flent(document: dict[str, Any], file: str) -> list[FieldTest]:
     content = _content(document)
     series = _series(content, document)
     directions: list[Direction] = [
-        direction
-        for direction, word in WORDS.items()
-        if any(one.name.startswith(f"TCP {word}") for one in series)
+        direction for direction, word in WORDS.items() if any(one.name.startswith(f"TCP {word}") for one in series)
     ]
-    return [
-        _test(content, document, file, direction, series) for direction in directions or ("none",)
-    ]
+    return [_test(content, document, file, direction, series) for direction in directions or ("none",)]
 
 
 def flent_series(document: dict[str, Any]) -> list[FlentSeries]:
@@ -177,9 +166,7 @@ def _content(document: dict[str, Any]) -> _File:
     except ValidationError as error:
         raise Unreadable(f"is no complete Flent result: {first_problem(error)}") from error
     if not 1 <= content.version <= NEWEST_VERSION:
-        raise Unreadable(
-            f"has version {content.version} of Flent's format; known are 1 to {NEWEST_VERSION}"
-        )
+        raise Unreadable(f"has version {content.version} of Flent's format; known are 1 to {NEWEST_VERSION}")
     count = len(content.x_values)
     for name, values in content.results.items():
         if len(values) != count:
@@ -228,11 +215,7 @@ def _tool_mean(content: _File, name: str) -> float | None:
 
 
 def _test(
-    content: _File,
-    document: dict[str, Any],
-    file: str,
-    direction: Direction,
-    series: Sequence[FlentSeries],
+    content: _File, document: dict[str, Any], file: str, direction: Direction, series: Sequence[FlentSeries]
 ) -> FieldTest:
     metadata = content.metadata
     began = _delay_before_load(metadata)
@@ -259,9 +242,7 @@ def _test(
         latency_median_ms=pooled_quantile(pings, 0.5),
         latency_p99_ms=pooled_quantile(pings, 0.99),
         latency_kind=kind,
-        latency_loaded_ms=pooled_mean(
-            one.where((one.at >= began) & (one.at <= ended)) for one in pings
-        ),
+        latency_loaded_ms=pooled_mean(one.where((one.at >= began) & (one.at <= ended)) for one in pings),
         latency_idle_ms=pooled_mean(one.where(one.at < began) for one in pings),
         samples=samples,
         expected_samples=expected,
@@ -283,11 +264,7 @@ def _delay_before_load(metadata: _Metadata) -> float:
 
 
 def _throughput(
-    content: _File,
-    series: Sequence[FlentSeries],
-    direction: Direction,
-    began: float,
-    ended: float,
+    content: _File, series: Sequence[FlentSeries], direction: Direction, began: float, ended: float
 ) -> tuple[float | None, float | None]:
     """Return the mean of the average stream, and that of its grid over the load."""
     if direction == "none":
@@ -297,9 +274,7 @@ def _throughput(
     average = next((one for one in series if one.name == f"TCP {word} avg"), None)
     x = np.asarray(content.x_values, dtype=float)
     many = [one.name for one in streams] if average is None else [average.name]
-    stack = np.array([content.results[name] for name in many], dtype=float)[
-        :, (x >= began) & (x <= ended)
-    ]
+    stack = np.array([content.results[name] for name in many], dtype=float)[:, (x >= began) & (x <= ended)]
     known = (stack >= 0) & (stack <= LARGEST)
     steps = known.any(axis=0)
     totals = np.where(known, stack, 0.0).sum(axis=0)[steps] / known.sum(axis=0)[steps]
@@ -350,16 +325,8 @@ def _first_raw_time(document: dict[str, Any]) -> float | None:
     raw: Any = document.get("raw_values")
     if not isinstance(raw, dict):
         return None
-    series = [
-        cast("list[Any]", many)
-        for many in cast("dict[str, Any]", raw).values()
-        if isinstance(many, list)
-    ]
-    samples = [
-        cast("dict[str, Any]", one) for many in series for one in many if isinstance(one, dict)
-    ]
+    series = [cast("list[Any]", many) for many in cast("dict[str, Any]", raw).values() if isinstance(many, list)]
+    samples = [cast("dict[str, Any]", one) for many in series for one in many if isinstance(one, dict)]
     times = [sample.get("t") for sample in samples]
     last = 1e11  # beyond any calendar
-    return min(
-        (float(t) for t in times if isinstance(t, float | int) and 0 <= t < last), default=None
-    )
+    return min((float(t) for t in times if isinstance(t, float | int) and 0 <= t < last), default=None)

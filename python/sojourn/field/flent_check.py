@@ -66,8 +66,7 @@ class Check:
             tolerance = max(tolerance, 10.0 ** (math.floor(math.log10(self.flent_mean)) - 2))
         quantiles = ((self.median, self.flent_median), (self.p99, self.flent_p99))
         return abs(self.mean - self.flent_mean) <= tolerance and all(
-            theirs is None or (ours is not None and abs(ours - theirs) <= HALF_DIGIT)
-            for ours, theirs in quantiles
+            theirs is None or (ours is not None and abs(ours - theirs) <= HALF_DIGIT) for ours, theirs in quantiles
         )
 
 
@@ -92,11 +91,7 @@ def flent_summary(path: Path, program: str = "flent") -> dict[str, tuple[float |
     except subprocess.TimeoutExpired as error:
         raise EnvironmentFailure(f"{program} does not end with {path}") from error
     rows = (_ROW.match(line) for line in ended.stdout.decode(errors="replace").splitlines())
-    return {
-        row[1]: tuple(None if text == "N/A" else float(text) for text in row.groups()[1:])
-        for row in rows
-        if row
-    }
+    return {row[1]: tuple(None if text == "N/A" else float(text) for text in row.groups()[1:]) for row in rows if row}
 
 
 def check_file(path: Path, name: str, program: str = "flent") -> Iterator[Check]:

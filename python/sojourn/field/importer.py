@@ -23,13 +23,7 @@ from sojourn.field.flent import looks_like_flent, read_flent
 from sojourn.field.iperf3 import looks_like_iperf3, read_iperf3
 from sojourn.field.irtt import looks_like_irtt, read_irtt
 from sojourn.field.labels import Labelling
-from sojourn.field.reading import (
-    LARGEST_FILE,
-    LARGEST_TEXT,
-    Unreadable,
-    document_of,
-    read_document,
-)
+from sojourn.field.reading import LARGEST_FILE, LARGEST_TEXT, Unreadable, document_of, read_document
 from sojourn.field.records import SCHEMA, FieldTest, frame_of_tests
 from sojourn.formulas import no_formula, without_formulas
 from sojourn.on_disk import read_table
@@ -54,13 +48,7 @@ text that packs to a thousandth says one thing again and again."""
 SMALL_TEXT = 2**20
 """Bytes that may come of any upload, however short."""
 
-_READERS: tuple[
-    tuple[
-        Callable[[dict[str, Any]], bool],
-        Callable[[dict[str, Any], str], list[FieldTest]],
-    ],
-    ...,
-] = (
+_READERS: tuple[tuple[Callable[[dict[str, Any]], bool], Callable[[dict[str, Any], str], list[FieldTest]]], ...] = (
     (looks_like_flent, read_flent),
     (looks_like_iperf3, read_iperf3),
     (looks_like_irtt, read_irtt),
@@ -108,9 +96,7 @@ def _tests_in(document: dict[str, Any], name: str) -> list[FieldTest]:
 
 
 def import_files(
-    source: Path,
-    labelling: Labelling | None = None,
-    progress: Callable[[int, int], None] = lambda _done, _total: None,
+    source: Path, labelling: Labelling | None = None, progress: Callable[[int, int], None] = lambda _done, _total: None
 ) -> Imported:
     """Read every file below a folder, or one file.
 
@@ -170,8 +156,7 @@ def measurement_files(source: Path) -> list[tuple[Path, str]]:
     return [
         (path, plain(path.relative_to(root).as_posix()))  # the system has names that are no text
         for path in sorted(paths)
-        if path == source
-        or (path.is_file() and not path.name.startswith(".") and path.suffix not in {".md", ".csv"})
+        if path == source or (path.is_file() and not path.name.startswith(".") and path.suffix not in {".md", ".csv"})
     ]
 
 
@@ -215,15 +200,11 @@ def read_imported(directory: Path) -> pl.DataFrame:
     """
     path = directory / TESTS
     if not path.exists():
-        raise UsageError(
-            f"{directory} holds no imported tests", "sojourn trial import PATH --out DIR"
-        )
+        raise UsageError(f"{directory} holds no imported tests", "sojourn trial import PATH --out DIR")
     try:
         tests = read_table(directory, TESTS, {})
     except RecordError as error:
         raise RecordError(f"{directory}: {error.message}", "import the files again") from error
     if tests.schema != SCHEMA:
-        raise RecordError(
-            f"{path} has other columns than a table of tests", "import the files again"
-        )
+        raise RecordError(f"{path} has other columns than a table of tests", "import the files again")
     return tests

@@ -77,8 +77,7 @@ def read_irtt(document: dict[str, Any], file: str) -> list[FieldTest]:
     labels = labels_of(file, "", content.system_info.hostname)
     direction: Direction = "up" if "upload" in file else "down" if "download" in file else "none"
     mean, median = (
-        None if value is None or not stats.rtt.n else value / 1e6
-        for value in (stats.rtt.mean, stats.rtt.median)
+        None if value is None or not stats.rtt.n else value / 1e6 for value in (stats.rtt.mean, stats.rtt.median)
     )
     return [
         FieldTest(
@@ -113,7 +112,5 @@ def _round_trips(document: dict[str, Any]) -> Samples:
         for one in (cast("list[Any]", entries) if isinstance(entries, list) else ())
         if isinstance(one, dict)
     ]
-    values = [
-        cast("dict[str, Any]", delay).get("rtt") for delay in delays if isinstance(delay, dict)
-    ]
+    values = [cast("dict[str, Any]", delay).get("rtt") for delay in delays if isinstance(delay, dict)]
     return samples_of(({"t": 0.0, "val": value} for value in values), unit=1e6)

@@ -105,19 +105,13 @@ def read_labels(path: Path) -> Labelling:
         if name not in _COLUMNS
     ]
     if "file" not in names:
-        problems.append(
-            Problem("", "has no column file", "file,probe,treatment,week,zone", 1, 1, str(path))
-        )
+        problems.append(Problem("", "has no column file", "file,probe,treatment,week,zone", 1, 1, str(path)))
     rows: list[tuple[str, Mapping[str, str]]] = []
     for number, row in enumerate(reader, start=2):
         given = {name: (row.get(name) or "").strip() for name in names if name in _COLUMNS}
         week = given.get("week", "")
         if week and not (week.isascii() and week.isdigit()):
-            problems.append(
-                Problem(
-                    "week", f'"{week}" is no number of a week', "1, 2, 3 …", number, 1, str(path)
-                )
-            )
+            problems.append(Problem("week", f'"{week}" is no number of a week', "1, 2, 3 …", number, 1, str(path)))
         rows.append((given.pop("file", ""), {k: v for k, v in given.items() if v}))
     if problems:
         raise StudyError(problems)

@@ -46,9 +46,7 @@ class MixedFit:
     converged: bool
 
 
-def fit_mixed(
-    rows: pl.DataFrame, factors: Sequence[tuple[str, Sequence[str]]], *, target: str = ""
-) -> MixedFit | None:
+def fit_mixed(rows: pl.DataFrame, factors: Sequence[tuple[str, Sequence[str]]], *, target: str = "") -> MixedFit | None:
     """Fit the model; `None` with fewer than two probes or no factor.
 
     Parameters
@@ -66,10 +64,7 @@ def fit_mixed(
     used, _ = usable_factors(rows, factors)
     if rows["probe"].n_unique() < 2 or not used:
         return None
-    columns: dict[str, Any] = {
-        "log_value": np.log(rows["value"].to_numpy()),
-        "probe": rows["probe"].to_list(),
-    }
+    columns: dict[str, Any] = {"log_value": np.log(rows["value"].to_numpy()), "probe": rows["probe"].to_list()}
     for name, levels in used:
         columns[name] = pd.Categorical(rows[name].cast(pl.String).to_list(), categories=levels)
     terms = " + ".join(f"C({name})" for name, _ in used)

@@ -72,19 +72,12 @@ _STACK = "linux-cubic"
 
 _HOUSEHOLDS: tuple[tuple[str, float, tuple[Mapping[str, Any], ...]], ...] = (
     ("quiet", 0.4, ()),
-    (
-        "pages",
-        0.4,
-        ({"name": "page", "app": {"kind": "web", "profile": "white2013", "start_jitter": "25 s"}},),
-    ),
+    ("pages", 0.4, ({"name": "page", "app": {"kind": "web", "profile": "white2013", "start_jitter": "25 s"}},)),
     (
         "pages-and-call",
         0.2,
         (
-            {
-                "name": "page",
-                "app": {"kind": "web", "profile": "white2013", "start_jitter": "25 s"},
-            },
+            {"name": "page", "app": {"kind": "web", "profile": "white2013", "start_jitter": "25 s"}},
             {"name": "call", "app": {"kind": "voice", "start_jitter": "10 s"}},
         ),
     ),
@@ -151,9 +144,7 @@ def draw_homes(count: int, seed: int = 1, population: Population = DEFAULT) -> l
         random = np.random.default_rng([seed, number])
         tier = float(random.choice(population.tiers, p=population.shares))
         rtt = population.rtt_median_ms * float(np.exp(population.rtt_sigma * random.normal()))
-        household = str(
-            random.choice([name for name, _, _ in _HOUSEHOLDS], p=[p for _, p, _ in _HOUSEHOLDS])
-        )
+        household = str(random.choice([name for name, _, _ in _HOUSEHOLDS], p=[p for _, p, _ in _HOUSEHOLDS]))
         channel = float(random.choice(_CHANNELS_MBPS))
         # chosen: most clocks follow a server within a second; one in ten does not, and is minutes off.
         clock = float(random.normal() * (1.0 if random.random() < 0.9 else 300.0))
@@ -179,12 +170,7 @@ def home_overlay(home: Home) -> dict[str, Any]:
     traffic = next(entries for name, _, entries in _HOUSEHOLDS if name == home.household)
     overlay: dict[str, Any] = {
         "access": {
-            "upstream": {
-                "link": {
-                    "rate": f"{home.up_mbps:g} Mb/s",
-                    "channel_rate": f"{home.channel_mbps:g} Mb/s",
-                }
-            },
+            "upstream": {"link": {"rate": f"{home.up_mbps:g} Mb/s", "channel_rate": f"{home.channel_mbps:g} Mb/s"}},
             "downstream": {"link": {"rate": f"{home.down_mbps:g} Mb/s"}},
         },
         "load": [{"name": "test", "rtt": f"{home.rtt_ms:g} ms"}],
@@ -234,14 +220,10 @@ def calendar_factors(population: Population, seed: int, time: datetime) -> tuple
     return float(throughput), float(latency)
 
 
-def circumstances(
-    population: Population, seed: int, home: int, week: int, direction: str, test: int
-) -> Circumstances:
+def circumstances(population: Population, seed: int, home: int, week: int, direction: str, test: int) -> Circumstances:
     """Draw what else decides about a home's test of a week; homes, weeks and tests are numbered from 1."""
     random = np.random.default_rng([seed, home, week, int(direction == "up"), test])
-    factors = np.exp(
-        random.normal(size=2) * (population.throughput_sigma, population.latency_sigma)
-    )
+    factors = np.exp(random.normal(size=2) * (population.throughput_sigma, population.latency_sigma))
     return Circumstances(
         throughput=float(factors[0]),
         latency=float(factors[1]),

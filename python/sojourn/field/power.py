@@ -62,11 +62,7 @@ def variance_parts(rows: pl.DataFrame, factor: str) -> VarianceParts | None:
     cells = (
         rows.with_columns(log_value=pl.col("value").log())
         .group_by("probe", factor)
-        .agg(
-            mean=pl.col("log_value").mean(),
-            sum_squares=pl.col("log_value").var() * (pl.len() - 1),
-            n=pl.len(),
-        )
+        .agg(mean=pl.col("log_value").mean(), sum_squares=pl.col("log_value").var() * (pl.len() - 1), n=pl.len())
     )
     spare = int((cells["n"] - 1).sum())
     if spare < 1:
@@ -131,9 +127,7 @@ def _probes(difference: float, deviation: float, power: float, level: float) -> 
     def reached(n: int) -> float:
         critical = stats.t.ppf(1 - level / 2, n - 1)
         shift = size * math.sqrt(n)
-        return float(
-            1 - stats.nct.cdf(critical, n - 1, shift) + stats.nct.cdf(-critical, n - 1, shift)
-        )
+        return float(1 - stats.nct.cdf(critical, n - 1, shift) + stats.nct.cdf(-critical, n - 1, shift))
 
     low, high = 2, 2
     while reached(high) < power:

@@ -136,9 +136,7 @@ def iperf3_rates(document: dict[str, Any]) -> list[Rates]:
     test: Any = cast("dict[str, Any]", start).get("test_start") if isinstance(start, dict) else None
     options = cast("dict[str, Any]", test) if isinstance(test, dict) else {}
     if options.get("protocol", "TCP") != "TCP":
-        raise Unreadable(
-            "is an iperf3 test without TCP: what a line does to datagrams at a fixed rate is no load"
-        )
+        raise Unreadable("is an iperf3 test without TCP: what a line does to datagrams at a fixed rate is no load")
     backwards = bool(options.get("reverse"))
     rows: dict[int, list[tuple[float, float, float, float, float]]] = {}
     ways: dict[int, bool] = {}
@@ -151,13 +149,7 @@ def iperf3_rates(document: dict[str, Any]) -> list[Rates]:
         again, smoothed = _count(entry.get("retransmits")), _count(entry.get("rtt"))
         nan = float("nan")
         rows.setdefault(number, []).append(
-            (
-                ends,
-                lasted,
-                carried,
-                nan if again is None else again,
-                nan if smoothed is None else smoothed / 1e3,
-            )
+            (ends, lasted, carried, nan if again is None else again, nan if smoothed is None else smoothed / 1e3)
         )
     found: list[Rates] = []
     for number, entries in sorted(rows.items())[:MOST_STREAMS]:
@@ -179,9 +171,7 @@ def iperf3_rates(document: dict[str, Any]) -> list[Rates]:
             )
         )
     if not found:
-        raise Unreadable(
-            "has no intervals: iperf3 prints them unless it is called with `--interval 0`"
-        )
+        raise Unreadable("has no intervals: iperf3 prints them unless it is called with `--interval 0`")
     return found
 
 
@@ -189,9 +179,7 @@ def _streams(document: dict[str, Any]) -> Iterable[tuple[int, dict[str, Any]]]:
     """Yield the number and the values of each stream in each interval."""
     intervals: Any = document.get("intervals")
     for interval in cast("list[Any]", intervals) if isinstance(intervals, list) else ():
-        streams: Any = (
-            cast("dict[str, Any]", interval).get("streams") if isinstance(interval, dict) else None
-        )
+        streams: Any = cast("dict[str, Any]", interval).get("streams") if isinstance(interval, dict) else None
         for stream in cast("list[Any]", streams) if isinstance(streams, list) else ():
             if isinstance(stream, dict):
                 entry = cast("dict[str, Any]", stream)

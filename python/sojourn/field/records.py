@@ -127,9 +127,7 @@ TARGETS = (
 def frame_of_tests(tests: Iterable[FieldTest]) -> pl.DataFrame:
     """Return tests as a frame with the columns of `SCHEMA`, ordered by probe, time and direction."""
     rows = [asdict(test) for test in tests]
-    return pl.DataFrame(rows, schema=SCHEMA, orient="row").sort(
-        "probe", "time", "direction", "file"
-    )
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row").sort("probe", "time", "direction", "file")
 
 
 def tests_of(frame: pl.DataFrame) -> list[FieldTest]:

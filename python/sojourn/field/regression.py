@@ -107,11 +107,7 @@ class Fit:
 
 
 def fit(
-    rows: pl.DataFrame,
-    factors: Sequence[tuple[str, Sequence[str]]],
-    *,
-    target: str = "",
-    bootstrap: bool | None = None,
+    rows: pl.DataFrame, factors: Sequence[tuple[str, Sequence[str]]], *, target: str = "", bootstrap: bool | None = None
 ) -> Fit:
     """Fit `delta ~ C(factor) + …` by least squares.
 
@@ -140,17 +136,13 @@ def fit(
     robust = plain.get_robustcov_results("HC3", use_t=True)
     groups = rows["probe"].rank("dense").cast(pl.Int64).to_numpy() - 1
     probes = int(groups.max()) + 1
-    clustered = (
-        plain.get_robustcov_results("cluster", groups=groups, use_t=True) if probes > 1 else None
-    )
+    clustered = plain.get_robustcov_results("cluster", groups=groups, use_t=True) if probes > 1 else None
     anova = _type_two(plain) if used else None
     names: list[str] = list(plain.model.exog_names)
     if bootstrap is None:
         bootstrap = 1 < probes < FEW_PROBES
     p_values = (
-        wild_bootstrap(
-            np.asarray(model.exog), np.asarray(model.endog), groups, _columns(names, used[0][0])
-        )
+        wild_bootstrap(np.asarray(model.exog), np.asarray(model.endog), groups, _columns(names, used[0][0]))
         if bootstrap and used and probes > 1
         else {}
     )
@@ -170,9 +162,7 @@ def fit(
             for name, levels in used
             for column in _columns(names, name)
         ),
-        factors=tuple(
-            _factor_test(name, names, plain, robust, clustered, anova) for name, _ in used
-        ),
+        factors=tuple(_factor_test(name, names, plain, robust, clustered, anova) for name, _ in used),
         left_out=tuple(left_out),
         residuals=np.asarray(plain.resid),
         fitted=np.asarray(plain.fittedvalues),
@@ -201,21 +191,14 @@ def usable_factors(
         if columns.shape[1] >= rows.height:
             left_out.append((name, f"{rows.height} tests are too few for it"))
         elif np.linalg.matrix_rank(columns) < columns.shape[1]:
-            left_out.append(
-                (name, "it follows from the others; this design cannot tell them apart")
-            )
+            left_out.append((name, "it follows from the others; this design cannot tell them apart"))
         else:
             used.append((name, occurring))
     return used, left_out
 
 
 def wild_bootstrap(
-    x: np.ndarray,
-    y: np.ndarray,
-    groups: np.ndarray,
-    columns: Sequence[int],
-    draws: int = DRAWS,
-    seed: int = 1,
+    x: np.ndarray, y: np.ndarray, groups: np.ndarray, columns: Sequence[int], draws: int = DRAWS, seed: int = 1
 ) -> dict[int, float]:
     """Return p values of coefficients by the wild cluster bootstrap-t with the null imposed.
 
@@ -255,20 +238,13 @@ def wild_bootstrap(
         count = 0
         for chunk in np.array_split(weights, max(1, draws // 1000)):
             outcomes = fitted + residual * chunk[:, groups]
-            count += int(
-                (np.abs(_t_values(outcomes, x, inverse, part, sums, column)) >= abs(t)).sum()
-            )
+            count += int((np.abs(_t_values(outcomes, x, inverse, part, sums, column)) >= abs(t)).sum())
         found[column] = (count + 1) / (draws + 1)
     return found
 
 
 def _t_values(
-    outcomes: np.ndarray,
-    x: np.ndarray,
-    inverse: np.ndarray,
-    part: np.ndarray,
-    sums: np.ndarray,
-    column: int,
+    outcomes: np.ndarray, x: np.ndarray, inverse: np.ndarray, part: np.ndarray, sums: np.ndarray, column: int
 ) -> np.ndarray:
     """Cluster-robust t of one coefficient for each row of outcomes (draws, n)."""
     estimates = outcomes @ x @ inverse
@@ -296,9 +272,7 @@ def _frame(rows: pl.DataFrame, used: Sequence[tuple[str, Sequence[str]]]) -> Any
 
     columns: dict[str, Any] = {"delta": rows["delta"].to_numpy()}
     for name, levels in used:
-        columns[name] = pd.Categorical(
-            rows[name].cast(pl.String).to_list(), categories=list(levels)
-        )
+        columns[name] = pd.Categorical(rows[name].cast(pl.String).to_list(), categories=list(levels))
     return pd.DataFrame(columns)
 
 
@@ -318,14 +292,9 @@ def _coefficient(
     p_values: dict[int, float],
 ) -> Coefficient:
     low, high = plain.conf_int(1 - LEVEL).iloc[column]
-    cluster_low, cluster_high = (
-        clustered.conf_int(1 - LEVEL)[column] if clustered is not None else (math.nan, math.nan)
-    )
+    cluster_low, cluster_high = clustered.conf_int(1 - LEVEL)[column] if clustered is not None else (math.nan, math.nan)
     level = names[column].partition("[T.")[2].removesuffix("]")
-    probes = [
-        set(rows.filter(pl.col(factor).cast(pl.String) == one)["probe"].to_list())
-        for one in (level, levels[0])
-    ]
+    probes = [set(rows.filter(pl.col(factor).cast(pl.String) == one)["probe"].to_list()) for one in (level, levels[0])]
     return Coefficient(
         factor=factor,
         level=level,

@@ -38,9 +38,7 @@ def write_report(directory: Path, analysis: Analysis, tests: pl.DataFrame) -> Pa
     from sojourn.version import VERSION
 
     made = figures(analysis)
-    folders = {
-        name: fresh_folder(directory / name, root=directory) for name in ("tables", "figures")
-    }
+    folders = {name: fresh_folder(directory / name, root=directory) for name in ("tables", "figures")}
     drawings = draw_files(made, folders["figures"])
     drawn = [DrawnFigure(figure, Markup(drawings[figure.item])) for figure in made]
     shown = tables(analysis)
@@ -99,12 +97,7 @@ def effect_rows(analysis: Analysis) -> list[dict[str, Any]]:
 
 def _doubtful(tests: pl.DataFrame) -> list[tuple[str, str, str, str]]:
     return [
-        (
-            str(row["file"]),
-            str(row["probe"]),
-            f"{row['time']:%Y-%m-%d %H:%M}",
-            str(row["flags"]).replace("-", " "),
-        )
+        (str(row["file"]), str(row["probe"]), f"{row['time']:%Y-%m-%d %H:%M}", str(row["flags"]).replace("-", " "))
         for row in tests.filter(pl.col("flags") != "").to_dicts()
     ]
 
@@ -118,9 +111,7 @@ def _skipped(directory: Path) -> list[tuple[str, str]]:
     return [(str(file), str(reason)) for file, reason in rows]
 
 
-def _provenance(
-    directory: Path, analysis: Analysis, tests: pl.DataFrame, version: str
-) -> list[tuple[str, str]]:
+def _provenance(directory: Path, analysis: Analysis, tests: pl.DataFrame, version: str) -> list[tuple[str, str]]:
     try:
         source = str(read_listing(directory, "manifest.json").get("source", ""))
     except RecordError:

@@ -193,9 +193,7 @@ def _missing(document: dict[str, Any], name: str, sent: np.ndarray) -> np.ndarra
     known = set(numbers)
     lost = [number for number in range(min(numbers), max(numbers) + 1) if number not in known]
     order = np.argsort(numbers)
-    return np.interp(
-        np.array(lost, dtype=float), np.array(numbers, dtype=float)[order], sent[order]
-    )
+    return np.interp(np.array(lost, dtype=float), np.array(numbers, dtype=float)[order], sent[order])
 
 
 def _irtt(document: dict[str, Any], name: str) -> Series:
@@ -272,9 +270,7 @@ def _one_of(header: list[str], what: str, name: str) -> str:
     known = [f"{what}_{unit}" for unit in UNITS]
     there = [cell for cell in header if cell in known]
     if len(there) > 1:
-        raise UsageError(
-            f"{name}: {' and '.join(there)} in one table", "one unit for the whole file"
-        )
+        raise UsageError(f"{name}: {' and '.join(there)} in one table", "one unit for the whole file")
     if not there:
         raise UsageError(f"{name}: has no column {known[0]}", f"one of {', '.join(known)}")
     return there[0]
@@ -288,7 +284,5 @@ def _round_trip(cell: str, column: str, place: str) -> float:
     if value == 0:
         raise UsageError(f"{place}: a round trip of 0", "an empty cell if nothing came back")
     if value > LONGEST_S:
-        raise UsageError(
-            f"{place}: a round trip of {value:g} s", f"numbers in the unit that {column} says"
-        )
+        raise UsageError(f"{place}: a round trip of {value:g} s", f"numbers in the unit that {column} says")
     return 1e3 * value

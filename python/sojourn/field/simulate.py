@@ -176,15 +176,9 @@ def simulate_trial(
 
         def make(test: SimulatedTest) -> None:
             scenario = scenarios[test.home.name, test.treatment, test.direction]
-            around = circumstances(
-                population, seed, test.number, test.week, test.direction, test.place
-            )
+            around = circumstances(population, seed, test.number, test.week, test.direction, test.place)
             throughput, latency = calendar_factors(population, seed, test.time)
-            around = replace(
-                around,
-                throughput=around.throughput * throughput,
-                latency=around.latency * latency,
-            )
+            around = replace(around, throughput=around.throughput * throughput, latency=around.latency * latency)
             name, content = _file_of(scenario, test, around)
             write_file(unfinished / test.home.name / name, content)
 
@@ -198,16 +192,11 @@ def simulate_trial(
     return len(tests)
 
 
-def _tests_of(
-    schedule: pl.DataFrame, population: Population, seed: int
-) -> tuple[list[SimulatedTest], list[str]]:
+def _tests_of(schedule: pl.DataFrame, population: Population, seed: int) -> tuple[list[SimulatedTest], list[str]]:
     """Return the tests that take place, in the order of the schedule, and the names of all homes."""
     names = sorted(schedule["probe"].unique().to_list())
     drawn = draw_homes(len(names), seed, population)
-    homes = {
-        name: (number, home)
-        for number, (name, home) in enumerate(zip(names, drawn, strict=True), 1)
-    }
+    homes = {name: (number, home) for number, (name, home) in enumerate(zip(names, drawn, strict=True), 1)}
     first = schedule["time"].min()
     tests: list[SimulatedTest] = []
     places: dict[tuple[str, int, str], int] = {}
@@ -308,9 +297,7 @@ def flent_document(
     pings = {"Ping (ms) ICMP": "test-ping"} | {
         f"Ping (ms) UDP {name}": f"test-ping-udp-{mark}" for mark, name in MARKS.items()
     }
-    results: dict[str, list[float | None]] = {
-        name: _listed(values) for name, values in streams.items()
-    }
+    results: dict[str, list[float | None]] = {name: _listed(values) for name, values in streams.items()}
     results[f"TCP {word} avg"] = _listed(np.mean(list(streams.values()), axis=0))
     results[f"TCP {word} sum"] = _listed(np.sum(list(streams.values()), axis=0))
     for name, entry in pings.items():
@@ -357,10 +344,7 @@ def _rates(
     forwarded = metrics[entry, f"forwarded_volume{ending}"] * 8e-3 / duration_s
     if forwarded > 0:
         rates *= metrics[entry, f"goodput{ending}"] / forwarded
-    goodput, whole = (
-        metrics[entry, "goodput_loaded"],
-        metrics[entry, f"goodput{ending}"] * duration_s,
-    )
+    goodput, whole = (metrics[entry, "goodput_loaded"], metrics[entry, f"goodput{ending}"] * duration_s)
     steps_loaded = round(whole / goodput / STEP_S) if goodput > 0 else 0
     first = (count - steps_loaded) // 2
     rates[:first] = np.nan

@@ -180,27 +180,14 @@ def _effects(analysis: Analysis) -> PlainTable:
         f"next column says the same as a ratio of mean deltas. {_intervals(analysis)} "
         "Errors: plain, robust (HC3), clustered; the last column is the wild cluster bootstrap, "
         f"shown for fewer than 30 homes.{f' Not in the model: {left}.' if left else ''}",
-        (
-            "target",
-            "level",
-            "against",
-            "effect",
-            "ratio",
-            "verdict",
-            "plain",
-            "HC3",
-            "by home",
-            "bootstrap p",
-        ),
+        ("target", "level", "against", "effect", "ratio", "verdict", "plain", "HC3", "by home", "bootstrap p"),
         tuple(rows),
     )
 
 
 def _intervals(analysis: Analysis) -> str:
     """Say what the intervals of the effects are."""
-    readings = [
-        read(analysis, found, c) for found in analysis.targets for c in found.fit.coefficients
-    ]
+    readings = [read(analysis, found, c) for found in analysis.targets for c in found.fit.coefficients]
     said: list[str] = []
     if any(one.is_by_home for one in readings):
         said.append("Intervals are 95 %, clustered by home, since tests of one home are alike.")
@@ -229,14 +216,7 @@ def _factors(analysis: Analysis) -> PlainTable:
             PlainCell(plain(test.partial_eta_squared, 3)),
             PlainCell(plain(test.partial_omega_squared, 3)),
             PlainCell(
-                plain(
-                    max(
-                        seen_from(analysis, found, c)
-                        for c in found.fit.coefficients
-                        if c.factor == test.factor
-                    ),
-                    1,
-                )
+                plain(max(seen_from(analysis, found, c) for c in found.fit.coefficients if c.factor == test.factor), 1)
             ),
         )
         for found in analysis.targets
@@ -248,16 +228,7 @@ def _factors(analysis: Analysis) -> PlainTable:
         "Type II analysis of variance, then Wald tests with robust and with clustered errors. Partial η² and ω²: share "
         "of what the other factors leave that this one explains. Last column: 80 % of such trials would call a difference "
         "of so many points between two levels clear.",
-        (
-            "target",
-            "factor",
-            "F",
-            "F, HC3",
-            "F, by home",
-            "partial η²",
-            "partial ω²",
-            "seen from, points",
-        ),
+        ("target", "factor", "F", "F, HC3", "F, by home", "partial η²", "partial ω²", "seen from, points"),
         rows,
     )
 
@@ -273,9 +244,7 @@ def _periods(analysis: Analysis) -> PlainTable:
             PlainCell(signed(period.delta_median)),
             PlainCell(plain(period.delta_sd, 1)),
             PlainCell(plain(period.delta_iqr, 1)),
-            PlainCell(
-                f"p {probability(found.ranks.brown_forsythe_p)}" if number == 0 else "",
-            ),
+            PlainCell(f"p {probability(found.ranks.brown_forsythe_p)}" if number == 0 else ""),
             PlainCell(f"p {probability(found.ranks.friedman_p)}" if number == 0 else ""),
         )
         for found in analysis.targets

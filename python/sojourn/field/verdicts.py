@@ -70,9 +70,7 @@ class Reading:
 
 def unasked(analysis: Analysis) -> int:
     """Return how many rows of weeks, days and hours the table of effects has."""
-    return sum(
-        c.factor != found.factor for found in analysis.targets for c in found.fit.coefficients
-    )
+    return sum(c.factor != found.factor for found in analysis.targets for c in found.fit.coefficients)
 
 
 def read(analysis: Analysis, found: TargetAnalysis, coefficient: Coefficient) -> Reading:

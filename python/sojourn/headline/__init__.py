@@ -9,12 +9,4 @@ from sojourn.headline.lines import LINKS, headline_rows, may_be_named
 from sojourn.headline.runs import headline_of_run
 from sojourn.headline.said import Headline, Point
 
-__all__ = [
-    "LINKS",
-    "Headline",
-    "Point",
-    "headline_of",
-    "headline_of_run",
-    "headline_rows",
-    "may_be_named",
-]
+__all__ = ["LINKS", "Headline", "Point", "headline_of", "headline_of_run", "headline_rows", "may_be_named"]

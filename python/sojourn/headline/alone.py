@@ -7,15 +7,7 @@ import math
 from sojourn.headline import words
 from sojourn.headline.board import Board, Bout, Listener, Value, mean
 from sojourn.headline.felt import GRADES, LATE, LOSS_LIMITS
-from sojourn.headline.said import (
-    BigNumber,
-    Cell,
-    Headline,
-    Point,
-    digits,
-    many,
-    together,
-)
+from sojourn.headline.said import BigNumber, Cell, Headline, Point, digits, many, together
 
 __all__ = ["HARDLY", "ONE_SEED", "big_number", "gone", "only", "rates", "run"]
 
@@ -68,11 +60,7 @@ def run(board: Board) -> Headline | None:
         cells += loss_cells
         text = f"{words.waits(listener.words, value)}{score}{lost}{beside}. Grade {GRADES[place]}."
     return Headline(
-        text,
-        "idle" if place == 0 else "run",
-        about=listener.words,
-        big=big_number(listener, value),
-        cells=tuple(cells),
+        text, "idle" if place == 0 else "run", about=listener.words, big=big_number(listener, value), cells=tuple(cells)
     )
 
 
@@ -104,9 +92,7 @@ def _score(board: Board, point: Point, listener: Listener, told: Value) -> tuple
     return "", []
 
 
-def _lost(
-    board: Board, point: Point, listener: Listener, told: Value, *, has_score: bool
-) -> tuple[str, list[Cell]]:
+def _lost(board: Board, point: Point, listener: Listener, told: Value, *, has_score: bool) -> tuple[str, list[Cell]]:
     """Return what share of packets is lost or late, if it is enough to be told."""
     measure = listener.application.loss
     value = None if measure is None else board.value(point, listener, measure)
@@ -161,10 +147,7 @@ def rates(board: Board) -> Headline | None:
         return _rates_by_setting(board)
     point = board.points[0]
     active = board.active(point.condition)
-    values = [
-        board.by_setting(point.condition, subject, metric)[point.setting]
-        for subject, metric in active.items()
-    ]
+    values = [board.by_setting(point.condition, subject, metric)[point.setting] for subject, metric in active.items()]
     if not values:
         return None
     ways = list(active.values())
@@ -186,9 +169,7 @@ def rates(board: Board) -> Headline | None:
     return _rate(first.subject, first, last.subject, last, big)
 
 
-def _rate(
-    best: str, first: Value, worst: str, last: Value, big: BigNumber, to: str = ""
-) -> Headline:
+def _rate(best: str, first: Value, worst: str, last: Value, big: BigNumber, to: str = "") -> Headline:
     """Return the ratio of two rates; `to` is the transfer that settings give it to, with a space."""
     cells = (first.cell, last.cell)
     ratio = first.mean / last.mean if last.mean else math.inf

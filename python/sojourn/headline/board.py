@@ -8,9 +8,7 @@ from functools import cached_property
 from sojourn.headline.felt import APPLICATIONS, GRADES, Application, Measure, application_of
 from sojourn.headline.said import Cell, Point, number
 
-TYPE_CHECKING = (
-    False  # as type checkers read it; the modules typing and dataclasses would take their time
-)
+TYPE_CHECKING = False  # as type checkers read it; the modules typing and dataclasses would take their time
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -36,12 +34,7 @@ class Value:
         setting: str,
         condition: str,
     ) -> None:
-        self.measure, self.metric, self.direction, self.by_seed = (
-            measure,
-            metric,
-            direction,
-            by_seed,
-        )
+        self.measure, self.metric, self.direction, self.by_seed = (measure, metric, direction, by_seed)
         self.subject, self.setting, self.condition = subject, setting, condition
 
     @cached_property
@@ -55,9 +48,7 @@ class Value:
         from sojourn.stats.estimate import bounded_mean_of
         from sojourn.stats.quantity import quantity_of
 
-        return bounded_mean_of(
-            list(self.by_seed.values()), quantity_of(self.metric, self.measure.unit)
-        )
+        return bounded_mean_of(list(self.by_seed.values()), quantity_of(self.metric, self.measure.unit))
 
     @property
     def place(self) -> int:
@@ -131,10 +122,7 @@ class Bout:
         quantity = quantity_of(one.metric, self.measure.unit)
         best = (max if self.measure.more_is_better else min)(v.mean for v in self.values.values())
         contest = Contest(
-            {
-                name: [value.by_seed.get(seed, math.nan) for seed in seeds]
-                for name, value in self.values.items()
-            },
+            {name: [value.by_seed.get(seed, math.nan) for seed in seeds] for name, value in self.values.items()},
             "higher" if self.measure.more_is_better else "lower",
             quantity.indifference(best),
             quantity.by_ratio,
@@ -168,9 +156,7 @@ class Bout:
 class Heard(Bout):
     """A contest whose measure somebody feels."""
 
-    def __init__(
-        self, measure: Measure, condition: str, values: Mapping[str, Value], listener: Listener
-    ) -> None:
+    def __init__(self, measure: Measure, condition: str, values: Mapping[str, Value], listener: Listener) -> None:
         super().__init__(measure, condition, values)
         self.listener = listener
 
@@ -191,11 +177,7 @@ class Board:
     """
 
     def __init__(
-        self,
-        points: Sequence[Point],
-        declared: Sequence[str],
-        kinds: Mapping[str, str],
-        feels: Sequence[str],
+        self, points: Sequence[Point], declared: Sequence[str], kinds: Mapping[str, str], feels: Sequence[str]
     ) -> None:
         self.points, self.declared, self.kinds, self.feels = points, declared, kinds, feels
 
@@ -237,8 +219,7 @@ class Board:
             nouns = {s: n for s, n in nouns.items() if s in self.feels or n in self.feels}
         counts = list(nouns.values())
         return [
-            Listener(subject, APPLICATIONS[noun], is_only=counts.count(noun) == 1)
-            for subject, noun in nouns.items()
+            Listener(subject, APPLICATIONS[noun], is_only=counts.count(noun) == 1) for subject, noun in nouns.items()
         ]
 
     @cached_property
@@ -273,16 +254,10 @@ class Board:
         return {
             subject: metric
             for subject, metric in self.payers.items()
-            if any(
-                mean(value) >= LEAST_RATE
-                for point in here
-                if (value := point.values.get((subject, metric)))
-            )
+            if any(mean(value) >= LEAST_RATE for point in here if (value := point.values.get((subject, metric))))
         }
 
-    def rates(
-        self, condition: str, subject: str, metric: str, among: Sequence[str] = ()
-    ) -> Bout | None:
+    def rates(self, condition: str, subject: str, metric: str, among: Sequence[str] = ()) -> Bout | None:
         """Return the contest for the rate of a transfer, if two settings have it."""
         values = self.by_setting(condition, subject, metric)
         names = among or self.settings
@@ -311,15 +286,7 @@ class Board:
             }
             if by_seed:
                 found.append(
-                    Value(
-                        measure,
-                        metric,
-                        direction,
-                        by_seed,
-                        listener.subject,
-                        point.setting,
-                        point.condition,
-                    )
+                    Value(measure, metric, direction, by_seed, listener.subject, point.setting, point.condition)
                 )
         if not found and measure.way == "load":
             return self._never(point, listener, measure)
@@ -399,8 +366,6 @@ class Board:
         """Return by how many grades the best and the worst setting differ for a listener."""
         widest = 0
         for condition in self.conditions:
-            places = [
-                self.place(point, listener) for point in self.points if point.condition == condition
-            ]
+            places = [self.place(point, listener) for point in self.points if point.condition == condition]
             widest = max(widest, max(places) - min(places))
         return widest

@@ -37,13 +37,7 @@ class Moved:
         return bool(self.noun), factor
 
 
-def headline_of_changes(
-    moved: Sequence[Moved],
-    measures: int,
-    *,
-    one_seed: bool = False,
-    points: int = 1,
-) -> Headline:
+def headline_of_changes(moved: Sequence[Moved], measures: int, *, one_seed: bool = False, points: int = 1) -> Headline:
     """Say what moved between two results.
 
     Parameters
@@ -66,16 +60,9 @@ def headline_of_changes(
         return Headline(f"Nothing moved: {measures} measures agree within their intervals.", "same")
     first = max(moved, key=lambda one: one.size)
     others, rest = len(moved) - 1, measures - 1
-    if not others:
-        end = f"{rest} other measures did not move"
-    else:
-        end = f"{others} of {rest} other measures moved, too"
+    end = f"{rest} other measures did not move" if not others else f"{others} of {rest} other measures moved, too"
     if one_seed:
-        end = (
-            f"{others} of {rest} other measures differ, too"
-            if others
-            else f"{rest} other measures are the same"
-        )
+        end = f"{others} of {rest} other measures differ, too" if others else f"{rest} other measures are the same"
     in_points = " (the largest change of all points)" if points > 1 else ""
     sentence = f"{_change(first)}{in_points}; {end}."
     caution = "One seed: differences may be chance."
@@ -84,9 +71,7 @@ def headline_of_changes(
     return Headline(
         sentence,
         "moved",
-        big=BigNumber(
-            _number(first.after), first.unit, f"{first.subject}, {words_of(first.metric)}"
-        ),
+        big=BigNumber(_number(first.after), first.unit, f"{first.subject}, {words_of(first.metric)}"),
         cautions=(caution,) if one_seed else (),
     )
 
@@ -199,9 +184,7 @@ def headline_of_trial(
 
     Examples
     --------
-    >>> headline_of_trial(
-    ...     "8 KB", "96 KB", Effect(-62.0, 9.0, True), Effect(-0.5, 1.2, False), 30
-    ... ).sentence
+    >>> headline_of_trial("8 KB", "96 KB", Effect(-62.0, 9.0, True), Effect(-0.5, 1.2, False), 30).sentence
     '8 KB cuts the latency under load by 62 points against 96 KB and costs no throughput that 30 homes could show (−0.5 ± 1.2 points).'
     """
     told = f"{homes} homes" if homes != 1 else "one home"

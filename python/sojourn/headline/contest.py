@@ -70,9 +70,7 @@ class Contest:
                 for measure in listener.application.all_measures
                 if (
                     bouts := [
-                        bout
-                        for bout in self.board.bouts
-                        if bout.listener is listener and bout.measure is measure
+                        bout for bout in self.board.bouts if bout.listener is listener and bout.measure is measure
                     ]
                 )
             ]
@@ -96,11 +94,7 @@ class Contest:
         )
 
     def _point(self, setting: str, condition: str) -> Point:
-        return next(
-            point
-            for point in self.board.points
-            if point.setting == setting and point.condition == condition
-        )
+        return next(point for point in self.board.points if point.setting == setting and point.condition == condition)
 
     def _best(self, bouts: Sequence[Heard]) -> list[str]:
         """Return the settings that nothing beats under any condition."""
@@ -113,14 +107,8 @@ class Contest:
 
     def _none(self, bouts: Sequence[Heard]) -> Headline:
         listener = bouts[0].listener
-        delays = [
-            bout
-            for bout in self.board.bouts
-            if bout.listener is listener and bout.measure.way != "score"
-        ]
-        bout = min(
-            delays or bouts, key=lambda one: one.values[one.sorted(list(one.values))[0]].mean
-        )
+        delays = [bout for bout in self.board.bouts if bout.listener is listener and bout.measure.way != "score"]
+        bout = min(delays or bouts, key=lambda one: one.values[one.sorted(list(one.values))[0]].mean)
         best = bout.sorted(list(bout.values))[0]
         value = bout.values[best]
         count = len(bout.values)
@@ -186,9 +174,7 @@ class Contest:
 
     def _turns_often(self, bouts: Sequence[Heard]) -> Headline:
         """Count conditions instead of naming them."""
-        counts = {
-            name: sum(name in bout.standing.best for bout in bouts) for name in self.board.settings
-        }
+        counts = {name: sum(name in bout.standing.best for bout in bouts) for name in self.board.settings}
         order = sorted(self.board.settings, key=lambda name: -counts[name])
         told = [name for name in order if counts[name]][:FEW]
         parts = [f"{name} in {counts[name]}" for name in told]
@@ -196,8 +182,7 @@ class Contest:
         main = self._main(bouts)
         best = main.values[main.sorted(list(main.values))[0]]
         return Headline(
-            f"No setting is best for {listener.words} everywhere: of {len(bouts)} conditions "
-            f"{together(parts)}.",
+            f"No setting is best for {listener.words} everywhere: of {len(bouts)} conditions {together(parts)}.",
             "turns",
             big=big_number(listener, best),
         )
@@ -261,9 +246,7 @@ class Contest:
         beside = words.beside(self.board.active(bout.condition))
         if bout.measure.way == "score":
             return words.good(bout.listener, names, values, base, self.noun)
-        text = words.ratio(
-            bout.listener, names, values, base, noun=self.noun, lost=lost, beside=beside
-        )
+        text = words.ratio(bout.listener, names, values, base, noun=self.noun, lost=lost, beside=beside)
         only_two = len(bout.values) == 2 and has_trade and len(names) == 1
         if text is None or only_two:
             worst = bout.sorted(names)[-1]
@@ -373,18 +356,12 @@ class Contest:
             return "", []
         parts: list[str] = []
         for name in names:
-            told = [
-                f"{called[p]} {words.percent(lost[name][p])}" for p in payers if p in lost[name]
-            ]
+            told = [f"{called[p]} {words.percent(lost[name][p])}" for p in payers if p in lost[name]]
             free_of = [p for p in payers if p in free[name]]
             if told:
-                parts.append(
-                    f"{name} costs {together(told)}" if not parts else f"{name} {together(told)}"
-                )
+                parts.append(f"{name} costs {together(told)}" if not parts else f"{name} {together(told)}")
             elif len(free_of) == len(payers):
-                parts.append(
-                    f"{name} nothing" if parts else f"{name} costs {called[payers[0]]} nothing"
-                )
+                parts.append(f"{name} nothing" if parts else f"{name} costs {called[payers[0]]} nothing")
         if len(payers) == 1:
             words_of_payer = f" {called[payers[0]]}"
             parts = [parts[0], *(part.replace(words_of_payer, "", 1) for part in parts[1:])]
@@ -404,8 +381,7 @@ def _change(value: Value, most: Value) -> tuple[float, bool, bool]:
     from sojourn.stats.estimate import paired_ratio
 
     ratio = paired_ratio(
-        np.array([value.by_seed[seed] for seed in seeds]),
-        np.array([most.by_seed[seed] for seed in seeds]),
+        np.array([value.by_seed[seed] for seed in seeds]), np.array([most.by_seed[seed] for seed in seeds])
     )
     if ratio.low is None or ratio.high is None:
         return share, share >= LEAST_COST and value.mean == 0.0, False
@@ -414,9 +390,7 @@ def _change(value: Value, most: Value) -> tuple[float, bool, bool]:
 
 def _cost_of_one(called: Mapping[str, str], lost: Mapping[str, float], free: Sequence[str]) -> str:
     if lost:
-        told = [
-            f"{called[subject]} loses {words.percent(share)}" for subject, share in lost.items()
-        ]
+        told = [f"{called[subject]} loses {words.percent(share)}" for subject, share in lost.items()]
         return f"; {told[0]}" + "".join(f" and {one.replace(' loses', '')}" for one in told[1:])
     if free and len(free) == len(called):
         return f", at no cost to {together([called[subject] for subject in free])}"

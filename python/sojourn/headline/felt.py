@@ -9,25 +9,14 @@ a live video is graded by how far it is behind what happens, not behind the targ
 
 from __future__ import annotations
 
-TYPE_CHECKING = (
-    False  # as type checkers read it; the modules typing and dataclasses would take their time
-)
+TYPE_CHECKING = False  # as type checkers read it; the modules typing and dataclasses would take their time
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Literal
 
     Way = Literal["delay", "score", "load", "stall", "behind", "loss"]
 
-__all__ = [
-    "APPLICATIONS",
-    "GRADES",
-    "LATE",
-    "LOSS_LIMITS",
-    "Application",
-    "Measure",
-    "application_of",
-    "told_metrics",
-]
+__all__ = ["APPLICATIONS", "GRADES", "LATE", "LOSS_LIMITS", "Application", "Measure", "application_of", "told_metrics"]
 
 GRADES = "ABCDF"
 """Best first; no E, as in schools that know the letters."""
@@ -110,9 +99,7 @@ class Application:
 
     __slots__ = ("loss", "measures", "noun")
 
-    def __init__(
-        self, noun: str, measures: tuple[Measure, ...], loss: Measure | None = None
-    ) -> None:
+    def __init__(self, noun: str, measures: tuple[Measure, ...], loss: Measure | None = None) -> None:
         self.noun, self.measures, self.loss = noun, measures, loss
 
     @property
@@ -126,11 +113,7 @@ class Application:
         return "pages" if self.noun == "page" else f"the {self.noun}"
 
 
-_BOTH_WAYS = (
-    ("delay_round_trip_p99", "round trip"),
-    ("delay_up_p99", "upstream"),
-    ("delay_down_p99", "downstream"),
-)
+_BOTH_WAYS = (("delay_round_trip_p99", "round trip"), ("delay_up_p99", "upstream"), ("delay_down_p99", "downstream"))
 _ONE_WAY = _BOTH_WAYS[1:]
 _FRAMES = (("frame_delay_p99", "upstream"), ("frame_delay_p99_downstream", "downstream"))
 _LOSSES = (("loss_total_up", "upstream"), ("loss_total_down", "downstream"), ("loss_total", ""))
@@ -185,11 +168,7 @@ def application_of(metrics: Sequence[str], kind: str = "") -> str:
 
     Examples
     --------
-    >>> (
-    ...     application_of(["goodput", "mos"]),
-    ...     application_of(["late", "lost"]),
-    ...     application_of(["goodput"]),
-    ... )
+    >>> (application_of(["goodput", "mos"]), application_of(["late", "lost"]), application_of(["goodput"]))
     ('call', 'game', '')
     """
     if kind in _BY_KIND:
@@ -222,13 +201,6 @@ def told_metrics() -> list[str]:
         for measure in application.all_measures
         for name, _ in measure.names
     }
-    telling = {
-        "frames",
-        "frames_downstream",
-        "live_latency",
-        "underflow",
-        "pages_completed",
-        "pages_unfinished",
-    }
+    telling = {"frames", "frames_downstream", "live_latency", "underflow", "pages_completed", "pages_unfinished"}
     rates = {"goodput", "goodput_downstream", "late", "rtt_mean"}
     return sorted(felt | set(LATE.values()) | telling | rates)

@@ -13,10 +13,7 @@ def kinds_in(*documents: Mapping[str, Any]) -> dict[str, str]:
 
     Examples
     --------
-    >>> kinds_in(
-    ...     {"traffic": [{"name": "a", "app": "voice"}]},
-    ...     {"traffic": {"b": {"app": {"kind": "web"}}}},
-    ... )
+    >>> kinds_in({"traffic": [{"name": "a", "app": "voice"}]}, {"traffic": {"b": {"app": {"kind": "web"}}}})
     {'a': 'voice', 'b': 'web'}
     """
     return {name: kind for document in documents for name, kind in _kinds(document)}
@@ -34,10 +31,6 @@ def _tables(value: object) -> list[dict[str, Any]]:
     """Return a list of tables; tables by name have it as their key."""
     if isinstance(value, dict):
         named = cast("dict[str, Any]", value)
-        return [
-            {"name": name, **cast("dict[str, Any]", one)}
-            for name, one in named.items()
-            if isinstance(one, dict)
-        ]
+        return [{"name": name, **cast("dict[str, Any]", one)} for name, one in named.items() if isinstance(one, dict)]
     items = cast("list[Any]", value) if isinstance(value, list) else []
     return [cast("dict[str, Any]", item) for item in items if isinstance(item, dict)]

@@ -142,9 +142,7 @@ def _directions(metric: str, values: Mapping[str, float]) -> list[str]:
     if not known:
         return [metric] if metric in values else []
     known.sort(key=values.__getitem__, reverse=True)
-    if (
-        metric == "delay_p50"
-    ):  # of what fills a queue, nobody asks for the way of its acknowledgements
+    if metric == "delay_p50":  # of what fills a queue, nobody asks for the way of its acknowledgements
         return known[:1]
     worse = values[known[0]]
     return [name for name in known if name == known[0] or values[name] > BESIDE_THE_WORSE * worse]

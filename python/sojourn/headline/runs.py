@@ -42,9 +42,7 @@ def _kinds_of_streams(values: Iterable[tuple[str, str]], scenario: str) -> dict[
     unclear = [
         names
         for names in metrics.values()
-        if "goodput" in names
-        and "connections" not in names
-        and application_of(names) in ("", "game")
+        if "goodput" in names and "connections" not in names and application_of(names) in ("", "game")
     ]
     if not scenario or not unclear:
         return {}

@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-TYPE_CHECKING = (
-    False  # as type checkers read it; the modules typing and dataclasses would take their time
-)
+TYPE_CHECKING = False  # as type checkers read it; the modules typing and dataclasses would take their time
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any, TypedDict, Unpack
@@ -60,11 +58,7 @@ class Point:
     __slots__ = ("condition", "name", "setting", "values")
 
     def __init__(
-        self,
-        setting: str,
-        values: Mapping[tuple[str, str], Mapping[int, float]],
-        condition: str = "",
-        name: str = "",
+        self, setting: str, values: Mapping[tuple[str, str], Mapping[int, float]], condition: str = "", name: str = ""
     ) -> None:
         self.setting, self.values, self.condition, self.name = setting, values, condition, name
 
@@ -78,9 +72,7 @@ class Cell:
 
     __slots__ = ("condition", "metric", "setting", "subject", "text", "value")
 
-    def __init__(
-        self, setting: str, condition: str, subject: str, metric: str, value: float, text: str
-    ) -> None:
+    def __init__(self, setting: str, condition: str, subject: str, metric: str, value: float, text: str) -> None:
         self.setting, self.condition, self.subject = setting, condition, subject
         self.metric, self.value, self.text = metric, value, text
 
@@ -166,16 +158,11 @@ class Headline:
         Examples
         --------
         >>> pages = Headline("", "winner", big=BigNumber("2.8", "s", "pages, median"))
-        >>> [
-        ...     pages.worded(text).big is None
-        ...     for text in ("Pages in 2.8 s.", "2.8 points more.", "In 12.8 s.")
-        ... ]
+        >>> [pages.worded(text).big is None for text in ("Pages in 2.8 s.", "2.8 points more.", "In 12.8 s.")]
         [False, True, True]
         """
         big = self.big
-        told = big is not None and re.search(
-            rf"(?<!\S){re.escape(f'{big.text} {big.unit}'.strip())}(?!\w)", sentence
-        )
+        told = big is not None and re.search(rf"(?<!\S){re.escape(f'{big.text} {big.unit}'.strip())}(?!\w)", sentence)
         return self.but(sentence=sentence, kind="own", cells=(), big=big if told else None)
 
     def by_grade(self) -> list[tuple[str, list[str]]]:
@@ -218,9 +205,7 @@ class Headline:
             "kind": self.kind,
             "about": self.about,
             "grades": dict(self.grades),
-            "number": None
-            if big is None
-            else {"value": big.text, "unit": big.unit, "what": big.what},
+            "number": None if big is None else {"value": big.text, "unit": big.unit, "what": big.what},
             "winner": list(self.winner),
             "runner_up": self.runner_up,
             "cost": self.cost,

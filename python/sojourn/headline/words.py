@@ -64,11 +64,7 @@ def waits(who: str, value: Value) -> str:
     if way == "delay":
         return f"{start} waits {told(value)}"
     if way == "load":
-        return (
-            f"A page takes {value.text} s (median)"
-            if math.isfinite(value.mean)
-            else "No page comes"
-        )
+        return f"A page takes {value.text} s (median)" if math.isfinite(value.mean) else "No page comes"
     if way == "score":
         return f"{start} scores MOS {value.text}"
     if way == "stall":
@@ -149,10 +145,7 @@ def where(
     if way == "behind":
         return f"{name} keep{s} {who} {value.text} s behind where {other} needs {losing}"
     verb = "lose" if several else "loses"
-    return (
-        f"{name} {verb} {value.text} % of {whose(who, things(value))} where {other} loses "
-        f"{losing}{end}"
-    )
+    return f"{name} {verb} {value.text} % of {whose(who, things(value))} where {other} loses {losing}{end}"
 
 
 def _and_others(beaten: Value, more: Sequence[tuple[str, Value]]) -> str:
@@ -188,14 +181,7 @@ def times(worse: Value, better: Value) -> float:
 
 
 def ratio(
-    listener: Listener,
-    names: Sequence[str],
-    values: Sequence[Value],
-    base: Value,
-    *,
-    noun: str,
-    lost: str,
-    beside: str,
+    listener: Listener, names: Sequence[str], values: Sequence[Value], base: Value, *, noun: str, lost: str, beside: str
 ) -> str | None:
     """Return the clause of the winner with its ratio to a baseline; nothing where before and after say more."""
     way = values[0].measure.way
@@ -231,9 +217,7 @@ def ratio(
     )
 
 
-def good(
-    listener: Listener, names: Sequence[str], values: Sequence[Value], base: Value, noun: str
-) -> str:
+def good(listener: Listener, names: Sequence[str], values: Sequence[Value], base: Value, noun: str) -> str:
     """Return the clause on a score: `Buffers of 8 and 64 KB keep the call good (MOS 4.4); with 1 MB it is unusable (1.1)`."""
     worst = min(values, key=lambda value: value.mean)
     ours, theirs = (_SCORES[GRADES[value.place]] for value in (worst, base))
@@ -244,10 +228,7 @@ def good(
     if ours == theirs:
         return where(listener, start, worst, base.setting, base, several=several)
     keeps = "keep" if several else "keeps"
-    return (
-        f"{start} {keeps} {listener.words} {ours} ({span(values)}); "
-        f"with {base.setting} it is {theirs} ({base.text})"
-    )
+    return f"{start} {keeps} {listener.words} {ours} ({span(values)}); with {base.setting} it is {theirs} ({base.text})"
 
 
 def gains(listener: Listener, name: str, best: Value, own: Value) -> str:
@@ -297,10 +278,7 @@ def beside(active: Mapping[str, str]) -> str:
     """Return what else is on the line: ` beside an upload and a download`; nothing if nothing is."""
     metrics = list(active.values())
     parts: list[str] = []
-    for metric, one, some in (
-        ("goodput", "an upload", "uploads"),
-        ("goodput_downstream", "a download", "downloads"),
-    ):
+    for metric, one, some in (("goodput", "an upload", "uploads"), ("goodput_downstream", "a download", "downloads")):
         count = metrics.count(metric)
         if count:
             parts.append(one if count == 1 else f"{many(count)} {some}")

@@ -103,9 +103,7 @@ class Verdict:
         return any(row.verdict == "fail" for row in self.rows)
 
 
-def judge(
-    capture: CaptureFile, flow: Flow, question: Question, tell: Callable[[str], None]
-) -> Verdict:
+def judge(capture: CaptureFile, flow: Flow, question: Question, tell: Callable[[str], None]) -> Verdict:
     """Judge a flow; `tell` hears what is being done."""
     content, place, mtu = capture.content, flow.place, question.mtu
     like = content.likeness(place, mtu)
@@ -115,11 +113,7 @@ def judge(
     dscp = dict(like["dscp"])
     packets = flow.packets
     found = Verdict(
-        flow,
-        beyond == 0,
-        None if least is None else SHARE * least,
-        packets,
-        caveats=_caveats(capture, flow, like),
+        flow, beyond == 0, None if least is None else SHARE * least, packets, caveats=_caveats(capture, flow, like)
     )
     capacity = mbps(question.capacity_bps)
     found.rows.append(
@@ -166,16 +160,8 @@ def judge(
 
 
 def _marking(marked: int, packets: int, dscp: dict[int, int], *, may: bool) -> Judged:
-    words = (
-        "all packets"
-        if marked == packets
-        else f"{marked:,} of {packets:,}"
-        if marked
-        else "no packet"
-    )
-    others = ", ".join(
-        f"{value}: {count:,}" for value, count in sorted(dscp.items()) if value != NQB
-    )
+    words = "all packets" if marked == packets else f"{marked:,} of {packets:,}" if marked else "no packet"
+    others = ", ".join(f"{value}: {count:,}" for value, count in sorted(dscp.items()) if value != NQB)
     return Judged(
         "N3",
         "Only what keeps the sender's rule is marked DSCP 45.",
@@ -206,9 +192,7 @@ def _caveats(capture: CaptureFile, flow: Flow, like: dict[str, Any]) -> list[str
             "between their pieces, so bursts are upper bounds. Capture with offloads off: ethtool -K DEVICE tso off gso off gro off."
         )
     if like["equal_stamps"] * 20 > flow.packets:
-        found.append(
-            f"{like['equal_stamps']:,} packets have the time of the one before: stamps may be of batches."
-        )
+        found.append(f"{like['equal_stamps']:,} packets have the time of the one before: stamps may be of batches.")
     if flow.out_of_order:
         found.append(f"{flow.out_of_order:,} packets have earlier times than those before: sorted.")
     if like["duration_s"] < SHORTEST_S:
@@ -228,17 +212,11 @@ def _caveats(capture: CaptureFile, flow: Flow, like: dict[str, Any]) -> list[str
 def _seeks_capacity(flow: Flow, like: dict[str, Any]) -> bool:
     """Tell whether it is TCP, or its rate varies as that of such traffic does."""
     rates = [rate for rate in like["bytes_each_second"] if rate]
-    return flow.protocol == "tcp" or (
-        len(rates) > 2 and max(rates) > VARIES * min(rates) and max(rates) * 8 > 1e6
-    )
+    return flow.protocol == "tcp" or (len(rates) > 2 and max(rates) > VARIES * min(rates) and max(rates) * 8 > 1e6)
 
 
 def _protection(
-    capture: CaptureFile,
-    found: Verdict,
-    question: Question,
-    like: dict[str, Any],
-    tell: Callable[[str], None],
+    capture: CaptureFile, found: Verdict, question: Question, like: dict[str, Any], tell: Callable[[str], None]
 ) -> None:
     content, place, mtu = capture.content, found.flow.place, question.mtu
     length = min(int(like["median_length"]), mtu)
@@ -249,16 +227,10 @@ def _protection(
         alone = content.protected(place, mtu, bps, upload=False)
         beside = content.protected(place, mtu, bps, upload=True) if question.uploads else None
         first = (place, COPIED)
-        copies = (
-            0 if alone[1] else content.with_copies(first, mtu, bps, upload=False, most=MOST_COPIES)
-        )
+        copies = 0 if alone[1] else content.with_copies(first, mtu, bps, upload=False, most=MOST_COPIES)
         with_upload = None
         if beside is not None:
-            with_upload = (
-                0
-                if beside[1]
-                else content.with_copies(first, mtu, bps, upload=True, most=MOST_COPIES)
-            )
+            with_upload = 0 if beside[1] else content.with_copies(first, mtu, bps, upload=True, most=MOST_COPIES)
         found.at.append(
             At(
                 bps,
@@ -293,11 +265,7 @@ def _protection(
             "shown",
             "",
             f"{_copies(own.copies)} at {capacity}"
-            + (
-                ""
-                if own.copies_with_upload is None
-                else f"; beside an upload {_copies(own.copies_with_upload)}"
-            ),
+            + ("" if own.copies_with_upload is None else f"; beside an upload {_copies(own.copies_with_upload)}"),
         ),
         Judged(
             "Q3",

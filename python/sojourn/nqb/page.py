@@ -86,10 +86,7 @@ def _section(number: int, one: Verdict, *, alone: bool, addresses: bool) -> Sect
         table = _rates(number, one)
         blocks.append(Block(table, "" if alone else table.title))
     return Section(
-        f"flow-{number}",
-        blocks,
-        f"Flow {one.flow.number}: {one.flow.words(addresses=addresses)}",
-        one.caveats,
+        f"flow-{number}", blocks, f"Flow {one.flow.number}: {one.flow.words(addresses=addresses)}", one.caveats
     )
 
 

@@ -49,14 +49,7 @@ def cdf_panel(
         label = "" if alone else (labels or {}).get(look, look)
         marks.append(Line(x, share, look, label, step=True, solid=alone))
     return Panel(
-        x=Axis(
-            quantity,
-            unit,
-            scale=scale,
-            low=low,
-            high=high,
-            ticks=tuple((tick, f"{tick:g}") for tick in ticks),
-        ),
+        x=Axis(quantity, unit, scale=scale, low=low, high=high, ticks=tuple((tick, f"{tick:g}") for tick in ticks)),
         y=Axis("share at or below", low=0.0, high=1.0),
         marks=(*marks, *extras),
         title=title,
@@ -65,13 +58,7 @@ def cdf_panel(
 
 
 def cdf(
-    name: str,
-    samples: Mapping[str, np.ndarray],
-    *,
-    quantity: str,
-    unit: str,
-    scale: Scale = "linear",
-    title: str = "",
+    name: str, samples: Mapping[str, np.ndarray], *, quantity: str, unit: str, scale: Scale = "linear", title: str = ""
 ) -> PlotSpec:
     """Draw cumulative distributions of unweighted samples, one curve per look."""
     panel = cdf_panel(samples, quantity=quantity, unit=unit, scale=scale)

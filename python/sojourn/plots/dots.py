@@ -24,9 +24,7 @@ class DotRow:
     """Shown in place of the diamond if the print is a bound."""
 
 
-def beside_print(
-    ours: Sequence[float | None], printed: Sequence[float], look: str = "blue circle"
-) -> list[DotRow]:
+def beside_print(ours: Sequence[float | None], printed: Sequence[float], look: str = "blue circle") -> list[DotRow]:
     """Return one row for each printed value, with ours where there is one."""
     pairs = zip(ours, printed, strict=True)
     return [DotRow(row, 0, look, Estimate(one), other) for row, (one, other) in enumerate(pairs)]
@@ -101,9 +99,7 @@ def dot_panel(
         for entry in chosen:
             bound = entry.ours.above
             if bound is not None:
-                words = f"ours >{bound:g}" + (
-                    f", printed {entry.printed_text}" if entry.printed_text else ""
-                )
+                words = f"ours >{bound:g}" + (f", printed {entry.printed_text}" if entry.printed_text else "")
                 x_edge = bound if high is None else min(bound, high)
                 marks.append(Note(x_edge, height(entry), f"{words} →", look, align="right"))
     names = tuple((float(len(rows) - 1 - number), row) for number, row in enumerate(rows))

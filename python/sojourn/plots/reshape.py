@@ -15,9 +15,7 @@ AROUND = 12.0
 """What title and legend take of the height, mm."""
 
 
-def reshaped(
-    plot: PlotSpec, width: float, height: float | None = None, columns: int | None = None
-) -> PlotSpec:
+def reshaped(plot: PlotSpec, width: float, height: float | None = None, columns: int | None = None) -> PlotSpec:
     """Return a plot with another width.
 
     Parameters
@@ -43,12 +41,7 @@ def reshaped(
         panels = tuple(_alone(plot, place) for place in range(len(plot.panels)))
     widths = plot.column_widths if across == plot.columns else ()
     return replace(
-        plot,
-        panels=panels,
-        columns=across,
-        width=width,
-        height=height or each * lines + AROUND,
-        column_widths=widths,
+        plot, panels=panels, columns=across, width=width, height=height or each * lines + AROUND, column_widths=widths
     )
 
 

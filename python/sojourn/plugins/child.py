@@ -76,13 +76,7 @@ def _controllers() -> Interface:
     return CONTROLLERS
 
 
-MANAGER = Role(
-    "queue manager",
-    {"enqueue": "packet, now", "dequeue": "now"},
-    "manager",
-    (Random(0),),
-    _managers,
-)
+MANAGER = Role("queue manager", {"enqueue": "packet, now", "dequeue": "now"}, "manager", (Random(0),), _managers)
 
 CONTROLLER = Role(
     "congestion controller",
@@ -116,10 +110,7 @@ def main() -> None:
 
 def _work(answers: IO[bytes]) -> tuple[dict[str, Any], dict[str, bytes]]:
     job: dict[str, Any] = json.loads(sys.stdin.buffer.readline())
-    plugins = [
-        Plugin(one["name"], one["file"], sys.stdin.buffer.read(one["bytes"]))
-        for one in job["plugins"]
-    ]
+    plugins = [Plugin(one["name"], one["file"], sys.stdin.buffer.read(one["bytes"])) for one in job["plugins"]]
     from sojourn.engine import simulate
     from sojourn.scenario import Scenario
     from sojourn.store import pack
@@ -158,16 +149,12 @@ def _judge(
     watch = _Watch(answers)
     for place, row in enumerate(job["rows"]):
         share = place / len(job["rows"])
-        judged = _watched(
-            lambda row=row: _engine.check_row(scenario, job["like"], row), watch, share
-        )
+        judged = _watched(lambda row=row: _engine.check_row(scenario, job["like"], row), watch, share)
         _tell_row(answers, judged)
     return {"files": {}}, {}
 
 
-def _replay(
-    job: dict[str, Any], plugin: Plugin, answers: IO[bytes]
-) -> tuple[dict[str, Any], dict[str, bytes]]:
+def _replay(job: dict[str, Any], plugin: Plugin, answers: IO[bytes]) -> tuple[dict[str, Any], dict[str, bytes]]:
     """Replay a trace into a plugin, and tell calls, line and words of a difference."""
     line = f'plugin name="{plugin.name}"'
 
@@ -215,19 +202,13 @@ _LOOK_S = 0.04
 
 def _failure(error: SojournError) -> dict[str, Any]:
     """Return what is told of a run that failed: by its plugin, or otherwise."""
-    found = re.search(
-        r'failed: the (?:queue manager|congestion controller) "([^"]*)"', error.message
-    )
+    found = re.search(r'failed: the (?:queue manager|congestion controller) "([^"]*)"', error.message)
     cause = error.__cause__
     if found is None or cause is None:
         return {"failed": error.message, "hint": error.hint, "is_plugin": False}
     name = found[1]
     if type(cause).__name__ == "BadLibrary":
-        return {
-            "failed": f'the plugin "{name}" broke the rules: {cause}',
-            "hint": "",
-            "is_plugin": True,
-        }
+        return {"failed": f'the plugin "{name}" broke the rules: {cause}', "hint": "", "is_plugin": True}
     told = f'the plugin "{name}" failed: {_said(cause)}'
     return {"failed": told, "hint": _where(cause), "is_plugin": True}
 
@@ -296,11 +277,7 @@ def factory_of(plugin: Plugin, role: Role = MANAGER) -> Callable[..., object]:
     if len(found) == 1:
         return found[0]
     names = ", ".join(one.__name__ for one in found)
-    told = (
-        f"{len(found)} classes with {' and '.join(role.methods)}: {names}"
-        if found
-        else "no such class"
-    )
+    told = f"{len(found)} classes with {' and '.join(role.methods)}: {names}" if found else "no such class"
     raise _Wrong(
         f'the plugin "{plugin.name}" has {told}; it needs one class with {_methods(role)}, '
         f"or says which by: {role.named} = CLASS"

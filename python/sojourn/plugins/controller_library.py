@@ -53,11 +53,7 @@ class _Ack(Structure):
 
 
 class _State(Structure):
-    _fields_ = (
-        ("phase", ctypes.c_char * 32),
-        ("bandwidth_bps", c_double),
-        ("bound_segments", c_double),
-    )
+    _fields_ = (("phase", ctypes.c_char * 32), ("bandwidth_bps", c_double), ("bound_segments", c_double))
 
 
 class _Table(Structure):
@@ -67,14 +63,8 @@ class _Table(Structure):
         ("abi", c_uint32),
         ("create", ctypes.PYFUNCTYPE(c_void_p, c_uint32, c_uint32)),
         ("requests", ctypes.PYFUNCTYPE(c_uint32, c_void_p)),
-        (
-            "on_congestion_avoidance",
-            ctypes.PYFUNCTYPE(None, c_void_p, c_uint32, POINTER(_Ack), POINTER(_Window)),
-        ),
-        (
-            "on_congestion",
-            ctypes.PYFUNCTYPE(c_double, c_void_p, c_int32, c_double, c_uint64, POINTER(_Window)),
-        ),
+        ("on_congestion_avoidance", ctypes.PYFUNCTYPE(None, c_void_p, c_uint32, POINTER(_Ack), POINTER(_Window))),
+        ("on_congestion", ctypes.PYFUNCTYPE(c_double, c_void_p, c_int32, c_double, c_uint64, POINTER(_Window))),
         ("on_ack", ctypes.PYFUNCTYPE(None, c_void_p, POINTER(_Ack), POINTER(_Window))),
         ("on_restart", ctypes.PYFUNCTYPE(None, c_void_p, c_uint64, POINTER(_Window))),
         ("pacing_rate", ctypes.PYFUNCTYPE(c_double, c_void_p)),
@@ -128,17 +118,13 @@ class Controller:
         """Return the window after segments were acknowledged above the threshold."""
         window = _Window(ack.window, ack.threshold)
         told = _told(ack)
-        self._calls.on_congestion_avoidance(
-            self._held, acked, ctypes.byref(told), ctypes.byref(window)
-        )
+        self._calls.on_congestion_avoidance(self._held, acked, ctypes.byref(told), ctypes.byref(window))
         return window.size
 
     def on_congestion(self, cause: str, base: float, window: float, now: float) -> float:
         """Return the threshold after congestion."""
         told = _Window(window, base)
-        return self._calls.on_congestion(
-            self._held, CAUSES[cause], base, _ns(now), ctypes.byref(told)
-        )
+        return self._calls.on_congestion(self._held, CAUSES[cause], base, _ns(now), ctypes.byref(told))
 
     def _on_ack(self, ack: Acknowledgement) -> float:
         window = _Window(ack.window, ack.threshold)
@@ -199,9 +185,6 @@ def _told(ack: Acknowledgement) -> _Ack:
 
 
 CONTROLLERS = Interface(
-    "sjc_plugin_v1",
-    _Table,
-    ("create", "on_congestion_avoidance", "on_congestion", "clone", "destroy"),
-    Controller,
+    "sjc_plugin_v1", _Table, ("create", "on_congestion_avoidance", "on_congestion", "clone", "destroy"), Controller
 )
 """Congestion controllers."""

@@ -21,18 +21,7 @@ __all__ = ["ABI", "MANAGERS", "REASONS", "BadLibrary", "Interface", "open_librar
 ABI = 1
 """Version of both interfaces."""
 
-REASONS = (
-    "overlimit",
-    "fat_flow",
-    "early",
-    "forced",
-    "target",
-    "overload",
-    "blue",
-    "disturbed",
-    "policed",
-    "unheard",
-)
+REASONS = ("overlimit", "fat_flow", "early", "forced", "target", "overload", "blue", "disturbed", "policed", "unheard")
 """Reasons by their numbers in the interface; the words are those of the records."""
 
 ECN = {"not-ect": 0, "ect1": 1, "ect0": 2, "ce": 3}
@@ -73,20 +62,9 @@ class _Host(Structure):
 # A call keeps the lock of the interpreter: it is short, or the process is ended.
 _Create = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t)
 _Enqueue = ctypes.PYFUNCTYPE(
-    ctypes.c_int32,
-    ctypes.c_void_p,
-    ctypes.c_uint64,
-    POINTER(_Meta),
-    ctypes.c_uint64,
-    POINTER(_Host),
+    ctypes.c_int32, ctypes.c_void_p, ctypes.c_uint64, POINTER(_Meta), ctypes.c_uint64, POINTER(_Host)
 )
-_Dequeue = ctypes.PYFUNCTYPE(
-    ctypes.c_int32,
-    ctypes.c_void_p,
-    ctypes.c_uint64,
-    POINTER(_Host),
-    POINTER(ctypes.c_uint64),
-)
+_Dequeue = ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_uint64, POINTER(_Host), POINTER(ctypes.c_uint64))
 _Destroy = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
 
 
@@ -171,9 +149,7 @@ class Manager:
         self._tickets = 0
         self._fault: BaseException | None = None
         # Kept here: the library calls them as long as this manager lives.
-        self._host = _Host(
-            ctypes.sizeof(_Host), None, _Told(self._drop), _Told(self._mark), _Unit(self._unit)
-        )
+        self._host = _Host(ctypes.sizeof(_Host), None, _Told(self._drop), _Told(self._mark), _Unit(self._unit))
         self._state = self._calls.create(b"", 0)
         if not self._state:
             raise BadLibrary("create returned nothing")
@@ -189,9 +165,7 @@ class Manager:
         )
         self._check()
         if answer not in (0, 1):
-            raise BadLibrary(
-                f"enqueue returned {answer}, which is neither 0 (kept) nor 1 (refused)"
-            )
+            raise BadLibrary(f"enqueue returned {answer}, which is neither 0 (kept) nor 1 (refused)")
         if (answer == 1) == (ticket in self._waiting):
             said = "refused" if answer else "kept"
             did = "did not drop it" if answer else "dropped it"
@@ -200,9 +174,7 @@ class Manager:
     def dequeue(self, now: float) -> Packet | None:
         """Ask the library what to send."""
         ticket = ctypes.c_uint64()
-        answer = self._calls.dequeue(
-            self._state, round(now * 1e9), ctypes.byref(self._host), ctypes.byref(ticket)
-        )
+        answer = self._calls.dequeue(self._state, round(now * 1e9), ctypes.byref(self._host), ctypes.byref(ticket))
         self._check()
         if answer not in (0, 1):
             raise BadLibrary(f"dequeue returned {answer}, which is neither 0 (empty) nor 1 (one)")

@@ -27,14 +27,7 @@ from sojourn.plugins.child import CALL_S
 from sojourn.plugins.file import Plugin
 from sojourn.scenario import Scenario
 
-__all__ = [
-    "MEMORY",
-    "PluginFailed",
-    "check_apart",
-    "replay_apart",
-    "simulate_apart",
-    "try_plugins",
-]
+__all__ = ["MEMORY", "PluginFailed", "check_apart", "replay_apart", "simulate_apart", "try_plugins"]
 
 PATIENCE_S = 60.0
 """Seconds without a word from the process, after which it is ended.
@@ -119,11 +112,7 @@ def simulate_apart(
 
 
 def check_apart(
-    scenario: Scenario,
-    plugin: Plugin,
-    like: str,
-    rows: Sequence[str],
-    told: Callable[[tuple[str, str, str]], None],
+    scenario: Scenario, plugin: Plugin, like: str, rows: Sequence[str], told: Callable[[tuple[str, str, str]], None]
 ) -> None:
     """Judge a plugin that manages the upstream of a scenario.
 
@@ -247,11 +236,7 @@ def _talk(
                 return {"silent": True}, share
             if not selector.select(NOTICE_EVERY_S):
                 silent = time.monotonic() - heard
-                if (
-                    has_spoken
-                    and silent > IDLE_S
-                    and _used_s(process.pid) - used < IDLE_SHARE * silent
-                ):
+                if has_spoken and silent > IDLE_S and _used_s(process.pid) - used < IDLE_SHARE * silent:
                     return {"idle": True}, share
                 continue
             part = os.read(process.stdout.fileno(), 1 << 20)

@@ -120,9 +120,7 @@ class Configuration:
         return _engine.provisioning_decode(self.octets, self.docsis40)
 
 
-def decode(
-    source: bytes | str | Path, secret: bytes | None = None, *, strict: bool = False
-) -> Configuration:
+def decode(source: bytes | str | Path, secret: bytes | None = None, *, strict: bool = False) -> Configuration:
     """Read a binary configuration file; there are no octets that this refuses.
 
     Parameters
@@ -138,9 +136,7 @@ def decode(
     return Configuration(octets, secret, strict)
 
 
-def encode(
-    text: str, secret: bytes | None = None, *, seal: bool | None = None, file: str = ""
-) -> Configuration:
+def encode(text: str, secret: bytes | None = None, *, seal: bool | None = None, file: str = "") -> Configuration:
     """Make a binary configuration file from its text form.
 
     Parameters

@@ -8,12 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import sojourn._engine as _engine
-from sojourn.provisioning.configuration import (
-    Configuration,
-    Issue,
-    ProvisioningError,
-    issues_of,
-)
+from sojourn.provisioning.configuration import Configuration, Issue, ProvisioningError, issues_of
 
 __all__ = ["Modem", "Service", "Style", "expand", "parameter_rows", "restate"]
 
@@ -85,9 +80,7 @@ def expand(
         downstream_without_modem=downstream_without_modem,
     )
     try:
-        text = _engine.provisioning_expand(
-            configuration.octets, tables, configuration.secret, asked
-        )
+        text = _engine.provisioning_expand(configuration.octets, tables, configuration.secret, asked)
     except _engine.ProvisioningProblems as error:
         raise ProvisioningError([issue.problem("tables") for issue in issues_of(error)]) from None
     found = json.loads(text)
@@ -164,10 +157,7 @@ def parameter_rows(service: Service) -> list[tuple[str, str, str, str, str]]:
         if part["kind"] == "single":
             rows += _flow_rows(direction, "service flow", part)
         else:
-            rows += [
-                (direction, "aggregate", name, *_leaf(leaf))
-                for name, leaf in part["parameters"].items()
-            ]
+            rows += [(direction, "aggregate", name, *_leaf(leaf)) for name, leaf in part["parameters"].items()]
             rows += _flow_rows(direction, "classic", part["classic"])
             rows += _flow_rows(direction, "low-latency", part["low_latency"])
             rules = part["classifiers"]
@@ -195,9 +185,7 @@ def _criteria(rule: Mapping[str, Any]) -> str:
     return ", ".join(words)
 
 
-def _flow_rows(
-    direction: str, which: str, flow: Mapping[str, Any]
-) -> list[tuple[str, str, str, str, str]]:
+def _flow_rows(direction: str, which: str, flow: Mapping[str, Any]) -> list[tuple[str, str, str, str, str]]:
     leaves = dict(flow["parameters"])
     if flow["buffer"] is not None:
         leaves["buffer"] = flow["buffer"]

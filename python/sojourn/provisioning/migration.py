@@ -19,15 +19,7 @@ from sojourn.provisioning.scenarios import access, left_out, says_burst, traffic
 if TYPE_CHECKING:
     from sojourn.headline import Headline
 
-__all__ = [
-    "SEEDS",
-    "Simulated",
-    "Simulation",
-    "migrate",
-    "run_beside",
-    "services_of",
-    "study_files",
-]
+__all__ = ["SEEDS", "Simulated", "Simulation", "migrate", "run_beside", "services_of", "study_files"]
 
 SHOWN = ("delay_p99", "delay_p50")
 """What is compared: the delay over the access link that is felt, and that of a typical packet."""
@@ -86,20 +78,13 @@ class Simulated:
             of_row = [found.get((subject, metric, name)) for name in self.services]
             if all(one is not None for one in of_row):
                 values = [(one["value"], one["unit"]) for one in of_row if one is not None]
-                by_service = {
-                    name: value for name, (value, _) in zip(self.services, values, strict=True)
-                }
+                by_service = {name: value for name, (value, _) in zip(self.services, values, strict=True)}
                 rows.append(Row(subject, metric, by_service, values[0][1]))
         return rows
 
 
 def study_files(
-    services: Mapping[str, Service],
-    *,
-    mix: int,
-    duration: str,
-    seeds: int,
-    names: Mapping[str, str] | None = None,
+    services: Mapping[str, Service], *, mix: int, duration: str, seeds: int, names: Mapping[str, str] | None = None
 ) -> dict[str, str]:
     """Return a study of a point for each service, as texts by file name; `names` is how sentences call them."""
     (first, service), *others = services.items()
@@ -121,16 +106,9 @@ def study_files(
         "baseline": first,
         "seeds": {"first": 1, "count": seeds},
         "points": {
-            name: {
-                "overlays": [] if name == first else [name],
-                "labels": {"service": name},
-            }
-            for name in services
+            name: {"overlays": [] if name == first else [name], "labels": {"service": name}} for name in services
         },
-        "overlays": {
-            name: {"remove": _paths(base["access"]), "access": access(other)}
-            for name, other in others
-        },
+        "overlays": {name: {"remove": _paths(base["access"]), "access": access(other)} for name, other in others},
     }
     if names:
         study["labels"] = {"service": {name: {"name": names[name]} for name in services}}
@@ -214,9 +192,7 @@ def migrate(
 
 
 def run_beside(
-    services: Mapping[str, Service],
-    simulation: Simulation = Simulation(),
-    names: Mapping[str, str] | None = None,
+    services: Mapping[str, Service], simulation: Simulation = Simulation(), names: Mapping[str, str] | None = None
 ) -> Simulated:
     """Simulate services beside each other; `names` is how sentences call them.
 
@@ -228,13 +204,7 @@ def run_beside(
     from sojourn.api.study import Study
     from sojourn.store import Store
 
-    files = study_files(
-        services,
-        mix=simulation.mix,
-        duration=simulation.duration,
-        seeds=simulation.seeds,
-        names=names,
-    )
+    files = study_files(services, mix=simulation.mix, duration=simulation.duration, seeds=simulation.seeds, names=names)
     with tempfile.TemporaryDirectory() as directory:
         for name, text in files.items():
             (Path(directory) / name).write_text(text, encoding="utf-8")

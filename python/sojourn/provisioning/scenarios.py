@@ -105,10 +105,7 @@ def _direction(service: Service, direction: str) -> Table:
             "a service without a limit cannot be simulated; say a rate in the file or the tables",
         )
     peak = _number(shaped, "peak_traffic_rate")
-    link: Table = {
-        "kind": _kind(service, direction),
-        "rate": f"{rate} b/s",
-    }
+    link: Table = {"kind": _kind(service, direction), "rate": f"{rate} b/s"}
     if says_burst(part):
         link["burst"] = f"{_number(shaped, 'max_traffic_burst')} B"
     if peak:
@@ -126,9 +123,7 @@ def _direction(service: Service, direction: str) -> Table:
     limit = f"{flow['buffer']['value']} B"
     queue = _dual_queue(part, direction, limit) if aggregate else _queue(flow, limit)
     beside = _beside(service, direction)
-    rules = (
-        part["classifiers"] if aggregate else service.content[f"beside_{direction}"]["classifiers"]
-    )
+    rules = part["classifiers"] if aggregate else service.content[f"beside_{direction}"]["classifiers"]
     table: Table = {"link": link, "queue": queue}
     if beside:
         table["service_flow"] = [_service_flow(flow) for flow in beside]
@@ -230,9 +225,7 @@ def _histogram(part: Mapping[str, Any], *, aggregate: bool) -> Table:
     flow = part["classic"] if aggregate else part
     has_estimate = aggregate or flow["aqm"]["value"] == "docsis-pie"
     edges = [f"{10 * edge} us" for edge in found[0]]
-    return {
-        "latency_histogram": {"edges": edges, "value": "estimate" if has_estimate else "sojourn"}
-    }
+    return {"latency_histogram": {"edges": edges, "value": "estimate" if has_estimate else "sojourn"}}
 
 
 def says_burst(part: Mapping[str, Any]) -> bool:
@@ -257,12 +250,7 @@ def _grants(flow: Mapping[str, Any]) -> Table:
         grants["interval"] = f"{interval} us"
     polls = _number(parameters, "guaranteed_request_interval")
     if polls and not _number(parameters, "activity_detection_disable"):
-        grants |= {
-            "kind": "adaptive",
-            "quiet": 0.0,
-            "idle_after": IDLE_AFTER,
-            "request_interval": f"{polls} us",
-        }
+        grants |= {"kind": "adaptive", "quiet": 0.0, "idle_after": IDLE_AFTER, "request_interval": f"{polls} us"}
     return {"proactive": grants}
 
 
@@ -320,8 +308,7 @@ def _are_usual(rules: Sequence[Mapping[str, Any]]) -> bool:
     by_ecn = [_is_tos(rule) and rule["tos"] == [1, 1, 1] for rule in rules]
     can_match = [not rule["others"] for rule in rules]
     return any(by_ecn) and all(
-        ecn or _is_dscp(rule) or not can
-        for ecn, rule, can in zip(by_ecn, rules, can_match, strict=True)
+        ecn or _is_dscp(rule) or not can for ecn, rule, can in zip(by_ecn, rules, can_match, strict=True)
     )
 
 

@@ -51,11 +51,7 @@ def make_ready(definition: StudyDefinition, *, figures: bool = True, pdf: bool =
 
 
 def build(
-    result: StudyResult,
-    *,
-    figures: bool = True,
-    pdf: bool = False,
-    drawers: Drawers | None = None,
+    result: StudyResult, *, figures: bool = True, pdf: bool = False, drawers: Drawers | None = None
 ) -> ReportSummary:
     """Write comparison.csv, claims.csv, tables/, figures/ and report.html into the result.
 

@@ -22,13 +22,7 @@ from sojourn.files import fresh_folder, write_file
 from sojourn.headline.said import Headline
 from sojourn.report import generic, page
 from sojourn.report.drawing_files import Drawers
-from sojourn.report.files import (
-    write_claims,
-    write_comparison,
-    write_plain,
-    write_references,
-    write_table,
-)
+from sojourn.report.files import write_claims, write_comparison, write_plain, write_references, write_table
 from sojourn.report.first import headline_of_result
 from sojourn.report.precision import precision_table, quantile_table
 from sojourn.study.result import ReportSummary, StudyResult
@@ -64,9 +58,7 @@ def build_report(
     return summary_of(parts)
 
 
-def study_parts(
-    result: StudyResult, view: StudyView, on_figure: Callable[[Figure], None] | None = None
-) -> StudyParts:
+def study_parts(result: StudyResult, view: StudyView, on_figure: Callable[[Figure], None] | None = None) -> StudyParts:
     """Make the parts that the study declares, or the generic ones of a study that declares none.
 
     `on_figure` hears of each figure as soon as it is made.
@@ -100,11 +92,7 @@ def study_parts(
     if on_figure is not None:
         for figure in more:
             on_figure(figure)
-    return replace(
-        parts,
-        summary=won.table if won else None,
-        figures=(*parts.figures, *more),
-    )
+    return replace(parts, summary=won.table if won else None, figures=(*parts.figures, *more))
 
 
 def _headed(result: StudyResult, parts: StudyParts) -> StudyParts:
@@ -140,14 +128,8 @@ def summary_of(parts: StudyParts) -> ReportSummary:
     comparison = {verdict: cells[verdict] for verdict in ("match", "miss", "unjudged")}
     claims: dict[str, dict[str, int]] = {}
     for use in _COUNTED_USES:
-        count = Counter(
-            judged.outcome.verdict.value for judged in parts.claims if judged.claim.use == use
-        )
-        claims[use] = {
-            "holds": count["holds"],
-            "fails": count["fails"],
-            "not_run": count["not-run"],
-        }
+        count = Counter(judged.outcome.verdict.value for judged in parts.claims if judged.claim.use == use)
+        claims[use] = {"holds": count["holds"], "fails": count["fails"], "not_run": count["not-run"]}
     return ReportSummary(comparison, claims, parts.headline)
 
 

@@ -89,12 +89,7 @@ def dots(view: StudyView, roles: Roles) -> Iterator[Figure]:
 
 
 def _dot_panel(
-    view: StudyView,
-    roles: Roles,
-    measure: Measured,
-    rows: list[str],
-    cells: list[tuple[str, ...]],
-    lanes: list[str],
+    view: StudyView, roles: Roles, measure: Measured, rows: list[str], cells: list[tuple[str, ...]], lanes: list[str]
 ) -> Panel | None:
     means = _means(view, measure)
     alone = lanes == [""]
@@ -146,9 +141,7 @@ def _distribution(view: StudyView, roles: Roles, traffic: str, direction: str) -
     shown = roles.competitors[:MOST_COMPETITORS]
     cells = list(roles.cells)
     by_cell = [
-        (cell, samples)
-        for cell in cells
-        if (samples := _samples(view, roles, cell, shown, traffic, direction))
+        (cell, samples) for cell in cells if (samples := _samples(view, roles, cell, shown, traffic, direction))
     ][:MOST_DISTRIBUTIONS]
     if not by_cell:
         return None
@@ -178,12 +171,7 @@ def _distribution(view: StudyView, roles: Roles, traffic: str, direction: str) -
 
 
 def _samples(
-    view: StudyView,
-    roles: Roles,
-    cell: tuple[str, ...],
-    shown: list[str],
-    traffic: str,
-    direction: str,
+    view: StudyView, roles: Roles, cell: tuple[str, ...], shown: list[str], traffic: str, direction: str
 ) -> dict[str, dict[int, Distribution]]:
     found: dict[str, dict[int, Distribution]] = {}
     for name in shown:
@@ -198,9 +186,7 @@ def _samples(
     return found
 
 
-def _cdf(
-    roles: Roles, title: str, samples: dict[str, dict[int, Distribution]], *, several: bool
-) -> Panel:
+def _cdf(roles: Roles, title: str, samples: dict[str, dict[int, Distribution]], *, several: bool) -> Panel:
     marks: list[Mark] = []
     for name, by_seed in samples.items():
         marks += curve(by_seed, roles.looks[name], roles.name(name) if several else "")

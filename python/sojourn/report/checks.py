@@ -79,11 +79,7 @@ def rows_table(name: str, title: str, caption: str, rows: Sequence[Judged]) -> P
             )
             for row in sorted(
                 rows,
-                key=lambda row: (
-                    ("fail", "warning").index(row.verdict)
-                    if row.verdict in ("fail", "warning")
-                    else 2
-                ),
+                key=lambda row: ("fail", "warning").index(row.verdict) if row.verdict in ("fail", "warning") else 2,
             )
         ),
     )

@@ -125,9 +125,7 @@ def build_columns(
         tables = (_spread(told), *by_label, *ends, _metrics(result))
         shown = _shown(result)
         claims = _claims(result, shown)
-        parts = StudyParts(
-            headlines=(_headline(told),), plain_tables=tables, figures=drawn, claims=claims
-        )
+        parts = StudyParts(headlines=(_headline(told),), plain_tables=tables, figures=drawn, claims=claims)
         write_claims(directory / "claims.csv", claims)
         folder = fresh_folder(directory / "tables", root=directory)
         for table in tables:
@@ -142,14 +140,7 @@ def _shown(result: Columns) -> StudyResult:
     kept = [*RUNS_SCHEMA, *result.labels]
     empty = pl.DataFrame(schema=METRICS_SCHEMA)
     missing = tuple(missing_runs(result.manifest))
-    return StudyResult(
-        result.directory,
-        result.definition,
-        empty,
-        result.runs.select(kept),
-        result.manifest,
-        missing,
-    )
+    return StudyResult(result.directory, result.definition, empty, result.runs.select(kept), result.manifest, missing)
 
 
 def _claims(result: Columns, shown: StudyResult) -> tuple[JudgedClaim, ...]:
@@ -172,9 +163,7 @@ def _headline(told: _Told) -> str:
     for one in told.result.measures:
         column = told.points[one.column].drop_nulls()
         if not column.is_empty():
-            low, middle, high = (
-                significant(column.quantile(q, "nearest") or 0.0) for q in QUANTILES
-            )
+            low, middle, high = (significant(column.quantile(q, "nearest") or 0.0) for q in QUANTILES)
             unit = f" {one.unit}" if one.unit else ""
             return (
                 f"{size}: {words_of(one.metric)} of {one.subject} is {low} to {high}{unit} "
@@ -232,10 +221,7 @@ def _by_label(told: _Told, label: str) -> PlainTable:
         f"by-{file_name(label)}",
         f"By {label.replace('_', ' ')}",
         f"Median over points, and P10 to P90. Many values stand in groups, under their mean.{more}",
-        (
-            f"{label.replace('_', ' ')}{f', {unit}' if unit else ''}",
-            *map(_title, told.result.measures),
-        ),
+        (f"{label.replace('_', ' ')}{f', {unit}' if unit else ''}", *map(_title, told.result.measures)),
         tuple(rows),
         folded=len(rows) > 12,
     )
@@ -248,11 +234,7 @@ def _ends(told: _Told, one: Measured) -> PlainTable:
     worst = rows.top_k(ENDS, by=one.column).sort(one.column, "point", descending=True)
     if not is_less_better:
         best, worst = worst, best
-    body = [
-        _cells(which, *row)
-        for which, frame in (("best", best), ("worst", worst))
-        for row in frame.iter_rows()
-    ]
+    body = [_cells(which, *row) for which, frame in (("best", best), ("worst", worst)) for row in frame.iter_rows()]
     return PlainTable(
         f"ends-{file_name(one.subject)}-{file_name(one.metric)}",
         f"Best and worst points, {_title(one)}",
@@ -306,17 +288,11 @@ def _panel(told: _Told, label: str, one: Measured) -> Panel | None:
     rows = told.by(label, one)
     if rows.height < 3:
         return None
-    x, low, middle, high = (
-        as_array(rows[name].to_numpy()) for name in ("value", *map(str, QUANTILES))
-    )
+    x, low, middle, high = (as_array(rows[name].to_numpy()) for name in ("value", *map(str, QUANTILES)))
     scale: Scale = "log" if x[0] > 0 and x[-1] / x[0] >= WIDE_RANGE else "linear"
     return Panel(
         x=Axis(label.replace("_", " "), told.units.get(label, ""), scale=scale),
-        y=Axis(
-            words_of(one.metric),
-            one.unit,
-            low=0.0 if quantity_of(one.metric, one.unit).low == 0 else None,
-        ),
+        y=Axis(words_of(one.metric), one.unit, low=0.0 if quantity_of(one.metric, one.unit).low == 0 else None),
         marks=(Band(x, low, high, "cycle-0", step=False), Line(x, middle, "cycle-0")),
         title=one.subject,
     )

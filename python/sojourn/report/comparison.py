@@ -19,13 +19,7 @@ from sojourn.stats.quantity import quantity_of
 from sojourn.study.compare import LabelComparison, compare_labels
 from sojourn.study.result import StudyResult
 
-__all__ = [
-    "by_effect",
-    "comparison_table",
-    "comparisons_of",
-    "effect_table",
-    "write_comparison_page",
-]
+__all__ = ["by_effect", "comparison_table", "comparisons_of", "effect_table", "write_comparison_page"]
 
 
 def comparisons_of(result: StudyResult, *, most: int = 4) -> list[LabelComparison]:
@@ -50,11 +44,7 @@ def comparison_table(comparison: LabelComparison) -> PlainTable:
 
     What has a better direction comes first, then the largest relative changes.
     """
-    rows = [
-        row
-        for row in comparison.overall.to_dicts()
-        if row["verdict"] not in ("same", "within chance")
-    ]
+    rows = [row for row in comparison.overall.to_dicts() if row["verdict"] not in ("same", "within chance")]
     rows.sort(
         key=lambda row: (
             quantity_of(row["metric"], row["unit"]).better == "",
@@ -70,9 +60,7 @@ def comparison_table(comparison: LabelComparison) -> PlainTable:
             PlainCell(row["unit"]),
             PlainCell(significant(row["before"])),
             PlainCell(significant(row["after"]), "best" if row["verdict"] == "better" else ""),
-            PlainCell(
-                significant(row["difference"], 3, sign=True), detail=_range(row["low"], row["high"])
-            ),
+            PlainCell(significant(row["difference"], 3, sign=True), detail=_range(row["low"], row["high"])),
             PlainCell(significant(row["change"], 2, sign=True)),
             PlainCell(significant(row["effect"], 2, sign=True)),
             PlainCell(row["verdict"], "muted" if row["verdict"] == "one seed" else ""),
@@ -116,9 +104,7 @@ SMALLEST = {"ms": 0.1, "s": 1e-3, "%": 0.05, "Mb/s": 0.01}
 _LINKS = ("upstream", "downstream")
 
 
-def by_effect(
-    frame: pl.DataFrame, first: Sequence[str]
-) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+def by_effect(frame: pl.DataFrame, first: Sequence[str]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Return changes as people read them: by who they happen to, the largest effect first.
 
     Parameters
@@ -139,8 +125,7 @@ def by_effect(
     for row in rows:
         metrics.setdefault(row["subject"], []).append(row["metric"])
     ranks = {
-        subject: 2 if subject in _LINKS else 0 if application_of(names) else 1
-        for subject, names in metrics.items()
+        subject: 2 if subject in _LINKS else 0 if application_of(names) else 1 for subject, names in metrics.items()
     }
     order = list(metrics)
 
@@ -159,9 +144,7 @@ def by_effect(
             words_of(row["metric"]),
             _with_unit(row["before"], row["unit"]),
             _with_unit(row["after"], row["unit"]),
-            _with_unit(
-                row["difference"], "points" if row["unit"] == "%" else row["unit"], sign=True
-            ),
+            _with_unit(row["difference"], "points" if row["unit"] == "%" else row["unit"], sign=True),
             _percent(row),
             row["verdict"],
         )
@@ -183,18 +166,14 @@ def _percent(row: dict[str, Any]) -> str:
     return f"{100 * row['difference'] / before:+.0f} %"
 
 
-def effect_table(
-    frame: pl.DataFrame, first: Sequence[str], *, name: str, title: str, caption: str
-) -> PlainTable:
+def effect_table(frame: pl.DataFrame, first: Sequence[str], *, name: str, title: str, caption: str) -> PlainTable:
     """Return changes by effect as a table of a page."""
     headings, rows = by_effect(frame, first)
     cells = tuple(tuple(PlainCell(text) for text in row) for row in rows)
     return PlainTable(name, title, caption, headings, cells)
 
 
-def write_comparison_page(
-    path: Path, *, title: str, headline: str, graded: str, tables: Sequence[PlainTable]
-) -> None:
+def write_comparison_page(path: Path, *, title: str, headline: str, graded: str, tables: Sequence[PlainTable]) -> None:
     """Write one self-contained HTML file.
 
     Raises
@@ -202,7 +181,5 @@ def write_comparison_page(
     OSError
         If it cannot be written.
     """
-    page = page_of(
-        "comparison.html", title=title, headline=headline, graded=graded, tables=list(tables)
-    )
+    page = page_of("comparison.html", title=title, headline=headline, graded=graded, tables=list(tables))
     write_file(path, page)

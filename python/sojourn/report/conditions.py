@@ -57,12 +57,7 @@ def conditions_of(scenario: str, direction: str, until_s: float) -> list[Conditi
 def bands(conditions: Sequence[Condition], high: float) -> list[Band]:
     """Return a band from the bottom to the top of a panel for each."""
     return [
-        Band(
-            np.array([one.from_s, one.until_s]),
-            np.zeros(2),
-            np.full(2, high),
-            _LOOKS[number % len(_LOOKS)],
-        )
+        Band(np.array([one.from_s, one.until_s]), np.zeros(2), np.full(2, high), _LOOKS[number % len(_LOOKS)])
         for number, one in enumerate(conditions)
     ]
 
@@ -91,9 +86,7 @@ def _all(listed: Sequence[Mapping[str, Any]], until_s: float) -> Iterator[Condit
                 begin += step
             continue
         later = [
-            seconds(other["at"])
-            for other in listed[number + 1 :]
-            if "at" in other and _effects(other) & _effects(one)
+            seconds(other["at"]) for other in listed[number + 1 :] if "at" in other and _effects(other) & _effects(one)
         ]
         if begin < until_s:
             yield Condition(begin, min([*later, until_s]), words)

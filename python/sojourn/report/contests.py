@@ -37,9 +37,7 @@ def contests(view: StudyView, roles: Roles) -> Won | None:
     rows: list[tuple[Measured, list[tuple[str, ...]], dict[str, _BySeed]]] = []
     for measure in measures[: max(1, MOST_ROWS // max(1, len(groups)))]:
         for group in groups:
-            values = {
-                name: _values(view, roles, measure, group, name) for name in roles.competitors
-            }
+            values = {name: _values(view, roles, measure, group, name) for name in roles.competitors}
             if sum(map(bool, values.values())) > 1:
                 rows.append((measure, group, values))
     if not rows:
@@ -77,9 +75,7 @@ def contests(view: StudyView, roles: Roles) -> Won | None:
     return Won(table, tally(standings, names))
 
 
-def _values(
-    view: StudyView, roles: Roles, measure: Measured, cells: list[tuple[str, ...]], name: str
-) -> _BySeed:
+def _values(view: StudyView, roles: Roles, measure: Measured, cells: list[tuple[str, ...]], name: str) -> _BySeed:
     """Return values by seed, averaged over the cells that all have."""
     found: dict[int, list[float]] = {}
     for cell in cells:

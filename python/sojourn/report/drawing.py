@@ -160,12 +160,7 @@ def _share_styles(root: ET.Element) -> None:
     """Say what all parts of a group look like once."""
     for group in root.iter("g"):
         styles_of = {child.get("style", "") for child in group}
-        if (
-            len(group) > 1
-            and len(styles_of) == 1
-            and "" not in styles_of
-            and "style" not in group.attrib
-        ):
+        if len(group) > 1 and len(styles_of) == 1 and "" not in styles_of and "style" not in group.attrib:
             group.attrib["style"] = styles_of.pop()
             for child in group:
                 del child.attrib["style"]

@@ -74,10 +74,7 @@ class Drawers:
         return self
 
     def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         """End all processes, at once if something failed."""
         for process in self._processes:
@@ -109,10 +106,7 @@ class Drawers:
     def _start(self) -> None:
         for _ in range(_most_processes()):
             process = subprocess.Popen(
-                python_command(_WORKER),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
+                python_command(_WORKER), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
             )
             self._processes.append(process)
             thread = threading.Thread(target=self._hand_over, args=(process,), daemon=True)

@@ -33,9 +33,7 @@ def felt(metrics: pl.DataFrame) -> Iterator[Figure]:
     """
     subjects: dict[str, dict[str, float]] = {}
     columns = metrics.select(
-        pl.col("subject").cast(pl.String),
-        pl.col("metric").cast(pl.String),
-        pl.col("value").cast(pl.Float64),
+        pl.col("subject").cast(pl.String), pl.col("metric").cast(pl.String), pl.col("value").cast(pl.Float64)
     )
     for subject, metric, value in columns.iter_rows():
         if value is not None and abs(value) < float("inf"):

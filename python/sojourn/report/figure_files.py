@@ -50,9 +50,7 @@ def figure_named(figures: list[Figure], name: str, place: str) -> Figure:
     if name in by_name:
         return by_name[name]
     known = ", ".join(figure.item for figure in figures) or "none"
-    raise UsageError(
-        f'{place} has no figure "{name}"', nearest(name, by_name) or f"it has: {known}"
-    )
+    raise UsageError(f'{place} has no figure "{name}"', nearest(name, by_name) or f"it has: {known}")
 
 
 def write_figure(

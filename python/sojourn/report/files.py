@@ -29,10 +29,7 @@ COMPARISON_COLUMNS = (
 )
 """Columns that other tools rely on."""
 
-REFERENCE_COLUMNS = (
-    "reference",
-    *("theirs" if name == "printed" else name for name in COMPARISON_COLUMNS),
-)
+REFERENCE_COLUMNS = ("reference", *("theirs" if name == "printed" else name for name in COMPARISON_COLUMNS))
 
 CLAIM_COLUMNS = ("id", "use", "trust", "criterion", "ours", "verdict", "note")
 
@@ -63,9 +60,7 @@ def write_comparison(path: Path, tables: Iterable[Table]) -> None:
 
 def write_references(path: Path, tables: Iterable[Table]) -> None:
     """Write one row per cell beside another reference than the print."""
-    rows = [
-        (table.reference, *_compared(cell)) for table in tables for cell in table.ordered_cells()
-    ]
+    rows = [(table.reference, *_compared(cell)) for table in tables for cell in table.ordered_cells()]
     _write(path, REFERENCE_COLUMNS, rows)
 
 
@@ -109,13 +104,7 @@ def write_table(path: Path, table: Table) -> None:
     columns = [(group, column) for group in table.groups for column in group.columns]
     for group, column in columns:
         name = f"{group.title} {column.title}"
-        headings += [
-            f"{name}, {theirs}",
-            f"{name}, ours",
-            f"{name}, low",
-            f"{name}, high",
-            "verdict",
-        ]
+        headings += [f"{name}, {theirs}", f"{name}, ours", f"{name}, low", f"{name}, high", "verdict"]
     rows: list[list[str]] = []
     for row in table.rows:
         values = [row.label, row.description]
@@ -139,17 +128,12 @@ def write_plain(path: Path, table: PlainTable) -> None:
     """Write a table without printed values; a heading above columns becomes part of theirs."""
     above = [title for title, span in table.groups for _ in range(span)]
     above += [""] * (len(table.headings) - len(above))
-    names = [
-        f"{title}: {heading}" if title else heading
-        for title, heading in zip(above, table.headings, strict=True)
-    ]
+    names = [f"{title}: {heading}" if title else heading for title, heading in zip(above, table.headings, strict=True)]
     rows = [[cell.text for cell in row] for row in table.rows]
     _write(path, names, rows, root=path.parent.parent)
 
 
-def _write(
-    path: Path, headings: Sequence[str], rows: Iterable[Sequence[str]], *, root: Path | None = None
-) -> None:
+def _write(path: Path, headings: Sequence[str], rows: Iterable[Sequence[str]], *, root: Path | None = None) -> None:
     """Write a CSV file; what lies in a folder of a result names the result as `root`."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")

@@ -20,9 +20,7 @@ MOST_POINTS = 400
 """Points up to which a headline is derived. chosen: no sentence is true of more, and pages shall not wait for it."""
 
 
-def headline_of_result(
-    result: StudyResult, compare: str = "", baseline: str = ""
-) -> Headline | None:
+def headline_of_result(result: StudyResult, compare: str = "", baseline: str = "") -> Headline | None:
     """Say in one sentence what came of a study; nothing if it is too large for one, or nobody feels anything.
 
     Parameters
@@ -44,9 +42,7 @@ def headline_of_result(
     baseline = baseline or definition.baseline
     words = Points([], definition.labels)
     declared = dict.fromkeys(
-        str(labels[roles.compete])
-        for labels in labels_of_points(definition).values()
-        if roles.compete in labels
+        str(labels[roles.compete]) for labels in labels_of_points(definition).values() if roles.compete in labels
     )
     settings = [_name(roles, words, value) for value in (*declared, *roles.competitors)]
     with at_level(result.level, anytime=result.is_anytime):
@@ -67,9 +63,7 @@ def headline_of_result(
 def _are_settings(result: StudyResult) -> bool:
     """Whether points are what somebody could choose among: they have no labels, or one that tells them apart."""
     labels = result.labels
-    return not labels or (
-        len(labels) == 1 and result.points[labels[0]].n_unique() == result.points.height
-    )
+    return not labels or (len(labels) == 1 and result.points[labels[0]].n_unique() == result.points.height)
 
 
 def points_of(result: StudyResult, roles: Roles, words: Points) -> list[Point]:

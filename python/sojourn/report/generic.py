@@ -53,21 +53,13 @@ def parts(view: StudyView) -> StudyParts:
     shown = swept or make("The figure of measures", lambda: list(dots(view, roles)), [])
     delays = make("The figures of delays", lambda: list(distributions(view, roles)), [])
     subjects = result.summary["subject"].unique(maintain_order=True).to_list()
-    numbers = make(
-        "All numbers",
-        lambda: [_table(result.summary, subject, points) for subject in subjects],
-        [],
-    )
+    numbers = make("All numbers", lambda: [_table(result.summary, subject, points) for subject in subjects], [])
     return StudyParts(
         headlines=(*([won.sentence] if won and won.sentence else []), *sentences),
         summary=won.table if won else None,
         plain_tables=(
             *(comparison_table(one) for one in told),
-            *(
-                replace(comparison_table(one), folded=True)
-                for one in comparisons
-                if one not in told
-            ),
+            *(replace(comparison_table(one), folded=True) for one in comparisons if one not in told),
             *numbers,
             *failed,
         ),
@@ -86,9 +78,7 @@ def _table(summary: pl.DataFrame, subject: str, points: Sequence[str]) -> PlainT
     rows = summary.filter(pl.col("subject") == subject)
     pairs = rows.select("metric", "unit").unique(maintain_order=True).rows()
     zero = [
-        metric
-        for metric, _ in pairs
-        if not rows.filter((pl.col("metric") == metric) & (pl.col("mean") != 0.0)).height
+        metric for metric, _ in pairs if not rows.filter((pl.col("metric") == metric) & (pl.col("mean") != 0.0)).height
     ]
     shown = [(metric, unit) for metric, unit in pairs if metric not in zero]
     found = {
@@ -97,22 +87,12 @@ def _table(summary: pl.DataFrame, subject: str, points: Sequence[str]) -> PlainT
             "point", "metric", "unit", "mean", "low", "high"
         ).iter_rows()
     }
-    body = [
-        (PlainCell(point), *(_cell(found.get((point, *pair))) for pair in shown))
-        for point in points
-    ]
+    body = [(PlainCell(point), *(_cell(found.get((point, *pair))) for pair in shown)) for point in points]
     return PlainTable(
         name=f"metrics-{file_name(subject)}",
         title=f"{subject}",
-        caption="Mean over runs with its 95 % interval."
-        + (f" Zero everywhere: {_listed(zero)}." if zero else ""),
-        headings=(
-            "point",
-            *(
-                f"{words_of(metric)}, {unit}" if unit else words_of(metric)
-                for metric, unit in shown
-            ),
-        ),
+        caption="Mean over runs with its 95 % interval." + (f" Zero everywhere: {_listed(zero)}." if zero else ""),
+        headings=("point", *(f"{words_of(metric)}, {unit}" if unit else words_of(metric) for metric, unit in shown)),
         rows=tuple(body),
         folded=True,
     )

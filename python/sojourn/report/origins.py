@@ -18,12 +18,7 @@ from sojourn.toml_text import parse_toml
 
 __all__ = ["origins", "told"]
 
-_WORDS = {
-    "study": "set by the study",
-    "documented": "documented",
-    "chosen": "chosen",
-    "fitted": "fitted",
-}
+_WORDS = {"study": "set by the study", "documented": "documented", "chosen": "chosen", "fitted": "fitted"}
 """Words for origins, in the order in which they are told."""
 
 _KINDS = {"chosen": "chosen", "assumed": "chosen", "fitted": "fitted"}

@@ -78,9 +78,7 @@ class Scorecard:
         return 100.0 * self.done / self.total if self.total else 0.0
 
 
-def render(
-    result: StudyResult, parts: StudyParts, drawings: Mapping[str, str], *, drawn: bool = True
-) -> str:
+def render(result: StudyResult, parts: StudyParts, drawings: Mapping[str, str], *, drawn: bool = True) -> str:
     """Return the page.
 
     Parameters
@@ -94,13 +92,7 @@ def render(
     drawn
         Whether figures were drawn; the page says if not.
     """
-    figures = [
-        DrawnFigure(
-            figure,
-            Markup(drawings[figure.item]),
-        )
-        for figure in parts.figures
-    ]
+    figures = [DrawnFigure(figure, Markup(drawings[figure.item])) for figure in parts.figures]
     cells = [cell for table in parts.printed for cell in table.ordered_cells()]
     is_short = any(word in result.reduced for word in ("quick", "shortened"))
     return page_of(
@@ -137,9 +129,7 @@ def _group(figures: Sequence[DrawnFigure], group: str) -> list[DrawnFigure]:
     return [drawn for drawn in figures if drawn.figure.group == group]
 
 
-def scorecards(
-    cells: Sequence[Cell], claims: Sequence[JudgedClaim], beside: Sequence[Table] = ()
-) -> list[Scorecard]:
+def scorecards(cells: Sequence[Cell], claims: Sequence[JudgedClaim], beside: Sequence[Table] = ()) -> list[Scorecard]:
     """Count verdicts for the overview; empty kinds are left out, and background that nothing can judge."""
     cards: list[Scorecard] = []
     if cells:
@@ -155,9 +145,7 @@ def scorecards(
             continue
         left = outcomes[Holds.NOT_RUN]
         tail = f"; {left} not run" if left else ""
-        cards.append(
-            Scorecard(f"{title}", outcomes[Holds.HOLDS], judged, f"claims hold: {words}{tail}")
-        )
+        cards.append(Scorecard(f"{title}", outcomes[Holds.HOLDS], judged, f"claims hold: {words}{tail}"))
     return cards
 
 
@@ -166,9 +154,7 @@ def _of_cells(title: str, cells: Sequence[Cell]) -> Scorecard:
     judged = count[Verdict.MATCH] + count[Verdict.MISS]
     wide = sum(verdict_of(cell) == "in-range" for cell in cells)
     loosely = f", {wide} of them by the range of a claim alone" if wide else ""
-    words = (
-        f"match within tolerance{loosely}; {count[Verdict.UNJUDGED]} more are shown and not judged"
-    )
+    words = f"match within tolerance{loosely}; {count[Verdict.UNJUDGED]} more are shown and not judged"
     return Scorecard(title, count[Verdict.MATCH], judged, words)
 
 

@@ -29,9 +29,7 @@ def precision_sentence(result: StudyResult) -> str:
     if enough:
         least, most = min(enough), max(enough)
         seeds = f"{least} seeds" if least == most else f"{least} to {most} seeds"
-        words.append(
-            f"{len(enough)} of {len(stopped)} points are as precise as asked after {seeds}"
-        )
+        words.append(f"{len(enough)} of {len(stopped)} points are as precise as asked after {seeds}")
     if rest and result.budget_runs:
         wide = [one.excess for one in stopped if one.excess is not None]
         widest = f", the widest {max(wide):.2f} times as wide" if wide and max(wide) > 1 else ""
@@ -89,9 +87,7 @@ def quantile_table(result: StudyResult) -> PlainTable | None:
             detail = ""
             if estimate.low is not None and estimate.high is not None:
                 detail = f"{significant(estimate.low)} to {significant(estimate.high)}"
-            value = (
-                "–" if estimate.value is None else f"{significant(estimate.value)} {unit}".strip()
-            )
+            value = "–" if estimate.value is None else f"{significant(estimate.value)} {unit}".strip()
             what = f"{measure.subject}: {words_of(measure.metric)}"
             share = f"{100 * (goal.quantile or 0.0):g} %"
             words = (point, what, share)

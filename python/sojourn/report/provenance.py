@@ -39,10 +39,7 @@ def _rows(result: StudyResult) -> Iterator[tuple[str, str]]:
     machine: dict[str, Any] = manifest.get("machine") or {}
     words = [machine.get(key) for key in ("processor", "system", "release", "architecture")]
     cores = machine.get("cores")
-    yield (
-        "machine",
-        ", ".join([*(str(w) for w in words if w), *([f"{cores} cores"] if cores else [])]),
-    )
+    yield ("machine", ", ".join([*(str(w) for w in words if w), *([f"{cores} cores"] if cores else [])]))
     yield "Python", _text(machine.get("python"))
 
 

@@ -24,15 +24,7 @@ from sojourn.plots import styles
 from sojourn.stats.quantity import quantity_of
 from sojourn.study.result import StudyResult
 
-__all__ = [
-    "MOST_COMPETITORS",
-    "POINT",
-    "Measured",
-    "Roles",
-    "by_role",
-    "kinds_of",
-    "largest_values",
-]
+__all__ = ["MOST_COMPETITORS", "POINT", "Measured", "Roles", "by_role", "kinds_of", "largest_values"]
 
 MOST_COMPETITORS = 7
 """chosen: as many looks as one tells apart, and as many columns as a page has."""
@@ -94,9 +86,7 @@ class Roles:
     def points(self) -> pl.DataFrame:
         """Points with what competes and the conditions, as words."""
         names = [self.compete, *self.conditions]
-        columns = [
-            pl.col(name).cast(pl.String).fill_null("–").alias(f"by_{name}") for name in names
-        ]
+        columns = [pl.col(name).cast(pl.String).fill_null("–").alias(f"by_{name}") for name in names]
         return self.result.points.select(POINT, *columns)
 
     @cached_property
@@ -210,9 +200,7 @@ def by_role(
     metrics: dict[str, list[str]] = {}
     for subject, metric in largest:
         metrics.setdefault(subject, []).append(metric)
-    nouns = {
-        subject: application_of(known, kinds.get(subject, "")) for subject, known in metrics.items()
-    }
+    nouns = {subject: application_of(known, kinds.get(subject, "")) for subject, known in metrics.items()}
     asked = any(one and one in feels for pair in nouns.items() for one in pair)
     found: dict[tuple[str, str], int] = {}
     for subject, noun in nouns.items():
@@ -230,9 +218,7 @@ def by_role(
     return found
 
 
-def _paid(
-    subject: str, known: Sequence[str], largest: Mapping[tuple[str, str], float]
-) -> list[tuple[str, str]]:
+def _paid(subject: str, known: Sequence[str], largest: Mapping[tuple[str, str], float]) -> list[tuple[str, str]]:
     """Return the rate of a transfer in the direction of its data; nothing of what is none."""
     rates = [(subject, name) for name in ("goodput", "goodput_downstream") if name in known]
     rate = max(rates, key=largest.__getitem__, default=None)

@@ -143,9 +143,7 @@ def _emulated(manifest: dict[str, Any]) -> str:
     return " ".join([made, *sentences])
 
 
-def run_figures(
-    tables: Tables, damages: list[str] | None = None, scenario: str = ""
-) -> list[Figure]:
+def run_figures(tables: Tables, damages: list[str] | None = None, scenario: str = "") -> list[Figure]:
     """Return the figures that the tables of a run allow.
 
     Parameters
@@ -182,12 +180,7 @@ def _looks(tables: Tables) -> dict[str, str]:
 
 def _metric_table(rows: Sequence[tuple[str, str, float, str]], title: str) -> PlainTable:
     body = tuple(
-        (
-            PlainCell(subject),
-            PlainCell(words_of(metric)),
-            PlainCell(_number(value)),
-            PlainCell(unit),
-        )
+        (PlainCell(subject), PlainCell(words_of(metric)), PlainCell(_number(value)), PlainCell(unit))
         for subject, metric, value, unit in rows
     )
     name = title.lower().replace(" ", "-")
@@ -221,18 +214,13 @@ def _packet_table(tables: Tables) -> PlainTable | None:
         "retransmissions": "sent again",
     }
     shown = {name: words for name, words in columns.items() if name in traffic.columns}
-    rows = [
-        row
-        for row in traffic.iter_rows(named=True)
-        if row["sent_packets"] or row["forwarded_packets"]
-    ]
+    rows = [row for row in traffic.iter_rows(named=True) if row["sent_packets"] or row["forwarded_packets"]]
     if not rows:
         return None
     shown = {
         name: words
         for name, words in shown.items()
-        if name in ("sent_packets", "forwarded_packets", "dropped_queue_packets")
-        or any(row[name] for row in rows)
+        if name in ("sent_packets", "forwarded_packets", "dropped_queue_packets") or any(row[name] for row in rows)
     }
     body = tuple(
         (
@@ -262,9 +250,7 @@ def _over_time(tables: Tables, looks: dict[str, str], scenario: str) -> Iterator
     group = max(1, -(-bins // WIDEST_BINS))
     until = bins * width
     rates = {link: _rates(by_traffic, link, bins, width, group) for link in LINKS}
-    columns = {
-        link: _link_columns(series.filter(pl.col("link") == link), bins, group) for link in LINKS
-    }
+    columns = {link: _link_columns(series.filter(pl.col("link") == link), bins, group) for link in LINKS}
     marks = any("marked_packets" in part for part in columns.values())
     time = np.arange(0, bins, group) * width
     changes = {link: conditions_of(scenario, link, until) for link in LINKS}
@@ -331,9 +317,7 @@ def _reaches(least: float, values: np.ndarray, part: dict[str, np.ndarray]) -> b
     return max((float(one.max()) for one in (values, marks) if one.size), default=0.0) >= least
 
 
-def _rate_panel(
-    traces: list[Trace], changes: Sequence[Condition], title: str, until: float
-) -> Panel:
+def _rate_panel(traces: list[Trace], changes: Sequence[Condition], title: str, until: float) -> Panel:
     high = _top(traces) if changes else None
     return timeseries_panel(
         traces,
@@ -353,12 +337,7 @@ def _top(traces: Sequence[Trace]) -> float:
 
 
 def _link_panel(
-    kind: str,
-    time: np.ndarray,
-    found: dict[str, np.ndarray],
-    until: float,
-    link: str,
-    changes: Sequence[Condition],
+    kind: str, time: np.ndarray, found: dict[str, np.ndarray], until: float, link: str, changes: Sequence[Condition]
 ) -> Panel:
     if kind == "sojourn":
         traces = [
@@ -378,9 +357,7 @@ def _link_panel(
     traces = [Trace(time, found["lost"], "limit", "lost", solid=True)]
     if "marked_packets" in found:
         traces.append(Trace(time, found["marked_packets"], "reference", "marked"))
-    return timeseries_panel(
-        traces, quantity="packets a bin", unit="", until_s=until, title=f"{link}: lost packets"
-    )
+    return timeseries_panel(traces, quantity="packets a bin", unit="", until_s=until, title=f"{link}: lost packets")
 
 
 SHOWN_DELAY_MS = 1.0  # chosen: waits below are of no interest, however the axis might be stretched
@@ -399,9 +376,7 @@ def _grouped(values: np.ndarray, group: int) -> np.ndarray:
     return np.concatenate([values, np.zeros(padding)]).reshape(-1, group)
 
 
-def _rates(
-    frame: pl.DataFrame | None, link: str, bins: int, width: float, group: int
-) -> dict[str, np.ndarray]:
+def _rates(frame: pl.DataFrame | None, link: str, bins: int, width: float, group: int) -> dict[str, np.ndarray]:
     if frame is None:
         return {}
     part = frame.filter(pl.col("link") == link)
@@ -447,15 +422,11 @@ def _distributions(tables: Tables, looks: dict[str, str]) -> Iterator[Figure]:
         marks: list[Line] = []
         for name in traffic:
             part = histogram.filter(
-                (pl.col("direction").cast(pl.String) == direction)
-                & (pl.col("traffic").cast(pl.String) == name)
+                (pl.col("direction").cast(pl.String) == direction) & (pl.col("traffic").cast(pl.String) == name)
             )
             if part.is_empty():
                 continue
-            x, share = steps(
-                part["delay_ns"].to_numpy().astype(float) / 1e6,
-                part["packets"].to_numpy().astype(float),
-            )
+            x, share = steps(part["delay_ns"].to_numpy().astype(float) / 1e6, part["packets"].to_numpy().astype(float))
             marks.append(Line(x, 100 * share, looks[name], name, step=True))
         if marks:
             panels.append(

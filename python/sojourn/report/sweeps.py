@@ -56,9 +56,7 @@ def sweep_figures(result: StudyResult, own: Sequence[Figure] = ()) -> Iterator[F
     counts = {label: points[label].drop_nulls().n_unique() for label in result.labels}
     varying = [label for label in result.labels if counts[label] > 1]
     over = max(
-        (label for label in varying if points.schema[label].is_numeric()),
-        key=lambda label: counts[label],
-        default=None,
+        (label for label in varying if points.schema[label].is_numeric()), key=lambda label: counts[label], default=None
     )
     if over is None or counts[over] < LEAST_VALUES:
         return
@@ -74,10 +72,7 @@ def sweep_figures(result: StudyResult, own: Sequence[Figure] = ()) -> Iterator[F
     by_measure: list[list[Panel]] = []
     room = max(LEAST_MEASURES, (MOST_PANELS if len(drawn) <= BESIDE else MOST_FACETS) // len(drawn))
     for measure in _measures(result, over)[:room]:
-        made = [
-            _panel(result, over, colour, measure, dict(zip(facets, group, strict=True)))
-            for group in drawn
-        ]
+        made = [_panel(result, over, colour, measure, dict(zip(facets, group, strict=True))) for group in drawn]
         shown = [panel for panel in made if panel is not None and not _is_shown(panel, known)]
         if shown:
             by_measure.append(shown)
@@ -107,9 +102,7 @@ class _Swept:
     has_curves: bool
     columns: int
 
-    def figure(
-        self, panels: Sequence[Panel], left: str, number: int = 1, *, is_free: bool = False
-    ) -> Figure:
+    def figure(self, panels: Sequence[Panel], left: str, number: int = 1, *, is_free: bool = False) -> Figure:
         """Return the figure of these panels: the one of this number, with scales shared or free."""
         columns = min(self.columns, len(panels))
         by = f", by {together(self.rest)}".replace("_", " ") if self.rest else ""
@@ -173,11 +166,7 @@ def _measures(result: StudyResult, over: str) -> list[tuple[str, str, str]]:
 
 
 def _panel(
-    result: StudyResult,
-    over: str,
-    colour: str,
-    measure: tuple[str, str, str],
-    facet: dict[str, Any],
+    result: StudyResult, over: str, colour: str, measure: tuple[str, str, str], facet: dict[str, Any]
 ) -> Panel | None:
     subject, metric, unit = measure
     rows = result.summary.filter(
@@ -185,18 +174,12 @@ def _panel(
         & (pl.col("metric") == metric)
         & pl.col(over).is_not_null()
         & pl.col("mean").is_not_null()
-        & pl.all_horizontal(
-            pl.lit(value=True), *(pl.col(label).eq_missing(value) for label, value in facet.items())
-        )
+        & pl.all_horizontal(pl.lit(value=True), *(pl.col(label).eq_missing(value) for label, value in facet.items()))
     ).sort(over)
     bands: list[Mark] = []
     lines: list[Mark] = []
     dots: list[Mark] = []
-    values: list[Any] = (
-        result.points[colour].drop_nulls().unique(maintain_order=True).to_list()
-        if colour
-        else [None]
-    )
+    values: list[Any] = result.points[colour].drop_nulls().unique(maintain_order=True).to_list() if colour else [None]
     for number, value in enumerate(values):
         part = rows.filter(pl.col(colour) == value) if colour else rows
         if part.height < 2:
@@ -229,9 +212,7 @@ def _panel(
 
 def _told(facet: dict[str, Any], units: dict[str, str]) -> str:
     """Name a panel's values of further labels, on a line of their own."""
-    words = ", ".join(
-        f"{label} {value} {units.get(label, '')}".strip() for label, value in facet.items()
-    )
+    words = ", ".join(f"{label} {value} {units.get(label, '')}".strip() for label, value in facet.items())
     return f"\n{words}" if words else ""
 
 

@@ -16,15 +16,7 @@ import numpy as np
 import sojourn._engine as _engine
 from sojourn.scores.requirement import Requirement
 
-__all__ = [
-    "Observed",
-    "Outcome",
-    "Responsiveness",
-    "apdex_of",
-    "judge",
-    "rating_of",
-    "responsiveness_of",
-]
+__all__ = ["Observed", "Outcome", "Responsiveness", "apdex_of", "judge", "rating_of", "responsiveness_of"]
 
 FEW = 100
 """Samples below which percentiles are interpolated. chosen: a 99th percentile of fewer is their largest."""
@@ -146,17 +138,12 @@ def judge(
     return replace(outcome, low=low, high=high)
 
 
-def _outcome(
-    delays: np.ndarray, observed: Observed, needs: Requirement, *, loss_as_delay: bool
-) -> Outcome | None:
+def _outcome(delays: np.ndarray, observed: Observed, needs: Requirement, *, loss_as_delay: bool) -> Outcome | None:
     came = np.sort(delays if loss_as_delay else delays[np.isfinite(delays)])
     if not len(came) or not math.isfinite(came[0]):
         return None
     measured = [_percentile(came, percentile) for percentile, _, _ in needs.latency]
-    judged = [
-        (value, perfect, useless)
-        for value, (_, perfect, useless) in zip(measured, needs.latency, strict=True)
-    ]
+    judged = [(value, perfect, useless) for value, (_, perfect, useless) in zip(measured, needs.latency, strict=True)]
     lost = float(np.mean(~np.isfinite(delays)))
     rates = {
         way: (observed.rates_mbps[way], needed)
@@ -174,12 +161,7 @@ def _outcome(
     missing = [way for way in needs.throughput_mbps if way not in rates]
     flags += [f"throughput {' and '.join(missing)} not judged"] if missing else []
     return Outcome(
-        parts[3],
-        parts[0],
-        parts[1],
-        parts[2],
-        _what_decides(parts, judged, needs, lost, rates),
-        flags=tuple(flags),
+        parts[3], parts[0], parts[1], parts[2], _what_decides(parts, judged, needs, lost, rates), flags=tuple(flags)
     )
 
 
@@ -215,9 +197,7 @@ def _what_decides(
     return f"P{percentile:g} {judged[worst][0]:.4g} ms"
 
 
-def _interval(
-    observed: Observed, needs: Requirement, *, loss_as_delay: bool
-) -> tuple[float | None, float | None]:
+def _interval(observed: Observed, needs: Requirement, *, loss_as_delay: bool) -> tuple[float | None, float | None]:
     """Draw blocks of a second again and again; without four of them there is no interval."""
     if not len(observed.sent_s):
         return None, None

@@ -55,9 +55,7 @@ class Subject:
         Of a probe over connections.
     """
 
-    def __init__(
-        self, name: str, observed: list[Observed], responsiveness: Responsiveness | None = None
-    ) -> None:
+    def __init__(self, name: str, observed: list[Observed], responsiveness: Responsiveness | None = None) -> None:
         self.name = name
         self.observed = observed
         self.responsiveness = responsiveness
@@ -124,29 +122,14 @@ def _of_series(one: RoundTrips, series: Series) -> Observed:
     return _observed(loaded, whole.method, series.rates_mbps, without)
 
 
-def _observed(
-    one: RoundTrips, method: str, rates: Mapping[str, float], idle: Observed | None = None
-) -> Observed:
-    return Observed(
-        one.name,
-        method,
-        "two-way",
-        one.sent_s,
-        one.rtt_ms,
-        one.is_loss_known,
-        dict(rates),
-        idle=idle,
-    )
+def _observed(one: RoundTrips, method: str, rates: Mapping[str, float], idle: Observed | None = None) -> Observed:
+    return Observed(one.name, method, "two-way", one.sent_s, one.rtt_ms, one.is_loss_known, dict(rates), idle=idle)
 
 
-def _of_run(
-    tables: Mapping[str, pl.DataFrame], text: str, length_s: float, directions: Sequence[str]
-) -> list[Subject]:
+def _of_run(tables: Mapping[str, pl.DataFrame], text: str, length_s: float, directions: Sequence[str]) -> list[Subject]:
     metrics = {
         (subject, metric): value
-        for subject, metric, value in tables["metrics"]
-        .select("subject", "metric", "value")
-        .iter_rows()
+        for subject, metric, value in tables["metrics"].select("subject", "metric", "value").iter_rows()
     }
     document = tomllib.loads(text)
     entries: list[dict[str, Any]] = document.get("traffic", [])
@@ -216,14 +199,7 @@ def _of_probe(
         idle, loaded = sent < began, (sent >= began + RAMP_S) & (sent < ended)
         before = Observed(name, method, "two-way", sent[idle], delays[idle]) if idle.any() else None
         kinds[kind] = Observed(
-            name,
-            method,
-            "two-way",
-            sent[loaded],
-            delays[loaded],
-            rates_mbps=rates,
-            flags=flags,
-            idle=before,
+            name, method, "two-way", sent[loaded], delays[loaded], rates_mbps=rates, flags=flags, idle=before
         )
     if not kinds or len(kinds["tcp"].delay_ms) < FEWEST:
         return []
@@ -233,9 +209,7 @@ def _of_probe(
     return [Subject(name, [kinds["tcp"]], rpm)]
 
 
-def _goodput(
-    tables: Mapping[str, pl.DataFrame], name: str, began: float, ended: float
-) -> list[float]:
+def _goodput(tables: Mapping[str, pl.DataFrame], name: str, began: float, ended: float) -> list[float]:
     """Return the rate of the load beside a probe in whole intervals that end with it, Mb/s."""
     if "traffic_series" not in tables:
         return []
@@ -262,9 +236,7 @@ def _of_packets(
 ) -> list[Subject]:
     if "datagrams" not in tables:
         return []
-    rows = tables["datagrams"].filter(
-        (pl.col("traffic") == name) & (pl.col("sent_ns") >= from_s * 1e9)
-    )
+    rows = tables["datagrams"].filter((pl.col("traffic") == name) & (pl.col("sent_ns") >= from_s * 1e9))
     ways = {
         way: rows.filter(pl.col("direction") == link).sort("sent_ns")
         for way, link in (("up", "upstream"), ("down", "downstream"))
@@ -289,9 +261,7 @@ def _one_way(rows: pl.DataFrame) -> np.ndarray:
     return took.fill_null(math.inf).to_numpy()
 
 
-def paired_trips(
-    up: pl.DataFrame, down: pl.DataFrame, *, at_once: bool = False
-) -> tuple[np.ndarray, np.ndarray]:
+def paired_trips(up: pl.DataFrame, down: pl.DataFrame, *, at_once: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """Return when packets were sent up, in s, and their round trips in ms; infinite where either way lost its packet.
 
     Packets behind the last answer have no round trip and are left out.
@@ -384,7 +354,4 @@ def _seconds(text: object) -> float | None:
     found = re.fullmatch(r"([\d.]+) (ns|us|ms|s|min|h)", text) if isinstance(text, str) else None
     if found is None:
         return None
-    return (
-        float(found[1])
-        * {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}[found[2]]
-    )
+    return float(found[1]) * {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}[found[2]]

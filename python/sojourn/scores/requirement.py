@@ -107,8 +107,7 @@ def _parse(text: str, file: str) -> Requirement:
     for key in document:
         if key not in known:
             raise UsageError(
-                f"{file}: {plain(key)} is not known",
-                nearest(key, sorted(known)) or ", ".join(sorted(known)),
+                f"{file}: {plain(key)} is not known", nearest(key, sorted(known)) or ", ".join(sorted(known))
             )
     if document.get("schema") != 1:
         raise UsageError(f"{file}: schema is not 1", "schema = 1")
@@ -143,12 +142,8 @@ def _parse(text: str, file: str) -> Requirement:
     for key in rates:
         if key not in ("up", "down"):
             raise UsageError(f"{file}: throughput.{plain(key)} is not known", "up, down")
-    needed = {
-        key: _amount(rate, _RATES, f"{file}: throughput.{key}") for key, rate in rates.items()
-    }
-    return Requirement(
-        name, direction, tuple(sorted(latency)), _ordered(shares, f"{file}: loss"), needed, origin
-    )
+    needed = {key: _amount(rate, _RATES, f"{file}: throughput.{key}") for key, rate in rates.items()}
+    return Requirement(name, direction, tuple(sorted(latency)), _ordered(shares, f"{file}: loss"), needed, origin)
 
 
 def _table(document: Mapping[str, Any], key: str, file: str) -> dict[str, Any]:

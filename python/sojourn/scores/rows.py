@@ -88,9 +88,7 @@ def qoo(view: StudyView, point: str, subject: str, use: str) -> np.ndarray:
     return np.array([math.nan if one is None else one.value for one in values])
 
 
-def _rows(
-    subject: Subject, needs: list[Requirement], *, loss_as_delay: bool
-) -> list[dict[str, Any]]:
+def _rows(subject: Subject, needs: list[Requirement], *, loss_as_delay: bool) -> list[dict[str, Any]]:
     """Return the scores of a subject, one by one."""
     rows: list[dict[str, Any]] = []
     for need in needs:
@@ -98,16 +96,12 @@ def _rows(
             (one, found)
             for one in subject.observed
             if one.direction == need.direction
-            and (
-                found := judge(one, need, loss_as_delay=loss_as_delay, interval=_is_alone(subject))
-            )
+            and (found := judge(one, need, loss_as_delay=loss_as_delay, interval=_is_alone(subject)))
         ]
         if not outcomes:
             continue
         first = outcomes[0]
-        idle = first[0].idle and judge(
-            first[0].idle, need, loss_as_delay=loss_as_delay, interval=False
-        )
+        idle = first[0].idle and judge(first[0].idle, need, loss_as_delay=loss_as_delay, interval=False)
         value, low, high = _over_runs([found for _, found in outcomes])
         flags = dict.fromkeys((*first[0].flags, *first[1].flags))
         decided = first[1].decides if _is_alone(subject) else f"{first[1].decides} (first run)"
@@ -135,9 +129,7 @@ def _rows(
         count = len(one.delay_ms)
         uses = {need.name for need in needs}
         if one.direction == "two-way" and uses & {"game", "cloud-game"}:
-            rows.append(
-                _plain(f"Apdex {SATISFIED_MS:g} ms", apdex_of(one, SATISFIED_MS), one.method, count)
-            )
+            rows.append(_plain(f"Apdex {SATISFIED_MS:g} ms", apdex_of(one, SATISFIED_MS), one.method, count))
         if uses & {"call", "video-call"}:
             rows.append(_plain("R (G.107)", rating_of(one), one.method, count))
     if subject.responsiveness is not None:

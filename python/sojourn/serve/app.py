@@ -129,10 +129,7 @@ class _Service:
         if name not in self._site:
             return _missing("page")
         headers = {"Vary": "Accept-Encoding"}
-        wanted = {
-            one.partition(";")[0].strip()
-            for one in request.headers.get("accept-encoding", "").split(",")
-        }
+        wanted = {one.partition(";")[0].strip() for one in request.headers.get("accept-encoding", "").split(",")}
         source = name
         for encoding, end in PACKED:
             if encoding in wanted and f"{name}.{end}" in self._site:
@@ -169,9 +166,7 @@ class _Service:
 
     async def report(self, request: Request) -> Response:
         number, _, _ = request.path_params["ticket"].partition(".")
-        if not hmac.compare_digest(
-            request.path_params["ticket"].encode(), self._ticket(number).encode()
-        ):
+        if not hmac.compare_digest(request.path_params["ticket"].encode(), self._ticket(number).encode()):
             return _missing("report")
         page = await run_in_threadpool(self._browser.report, number)
         if page is None:
@@ -185,9 +180,7 @@ class _Service:
 
     async def runs(self, request: Request) -> Response:
         query = request.query_params
-        found = await run_in_threadpool(
-            self._browser.runs, query.get("q", "")[:200], query.get("after", "")[:200]
-        )
+        found = await run_in_threadpool(self._browser.runs, query.get("q", "")[:200], query.get("after", "")[:200])
         return JSONResponse(found)
 
     async def run(self, request: Request) -> Response:

@@ -71,10 +71,7 @@ class Browser:
 
     def studies(self) -> list[dict[str, str]]:
         """Return studies that can be run: those named, those of the package, recipes."""
-        found = [
-            {"id": number, "name": path.stem, "title": str(path)}
-            for number, path in self._studies.items()
-        ]
+        found = [{"id": number, "name": path.stem, "title": str(path)} for number, path in self._studies.items()]
         found += [{"id": n, "name": n, "title": builtin_title(n)} for n in builtin_names()]
         found += [{"id": n, "name": n, "title": recipe_title(n)} for n in recipe_names()]
         return found
@@ -126,11 +123,7 @@ class Browser:
         path = self.result_place(number)
         if path is None:
             return None
-        about: dict[str, Any] = {
-            "id": number,
-            "place": str(path),
-            "report": is_file(path / "report.html", root=path),
-        }
+        about: dict[str, Any] = {"id": number, "place": str(path), "report": is_file(path / "report.html", root=path)}
         if is_run(path):
             manifest, tables, damages = read_run(path)
             rows = tables["metrics"].select("subject", "metric", "value", "unit").rows()
@@ -156,9 +149,7 @@ class Browser:
             "rows": _plain(summary.select(*keys, *numbers).rows()),
             "runs": [
                 {"point": point, "seed": seed, "key": key}
-                for point, seed, key in result.runs.select("point", "seed", "key").rows()[
-                    :MOST_ROWS
-                ]
+                for point, seed, key in result.runs.select("point", "seed", "key").rows()[:MOST_ROWS]
             ],
         }
 
@@ -260,9 +251,7 @@ def _listed(number: str, path: Path) -> dict[str, Any]:
         "name": path.parent.name if path.name[:2] == "20" else path.name,
         "when": started if isinstance(started, str) else "",
         "label": path.name,
-        "runs": cast("dict[str, Any]", measured).get("runs")
-        if isinstance(measured, dict)
-        else None,
+        "runs": cast("dict[str, Any]", measured).get("runs") if isinstance(measured, dict) else None,
         "quick": said.get("quick") is True,
         "damage": damage,
     }

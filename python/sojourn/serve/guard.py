@@ -99,18 +99,14 @@ class Guard:
         path: str = scope["path"]
         of_api = path == "/api" or path.startswith("/api/")
         site = values(b"sec-fetch-site")
-        followed = values(b"sec-fetch-mode") == [b"navigate"] and values(b"sec-fetch-dest") == [
-            b"document"
-        ]
+        followed = values(b"sec-fetch-mode") == [b"navigate"] and values(b"sec-fetch-dest") == [b"document"]
         if site and site not in ([b"same-origin"], [b"none"]) and (of_api or not followed):
             return 403, "another page asked for this"
         if not of_api:
             return None if scope["method"] in {"GET", "HEAD"} else (405, "pages are only read")
         origins = values(b"origin")
         if origins and (
-            len(origins) != 1
-            or urlsplit(origins[0]).netloc != host[0]
-            or not origins[0].startswith(b"http://")
+            len(origins) != 1 or urlsplit(origins[0]).netloc != host[0] or not origins[0].startswith(b"http://")
         ):
             return 403, "another page asked for this"
         said = values(b"authorization")

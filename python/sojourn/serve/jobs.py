@@ -130,9 +130,7 @@ class Jobs:
             If too many wait.
         """
         with self._changed:
-            over = [
-                one.id for one in self._jobs.values() if one.state not in {"waiting", "running"}
-            ]
+            over = [one.id for one in self._jobs.values() if one.state not in {"waiting", "running"}]
             for old in over[: max(0, len(over) - MOST_KEPT + 1)]:
                 del self._jobs[old]
             if sum(one.state == "waiting" for one in self._jobs.values()) >= MOST_WAITING:

@@ -68,13 +68,9 @@ class Claim:
     def holds(self, numbers: Numbers) -> list[bool]:
         """Return whether it holds, seed by seed."""
         values = numbers[self.run][self.of]
-        others = (
-            numbers[self.above_run][self.of] if self.above_run else [float("-inf")] * len(values)
-        )
+        others = numbers[self.above_run][self.of] if self.above_run else [float("-inf")] * len(values)
         return [
-            (self.below is None or value < self.below)
-            and (self.above is None or value > self.above)
-            and value > other
+            (self.below is None or value < self.below) and (self.above is None or value > self.above) and value > other
             for value, other in zip(values, others, strict=True)
         ]
 
@@ -164,9 +160,7 @@ class Lesson:
         return next(value for path, value in self.runs[run].items() if path.endswith(key))
 
     def _template(self, text: str) -> jinja2.Template:
-        return jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=False).from_string(
-            text
-        )
+        return jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=False).from_string(text)
 
 
 def written(value: float, of: str) -> str:
@@ -202,12 +196,7 @@ def _read(folder: Path) -> Lesson:
         text=dict(zip(parts[::2], (part.strip() for part in parts[1::2]), strict=True)),
         claims=tuple(
             Claim(
-                claim["says"],
-                claim["run"],
-                claim["of"],
-                claim.get("below"),
-                claim.get("above"),
-                claim.get("above_run"),
+                claim["says"], claim["run"], claim["of"], claim.get("below"), claim.get("above"), claim.get("above_run")
             )
             for claim in claims
         ),
@@ -222,15 +211,10 @@ def _runs(lesson: Lesson, name: str) -> Iterator[dict[str, float]]:
     made = [f"{path}={value}" for path, value in lesson.runs[name].items()]
     scenario = load_scenario(lesson.scenario, made).compiled
     for seed in SEEDS:
-        yield {
-            f"{subject}/{metric}": value
-            for subject, metric, value, _ in simulate(scenario, seed).metrics()
-        }
+        yield {f"{subject}/{metric}": value for subject, metric, value, _ in simulate(scenario, seed).metrics()}
 
 
-def simulated(
-    lesson: Lesson, wanted: set[tuple[str, str]] | None = None
-) -> dict[str, dict[str, list[float]]]:
+def simulated(lesson: Lesson, wanted: set[tuple[str, str]] | None = None) -> dict[str, dict[str, list[float]]]:
     """Run what a lesson names with all seeds; keep the wanted values, by default all."""
     found: dict[str, dict[str, list[float]]] = {}
     wanted = lesson.wanted() if wanted is None else wanted
@@ -267,15 +251,9 @@ def judged(lesson: Lesson) -> list[Verdict]:
     wanted = {(claim.run, claim.of) for claim in lesson.claims}
     wanted |= {(claim.above_run, claim.of) for claim in lesson.claims if claim.above_run}
     numbers = simulated(lesson, wanted)
-    return [
-        Verdict(claim, claim.holds(numbers), numbers[claim.run][claim.of])
-        for claim in lesson.claims
-    ]
+    return [Verdict(claim, claim.holds(numbers), numbers[claim.run][claim.of]) for claim in lesson.claims]
 
 
 def median_and_range(values: list[float], of: str) -> tuple[str, str]:
     """Return the median and the range of values, in words."""
-    return (
-        written(statistics.median(values), of),
-        f"{written(min(values), of)} to {written(max(values), of)}",
-    )
+    return (written(statistics.median(values), of), f"{written(min(values), of)} to {written(max(values), of)}")

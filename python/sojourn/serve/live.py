@@ -54,16 +54,10 @@ class Live:
 
     def page(self) -> str:
         """Return the page as the text of one file."""
-        begin = {
-            "a": dict(self.settings),
-            "b": self.beside and dict(self.beside),
-            "seed": self.seed,
-        }
+        begin = {"a": dict(self.settings), "b": self.beside and dict(self.beside), "seed": self.seed}
         files = {
             "sliders.json": (PAGE / "sliders.json").read_text(encoding="utf-8"),
-            "scenarios/index.json": json.dumps(
-                [{"name": self.scenario.name, "file": "scenarios/given.toml"}]
-            ),
+            "scenarios/index.json": json.dumps([{"name": self.scenario.name, "file": "scenarios/given.toml"}]),
             "scenarios/given.toml": self.scenario.text,
         }
         brought = {
@@ -72,10 +66,7 @@ class Live:
             "scripts": _scripts(),
             "engine": base64.b64encode((PAGE / "engine.wasm.gz").read_bytes()).decode(),
         }
-        styles = "".join(
-            (PAGE / name).read_text(encoding="utf-8")
-            for name in ("vendor/uplot.css", "css/page.css")
-        )
+        styles = "".join((PAGE / name).read_text(encoding="utf-8") for name in ("vendor/uplot.css", "css/page.css"))
         # A closing tag inside of a script's text would end it.
         text = json.dumps(brought, ensure_ascii=False).replace("<", "\\u003c")
         return (
@@ -152,9 +143,7 @@ def live(
         If the engine for browsers was not built.
     """
     if not (PAGE / "engine.wasm.gz").is_file():
-        raise EnvironmentFailure(
-            "this installation has no engine for browsers", "in the repository: make web"
-        )
+        raise EnvironmentFailure("this installation has no engine for browsers", "in the repository: make web")
     if not isinstance(scenario, Scenario):
         scenario = load_scenario(Path(scenario))
     first = _checked(scenario, settings or {})

@@ -35,9 +35,7 @@ def delay_picture(lesson: Lesson) -> bytes:
         settings = lesson.runs[name]
         scenario = base.with_settings(*(f"{path}={value}" for path, value in settings.items()))
         datagrams = pl.DataFrame(simulate(scenario.compiled, PICTURE_SEED).table("datagrams"))
-        arrived = datagrams.filter(traffic=lesson.listener, direction="upstream").drop_nulls(
-            "arrived_ns"
-        )
+        arrived = datagrams.filter(traffic=lesson.listener, direction="upstream").drop_nulls("arrived_ns")
         delays = arrived.select(
             (pl.col("sent_ns") / 1e9 // STEP_S * STEP_S).alias("time"),
             ((pl.col("arrived_ns") - pl.col("sent_ns")) / 1e6).alias("delay"),

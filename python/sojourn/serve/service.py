@@ -52,9 +52,7 @@ class Wishes:
     study_options: tuple[str, ...] = ()
 
 
-def serve(
-    wishes: Wishes, opens: str, ready: Callable[[str, int], contextlib.AbstractContextManager[None]]
-) -> bool:
+def serve(wishes: Wishes, opens: str, ready: Callable[[str, int], contextlib.AbstractContextManager[None]]) -> bool:
     """Serve until a signal comes; return whether a study was cut off.
 
     Parameters
@@ -116,9 +114,7 @@ def _listeners(wishes: Wishes) -> tuple[list[socket.socket], int]:
     if wishes.host and not _is_loopback(wishes.host):
         addresses = [(socket.AF_INET6 if ":" in wishes.host else socket.AF_INET, wishes.host)]
     last: OSError | None = None
-    for number in range(
-        wishes.port, wishes.port + (TRIES if wishes.any_port and wishes.port else 1)
-    ):
+    for number in range(wishes.port, wishes.port + (TRIES if wishes.any_port and wishes.port else 1)):
         found: list[socket.socket] = []
         try:
             port = number
@@ -139,9 +135,7 @@ def _listeners(wishes: Wishes) -> tuple[list[socket.socket], int]:
     ) from last
 
 
-def _listener(
-    family: socket.AddressFamily, address: str, port: int, *, needed: bool
-) -> socket.socket | None:
+def _listener(family: socket.AddressFamily, address: str, port: int, *, needed: bool) -> socket.socket | None:
     one = socket.socket(family, socket.SOCK_STREAM)
     try:
         one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -188,7 +182,5 @@ def named(paths: Sequence[Path]) -> tuple[Path, ...]:
     """
     for path in paths:
         if not path.exists():
-            raise UsageError(
-                f"there is no {path}", "a scenario, a study, or a directory of results"
-            )
+            raise UsageError(f"there is no {path}", "a scenario, a study, or a directory of results")
     return tuple(path.resolve() for path in paths)

@@ -49,8 +49,7 @@ def _keys() -> bytes:
     from sojourn.key_list import scenario_keys_once, synonyms
 
     rows = [
-        [row.path, row.kind, row.value, row.default, row.allowed, row.about, row.origin]
-        for row in scenario_keys_once()
+        [row.path, row.kind, row.value, row.default, row.allowed, row.about, row.origin] for row in scenario_keys_once()
     ]
     text = json.dumps({"keys": rows, "synonyms": synonyms()}, ensure_ascii=False)
     return text.encode()
@@ -69,9 +68,7 @@ def export(out: Path, scenarios: Sequence[Path] = (), wanted: str = "all", base:
         If a scenario is not valid.
     """
     if not (PAGE / "engine.wasm").is_file():
-        raise EnvironmentFailure(
-            "this installation has no engine for browsers", "in the repository: make web"
-        )
+        raise EnvironmentFailure("this installation has no engine for browsers", "in the repository: make web")
     files = site(scenarios, wanted, base=base)
     if out.exists() and any(out.iterdir()):
         raise UsageError(f"{out} holds files already", "name a new directory")
@@ -82,9 +79,7 @@ def export(out: Path, scenarios: Sequence[Path] = (), wanted: str = "all", base:
         write_file(path, data)
 
 
-def site(
-    scenarios: Sequence[Path] = (), wanted: str = "all", *, base: str = "", served: bool = False
-) -> Site:
+def site(scenarios: Sequence[Path] = (), wanted: str = "all", *, base: str = "", served: bool = False) -> Site:
     """Return all files of the site.
 
     Parameters
@@ -139,13 +134,7 @@ def site(
     for number, lesson in enumerate(chosen, 1):
         place = f"lessons/{lesson.name}"
         heading = f"Lesson {number} of {len(chosen)}"
-        put(
-            f"{place}/index.html",
-            f"Lesson: {lesson.title}",
-            "lesson",
-            _lesson_body(lesson, heading),
-            lesson,
-        )
+        put(f"{place}/index.html", f"Lesson: {lesson.title}", "lesson", _lesson_body(lesson, heading), lesson)
         teacher = teacher_body(lesson, home and f"{home}{place}/index.html")
         files[f"{place}/picture.svg"] = cache(partial(delay_picture, lesson))
         put(f"{place}/teacher.html", f"For teachers: {lesson.title}", "teacher", teacher)
@@ -185,9 +174,7 @@ def slim(script: Path) -> bytes:
 
 def _template() -> jinja2.Template:
     loader = jinja2.FileSystemLoader(Path(__file__).parent / "templates")
-    environment = jinja2.Environment(
-        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined
-    )
+    environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
     return environment.get_template("page.html")
 
 
@@ -198,8 +185,7 @@ def _prose(lesson: Lesson, part: str, numbers: Numbers) -> str:
 
 def _start_body(chosen: Sequence[Lesson]) -> str:
     items = "".join(
-        f'<li><a href="lessons/{lesson.name}/index.html">{html.escape(lesson.title)}</a></li>'
-        for lesson in chosen
+        f'<li><a href="lessons/{lesson.name}/index.html">{html.escape(lesson.title)}</a></li>' for lesson in chosen
     )
     found = f"<section><h2>Take a lesson</h2><ol>{items}</ol></section>" if chosen else ""
     return (
@@ -236,7 +222,5 @@ def _lesson_body(lesson: Lesson, heading: str) -> str:
         "at": lesson.runs["guess"],
     }
     text = json.dumps(about, ensure_ascii=False).replace("<", "\\u003c")
-    parts = "".join(
-        f'<div data-part="{part}">{_prose(lesson, part, numbers)}</div>' for part in lesson.text
-    )
+    parts = "".join(f'<div data-part="{part}">{_prose(lesson, part, numbers)}</div>' for part in lesson.text)
     return f'<h1>{html.escape(lesson.title)}</h1>{parts}<script type="application/json" id="lesson">{text}</script>'

@@ -24,9 +24,7 @@ def checked_base(base: str) -> str:
         If it begins with neither `https://` nor `http://`, or has a space.
     """
     if not base.startswith(("https://", "http://")) or any(part.isspace() for part in base):
-        raise UsageError(
-            f"'{base}' is no address of a site", "for instance https://example.org/live/"
-        )
+        raise UsageError(f"'{base}' is no address of a site", "for instance https://example.org/live/")
     return base.rstrip("/") + "/"
 
 
@@ -64,17 +62,13 @@ def teacher_body(lesson: Lesson, address: str = "") -> str:
     teacher = lesson.teacher
 
     def line(text: object) -> str:
-        return MarkdownIt("js-default", {"html": False}).renderInline(
-            lesson.filled(str(text), numbers)
-        )
+        return MarkdownIt("js-default", {"html": False}).renderInline(lesson.filled(str(text), numbers))
 
     goals = "".join(
         f"<li>{html.escape(goal)}<br><b>Check</b> {line(check['ask'])} <i>{line(check['answer'])}.</i></li>"
         for goal, check in zip(lesson.goals, teacher["check"], strict=True)
     )
-    wrong = "".join(
-        f"<li>“{line(one['idea'])}” <b>Ask</b> {line(one['ask'])}</li>" for one in teacher["wrong"]
-    )
+    wrong = "".join(f"<li>“{line(one['idea'])}” <b>Ask</b> {line(one['ask'])}</li>" for one in teacher["wrong"])
     about = lesson.about
     answer = median_and_range(numbers["guess"][lesson.answer], lesson.answer)
     first, second = teacher["picture"]

@@ -45,9 +45,7 @@ class Benefit:
         return self.least_before / self.most_after if self.most_after > 0 else None
 
 
-def benefit_of(
-    before: Sequence[float] | np.ndarray, after: Sequence[float] | np.ndarray
-) -> Benefit | None:
+def benefit_of(before: Sequence[float] | np.ndarray, after: Sequence[float] | np.ndarray) -> Benefit | None:
     """Compare runs of the same seeds; None with fewer than two of them.
 
     Examples
@@ -68,9 +66,7 @@ def benefit_of(
     return Benefit(max(0.0, least or 0.0), most or 0.0, a / b if b > 0 else None, low, high)
 
 
-def _fieller(
-    a: float, b: float, of_means: np.ndarray, t: float
-) -> tuple[float | None, float | None]:
+def _fieller(a: float, b: float, of_means: np.ndarray, t: float) -> tuple[float | None, float | None]:
     """Return the interval of a / b from the covariance of both means; unbounded if b may be zero."""
     square = t * t
     below = b * b - square * float(of_means[1, 1])

@@ -197,9 +197,7 @@ def _score_interval(
     return quantity.low + width * low, quantity.low + width * high
 
 
-def _known_by(
-    mean: np.ndarray, deviation: np.ndarray, count: np.ndarray, quantity: Quantity
-) -> np.ndarray:
+def _known_by(mean: np.ndarray, deviation: np.ndarray, count: np.ndarray, quantity: Quantity) -> np.ndarray:
     """Return the degrees of freedom of a variance over runs whose shares are beta distributed with that mean and deviation.
 
     Source: the variance of a sample's variance is that of the squares (kurtosis); degrees of freedom as of Satterthwaite, Biometrics
@@ -251,9 +249,7 @@ def log_mean_of(values: Sequence[float] | np.ndarray) -> Estimate:
     return mean_of(np.log(data)).map(math.exp)
 
 
-def median_of(
-    values: Sequence[float] | np.ndarray, *, censored_above: float | None = None
-) -> Estimate:
+def median_of(values: Sequence[float] | np.ndarray, *, censored_above: float | None = None) -> Estimate:
     """Median over runs; the interval is the log-scale t interval, widened to hold the median.
 
     Parameters
@@ -271,10 +267,7 @@ def median_of(
     known = data[~missing]
     if known.size == 0:
         return NOTHING
-    if censored_above is None:
-        centre = float(np.median(known))
-    else:
-        centre = float(np.median(np.where(missing, np.inf, data)))
+    centre = float(np.median(known)) if censored_above is None else float(np.median(np.where(missing, np.inf, data)))
     spread = log_mean_of(known) if bool(np.all(known > 0)) else mean_of(known)
     if spread.low is None or spread.high is None:
         return Estimate(centre, count=int(known.size))

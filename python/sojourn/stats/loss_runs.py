@@ -43,13 +43,9 @@ def run_lengths(losses: pl.DataFrame) -> np.ndarray:
     import polars as pl
 
     flow = [
-        name
-        for name in ("point", "seed", "traffic", "server", "direction", "connection")
-        if name in losses.columns
+        name for name in ("point", "seed", "traffic", "server", "direction", "connection") if name in losses.columns
     ]
     rows = losses.filter(pl.col("data_bytes") > 0).sort(*flow, "at_ns", maintain_order=True)
-    begins = (
-        (pl.col("sequence") != pl.col("sequence").shift(1) + 1).over(flow).fill_null(value=True)
-    )
+    begins = (pl.col("sequence") != pl.col("sequence").shift(1) + 1).over(flow).fill_null(value=True)
     found = rows.select(run=begins.cum_sum()).group_by("run", maintain_order=True).len()
     return found["len"].to_numpy()

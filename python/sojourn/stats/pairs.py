@@ -191,9 +191,7 @@ def _by_ratio(ours: np.ndarray, theirs: np.ndarray, longest: float) -> tuple[flo
     return float(np.exp(np.mean(first)) - np.exp(np.mean(second))), p
 
 
-def _standing(
-    contest: Contest, tested: set[str], behind: set[str], beaten: Mapping[str, set[str]]
-) -> Standing:
+def _standing(contest: Contest, tested: set[str], behind: set[str], beaten: Mapping[str, set[str]]) -> Standing:
     if not contest.better:
         return Standing(note="neither way is better")
     if not tested:
@@ -207,11 +205,7 @@ def _standing(
 def _by_values(contest: Contest) -> Standing:
     """Decide by single values, which cannot tell chance."""
     arrays = {name: np.asarray(values, dtype=float) for name, values in contest.values.items()}
-    known = {
-        name: float(np.mean(v[~np.isnan(v)]))
-        for name, v in arrays.items()
-        if not np.all(np.isnan(v))
-    }
+    known = {name: float(np.mean(v[~np.isnan(v)])) for name, v in arrays.items() if not np.all(np.isnan(v))}
     if len(known) < 2:
         return Standing(note="nothing to compare")
     best = (min if contest.better == "lower" else max)(known.values())
@@ -232,18 +226,13 @@ def tally(standings: Sequence[Standing], names: Mapping[str, str]) -> str:
 
     Examples
     --------
-    >>> tally(
-    ...     [Standing(frozenset({"a"}), "a"), Standing(frozenset({"a", "b"}))], {"a": "A", "b": "B"}
-    ... )
+    >>> tally([Standing(frozenset({"a"}), "a"), Standing(frozenset({"a", "b"}))], {"a": "A", "b": "B"})
     'Wins or ties, of 2 comparisons in the table below: A 2, B 1.'
     """
     decided = [standing for standing in standings if standing.best]
     if not decided:
         return ""
-    counts = ", ".join(
-        f"{words} {sum(name in standing.best for standing in decided)}"
-        for name, words in names.items()
-    )
+    counts = ", ".join(f"{words} {sum(name in standing.best for standing in decided)}" for name, words in names.items())
     told = "1 comparison" if len(decided) == 1 else f"{len(decided)} comparisons"
     alone = sum("chance" in standing.note for standing in decided)
     chance = (

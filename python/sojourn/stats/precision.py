@@ -80,9 +80,7 @@ def looks(least: int, most: int) -> list[int]:
     return found
 
 
-def excess(
-    values: Sequence[float] | np.ndarray, quantity: Quantity, goal: Goal, *, anytime: bool = False
-) -> float:
+def excess(values: Sequence[float] | np.ndarray, quantity: Quantity, goal: Goal, *, anytime: bool = False) -> float:
     """Return how many times the half width of the mean's interval is that of the goal: 1 or less is enough.
 
     Parameters

@@ -116,11 +116,7 @@ def pack(records: _engine.Records, key: str, seed: int, scenario: str) -> dict[s
         frame.write_parquet(buffer, compression="zstd", compression_level=COMPRESSION_LEVEL)
         content = buffer.getvalue()
         files[f"{name}.parquet"] = content
-        listing[f"{name}.parquet"] = {
-            "bytes": len(content),
-            "digest": digest_of(content),
-            "rows": frame.height,
-        }
+        listing[f"{name}.parquet"] = {"bytes": len(content), "digest": digest_of(content), "rows": frame.height}
     info = {
         "key": key,
         "seed": seed,
@@ -144,9 +140,7 @@ class Store:
         Called with one line of text for each damaged run or segment that is met.
     """
 
-    def __init__(
-        self, directory: str | Path | None = None, on_damage: Callable[[str], None] | None = None
-    ) -> None:
+    def __init__(self, directory: str | Path | None = None, on_damage: Callable[[str], None] | None = None) -> None:
         self.directory = Path(directory) if directory is not None else default_directory()
         self._on_damage = on_damage or _ignore
         self._shelf = Shelf(self.directory, LAYOUT, "run.json")

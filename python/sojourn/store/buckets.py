@@ -168,12 +168,10 @@ class BucketObjects:
         has_key = "AWS_ACCESS_KEY_ID" in os.environ
         if not has_key and "169.254" in str(error):  # where machines of clouds ask for their role
             return StoreUnreachable(
-                f"there are no credentials for {self.address}",
-                "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+                f"there are no credentials for {self.address}", "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
             )
         return StoreUnreachable(
-            f"cannot {verb} {self.address}: {_first_line(error)}",
-            "the same command goes on when the server is back",
+            f"cannot {verb} {self.address}: {_first_line(error)}", "the same command goes on when the server is back"
         )
 
 

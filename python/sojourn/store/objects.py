@@ -122,6 +122,5 @@ class FolderObjects:
 
     def _refused(self, verb: str, error: OSError) -> StoreUnreachable:
         return StoreUnreachable(
-            f"cannot {verb} the store {self.root}: {why(error)}",
-            "the same command goes on when that is mended",
+            f"cannot {verb} the store {self.root}: {why(error)}", "the same command goes on when that is mended"
         )

@@ -55,9 +55,7 @@ class PackedRun:
     """Its metrics and those tables that are asked for and that it recorded."""
 
     @classmethod
-    def of(
-        cls, records: _engine.Records, key: str, seed: int, scenario: str, asked: Iterable[str]
-    ) -> PackedRun:
+    def of(cls, records: _engine.Records, key: str, seed: int, scenario: str, asked: Iterable[str]) -> PackedRun:
         """Take what is kept out of the records of a run."""
         import polars as pl
 
@@ -94,25 +92,19 @@ def pack_segment(runs: Sequence[PackedRun], asked: Iterable[str]) -> tuple[str, 
                 "seed": pl.Series([run.seed for run in runs], dtype=pl.UInt64),
                 "scenario": [run.scenario for run in runs],
                 "simulated_s": [run.statistics["simulated_s"] for run in runs],
-                "packet_hops": pl.Series(
-                    [run.statistics["packet_hops"] for run in runs], dtype=pl.UInt64
-                ),
+                "packet_hops": pl.Series([run.statistics["packet_hops"] for run in runs], dtype=pl.UInt64),
                 "events": pl.Series([run.statistics["events"] for run in runs], dtype=pl.UInt64),
             }
         )
     }
     for table in (METRICS, *tables):
-        parts = [
-            (place, run.tables[table]) for place, run in enumerate(runs) if table in run.tables
-        ]
+        parts = [(place, run.tables[table]) for place, run in enumerate(runs) if table in run.tables]
         if parts:
             frames[table] = _together(parts)
     files: dict[str, bytes] = {}
     for table, frame in frames.items():
         buffer = io.BytesIO()
-        frame.write_parquet(
-            buffer, compression="zstd", compression_level=COMPRESSION_LEVEL, statistics=False
-        )
+        frame.write_parquet(buffer, compression="zstd", compression_level=COMPRESSION_LEVEL, statistics=False)
         files[f"{table}.parquet"] = buffer.getvalue()
     info = {
         "key": name,
@@ -120,10 +112,7 @@ def pack_segment(runs: Sequence[PackedRun], asked: Iterable[str]) -> tuple[str, 
         "asked": tables,
         "runs": len(runs),
         "heads": "".join(run.key[:HEAD] for run in runs),
-        "files": {
-            file: {"bytes": len(content), "digest": digest_of(content)}
-            for file, content in files.items()
-        },
+        "files": {file: {"bytes": len(content), "digest": digest_of(content)} for file, content in files.items()},
         "wall_s": " ".join(f"{run.statistics['wall_s']:.3g}" for run in runs),
         "cpu_s": " ".join(f"{run.statistics['cpu_s']:.3g}" for run in runs),
     }
@@ -166,18 +155,10 @@ class Segment:
     @cached_property
     def statistics(self) -> list[_engine.RunStatistics]:
         """What each run cost."""
-        walls, cpus = (
-            [float(word) for word in self.info[name].split()] for name in ("wall_s", "cpu_s")
-        )
+        walls, cpus = ([float(word) for word in self.info[name].split()] for name in ("wall_s", "cpu_s"))
         columns = self.runs.select("simulated_s", "packet_hops", "events").iter_rows()
         return [
-            {
-                "simulated_s": simulated,
-                "wall_s": wall,
-                "cpu_s": cpu,
-                "packet_hops": hops,
-                "events": events,
-            }
+            {"simulated_s": simulated, "wall_s": wall, "cpu_s": cpu, "packet_hops": hops, "events": events}
             for (simulated, hops, events), wall, cpu in zip(columns, walls, cpus, strict=True)
         ]
 
@@ -287,9 +268,7 @@ class Segments:
         home = self._home / name
         return self._opened(home, _refuse_others(self.shelf.listed(home)))
 
-    def find(
-        self, wanted: Mapping[str, frozenset[str]], among: Iterable[str] | None = None
-    ) -> dict[str, SegmentRun]:
+    def find(self, wanted: Mapping[str, frozenset[str]], among: Iterable[str] | None = None) -> dict[str, SegmentRun]:
         """Return those runs that are there, whole and checked.
 
         Parameters
@@ -303,9 +282,7 @@ class Segments:
         found: dict[str, SegmentRun] = {}
         for home, info in self._listings(among):
             theirs = str(info["heads"])
-            if not any(
-                theirs[place : place + HEAD] in heads for place in range(0, len(theirs), HEAD)
-            ):
+            if not any(theirs[place : place + HEAD] in heads for place in range(0, len(theirs), HEAD)):
                 continue
             try:
                 segment = self._opened(home, info)
@@ -326,9 +303,7 @@ class Segments:
             except RecordError as error:
                 self._tell(home, error)
 
-    def _listings(
-        self, among: Iterable[str] | None = None
-    ) -> Iterator[tuple[Path, dict[str, Any]]]:
+    def _listings(self, among: Iterable[str] | None = None) -> Iterator[tuple[Path, dict[str, Any]]]:
         names = folder_names(self._home, root=self.shelf.root) if among is None else among
         for name in names:
             home = self._home / name
@@ -360,8 +335,7 @@ class Segments:
 
     def _tell(self, home: Path, error: RecordError) -> None:
         self._on_damage(
-            f"segment {home.name[:12]} in the store is damaged and its runs will be repeated: "
-            f"{error.message}"
+            f"segment {home.name[:12]} in the store is damaged and its runs will be repeated: {error.message}"
         )
 
 

@@ -32,10 +32,7 @@ def is_address(store: str) -> bool:
     if not colon:
         return False
     if scheme not in SCHEMES:
-        raise UsageError(
-            f'no store is reached by "{scheme}://"',
-            "a path, or s3://BUCKET/PREFIX",
-        )
+        raise UsageError(f'no store is reached by "{scheme}://"', "a path, or s3://BUCKET/PREFIX")
     return True
 
 

@@ -14,23 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.errors import EnvironmentFailure, RecordError, plain, why
-from sojourn.files import (
-    folder_names,
-    make_folder,
-    move,
-    open_file,
-    read_file,
-    remove,
-    write_file,
-)
+from sojourn.files import folder_names, make_folder, move, open_file, read_file, remove, write_file
 from sojourn.on_disk import digest_of, size_and_digest
 from sojourn.output import owner, owner_is_gone
 
 __all__ = ["STALE_AFTER_S", "Shelf", "listing_of"]
 
-STALE_AFTER_S = (
-    7 * 86400
-)  # chosen: no run takes a week, so what is older was left by a dead process
+STALE_AFTER_S = 7 * 86400  # chosen: no run takes a week, so what is older was left by a dead process
 
 
 def listing_of(info: Mapping[str, Any]) -> bytes:
@@ -135,9 +125,7 @@ class Shelf:
                 with open_file(home / name, root=self.root) as file:
                     size, digest = size_and_digest(file)
                 if size != listed["bytes"]:
-                    raise RecordError(
-                        f"{name} has {size} bytes instead of {plain(listed['bytes'])}"
-                    )
+                    raise RecordError(f"{name} has {size} bytes instead of {plain(listed['bytes'])}")
                 if digest != listed["digest"]:
                     raise RecordError(f"{name} has been changed")
 

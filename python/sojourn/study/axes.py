@@ -30,17 +30,7 @@ from sojourn.toml_text import toml_value
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = [
-    "Axis",
-    "Combinations",
-    "KeyAxis",
-    "Level",
-    "Sample",
-    "count_of",
-    "levels_of",
-    "problems_of",
-    "unit_of",
-]
+__all__ = ["Axis", "Combinations", "KeyAxis", "Level", "Sample", "count_of", "levels_of", "problems_of", "unit_of"]
 
 DIGITS = 4
 """Significant digits of values that nobody wrote. chosen: 1.234 kB is still a whole number of bytes."""
@@ -86,8 +76,7 @@ def _kind(value: object) -> str:
 
 
 Axis = Annotated[
-    Annotated[Annotated[list[str], Field(min_length=1)], Tag("overlays")]
-    | Annotated[KeyAxis, Tag("key")],
+    Annotated[Annotated[list[str], Field(min_length=1)], Tag("overlays")] | Annotated[KeyAxis, Tag("key")],
     Discriminator(_kind),
 ]
 """Names of overlays, or a key with values."""
@@ -187,11 +176,7 @@ def count_of(axes: Mapping[str, list[str] | KeyAxis], sample: Sample | None) -> 
     if sample is not None:
         return sample.points
     return math.prod(
-        len(axis)
-        if isinstance(axis, list)
-        else len(axis.values)
-        if axis.values is not None
-        else axis.steps or 2
+        len(axis) if isinstance(axis, list) else len(axis.values) if axis.values is not None else axis.steps or 2
         for axis in axes.values()
     )
 
@@ -290,10 +275,7 @@ def _plain(number: float) -> str:
 def _level(axis: KeyAxis, value: object, unit: str | None) -> Level:
     """Return a value of the axis; `unit` is that of its label if labels are numbers."""
     targets = axis.targets
-    if axis.keys and isinstance(value, list):
-        parts = cast("list[object]", value)
-    else:
-        parts = [value] * len(targets)
+    parts = cast("list[object]", value) if axis.keys and isinstance(value, list) else [value] * len(targets)
     first = parts[0] if parts else ""
     label: LabelValue = first if isinstance(first, str | int | float | bool) else _words(first)
     quantity = _quantity(first)

@@ -79,9 +79,7 @@ class Columns:
     measures: dict[Measured, pl.Series]
     """In the order of `runs`."""
     manifest: dict[str, Any]
-    _read: dict[tuple[str, str], np.ndarray] = field(
-        default_factory=dict[tuple[str, str], np.ndarray], repr=False
-    )
+    _read: dict[tuple[str, str], np.ndarray] = field(default_factory=dict[tuple[str, str], np.ndarray], repr=False)
     """Further metrics that somebody asked for."""
 
     @property
@@ -154,27 +152,12 @@ def _keys(sums: pl.DataFrame) -> list[tuple[str, str, str]]:
     return sums.select("subject", "metric", "unit").rows()
 
 
-_RUN = (
-    "point",
-    "seed",
-    "key",
-    "simulated_s",
-    "wall_s",
-    "packet_hops",
-    "events",
-    "file",
-    "run",
-)
+_RUN = ("point", "seed", "key", "simulated_s", "wall_s", "packet_hops", "events", "file", "run")
 """Columns of `runs.parquet` before the labels."""
 
 
 def write_columns(
-    directory: Path,
-    study: Study,
-    store: Store,
-    segments: Sequence[str],
-    choose: Choose,
-    manifest: dict[str, Any],
+    directory: Path, study: Study, store: Store, segments: Sequence[str], choose: Choose, manifest: dict[str, Any]
 ) -> Columns:
     """Fill an empty directory out of segments, and return what it holds.
 

@@ -123,18 +123,16 @@ def compare_labels(result: StudyResult, by: str, against: str | None = None) -> 
     values = points[by].unique(maintain_order=True).cast(pl.String).to_list()
     points = points.with_columns(pl.col(by).cast(pl.String))
     if len(values) < 2:
-        raise UsageError(
-            f'all points have the same "{by}": {values[0]}', "compare by a label that varies"
-        )
+        raise UsageError(f'all points have the same "{by}": {values[0]}', "compare by a label that varies")
     reference = values[0] if against is None else against
     if reference not in values:
         raise UsageError(f'no point has {by} "{reference}"', _known(reference, values, "values"))
     others = _others(points, result.labels, by)
     _refuse_twins(points, others, by)
     key = [*others, "subject", "metric", "unit"]
-    rows = result.metrics.join(
-        points.select("point", by, *others), on="point", maintain_order="left"
-    ).select(by, *key, "seed", "value")
+    rows = result.metrics.join(points.select("point", by, *others), on="point", maintain_order="left").select(
+        by, *key, "seed", "value"
+    )
     base = rows.filter(pl.col(by) == reference)
     pairs = rows.filter(pl.col(by) != reference).join(
         base.select(*key, "seed", pl.col("value").alias("before")),
@@ -143,9 +141,7 @@ def compare_labels(result: StudyResult, by: str, against: str | None = None) -> 
         maintain_order="left",
     )
     if pairs.is_empty():
-        raise UsageError(
-            f'no two points differ in "{by}" alone', f"the other labels are {', '.join(others)}"
-        )
+        raise UsageError(f'no two points differ in "{by}" alone', f"the other labels are {', '.join(others)}")
     pairs = pairs.rename({"value": "after"}).with_columns(pl.lit(reference).alias("against"))
     with at_level(result.level):
         each = _test(pairs, [by, "against", *key], directed=True)
@@ -159,9 +155,7 @@ def compare_labels(result: StudyResult, by: str, against: str | None = None) -> 
     with at_level(result.level):
         overall = _test(averages, shared, directed=True)
     unit = result.label_units.get(by, "")
-    means = (
-        f"; means over {' and '.join(name.replace('_', ' ') for name in others)}" if others else ""
-    )
+    means = f"; means over {' and '.join(name.replace('_', ' ') for name in others)}" if others else ""
     rest = [value for value in values if value != reference]
     sentences = _sentences(f"({by}{means})", by, unit, reference, rest, overall)
     return LabelComparison(by, reference, tuple(others), overall, each, tuple(sentences))
@@ -182,9 +176,7 @@ def _known(name: str, names: list[str], what: str) -> str:
 def _others(points: pl.DataFrame, labels: list[str], by: str) -> list[str]:
     """Return the labels to pair by: those that vary among points with the same value of `by`."""
     return [
-        label
-        for label in labels
-        if label != by and points.group_by(by).agg(pl.col(label).n_unique())[label].max() != 1
+        label for label in labels if label != by and points.group_by(by).agg(pl.col(label).n_unique())[label].max() != 1
     ]
 
 
@@ -231,15 +223,11 @@ def _test(pairs: pl.DataFrame, key: list[str], *, directed: bool) -> pl.DataFram
     for index, p in zip(tested, holm(p_values), strict=True):
         row = rows[index]
         row["p"] = p
-        row["verdict"] = (
-            _direction(row, directed=directed) if p < significance() else "within chance"
-        )
+        row["verdict"] = _direction(row, directed=directed) if p < significance() else "within chance"
     schema: dict[str, Any] = {
         **{name: pairs.schema[name] for name in key},
         "seeds": pl.UInt32(),
-        **dict.fromkeys(
-            ["before", "after", "difference", "low", "high", "change", "effect", "p"], pl.Float64()
-        ),
+        **dict.fromkeys(["before", "after", "difference", "low", "high", "change", "effect", "p"], pl.Float64()),
         "verdict": pl.String(),
     }
     return pl.DataFrame([{name: row[name] for name in schema} for row in rows], schema=schema)
@@ -255,9 +243,7 @@ def _direction(row: dict[str, Any], *, directed: bool) -> str:
     return "better" if (row["difference"] < 0) == (better == "lower") else "worse"
 
 
-def _sentences(
-    told: str, by: str, unit: str, against: str, values: list[str], overall: pl.DataFrame
-) -> list[str]:
+def _sentences(told: str, by: str, unit: str, against: str, values: list[str], overall: pl.DataFrame) -> list[str]:
     """Say what a change of the label does to what people feel most."""
     sentences: list[str] = []
     for value in values:
@@ -275,13 +261,9 @@ def _sentences(
         if not any(counts.values()):
             sentences.append(f"{start}: nothing moved beyond chance.")
             continue
-        may = may_be_named(
-            {(row["subject"], row["metric"]): max(row["before"], row["after"]) for row in rows}
-        )
+        may = may_be_named({(row["subject"], row["metric"]): max(row["before"], row["after"]) for row in rows})
         named = [
-            row
-            for row in rows
-            if row["verdict"] in ("better", "worse") and (row["subject"], row["metric"]) in may
+            row for row in rows if row["verdict"] in ("better", "worse") and (row["subject"], row["metric"]) in may
         ]
         named.sort(key=_weight, reverse=True)
         most = 3  # chosen: what one reads at a glance

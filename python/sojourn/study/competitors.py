@@ -50,9 +50,7 @@ def with_plugins(study: Study, plugins: Sequence[Plugin]) -> Study:
     for name in added:
         for axis in queues:
             if name in (cast("KeyAxis", axis).values or []):
-                raise UsageError(
-                    f'the study has a queue manager "{name}" already', "rename the plugin's file"
-                )
+                raise UsageError(f'the study has a queue manager "{name}" already', "rename the plugin's file")
     definition = with_competitors(study.definition, added)
     return replace(study, definition=definition, plugins=tuple(plugins), added=tuple(added))
 

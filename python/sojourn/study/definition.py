@@ -36,13 +36,9 @@ __all__ = [
     "parse_definition",
 ]
 
-RUN_COLUMNS = frozenset(
-    {"point", "seed", "key", "simulated_s", "wall_s", "packet_hops", "events", "study"}
-)
+RUN_COLUMNS = frozenset({"point", "seed", "key", "simulated_s", "wall_s", "packet_hops", "events", "study"})
 """Columns of `runs.parquet` beside the labels of a study."""
-SUMMARY_COLUMNS = frozenset(
-    {"subject", "metric", "unit", "n", "mean", "low", "high", "median", "interval", "note"}
-)
+SUMMARY_COLUMNS = frozenset({"subject", "metric", "unit", "n", "mean", "low", "high", "median", "interval", "note"})
 """Columns of `summary.csv` beside these and the labels."""
 
 LONGEST_NAME = 200
@@ -121,9 +117,9 @@ class MatrixDefinition(Strict):
 class StudyDefinition(Declarations):
     """A study file, spelled right; whether its overlays fit the scenario is checked by `expand`."""
 
-    schema_version: Annotated[
-        Literal[1], BeforeValidator(_version, json_schema_input_type=Literal[1])
-    ] = Field(alias="schema")
+    schema_version: Annotated[Literal[1], BeforeValidator(_version, json_schema_input_type=Literal[1])] = Field(
+        alias="schema"
+    )
     name: Name
     title: str = ""
     source: str = ""
@@ -132,9 +128,7 @@ class StudyDefinition(Declarations):
     """One paragraph for `sojourn study show`."""
     scenario: str
     """Path of the base scenario, relative to the study file."""
-    seeds: Annotated[SeedRange, BeforeValidator(_seeds, json_schema_input_type=SeedRange | int)] = (
-        SeedRange()
-    )
+    seeds: Annotated[SeedRange, BeforeValidator(_seeds, json_schema_input_type=SeedRange | int)] = SeedRange()
     """Seeds of each point; a number counts from 1."""
     precision: Precision | None = None
     """Seeds until measures are precise enough, instead of a number of seeds."""
@@ -167,10 +161,7 @@ class StudyDefinition(Declarations):
     def label_units(self) -> dict[str, str]:
         """Return the units of labels that are numbers, by label."""
         return {
-            name: unit
-            for _, matrix in self.matrices()
-            for name, axis in matrix.axes.items()
-            if (unit := unit_of(axis))
+            name: unit for _, matrix in self.matrices() for name, axis in matrix.axes.items() if (unit := unit_of(axis))
         }
 
 
@@ -303,9 +294,7 @@ def _complaint(item: Any, document: dict[str, Any]) -> _Complaint:  # noqa: ANN4
         return _Complaint("unknown key", nearest(str(location[-1]), _fields_at(location)))
     if kind == "missing":
         if not document:
-            return _Complaint(
-                "missing", "a study needs: schema, name, scenario, and points, axes or matrix"
-            )
+            return _Complaint("missing", "a study needs: schema, name, scenario, and points, axes or matrix")
         return _Complaint("missing")
     if kind == "string_pattern_mismatch":
         return _Complaint(
@@ -325,17 +314,10 @@ def _cross_check(definition: StudyDefinition, file: str) -> list[Problem]:
     problems: list[Problem] = []
     if not definition.points and not definition.matrices():
         problems.append(
-            Problem(
-                "points",
-                "a study needs points, axes or a matrix",
-                "for example: [points.base]",
-                file=file,
-            )
+            Problem("points", "a study needs points, axes or a matrix", "for example: [points.base]", file=file)
         )
     used = [
-        (f"points.{name}.overlays", overlay)
-        for name, point in definition.points.items()
-        for overlay in point.overlays
+        (f"points.{name}.overlays", overlay) for name, point in definition.points.items() for overlay in point.overlays
     ]
     if definition.sample is not None and not definition.axes:
         problems.append(Problem("sample", "there are no axes to sample", file=file))
@@ -347,8 +329,7 @@ def _cross_check(definition: StudyDefinition, file: str) -> list[Problem]:
             if isinstance(axis, list):
                 used += [(place, overlay) for overlay in axis]
             problems += [
-                replace(problem, file=file)
-                for problem in problems_of(axis, place, sampled=matrix.sample is not None)
+                replace(problem, file=file) for problem in problems_of(axis, place, sampled=matrix.sample is not None)
             ]
     for path, overlay in used:
         if overlay not in definition.overlays:
@@ -369,13 +350,8 @@ def _cross_check(definition: StudyDefinition, file: str) -> list[Problem]:
         if table not in definition.keep
         for hint in [nearest(table, definition.keep)]
     ]
-    labelled = [
-        (f"points.{name}.labels", set(point.labels)) for name, point in definition.points.items()
-    ]
-    labelled += [
-        (path or "axes", set(matrix.labels) | set(matrix.axes))
-        for path, matrix in definition.matrices()
-    ]
+    labelled = [(f"points.{name}.labels", set(point.labels)) for name, point in definition.points.items()]
+    labelled += [(path or "axes", set(matrix.labels) | set(matrix.axes)) for path, matrix in definition.matrices()]
     for columns, table in ((RUN_COLUMNS, "runs.parquet"), (SUMMARY_COLUMNS, "summary.csv")):
         problems += [
             Problem(f"{path}.{label}", f"this name is a column of {table}", file=file)

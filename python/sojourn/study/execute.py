@@ -15,13 +15,7 @@ from typing import Any
 
 import sojourn._engine as _engine
 from sojourn.engine import NOTICE_EVERY_S, simulate
-from sojourn.errors import (
-    EnvironmentFailure,
-    InterruptedRun,
-    MissingExtra,
-    RunError,
-    SojournError,
-)
+from sojourn.errors import EnvironmentFailure, InterruptedRun, MissingExtra, RunError, SojournError
 from sojourn.memory import budget
 from sojourn.plugins import MEMORY, Plugin, simulate_apart
 from sojourn.scenario import Scenario
@@ -105,9 +99,7 @@ class _Together:
         for asked in dict.fromkeys(spec.keep for spec, _ in taken):
             alike = [item for item in taken if item[0].keep == asked]
             entries = self._store.put_together([run for _, run in alike], asked)
-            ended += [
-                Finished(spec, entry) for (spec, _), entry in zip(alike, entries, strict=True)
-            ]
+            ended += [Finished(spec, entry) for (spec, _), entry in zip(alike, entries, strict=True)]
         return ended
 
 
@@ -178,10 +170,7 @@ def run_on_threads(
                 ended.put(error)
                 return
 
-    threads = [
-        threading.Thread(target=work, name=f"run-{number}", daemon=True)
-        for number in range(threads_wanted)
-    ]
+    threads = [threading.Thread(target=work, name=f"run-{number}", daemon=True) for number in range(threads_wanted)]
     try:
         for thread in threads:
             thread.start()

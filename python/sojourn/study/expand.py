@@ -101,9 +101,7 @@ def expand(definition: StudyDefinition, base: str, file: str = "") -> list[Point
     return points
 
 
-def expand_all(
-    definition: StudyDefinition, base: str, file: str = ""
-) -> tuple[list[Point], list[Problem]]:
+def expand_all(definition: StudyDefinition, base: str, file: str = "") -> tuple[list[Point], list[Problem]]:
     """Return the points that can be made, and everything that is wrong with the others."""
     problems: list[Problem] = []
     points: dict[str, Point] = {}
@@ -241,9 +239,7 @@ class _Maker:
     def __init__(self, definition: StudyDefinition, base: str) -> None:
         self._study = definition.name
         self._start = _engine.ScenarioFile.parse(base)
-        self._overlays = {
-            name: tomli_w.dumps(overlay) for name, overlay in definition.overlays.items()
-        }
+        self._overlays = {name: tomli_w.dumps(overlay) for name, overlay in definition.overlays.items()}
 
     def make(self, outline: _Outline) -> tuple[Point, list[Problem]]:
         """Return a point, and what is wrong with it."""
@@ -259,9 +255,7 @@ class _Maker:
                 found.append(Problem(place, item["message"], item["hint"]))
         for place, key, value in outline.settings:
             file, problems = file.with_setting(key, value)
-            found += [
-                Problem(place, f"{key}: {item['message']}", item["hint"]) for item in problems
-            ]
+            found += [Problem(place, f"{key}: {item['message']}", item["hint"]) for item in problems]
         keys = {key: place for place, key, _ in outline.settings}
         names = tuple(outline.overlays)
         made = Point(outline.name, names, outline.labels, file, keys, outline.seeds, outline.number)
@@ -382,11 +376,7 @@ def _name(matrix: MatrixDefinition, texts: dict[str, str]) -> str:
 
 def _settings(path: str, levels: dict[str, Level]) -> list[tuple[str, str, str]]:
     prefix = f"{path}." if path else ""
-    return [
-        (f"{prefix}axes.{axis}", key, value)
-        for axis, level in levels.items()
-        for key, value in level.settings
-    ]
+    return [(f"{prefix}axes.{axis}", key, value) for axis, level in levels.items() for key, value in level.settings]
 
 
 def select(points: list[Point], patterns: list[str]) -> list[Point]:
@@ -399,9 +389,5 @@ def select(points: list[Point], patterns: list[str]) -> list[Point]:
     """
     for pattern in patterns:
         if not any(fnmatchcase(point.name, pattern) for point in points):
-            raise UsageError(
-                f'no point fits "{pattern}"', nearest(pattern, [point.name for point in points])
-            )
-    return [
-        point for point in points if any(fnmatchcase(point.name, pattern) for pattern in patterns)
-    ]
+            raise UsageError(f'no point fits "{pattern}"', nearest(pattern, [point.name for point in points]))
+    return [point for point in points if any(fnmatchcase(point.name, pattern) for pattern in patterns)]

@@ -15,9 +15,7 @@ from sojourn.toml_text import parse_toml
 __all__ = ["companions", "copy_companions", "is_inside", "merge_includes", "study_folder_of"]
 
 
-def merge_includes(
-    document: dict[str, Any], folder: Path | None, file: str, root: Path | None = None
-) -> list[Problem]:
+def merge_includes(document: dict[str, Any], folder: Path | None, file: str, root: Path | None = None) -> list[Problem]:
     """Add the tables of included files to a study's document; return what is wrong with them.
 
     Lists are appended, tables are merged by their keys, and no key may be given twice.

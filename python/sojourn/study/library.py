@@ -121,17 +121,14 @@ def load_study(name_or_path: str) -> Study:
         if not path.exists() and not looks_like_path:
             names = [*builtin_names(), *recipe_names()]
             raise UsageError(
-                f'no study "{name_or_path}"',
-                nearest(name_or_path, names) or "`sojourn study list` names all",
+                f'no study "{name_or_path}"', nearest(name_or_path, names) or "`sojourn study list` names all"
             )
     definition = load_definition(path)
     base_path = path.parent / definition.scenario
     return Study(path, definition, base_path, _load_base(path, base_path), builtin)
 
 
-def with_settings(
-    study: Study, settings: Sequence[str], tell: Callable[[str], None] = lambda _: None
-) -> Study:
+def with_settings(study: Study, settings: Sequence[str], tell: Callable[[str], None] = lambda _: None) -> Study:
     """Lay `a.b.c=V` settings over the base scenario; what overlays say stays theirs.
 
     Parameters
@@ -147,11 +144,7 @@ def with_settings(
         If a setting is not of that form, or has no place in the scenario.
     """
     for setting in settings:
-        changed = replace(
-            study,
-            base=apply_settings(study.base, [setting]),
-            settings=(*study.settings, setting),
-        )
+        changed = replace(study, base=apply_settings(study.base, [setting]), settings=(*study.settings, setting))
         if [point.text for point in study.points()] == [point.text for point in changed.points()]:
             tell(
                 f"--set {setting} changes nothing: all points have that value already, from the base scenario or "
@@ -178,14 +171,7 @@ def _load_base(study_path: Path, base_path: Path) -> str:
     except _engine.ScenarioProblems as error:
         raise StudyError(
             [
-                Problem(
-                    "",
-                    item["message"],
-                    item["hint"],
-                    item["line"],
-                    item["column"],
-                    str(base_path),
-                )
+                Problem("", item["message"], item["hint"], item["line"], item["column"], str(base_path))
                 for item in error.problems
             ]
         ) from error

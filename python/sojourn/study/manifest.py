@@ -51,9 +51,7 @@ def describe_machine() -> dict[str, Any]:
         "release": platform.release(),
         "architecture": platform.machine(),
         "processor": _processor(),
-        "cores": len(os.sched_getaffinity(0))
-        if hasattr(os, "sched_getaffinity")
-        else os.cpu_count(),
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "python": platform.python_version(),
         "byte_order": sys.byteorder,
     }
@@ -90,9 +88,7 @@ def make_manifest(plan: Plan, *, started_at: datetime, measured: dict[str, Any])
         }
         for item in plan.points
     }
-    about = describe_study(
-        plan.study, plan.options, plan.seeds, plan.reduced, started_at=started_at
-    )
+    about = describe_study(plan.study, plan.options, plan.seeds, plan.reduced, started_at=started_at)
     return {**about, **measured, "points": points}
 
 
@@ -119,11 +115,7 @@ def describe_study(
         "seeds": seeds,
         "label_units": study.definition.label_units(),
         "plugins": {
-            plugin.name: {
-                "file": plugin.file,
-                "sha256": plugin.sha256,
-                "added": plugin.name in study.added,
-            }
+            plugin.name: {"file": plugin.file, "sha256": plugin.sha256, "added": plugin.name in study.added}
             for plugin in study.plugins
         },
     }

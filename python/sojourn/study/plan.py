@@ -192,9 +192,7 @@ class Plan:
             return None
         first, definition = self.seeds[0], self.study.definition
         runs = [
-            run
-            for item in self.points
-            for run in runs_of(item, first, (counts | more)[item.point.name], definition)
+            run for item in self.points for run in runs_of(item, first, (counts | more)[item.point.name], definition)
         ]
         _bound(len(self.points), len(runs))
         return replace(self, runs=runs)
@@ -228,10 +226,7 @@ class Plan:
         for item in self.points:
             for problem in item.scenario.warnings:
                 points.setdefault(problem, []).append(item.point.name)
-        return [
-            replace(problem, path=f"{_where(names)}: {problem.path}")
-            for problem, names in points.items()
-        ]
+        return [replace(problem, path=f"{_where(names)}: {problem.path}") for problem, names in points.items()]
 
 
 def make_plan(study: Study, options: RunOptions, check: Check) -> Plan:
@@ -281,13 +276,10 @@ def make_plan(study: Study, options: RunOptions, check: Check) -> Plan:
     runs = [
         run
         for item in planned
-        for run in runs_of(
-            item, first, count if options.quick else max(count, item.point.seeds), definition
-        )
+        for run in runs_of(item, first, count if options.quick else max(count, item.point.seeds), definition)
     ]
     is_shorter = any(
-        item.scenario.duration_s < own.scenario.duration_s
-        for item, own in zip(planned, whole, strict=True)
+        item.scenario.duration_s < own.scenario.duration_s for item, own in zip(planned, whole, strict=True)
     )
     is_partial = len(planned) < len(every) or (precision is None and count < definition.seeds.count)
     words = _reduced(options, is_shorter=is_shorter, is_partial=is_partial)
@@ -303,9 +295,7 @@ def _precision(options: RunOptions, definition: StudyDefinition) -> Precision | 
     return None if options.seeds or options.quick else definition.precision
 
 
-def runs_of(
-    item: PlannedPoint, first: int, count: int, definition: StudyDefinition
-) -> Iterator[RunSpec]:
+def runs_of(item: PlannedPoint, first: int, count: int, definition: StudyDefinition) -> Iterator[RunSpec]:
     """Give the runs of a point with so many seeds."""
     name = item.point.name
     keep = frozenset(table for table in definition.keep if definition.keeps(table, name))
@@ -323,8 +313,7 @@ def _bound(points: int, runs: int) -> None:
     """
     if runs > MOST_RUNS:
         raise UsageError(
-            f"{points} points with so many seeds are {runs} runs",
-            f"at most {MOST_RUNS}: fewer points or seeds",
+            f"{points} points with so many seeds are {runs} runs", f"at most {MOST_RUNS}: fewer points or seeds"
         )
 
 

@@ -34,8 +34,7 @@ def point_table(definition: StudyDefinition) -> pl.DataFrame:
             is_number = all(kind.is_numeric() for kind in kinds)
             kind = pl.Float64() if is_number else pl.String()
             frames = [
-                frame.with_columns(pl.col(label).cast(kind)) if label in frame.columns else frame
-                for frame in frames
+                frame.with_columns(pl.col(label).cast(kind)) if label in frame.columns else frame for frame in frames
             ]
     return pl.concat(frames, how="diagonal")
 
@@ -61,10 +60,7 @@ def _product(matrix: MatrixDefinition) -> pl.DataFrame:
     rest = np.arange(count)
     for axis, several in reversed(levels.items()):
         rest, places[axis] = np.divmod(rest, len(several))
-    labels = {
-        axis: _labels(axis, several).gather(places[axis]).alias(axis)
-        for axis, several in levels.items()
-    }
+    labels = {axis: _labels(axis, several).gather(places[axis]).alias(axis) for axis, several in levels.items()}
     constant = {name: pl.repeat(value, count, eager=True) for name, value in matrix.labels.items()}
     frame = pl.DataFrame({"point": _names(matrix, levels, places), **labels, **constant})
     if matrix.exclude:
@@ -78,16 +74,12 @@ def _labels(axis: str, levels: list[Level]) -> pl.Series:
     return _column(axis, [level.label for level in levels])
 
 
-def _names(
-    matrix: MatrixDefinition, levels: dict[str, list[Level]], places: dict[str, np.ndarray]
-) -> pl.Series:
+def _names(matrix: MatrixDefinition, levels: dict[str, list[Level]], places: dict[str, np.ndarray]) -> pl.Series:
     template = matrix.name or "-".join(f"{{{axis}}}" for axis in levels)
     # What stands between the values, which no name of an axis can contain.
     parts = fill(template, {axis: f"\0{axis}\0" for axis in levels}).split("\0")
     columns = [
-        pl.Series([level.text for level in levels[part]]).gather(places[part])
-        if number % 2
-        else pl.lit(part)
+        pl.Series([level.text for level in levels[part]]).gather(places[part]) if number % 2 else pl.lit(part)
         for number, part in enumerate(parts)
         if part
     ]

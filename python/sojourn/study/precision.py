@@ -166,9 +166,7 @@ def _unread(goal: PrecisionGoal, measure: Measure, place: str, file: str) -> lis
     return found
 
 
-def precision_of_words(
-    said: str, measures: Mapping[str, Measure], own: Precision | None
-) -> Precision:
+def precision_of_words(said: str, measures: Mapping[str, Measure], own: Precision | None) -> Precision:
     """Return the precision that `--precision` asks for: `5 %` of all measures, or `delay: 5 % or 1 ms` of one.
 
     Raises
@@ -280,11 +278,7 @@ def stops(
                 theirs = other[1]
                 seeds = [seed for seed in ours if seed in theirs]
                 beyond = paired_excess(
-                    [ours[seed] for seed in seeds],
-                    [theirs[seed] for seed in seeds],
-                    quantity,
-                    width,
-                    anytime=anytime,
+                    [ours[seed] for seed in seeds], [theirs[seed] for seed in seeds], quantity, width, anytime=anytime
                 )
             # Both of a pair are open or closed together, as far as no other pair keeps one open.
             for one in (point, reference) if other is not None else (point,):
@@ -299,25 +293,17 @@ def stops(
 class _Numbers:
     """Values of those metrics that are to be precise, by point."""
 
-    def __init__(
-        self, precision: Precision, measures: Mapping[str, Measure], values: pl.DataFrame
-    ) -> None:
+    def __init__(self, precision: Precision, measures: Mapping[str, Measure], values: pl.DataFrame) -> None:
         import polars as pl
 
-        wanted = {
-            (measures[one.measure].subject, measures[one.measure].metric) for one in precision.of
-        }
+        wanted = {(measures[one.measure].subject, measures[one.measure].metric) for one in precision.of}
         kept = values.filter(
-            pl.struct("subject", "metric").is_in(
-                [{"subject": s, "metric": m} for s, m in sorted(wanted)]
-            )
+            pl.struct("subject", "metric").is_in([{"subject": s, "metric": m} for s, m in sorted(wanted)])
         )
         grouped = kept.group_by("point", "subject", "metric", "unit", maintain_order=True)
         self._of = {
             (point, subject, metric): (unit, dict(zip(seeds, numbers, strict=True)))
-            for point, subject, metric, unit, seeds, numbers in grouped.agg(
-                "seed", "value"
-            ).iter_rows()
+            for point, subject, metric, unit, seeds, numbers in grouped.agg("seed", "value").iter_rows()
         }
 
     def of(self, point: str, measure: Measure) -> tuple[str, dict[int, float]] | None:
@@ -325,9 +311,7 @@ class _Numbers:
         return self._of.get((point, measure.subject, measure.metric))
 
 
-def _references(
-    pairs: PrecisionPairs | None, labels: Mapping[str, Mapping[str, LabelValue]]
-) -> dict[str, str]:
+def _references(pairs: PrecisionPairs | None, labels: Mapping[str, Mapping[str, LabelValue]]) -> dict[str, str]:
     """Return with which point each is compared; those that have none are left out."""
     if pairs is None:
         return {}
@@ -335,9 +319,7 @@ def _references(
     def others(own: Mapping[str, LabelValue]) -> frozenset[tuple[str, LabelValue]]:
         return frozenset((name, value) for name, value in own.items() if name != pairs.by)
 
-    against = {
-        others(own): point for point, own in labels.items() if own.get(pairs.by) == pairs.against
-    }
+    against = {others(own): point for point, own in labels.items() if own.get(pairs.by) == pairs.against}
     return {
         point: against[others(own)]
         for point, own in labels.items()
@@ -345,9 +327,7 @@ def _references(
     }
 
 
-def unpaired(
-    precision: Precision, labels: Mapping[str, Mapping[str, LabelValue]], file: str
-) -> list[Problem]:
+def unpaired(precision: Precision, labels: Mapping[str, Mapping[str, LabelValue]], file: str) -> list[Problem]:
     """Return what is wrong with pairs of points that have these labels."""
     if precision.pairs is None or _references(precision.pairs, labels):
         return []
@@ -372,8 +352,7 @@ def _goal(goal: PrecisionGoal, measure: Measure) -> Goal:
 def _fits(labels: Mapping[str, LabelValue], measure: Measure) -> bool:
     """Whether a measure is for a point with these labels."""
     return all(
-        labels.get(name) in (value if isinstance(value, list) else [value])
-        for name, value in measure.where.items()
+        labels.get(name) in (value if isinstance(value, list) else [value]) for name, value in measure.where.items()
     )
 
 

@@ -108,10 +108,7 @@ class StudyProgress:
             return
         if now - self._said >= LINE_EVERY_S and self.done < self._total:
             self._said = now
-            note(
-                f"  {self.done} of {_runs(self._total)} after {elapsed:.0f} s, "
-                f"about {left:.0f} s left"
-            )
+            note(f"  {self.done} of {_runs(self._total)} after {elapsed:.0f} s, about {left:.0f} s left")
 
     def stop(self) -> None:
         """Note that no more runs follow."""

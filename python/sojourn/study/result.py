@@ -106,8 +106,7 @@ class StudyResult:
         directory = Path(directory)
         if not directory.is_dir():
             raise RecordError(
-                f"{directory} is not a directory",
-                "give a directory that `sojourn study run` has written",
+                f"{directory} is not a directory", "give a directory that `sojourn study run` has written"
             )
         try:
             manifest, wrong = shape(read_listing(directory, "manifest.json"), MANIFEST_KINDS)
@@ -127,9 +126,7 @@ class StudyResult:
         definition = load_definition(study_folder_of(directory) / "study.toml", root=directory)
         definition = with_competitors(definition, _added(manifest))
         damaged = _damaged_tables(directory, listing)
-        return cls(
-            directory, definition, known, runs, manifest, (*damages, *damaged.values()), damaged
-        )
+        return cls(directory, definition, known, runs, manifest, (*damages, *damaged.values()), damaged)
 
     def __repr__(self) -> str:
         """Name the result and its size."""
@@ -222,9 +219,7 @@ class StudyResult:
             return {}
         seeds = dict(self.runs.group_by("point").len().iter_rows())
         return {
-            point: Stop.from_json(int(seeds[point]), said[point])
-            for point in self.points["point"]
-            if point in said
+            point: Stop.from_json(int(seeds[point]), said[point]) for point in self.points["point"] if point in said
         }
 
     @property
@@ -263,8 +258,7 @@ class StudyResult:
         except OSError as error:
             raise RecordError(
                 f'the records of {self.directory} hold no table "{table}"',
-                nearest(table, self.tables())
-                or f'add "{table}" to `keep` in study.toml and run the study again',
+                nearest(table, self.tables()) or f'add "{table}" to `keep` in study.toml and run the study again',
             ) from error
 
 
@@ -344,15 +338,10 @@ def _runs(directory: Path, listing: Mapping[str, Any]) -> tuple[pl.DataFrame, li
     if table.is_empty():
         raise RecordError(f"{name} holds no runs")
     fixed = table.select(list(RUNS_SCHEMA))
-    if (
-        any(column.null_count() for column in fixed)
-        or fixed.select("point", "seed").is_duplicated().any()
-    ):
+    if any(column.null_count() for column in fixed) or fixed.select("point", "seed").is_duplicated().any():
         raise RecordError(f"{name} has a run without point or seed, or one of them twice")
     labels = [label for label in table.columns if label not in RUNS_SCHEMA]
-    wrong = [
-        label for label in labels if label in SUMMARY_COLUMNS or not is_label(table.schema[label])
-    ]
+    wrong = [label for label in labels if label in SUMMARY_COLUMNS or not is_label(table.schema[label])]
     damages = [f"{name}: {plain(label)} is no label" for label in wrong]
     return table.drop(wrong), damages
 

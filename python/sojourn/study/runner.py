@@ -191,13 +191,7 @@ def run_study(
         )
     ended = time.perf_counter()
     return Outcome(
-        directory,
-        simulated,
-        ended - began,
-        ended - last_run,
-        packet_hops,
-        computed,
-        len(entries) - computed,
+        directory, simulated, ended - began, ended - last_run, packet_hops, computed, len(entries) - computed
     )
 
 
@@ -216,11 +210,7 @@ def _finish(finish: Callable[[StudyResult], None], result: StudyResult) -> Excep
 
 
 def _execute(
-    plan: Plan,
-    store: Store,
-    *,
-    on_last: Callable[[], None] | None,
-    **how: Unpack[_How],
+    plan: Plan, store: Store, *, on_last: Callable[[], None] | None, **how: Unpack[_How]
 ) -> tuple[Plan, list[Kept], int, dict[str, Stop]]:
     """Make the runs of a plan, in rounds until its points are precise enough; return what was run in the end."""
     precision = plan.precision
@@ -340,15 +330,7 @@ def partial_plan(plan: Plan, store: Store) -> Plan:
     points = [item for item in plan.points if item.point.name in there]
     share = len(runs) / len(plan.runs)
     reduced = ", ".join(filter(None, (plan.reduced, share_words(share))))
-    return replace(
-        plan,
-        runs=runs,
-        points=points,
-        reduced=reduced,
-        precision=None,
-        is_anytime=True,
-        share=share,
-    )
+    return replace(plan, runs=runs, points=points, reduced=reduced, precision=None, is_anytime=True, share=share)
 
 
 def share_words(share: float) -> str:

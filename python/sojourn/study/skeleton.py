@@ -16,9 +16,7 @@ def check_name(name: str) -> None:
         If it may not.
     """
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
-        raise UsageError(
-            f'"{name}" is not a name', "use letters, digits, dots, dashes and underscores"
-        )
+        raise UsageError(f'"{name}" is not a name', "use letters, digits, dots, dashes and underscores")
 
 
 STUDY = """\

@@ -18,19 +18,7 @@ from sojourn.stats.quantity import Quantity, quantity_of
 
 __all__ = ["COLUMNS", "FEW_RUNS", "summarise"]
 
-COLUMNS = (
-    "point",
-    "subject",
-    "metric",
-    "unit",
-    "n",
-    "mean",
-    "low",
-    "high",
-    "median",
-    "interval",
-    "note",
-)
+COLUMNS = ("point", "subject", "metric", "unit", "n", "mean", "low", "high", "median", "interval", "note")
 """Columns beside the labels."""
 
 FEW_RUNS = 5
@@ -89,27 +77,20 @@ def _with_intervals(table: pl.DataFrame) -> pl.DataFrame:
     low, high = np.full(len(mean), np.nan), np.full(len(mean), np.nan)
     method = np.full(len(mean), "", dtype=object)
     bounds = np.array(
-        [
-            (quantities[key].low, quantities[key].high)
-            for key in table.select("metric", "unit").iter_rows()
-        ]
+        [(quantities[key].low, quantities[key].high) for key in table.select("metric", "unit").iter_rows()]
     ).reshape(-1, 2)
     # What lies beyond the bounds that its name promises has none.
     bounds[(least < bounds[:, 0]) | (most > bounds[:, 1])] = (-np.inf, np.inf)
     for ends in np.unique(bounds, axis=0):
         quantity = Quantity(float(ends[0]), float(ends[1]))
         chosen = np.all(bounds == ends, axis=1)
-        low[chosen], high[chosen] = interval_within(
-            mean[chosen], deviation[chosen], count[chosen], quantity
-        )
+        low[chosen], high[chosen] = interval_within(mean[chosen], deviation[chosen], count[chosen], quantity)
         method[chosen] = _method(quantity)
     known = ~np.isnan(low) & ~np.isnan(high)
     on_low, on_high = most <= bounds[:, 0], least >= bounds[:, 1]
     notes = [
         _note(int(n), int(total), equal=bool(a == b), on_bound=bool(at_low or at_high))
-        for n, total, a, b, at_low, at_high in zip(
-            count, table["runs"], least, most, on_low, on_high, strict=True
-        )
+        for n, total, a, b, at_low, at_high in zip(count, table["runs"], least, most, on_low, on_high, strict=True)
     ]
     return table.with_columns(
         pl.Series("low", low).fill_nan(None),

@@ -58,12 +58,7 @@ class Workload:
         packets = sum(point.packets * len(point.took_s) for point in self._points.values())
         per_packet = self.done_s / packets if packets and self.done_s else 1.0
         return sum(
-            point.left
-            * (
-                sum(point.took_s) / len(point.took_s)
-                if point.took_s
-                else per_packet * point.packets
-            )
+            point.left * (sum(point.took_s) / len(point.took_s) if point.took_s else per_packet * point.packets)
             for point in self._points.values()
         )
 

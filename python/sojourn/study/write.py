@@ -36,9 +36,7 @@ _FILE = "file of the store"
 """Column that says where a row is from while tables are put together; no record has one of that name."""
 
 
-def write_result(
-    directory: Path, plan: Plan, entries: Sequence[Kept], manifest: dict[str, Any]
-) -> StudyResult:
+def write_result(directory: Path, plan: Plan, entries: Sequence[Kept], manifest: dict[str, Any]) -> StudyResult:
     """Fill an empty directory and return what it holds.
 
     Parameters
@@ -66,9 +64,7 @@ def write_result(
     result = StudyResult(directory, definition, metrics, runs, manifest, damages)
     _write_records(directory / "records", definition, finished)
     write_study(directory, plan.study)
-    files = [
-        path for folder in (directory, directory / "records") for path in folder.glob("*.parquet")
-    ]
+    files = [path for folder in (directory, directory / "records") for path in folder.glob("*.parquet")]
     manifest["files"] = list_files(directory, files)
     write_json(directory / "manifest.json", manifest)
     return result
@@ -127,13 +123,7 @@ def metrics_of(finished: Sequence[tuple[RunSpec, Kept]], study: StudyDefinition)
     try:
         with rows_of("metrics", finished) as found:
             rows = found.select(
-                pl.lit(study.name).alias("study"),
-                "point",
-                "seed",
-                "subject",
-                "metric",
-                "value",
-                "unit",
+                pl.lit(study.name).alias("study"), "point", "seed", "subject", "metric", "value", "unit"
             ).collect()
         rows = rows.cast(dict(METRICS_SCHEMA))  # pyright: ignore[reportArgumentType]
         return with_pools(rows, study.pool).rechunk()
@@ -163,9 +153,7 @@ def rows_of(table: str, finished: Sequence[tuple[RunSpec, Kept]]) -> Generator[p
                 entry = stretch[0][1]
                 file = open_file(entry.path(table), root=entry.directory)
                 places.append(place_of(opened.enter_context(file)))
-                rows += [
-                    (places[-1], _row(entry) or 0, spec.point, spec.seed) for spec, entry in stretch
-                ]
+                rows += [(places[-1], _row(entry) or 0, spec.point, spec.seed) for spec, entry in stretch]
             chain.append(_joined(places, rows, is_single=is_single))
         yield chain[0] if len(chain) == 1 else pl.concat(chain)
 
@@ -174,9 +162,7 @@ def _row(entry: Kept) -> int | None:
     return entry.row if isinstance(entry, SegmentRun) else None
 
 
-def _stretches(
-    finished: Iterable[tuple[RunSpec, Kept]],
-) -> Generator[list[tuple[RunSpec, Kept]]]:
+def _stretches(finished: Iterable[tuple[RunSpec, Kept]]) -> Generator[list[tuple[RunSpec, Kept]]]:
     """Give runs that stand in one file in the same order, together."""
     stretch: list[tuple[RunSpec, Kept]] = []
     for item in finished:
@@ -191,13 +177,9 @@ def _stretches(
         yield stretch
 
 
-def _joined(
-    files: list[str], rows: list[tuple[str, int, str, int]], *, is_single: bool
-) -> pl.LazyFrame:
+def _joined(files: list[str], rows: list[tuple[str, int, str, int]], *, is_single: bool) -> pl.LazyFrame:
     runs = pl.LazyFrame(
-        rows,
-        schema={_FILE: pl.String, RUN: pl.UInt32, "point": pl.String, "seed": pl.UInt64},
-        orient="row",
+        rows, schema={_FILE: pl.String, RUN: pl.UInt32, "point": pl.String, "seed": pl.UInt64}, orient="row"
     )
     found = pl.scan_parquet(files, include_file_paths=_FILE, glob=False, hive_partitioning=False)
     if is_single:
@@ -209,11 +191,7 @@ def _joined(
 def _runs(plan: Plan, finished: Sequence[tuple[RunSpec, Kept]]) -> pl.DataFrame:
     labels = {item.point.name: item.point.labels for item in plan.points}
     names = list(dict.fromkeys(name for point in labels.values() for name in point))
-    mixed = {
-        name
-        for name in names
-        if len({type(point[name]) for point in labels.values() if name in point}) > 1
-    }
+    mixed = {name for name in names if len({type(point[name]) for point in labels.values() if name in point}) > 1}
     rows: list[dict[str, Any]] = []
     for spec, entry in finished:
         own = labels[spec.point]
@@ -234,9 +212,7 @@ def _runs(plan: Plan, finished: Sequence[tuple[RunSpec, Kept]]) -> pl.DataFrame:
     return pl.DataFrame(rows, infer_schema_length=None).cast({"seed": pl.UInt64})
 
 
-def _write_records(
-    directory: Path, definition: StudyDefinition, finished: Sequence[tuple[RunSpec, Kept]]
-) -> None:
+def _write_records(directory: Path, definition: StudyDefinition, finished: Sequence[tuple[RunSpec, Kept]]) -> None:
     if not definition.keep:
         return
     directory.mkdir()

@@ -98,33 +98,19 @@ impl Stream {
     }
 
     /// A frame is captured: when the pacer wakes.
-    pub(super) fn capture(
-        &mut self,
-        now: Instant,
-        context: &mut dyn ApplicationContext,
-    ) -> Option<Instant> {
+    pub(super) fn capture(&mut self, now: Instant, context: &mut dyn ApplicationContext) -> Option<Instant> {
         self.frames.give_up(now, context);
         // RTP headers are a part of the target (RFC 8298 section 5).
         let share = self.payload as f64 / (self.payload + RTP_HEADER) as f64;
         let full = self.sizes.draw(Draw::Size, context).0 as f64;
         let bytes = crate::whole(full * self.scream.target() / self.most_rate * share);
         let packets = bytes.div_ceil(self.payload);
-        self.queue.push_back(Queued {
-            number: self.frames.next(),
-            captured_at: now,
-            bytes,
-        });
+        self.queue.push_back(Queued { number: self.frames.next(), captured_at: now, bytes });
         self.frames.add(now, bytes, packets);
         self.drop_overdue(now);
-        let queued = self
-            .queue
-            .iter()
-            .map(|frame| self.with_headers(frame.bytes));
+        let queued = self.queue.iter().map(|frame| self.with_headers(frame.bytes));
         let queued = queued.sum();
-        let waited = self
-            .queue
-            .front()
-            .map_or(Span::ZERO, |frame| now.saturating_since(frame.captured_at));
+        let waited = self.queue.front().map_or(Span::ZERO, |frame| now.saturating_since(frame.captured_at));
         let frames = waited.as_secs_f64() / self.interval.as_secs_f64();
         let sender = (queued, frames);
         self.scream.on_frame(now, self.with_headers(bytes), sender);
@@ -132,11 +118,7 @@ impl Stream {
     }
 
     /// The pacer wakes: when it does again.
-    pub(super) fn on_pace(
-        &mut self,
-        now: Instant,
-        context: &mut dyn ApplicationContext,
-    ) -> Option<Instant> {
+    pub(super) fn on_pace(&mut self, now: Instant, context: &mut dyn ApplicationContext) -> Option<Instant> {
         self.is_paced = false;
         self.send(now, context)
     }
@@ -158,10 +140,7 @@ impl Stream {
                 return Some(self.paced_until);
             }
             frame.bytes -= payload;
-            self.packets.push_back(Packet {
-                frame: frame.number,
-                bytes,
-            });
+            self.packets.push_back(Packet { frame: frame.number, bytes });
             if frame.bytes == 0 {
                 self.queue.pop_front();
             }
@@ -203,11 +182,7 @@ impl Stream {
         if let Some((first, packets)) = self.reporter.deliver(number) {
             self.scream.on_report(now, first, packets);
         }
-        while self
-            .packets
-            .front()
-            .is_some_and(|packet| packet.frame < self.frames.first())
-        {
+        while self.packets.front().is_some_and(|packet| packet.frame < self.frames.first()) {
             self.packets.pop_front();
             self.first += 1;
         }
@@ -215,13 +190,7 @@ impl Stream {
         Some((at, Timer::Packet))
     }
 
-    fn on_packet(
-        &mut self,
-        now: Instant,
-        tag: u32,
-        ecn: Ecn,
-        context: &mut dyn ApplicationContext,
-    ) -> Option<Instant> {
+    fn on_packet(&mut self, now: Instant, tag: u32, ecn: Ecn, context: &mut dyn ApplicationContext) -> Option<Instant> {
         let number = whole_number(self.first, tag);
         let place = number.checked_sub(self.first)?;
         let packet = *self.packets.get(usize::try_from(place).ok()?)?;
@@ -238,11 +207,7 @@ impl Stream {
     }
 
     /// The receiver's timer: when it is due again.
-    pub(super) fn on_report_timer(
-        &mut self,
-        now: Instant,
-        context: &mut dyn ApplicationContext,
-    ) -> Option<Instant> {
+    pub(super) fn on_report_timer(&mut self, now: Instant, context: &mut dyn ApplicationContext) -> Option<Instant> {
         if now >= self.report_at && !self.report(now, context) {
             // Nothing has arrived: the next packet sets it again.
             self.is_reporting = false;

@@ -5,10 +5,7 @@ use proptest::prelude::*;
 
 /// Frames of equal size.
 fn even(config: AdaptiveVideoConfig) -> AdaptiveVideoConfig {
-    AdaptiveVideoConfig {
-        frame_cv: 0.0,
-        ..config
-    }
+    AdaptiveVideoConfig { frame_cv: 0.0, ..config }
 }
 
 /// A session whose upstream is a line of this rate, which marks what waits for 5 ms, after `lost` lost datagrams.
@@ -16,11 +13,7 @@ fn sent_up(config: AdaptiveVideoConfig, (mbps, ecn, lost): (u64, Ecn, u32), end:
     let mut desk = Desk::new(1);
     desk.ecn = ecn;
     desk.lost_datagrams = lost;
-    let mark_above = if ecn == Ecn::NotEct {
-        Span::MAX
-    } else {
-        Span::from_ms(5)
-    };
+    let mark_above = if ecn == Ecn::NotEct { Span::MAX } else { Span::from_ms(5) };
     let rate = BitRate::from_mbps(mbps);
     desk.narrow = Some(NarrowLine::new(Direction::Upstream, rate, mark_above));
     desk.run(&mut AdaptiveVideo::new(&even(config)), end);
@@ -39,22 +32,14 @@ fn rate(desk: &Desk, from: u64, to: u64) -> f64 {
             && frame.captured_at >= Instant::from_s(from)
             && frame.captured_at < Instant::from_s(to)
     };
-    let bytes: u64 = desk
-        .frames
-        .iter()
-        .filter(within)
-        .map(|frame| frame.bytes)
-        .sum();
+    let bytes: u64 = desk.frames.iter().filter(within).map(|frame| frame.bytes).sum();
     bytes as f64 * 8.0 / (to - from) as f64 / 1e6
 }
 
 #[test]
 fn the_first_frame_has_the_least_rate_and_rtp_headers_are_a_part_of_it() {
     let desk = called(0, Instant::from_ms(500));
-    let first = desk
-        .frames
-        .iter()
-        .find(|frame| frame.direction == Direction::Upstream);
+    let first = desk.frames.iter().find(|frame| frame.direction == Direction::Upstream);
     // 150 kb/s over 30 are 625 B; 1200 of 1212 B of an RTP packet are picture: 618.8 B. Sizes are drawn at 2.5 Mb/s in whole
     // bytes: 10,416 · 0.06 · 1200/1212.
     assert_eq!(first.expect("it arrives").bytes, 619);
@@ -67,11 +52,7 @@ fn on_a_line_with_room_it_reaches_the_most_by_the_ramp_up_speed() {
     assert!(rate(&desk, 0, 2) < 0.3);
     assert!(rate(&desk, 5, 6) < 1.3, "{}", rate(&desk, 5, 6));
     let most = 2.5 * 1200.0 / 1212.0;
-    assert!(
-        (rate(&desk, 30, 40) - most).abs() < 0.01,
-        "{}",
-        rate(&desk, 30, 40)
-    );
+    assert!((rate(&desk, 30, 40) - most).abs() < 0.01, "{}", rate(&desk, 30, 40));
     assert!(desk.frames.iter().all(|frame| !frame.is_late()));
 }
 
@@ -81,9 +62,7 @@ fn on_a_narrow_line_it_stays_below_the_line_whatever_tells_of_the_queue() {
         let end = Instant::from_s(60);
         let desk = sent_up(AdaptiveVideoConfig::CAMERA, (4, ecn, 0), end);
         let frames = desk.frames.iter();
-        let frames: Vec<&Frame> = frames
-            .filter(|frame| frame.captured_at > Instant::from_s(20))
-            .collect();
+        let frames: Vec<&Frame> = frames.filter(|frame| frame.captured_at > Instant::from_s(20)).collect();
         let late = frames.iter().filter(|frame| frame.is_late()).count();
         (rate(&desk, 20, 60), late as f64 / frames.len() as f64)
     });
@@ -91,10 +70,7 @@ fn on_a_narrow_line_it_stays_below_the_line_whatever_tells_of_the_queue() {
     // Delay alone leads to a target of 100 ms, which is the deadline.
     assert!((3.0..4.0).contains(&unmarked) && late < 0.5, "{reached:?}");
     assert!((1.5..3.0).contains(&classic) && none == 0.0, "{reached:?}");
-    assert!(
-        (2.5..3.5).contains(&scalable) && none_either == 0.0,
-        "{reached:?}"
-    );
+    assert!((2.5..3.5).contains(&scalable) && none_either == 0.0, "{reached:?}");
 }
 
 #[test]
@@ -107,23 +83,15 @@ fn without_reports_it_begins_anew() {
 #[test]
 fn a_game_sends_pictures_down_and_input_up() {
     let mut desk = Desk::new(1);
-    desk.run(
-        &mut AdaptiveVideo::new(&even(AdaptiveVideoConfig::GAME)),
-        Instant::from_ms(999),
-    );
+    desk.run(&mut AdaptiveVideo::new(&even(AdaptiveVideoConfig::GAME)), Instant::from_ms(999));
     let count = |way: Direction, length: u32| {
         let sent = desk.datagrams.iter();
-        sent.filter(|(_, _, to, bytes)| (*to, *bytes) == (way, length))
-            .count()
+        sent.filter(|(_, _, to, bytes)| (*to, *bytes) == (way, length)).count()
     };
     assert_eq!(count(Direction::Downstream, 200), 200);
     // Some reports are as long as input.
     assert!(count(Direction::Upstream, 100) >= 125);
-    assert!(
-        desk.frames
-            .iter()
-            .all(|frame| frame.direction == Direction::Downstream)
-    );
+    assert!(desk.frames.iter().all(|frame| frame.direction == Direction::Downstream));
 }
 
 proptest! {

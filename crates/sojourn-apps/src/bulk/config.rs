@@ -127,10 +127,7 @@ pub enum FileSize {
 
 impl FileSize {
     /// File sizes of White 2019 Appendix B: median 2.7 MB.
-    pub const WHITE2019: Self = Self::Of(Distribution::of(Law::LogNormalOf {
-        mu: 14.8,
-        sigma: 2.0,
-    }));
+    pub const WHITE2019: Self = Self::Of(Distribution::of(Law::LogNormalOf { mu: 14.8, sigma: 2.0 }));
 
     /// So many bytes each time.
     pub const fn bytes(bytes: u64) -> Self {
@@ -145,8 +142,7 @@ impl ApplicationKind for BulkConfig {
 
     fn may_become(&self, to: &ApplicationConfig) -> bool {
         let lanes = self.lanes;
-        to.get::<Self>()
-            .is_some_and(|to| *self == Self { lanes, ..*to })
+        to.get::<Self>().is_some_and(|to| *self == Self { lanes, ..*to })
     }
 
     fn must_end(&self) -> bool {
@@ -180,11 +176,7 @@ const ENDLESS: &str = "endless";
 impl Value for FileSize {
     fn read(&mut self, content: &Content, key: &Key) -> Result<(), Mismatch> {
         let mut size = None;
-        Or {
-            value: &mut size,
-            word: ENDLESS,
-        }
-        .read(content, key)?;
+        Or { value: &mut size, word: ENDLESS }.read(content, key)?;
         *self = size.map_or(Self::Endless, Self::Of);
         Ok(())
     }

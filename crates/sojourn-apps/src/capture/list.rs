@@ -50,10 +50,7 @@ impl PacketList {
             return Err(Mismatch::new("there is no packet", EXAMPLE));
         }
         if packets.len() > MOST_PACKETS {
-            return Err(Mismatch::new(
-                format!("there are more than {MOST_PACKETS} packets"),
-                "a part of the capture",
-            ));
+            return Err(Mismatch::new(format!("there are more than {MOST_PACKETS} packets"), "a part of the capture"));
         }
         let mut before = Span::ZERO;
         for ListedPacket { packet, .. } in &packets {
@@ -93,10 +90,7 @@ impl PacketList {
                 }
                 let Some(packet) = Self::packet(part, found.last()) else {
                     let shown: String = part.trim().chars().take(40).collect();
-                    return Err(Mismatch::new(
-                        format!("line {line}: {shown:?} is no packet"),
-                        EXAMPLE,
-                    ));
+                    return Err(Mismatch::new(format!("line {line}: {shown:?} is no packet"), EXAMPLE));
                 };
                 if found.len() >= MOST_PACKETS {
                     return Err(Mismatch::new(
@@ -115,9 +109,7 @@ impl PacketList {
         let back = words.next_if_eq(&"<").is_some();
         let time = words.next()?;
         let at = match time.strip_prefix('+') {
-            Some(gap) => {
-                ns(gap)?.checked_add(before.map_or(0, |before| before.packet.at.as_ns()))?
-            }
+            Some(gap) => ns(gap)?.checked_add(before.map_or(0, |before| before.packet.at.as_ns()))?,
             None => ns(time)?,
         };
         let at = Some(at).filter(|at| *at <= LATEST.as_ns())?;
@@ -134,15 +126,10 @@ impl PacketList {
             Some(word) => Ecn::from_bits(u8::try_from(number(word)?).ok().filter(|ecn| *ecn < 4)?),
             None => packet.map_or(Ecn::NotEct, |packet| packet.ecn),
         };
-        words.next().is_none().then_some(ListedPacket {
-            packet: TimedPacket {
-                at: Span::from_ns(at),
-                length,
-                dscp,
-                ecn,
-            },
-            back,
-        })
+        words
+            .next()
+            .is_none()
+            .then_some(ListedPacket { packet: TimedPacket { at: Span::from_ns(at), length, dscp, ecn }, back })
     }
 
     /// The text, packets told apart by `separator`.
@@ -217,19 +204,12 @@ mod tests {
 
     #[test]
     fn what_is_left_out_is_as_with_the_packet_before() {
-        let list =
-            PacketList::parse("0 200 45; +20000000\n< +5 1200 0 1 # the answer\n\n40000005;")
-                .unwrap();
+        let list = PacketList::parse("0 200 45; +20000000\n< +5 1200 0 1 # the answer\n\n40000005;").unwrap();
         let found: Vec<_> = list
             .packets()
             .iter()
             .map(|one| {
-                let TimedPacket {
-                    at,
-                    length,
-                    dscp,
-                    ecn,
-                } = one.packet;
+                let TimedPacket { at, length, dscp, ecn } = one.packet;
                 (at.as_ns(), length, dscp, ecn.bits(), one.back)
             })
             .collect();
@@ -253,16 +233,9 @@ mod tests {
             ("5 200; 4 200", "a packet at 4 ns follows one at 5 ns"),
             ("0 19", "a packet of 19 B with DSCP 0"),
             ("0 200 64", "a packet of 200 B with DSCP 64"),
-            (
-                "99999999999999999999 200",
-                "line 1: \"99999999999999999999 200\" is no packet",
-            ),
+            ("99999999999999999999 200", "line 1: \"99999999999999999999 200\" is no packet"),
         ] {
-            assert_eq!(
-                PacketList::parse(text).unwrap_err().message,
-                told,
-                "{text:?}"
-            );
+            assert_eq!(PacketList::parse(text).unwrap_err().message, told, "{text:?}");
         }
     }
 

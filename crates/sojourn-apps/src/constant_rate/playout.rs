@@ -129,12 +129,7 @@ mod tests {
             listener.on_arrival(at + Span::from_ms(delay.unwrap_or(0)), sent);
         }
         let (mut mean, mut deviation) = (20.0_f64, 0.0_f64);
-        for delay in delays
-            .iter()
-            .take(51)
-            .skip(1)
-            .map(|it: &Option<u64>| it.unwrap_or(0) as f64)
-        {
+        for delay in delays.iter().take(51).skip(1).map(|it: &Option<u64>| it.unwrap_or(0) as f64) {
             mean = 0.998_002 * mean + 0.001_998 * delay;
             deviation = 0.998_002 * deviation + 0.001_998 * (mean - delay).abs();
         }

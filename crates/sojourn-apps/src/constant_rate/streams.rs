@@ -58,12 +58,7 @@ pub(crate) struct Streams {
 
 impl Streams {
     /// So many streams, at rest.
-    pub(crate) fn new(
-        config: &StreamConfig,
-        direction: Direction,
-        mode: IntervalMode,
-        count: u32,
-    ) -> Self {
+    pub(crate) fn new(config: &StreamConfig, direction: Direction, mode: IntervalMode, count: u32) -> Self {
         Self {
             direction,
             packet: config.packet.sampler(PACKETS.0, PACKETS.1),
@@ -75,12 +70,7 @@ impl Streams {
     }
 
     /// When the first packet of `stream` leaves, whose first tick is at `at`.
-    pub(crate) fn first(
-        &mut self,
-        at: Instant,
-        stream: usize,
-        context: &mut dyn ApplicationContext,
-    ) -> Instant {
+    pub(crate) fn first(&mut self, at: Instant, stream: usize, context: &mut dyn ApplicationContext) -> Instant {
         self.ticks[stream] = at;
         match (self.mode, self.interval) {
             (IntervalMode::Renewal, _) | (_, Sampler::Constant(_)) => at,
@@ -89,12 +79,7 @@ impl Streams {
     }
 
     /// Sends a packet of `stream`; when the next one leaves.
-    pub(crate) fn send(
-        &mut self,
-        now: Instant,
-        stream: usize,
-        context: &mut dyn ApplicationContext,
-    ) -> Instant {
+    pub(crate) fn send(&mut self, now: Instant, stream: usize, context: &mut dyn ApplicationContext) -> Instant {
         self.send_tagged(now, stream, None, context)
     }
 

@@ -14,9 +14,7 @@ fn a_voice_call_sends_87200_bits_in_every_second() {
         let bits: u32 = sent.map(|(.., length)| length * 8).sum();
         assert_eq!(bits, 87_200, "second {second}");
     }
-    let upstream = |(_, server, direction, _): &(_, usize, _, _)| {
-        *server == 0 && *direction == Direction::Upstream
-    };
+    let upstream = |(_, server, direction, _): &(_, usize, _, _)| *server == 0 && *direction == Direction::Upstream;
     assert!(desk.datagrams.iter().all(upstream));
 }
 
@@ -39,18 +37,11 @@ fn the_unresponsive_flow_has_one_megabit_per_second_and_a_random_phase() {
 
 #[test]
 fn each_stream_talks_to_a_server_of_its_own() {
-    let config = ConstantRateConfig {
-        lanes: 4,
-        start: Span::from_ms(5),
-        ..ConstantRateConfig::VOICE
-    };
+    let config = ConstantRateConfig { lanes: 4, start: Span::from_ms(5), ..ConstantRateConfig::VOICE };
     let mut desk = Desk::new(1);
     desk.run(&mut ConstantRate::new(&config), Instant::from_ms(25));
-    let sent: Vec<(u64, usize)> = desk
-        .datagrams
-        .iter()
-        .map(|(at, server, ..)| (at.as_ns() / 1_000_000, *server))
-        .collect();
+    let sent: Vec<(u64, usize)> =
+        desk.datagrams.iter().map(|(at, server, ..)| (at.as_ns() / 1_000_000, *server)).collect();
     let expected = [5, 25].map(|at| [(at, 0), (at, 1), (at, 2), (at, 3)]);
     assert_eq!(sent, expected.concat());
 }

@@ -24,41 +24,13 @@ struct Form {
 }
 
 const FORMS: [Form; 7] = [
-    Form {
-        kind: "normal",
-        about: "normal",
-        parameters: &["mean", "sd"],
-    },
-    Form {
-        kind: LOG_NORMAL,
-        about: "its logarithm is normal",
-        parameters: &["mean", "sd"],
-    },
-    Form {
-        kind: LOG_NORMAL,
-        about: "its logarithm is normal",
-        parameters: &["mu", "sigma"],
-    },
-    Form {
-        kind: "exponential",
-        about: "exponential",
-        parameters: &["mean"],
-    },
-    Form {
-        kind: "pareto",
-        about: "Pareto",
-        parameters: &["mean", "cv"],
-    },
-    Form {
-        kind: "pareto",
-        about: "Pareto",
-        parameters: &["scale", "shape"],
-    },
-    Form {
-        kind: "uniform",
-        about: "uniform between least and most",
-        parameters: &[],
-    },
+    Form { kind: "normal", about: "normal", parameters: &["mean", "sd"] },
+    Form { kind: LOG_NORMAL, about: "its logarithm is normal", parameters: &["mean", "sd"] },
+    Form { kind: LOG_NORMAL, about: "its logarithm is normal", parameters: &["mu", "sigma"] },
+    Form { kind: "exponential", about: "exponential", parameters: &["mean"] },
+    Form { kind: "pareto", about: "Pareto", parameters: &["mean", "cv"] },
+    Form { kind: "pareto", about: "Pareto", parameters: &["scale", "shape"] },
+    Form { kind: "uniform", about: "uniform between least and most", parameters: &[] },
 ];
 
 const LOG_NORMAL: &str = "log-normal";
@@ -67,33 +39,15 @@ const LOG_NORMAL: &str = "log-normal";
 const COMMON: [&str; 4] = ["kind", "least", "most", "outside"];
 
 const OUTSIDE: [Word<Outside>; 2] = [
-    Word {
-        name: "redraw",
-        value: Outside::Redraw,
-        about: "it is drawn anew until it lies between them",
-    },
-    Word {
-        name: "clamp",
-        value: Outside::Clamp,
-        about: "it becomes the bound",
-    },
+    Word { name: "redraw", value: Outside::Redraw, about: "it is drawn anew until it lies between them" },
+    Word { name: "clamp", value: Outside::Clamp, about: "it becomes the bound" },
 ];
 
 /// Bounds of a parameter that is a number, and what it means. chosen: beyond them no model is known, and e^40 B are
 /// 235 PB.
 const NUMBERS: [(&str, f64, f64, &str); 4] = [
-    (
-        "mu",
-        -40.0,
-        40.0,
-        "mean of the natural logarithm of bytes or seconds",
-    ),
-    (
-        "sigma",
-        0.0,
-        5.0,
-        "standard deviation of the natural logarithm",
-    ),
+    ("mu", -40.0, 40.0, "mean of the natural logarithm of bytes or seconds"),
+    ("sigma", 0.0, 5.0, "standard deviation of the natural logarithm"),
     ("cv", 0.01, 100.0, "standard deviation over mean"),
     ("shape", 0.1, 100.0, "exponent of the tail"),
 ];
@@ -105,29 +59,12 @@ impl Form {
     /// The law with these parameters, which `quantity` and `number` look up.
     fn law<Q>(&self, quantity: impl Fn(&str) -> Q, number: impl Fn(&str) -> f64) -> Law<Q> {
         match (self.kind, self.parameters) {
-            ("normal", _) => Law::Normal {
-                mean: quantity("mean"),
-                sd: quantity("sd"),
-            },
-            (LOG_NORMAL, ["mean", ..]) => Law::LogNormal {
-                mean: quantity("mean"),
-                sd: quantity("sd"),
-            },
-            (LOG_NORMAL, _) => Law::LogNormalOf {
-                mu: number("mu"),
-                sigma: number("sigma"),
-            },
-            ("exponential", _) => Law::Exponential {
-                mean: quantity("mean"),
-            },
-            ("pareto", ["mean", ..]) => Law::Pareto {
-                mean: quantity("mean"),
-                cv: number("cv"),
-            },
-            ("pareto", _) => Law::ParetoOf {
-                scale: quantity("scale"),
-                shape: number("shape"),
-            },
+            ("normal", _) => Law::Normal { mean: quantity("mean"), sd: quantity("sd") },
+            (LOG_NORMAL, ["mean", ..]) => Law::LogNormal { mean: quantity("mean"), sd: quantity("sd") },
+            (LOG_NORMAL, _) => Law::LogNormalOf { mu: number("mu"), sigma: number("sigma") },
+            ("exponential", _) => Law::Exponential { mean: quantity("mean") },
+            ("pareto", ["mean", ..]) => Law::Pareto { mean: quantity("mean"), cv: number("cv") },
+            ("pareto", _) => Law::ParetoOf { scale: quantity("scale"), shape: number("shape") },
             _ => Law::Uniform,
         }
     }
@@ -160,12 +97,8 @@ fn form_of(table: &Table) -> Result<&'static Form, Mismatch> {
 impl Form {
     /// Whether a parameter of this name tells this form from others of its kind.
     fn tells(&self, name: &str) -> bool {
-        let others = FORMS
-            .iter()
-            .filter(|form| form.kind == self.kind && form.parameters != self.parameters);
-        !others
-            .into_iter()
-            .any(|form| form.parameters.contains(&name))
+        let others = FORMS.iter().filter(|form| form.kind == self.kind && form.parameters != self.parameters);
+        !others.into_iter().any(|form| form.parameters.contains(&name))
     }
 }
 
@@ -176,27 +109,17 @@ fn take<V: Value>(table: &Table, name: &'static str, mut value: V) -> Result<Opt
     };
     match value.read(&node.content, &key(name, "", "")) {
         Ok(()) => Ok(Some(value)),
-        Err(mismatch) => Err(Mismatch::new(
-            format!("{name}: {}", mismatch.message),
-            mismatch.hint,
-        )),
+        Err(mismatch) => Err(Mismatch::new(format!("{name}: {}", mismatch.message), mismatch.hint)),
     }
 }
 
 fn read_table<Q: Measured>(table: &Table) -> Result<Distribution<Q>, Mismatch> {
     let form = form_of(table)?;
     let known = || form.parameters.iter().chain(&COMMON);
-    if let Some((other, _)) = table
-        .iter()
-        .find(|(name, _)| !known().any(|known| known == name))
-    {
+    if let Some((other, _)) = table.iter().find(|(name, _)| !known().any(|known| known == name)) {
         let names: Vec<&str> = known().copied().collect();
         return Err(Mismatch::new(
-            format!(
-                "a distribution of kind {} with {}",
-                form.kind,
-                quoted(other)
-            ),
+            format!("a distribution of kind {} with {}", form.kind, quoted(other)),
             format!("it has {}", names.join(", ")),
         ));
     }
@@ -215,24 +138,10 @@ fn read_table<Q: Measured>(table: &Table) -> Result<Distribution<Q>, Mismatch> {
             quantities.push((*name, take(table, name, Q::EXAMPLE)?.ok_or_else(missing)?));
         }
     }
-    let law = form.law(
-        |name| found(&quantities, name, Q::EXAMPLE),
-        |name| found(&numbers, name, f64::NAN),
-    );
+    let law = form.law(|name| found(&quantities, name, Q::EXAMPLE), |name| found(&numbers, name, f64::NAN));
     let mut outside = Outside::Redraw;
-    take(
-        table,
-        "outside",
-        Words {
-            value: &mut outside,
-            words: &OUTSIDE,
-        },
-    )?;
-    let bounds = Bounds {
-        least: take(table, "least", Q::EXAMPLE)?,
-        most: take(table, "most", Q::EXAMPLE)?,
-        outside,
-    };
+    take(table, "outside", Words { value: &mut outside, words: &OUTSIDE })?;
+    let bounds = Bounds { least: take(table, "least", Q::EXAMPLE)?, most: take(table, "most", Q::EXAMPLE)?, outside };
     Ok(Distribution::Random(law, bounds))
 }
 
@@ -295,10 +204,7 @@ impl<Q: Measured> Value for Distribution<Q> {
             return Shape::Text;
         }
         let tables = FORMS.iter().map(table_of::<Q>).collect();
-        Shape::Either(
-            Box::new(Q::EXAMPLE.shape()),
-            Box::new(Shape::Explained(EXPLAINED, tables)),
-        )
+        Shape::Either(Box::new(Q::EXAMPLE.shape()), Box::new(Shape::Explained(EXPLAINED, tables)))
     }
 
     fn compare(&self, bound: &str) -> Option<Ordering> {
@@ -313,9 +219,8 @@ impl<Q: Measured> Value for Distribution<Q> {
             Self::Constant(value) => return value.check(key),
             Self::Random(law, bounds) => (law, bounds),
         };
-        let named = |name: &str, mismatch: Mismatch| {
-            Mismatch::new(format!("{name}: {}", mismatch.message), mismatch.hint)
-        };
+        let named =
+            |name: &str, mismatch: Mismatch| Mismatch::new(format!("{name}: {}", mismatch.message), mismatch.hint);
         for (name, value) in numbers(law) {
             check_number(name, value)?;
         }
@@ -347,28 +252,22 @@ impl<Q: Measured> Value for Distribution<Q> {
             ));
         }
         let inverse = Inverse::new(*law, *bounds, f64::NEG_INFINITY, f64::INFINITY);
-        if inverse
-            .share_within()
-            .is_some_and(|share| share.is_nan() || share < LEAST_SHARE)
-        {
+        if inverse.share_within().is_some_and(|share| share.is_nan() || share < LEAST_SHARE) {
             return Err(Mismatch::new(
                 "less than a thousandth of this distribution lies between its bounds",
                 "wider bounds, or another distribution",
             ));
         }
         let median = self.median();
-        median
-            .check(key)
-            .map_err(|mismatch| named("half of the draws", mismatch))
+        median.check(key).map_err(|mismatch| named("half of the draws", mismatch))
     }
 }
 
 fn check_number(name: &str, value: f64) -> Result<(), Mismatch> {
     match NUMBERS.iter().find(|(number, ..)| *number == name) {
-        Some((_, least, most, _)) if !(*least..=*most).contains(&value) => Err(Mismatch::new(
-            format!("{name} = {value} is out of range"),
-            format!("allowed are {least} to {most}"),
-        )),
+        Some((_, least, most, _)) if !(*least..=*most).contains(&value) => {
+            Err(Mismatch::new(format!("{name} = {value} is out of range"), format!("allowed are {least} to {most}")))
+        }
         _ => Ok(()),
     }
 }
@@ -396,20 +295,10 @@ fn numbers<Q>(law: &Law<Q>) -> Vec<(&'static str, f64)> {
 /// What may be written for a form.
 fn table_of<Q: Measured>(form: &Form) -> Shape {
     let quantity = || Q::EXAMPLE.shape();
-    let field = |name, about, shape, required| Field {
-        name,
-        about,
-        shape,
-        required,
-    };
+    let field = |name, about, shape, required| Field { name, about, shape, required };
     let needs_kind = form.parameters != ["mu", "sigma"];
     let is_uniform = form.parameters.is_empty();
-    let mut fields = vec![field(
-        "kind",
-        form.about,
-        Shape::Words(vec![(form.kind, form.about)]),
-        needs_kind,
-    )];
+    let mut fields = vec![field("kind", form.about, Shape::Words(vec![(form.kind, form.about)]), needs_kind)];
     for &name in form.parameters {
         let number = NUMBERS.iter().find(|(number, ..)| *number == name);
         fields.push(if let Some((.., about)) = number {
@@ -426,11 +315,6 @@ fn table_of<Q: Measured>(form: &Form) -> Shape {
     fields.push(field("least", "the least draw", quantity(), is_uniform));
     fields.push(field("most", "the greatest draw", quantity(), is_uniform));
     let words = OUTSIDE.iter().map(|word| (word.name, word.about)).collect();
-    fields.push(field(
-        "outside",
-        "what becomes of a draw beyond the bounds",
-        Shape::Words(words),
-        false,
-    ));
+    fields.push(field("outside", "what becomes of a draw beyond the bounds", Shape::Words(words), false));
     Shape::Table(fields)
 }

@@ -21,14 +21,8 @@ fn agree(value: f64, expected: f64) -> bool {
 #[test]
 fn pareto_draws_are_those_of_the_progressive_downloads_of_akhtar_2013() {
     // Mean 38 MB, cv 1.5: shape 2.201850, scale 20,741,789 B. Mean 350 s, cv 2: shape 2.118034, scale 184.752 s.
-    let size = Distribution::of(Law::Pareto {
-        mean: Bytes(38_000_000),
-        cv: 1.5,
-    });
-    let gap = Distribution::of(Law::Pareto {
-        mean: Span::from_s(350),
-        cv: 2.0,
-    });
+    let size = Distribution::of(Law::Pareto { mean: Bytes(38_000_000), cv: 1.5 });
+    let gap = Distribution::of(Law::Pareto { mean: Span::from_s(350), cv: 2.0 });
     for (unit, bytes, seconds) in [
         (0.0, 20_741_789.0, 184.752),
         (0.25, 23_636_807.0, 211.630),
@@ -44,10 +38,7 @@ fn pareto_draws_are_those_of_the_progressive_downloads_of_akhtar_2013() {
 #[test]
 fn log_normal_sizes_have_the_quantiles_of_white_2019() {
     // exp(14.8 + 2 z) at the standard normal quantiles.
-    let size: Distribution<Bytes> = Distribution::of(Law::LogNormalOf {
-        mu: 14.8,
-        sigma: 2.0,
-    });
+    let size: Distribution<Bytes> = Distribution::of(Law::LogNormalOf { mu: 14.8, sigma: 2.0 });
     for (unit, megabytes) in [
         (0.01, 0.0255),
         (0.05, 0.0997),
@@ -92,15 +83,8 @@ fn moments<Q: Measured>(distribution: Distribution<Q>, least: f64, most: f64) ->
 
 #[test]
 fn a_truncated_normal_has_the_moments_of_the_game_of_white_2019() {
-    let law = Law::Normal {
-        mean: Bytes(110),
-        sd: Bytes(20),
-    };
-    let (mean, sd, share) = moments(
-        Distribution::between(law, Bytes(32), Bytes(188)),
-        32.0,
-        188.0,
-    );
+    let law = Law::Normal { mean: Bytes(110), sd: Bytes(20) };
+    let (mean, sd, share) = moments(Distribution::between(law, Bytes(32), Bytes(188)), 32.0, 188.0);
     assert!((mean - 110.0).abs() < 0.1, "{mean}");
     assert!((sd - 19.98).abs() < 0.05, "{sd}");
     assert!(((1.0 - share) / 9.6e-5 - 1.0).abs() < 0.01, "{share}");
@@ -109,26 +93,14 @@ fn a_truncated_normal_has_the_moments_of_the_game_of_white_2019() {
 #[test]
 fn truncated_log_normals_have_the_moments_of_the_objects_of_the_3gpp_page() {
     // Embedded objects: mean 8212 after truncation, 83 % accepted, median 790. Main objects: mean 10,734.
-    let embedded = Distribution::between(
-        Law::LogNormal {
-            mean: Bytes(7758),
-            sd: Bytes(126_168),
-        },
-        Bytes(50),
-        Bytes(2_000_000),
-    );
+    let embedded =
+        Distribution::between(Law::LogNormal { mean: Bytes(7758), sd: Bytes(126_168) }, Bytes(50), Bytes(2_000_000));
     let (mean, _, share) = moments(embedded, 50.0, 2e6);
     assert!((mean - 8212.0).abs() < 250.0, "{mean}");
     assert!((share - 0.83).abs() < 0.005, "{share}");
     assert!((embedded.median().number() - 790.0).abs() < 2.0);
-    let main = Distribution::between(
-        Law::LogNormal {
-            mean: Bytes(10_710),
-            sd: Bytes(25_032),
-        },
-        Bytes(100),
-        Bytes(2_000_000),
-    );
+    let main =
+        Distribution::between(Law::LogNormal { mean: Bytes(10_710), sd: Bytes(25_032) }, Bytes(100), Bytes(2_000_000));
     let (mean, ..) = moments(main, 100.0, 2e6);
     assert!((mean - 10_734.0).abs() < 120.0, "{mean}");
 }
@@ -136,9 +108,7 @@ fn truncated_log_normals_have_the_moments_of_the_objects_of_the_3gpp_page() {
 #[test]
 fn clamped_draws_pile_up_at_the_bound() {
     // A tenth of an exponential of mean 1 s lies below 105.36 ms.
-    let law = Law::Exponential {
-        mean: Span::from_s(1),
-    };
+    let law = Law::Exponential { mean: Span::from_s(1) };
     let clamped = Distribution::at_least(law, Span::from_ms(105));
     assert!((inverse(clamped, 0.0) - 0.105).abs() < 1e-12);
     assert!((inverse(clamped, 0.099) - 0.105).abs() < 1e-12);
@@ -156,17 +126,10 @@ fn a_constant_takes_no_draw() {
 
 /// An inline table as a reader brings it.
 fn table(parts: &[(&str, Content)]) -> Content {
-    let node = |content: &Content| Node {
-        content: content.clone(),
-        key_at: Position::default(),
-        at: Position::default(),
-    };
+    let node =
+        |content: &Content| Node { content: content.clone(), key_at: Position::default(), at: Position::default() };
     let parts = parts.iter();
-    Content::Table(
-        parts
-            .map(|(name, content)| ((*name).to_owned(), node(content)))
-            .collect::<Table>(),
-    )
+    Content::Table(parts.map(|(name, content)| ((*name).to_owned(), node(content))).collect::<Table>())
 }
 
 fn text(text: &str) -> Content {
@@ -176,9 +139,7 @@ fn text(text: &str) -> Content {
 fn problem(parts: &[(&str, Content)]) -> String {
     let key = key("interval", "", "").least("1 us").most("1 h");
     let mut value = Distribution::Constant(Span::from_ms(33));
-    let result = value
-        .read(&table(parts), &key)
-        .and_then(|()| value.check(&key));
+    let result = value.read(&table(parts), &key).and_then(|()| value.check(&key));
     let mismatch = result.expect_err("it is wrong");
     format!("{}; {}", mismatch.message, mismatch.hint)
 }
@@ -199,32 +160,16 @@ fn what_is_wrong_with_a_distribution_is_named_with_its_parameter_and_limit() {
             "a distribution of kind normal without sd; it needs mean and sd",
         ),
         (
-            vec![
-                ("kind", text("exponential")),
-                ("mean", text("33 ms")),
-                ("sd", text("3 ms")),
-            ],
+            vec![("kind", text("exponential")), ("mean", text("33 ms")), ("sd", text("3 ms"))],
             "a distribution of kind exponential with \"sd\"; it has mean, kind, least, most, outside",
         ),
+        (vec![("kind", text("exponential")), ("mean", text("33"))], "mean: \"33\" has no unit; write \"33 ms\""),
         (
-            vec![("kind", text("exponential")), ("mean", text("33"))],
-            "mean: \"33\" has no unit; write \"33 ms\"",
-        ),
-        (
-            vec![
-                ("kind", text("normal")),
-                ("mean", text("33 ms")),
-                ("sd", text("0 s")),
-            ],
+            vec![("kind", text("normal")), ("mean", text("33 ms")), ("sd", text("0 s"))],
             "sd: \"0 s\" is not above zero; a quantity without spread is written alone, without a table",
         ),
         (
-            vec![
-                ("kind", text("normal")),
-                ("mean", text("33 ms")),
-                ("sd", text("3 ms")),
-                ("most", text("2 h")),
-            ],
+            vec![("kind", text("normal")), ("mean", text("33 ms")), ("sd", text("3 ms")), ("most", text("2 h"))],
             "most: 7200 s is out of range; allowed are 1 us to 1 h",
         ),
         (
@@ -233,12 +178,7 @@ fn what_is_wrong_with_a_distribution_is_named_with_its_parameter_and_limit() {
             "half of the draws: 22457.968650142224 s is out of range; allowed are 1 us to 1 h",
         ),
         (
-            vec![
-                ("kind", text("normal")),
-                ("mean", text("33 ms")),
-                ("sd", text("3 ms")),
-                ("least", text("60 ms")),
-            ],
+            vec![("kind", text("normal")), ("mean", text("33 ms")), ("sd", text("3 ms")), ("least", text("60 ms"))],
             "less than a thousandth of this distribution lies between its bounds; wider bounds, or another distribution",
         ),
         (
@@ -246,10 +186,7 @@ fn what_is_wrong_with_a_distribution_is_named_with_its_parameter_and_limit() {
             "a distribution of kind uniform without least and most; it has no other parameters",
         ),
         (
-            vec![
-                ("mu", Content::Float("1.5".to_owned(), 1.5)),
-                ("sigma", Content::Float("9.0".to_owned(), 9.0)),
-            ],
+            vec![("mu", Content::Float("1.5".to_owned(), 1.5)), ("sigma", Content::Float("9.0".to_owned(), 9.0))],
             "sigma = 9 is out of range; allowed are 0 to 5",
         ),
     ] {

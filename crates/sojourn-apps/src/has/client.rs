@@ -103,28 +103,16 @@ impl Has {
     }
 
     /// A player has more of a chunk.
-    fn on_media(
-        &mut self,
-        now: Instant,
-        session: usize,
-        total: u64,
-        context: &mut dyn ApplicationContext,
-    ) {
+    fn on_media(&mut self, now: Instant, session: usize, total: u64, context: &mut dyn ApplicationContext) {
         let state = &mut self.sessions[session];
-        let Some(chunk) = state
-            .chunk
-            .take_if(|chunk| total >= state.player.pipe.received + chunk.bytes)
-        else {
+        let Some(chunk) = state.chunk.take_if(|chunk| total >= state.player.pipe.received + chunk.bytes) else {
             return;
         };
         state.player.pipe.received += chunk.bytes;
         state.player.playback.advance(now);
         state.player.playback.add(self.config.chunk);
         let took = now.saturating_since(chunk.requested_at).as_secs_f64();
-        state
-            .player
-            .chooser
-            .on_sample(chunk.bytes as f64 * 8.0 / took.max(SHORTEST));
+        state.player.chooser.on_sample(chunk.bytes as f64 * 8.0 / took.max(SHORTEST));
         state.player.has(now, &chunk, context);
         state.index += 1;
         let buffer = state.player.playback.buffer();
@@ -141,10 +129,7 @@ impl Has {
 impl Application for Has {
     /// Chunks are complete when they have been delivered.
     fn interest(&self) -> Interest {
-        Interest {
-            delivered: true,
-            acknowledged: false,
-        }
+        Interest { delivered: true, acknowledged: false }
     }
 
     fn start(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
@@ -200,9 +185,7 @@ impl Application for Has {
         for session in 0..self.sessions.len() {
             let state = &mut self.sessions[session];
             let (ladder, unfinished) = (&self.config.ladder, state.chunk.as_ref());
-            state
-                .player
-                .finish(now, session, ladder, unfinished, context);
+            state.player.finish(now, session, ladder, unfinished, context);
         }
     }
 }

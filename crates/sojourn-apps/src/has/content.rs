@@ -20,14 +20,10 @@ choices! {
     }
 }
 
-const SIZES: Key = key(
-    "sizes",
-    "chunk after chunk, of each one size for every level",
-    "no default",
-)
-.required("[\"180 kB\", \"250 kB\"]")
-.least("1 B")
-.most("1 GB");
+const SIZES: Key = key("sizes", "chunk after chunk, of each one size for every level", "no default")
+    .required("[\"180 kB\", \"250 kB\"]")
+    .least("1 B")
+    .most("1 GB");
 
 parameters! {
     /// A clip that is not there: its chunks have a complexity that changes slowly, the same for all levels.
@@ -112,10 +108,7 @@ impl Sizes {
                 bytes
             }
         };
-        Self {
-            levels: ladder.len(),
-            bytes,
-        }
+        Self { levels: ladder.len(), bytes }
     }
 
     /// Bytes of chunk `index`; the clip begins again when it is over.
@@ -163,13 +156,7 @@ mod tests {
 
     #[test]
     fn the_clip_is_the_same_every_time_and_begins_again_when_it_is_over() {
-        let make = || {
-            Sizes::new(
-                &Content::SyntheticVbr(VbrContent::BASE),
-                &ladder(),
-                Span::from_s(2),
-            )
-        };
+        let make = || Sizes::new(&Content::SyntheticVbr(VbrContent::BASE), &ladder(), Span::from_s(2));
         let (one, other) = (make(), make());
         for k in 0..298 {
             assert_eq!(one.of(k, 2), other.of(k, 2));
@@ -182,9 +169,6 @@ mod tests {
         let sizes = [10, 20, 30, 40].map(Bytes).to_vec();
         let two = [BitRate::from_mbps(1), BitRate::from_mbps(2)];
         let sizes = Sizes::new(&Content::Listed(sizes), &two, Span::from_s(2));
-        assert_eq!(
-            [sizes.of(0, 1), sizes.of(1, 0), sizes.of(2, 0)],
-            [20, 30, 10]
-        );
+        assert_eq!([sizes.of(0, 1), sizes.of(1, 0), sizes.of(2, 0)], [20, 30, 10]);
     }
 }

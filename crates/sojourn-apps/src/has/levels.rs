@@ -17,11 +17,7 @@ pub(crate) struct Levels {
 impl Levels {
     /// Nothing yet, of each level of a ladder.
     pub(crate) fn new(ladder: &[BitRate]) -> Self {
-        Self {
-            arrived: vec![0; ladder.len()],
-            last: None,
-            switches: 0,
-        }
+        Self { arrived: vec![0; ladder.len()], last: None, switches: 0 }
     }
 
     /// The level of the last chunk.
@@ -45,17 +41,12 @@ impl Levels {
         ladder: &[BitRate],
     ) -> StreamingSession {
         let moments = moments(
-            self.arrived
-                .iter()
-                .zip(ladder)
-                .map(|(chunks, rate)| (f64::from(*chunks), rate.as_bps() as f64 / 1e6)),
+            self.arrived.iter().zip(ladder).map(|(chunks, rate)| (f64::from(*chunks), rate.as_bps() as f64 / 1e6)),
         );
         StreamingSession {
             session,
             started_at,
-            startup: playback
-                .first_picture_at
-                .map(|at| at.saturating_since(started_at)),
+            startup: playback.first_picture_at.map(|at| at.saturating_since(started_at)),
             stalls: playback.stalls,
             stalled: playback.stalled,
             played: playback.played,
@@ -74,11 +65,7 @@ pub(super) fn moments(values: impl Iterator<Item = (f64, f64)> + Clone) -> Optio
     if count <= 0.0 {
         return None;
     }
-    let mean = values
-        .clone()
-        .map(|(count, value)| count * value)
-        .sum::<f64>()
-        / count;
+    let mean = values.clone().map(|(count, value)| count * value).sum::<f64>() / count;
     let square = |(count, value): (f64, f64)| count * (value - mean) * (value - mean);
     let variance = values.map(square).sum::<f64>() / count;
     Some((mean, math::sqrt(variance)))

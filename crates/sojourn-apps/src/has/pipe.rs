@@ -22,10 +22,7 @@ impl Pipe {
     /// A new connection, in place of the one that there was.
     pub(crate) fn open(&mut self, context: &mut dyn ApplicationContext) -> ConnectionId {
         let connection = context.open(0);
-        *self = Self {
-            connection: Some(connection),
-            ..Self::default()
-        };
+        *self = Self { connection: Some(connection), ..Self::default() };
         connection
     }
 

@@ -87,11 +87,8 @@ impl Playback {
         if self.is_playing {
             let lasts = scaled(self.buffer, 1000, self.per_mille);
             let playing = elapsed.min(lasts);
-            let media = if elapsed > lasts {
-                self.buffer
-            } else {
-                scaled(playing, self.per_mille, 1000).min(self.buffer)
-            };
+            let media =
+                if elapsed > lasts { self.buffer } else { scaled(playing, self.per_mille, 1000).min(self.buffer) };
             if self.per_mille > 1000 {
                 self.fast += playing;
             } else if self.per_mille < 1000 {
@@ -192,10 +189,7 @@ mod tests {
         player.add(Span::from_ms(950));
         player.set_speed(950);
         player.advance(Instant::from_s(6));
-        assert_eq!(
-            (player.buffer(), player.slow),
-            (Span::ZERO, Span::from_s(1))
-        );
+        assert_eq!((player.buffer(), player.slow), (Span::ZERO, Span::from_s(1)));
         assert_eq!(player.stalls, 1, "the last picture is just over");
     }
 
@@ -206,10 +200,7 @@ mod tests {
         player.add(Span::from_s(5));
         player.advance(Instant::from_s(2));
         player.discard();
-        assert_eq!(
-            (player.buffer(), player.played),
-            (Span::ZERO, Span::from_s(2))
-        );
+        assert_eq!((player.buffer(), player.played), (Span::ZERO, Span::from_s(2)));
         assert!(!player.is_playing());
         player.advance(Instant::from_s(3));
         player.discard();

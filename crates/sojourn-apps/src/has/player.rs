@@ -64,18 +64,9 @@ impl Player {
     }
 
     /// A chunk is complete; its media are in the buffer.
-    pub(crate) fn has(
-        &mut self,
-        now: Instant,
-        chunk: &Chunk,
-        context: &mut dyn ApplicationContext,
-    ) {
+    pub(crate) fn has(&mut self, now: Instant, chunk: &Chunk, context: &mut dyn ApplicationContext) {
         self.levels.add(chunk.level);
-        context.record(&Chunk {
-            ended_at: Some(now),
-            buffer_after: Some(self.playback.buffer()),
-            ..*chunk
-        });
+        context.record(&Chunk { ended_at: Some(now), buffer_after: Some(self.playback.buffer()), ..*chunk });
     }
 
     /// The run is over; `unfinished` is on its way. False if the player never joined.
@@ -94,9 +85,7 @@ impl Player {
         if let Some(chunk) = unfinished {
             context.record(chunk);
         }
-        let summary = self
-            .levels
-            .summary(number(session), started_at, &self.playback, ladder);
+        let summary = self.levels.summary(number(session), started_at, &self.playback, ladder);
         context.record(&summary);
         true
     }

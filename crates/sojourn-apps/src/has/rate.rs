@@ -29,7 +29,8 @@ const fn span(from: &'static str) -> Key {
     origin(from).most(LONGEST_PAUSE).unit("s")
 }
 
-const SHARES: &str = "chosen: about an eighth, a third and two thirds of a buffer of 30 s; of one of 3 s, three, seven and eight tenths";
+const SHARES: &str =
+    "chosen: about an eighth, a third and two thirds of a buffer of 30 s; of one of 3 s, three, seven and eight tenths";
 
 parameters! {
     /// The rule by throughput and buffer.
@@ -175,13 +176,7 @@ pub(crate) struct Offer<'a> {
 
 impl Chooser {
     pub(crate) const fn new(rule: RateRule) -> Self {
-        Self {
-            rule,
-            samples: VecDeque::new(),
-            higher: 0,
-            is_started: false,
-            level: 0,
-        }
+        Self { rule, samples: VecDeque::new(), higher: 0, is_started: false, level: 0 }
     }
 
     /// A chunk has arrived at this rate in b/s.
@@ -235,11 +230,7 @@ impl Chooser {
             level if level < before => LevelReason::Down,
             _ => LevelReason::Stay,
         });
-        Choice {
-            level: self.level,
-            reason,
-            estimate,
-        }
+        Choice { level: self.level, reason, estimate }
     }
 
     fn by_throughput(
@@ -255,9 +246,7 @@ impl Chooser {
         }
         let length = offer.chunk.as_secs_f64();
         let takes = |level: usize, rate: f64| (offer.bytes)(level) as f64 * 8.0 / rate;
-        let fits = highest(offer.ladder, |level, _| {
-            takes(level, config.safety * estimate) <= length
-        });
+        let fits = highest(offer.ladder, |level, _| takes(level, config.safety * estimate) <= length);
         if fits > now {
             self.higher = self.higher.saturating_add(1);
             let may = offer.buffer >= config.up_from && self.higher >= config.up_after;
@@ -286,9 +275,7 @@ const SAMPLES: usize = 5;
 /// The highest level that is `fitting`; the lowest if none is.
 fn highest(ladder: &[BitRate], fitting: impl Fn(usize, BitRate) -> bool) -> usize {
     let mut levels = ladder.iter().copied().enumerate().rev();
-    levels
-        .find(|(level, rate)| fitting(*level, *rate))
-        .map_or(0, |(level, _)| level)
+    levels.find(|(level, rate)| fitting(*level, *rate)).map_or(0, |(level, _)| level)
 }
 
 fn mbps(rate: BitRate) -> f64 {

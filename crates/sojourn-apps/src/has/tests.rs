@@ -7,10 +7,7 @@ use sojourn_base::report::LevelReason;
 
 /// Chunks that say nothing but the nominal rate.
 fn plain() -> HasConfig {
-    HasConfig {
-        content: Content::ConstantRate,
-        ..HasConfig::AKHTAR2013
-    }
+    HasConfig { content: Content::ConstantRate, ..HasConfig::AKHTAR2013 }
 }
 
 fn watched(config: &HasConfig, desk: &mut Desk, seconds: u64) {
@@ -31,11 +28,7 @@ fn a_fast_network_fills_the_buffer_and_climbs_to_the_highest_level() {
     assert_eq!(levels[..12], [0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6]);
     assert!(levels[12..].iter().all(|level| *level == 6));
     assert_eq!(session.switches, 6);
-    assert!(
-        desk.chunks
-            .iter()
-            .all(|chunk| chunk.buffer_before <= Span::from_s(28))
-    );
+    assert!(desk.chunks.iter().all(|chunk| chunk.buffer_before <= Span::from_s(28)));
     // From the full buffer on, a chunk every 2 s.
     let last: Vec<&Chunk> = desk.chunks.iter().rev().take(2).collect();
     let gap = last[0].requested_at.saturating_since(last[1].requested_at);
@@ -48,10 +41,7 @@ fn a_session_has_the_moments_of_its_chunks() {
     // Worked out by hand: mean 1.724, deviation of all 0.7507.
     let levels = [0.72, 0.72, 1.0, 1.5, 2.0, 2.0, 2.9, 2.9, 2.0, 1.5];
     let (mean, deviation) = levels::moments(levels.iter().map(|mbps| (1.0, *mbps))).unwrap();
-    assert!(
-        (mean - 1.724).abs() < 1e-9 && (deviation - 0.7507).abs() < 5e-5,
-        "{deviation}"
-    );
+    assert!((mean - 1.724).abs() < 1e-9 && (deviation - 0.7507).abs() < 5e-5, "{deviation}");
     assert_eq!(levels::moments([(0.0, 1.0)].into_iter()), None);
 }
 
@@ -72,10 +62,7 @@ fn a_network_below_the_lowest_level_makes_the_picture_stand_still() {
     assert_eq!(session.played + session.stalled, all);
     assert!(session.stalls > 5, "{session:?}");
     assert_eq!(session.low_buffer, all);
-    assert_eq!(
-        (session.mean_mbps, session.sd_mbps),
-        (Some(0.72), Some(0.0))
-    );
+    assert_eq!((session.mean_mbps, session.sd_mbps), (Some(0.72), Some(0.0)));
     let unfinished = desk.chunks.last().unwrap();
     assert_eq!((unfinished.ended_at, unfinished.buffer_after), (None, None));
 }
@@ -83,10 +70,7 @@ fn a_network_below_the_lowest_level_makes_the_picture_stand_still() {
 #[test]
 fn sessions_begin_ten_seconds_apart_over_connections_of_their_own() {
     let mut desk = Desk::new(1);
-    let config = HasConfig {
-        sessions: 3,
-        ..plain()
-    };
+    let config = HasConfig { sessions: 3, ..plain() };
     watched(&config, &mut desk, 60);
     let opened: Vec<Instant> = desk.opened.iter().map(|(at, _)| *at).collect();
     assert_eq!(opened, [0, 10, 20].map(Instant::from_s));
@@ -102,19 +86,13 @@ fn a_lost_connection_costs_time_but_no_chunk() {
     watched(&plain(), &mut desk, 200);
     assert_eq!(desk.opened.len(), 3);
     let indices: Vec<u32> = desk.chunks.iter().map(|chunk| chunk.index).collect();
-    assert_eq!(
-        indices,
-        (0..u32::try_from(indices.len()).unwrap()).collect::<Vec<_>>()
-    );
+    assert_eq!(indices, (0..u32::try_from(indices.len()).unwrap()).collect::<Vec<_>>());
     assert!(desk.sessions[0].startup.unwrap() > Span::from_s(75));
 }
 
 #[test]
 fn a_buffer_rule_without_throughput_begins_at_the_bottom() {
-    for rule in [
-        RateRule::Bola(BolaConfig::BASE),
-        RateRule::Bba0(Bba0Config::BASE),
-    ] {
+    for rule in [RateRule::Bola(BolaConfig::BASE), RateRule::Bba0(Bba0Config::BASE)] {
         let mut desk = Desk::new(1);
         watched(&HasConfig { rule, ..plain() }, &mut desk, 300);
         assert_eq!(desk.chunks[0].level, 0, "{rule:?}");
@@ -125,9 +103,7 @@ fn a_buffer_rule_without_throughput_begins_at_the_bottom() {
 
 #[test]
 fn what_does_not_fit_together_is_named() {
-    let said = |config: HasConfig| -> Vec<&'static str> {
-        config.problems().into_iter().map(|(key, _)| key).collect()
-    };
+    let said = |config: HasConfig| -> Vec<&'static str> { config.problems().into_iter().map(|(key, _)| key).collect() };
     assert_eq!(said(plain()), [""; 0]);
     let mut falling = plain();
     falling.ladder.to_mut().swap(2, 3);
@@ -135,20 +111,10 @@ fn what_does_not_fit_together_is_named() {
     let chunk = Span::from_s(31);
     assert_eq!(said(HasConfig { chunk, ..plain() }), ["chunk"]);
     let (chunk, resume) = (Span::from_s(4), Span::from_s(30));
-    assert_eq!(
-        said(HasConfig {
-            chunk,
-            resume,
-            ..plain()
-        }),
-        ["resume"]
-    );
+    assert_eq!(said(HasConfig { chunk, resume, ..plain() }), ["resume"]);
     let content = Content::Listed(vec![Bytes(1); 8]);
     assert_eq!(said(HasConfig { content, ..plain() }), ["content.sizes"]);
-    let rule = RateRule::Bola(BolaConfig {
-        target: Span::from_s(10),
-        ..BolaConfig::BASE
-    });
+    let rule = RateRule::Bola(BolaConfig { target: Span::from_s(10), ..BolaConfig::BASE });
     assert_eq!(said(HasConfig { rule, ..plain() }), ["rule.target"]);
 }
 

@@ -11,9 +11,7 @@ use crate::connections::Connections;
 use crate::has::content::Sizes;
 use crate::has::player::{Player, bytes_of, number};
 use crate::has::rate::{Offer, SHORTEST};
-use crate::{
-    Application, ApplicationContext, Chunk, End, Event, Interest, LiveSecond, LiveSession,
-};
+use crate::{Application, ApplicationContext, Chunk, End, Event, Interest, LiveSecond, LiveSession};
 use sojourn_base::{Instant, Span};
 use std::collections::BTreeMap;
 
@@ -54,8 +52,7 @@ impl Stream {
 
     /// What has happened up to now, as a time of the stream.
     fn live(&self, now: Instant) -> Span {
-        now.saturating_since(Instant::ZERO)
-            .saturating_add(self.before)
+        now.saturating_since(Instant::ZERO).saturating_add(self.before)
     }
 
     /// Where a segment begins.
@@ -201,13 +198,7 @@ impl HasLl {
     }
 
     /// The server has more of a request.
-    fn on_request(
-        &mut self,
-        now: Instant,
-        session: usize,
-        total: u64,
-        context: &mut dyn ApplicationContext,
-    ) {
+    fn on_request(&mut self, now: Instant, session: usize, total: u64, context: &mut dyn ApplicationContext) {
         if self.sessions[session].player.pipe.is_asked(total) {
             self.await_media(session, context);
             self.push(now, session, context);
@@ -237,14 +228,11 @@ impl HasLl {
     fn push(&mut self, now: Instant, session: usize, context: &mut dyn ApplicationContext) -> bool {
         let stream = &self.stream;
         let state = &mut self.sessions[session];
-        let (Some(connection), Some(segment)) = (state.player.pipe.connection, &mut state.segment)
-        else {
+        let (Some(connection), Some(segment)) = (state.player.pipe.connection, &mut state.segment) else {
             return false;
         };
         let first = segment.pushed;
-        while segment.pushed < stream.parts
-            && stream.complete_at(segment.number, segment.pushed) <= now
-        {
+        while segment.pushed < stream.parts && stream.complete_at(segment.number, segment.pushed) <= now {
             segment.pushed += 1;
         }
         let bytes = |parts| stream.bytes_of_parts(segment.number, segment.chunk.level, parts);
@@ -271,29 +259,18 @@ impl HasLl {
 
     /// Bytes of a segment over the present connection, up to part `parts`.
     fn span_bytes(&self, segment: &Segment, parts: u64) -> u64 {
-        let bytes = |parts| {
-            self.stream
-                .bytes_of_parts(segment.number, segment.chunk.level, parts)
-        };
+        let bytes = |parts| self.stream.bytes_of_parts(segment.number, segment.chunk.level, parts);
         bytes(parts) - bytes(segment.before)
     }
 
     /// A player has more of a segment.
-    fn on_media(
-        &mut self,
-        now: Instant,
-        session: usize,
-        total: u64,
-        context: &mut dyn ApplicationContext,
-    ) {
+    fn on_media(&mut self, now: Instant, session: usize, total: u64, context: &mut dyn ApplicationContext) {
         let Some(mut segment) = self.sessions[session].segment else {
             return;
         };
         let received = self.sessions[session].player.pipe.received;
         let came = segment.came;
-        while segment.came < self.stream.parts
-            && total >= received + self.span_bytes(&segment, segment.came + 1)
-        {
+        while segment.came < self.stream.parts && total >= received + self.span_bytes(&segment, segment.came + 1) {
             segment.came += 1;
         }
         let known = received + self.span_bytes(&segment, came);
@@ -329,11 +306,7 @@ impl HasLl {
         let (buffer, speed) = (playback.buffer(), playback.speed());
         let fast = buffer > target.saturating_add(tolerance) || (speed > STEADY && buffer > target);
         let slow = buffer < target.saturating_sub(tolerance) || (speed < STEADY && buffer < target);
-        let change = if self.config.catch_up > 0.0 {
-            crate::whole(self.config.catch_up * STEADY as f64)
-        } else {
-            0
-        };
+        let change = if self.config.catch_up > 0.0 { crate::whole(self.config.catch_up * STEADY as f64) } else { 0 };
         playback.set_speed(match (fast, slow) {
             (true, _) => STEADY + change,
             (_, true) => STEADY.saturating_sub(change),
@@ -350,11 +323,7 @@ impl HasLl {
             let buffer = state.player.playback.buffer();
             let latency = live.saturating_sub(edge.saturating_sub(buffer));
             state.latencies.add(latency);
-            let speed = if state.player.playback.is_playing() {
-                state.player.playback.speed()
-            } else {
-                0
-            };
+            let speed = if state.player.playback.is_playing() { state.player.playback.speed() } else { 0 };
             context.record(&LiveSecond {
                 session: number(session),
                 at: now,
@@ -414,16 +383,9 @@ impl Throughput {
 
     /// b/s since the last call; `None` if nothing came.
     pub(super) fn take(&mut self) -> Option<f64> {
-        let bytes = if self.busy.is_zero() {
-            self.at_once
-        } else {
-            self.bytes
-        };
+        let bytes = if self.busy.is_zero() { self.at_once } else { self.bytes };
         let busy = self.busy.as_secs_f64().max(SHORTEST);
-        *self = Self {
-            mark: self.mark,
-            ..Self::default()
-        };
+        *self = Self { mark: self.mark, ..Self::default() };
         (bytes > 0).then(|| bytes as f64 * 8.0 / busy)
     }
 }
@@ -488,10 +450,7 @@ fn token(session: usize, due: Due) -> u32 {
 impl Application for HasLl {
     /// Parts are there when they have been delivered.
     fn interest(&self) -> Interest {
-        Interest {
-            delivered: true,
-            acknowledged: false,
-        }
+        Interest { delivered: true, acknowledged: false }
     }
 
     fn start(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
@@ -553,10 +512,7 @@ impl Application for HasLl {
             let state = &mut self.sessions[session];
             let unfinished = state.segment.as_ref().map(|segment| &segment.chunk);
             let ladder = &self.config.ladder;
-            if state
-                .player
-                .finish(now, session, ladder, unfinished, context)
-            {
+            if state.player.finish(now, session, ladder, unfinished, context) {
                 context.record(&self.live_session(session));
             }
         }

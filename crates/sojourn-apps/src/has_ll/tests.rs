@@ -19,10 +19,7 @@ fn a_player_slows_down_until_its_buffer_is_as_large_as_it_wants() {
     assert_eq!((session.stalls, session.stalled), (0, Span::ZERO));
     // After 0.96 s at 0.95 the picture is at 4.912 s, what happens at 7 s.
     let first = desk.live_seconds[0];
-    assert_eq!(
-        (first.at, first.latency),
-        (Instant::from_s(1), Span::from_ms(2088))
-    );
+    assert_eq!((first.at, first.latency), (Instant::from_s(1), Span::from_ms(2088)));
     assert!((first.speed - 0.95).abs() < 1e-12);
     // Part k is there at 0.21 + 0.2 k s, and 2.0385 + 0.01 k s are in the buffer with it: 3 s with k = 97, at 19.61 s.
     assert_eq!((live.slow, live.fast), (Span::from_ms(19_570), Span::ZERO));
@@ -35,29 +32,20 @@ fn a_player_slows_down_until_its_buffer_is_as_large_as_it_wants() {
     let levels: Vec<u32> = desk.chunks.iter().map(|chunk| chunk.level).collect();
     assert_eq!(levels[..9], [0, 0, 0, 0, 1, 2, 3, 4, 4]);
     let asked: Vec<Instant> = desk.chunks[2..5].iter().map(|c| c.requested_at).collect();
-    assert_eq!(
-        asked,
-        [2010, 4010, 6010].map(|ms| Instant::ZERO + Span::from_ms(ms))
-    );
+    assert_eq!(asked, [2010, 4010, 6010].map(|ms| Instant::ZERO + Span::from_ms(ms)));
     assert!(desk.draws.is_empty());
 }
 
 #[test]
 fn a_player_with_too_much_plays_faster() {
     let mut desk = Desk::new(1);
-    let config = HasLlConfig {
-        start: Span::from_ms(1880),
-        ..HasLlConfig::LOW_LATENCY
-    };
+    let config = HasLlConfig { start: Span::from_ms(1880), ..HasLlConfig::LOW_LATENCY };
     watched(&config, &mut desk, 60);
     // Connected at 1.9 s, 4.9 s are wanted and 4 s nearest. 2 s are there at 1.92 s and 1.8 s more at 1.94 s: 3.781 s in
     // the buffer, and 0.02 s were played at 0.95. From then on 1.05: with part k, at 2.01 + 0.2 k s, 3.9075 - 0.01 k s.
     // Seconds end 70 ms after a part, when the buffer is smaller by 73.5 ms; 3 s with k = 84, at 18.88 s.
     let live = desk.live_sessions[0];
-    assert_eq!(
-        (live.fast, live.slow),
-        (Span::from_ms(16_940), Span::from_ms(20))
-    );
+    assert_eq!((live.fast, live.slow), (Span::from_ms(16_940), Span::from_ms(20)));
     let last = desk.live_seconds.last().unwrap();
     // 24.88 - (4.019 + 1.05 * 16.94).
     assert_eq!(last.latency, Span::from_ms(3074));
@@ -70,10 +58,7 @@ fn a_player_far_behind_leaves_media_out() {
     // have happened: 8 s behind. The one from 16 s on is asked for, and 6 s are left out; and so every 6 s.
     let mut desk = Desk::new(1);
     desk.round_trips = vec![Span::from_s(6)];
-    let config = HasLlConfig {
-        skip_from: Some(Span::from_s(7)),
-        ..HasLlConfig::LOW_LATENCY
-    };
+    let config = HasLlConfig { skip_from: Some(Span::from_s(7)), ..HasLlConfig::LOW_LATENCY };
     watched(&config, &mut desk, 60);
     let (session, live) = (desk.sessions[0], desk.live_sessions[0]);
     assert_eq!((live.skips, live.skipped), (9, Span::from_s(54)));
@@ -82,14 +67,7 @@ fn a_player_far_behind_leaves_media_out() {
     let mut desk = Desk::new(1);
     desk.round_trips = vec![Span::from_s(6)];
     let skip_from = None;
-    watched(
-        &HasLlConfig {
-            skip_from,
-            ..config
-        },
-        &mut desk,
-        60,
-    );
+    watched(&HasLlConfig { skip_from, ..config }, &mut desk, 60);
     let live = desk.live_sessions[0];
     assert_eq!((live.skips, live.skipped), (0, Span::ZERO));
     assert!(live.latency_max.unwrap() > Span::from_s(20), "{live:?}");
@@ -98,11 +76,8 @@ fn a_player_far_behind_leaves_media_out() {
 #[test]
 fn parts_without_a_byte_of_their_own_are_no_end_of_the_stream() {
     let mut desk = Desk::new(1);
-    let config = HasLlConfig {
-        ladder: vec![BitRate::from_kbps(1)].into(),
-        part: Span::from_ms(1),
-        ..HasLlConfig::LOW_LATENCY
-    };
+    let config =
+        HasLlConfig { ladder: vec![BitRate::from_kbps(1)].into(), part: Span::from_ms(1), ..HasLlConfig::LOW_LATENCY };
     watched(&config, &mut desk, 60);
     assert_eq!(desk.sessions[0].stalls, 0);
     assert!(desk.sessions[0].chunks >= 29);
@@ -118,10 +93,7 @@ fn a_lost_connection_costs_time_but_no_media() {
     let all: Vec<u32> = (0..u32::try_from(indices.len()).unwrap()).collect();
     assert_eq!(indices, all);
     assert!(desk.sessions[0].startup.unwrap() > Span::from_s(75));
-    assert_eq!(
-        desk.live_sessions[0].skips, 0,
-        "it joined after the trouble"
-    );
+    assert_eq!(desk.live_sessions[0].skips, 0, "it joined after the trouble");
 }
 
 #[test]
@@ -173,15 +145,9 @@ fn what_does_not_fit_together_is_named() {
     assert_eq!(said(|config| config.ladder.to_mut().swap(1, 2)), ["ladder"]);
     assert_eq!(said(|config| config.part = Span::from_ms(300)), ["part"]);
     assert_eq!(said(|config| config.segment = Span::from_ms(100)), ["part"]);
-    assert_eq!(
-        said(|config| config.tolerance = Span::from_ms(100)),
-        ["tolerance"]
-    );
+    assert_eq!(said(|config| config.tolerance = Span::from_ms(100)), ["tolerance"]);
     assert_eq!(said(|config| config.resume = Span::from_s(4)), ["resume"]);
-    assert_eq!(
-        said(|config| config.skip_from = Some(Span::from_s(6))),
-        ["skip_from"]
-    );
+    assert_eq!(said(|config| config.skip_from = Some(Span::from_s(6))), ["skip_from"]);
     assert_eq!(said(|config| config.skip_from = None), [""; 0]);
     let short = |config: &mut HasLlConfig| {
         (config.target, config.resume) = (Span::from_ms(100), Span::ZERO);

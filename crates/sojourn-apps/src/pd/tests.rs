@@ -22,11 +22,7 @@ fn one_video() -> PdConfig {
 fn at_once(config: &PdConfig) -> Pd {
     let mut application = Pd::new(config);
     let stream = Seed(1).stream("test");
-    application.sources.push(Source {
-        sizes: stream.clone(),
-        gaps: stream,
-        next: 0,
-    });
+    application.sources.push(Source { sizes: stream.clone(), gaps: stream, next: 0 });
     application
 }
 
@@ -64,16 +60,8 @@ fn sizes_and_pauses_are_those_of_the_distributions() {
         (0.9, 59_021_421.0, 547.931),
         (0.99, 167_947_335.0, 1625.032),
     ] {
-        assert!(
-            (size.at(unit) - bytes).abs() < 1.0,
-            "{unit}: {}",
-            size.at(unit)
-        );
-        assert!(
-            (gap.at(unit) - seconds).abs() < 5e-4,
-            "{unit}: {}",
-            gap.at(unit)
-        );
+        assert!((size.at(unit) - bytes).abs() < 1.0, "{unit}: {}", size.at(unit));
+        assert!((gap.at(unit) - seconds).abs() < 5e-4, "{unit}: {}", gap.at(unit));
     }
 }
 
@@ -86,14 +74,8 @@ fn a_video_that_comes_faster_than_it_is_played_is_sustained() {
     // Handshake, request, then the fifth piece.
     let playback = Span::from_ms(20 + 8100 + 10 + 3600 + 10);
     assert_eq!(session.playback_at, Some(Instant::ZERO + playback));
-    assert_eq!(
-        session.ended_at,
-        Some(Instant::ZERO + playback + Span::from_ms(4500))
-    );
-    assert_eq!(
-        (session.underrun_at, session.is_sustained()),
-        (None, Some(true))
-    );
+    assert_eq!(session.ended_at, Some(Instant::ZERO + playback + Span::from_ms(4500)));
+    assert_eq!((session.underrun_at, session.is_sustained()), (None, Some(true)));
     assert_eq!(desk.transfers[0].ended_at, session.ended_at);
 }
 
@@ -112,33 +94,17 @@ fn a_video_that_comes_more_slowly_runs_dry_when_what_is_there_has_been_played() 
 #[test]
 fn a_paced_server_sends_a_burst_and_then_a_little_more_than_is_played() {
     // 141,000 B are a second of media: four at once, then six in blocks of 88,125 B each half second.
-    let paced = ServerPacing::Paced {
-        burst: Span::from_s(4),
-        factor: 1.25,
-    };
-    let config = PdConfig {
-        server_pacing: paced,
-        resume: Span::from_s(2),
-        ..one_video()
-    };
+    let paced = ServerPacing::Paced { burst: Span::from_s(4), factor: 1.25 };
+    let config = PdConfig { server_pacing: paced, resume: Span::from_s(2), ..one_video() };
     let whole = first(&one_video(), &mut Desk::new(1), 100);
     let mut desk = Desk::new(1);
     let session = first(&config, &mut desk, 100);
     assert_eq!(session.is_sustained(), Some(true));
     // 846,000 B are 9.6 blocks: the last one leaves five seconds after the burst.
-    let later = session
-        .ended_at
-        .unwrap()
-        .saturating_since(whole.ended_at.unwrap());
+    let later = session.ended_at.unwrap().saturating_since(whole.ended_at.unwrap());
     assert_eq!(later, Span::from_s(5));
     // Half as fast as it is played it runs dry.
-    let slow = PdConfig {
-        server_pacing: ServerPacing::Paced {
-            burst: Span::from_s(2),
-            factor: 0.5,
-        },
-        ..config
-    };
+    let slow = PdConfig { server_pacing: ServerPacing::Paced { burst: Span::from_s(2), factor: 0.5 }, ..config };
     let session = first(&slow, &mut Desk::new(1), 100);
     assert_eq!(session.is_sustained(), Some(false));
 }
@@ -149,20 +115,13 @@ fn an_unfinished_video_is_judged_only_if_it_has_failed() {
         let mut desk = Desk::new(1);
         (desk.pieces, desk.pause) = (10, Span::from_s(3));
         let session = first(&one_video(), &mut desk, seconds);
-        assert_eq!(
-            (session.ended_at, session.is_sustained()),
-            (None, judged),
-            "{seconds}"
-        );
+        assert_eq!((session.ended_at, session.is_sustained()), (None, judged), "{seconds}");
     }
 }
 
 #[test]
 fn runs_of_one_schedule_ask_for_the_same_videos_at_the_same_distances() {
-    let config = PdConfig {
-        sources: 3,
-        ..PdConfig::AKHTAR2013
-    };
+    let config = PdConfig { sources: 3, ..PdConfig::AKHTAR2013 };
     let mut seen = std::collections::BTreeMap::new();
     for seed in 0..24 {
         let mut desk = Desk::new(seed);
@@ -193,11 +152,7 @@ fn runs_of_one_schedule_ask_for_the_same_videos_at_the_same_distances() {
 fn schedules_have_the_load_that_their_means_say() {
     let mut videos = 0;
     for seed in 0..20 {
-        let config = PdConfig {
-            sources: 5,
-            library: seed,
-            ..PdConfig::AKHTAR2013
-        };
+        let config = PdConfig { sources: 5, library: seed, ..PdConfig::AKHTAR2013 };
         videos += watched(&config, &mut Desk::new(seed), 6000).len();
     }
     // Five every 350 s: 86 in 6000 s, less what the start takes; the tail of the pauses makes the number vary.
@@ -207,17 +162,11 @@ fn schedules_have_the_load_that_their_means_say() {
 
 #[test]
 fn a_schedule_that_ends_before_the_run_is_named() {
-    let config = PdConfig {
-        schedule_length: Some(Span::from_s(600)),
-        ..PdConfig::AKHTAR2013
-    };
+    let config = PdConfig { schedule_length: Some(Span::from_s(600)), ..PdConfig::AKHTAR2013 };
     assert!(config.problems(Span::from_s(600)).is_empty());
     assert_eq!(config.problems(Span::from_s(601))[0].0, "schedule_length");
     let last = watched(&config, &mut Desk::new(1), 6000);
-    assert!(
-        last.iter()
-            .all(|video| video.started_at < Instant::from_s(775))
-    );
+    assert!(last.iter().all(|video| video.started_at < Instant::from_s(775)));
 }
 
 proptest! {

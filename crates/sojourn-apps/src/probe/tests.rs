@@ -3,10 +3,7 @@ use crate::desk::Desk;
 
 /// A probe that starts with the run.
 fn at_once(config: ProbeConfig) -> ProbeConfig {
-    ProbeConfig {
-        start_jitter: Span::ZERO,
-        ..config
-    }
+    ProbeConfig { start_jitter: Span::ZERO, ..config }
 }
 
 #[test]
@@ -15,11 +12,8 @@ fn an_echo_takes_one_round_trip_and_comes_five_times_a_second() {
     desk.round_trips = vec![Span::from_ms(30)];
     let mut probe = Probe::new(&at_once(ProbeConfig::FLENT));
     desk.run(&mut probe, Instant::from_ms(999));
-    let samples: Vec<(u64, Option<Instant>)> = desk
-        .transfers
-        .iter()
-        .map(|sample| (sample.started_at.as_ns() / 1_000_000, sample.ended_at))
-        .collect();
+    let samples: Vec<(u64, Option<Instant>)> =
+        desk.transfers.iter().map(|sample| (sample.started_at.as_ns() / 1_000_000, sample.ended_at)).collect();
     let expected = [0, 200, 400, 600, 800].map(|at| (at, Some(Instant::from_ms(at + 30))));
     assert_eq!(samples, expected);
     assert!(desk.datagrams.iter().all(|(.., length)| *length == 64));
@@ -32,11 +26,8 @@ fn a_lost_echo_is_a_sample_without_an_end() {
     desk.lost_datagrams = 1;
     let mut probe = Probe::new(&at_once(ProbeConfig::FLENT));
     desk.run(&mut probe, Instant::from_ms(399));
-    let ends: Vec<(u32, bool)> = desk
-        .transfers
-        .iter()
-        .map(|sample| (sample.index, sample.ended_at.is_some()))
-        .collect();
+    let ends: Vec<(u32, bool)> =
+        desk.transfers.iter().map(|sample| (sample.index, sample.ended_at.is_some())).collect();
     assert_eq!(ends, [(1, true), (0, false)]);
 }
 
@@ -69,12 +60,8 @@ fn a_connection_that_fails_is_a_question_without_an_answer() {
     desk.failures = 2;
     let mut probe = Probe::new(&at_once(ProbeConfig::RESPONSIVENESS));
     desk.run(&mut probe, Instant::from_s(80));
-    let lost: Vec<u32> = desk
-        .transfers
-        .iter()
-        .filter(|sample| sample.ended_at.is_none())
-        .map(|sample| sample.index)
-        .collect();
+    let lost: Vec<u32> =
+        desk.transfers.iter().filter(|sample| sample.ended_at.is_none()).map(|sample| sample.index).collect();
     assert_eq!(lost.first(), Some(&0));
     // The kept connection failed as well, and came with the next question after that.
     let own = |sample: &&Transfer| sample.lane == ProbeConfig::OWN;

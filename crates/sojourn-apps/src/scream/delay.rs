@@ -138,10 +138,7 @@ struct Recent<const N: usize> {
 
 impl<const N: usize> Recent<N> {
     const fn new() -> Self {
-        Self {
-            samples: [0.0; N],
-            next: 0,
-        }
+        Self { samples: [0.0; N], next: 0 }
     }
 
     fn push(&mut self, sample: f64) {
@@ -160,9 +157,7 @@ impl<const N: usize> Recent<N> {
 
     fn variance(&self) -> f64 {
         let average = self.average(N);
-        let squares = self
-            .newest()
-            .map(|sample| (sample - average) * (sample - average));
+        let squares = self.newest().map(|sample| (sample - average) * (sample - average));
         squares.sum::<f64>() / N as f64
     }
 
@@ -246,15 +241,7 @@ mod tests {
         let mut delay = Delay::new(false);
         delay.sample(Instant::ZERO, Span::from_ms(20));
         delay.sample(Instant::from_ms(400), Span::from_ms(70));
-        assert_eq!(
-            delay
-                .fractions
-                .samples
-                .iter()
-                .filter(|one| **one > 0.0)
-                .count(),
-            8
-        );
+        assert_eq!(delay.fractions.samples.iter().filter(|one| **one > 0.0).count(), 8);
         delay.sample(Instant::from_s(3_600), Span::from_ms(20));
         assert_eq!(delay.sampled_at, Some(Instant::from_s(3_600)));
     }

@@ -74,10 +74,7 @@ impl Reporter {
         if at >= self.log.len() {
             self.log.resize(at + 1, None);
         }
-        self.log[at] = Some(Arrival {
-            at: now,
-            is_marked: ecn == Ecn::Ce,
-        });
+        self.log[at] = Some(Arrival { at: now, is_marked: ecn == Ecn::Ce });
         self.new += 1;
         self.new >= MOST_NEW
     }
@@ -90,11 +87,7 @@ impl Reporter {
     /// When the next report is due at the latest, after that of `now` (RFC 8298 section 4.2.2).
     pub(crate) fn interval(&self, now: Instant) -> Span {
         let passed = now.saturating_since(self.reported_at).as_secs_f64();
-        let rate = if passed > 0.0 {
-            self.bits / passed
-        } else {
-            0.0
-        };
+        let rate = if passed > 0.0 { self.bits / passed } else { 0.0 };
         Span::from_secs_f64(1.0 / (rate / 10_000.0).clamp(2.5, 50.0))
     }
 
@@ -106,11 +99,7 @@ impl Reporter {
         let end = self.first + self.log.len() as u64;
         let begin = self.ends[0].max(self.first);
         self.ends = [self.ends[1], end];
-        self.reports.push_back(Report {
-            sent_at: now,
-            begin,
-            end,
-        });
+        self.reports.push_back(Report { sent_at: now, begin, end });
         if self.reports.len() > MOST_REPORTS {
             self.drop_reports(1);
         }
@@ -123,10 +112,7 @@ impl Reporter {
 
     /// Report `number` has arrived at the sender: the first packet that it is about, and what it says from there on. Later
     /// packets are none of its business, older reports are of no use.
-    pub(crate) fn deliver(
-        &mut self,
-        number: u64,
-    ) -> Option<(u64, impl Iterator<Item = Option<Received>> + '_)> {
+    pub(crate) fn deliver(&mut self, number: u64) -> Option<(u64, impl Iterator<Item = Option<Received>> + '_)> {
         let older = place(number.checked_sub(self.first_report)?);
         let report = *self.reports.get(older)?;
         self.drop_reports(older);
@@ -140,10 +126,7 @@ impl Reporter {
                 let ago = Span::from_ps(u64::try_from(ps).unwrap_or(u64::MAX));
                 Instant::from_ps(report.sent_at.as_ps() - ago.as_ps())
             });
-            Some(Received {
-                arrived_at,
-                is_marked: arrival.is_marked,
-            })
+            Some(Received { arrived_at, is_marked: arrival.is_marked })
         });
         Some((report.begin, packets))
     }
@@ -192,14 +175,8 @@ mod tests {
             let marks = packets.map(|packet| Some(packet?.is_marked));
             (begin, marks.collect())
         };
-        assert_eq!(
-            seen(&mut reporter, 0),
-            (0, vec![Some(false), None, Some(true)])
-        );
-        assert_eq!(
-            seen(&mut reporter, 1),
-            (0, vec![Some(false), Some(false), Some(true), Some(false)])
-        );
+        assert_eq!(seen(&mut reporter, 0), (0, vec![Some(false), None, Some(true)]));
+        assert_eq!(seen(&mut reporter, 1), (0, vec![Some(false), Some(false), Some(true), Some(false)]));
         assert!(reporter.deliver(0).is_none());
         arrive(&mut reporter, 9, 4, Ecn::Ect1);
         assert_eq!(reporter.report(Instant::from_ms(10)), Some((2, 48 + 4)));
@@ -214,10 +191,7 @@ mod tests {
         let (_, mut packets) = reporter.deliver(0).expect("it is on its way");
         let packet = packets.next().flatten().expect("it has arrived");
         // 5 ms are 5.12 units: five of them, 4.8828125 ms.
-        assert_eq!(
-            packet.arrived_at,
-            Some(Instant::from_ns(10_117_187) + Span::from_ps(500))
-        );
+        assert_eq!(packet.arrived_at, Some(Instant::from_ns(10_117_187) + Span::from_ps(500)));
         drop(packets);
         reporter.on_packet(Instant::from_ms(20), 1, 1_212, Ecn::NotEct);
         reporter.report(Instant::from_s(9));
@@ -238,9 +212,8 @@ mod tests {
     #[test]
     fn sixteen_packets_are_reported_at_once() {
         let mut reporter = Reporter::default();
-        let due: Vec<bool> = (0..16)
-            .map(|number| reporter.on_packet(Instant::ZERO, number, 1_212, Ecn::NotEct))
-            .collect();
+        let due: Vec<bool> =
+            (0..16).map(|number| reporter.on_packet(Instant::ZERO, number, 1_212, Ecn::NotEct)).collect();
         assert_eq!(due.iter().position(|is_due| *is_due), Some(15));
     }
 

@@ -84,11 +84,7 @@ impl Flight {
 
     /// Sends the next packet: its number.
     pub(super) fn send(&mut self, now: Instant, bytes: u64) -> u64 {
-        self.packets.push_back(Packet {
-            sent_at: now,
-            bytes,
-            state: State::Flying,
-        });
+        self.packets.push_back(Packet { sent_at: now, bytes, state: State::Flying });
         self.bytes += bytes;
         let second = now.as_ns() / 1_000_000_000;
         for gone in self.second..second.min(self.second + SECONDS as u64) {
@@ -110,9 +106,7 @@ impl Flight {
         let mut news = News::default();
         let before = self.acknowledged;
         for (number, received) in (first..).zip(packets) {
-            let packet = number
-                .checked_sub(self.first)
-                .and_then(|distance| self.packets.get_mut(place(distance)));
+            let packet = number.checked_sub(self.first).and_then(|distance| self.packets.get_mut(place(distance)));
             let (Some(received), Some(packet)) = (received, packet) else {
                 continue;
             };
@@ -129,10 +123,7 @@ impl Flight {
             news.marked += u64::from(received.is_marked);
             if number >= self.acknowledged {
                 self.acknowledged = number + 1;
-                news.highest = Some(Highest {
-                    sent_at: packet.sent_at,
-                    arrived_at: received.arrived_at,
-                });
+                news.highest = Some(Highest { sent_at: packet.sent_at, arrived_at: received.arrived_at });
             }
         }
         let passed = place(self.acknowledged - self.first);
@@ -146,13 +137,7 @@ impl Flight {
                 self.missing.push_back(number);
             }
         }
-        let Self {
-            packets,
-            first,
-            missing,
-            reordering,
-            ..
-        } = self;
+        let Self { packets, first, missing, reordering, .. } = self;
         missing.retain(|number| {
             let packet = &mut packets[place(number - *first)];
             let State::Missing(since) = packet.state else {
@@ -183,8 +168,8 @@ impl Flight {
             match packet.state {
                 State::Received => {}
                 State::Lost(since)
-                    if now.saturating_since(since) > REMEMBERED
-                        || self.acknowledged - self.first > MOST_REMEMBERED => {}
+                    if now.saturating_since(since) > REMEMBERED || self.acknowledged - self.first > MOST_REMEMBERED => {
+                }
                 _ => return,
             }
             self.packets.pop_front();
@@ -197,10 +182,7 @@ impl Flight {
 mod tests {
     use super::*;
 
-    const HERE: Option<Received> = Some(Received {
-        arrived_at: None,
-        is_marked: false,
-    });
+    const HERE: Option<Received> = Some(Received { arrived_at: None, is_marked: false });
 
     fn sent(count: u64) -> Flight {
         let mut flight = Flight::default();
@@ -221,10 +203,7 @@ mod tests {
         assert_eq!(highest.sent_at, Instant::from_ms(4));
         // N+3 with N+2 missing: its bytes count as acknowledged, not as received.
         let news = flight.acknowledge(Instant::from_ms(60), 5, [HERE, None, HERE].into_iter());
-        assert_eq!(
-            (news.advanced, news.received_bytes),
-            (105 + 106 + 107, 105 + 107)
-        );
+        assert_eq!((news.advanced, news.received_bytes), (105 + 106 + 107, 105 + 107));
         assert!(news.is_loss);
         assert_eq!(flight.bytes(), 108 + 109);
     }
@@ -233,11 +212,7 @@ mod tests {
     fn a_loss_is_told_once_and_a_report_that_repeats_says_nothing() {
         let mut flight = sent(4);
         let report = [HERE, None, HERE];
-        assert!(
-            flight
-                .acknowledge(Instant::from_ms(20), 0, report.into_iter())
-                .is_loss
-        );
+        assert!(flight.acknowledge(Instant::from_ms(20), 0, report.into_iter()).is_loss);
         let again = flight.acknowledge(Instant::from_ms(25), 0, report.into_iter());
         assert!(!again.is_loss && again.highest.is_none() && again.received == 0);
     }

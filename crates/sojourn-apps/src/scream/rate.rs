@@ -108,13 +108,7 @@ impl Rates {
 
     /// Follows the network, if it is time to: with the trend of the delay, also as it is remembered, and bits in the
     /// sender's queue.
-    pub(super) fn adjust(
-        &mut self,
-        now: Instant,
-        is_fast: bool,
-        (trend, remembered): (f64, f64),
-        queued: f64,
-    ) {
+    pub(super) fn adjust(&mut self, now: Instant, is_fast: bool, (trend, remembered): (f64, f64), queued: f64) {
         self.measure(now);
         if now.saturating_since(self.adjusted_at) < INTERVAL {
             return;
@@ -173,11 +167,7 @@ impl Rates {
 mod tests {
     use super::*;
 
-    const LIMITS: MediaRates = MediaRates {
-        least: 1e5,
-        most: 2e6,
-        ramp_up: 2e5,
-    };
+    const LIMITS: MediaRates = MediaRates { least: 1e5, most: 2e6, ramp_up: 2e5 };
 
     /// A stream that has sent 1 Mb/s for a second, and is asked for as much.
     fn at_a_megabit() -> Rates {
@@ -243,15 +233,9 @@ mod tests {
         near(adjusted(at_a_megabit(), false, 0.5, 0.0), 1e6 + 4e4);
         // 20 ms of 1 Mb/s are 20,000 bits; more costs 5 %.
         near(adjusted(at_a_megabit(), false, 0.0, 20_000.0), 1e6 + 4e4);
-        near(
-            adjusted(at_a_megabit(), false, 0.0, 20_001.0),
-            (1e6 + 4e4) * 0.95,
-        );
+        near(adjusted(at_a_megabit(), false, 0.0, 20_001.0), (1e6 + 4e4) * 0.95);
         // A queue of 1.1 s takes its bits off: 1e6 · 0.95 - 1.1e6 at a trend of 0.5.
-        near(
-            adjusted(at_a_megabit(), false, 0.5, 1.1e6),
-            (1e6 + 0.95e6 - 1.1e6) * 0.95,
-        );
+        near(adjusted(at_a_megabit(), false, 0.5, 1.1e6), (1e6 + 0.95e6 - 1.1e6) * 0.95);
     }
 
     #[test]

@@ -4,19 +4,9 @@
 
 use super::*;
 
-const RATES: MediaRates = MediaRates {
-    least: 1e5,
-    most: 1e7,
-    ramp_up: 2e5,
-};
-const HERE: Received = Received {
-    arrived_at: None,
-    is_marked: false,
-};
-const MARKED: Received = Received {
-    is_marked: true,
-    ..HERE
-};
+const RATES: MediaRates = MediaRates { least: 1e5, most: 1e7, ramp_up: 2e5 };
+const HERE: Received = Received { arrived_at: None, is_marked: false };
+const MARKED: Received = Received { is_marked: true, ..HERE };
 
 fn scream(is_scalable: bool) -> Scream {
     Scream::new(RATES, Bytes(1_000), false, is_scalable)
@@ -118,12 +108,7 @@ fn outside_fast_increase_the_window_moves_as_far_as_the_delay_is_from_its_target
     scream.window = 10_000.0;
     scream.is_fast = false;
     send(&mut scream, 0, 10);
-    let arrived = |ms| {
-        Some(Received {
-            arrived_at: Some(Instant::from_ms(ms)),
-            ..HERE
-        })
-    };
+    let arrived = |ms| Some(Received { arrived_at: Some(Instant::from_ms(ms)), ..HERE });
     // The base: 50 ms. No delay in queues: 1 · 2,000 · 1,000 / 10,000 = 200 B more.
     report(&mut scream, 100, 0, &[Some(HERE), arrived(50)]);
     assert!((scream.window - 10_200.0).abs() < 1e-9, "{}", scream.window);

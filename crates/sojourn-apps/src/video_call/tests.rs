@@ -11,10 +11,7 @@ fn called(config: &VideoCallConfig, lost: u32, end: Instant) -> Desk {
 
 fn even() -> VideoCallConfig {
     VideoCallConfig {
-        video: VideoConfig {
-            frame_cv: 0.0,
-            ..VideoCallConfig::USUAL.video
-        },
+        video: VideoConfig { frame_cv: 0.0, ..VideoCallConfig::USUAL.video },
         start_jitter: Span::ZERO,
         ..VideoCallConfig::USUAL
     }
@@ -24,19 +21,12 @@ fn even() -> VideoCallConfig {
 fn both_sides_send_picture_and_sound_and_a_large_frame_first() {
     let desk = called(&even(), 0, Instant::from_ms(990));
     for direction in Direction::BOTH {
-        let frames: Vec<_> = desk
-            .frames
-            .iter()
-            .filter(|frame| frame.direction == direction)
-            .collect();
+        let frames: Vec<_> = desk.frames.iter().filter(|frame| frame.direction == direction).collect();
         // 2.5 Mb/s over 30 are 10,416 B; the first frame is three of them.
         assert_eq!(frames[0].bytes, 31_248);
         assert!(frames[1..].iter().all(|frame| frame.bytes == 10_416));
         assert!((28..=30).contains(&frames.len()), "{}", frames.len());
-        let sound = desk
-            .datagrams
-            .iter()
-            .filter(|(_, _, way, length)| (*way, *length) == (direction, 120));
+        let sound = desk.datagrams.iter().filter(|(_, _, way, length)| (*way, *length) == (direction, 120));
         assert_eq!(sound.count(), 50);
     }
 }
@@ -54,22 +44,13 @@ fn the_pacer_spreads_a_key_frame_over_the_frames_behind_it() {
     assert!((up[1] - up[0] - 1.536e-3).abs() < 1e-9);
     let took = desk.frames.iter().map(|frame| {
         let complete_at = frame.complete_at.expect("nothing is lost");
-        complete_at
-            .saturating_since(frame.captured_at)
-            .as_secs_f64()
+        complete_at.saturating_since(frame.captured_at).as_secs_f64()
     });
     // 31,248 B take 40 ms less their last packet, and 10 ms to the other end; alone, 10,416 B take 13.3 ms.
     let took: Vec<f64> = took.collect();
-    assert!(
-        (took[0] - (31_200.0 * 8.0 / 6.25e6 + 0.010)).abs() < 1e-6,
-        "{}",
-        took[0]
-    );
+    assert!((took[0] - (31_200.0 * 8.0 / 6.25e6 + 0.010)).abs() < 1e-6, "{}", took[0]);
     let last = took.last().expect("frames");
-    assert!(
-        (last - (9_600.0 * 8.0 / 6.25e6 + 0.010)).abs() < 1e-6,
-        "{last}"
-    );
+    assert!((last - (9_600.0 * 8.0 / 6.25e6 + 0.010)).abs() < 1e-6, "{last}");
 }
 
 proptest! {

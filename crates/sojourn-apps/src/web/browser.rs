@@ -112,27 +112,15 @@ impl Web {
     fn begin_page(&mut self, now: Instant, user: usize, context: &mut dyn ApplicationContext) {
         let state = &mut self.users[user];
         state.contents.draw(&self.config.page, context);
-        state.page = Page {
-            started_at: now,
-            index_loaded_at: None,
-            ended_at: None,
-            objects: 0,
-            bytes: 0,
-            ..state.page
-        };
+        state.page =
+            Page { started_at: now, index_loaded_at: None, ended_at: None, objects: 0, bytes: 0, ..state.page };
         state.loading = true;
         state.servers.fill(ServerState::default());
         self.approach(now, user, 0, context);
     }
 
     /// Use `server`, after looking up its name if need be.
-    fn approach(
-        &mut self,
-        now: Instant,
-        user: usize,
-        server: usize,
-        context: &mut dyn ApplicationContext,
-    ) {
+    fn approach(&mut self, now: Instant, user: usize, server: usize, context: &mut dyn ApplicationContext) {
         if self.config.name_lookup == NameLookup::Off {
             self.users[user].servers[server].name = Name::Known;
         }
@@ -146,13 +134,7 @@ impl Web {
         }
     }
 
-    fn ask(
-        &mut self,
-        now: Instant,
-        user: usize,
-        server: usize,
-        context: &mut dyn ApplicationContext,
-    ) {
+    fn ask(&mut self, now: Instant, user: usize, server: usize, context: &mut dyn ApplicationContext) {
         if let NameLookup::Datagram { query, timeout, .. } = self.config.name_lookup {
             self.users[user].servers[server].name = Name::AskedAt(now);
             let tag = self.token(user, 1 + server);
@@ -162,29 +144,16 @@ impl Web {
     }
 
     /// The time to wait for an answer may be over; timers of answered queries are history.
-    fn on_lookup_timer(
-        &mut self,
-        now: Instant,
-        user: usize,
-        server: usize,
-        context: &mut dyn ApplicationContext,
-    ) {
-        if let (NameLookup::Datagram { timeout, .. }, Name::AskedAt(at)) = (
-            self.config.name_lookup,
-            self.users[user].servers[server].name,
-        ) && now >= at + timeout
+    fn on_lookup_timer(&mut self, now: Instant, user: usize, server: usize, context: &mut dyn ApplicationContext) {
+        if let (NameLookup::Datagram { timeout, .. }, Name::AskedAt(at)) =
+            (self.config.name_lookup, self.users[user].servers[server].name)
+            && now >= at + timeout
         {
             self.ask(now, user, server, context);
         }
     }
 
-    fn on_datagram(
-        &mut self,
-        now: Instant,
-        end: End,
-        tag: u32,
-        context: &mut dyn ApplicationContext,
-    ) {
+    fn on_datagram(&mut self, now: Instant, end: End, tag: u32, context: &mut dyn ApplicationContext) {
         let NameLookup::Datagram { answer, .. } = self.config.name_lookup else {
             return;
         };
@@ -224,13 +193,7 @@ impl Web {
     }
 
     /// Ask `server` for its next object, if it has one more; for all of them, if they share a connection.
-    fn fetch_next(
-        &mut self,
-        now: Instant,
-        user: usize,
-        server: usize,
-        context: &mut dyn ApplicationContext,
-    ) {
+    fn fetch_next(&mut self, now: Instant, user: usize, server: usize, context: &mut dyn ApplicationContext) {
         while self.fetch_one_more(now, user, server, context) {
             #[cfg(not(target_family = "wasm"))]
             if self.asks_for_all() {
@@ -281,12 +244,7 @@ impl Web {
     }
 
     /// A server has more of a request; it answers when it has all of it.
-    fn on_request(
-        &mut self,
-        connection: ConnectionId,
-        total: u64,
-        context: &mut dyn ApplicationContext,
-    ) {
+    fn on_request(&mut self, connection: ConnectionId, total: u64, context: &mut dyn ApplicationContext) {
         let request = self.config.request.0;
         if let Some(fetch) = self.fetches.get_mut(connection)
             && !fetch.answered
@@ -366,13 +324,7 @@ impl Web {
         self.on_kept_lost(connection, context);
         if let Some(fetch) = self.fetches.remove(connection) {
             let first_byte_at = None;
-            self.fetch(
-                Object {
-                    first_byte_at,
-                    ..fetch.object
-                },
-                context,
-            );
+            self.fetch(Object { first_byte_at, ..fetch.object }, context);
         }
     }
 
@@ -406,10 +358,7 @@ impl Web {
 impl Application for Web {
     /// Objects are complete when they have been delivered.
     fn interest(&self) -> Interest {
-        Interest {
-            delivered: true,
-            acknowledged: false,
-        }
+        Interest { delivered: true, acknowledged: false }
     }
 
     fn start(&mut self, now: Instant, context: &mut dyn ApplicationContext) {

@@ -35,11 +35,7 @@ pub struct EqualPage {
 
 impl EqualPage {
     /// 25 objects of 25,000 B on each of four servers (White 2012 3.2.3; kB is 1000 B).
-    pub const WHITE2012: Self = Self {
-        servers: 4,
-        objects_per_server: 25,
-        size: Bytes(25_000),
-    };
+    pub const WHITE2012: Self = Self { servers: 4, objects_per_server: 25, size: Bytes(25_000) };
 }
 
 /// A page whose objects are written down.
@@ -55,19 +51,12 @@ pub struct ListedPage {
 
 impl ListedPage {
     /// The 100 files of White 2012 Appendix A, 25 on each of four servers, 614,402 B together.
-    pub const WHITE2012_APPENDIX_A: Self = Self {
-        servers: 4,
-        objects_per_server: 25,
-        list: include_str!("../../data/white2012-appendix-a.csv"),
-    };
+    pub const WHITE2012_APPENDIX_A: Self =
+        Self { servers: 4, objects_per_server: 25, list: include_str!("../../data/white2012-appendix-a.csv") };
 
     /// The sizes, server by server, without the index object.
     fn sizes(&self) -> Vec<u64> {
-        self.list
-            .lines()
-            .skip(2)
-            .filter_map(|line| line.rsplit(',').next()?.parse().ok())
-            .collect()
+        self.list.lines().skip(2).filter_map(|line| line.rsplit(',').next()?.parse().ok()).collect()
     }
 }
 
@@ -127,10 +116,7 @@ impl PageContents {
                 per_server: page.objects_per_server as usize,
                 sizes: vec![page.size.0; page.servers as usize * page.objects_per_server as usize],
             },
-            PageModel::Listed(page) => Self {
-                per_server: page.objects_per_server as usize,
-                sizes: page.sizes(),
-            },
+            PageModel::Listed(page) => Self { per_server: page.objects_per_server as usize, sizes: page.sizes() },
             PageModel::Generated(page) => Self {
                 per_server: page.objects_per_server as usize,
                 sizes: vec![0; page.servers as usize * page.objects_per_server as usize],
@@ -149,8 +135,7 @@ impl PageContents {
             if !context.work(1) {
                 return;
             }
-            let exponent =
-                page.log10_mean + page.log10_sd * dist::standard_normal(context.unit(Draw::Size));
+            let exponent = page.log10_mean + page.log10_sd * dist::standard_normal(context.unit(Draw::Size));
             let value = math::powf(10.0, exponent);
             *size = value.to_bits();
             sum += value;
@@ -186,10 +171,7 @@ mod tests {
         let page = PageContents::new(&PageModel::Listed(ListedPage::WHITE2012_APPENDIX_A));
         assert_eq!(page.objects(), 100);
         let sum = |server| -> u64 { (0..25).filter_map(|index| page.size(server, index)).sum() };
-        assert_eq!(
-            [sum(0), sum(1), sum(2), sum(3)],
-            [121_151, 60_683, 276_266, 156_302]
-        );
+        assert_eq!([sum(0), sum(1), sum(2), sum(3)], [121_151, 60_683, 276_266, 156_302]);
         assert_eq!(page.sizes.iter().sum::<u64>(), 614_402);
         let mut sorted = page.sizes.clone();
         sorted.sort_unstable();
@@ -198,19 +180,13 @@ mod tests {
         assert_eq!(page.size(1, 0), Some(5009));
         assert_eq!(page.size(2, 24), Some(2278));
         assert_eq!(page.size(2, 25), None);
-        assert_eq!(
-            ListedPage::WHITE2012_APPENDIX_A.list.lines().nth(1),
-            Some("1,index.html,102400")
-        );
+        assert_eq!(ListedPage::WHITE2012_APPENDIX_A.list.lines().nth(1), Some("1,index.html,102400"));
     }
 
     #[test]
     fn the_list_of_appendix_a_has_the_moments_of_its_sample() {
         let sizes = ListedPage::WHITE2012_APPENDIX_A.sizes();
-        let logs: Vec<f64> = sizes
-            .iter()
-            .map(|&size| math::ln(size as f64) / math::ln(10.0))
-            .collect();
+        let logs: Vec<f64> = sizes.iter().map(|&size| math::ln(size as f64) / math::ln(10.0)).collect();
         let mean = logs.iter().sum::<f64>() / 100.0;
         let square = logs.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>();
         assert!((mean - 3.0905).abs() < 5e-5, "{mean}");

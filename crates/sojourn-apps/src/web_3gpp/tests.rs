@@ -18,10 +18,7 @@ fn count_at(config: &Web3gppConfig, unit: f64) -> u32 {
 /// Mean of the number of embedded objects, and the shares of pages with 0, 1 and at least 10 of them.
 fn counted(mode: CountMode) -> (f64, [f64; 3]) {
     const STEPS: u32 = 1_000_000;
-    let config = Web3gppConfig {
-        count_mode: mode,
-        ..Web3gppConfig::WHITE2019
-    };
+    let config = Web3gppConfig { count_mode: mode, ..Web3gppConfig::WHITE2019 };
     let counts = config.counts();
     let (mut sum, mut shares) = (0.0, [0.0; 3]);
     for step in 0..STEPS {
@@ -51,20 +48,14 @@ fn no_page_reaches_the_bound_in_ns_3_and_some_do_where_it_clamps() {
     let ns3 = Web3gppConfig::WHITE2019;
     assert_eq!(count_at(&ns3, 0.0), 0);
     assert_eq!(count_at(&ns3, 1.0 - 1e-9), 52);
-    let clamped = Web3gppConfig {
-        count_mode: CountMode::Clamped,
-        ..ns3
-    };
+    let clamped = Web3gppConfig { count_mode: CountMode::Clamped, ..ns3 };
     assert_eq!(count_at(&clamped, 0.99), 53);
 }
 
 #[test]
 fn pages_have_the_mean_size_of_the_variables_and_those_of_docsis_ns3() {
     // Main object plus 3.918 embedded ones of 8212 B: 134.6 kB and 42.9 kB.
-    for (config, mean) in [
-        (Web3gppConfig::WHITE2019, 134_600.0),
-        (Web3gppConfig::NS3, 42_900.0),
-    ] {
+    for (config, mean) in [(Web3gppConfig::WHITE2019, 134_600.0), (Web3gppConfig::NS3, 42_900.0)] {
         let config = Web3gppConfig {
             users: 50,
             parsing: Distribution::Constant(Span::ZERO),
@@ -87,22 +78,13 @@ fn a_page_takes_a_round_trip_per_object_and_the_time_of_parsing() {
     let mut desk = Desk::new(1);
     // Connection at 1 s, established at 1.02 s; a main object alone.
     desk.run(&mut Web3gpp::new(&SMALL), Instant::from_ms(4_250));
-    assert_eq!(
-        desk.opened,
-        [(Instant::from_s(1), 0)],
-        "one connection for all pages"
-    );
+    assert_eq!(desk.opened, [(Instant::from_s(1), 0)], "one connection for all pages");
     let times: Vec<(u64, Option<u64>, u32, u64)> = desk
         .pages
         .iter()
         .map(|page| {
             let ms = |at: Instant| at.as_ns() / 1_000_000;
-            (
-                ms(page.started_at),
-                page.ended_at.map(ms),
-                page.objects,
-                page.bytes,
-            )
+            (ms(page.started_at), page.ended_at.map(ms), page.objects, page.bytes)
         })
         .collect();
     // 1020 + 20 + 130 = 1170; after 3 s of reading 4170, and its main object at 4190.
@@ -120,32 +102,19 @@ fn embedded_objects_follow_one_after_the_other_over_the_same_connection() {
     };
     desk.run(&mut Web3gpp::new(&config), Instant::from_s(60));
     assert_eq!(desk.opened.len(), 1);
-    let finished: Vec<&Page> = desk
-        .pages
-        .iter()
-        .filter(|page| page.ended_at.is_some())
-        .collect();
+    let finished: Vec<&Page> = desk.pages.iter().filter(|page| page.ended_at.is_some()).collect();
     assert!(finished.len() > 50);
     let mut several = 0;
     for page in finished {
-        let objects: Vec<&Object> = desk
-            .objects
-            .iter()
-            .filter(|object| object.page == page.index && object.ended_at.is_some())
-            .collect();
+        let objects: Vec<&Object> =
+            desk.objects.iter().filter(|object| object.page == page.index && object.ended_at.is_some()).collect();
         assert_eq!(objects.len(), page.objects as usize);
-        assert_eq!(
-            objects.iter().map(|object| object.bytes).sum::<u64>(),
-            page.bytes
-        );
+        assert_eq!(objects.iter().map(|object| object.bytes).sum::<u64>(), page.bytes);
         assert_eq!(objects[0].started_at, page.started_at);
         for pair in objects[1..].windows(2) {
             assert_eq!(pair[1].started_at, pair[0].ended_at.unwrap());
             // A round trip of 20 ms and the server's 5 ms.
-            let took = pair[1]
-                .ended_at
-                .unwrap()
-                .saturating_since(pair[1].started_at);
+            let took = pair[1].ended_at.unwrap().saturating_since(pair[1].started_at);
             assert_eq!(took, Span::from_ms(25));
             several += 1;
         }
@@ -158,19 +127,10 @@ fn what_a_user_loads_does_not_depend_on_the_others_and_their_speed() {
     let sizes = |round_trip: u64| {
         let mut desk = Desk::new(1);
         desk.round_trips = vec![Span::from_ms(round_trip)];
-        desk.run(
-            &mut Web3gpp::new(&Web3gppConfig {
-                users: 5,
-                ..Web3gppConfig::WHITE2019
-            }),
-            Instant::from_s(100),
-        );
+        desk.run(&mut Web3gpp::new(&Web3gppConfig { users: 5, ..Web3gppConfig::WHITE2019 }), Instant::from_s(100));
         (0..5)
             .map(|user| -> Vec<u64> {
-                let pages = desk
-                    .pages
-                    .iter()
-                    .filter(|page| page.user == user && page.ended_at.is_some());
+                let pages = desk.pages.iter().filter(|page| page.user == user && page.ended_at.is_some());
                 pages.map(|page| page.bytes).collect()
             })
             .collect::<Vec<_>>()
@@ -189,16 +149,9 @@ fn who_loses_a_connection_opens_another_and_begins_with_a_new_page() {
     let mut desk = Desk::new(1);
     desk.failures = 1;
     desk.resets = 1;
-    desk.run(
-        &mut Web3gpp::new(&Web3gppConfig::WHITE2019),
-        Instant::from_s(100),
-    );
+    desk.run(&mut Web3gpp::new(&Web3gppConfig::WHITE2019), Instant::from_s(100));
     // Fails after 75 s, tried again after a second; its first object is given up, and a second later comes a third one.
-    let opened: Vec<u64> = desk
-        .opened
-        .iter()
-        .map(|(at, _)| at.as_ns() / 1_000_000)
-        .collect();
+    let opened: Vec<u64> = desk.opened.iter().map(|(at, _)| at.as_ns() / 1_000_000).collect();
     assert_eq!(opened, [1_000, 77_000, 78_040]);
     assert_eq!(desk.pages[0].ended_at, None);
     assert!(desk.pages[1..].iter().any(|page| page.ended_at.is_some()));
@@ -228,18 +181,11 @@ fn four_connections_at_a_time_bring_one_object_each_in_two_round_trips() {
     // Main: 20 ms to connect and 20 ms to load, 130 ms of parsing; eight embedded ones, four at a time: twice 40 ms.
     let ms = |at: Instant| at.as_ns() / 1_000_000;
     assert_eq!(
-        (
-            ms(page.started_at),
-            page.index_loaded_at.map(ms),
-            page.ended_at.map(ms)
-        ),
+        (ms(page.started_at), page.index_loaded_at.map(ms), page.ended_at.map(ms)),
         (1000, Some(1040), Some(1250))
     );
     let opened: Vec<u64> = desk.opened.iter().map(|(at, _)| ms(*at)).collect();
-    assert_eq!(
-        opened,
-        [1000, 1170, 1170, 1170, 1170, 1210, 1210, 1210, 1210]
-    );
+    assert_eq!(opened, [1000, 1170, 1170, 1170, 1170, 1210, 1210, 1210, 1210]);
     assert_eq!(desk.most_in_use[0], 4);
     for id in 0..9 {
         assert_eq!(desk.closed_ends(ConnectionId(id)), [true, true]);
@@ -255,17 +201,13 @@ fn a_browser_has_the_same_objects_however_many_connections_bring_them() {
         let mut desk = Desk::new(1);
         let config = Web3gppConfig {
             parallel,
-            embedded_delay: Distribution::of(Law::Exponential {
-                mean: Span::from_ms(20),
-            }),
+            embedded_delay: Distribution::of(Law::Exponential { mean: Span::from_ms(20) }),
             ..Web3gppConfig::WHITE2019
         };
         desk.run(&mut Web3gpp::new(&config), Instant::from_s(200));
         let finished = desk.pages.iter().filter(|page| page.ended_at.is_some());
         let took = |page: &Page| page.ended_at.unwrap().saturating_since(page.started_at);
-        finished
-            .map(|page| (page.objects, page.bytes, took(page)))
-            .collect::<Vec<_>>()
+        finished.map(|page| (page.objects, page.bytes, took(page))).collect::<Vec<_>>()
     };
     let (one, four) = (pages(1), pages(4));
     let count = one.len().min(four.len());
@@ -287,21 +229,9 @@ fn who_loses_one_of_several_connections_gives_up_the_page_and_all_of_them() {
     browser.start(Instant::ZERO, &mut desk);
     browser.on_event(Instant::from_s(1), Event::Timer(0), &mut desk);
     let main = ConnectionId(0);
-    browser.on_event(
-        Instant::from_s(1),
-        Event::Connected(main, End::Client),
-        &mut desk,
-    );
-    browser.on_event(
-        Instant::from_s(1),
-        Event::Delivered(main, End::Server, 328),
-        &mut desk,
-    );
-    browser.on_event(
-        Instant::from_s(1),
-        Event::Delivered(main, End::Client, 1000),
-        &mut desk,
-    );
+    browser.on_event(Instant::from_s(1), Event::Connected(main, End::Client), &mut desk);
+    browser.on_event(Instant::from_s(1), Event::Delivered(main, End::Server, 328), &mut desk);
+    browser.on_event(Instant::from_s(1), Event::Delivered(main, End::Client, 1000), &mut desk);
     let parsed = Instant::from_ms(1_130);
     desk.now = parsed;
     browser.on_event(parsed, Event::Timer(0), &mut desk);
@@ -312,11 +242,7 @@ fn who_loses_one_of_several_connections_gives_up_the_page_and_all_of_them() {
     assert_eq!(desk.pages.len(), 1);
     assert_eq!(desk.pages[0].ended_at, None);
     // What comes of them is not heard any more; a second later it begins anew.
-    browser.on_event(
-        parsed,
-        Event::Connected(ConnectionId(1), End::Client),
-        &mut desk,
-    );
+    browser.on_event(parsed, Event::Connected(ConnectionId(1), End::Client), &mut desk);
     browser.on_event(parsed + RETRY, Event::Timer(0), &mut desk);
     assert_eq!(desk.opened.len(), 6);
 }

@@ -16,11 +16,7 @@ fn pages_have_the_bytes_of_the_table_on_average() {
         (Requests::Pipelined, Lookup::Interpolated, 498.0),
         (Requests::Pipelined, Lookup::Step, 638.0),
     ] {
-        let config = WebAkhtarConfig {
-            requests,
-            lookup,
-            ..WebAkhtarConfig::AKHTAR2013
-        };
+        let config = WebAkhtarConfig { requests, lookup, ..WebAkhtarConfig::AKHTAR2013 };
         let mean = config.mean_page() / 1e3;
         assert!((mean - kilobytes).abs() < 1.0, "{mean}");
         // Drawn: the offered load is that of 650 kB every 8.5 s, 0.612 Mb/s, however pages are drawn.
@@ -28,10 +24,7 @@ fn pages_have_the_bytes_of_the_table_on_average() {
         watched(&config, &mut desk, 60_000);
         let bytes: u64 = desk.pages.iter().map(|page| page.bytes).sum();
         let rate = bytes as f64 * 8.0 / 60_000.0 / 1e6;
-        assert!(
-            (rate / 0.612 - 1.0).abs() < 0.1,
-            "{requests:?} {lookup:?}: {rate}"
-        );
+        assert!((rate / 0.612 - 1.0).abs() < 0.1, "{requests:?} {lookup:?}: {rate}");
     }
 }
 
@@ -43,9 +36,7 @@ fn a_page_takes_as_many_round_trips_as_its_longest_host_has_answers() {
     let page = desk.pages[0];
     let of_host = |host: u32| {
         let objects = desk.objects.iter();
-        objects
-            .filter(|object| object.page == 0 && object.server == host)
-            .count() as u64
+        objects.filter(|object| object.page == 0 && object.server == host).count() as u64
     };
     let longest = (0..7).map(of_host).max().unwrap();
     let took = page.ended_at.unwrap().saturating_since(page.started_at);
@@ -65,30 +56,18 @@ fn a_multiplexed_page_is_the_same_page_in_two_round_trips() {
     let page = |requests| {
         let mut desk = Desk::new(3);
         desk.round_trips = vec![Span::from_ms(100)];
-        let config = WebAkhtarConfig {
-            requests,
-            ..WebAkhtarConfig::AKHTAR2013
-        };
+        let config = WebAkhtarConfig { requests, ..WebAkhtarConfig::AKHTAR2013 };
         watched(&config, &mut desk, 6);
         desk.pages[0]
     };
     let (one_by_one, multiplexed) = (page(Requests::OneByOne), page(Requests::Multiplexed));
     assert_eq!(multiplexed.bytes, one_by_one.bytes);
     assert_eq!(multiplexed.objects, one_by_one.objects);
-    let took = multiplexed
-        .ended_at
-        .unwrap()
-        .saturating_since(multiplexed.started_at);
+    let took = multiplexed.ended_at.unwrap().saturating_since(multiplexed.started_at);
     assert_eq!(took, Span::from_ms(200));
     let pipelined = page(Requests::Pipelined);
     assert_eq!(pipelined.objects, 7);
-    assert_eq!(
-        pipelined
-            .ended_at
-            .unwrap()
-            .saturating_since(pipelined.started_at),
-        Span::from_ms(200)
-    );
+    assert_eq!(pipelined.ended_at.unwrap().saturating_since(pipelined.started_at), Span::from_ms(200));
 }
 
 #[test]
@@ -112,16 +91,9 @@ fn pages_begin_at_the_same_times_whatever_the_network_does() {
     let begins = |round_trip| {
         let mut desk = Desk::new(11);
         desk.round_trips = vec![Span::from_ms(round_trip)];
-        let config = WebAkhtarConfig {
-            users: 3,
-            ..WebAkhtarConfig::AKHTAR2013
-        };
+        let config = WebAkhtarConfig { users: 3, ..WebAkhtarConfig::AKHTAR2013 };
         watched(&config, &mut desk, 300);
-        let mut begins: Vec<_> = desk
-            .pages
-            .iter()
-            .map(|page| (page.user, page.index, page.started_at))
-            .collect();
+        let mut begins: Vec<_> = desk.pages.iter().map(|page| (page.user, page.index, page.started_at)).collect();
         begins.sort_unstable();
         begins
     };

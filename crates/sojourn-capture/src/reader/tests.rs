@@ -29,18 +29,11 @@ fn classic() -> Vec<u8> {
 fn next_generation() -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut writer = PcapngWriter::new(&mut bytes).unwrap();
-    let places = ["upstream-entered", "upstream-left"]
-        .map(|name| writer.interface(name, LinkType::Raw).unwrap());
-    for (place, at, length) in [
-        (0, 7, 200),
-        (1, 1_000_000_007, 1500),
-        (0, 1_020_000_008, 61),
-    ] {
+    let places = ["upstream-entered", "upstream-left"].map(|name| writer.interface(name, LinkType::Raw).unwrap());
+    for (place, at, length) in [(0, 7, 200), (1, 1_000_000_007, 1500), (0, 1_020_000_008, 61)] {
         let packet = datagram(length);
         let comment = if place == 0 { "dropped: target" } else { "" };
-        writer
-            .packet(places[place], at, (length.into(), &packet), comment)
-            .unwrap();
+        writer.packet(places[place], at, (length.into(), &packet), comment).unwrap();
     }
     writer.finish().unwrap();
     bytes
@@ -64,18 +57,10 @@ fn read(bytes: &[u8], piece: usize) -> Result<Read, Problem> {
 fn what_was_written_is_read_in_pieces_of_any_size() {
     for piece in [1, 3, 16, 100, 10_000] {
         let (found, is_cut) = read(&classic(), piece).unwrap();
-        let expected = [
-            (7, 0, 200),
-            (1_000_000_007, 0, 1500),
-            (1_020_000_008, 0, 60),
-        ];
+        let expected = [(7, 0, 200), (1_000_000_007, 0, 1500), (1_020_000_008, 0, 60)];
         assert_eq!((&found[..], is_cut), (&expected[..], false));
         let (found, is_cut) = read(&next_generation(), piece).unwrap();
-        let expected = [
-            (7, 0, 200),
-            (1_000_000_007, 1, 1500),
-            (1_020_000_008, 0, 61),
-        ];
+        let expected = [(7, 0, 200), (1_000_000_007, 1, 1500), (1_020_000_008, 0, 61)];
         assert_eq!((&found[..], is_cut), (&expected[..], false));
     }
 }
@@ -84,11 +69,7 @@ fn what_was_written_is_read_in_pieces_of_any_size() {
 fn names_and_resolutions_of_interfaces_are_read() {
     let mut reader = Reader::new();
     reader.feed(&next_generation(), &mut |_, _| Ok(())).unwrap();
-    let names: Vec<&str> = reader
-        .interfaces()
-        .iter()
-        .map(|place| &*place.name)
-        .collect();
+    let names: Vec<&str> = reader.interfaces().iter().map(|place| &*place.name).collect();
     assert_eq!(names, ["upstream-entered", "upstream-left"]);
     assert!(reader.interfaces().iter().all(|place| !place.is_coarse));
 }
@@ -96,20 +77,14 @@ fn names_and_resolutions_of_interfaces_are_read() {
 /// Every truncation is a message, or a file with fewer packets that is known to be cut off.
 #[test]
 fn a_file_that_is_cut_off_anywhere_is_told() {
-    for (bytes, whole) in [
-        (classic(), [24, 136, 248, 324]),
-        (next_generation(), [0; 4]),
-    ] {
+    for (bytes, whole) in [(classic(), [24, 136, 248, 324]), (next_generation(), [0; 4])] {
         for length in 0..bytes.len() {
             match read(&bytes[..length], 64) {
                 Err(problem) => assert!(!problem.message.is_empty() && !problem.hint.is_empty()),
                 Ok((found, is_cut)) => {
                     assert!(found.len() < 3);
                     // Between two packets nothing can be told of classic form.
-                    assert!(
-                        is_cut || whole[0] == 0 || whole.contains(&length),
-                        "{length}"
-                    );
+                    assert!(is_cut || whole[0] == 0 || whole.contains(&length), "{length}");
                 }
             }
         }
@@ -160,13 +135,7 @@ fn times_have_the_resolution_and_offset_of_their_interface() {
         })
         .unwrap();
     assert_eq!(found, [102_000_000_000]);
-    assert_eq!(
-        (
-            reader.interfaces()[0].missed,
-            reader.interfaces()[0].is_coarse
-        ),
-        (17, true)
-    );
+    assert_eq!((reader.interfaces()[0].missed, reader.interfaces()[0].is_coarse), (17, true));
 }
 
 #[test]
@@ -175,10 +144,7 @@ fn what_is_no_capture_is_told_with_what_would_be_right() {
         let problem = read(bytes, 64).unwrap_err();
         format!("{problem} ({})", problem.hint)
     };
-    assert_eq!(
-        told(b"\x1f\x8b\x08\x00rest"),
-        "is no packet capture (it is compressed: gunzip it first)"
-    );
+    assert_eq!(told(b"\x1f\x8b\x08\x00rest"), "is no packet capture (it is compressed: gunzip it first)");
     assert!(told(b"hello world").starts_with("is no packet capture (a pcap or pcapng file"));
     assert!(told(b"").starts_with("is empty"));
     let mut huge = classic();
@@ -199,27 +165,16 @@ fn flows_are_told_apart_and_sorted_by_their_stamps() {
     }
     writer.finish().unwrap();
     let (mut reader, mut flows) = (Reader::new(), Flows::default());
-    reader
-        .feed(&bytes, &mut |interface, frame| flows.add(interface, frame))
-        .unwrap();
+    reader.feed(&bytes, &mut |interface, frame| flows.add(interface, frame)).unwrap();
     let [there, back] = flows.as_slice() else {
         panic!("{flows:?}");
     };
     assert_eq!((there.len(), there.bytes, there.out_of_order), (2, 201, 1));
     let packets = there.packets();
-    let read: Vec<_> = packets
-        .iter()
-        .map(|packet| (packet.at, packet.length))
-        .collect();
+    let read: Vec<_> = packets.iter().map(|packet| (packet.at, packet.length)).collect();
     assert_eq!(read, [(Span::ZERO, 101), (Span::from_ns(100), 100)]);
-    assert_eq!(
-        (packets[0].dscp, packets[0].ecn),
-        (45, sojourn_base::Ecn::NotEct)
-    );
-    assert_eq!(
-        (flows.answer_to(there), flows.answer_to(back)),
-        (Some(1), Some(0))
-    );
+    assert_eq!((packets[0].dscp, packets[0].ecn), (45, sojourn_base::Ecn::NotEct));
+    assert_eq!((flows.answer_to(there), flows.answer_to(back)), (Some(1), Some(0)));
 }
 
 proptest! {

@@ -53,14 +53,8 @@ fn no_signal(subject: &Subject<'_>) -> Finding {
     told.push(("3.6 ms for 3 s", signals(&low)));
     // A packet a second at 16 kb/s: each waits for 750 ms of sending, and none behind it.
     let mut lone = bench(subject, BitRate::from_kbps(16));
-    let arrivals: Vec<_> = (1..20)
-        .map(|second| {
-            (
-                Instant::from_ms(1 + 700 * second),
-                packet(FULL, 1, Ecn::NotEct),
-            )
-        })
-        .collect();
+    let arrivals: Vec<_> =
+        (1..20).map(|second| (Instant::from_ms(1 + 700 * second), packet(FULL, 1, Ecn::NotEct))).collect();
     lone.drive(&arrivals[..2], Instant::from_s(30));
     told.push(("one packet behind another on 16 kb/s", signals(&lone)));
     // 200 packets at once drain in 24 ms at 100 Mb/s.
@@ -68,15 +62,8 @@ fn no_signal(subject: &Subject<'_>) -> Finding {
     let arrivals = vec![(Instant::from_ms(2), packet(FULL, 1, Ecn::NotEct)); 200];
     burst.drive(&arrivals, Instant::from_s(1));
     told.push(("200 packets that drain in 24 ms", signals(&burst)));
-    let found: Vec<String> = told
-        .iter()
-        .map(|(what, signals)| format!("{what}: {signals}"))
-        .collect();
-    Finding::of(
-        told.iter().all(|(_, signals)| *signals == 0),
-        "no signal in three cases",
-        found.join("; "),
-    )
+    let found: Vec<String> = told.iter().map(|(what, signals)| format!("{what}: {signals}")).collect();
+    Finding::of(told.iter().all(|(_, signals)| *signals == 0), "no signal in three cases", found.join("; "))
 }
 
 /// A packet comes for each that leaves, after some have come at once.
@@ -125,14 +112,7 @@ fn control_law(subject: &Subject<'_>) -> Finding {
     let is_first = (waited - INTERVAL.as_ms_f64()).abs() <= service_ms + 1e-6;
     let gaps: Vec<f64> = signals.iter().map(|at| since(*first, at)).collect();
     let follow = gaps.len() == SINCE_FIRST_MS.len()
-        && gaps
-            .iter()
-            .zip(SINCE_FIRST_MS)
-            .all(|(found, law)| (-1e-6..=service_ms + 1e-3).contains(&(found - law)));
+        && gaps.iter().zip(SINCE_FIRST_MS).all(|(found, law)| (-1e-6..=service_ms + 1e-3).contains(&(found - law)));
     let told: Vec<String> = gaps.iter().map(|gap| format!("{gap:.1}")).collect();
-    Finding::of(
-        is_first && follow,
-        expected,
-        format!("{waited:.1} ms; then {} ms", told.join(", ")),
-    )
+    Finding::of(is_first && follow, expected, format!("{waited:.1} ms; then {} ms", told.join(", ")))
 }

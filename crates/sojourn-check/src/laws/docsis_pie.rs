@@ -31,10 +31,7 @@ fn drops(subject: &Subject<'_>, unit: f64) -> Vec<(f64, u64)> {
         let _ = bench.take();
     }
     let dropped = bench.log().iter().filter_map(|(at, event)| match event {
-        Event::Dropped(number, Reason::Early) => Some((
-            at.saturating_since(Instant::from_ms(1)).as_ms_f64(),
-            *number,
-        )),
+        Event::Dropped(number, Reason::Early) => Some((at.saturating_since(Instant::from_ms(1)).as_ms_f64(), *number)),
         _ => None,
     });
     dropped.collect()

@@ -50,12 +50,7 @@ impl<'a> Held<'a> {
         for _ in 0..classic {
             bench.offer(packet(FULL, CLASSIC, Ecn::Ect0));
         }
-        Self {
-            bench,
-            now: Instant::ZERO,
-            slot: 0,
-            marks: vec![0],
-        }
+        Self { bench, now: Instant::ZERO, slot: 0, marks: vec![0] }
     }
 
     /// For so many services, classic packets come as they leave, or not at all.
@@ -84,12 +79,7 @@ impl<'a> Held<'a> {
                 _ => continue,
             };
             let place = usize::try_from(number).unwrap_or(usize::MAX);
-            if self
-                .bench
-                .arrivals
-                .get(place)
-                .is_some_and(|(_, meta)| meta.flow_hash == flow)
-            {
+            if self.bench.arrivals.get(place).is_some_and(|(_, meta)| meta.flow_hash == flow) {
                 left += u32::from(!is_signal);
                 signals += u32::from(is_signal);
             }
@@ -148,17 +138,13 @@ fn controller(subject: &Subject<'_>) -> Finding {
         let now = at.as_secs_f64();
         while due <= now {
             let delay = came.get(oldest).map_or(0.0, |came| due - came);
-            likelihood =
-                (likelihood + alpha * (delay - TARGET_S) + beta * (delay - old)).clamp(0.0, 1.0);
+            likelihood = (likelihood + alpha * (delay - TARGET_S) + beta * (delay - old)).clamp(0.0, 1.0);
             old = delay;
             due += period;
         }
         let classic = |number: u64| {
             let place = usize::try_from(number).unwrap_or(usize::MAX);
-            held.bench
-                .arrivals
-                .get(place)
-                .is_some_and(|(_, meta)| meta.flow_hash == CLASSIC)
+            held.bench.arrivals.get(place).is_some_and(|(_, meta)| meta.flow_hash == CLASSIC)
         };
         match *event {
             Event::Offered(number, true) if classic(number) => came.push(now),
@@ -208,14 +194,6 @@ fn scheduler(subject: &Subject<'_>) -> Finding {
     Finding::of(
         is_next && share >= 0.8 / 16.0,
         "the next one; of 96 services a sixteenth, less a fifth of it",
-        format!(
-            "{}; {:.1} %",
-            if is_next {
-                "the next one"
-            } else {
-                "not the next one"
-            },
-            100.0 * share
-        ),
+        format!("{}; {:.1} %", if is_next { "the next one" } else { "not the next one" }, 100.0 * share),
     )
 }

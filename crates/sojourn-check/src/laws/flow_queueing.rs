@@ -35,10 +35,7 @@ fn hash(flow: u32) -> u32 {
 
 fn flow_of(bench: &Bench<'_>, number: u64) -> u32 {
     let place = usize::try_from(number).unwrap_or(usize::MAX);
-    bench
-        .arrivals
-        .get(place)
-        .map_or(0, |(_, meta)| meta.flow_hash)
+    bench.arrivals.get(place).map_or(0, |(_, meta)| meta.flow_hash)
 }
 
 fn new_flow_first(subject: &Subject<'_>) -> Finding {
@@ -100,19 +97,9 @@ fn equal_shares(subject: &Subject<'_>) -> Finding {
             bench.offer(packet(length(flow), own, Ecn::NotEct));
         }
     }
-    let (sum, squares) = sent.iter().fold((0.0, 0.0), |(sum, squares), x: &f64| {
-        (sum + x, squares + x * x)
-    });
-    let jain = if squares > 0.0 {
-        sum * sum / (f64::from(FLOWS) * squares)
-    } else {
-        0.0
-    };
-    Finding::of(
-        jain >= 0.98,
-        "at least 0.98 of eight flows, half of them with packets of 500 B",
-        format!("{jain:.4}"),
-    )
+    let (sum, squares) = sent.iter().fold((0.0, 0.0), |(sum, squares), x: &f64| (sum + x, squares + x * x));
+    let jain = if squares > 0.0 { sum * sum / (f64::from(FLOWS) * squares) } else { 0.0 };
+    Finding::of(jain >= 0.98, "at least 0.98 of eight flows, half of them with packets of 500 B", format!("{jain:.4}"))
 }
 
 fn longest_pays(subject: &Subject<'_>) -> Finding {
@@ -139,21 +126,14 @@ fn longest_pays(subject: &Subject<'_>) -> Finding {
             _ => None,
         })
         .collect();
-    let oldest_first = dropped
-        .iter()
-        .zip(u64::from(SHORT)..)
-        .all(|(number, expected)| *number == expected);
+    let oldest_first = dropped.iter().zip(u64::from(SHORT)..).all(|(number, expected)| *number == expected);
     Finding::of(
         oldest_first && (1..=MOST_AT_ONCE).contains(&dropped.len()),
         expected,
         format!(
             "{} packets, {}",
             dropped.len(),
-            if oldest_first {
-                "the oldest of the longest flow"
-            } else {
-                "others than the oldest of the longest flow"
-            }
+            if oldest_first { "the oldest of the longest flow" } else { "others than the oldest of the longest flow" }
         ),
     )
 }

@@ -42,20 +42,11 @@ struct Document {
 impl Document {
     fn update(&mut self, delay: f64) {
         /// RFC 8033 section 4.2: below each, the change is divided by so much.
-        const SCALES: [(f64, f64); 6] = [
-            (1e-6, 2048.0),
-            (1e-5, 512.0),
-            (1e-4, 128.0),
-            (1e-3, 32.0),
-            (1e-2, 8.0),
-            (1e-1, 2.0),
-        ];
+        const SCALES: [(f64, f64); 6] =
+            [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (1e-1, 2.0)];
         const MOST_CHANGE: f64 = 0.02;
         const DECAY: f64 = 0.98;
-        let scale = SCALES
-            .iter()
-            .find(|(below, _)| self.probability < *below)
-            .map_or(1.0, |(_, scale)| *scale);
+        let scale = SCALES.iter().find(|(below, _)| self.probability < *below).map_or(1.0, |(_, scale)| *scale);
         let change = (ALPHA * (delay - REFERENCE_S) + BETA * (delay - self.old_delay)) / scale;
         self.probability = if self.burst > Span::ZERO {
             0.0
@@ -80,11 +71,7 @@ impl Document {
 /// A queue that grows by one packet in ten: a bench after `slots` services, and the document's probability then.
 fn grown<'a>(subject: &Subject<'a>, slots: u32) -> (Bench<'a>, f64) {
     let mut bench = Bench::new(subject, RATE, Draws::Constant(HIGHEST));
-    let mut document = Document {
-        probability: 0.0,
-        old_delay: 0.0,
-        burst: BURST,
-    };
+    let mut document = Document { probability: 0.0, old_delay: 0.0, burst: BURST };
     let (service, mut now) = (time_of(RATE, FULL), Instant::ZERO);
     let (mut update, mut delay) = (Instant::ZERO + UPDATE, 0.0);
     bench.offer(packet(FULL, 1, Ecn::NotEct));
@@ -100,9 +87,7 @@ fn grown<'a>(subject: &Subject<'a>, slots: u32) -> (Bench<'a>, f64) {
             bench.offer(packet(FULL, 1, Ecn::NotEct));
         }
         if let Some((number, _)) = bench.take() {
-            let came = usize::try_from(number)
-                .ok()
-                .and_then(|place| bench.arrivals.get(place));
+            let came = usize::try_from(number).ok().and_then(|place| bench.arrivals.get(place));
             delay = came.map_or(0.0, |(at, _)| now.saturating_since(*at).as_secs_f64());
         }
     }
@@ -147,11 +132,7 @@ fn probability(subject: &Subject<'_>) -> Finding {
         told.push(format!("{found:.6}"));
         laws.push(format!("{law:.6}"));
     }
-    Finding::of(
-        holds,
-        format!("{} at 0.36, 0.54, 0.84, 1.32 s", laws.join(", ")),
-        told.join(", "),
-    )
+    Finding::of(holds, format!("{} at 0.36, 0.54, 0.84, 1.32 s", laws.join(", ")), told.join(", "))
 }
 
 fn early_drops(bench: &Bench<'_>) -> Option<Instant> {
@@ -191,9 +172,7 @@ fn leniency(subject: &Subject<'_>) -> Finding {
         let _ = low.take();
     }
     let quiet = early_drops(&low).is_none();
-    let told = first.map_or("none".to_owned(), |first| {
-        format!("the first after {first:.1} ms")
-    });
+    let told = first.map_or("none".to_owned(), |first| format!("the first after {first:.1} ms"));
     let finding = Finding::of(
         quiet && first.is_some_and(|first| first >= (BURST - UPDATE).as_ms_f64()),
         "none before 150 ms, counted in updates of 15 ms; then drops; none at 3.6 ms",

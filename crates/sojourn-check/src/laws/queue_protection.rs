@@ -22,10 +22,7 @@ pub(super) const QP2: Row = Row {
 
 /// A marked packet of a flow: DSCP 45, not ECN-capable.
 fn marked(length: u32) -> sojourn_base::Meta {
-    sojourn_base::Meta {
-        dscp: 45,
-        ..packet(length, 7, Ecn::NotEct)
-    }
+    sojourn_base::Meta { dscp: 45, ..packet(length, 7, Ecn::NotEct) }
 }
 
 /// The first packet, counted from one, that is not in the low-latency queue after all came at once.
@@ -37,9 +34,7 @@ fn first_sanctioned(subject: &Subject<'_>, rate: BitRate, length: u32) -> Option
     }
     while bench.take().is_some() {}
     let sanctioned = bench.log().iter().filter_map(|(_, event)| match event {
-        Event::Sent(number, _, ServiceQueue::Classic) | Event::Dropped(number, _) => {
-            Some(*number + 1)
-        }
+        Event::Sent(number, _, ServiceQueue::Classic) | Event::Dropped(number, _) => Some(*number + 1),
         _ => None,
     });
     sanctioned.min()
@@ -58,19 +53,11 @@ fn bursts(subject: &Subject<'_>) -> Finding {
         (200, 1218, 21),
         (200, 318, 79),
     ];
-    let found: Vec<Option<u64>> = CASES
-        .iter()
-        .map(|(rate, length, _)| first_sanctioned(subject, BitRate::from_mbps(*rate), *length))
-        .collect();
-    let told: Vec<String> = found
-        .iter()
-        .map(|first| first.map_or("none".into(), |first| first.to_string()))
-        .collect();
+    let found: Vec<Option<u64>> =
+        CASES.iter().map(|(rate, length, _)| first_sanctioned(subject, BitRate::from_mbps(*rate), *length)).collect();
+    let told: Vec<String> = found.iter().map(|first| first.map_or("none".into(), |first| first.to_string())).collect();
     Finding::of(
-        found
-            .iter()
-            .zip(CASES)
-            .all(|(found, (_, _, law))| *found == Some(law)),
+        found.iter().zip(CASES).all(|(found, (_, _, law))| *found == Some(law)),
         "5, 19; 5, 20; 6, 24; 21, 79: of 1218 and 318 B at 10, 20, 50, 200 Mb/s",
         told.join(", "),
     )
@@ -78,23 +65,12 @@ fn bursts(subject: &Subject<'_>) -> Finding {
 
 fn smooth(subject: &Subject<'_>) -> Finding {
     let mut bench = Bench::new(subject, BitRate::from_mbps(10), Draws::Constant(0.5));
-    let arrivals: Vec<_> = (1..3000)
-        .map(|n| (Instant::ZERO + Span::from_ms(20) * n, marked(218)))
-        .collect();
+    let arrivals: Vec<_> = (1..3000).map(|n| (Instant::ZERO + Span::from_ms(20) * n, marked(218))).collect();
     bench.drive(&arrivals, Instant::NEVER);
     let sanctioned = bench
         .log()
         .iter()
-        .filter(|(_, event)| {
-            matches!(
-                event,
-                Event::Sent(_, _, ServiceQueue::Classic) | Event::Dropped(..)
-            )
-        })
+        .filter(|(_, event)| matches!(event, Event::Sent(_, _, ServiceQueue::Classic) | Event::Dropped(..)))
         .count();
-    Finding::of(
-        sanctioned == 0,
-        "0 of 2999 packets of a call, one each 20 ms",
-        sanctioned.to_string(),
-    )
+    Finding::of(sanctioned == 0, "0 of 2999 packets of a call, one each 20 ms", sanctioned.to_string())
 }

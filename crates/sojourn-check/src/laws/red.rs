@@ -33,10 +33,7 @@ fn early(subject: &Subject<'_>, packets: u32) -> usize {
         bench.wait(now);
         let _ = bench.take();
     }
-    let dropped = bench
-        .log()
-        .iter()
-        .filter(|(_, event)| matches!(event, Event::Dropped(_, Reason::Early)));
+    let dropped = bench.log().iter().filter(|(_, event)| matches!(event, Event::Dropped(_, Reason::Early)));
     dropped.count()
 }
 
@@ -47,13 +44,6 @@ fn threshold(subject: &Subject<'_>) -> Finding {
     let Some(Limit::Packets(limit)) = subject.limit else {
         return Finding::not_judged(expected, "its limit is not in packets");
     };
-    let (below, above) = (
-        early(subject, limit.0 / SIXTH / 2),
-        early(subject, limit.0 / 2),
-    );
-    Finding::of(
-        below == 0 && above > 0,
-        expected,
-        format!("{below}, {above} in 4.8 s, at draws of 0"),
-    )
+    let (below, above) = (early(subject, limit.0 / SIXTH / 2), early(subject, limit.0 / 2));
+    Finding::of(below == 0 && above > 0, expected, format!("{below}, {above} in 4.8 s, at draws of 0"))
 }

@@ -60,13 +60,8 @@ pub fn envelope(packets: &[TimedPacket], rate: BitRate, allowed: u32) -> Envelop
 pub fn least_rate(packets: &[TimedPacket], allowed: u32) -> Option<BitRate> {
     let holds = |bps: u64| envelope(packets, BitRate::from_bps(bps), allowed).holds();
     let at_once = packets.chunk_by(|one, next| one.at == next.at);
-    let sum = |group: &[TimedPacket]| -> u64 {
-        group.iter().map(|packet| u64::from(packet.length)).sum()
-    };
-    if at_once
-        .into_iter()
-        .any(|group| sum(group) > u64::from(allowed))
-    {
+    let sum = |group: &[TimedPacket]| -> u64 { group.iter().map(|packet| u64::from(packet.length)).sum() };
+    if at_once.into_iter().any(|group| sum(group) > u64::from(allowed)) {
         return None;
     }
     if holds(0) {

@@ -38,16 +38,10 @@ pub fn cut(packets: &[TimedPacket], mtu: u32) -> (Vec<TimedPacket>, u64) {
         longer += u64::from(packet.length > mtu);
         let mut left = packet.length;
         while left > mtu {
-            found.push(TimedPacket {
-                length: mtu,
-                ..*packet
-            });
+            found.push(TimedPacket { length: mtu, ..*packet });
             left -= mtu;
         }
-        found.push(TimedPacket {
-            length: left,
-            ..*packet
-        });
+        found.push(TimedPacket { length: left, ..*packet });
     }
     (found, longer)
 }

@@ -9,13 +9,10 @@ use super::envelope::UNITS;
 use super::{FRAME_OVERHEAD, NQB};
 use core::cmp::Reverse;
 use sojourn_base::{
-    BitRate, Bytes, Ecn, Instant, Meta, PacketHandle, RandomStream, Seed, ServiceQueue, Span,
-    TimedPacket,
+    BitRate, Bytes, Ecn, Instant, Meta, PacketHandle, RandomStream, Seed, ServiceQueue, Span, TimedPacket,
 };
 use sojourn_queue::manager::docsis_dual_queue::DocsisDualQueueConfig;
-use sojourn_queue::{
-    Held, ManagerConfig, QueueContext, QueueManager, Reason, Score, Shaper, Verdict,
-};
+use sojourn_queue::{Held, ManagerConfig, QueueContext, QueueManager, Reason, Score, Shaper, Verdict};
 use std::collections::BinaryHeap;
 
 /// Hash of the flow that is judged. chosen: any; copies have others.
@@ -228,13 +225,7 @@ pub fn protected(packets: &[TimedPacket], rate: BitRate, company: Company) -> Pr
 /// The same with `count` flows that are alike, each with a hash of its own, `packets` after one another: the n-th is
 /// shifted by n times the golden section of a second, so that they do not keep in step. `stops_at_first`: when a packet is moved or
 /// lost, nothing more is asked.
-fn copies(
-    packets: &[TimedPacket],
-    rate: BitRate,
-    company: Company,
-    count: u32,
-    stops_at_first: bool,
-) -> Protected {
+fn copies(packets: &[TimedPacket], rate: BitRate, company: Company, count: u32, stops_at_first: bool) -> Protected {
     let mut line = Line::new(rate, company);
     if company == Company::Upload {
         line.serve();
@@ -247,10 +238,7 @@ fn copies(
     let mut next: BinaryHeap<_> = (0..count).filter_map(|copy| due(copy, 0)).collect();
     while let Some(Reverse((at, copy, place))) = next.pop() {
         line.go_on(at);
-        line.offer(
-            &packets[place],
-            OWN_FLOW.wrapping_add(copy.wrapping_mul(0x9e37_79b1)),
-        );
+        line.offer(&packets[place], OWN_FLOW.wrapping_add(copy.wrapping_mul(0x9e37_79b1)));
         if stops_at_first && line.host.found.sanctioned + line.host.found.dropped > 0 {
             return line.host.found;
         }
@@ -297,15 +285,7 @@ pub fn largest_burst(length: u32, spacing: Span, rate: BitRate, most: u32) -> u3
     let mut at = BEGIN;
     for number in 0..most {
         line.go_on(at);
-        line.offer(
-            &TimedPacket {
-                at: Span::ZERO,
-                length,
-                dscp: NQB,
-                ecn: Ecn::NotEct,
-            },
-            OWN_FLOW,
-        );
+        line.offer(&TimedPacket { at: Span::ZERO, length, dscp: NQB, ecn: Ecn::NotEct }, OWN_FLOW);
         if line.host.found.sanctioned > 0 {
             return number;
         }

@@ -60,10 +60,8 @@ fn packets_at_once_that_are_more_than_one_of_the_largest_are_never_allowed() {
 /// V-9: of packets at once on an idle line, the last that is not moved, by rate: 1200 and 300 B of IP.
 #[test]
 fn the_largest_burst_is_that_of_the_documents_arithmetic() {
-    let bursts = |length| {
-        [10, 20, 50, 200]
-            .map(|mbps| largest_burst(length, Span::ZERO, BitRate::from_mbps(mbps), 200))
-    };
+    let bursts =
+        |length| [10, 20, 50, 200].map(|mbps| largest_burst(length, Span::ZERO, BitRate::from_mbps(mbps), 200));
     assert_eq!(bursts(1200), [4, 4, 5, 20]);
     assert_eq!(bursts(300), [18, 19, 23, 78]);
 }
@@ -75,10 +73,7 @@ fn delay_and_score_of_the_first_packet_that_is_moved_are_those_of_the_arithmetic
     let found = protected(&burst, FIFTY, Company::Nobody);
     assert_eq!((found.packets, found.sanctioned, found.dropped), (6, 1, 0));
     let us = |span: Span| span.as_secs_f64() * 1e6;
-    assert!(
-        (us(found.delay_at_score) - 1169.3).abs() < 0.05,
-        "{found:?}"
-    );
+    assert!((us(found.delay_at_score) - 1169.3).abs() < 0.05, "{found:?}");
     assert!((us(found.score) - 4749.3).abs() < 0.05, "{found:?}");
 }
 
@@ -108,10 +103,7 @@ fn calls_share_the_queue_up_to_a_number_that_falls_with_the_rate() {
 fn a_short_buffer_overflows_where_bytes_say_so() {
     let rate = BitRate::from_mbps(1);
     assert_eq!(overflow(&every(0, 1, 3, 600), rate, Span::from_ms(10)), 1);
-    assert_eq!(
-        overflow(&every(10_000, 100, 1, 600), rate, Span::from_ms(10)),
-        0
-    );
+    assert_eq!(overflow(&every(10_000, 100, 1, 600), rate, Span::from_ms(10)), 0);
 }
 
 /// 1500 B of bucket take one packet of 1200 B; 500 kb/s fill it in 14.4 ms for another one.
@@ -129,10 +121,7 @@ fn superpackets_are_cut_and_bursts_are_found() {
     packets[1].at = Span::from_us(20_900);
     let (pieces, longer) = cut(&packets, 1500);
     let lengths: Vec<u32> = pieces.iter().map(|piece| piece.length).collect();
-    assert_eq!(
-        (lengths, longer),
-        (vec![1500, 1500, 100, 1500, 1500, 100], 2)
-    );
+    assert_eq!((lengths, longer), (vec![1500, 1500, 100, 1500, 1500, 100], 2));
     let found = bursts(&pieces, Span::from_ms(1));
     let bytes: Vec<u64> = found.iter().map(|burst| burst.bytes).collect();
     assert_eq!(bytes, [3100, 3100]);

@@ -58,15 +58,9 @@ impl Between {
         let host = Netlink::open().map_err(failed)?;
         let host_namespace = File::open("/proc/thread-self/ns/net").map_err(failed)?;
         let Ends { inside, far } = &asked.names;
-        let found = [
-            Interface::find(&host, inside)?,
-            Interface::find(&host, far)?,
-        ];
+        let found = [Interface::find(&host, inside)?, Interface::find(&host, far)?];
         if found[0].index == found[1].index {
-            return Err(Refused::usage(
-                format!("both ends are {}", found[0].name),
-                "--between takes two interfaces",
-            ));
+            return Err(Refused::usage(format!("both ends are {}", found[0].name), "--between takes two interfaces"));
         }
         for interface in &found {
             if let Some(refused) = interface.refusal(longest, asked.take) {
@@ -76,8 +70,7 @@ impl Between {
         // A thread of its own goes into the new namespace: this one stays where it is.
         thread::scope(|scope| {
             let work = scope.spawn(|| enter(host, host_namespace, &found));
-            work.join()
-                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            work.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })
     }
 }
@@ -88,45 +81,25 @@ fn failure(error: &io::Error) -> Refused {
             "an emulation between two interfaces needs the rights of root",
             "sudo sojourn emulate FILE --between IF_A IF_B",
         ),
-        _ => Refused::failure(
-            format!("the interfaces cannot be taken: {}", in_words(error)),
-            "",
-        ),
+        _ => Refused::failure(format!("the interfaces cannot be taken: {}", in_words(error)), ""),
     }
 }
 
 /// Makes the namespace, with the calling thread in it, and moves both interfaces there.
-fn enter(
-    host: Netlink,
-    host_namespace: File,
-    found: &[Interface],
-) -> Result<(Between, Ends<PacketPort>), Refused> {
+fn enter(host: Netlink, host_namespace: File, found: &[Interface]) -> Result<(Between, Ends<PacketPort>), Refused> {
     let failed = |error: io::Error| failure(&error);
     unshare(CloneFlags::CLONE_NEWNET).map_err(|error| failure(&error.into()))?;
     let namespace = File::open("/proc/thread-self/ns/net").map_err(failed)?;
-    let mut between = Between {
-        host,
-        host_namespace,
-        ours: Netlink::open().map_err(failed)?,
-        moved: Vec::new(),
-    };
+    let mut between = Between { host, host_namespace, ours: Netlink::open().map_err(failed)?, moved: Vec::new() };
     let mut ports = Vec::new();
     for interface in found {
         let host = &between.host;
-        host.move_to(interface.index, namespace.as_raw_fd())
-            .map_err(failed)?;
+        host.move_to(interface.index, namespace.as_raw_fd()).map_err(failed)?;
         // It may have got another number on its way.
         let index = if_nametoindex(&*interface.name).map_err(|error| failure(&error.into()))?;
-        between.moved.push(Moved {
-            name: interface.name.clone(),
-            index,
-            was_up: interface.link.is_up(),
-        });
+        between.moved.push(Moved { name: interface.name.clone(), index, was_up: interface.link.is_up() });
         // No address, so nothing of ours is on the wire.
-        let _ = fs::write(
-            format!("/proc/sys/net/ipv6/conf/{}/disable_ipv6", interface.name),
-            "1",
-        );
+        let _ = fs::write(format!("/proc/sys/net/ipv6/conf/{}/disable_ipv6", interface.name), "1");
         between.ours.set_up(index, None, None).map_err(failed)?;
         ports.push(PacketPort::open(index).map_err(failed)?);
     }
@@ -152,10 +125,7 @@ impl Between {
         }
         let name = self.moved.iter().find(|moved| !is_connected(moved));
         let name = name.map_or("an interface", |moved| &*moved.name);
-        Err(Refused::failure(
-            format!("nothing is connected to {name}"),
-            "plug both cables in first",
-        ))
+        Err(Refused::failure(format!("nothing is connected to {name}"), "plug both cables in first"))
     }
 }
 

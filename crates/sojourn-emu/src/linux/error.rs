@@ -25,20 +25,12 @@ impl std::error::Error for Refused {}
 impl Refused {
     /// What is asked for is forbidden or makes no sense here.
     pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            hint: hint.into(),
-            is_usage: true,
-        }
+        Self { message: message.into(), hint: hint.into(), is_usage: true }
     }
 
     /// The machine failed.
     pub fn failure(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            hint: hint.into(),
-            is_usage: false,
-        }
+        Self { message: message.into(), hint: hint.into(), is_usage: false }
     }
 
     /// A step of the way into the namespaces, by its name in the holder, with the system's answer.
@@ -57,22 +49,17 @@ impl Refused {
                 "user namespaces are switched off on this machine: user.max_user_namespaces is 0, or as many are in use",
                 "sysctl -w user.max_user_namespaces=15000, or run sojourn with sudo",
             ),
-            ("namespaces" | "map", libc::EPERM | libc::EACCES | libc::EINVAL) => Self::usage(
-                format!("this system forbids user namespaces: {why}"),
-                forbidden_by(),
-            ),
+            ("namespaces" | "map", libc::EPERM | libc::EACCES | libc::EINVAL) => {
+                Self::usage(format!("this system forbids user namespaces: {why}"), forbidden_by())
+            }
             ("inside", libc::EPERM | libc::EACCES | libc::ENOSPC) => Self::usage(
                 format!("this system forbids the user namespace in which the command runs: {why}"),
                 forbidden_by(),
             ),
-            ("command", libc::ENOENT) => Self::usage(
-                "there is no such command",
-                "what stands after -- is run inside",
-            ),
-            ("command", _) => Self::usage(
-                format!("the command cannot be run: {why}"),
-                "what stands after -- is run inside",
-            ),
+            ("command", libc::ENOENT) => Self::usage("there is no such command", "what stands after -- is run inside"),
+            ("command", _) => {
+                Self::usage(format!("the command cannot be run: {why}"), "what stands after -- is run inside")
+            }
             ("congestion control", libc::EINVAL | libc::ENOENT) => Self::usage(
                 "this kernel has no such congestion controller",
                 "those that it has: cat /proc/sys/net/ipv4/tcp_available_congestion_control; others: modprobe tcp_NAME",
@@ -91,13 +78,8 @@ pub(super) fn in_words(error: &io::Error) -> String {
 
 /// Which of the known locks is on this machine.
 fn forbidden_by() -> &'static str {
-    let reads = |path: &str, value: &str| {
-        std::fs::read_to_string(path).is_ok_and(|text| text.trim() == value)
-    };
-    if reads(
-        "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
-        "1",
-    ) {
+    let reads = |path: &str, value: &str| std::fs::read_to_string(path).is_ok_and(|text| text.trim() == value);
+    if reads("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1") {
         "AppArmor keeps programs from it (kernel.apparmor_restrict_unprivileged_userns=1): run sojourn with sudo, or give \
          it the profile of docs/guides/emulate.md"
     } else if reads("/proc/sys/kernel/unprivileged_userns_clone", "0") {
@@ -113,12 +95,9 @@ mod tests {
 
     #[test]
     fn what_a_container_forbids_is_said_in_one_sentence_and_is_wrong_usage() {
-        for (step, number) in [
-            ("tun", libc::ENOENT),
-            ("tun", libc::EACCES),
-            ("namespaces", libc::ENOSPC),
-            ("namespaces", libc::EPERM),
-        ] {
+        for (step, number) in
+            [("tun", libc::ENOENT), ("tun", libc::EACCES), ("namespaces", libc::ENOSPC), ("namespaces", libc::EPERM)]
+        {
             let refused = Refused::step(step, number);
             assert!(refused.is_usage && !refused.hint.is_empty(), "{refused:?}");
             assert!(!refused.message.contains('\n') && !refused.message.ends_with('.'));

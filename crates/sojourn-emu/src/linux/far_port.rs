@@ -22,21 +22,12 @@ pub struct FarPort {
 impl FarPort {
     /// The far end over a device; `relay` is the socket to the relay, if there is an Internet.
     pub fn new(device: TunPort, relay: Option<OwnedFd>, far: Vec<FarEnd>) -> Self {
-        Self {
-            device,
-            relay,
-            far,
-            unit: vec![0; unit::LONGEST].into_boxed_slice(),
-        }
+        Self { device, relay, far, unit: vec![0; unit::LONGEST].into_boxed_slice() }
     }
 }
 
 impl Port for FarPort {
-    fn read_batch(
-        &mut self,
-        most: usize,
-        receive: &mut dyn FnMut(Offload, &[u8]),
-    ) -> io::Result<usize> {
+    fn read_batch(&mut self, most: usize, receive: &mut dyn FnMut(Offload, &[u8])) -> io::Result<usize> {
         let mut count = self.device.read_batch(most, receive)?;
         let Some(relay) = &self.relay else {
             return Ok(count);
@@ -57,10 +48,7 @@ impl Port for FarPort {
         let Some(relay) = &self.relay else {
             return self.device.write(offload, parts);
         };
-        if !parts
-            .first()
-            .is_some_and(|first| is_relayed(first, &self.far))
-        {
+        if !parts.first().is_some_and(|first| is_relayed(first, &self.far)) {
             return self.device.write(offload, parts);
         }
         unit::send(relay, offload, parts)

@@ -16,8 +16,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal};
 use nix::sys::socket::{
-    AddressFamily, Backlog, SockFlag, SockType, SockaddrStorage, bind, listen, setsockopt, socket,
-    sockopt,
+    AddressFamily, Backlog, SockFlag, SockType, SockaddrStorage, bind, listen, setsockopt, socket, sockopt,
 };
 use nix::sys::stat::Mode;
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
@@ -63,16 +62,13 @@ impl Holder {
     /// # Errors
     /// What the system refuses, as a sentence.
     pub fn start(setup: &Setup, commands: &Commands) -> Result<Self, Refused> {
-        let failed = |error: io::Error| {
-            Refused::failure(format!("no process for the emulation: {error}"), "")
-        };
+        let failed = |error: io::Error| Refused::failure(format!("no process for the emulation: {error}"), "");
         let (holder, there) = Mail::pair().map_err(failed)?;
         let (inside, inside_there) = Mail::pair().map_err(failed)?;
         let (alive, alive_there) = pipe2(OFlag::O_CLOEXEC).map_err(|error| failed(error.into()))?;
         let parent = nix::unistd::getpid();
         let process =
-            system::in_child(|| hold(parent, &there, (inside_there, alive_there), setup, commands))
-                .map_err(failed)?;
+            system::in_child(|| hold(parent, &there, (inside_there, alive_there), setup, commands)).map_err(failed)?;
         drop(there);
         let letter = answer(&holder)?;
         let mut words = letter.text.split(' ').skip(1);
@@ -81,22 +77,12 @@ impl Holder {
         let devices = Devices {
             inside: next(),
             far: next(),
-            superpackets: (
-                Superpackets::of(words.next()),
-                Superpackets::of(words.next()),
-            ),
+            superpackets: (Superpackets::of(words.next()), Superpackets::of(words.next())),
             inside_counters: next().into(),
             far_counters: next().into(),
         };
         let namespaces = descriptors.chain(answer(&holder)?.descriptors).collect();
-        Ok(Self {
-            mail: holder,
-            inside,
-            alive,
-            process,
-            devices,
-            namespaces,
-        })
+        Ok(Self { mail: holder, inside, alive, process, devices, namespaces })
     }
 
     /// Starts the command; the far end's commands are running.
@@ -105,8 +91,7 @@ impl Holder {
     /// If there is no such command, as a sentence.
     pub fn go(&self) -> Result<(), Refused> {
         answer(&self.inside)?; // the far end is there
-        let gone =
-            |error: io::Error| Refused::failure(format!("the command was lost: {error}"), "");
+        let gone = |error: io::Error| Refused::failure(format!("the command was lost: {error}"), "");
         self.inside.send("go", &[]).map_err(gone)?;
         answer(&self.inside).map(|_| ())
     }
@@ -163,13 +148,7 @@ fn answer(mail: &Mail) -> Result<Letter, Refused> {
 }
 
 /// The holder's life.
-fn hold(
-    parent: Pid,
-    mail: &Mail,
-    (inside, alive): (Mail, OwnedFd),
-    setup: &Setup,
-    commands: &Commands,
-) -> i32 {
+fn hold(parent: Pid, mail: &Mail, (inside, alive): (Mail, OwnedFd), setup: &Setup, commands: &Commands) -> i32 {
     let caller = (getuid().as_raw(), getgid().as_raw());
     default_signals();
     match prepare(parent, caller, mail, setup) {
@@ -179,14 +158,7 @@ fn hold(
         }
         Ok(far) => {
             let user = inside::user_of_command(caller);
-            let first = Inside {
-                mail: inside,
-                alive,
-                far,
-                user,
-                is_mapped: caller.0 != 0,
-                commands,
-            };
+            let first = Inside { mail: inside, alive, far, user, is_mapped: caller.0 != 0, commands };
             // Opened before: the first process mounts its own /proc, in which the holder has no number.
             let own = match File::open("/proc/thread-self/ns") {
                 Ok(own) => own,
@@ -226,12 +198,7 @@ fn hold(
 fn default_signals() {
     let ignore = SigAction::new(SigHandler::SigIgn, SaFlags::empty(), SigSet::empty());
     let default = SigAction::new(SigHandler::SigDfl, SaFlags::empty(), SigSet::empty());
-    for signal in [
-        Signal::SIGINT,
-        Signal::SIGQUIT,
-        Signal::SIGHUP,
-        Signal::SIGTSTP,
-    ] {
+    for signal in [Signal::SIGINT, Signal::SIGQUIT, Signal::SIGHUP, Signal::SIGTSTP] {
         system::set_handler(signal, &ignore);
     }
     for signal in [Signal::SIGTERM, Signal::SIGCHLD, Signal::SIGPIPE] {
@@ -257,11 +224,7 @@ fn prepare(parent: Pid, caller: (u32, u32), mail: &Mail, setup: &Setup) -> Resul
     // Last: every process that is made before counts as one of the new namespace, and with the first that ends no more
     // can be made.
     unshare(CloneFlags::CLONE_NEWPID).map_err(number("namespaces"))?;
-    let text = format!(
-        "ready {} {}",
-        inside_superpackets.as_str(),
-        far_superpackets.as_str()
-    );
+    let text = format!("ready {} {}", inside_superpackets.as_str(), far_superpackets.as_str());
     let descriptors = [
         inside_device.as_fd(),
         far_device.as_fd(),
@@ -320,10 +283,7 @@ fn listener(address: SocketAddr) -> nix::Result<OwnedFd> {
         SocketAddr::V6(_) => system::accept_any_address6(&socket)?,
     }
     setsockopt(&socket, sockopt::ReuseAddr, &true)?;
-    bind(
-        std::os::fd::AsRawFd::as_raw_fd(&socket),
-        &SockaddrStorage::from(address),
-    )?;
+    bind(std::os::fd::AsRawFd::as_raw_fd(&socket), &SockaddrStorage::from(address))?;
     listen(&socket, Backlog::MAXCONN)?;
     Ok(socket)
 }

@@ -12,9 +12,7 @@ use nix::sys::prctl;
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, kill};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
-use nix::unistd::{
-    Gid, Pid, Uid, dup2_stdin, dup2_stdout, execvpe, getppid, setgid, setgroups, setuid,
-};
+use nix::unistd::{Gid, Pid, Uid, dup2_stdin, dup2_stdout, execvpe, getppid, setgid, setgroups, setuid};
 use std::ffi::CString;
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -85,8 +83,8 @@ fn run(inside: &Inside<'_>) -> Result<i32, Failed> {
     let mut signals = SigSet::empty();
     signals.add(Signal::SIGCHLD);
     signals.thread_block().map_err(number("signals"))?;
-    let children = SignalFd::with_flags(&signals, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)
-        .map_err(number("signals"))?;
+    let children =
+        SignalFd::with_flags(&signals, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK).map_err(number("signals"))?;
     let before = listening(inside)?;
     for command in &inside.commands.far {
         let shell = [c"/bin/sh".into(), c"-c".into(), command.clone()];
@@ -113,15 +111,9 @@ fn run(inside: &Inside<'_>) -> Result<i32, Failed> {
 fn wait_for(command: Pid, inside: &Inside<'_>, children: &SignalFd) -> Result<i32, Failed> {
     let mut is_ending = false;
     loop {
-        let mut polled = [
-            PollFd::new(inside.mail.as_fd(), PollFlags::POLLIN),
-            PollFd::new(children.as_fd(), PollFlags::POLLIN),
-        ];
-        let patience = if is_ending {
-            PollTimeout::from(PATIENCE_MS)
-        } else {
-            PollTimeout::NONE
-        };
+        let mut polled =
+            [PollFd::new(inside.mail.as_fd(), PollFlags::POLLIN), PollFd::new(children.as_fd(), PollFlags::POLLIN)];
+        let patience = if is_ending { PollTimeout::from(PATIENCE_MS) } else { PollTimeout::NONE };
         let (count, listens) = if is_ending {
             (poll(&mut polled[1..], patience), false)
         } else {
@@ -184,25 +176,12 @@ fn show_namespace(resolver: Option<&str>) {
     let plain = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
     let _ = mount(Some("proc"), "/proc", Some("proc"), plain, none);
     if let Some(resolver) = resolver
-        && mount(
-            Some("tmpfs"),
-            "/sys",
-            Some("tmpfs"),
-            plain,
-            Some("size=64k"),
-        )
-        .is_ok()
+        && mount(Some("tmpfs"), "/sys", Some("tmpfs"), plain, Some("size=64k")).is_ok()
     {
         // A file on a file system without a name: with the mounts it goes.
         if fs::write("/sys/resolv.conf", resolver).is_ok() {
             let bind = MsFlags::MS_BIND;
-            let _ = mount(
-                Some("/sys/resolv.conf"),
-                "/etc/resolv.conf",
-                none,
-                bind,
-                none,
-            );
+            let _ = mount(Some("/sys/resolv.conf"), "/etc/resolv.conf", none, bind, none);
         }
         let _ = umount2("/sys", MntFlags::MNT_DETACH);
     }
@@ -226,11 +205,7 @@ fn start(inside: &Inside<'_>, command: &[CString], is_far: bool) -> Result<Pid, 
         Ok(Some(letter)) => {
             let mut words = letter.text.splitn(3, '\t').skip(1);
             let number = words.next().and_then(|word| word.parse().ok());
-            let step = if words.next() == Some("command") {
-                "command"
-            } else {
-                "inside"
-            };
+            let step = if words.next() == Some("command") { "command" } else { "inside" };
             Err((step, number.unwrap_or(libc::EIO)))
         }
         Err(error) => Err(named("process")(error)),
@@ -290,21 +265,13 @@ pub(super) fn take_user((user, group): (u32, u32), is_mapped: bool) -> Result<()
 ///
 /// # Errors
 /// What the system refuses, as a sentence.
-pub fn join(
-    namespaces: &[RawFd],
-    command: &[CString],
-    environment: &[CString],
-    is_far: bool,
-) -> Result<i32, Refused> {
+pub fn join(namespaces: &[RawFd], command: &[CString], environment: &[CString], is_far: bool) -> Result<i32, Refused> {
     let failed = |error: io::Error| Refused::failure(format!("cannot join: {error}"), "");
     let namespaces = system::adopt(namespaces);
     let [users, mounts, near, far, processes] = &namespaces[..] else {
         return Err(Refused::failure("cannot join: this is no emulation", ""));
     };
-    let caller = (
-        nix::unistd::getuid().as_raw(),
-        nix::unistd::getgid().as_raw(),
-    );
+    let caller = (nix::unistd::getuid().as_raw(), nix::unistd::getgid().as_raw());
     let network = if is_far { far } else { near };
     let (mail, there) = Mail::pair().map_err(failed)?;
     let enter = || -> Result<(), Failed> {
@@ -323,8 +290,7 @@ pub fn join(
             dies_with(here)?;
             let run = || {
                 let taken = take_user(user_of_command(caller), caller.0 != 0);
-                let failed = match taken
-                    .and_then(|()| prctl::set_pdeathsig(Signal::SIGKILL).map_err(number("process")))
+                let failed = match taken.and_then(|()| prctl::set_pdeathsig(Signal::SIGKILL).map_err(number("process")))
                 {
                     Ok(()) => replace(command, environment),
                     Err(failed) => failed,
@@ -351,17 +317,11 @@ pub fn join(
         let _ = waitpid(child, None);
         let mut words = letter.text.splitn(3, '\t').skip(1);
         let number = words.next().and_then(|word| word.parse().ok());
-        return Err(Refused::step(
-            words.next().unwrap_or(""),
-            number.unwrap_or(libc::EIO),
-        ));
+        return Err(Refused::step(words.next().unwrap_or(""), number.unwrap_or(libc::EIO)));
     }
     match waitpid(child, None) {
         Ok(WaitStatus::Exited(_, status)) => Ok(status),
-        _ => Err(Refused::failure(
-            "the command was lost with the emulation",
-            "",
-        )),
+        _ => Err(Refused::failure("the command was lost with the emulation", "")),
     }
 }
 

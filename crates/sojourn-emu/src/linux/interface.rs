@@ -25,34 +25,19 @@ pub(super) struct Interface {
 impl Interface {
     /// Looks at the interface of this name, which may be one of its other names.
     pub(super) fn find(netlink: &Netlink, name: &str) -> Result<Self, Refused> {
-        let missing = || {
-            Refused::usage(
-                format!("there is no interface {name}"),
-                "ip link lists them",
-            )
-        };
+        let missing = || Refused::usage(format!("there is no interface {name}"), "ip link lists them");
         let index = if_nametoindex(name).map_err(|_| missing())?;
         let link = netlink.link(index).map_err(|_| missing())?;
         // The kernel's tables have the first of its names.
         let name = if_indextoname(index).map_err(|_| missing())?;
         let name = name.to_string_lossy().into_owned();
         let unknown = |error: io::Error| {
-            let message = format!(
-                "nobody can tell what {name} is used for: {}",
-                in_words(&error)
-            );
+            let message = format!("nobody can tell what {name} is used for: {}", in_words(&error));
             Refused::failure(message, "")
         };
         let addresses = addresses(&name).map_err(unknown)?;
         let has_default_route = leads_out(&name, &routes("route"), &routes("ipv6_route"));
-        Ok(Self {
-            index,
-            link,
-            addresses,
-            has_default_route,
-            joins_in_hardware: system::joins_received(&name),
-            name,
-        })
+        Ok(Self { index, link, addresses, has_default_route, joins_in_hardware: system::joins_received(&name), name })
     }
 
     /// Why it cannot be an end of a link for packets of this length. `take`: the user knows what it loses.
@@ -66,14 +51,8 @@ impl Interface {
         }
         if Bytes(self.link.mtu.into()) < longest {
             return Some(Refused::usage(
-                format!(
-                    "packets of {longest} do not pass {name}, whose MTU is {} B",
-                    self.link.mtu
-                ),
-                format!(
-                    "--set emulate.mtu={}B, or ip link set {name} mtu {}",
-                    self.link.mtu, longest.0
-                ),
+                format!("packets of {longest} do not pass {name}, whose MTU is {} B", self.link.mtu),
+                format!("--set emulate.mtu={}B, or ip link set {name} mtu {}", self.link.mtu, longest.0),
             ));
         }
         if self.joins_in_hardware {
@@ -129,10 +108,7 @@ fn leads_out(name: &str, four: &str, six: &str) -> bool {
     };
     let is_default_six = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();
-        words.len() == 10
-            && words[9] == name
-            && words[1] == "00"
-            && words[0].trim_matches('0').is_empty()
+        words.len() == 10 && words[9] == name && words[1] == "00" && words[0].trim_matches('0').is_empty()
     };
     four.lines().any(is_default_four) || six.lines().any(is_default_six)
 }
@@ -145,11 +121,7 @@ mod tests {
         Interface {
             name: "eth1".to_owned(),
             index: 3,
-            link: Link {
-                kind: libc::ARPHRD_ETHER,
-                mtu: 1500,
-                ..Link::default()
-            },
+            link: Link { kind: libc::ARPHRD_ETHER, mtu: 1500, ..Link::default() },
             addresses: Vec::new(),
             has_default_route: false,
             joins_in_hardware: false,
@@ -172,18 +144,9 @@ mod tests {
         let mut routed = interface();
         routed.has_default_route = true;
         for (one, sentence) in [
-            (
-                bridged,
-                "eth1 is part of a bridge or bond, and the host would lose that",
-            ),
-            (
-                addressed,
-                "eth1 has the address 192.0.2.1, and the host would lose that",
-            ),
-            (
-                routed,
-                "eth1 is where the default route leads, and the host would lose that",
-            ),
+            (bridged, "eth1 is part of a bridge or bond, and the host would lose that"),
+            (addressed, "eth1 has the address 192.0.2.1, and the host would lose that"),
+            (routed, "eth1 is where the default route leads, and the host would lose that"),
         ] {
             assert_eq!(said(&one, false).as_deref(), Some(sentence));
             assert_eq!(said(&one, true), None);
@@ -194,10 +157,7 @@ mod tests {
     fn what_cannot_carry_the_frames_is_refused_always() {
         let mut loopback = interface();
         loopback.link.kind = libc::ARPHRD_LOOPBACK;
-        assert_eq!(
-            said(&loopback, true).as_deref(),
-            Some("eth1 is no Ethernet interface")
-        );
+        assert_eq!(said(&loopback, true).as_deref(), Some("eth1 is no Ethernet interface"));
         let mut short = interface();
         short.link.mtu = 1400;
         let sentence = "packets of 1500 B do not pass eth1, whose MTU is 1400 B";

@@ -3,8 +3,7 @@
 use super::system;
 use nix::cmsg_space;
 use nix::sys::socket::{
-    AddressFamily, ControlMessage, ControlMessageOwned, MsgFlags, SockFlag, SockType, recvmsg,
-    sendmsg, socketpair,
+    AddressFamily, ControlMessage, ControlMessageOwned, MsgFlags, SockFlag, SockType, recvmsg, sendmsg, socketpair,
 };
 use std::io::{self, IoSlice, IoSliceMut};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
@@ -36,12 +35,7 @@ impl Mail {
     /// # Errors
     /// What the system says, here and below.
     pub fn pair() -> io::Result<(Self, Self)> {
-        let (here, there) = socketpair(
-            AddressFamily::Unix,
-            SockType::SeqPacket,
-            None,
-            SockFlag::SOCK_CLOEXEC,
-        )?;
+        let (here, there) = socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC)?;
         Ok((Self { socket: here }, Self { socket: there }))
     }
 
@@ -86,10 +80,7 @@ impl Mail {
         if length == 0 {
             return Ok(None);
         }
-        Ok(Some(Letter {
-            text: String::from_utf8_lossy(&bytes[..length]).into_owned(),
-            descriptors,
-        }))
+        Ok(Some(Letter { text: String::from_utf8_lossy(&bytes[..length]).into_owned(), descriptors }))
     }
 }
 

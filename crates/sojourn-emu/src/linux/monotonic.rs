@@ -37,14 +37,8 @@ impl<'a> Monotonic<'a> {
         let all = sources.upstream.iter().chain(&sources.downstream);
         Self {
             began: time(),
-            polled: all
-                .chain(enders)
-                .map(|descriptor| PollFd::new(*descriptor, PollFlags::POLLIN))
-                .collect(),
-            sources: PerDirection {
-                upstream: sources.upstream.len(),
-                downstream: sources.downstream.len(),
-            },
+            polled: all.chain(enders).map(|descriptor| PollFd::new(*descriptor, PollFlags::POLLIN)).collect(),
+            sources: PerDirection { upstream: sources.upstream.len(), downstream: sources.downstream.len() },
             ends_at: lasts.map_or(Instant::NEVER, |span| Instant::ZERO.saturating_add(span)),
             spin,
             slept_at: Instant::ZERO,
@@ -78,13 +72,7 @@ const TICK: Span = Span::from_ms(10);
 
 /// Time that other machines took, in the first line of `/proc/stat`: its eighth number (proc_stat(5)).
 fn stolen(text: &str) -> Option<Span> {
-    let ticks: u64 = text
-        .lines()
-        .next()?
-        .split_whitespace()
-        .nth(8)?
-        .parse()
-        .ok()?;
+    let ticks: u64 = text.lines().next()?.split_whitespace().nth(8)?.parse().ok()?;
     Some(TICK.saturating_mul(ticks))
 }
 
@@ -101,8 +89,7 @@ impl Clock for Monotonic<'_> {
     fn now(&self) -> Instant {
         let passed = time() - self.began;
         let seconds = Span::from_s(passed.tv_sec().cast_unsigned());
-        Instant::ZERO
-            .saturating_add(seconds.saturating_add(Span::from_ns(passed.tv_nsec().cast_unsigned())))
+        Instant::ZERO.saturating_add(seconds.saturating_add(Span::from_ns(passed.tv_nsec().cast_unsigned())))
     }
 
     fn rest(&mut self, until: Instant) {
@@ -152,10 +139,7 @@ impl Clock for Monotonic<'_> {
         let (down, enders) = rest.split_at(self.sources.downstream);
         let any = |polled: &[PollFd<'_>]| polled.iter().any(|one| one.any() == Some(true));
         Ok(Wake {
-            readable: PerDirection {
-                upstream: any(up),
-                downstream: any(down),
-            },
+            readable: PerDirection { upstream: any(up), downstream: any(down) },
             ended: any(enders) || self.now() >= self.ends_at,
         })
     }
@@ -169,10 +153,7 @@ mod tests {
     #[test]
     fn a_wait_lasts_until_its_time_and_no_less() {
         for spin in [Span::ZERO, Span::from_us(60)] {
-            let sources = PerDirection {
-                upstream: vec![],
-                downstream: vec![],
-            };
+            let sources = PerDirection { upstream: vec![], downstream: vec![] };
             let mut clock = Monotonic::new(&sources, &[], None, spin);
             let until = clock.now().saturating_add(Span::from_ms(3));
             assert_eq!(clock.wait(until).unwrap(), Wake::default());
@@ -185,10 +166,7 @@ mod tests {
         let (read, write) = nix::unistd::pipe().unwrap();
         let (quiet, _kept) = nix::unistd::pipe().unwrap();
         nix::unistd::write(&write, b"x").unwrap();
-        let sources = PerDirection {
-            upstream: vec![quiet.as_fd()],
-            downstream: vec![quiet.as_fd(), read.as_fd()],
-        };
+        let sources = PerDirection { upstream: vec![quiet.as_fd()], downstream: vec![quiet.as_fd(), read.as_fd()] };
         let mut clock = Monotonic::new(&sources, &[quiet.as_fd()], None, Span::ZERO);
         let wake = clock.wait(Instant::NEVER).unwrap();
         assert!(!wake.readable.upstream && wake.readable.downstream && !wake.ended);
@@ -203,10 +181,7 @@ mod tests {
 
     #[test]
     fn the_emulation_ends_after_its_time() {
-        let sources = PerDirection {
-            upstream: vec![],
-            downstream: vec![],
-        };
+        let sources = PerDirection { upstream: vec![], downstream: vec![] };
         let lasts = Some(Span::from_ms(2));
         let mut clock = Monotonic::new(&sources, &[], lasts, Span::ZERO);
         assert!(clock.wait(Instant::NEVER).unwrap().ended);

@@ -104,10 +104,7 @@ pub fn make_inside(setup: &Setup) -> Result<(OwnedFd, Superpackets), Failed> {
 /// Switches loopback and device on and sets what holds for the whole namespace.
 fn prepare(device: &str, setup: &Setup) -> Result<(Netlink, u32), Failed> {
     // IPv6 asks nobody for routers and makes no address of its own: the link carries COMMAND's packets alone.
-    let _ = fs::write(
-        format!("/proc/sys/net/ipv6/conf/{device}/addr_gen_mode"),
-        "1",
-    );
+    let _ = fs::write(format!("/proc/sys/net/ipv6/conf/{device}/addr_gen_mode"), "1");
     let _ = fs::write(format!("/proc/sys/net/ipv6/conf/{device}/accept_ra"), "0");
     // Where the kernel's settings may not be written (a container's /proc), its own buffers remain.
     let least = (setup.buffer / 8).clamp(16_384, 131_072);
@@ -118,34 +115,19 @@ fn prepare(device: &str, setup: &Setup) -> Result<(Netlink, u32), Failed> {
     let _ = fs::write("/proc/sys/net/ipv4/ping_group_range", "0 0");
     let netlink = Netlink::open().map_err(named("netlink"))?;
     let loopback = if_nametoindex("lo").map_err(number("loopback"))?;
-    netlink
-        .set_up(loopback, None, None)
-        .map_err(named("loopback"))?;
+    netlink.set_up(loopback, None, None).map_err(named("loopback"))?;
     let index = if_nametoindex(device).map_err(number("device"))?;
-    netlink
-        .set_up(index, Some(setup.mtu), Some(RING))
-        .map_err(named("device"))?;
+    netlink.set_up(index, Some(setup.mtu), Some(RING)).map_err(named("device"))?;
     netlink.without_queue(index).map_err(named("queue"))?;
     Ok((netlink, index))
 }
 
 fn give(netlink: &Netlink, index: u32, four: Ipv4Addr, six: Ipv6Addr) -> Result<(), Failed> {
-    netlink
-        .add_address(index, four.into(), 32)
-        .map_err(named("addresses"))?;
-    without_ipv6(
-        netlink
-            .add_address(index, six.into(), 128)
-            .map_err(named("addresses")),
-    )
+    netlink.add_address(index, four.into(), 32).map_err(named("addresses"))?;
+    without_ipv6(netlink.add_address(index, six.into(), 128).map_err(named("addresses")))
 }
 
-fn to(
-    netlink: &Netlink,
-    index: u32,
-    destination: (IpAddr, u8),
-    metrics: &RouteMetrics,
-) -> Result<(), Failed> {
+fn to(netlink: &Netlink, index: u32, destination: (IpAddr, u8), metrics: &RouteMetrics) -> Result<(), Failed> {
     let kind = RouteKind::Unicast;
     let plain = RouteMetrics::default();
     let added = netlink.add_route(index, destination, kind, metrics);

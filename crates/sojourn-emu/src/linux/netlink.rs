@@ -3,9 +3,7 @@
 //! # Source
 //! RFC 3549; Linux, include/uapi/linux/{netlink,rtnetlink,if_link,if_addr}.h.
 
-use nix::sys::socket::{
-    AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, recv, sendto, socket,
-};
+use nix::sys::socket::{AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, recv, sendto, socket};
 use std::io;
 use std::net::IpAddr;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -64,11 +62,7 @@ impl Link {
         if two(4)? != libc::RTM_NEWLINK {
             return None;
         }
-        let mut link = Self {
-            kind: two(HEADER + 2)?,
-            flags: four(HEADER + 8)?,
-            ..Self::default()
-        };
+        let mut link = Self { kind: two(HEADER + 2)?, flags: four(HEADER + 8)?, ..Self::default() };
         let mut at = HEADER + LINK_BODY;
         while let (Some(length), Some(kind)) = (two(at), two(at + 2)) {
             match kind {
@@ -108,12 +102,7 @@ impl Netlink {
     /// # Errors
     /// What `socket` says.
     pub fn open() -> io::Result<Self> {
-        let socket = socket(
-            AddressFamily::Netlink,
-            SockType::Raw,
-            SockFlag::SOCK_CLOEXEC,
-            SockProtocol::NetlinkRoute,
-        )?;
+        let socket = socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, SockProtocol::NetlinkRoute)?;
         Ok(Self { socket })
     }
 
@@ -198,16 +187,7 @@ impl Netlink {
             // Asked after the main table, so that what has a route of its own goes that way.
             RouteKind::Local => (libc::RT_TABLE_DEFAULT, libc::RT_SCOPE_HOST, libc::RTN_LOCAL),
         };
-        message.bytes.extend([
-            family(destination),
-            prefix,
-            0,
-            0,
-            table,
-            libc::RTPROT_STATIC,
-            scope,
-            route_type,
-        ]);
+        message.bytes.extend([family(destination), prefix, 0, 0, table, libc::RTPROT_STATIC, scope, route_type]);
         message.bytes.extend(0_u32.to_ne_bytes());
         if prefix > 0 {
             message.address(libc::RTA_DST, destination);
@@ -254,9 +234,7 @@ impl Netlink {
 /// What an answer says: an error message whose number is 0 if all is well.
 fn error_of(answer: &[u8]) -> io::Result<()> {
     let number = |at: usize| -> Option<[u8; 4]> { answer.get(at..at + 4)?.try_into().ok() };
-    let kind = answer
-        .get(4..6)
-        .map(|two| u16::from_ne_bytes([two[0], two[1]]));
+    let kind = answer.get(4..6).map(|two| u16::from_ne_bytes([two[0], two[1]]));
     match (kind.map(i32::from), number(HEADER)) {
         (Some(libc::NLMSG_ERROR), Some(code)) => match i32::from_ne_bytes(code) {
             0 => Ok(()),
@@ -372,10 +350,7 @@ mod tests {
         answer[4] = 2; // NLMSG_ERROR
         assert!(error_of(&answer).is_ok());
         answer[16..].copy_from_slice(&(-libc::EPERM).to_ne_bytes());
-        assert_eq!(
-            error_of(&answer).unwrap_err().raw_os_error(),
-            Some(libc::EPERM)
-        );
+        assert_eq!(error_of(&answer).unwrap_err().raw_os_error(), Some(libc::EPERM));
         assert!(error_of(&answer[..10]).is_err());
     }
 }

@@ -43,27 +43,22 @@ impl AsFd for PacketPort {
 }
 
 impl Port for PacketPort {
-    fn read_batch(
-        &mut self,
-        most: usize,
-        receive: &mut dyn FnMut(Offload, &[u8]),
-    ) -> io::Result<usize> {
+    fn read_batch(&mut self, most: usize, receive: &mut dyn FnMut(Offload, &[u8])) -> io::Result<usize> {
         let mut count = 0;
         while count < most {
-            let Arrived { length, is_tagged } =
-                match system::receive_frame(&self.socket, &mut self.unit) {
-                    Ok(arrived) => arrived,
-                    Err(error) => match error.raw_os_error() {
-                        Some(libc::EAGAIN | libc::EINTR) => break,
-                        // A superpacket of a kind that the header cannot say: the kernel has thrown it away.
-                        Some(libc::EINVAL) => {
-                            count += 1;
-                            self.counted.lost += 1;
-                            continue;
-                        }
-                        _ => return Err(error),
-                    },
-                };
+            let Arrived { length, is_tagged } = match system::receive_frame(&self.socket, &mut self.unit) {
+                Ok(arrived) => arrived,
+                Err(error) => match error.raw_os_error() {
+                    Some(libc::EAGAIN | libc::EINTR) => break,
+                    // A superpacket of a kind that the header cannot say: the kernel has thrown it away.
+                    Some(libc::EINVAL) => {
+                        count += 1;
+                        self.counted.lost += 1;
+                        continue;
+                    }
+                    _ => return Err(error),
+                },
+            };
             count += 1;
             if is_tagged {
                 self.counted.tagged += 1;

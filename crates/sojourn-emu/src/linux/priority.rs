@@ -32,11 +32,7 @@ pub fn raise(wanted: bool) -> Priority {
     system::exact_timers();
     // Without the right to it, pages may be fetched from disk; a machine that has memory left does not.
     let _ = system::lock_memory();
-    if wanted && system::schedule_first(LOOP_PRIORITY).is_ok() {
-        Priority::RealTime
-    } else {
-        Priority::Normal
-    }
+    if wanted && system::schedule_first(LOOP_PRIORITY).is_ok() { Priority::RealTime } else { Priority::Normal }
 }
 
 /// Gives real-time priority up, and memory free.
@@ -52,9 +48,5 @@ pub(super) fn be_normal() {
 
 /// How the kernel schedules a thread of this process now, by its number.
 pub fn of_thread(thread: i32) -> Priority {
-    if system::is_real_time(thread) {
-        Priority::RealTime
-    } else {
-        Priority::Normal
-    }
+    if system::is_real_time(thread) { Priority::RealTime } else { Priority::Normal }
 }

@@ -149,8 +149,7 @@ impl Session {
     pub fn start(request: &Request) -> Result<Self, Refused> {
         let wrong = |why: Refusal| Refused::usage(why.message, why.hint);
         request.plan.check().map_err(wrong)?;
-        let pipe =
-            || pipe2(nix::fcntl::OFlag::O_CLOEXEC).map_err(|error| cannot_start(&error.into()));
+        let pipe = || pipe2(nix::fcntl::OFlag::O_CLOEXEC).map_err(|error| cannot_start(&error.into()));
         let snapshot = Arc::new(Mutex::new(Snapshot::default()));
         let shown = Arc::clone(&snapshot);
         let (started, stop) = match &request.around {
@@ -166,12 +165,8 @@ impl Session {
                 (start_between(request, between, ends, watched, shown), stop)
             }
         };
-        let Started {
-            held,
-            superpackets,
-            looped: (loop_thread, looped),
-            relayed,
-        } = started.map_err(|error| cannot_start(&error))?;
+        let Started { held, superpackets, looped: (loop_thread, looped), relayed } =
+            started.map_err(|error| cannot_start(&error))?;
         Ok(Self {
             held,
             loop_thread,
@@ -253,12 +248,7 @@ impl Session {
             (false, true) => Ended::Command,
             (false, false) => Ended::Time,
         };
-        Outcome {
-            finished,
-            ended,
-            status,
-            failed,
-        }
+        Outcome { finished, ended, status, failed }
     }
 }
 
@@ -271,24 +261,14 @@ fn relay_sockets() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok(both)
 }
 
-fn start_relay(
-    holder: &Arc<Holder>,
-    model: OwnedFd,
-    plan: &Plan,
-    watched: Arc<OwnedFd>,
-) -> io::Result<JoinHandle<()>> {
+fn start_relay(holder: &Arc<Holder>, model: OwnedFd, plan: &Plan, watched: Arc<OwnedFd>) -> io::Result<JoinHandle<()>> {
     let holder = Arc::clone(holder);
     let device = holder.devices.far.try_clone()?;
-    let (far, mtu) = (
-        plan.far.clone(),
-        usize::try_from(plan.mtu.0).unwrap_or(1500),
-    );
-    thread::Builder::new()
-        .name("sojourn-relay".to_owned())
-        .spawn(move || {
-            let _ = SigSet::all().thread_block(); // Python's thread has them
-            let _ = Relay::new(&holder, model, device, far, mtu).run(watched.as_fd());
-        })
+    let (far, mtu) = (plan.far.clone(), usize::try_from(plan.mtu.0).unwrap_or(1500));
+    thread::Builder::new().name("sojourn-relay".to_owned()).spawn(move || {
+        let _ = SigSet::all().thread_block(); // Python's thread has them
+        let _ = Relay::new(&holder, model, device, far, mtu).run(watched.as_fd());
+    })
 }
 
 /// What has been started.
@@ -321,16 +301,8 @@ fn start_around(
         relayed = Some(start_relay(&holder, theirs, &request.plan, watched)?);
     }
     let devices = &holder.devices;
-    let inside = TunPort::new(
-        devices.inside.try_clone()?,
-        INSIDE_DEVICE,
-        devices.inside_counters.try_clone()?,
-    );
-    let far = TunPort::new(
-        devices.far.try_clone()?,
-        FAR_DEVICE,
-        devices.far_counters.try_clone()?,
-    );
+    let inside = TunPort::new(devices.inside.try_clone()?, INSIDE_DEVICE, devices.inside_counters.try_clone()?);
+    let far = TunPort::new(devices.far.try_clone()?, FAR_DEVICE, devices.far_counters.try_clone()?);
     let mut downstream = vec![devices.far.try_clone()?];
     downstream.extend(relay.as_ref().map(OwnedFd::try_clone).transpose()?);
     let ends = Ends {
@@ -338,10 +310,7 @@ fn start_around(
         far: FarPort::new(far, relay, request.plan.far.clone()),
     };
     let waits = Waits {
-        sources: PerDirection {
-            upstream: vec![devices.inside.try_clone()?],
-            downstream,
-        },
+        sources: PerDirection { upstream: vec![devices.inside.try_clone()?], downstream },
         enders: vec![holder.ended().try_clone_to_owned()?, watched.try_clone()?],
     };
     Ok(Started {
@@ -395,30 +364,28 @@ fn start_loop<P: Port + Send + 'static>(
     }
     let (real_time, precise, lasts) = (request.real_time, request.precise, request.lasts);
     let (told, thread) = std::sync::mpsc::sync_channel(1);
-    let looped = thread::Builder::new()
-        .name("sojourn-loop".to_owned())
-        .spawn(move || {
-            let _ = SigSet::all().thread_block();
-            let priority = priority::raise(real_time);
-            let _ = told.send(nix::unistd::gettid().as_raw());
-            let sources = PerDirection {
-                upstream: waits.sources.upstream.iter().map(AsFd::as_fd).collect(),
-                downstream: waits.sources.downstream.iter().map(AsFd::as_fd).collect(),
-            };
-            let enders: Vec<_> = waits.enders.iter().map(AsFd::as_fd).collect();
-            let spins = precise && priority == Priority::RealTime;
-            let spin = if spins { SPIN } else { Span::ZERO };
-            let mut clock = Monotonic::new(&sources, &enders, lasts, spin);
-            let mut show = |seen: &Snapshot| {
-                // The loop waits for nobody: a look that comes in between sees the one before.
-                if let Ok(mut place) = snapshot.try_lock() {
-                    *place = *seen;
-                }
-            };
-            let failed = run_guarded(&mut pump, &mut clock, &mut show);
-            priority::lower();
-            (pump.finish(), failed)
-        })?;
+    let looped = thread::Builder::new().name("sojourn-loop".to_owned()).spawn(move || {
+        let _ = SigSet::all().thread_block();
+        let priority = priority::raise(real_time);
+        let _ = told.send(nix::unistd::gettid().as_raw());
+        let sources = PerDirection {
+            upstream: waits.sources.upstream.iter().map(AsFd::as_fd).collect(),
+            downstream: waits.sources.downstream.iter().map(AsFd::as_fd).collect(),
+        };
+        let enders: Vec<_> = waits.enders.iter().map(AsFd::as_fd).collect();
+        let spins = precise && priority == Priority::RealTime;
+        let spin = if spins { SPIN } else { Span::ZERO };
+        let mut clock = Monotonic::new(&sources, &enders, lasts, spin);
+        let mut show = |seen: &Snapshot| {
+            // The loop waits for nobody: a look that comes in between sees the one before.
+            if let Ok(mut place) = snapshot.try_lock() {
+                *place = *seen;
+            }
+        };
+        let failed = run_guarded(&mut pump, &mut clock, &mut show);
+        priority::lower();
+        (pump.finish(), failed)
+    })?;
     Ok((thread.recv().unwrap_or(0), looped))
 }
 
@@ -430,9 +397,7 @@ fn run_guarded<P: Port>(
 ) -> Option<String> {
     let run = AssertUnwindSafe(|| pump.run(clock, show));
     match catch_unwind(run) {
-        Ok(result) => result
-            .err()
-            .map(|Failure { doing, source }| format!("cannot {doing}: {}", in_words(&source))),
+        Ok(result) => result.err().map(|Failure { doing, source }| format!("cannot {doing}: {}", in_words(&source))),
         Err(panic) => {
             let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
             let text = text.or_else(|| panic.downcast_ref::<String>().cloned());

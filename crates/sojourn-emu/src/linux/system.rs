@@ -1,8 +1,5 @@
 //! The system calls that no safe wrapper covers: the one file of this crate with `unsafe`.
-#![expect(
-    unsafe_code,
-    reason = "system calls without a safe wrapper in nix; each block says why it is sound"
-)]
+#![expect(unsafe_code, reason = "system calls without a safe wrapper in nix; each block says why it is sound")]
 
 use nix::sys::signal::{SigAction, Signal, sigaction};
 use nix::unistd::{ForkResult, fork};
@@ -37,17 +34,9 @@ pub(super) fn exact_timers() {
 
 /// Schedules this thread before all normal ones; what it starts is scheduled normally.
 pub(super) fn schedule_first(priority: i32) -> io::Result<()> {
-    let parameters = libc::sched_param {
-        sched_priority: priority,
-    };
+    let parameters = libc::sched_param { sched_priority: priority };
     // SAFETY: 0 is the calling thread; the kernel reads one sched_param.
-    status(unsafe {
-        libc::sched_setscheduler(
-            0,
-            libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK,
-            &raw const parameters,
-        )
-    })
+    status(unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &raw const parameters) })
 }
 
 /// Schedules this thread as any other.
@@ -61,8 +50,7 @@ pub(super) fn schedule_normally() {
 pub(super) fn is_real_time(thread: i32) -> bool {
     // SAFETY: asks for a number by a number.
     let policy = unsafe { libc::sched_getscheduler(thread) };
-    policy >= 0
-        && [libc::SCHED_FIFO, libc::SCHED_RR].contains(&(policy & !libc::SCHED_RESET_ON_FORK))
+    policy >= 0 && [libc::SCHED_FIFO, libc::SCHED_RR].contains(&(policy & !libc::SCHED_RESET_ON_FORK))
 }
 
 /// Keeps what is mapped now in memory; returns whether the system allows it.
@@ -88,8 +76,7 @@ pub(super) fn in_child(child: impl FnOnce() -> i32) -> io::Result<i32> {
     match unsafe { fork() }? {
         ForkResult::Parent { child } => Ok(child.as_raw()),
         ForkResult::Child => {
-            let status =
-                std::panic::catch_unwind(std::panic::AssertUnwindSafe(child)).unwrap_or(101);
+            let status = std::panic::catch_unwind(std::panic::AssertUnwindSafe(child)).unwrap_or(101);
             // SAFETY: ends the process at once.
             unsafe { libc::_exit(status) }
         }
@@ -108,13 +95,7 @@ pub(super) fn accept_any_address6(socket: &OwnedFd) -> nix::Result<()> {
     let yes: libc::c_int = 1;
     // SAFETY: the kernel reads one int.
     let result = unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            libc::IPPROTO_IPV6,
-            libc::IPV6_TRANSPARENT,
-            (&raw const yes).cast(),
-            4,
-        )
+        libc::setsockopt(socket.as_raw_fd(), libc::IPPROTO_IPV6, libc::IPV6_TRANSPARENT, (&raw const yes).cast(), 4)
     };
     nix::errno::Errno::result(result).map(|_| ())
 }
@@ -138,12 +119,8 @@ pub(super) fn packet_socket(interface: u32, buffer: usize) -> io::Result<OwnedFd
     // SAFETY: the kernel has just made it, and nobody else knows it.
     let socket = unsafe { OwnedFd::from_raw_fd(socket) };
     let packet = libc::SOL_PACKET;
-    for option in [
-        libc::PACKET_VNET_HDR,
-        libc::PACKET_AUXDATA,
-        libc::PACKET_IGNORE_OUTGOING,
-        libc::PACKET_QDISC_BYPASS,
-    ] {
+    for option in [libc::PACKET_VNET_HDR, libc::PACKET_AUXDATA, libc::PACKET_IGNORE_OUTGOING, libc::PACKET_QDISC_BYPASS]
+    {
         set_option(&socket, packet, option, &1_i32)?;
     }
     let bytes = libc::c_int::try_from(buffer).expect("a buffer has fewer than 2 GB");
@@ -165,13 +142,7 @@ pub(super) fn packet_socket(interface: u32, buffer: usize) -> io::Result<OwnedFd
     address.sll_protocol = short(libc::ETH_P_ALL).to_be();
     address.sll_ifindex = index;
     // SAFETY: the kernel reads one sockaddr_ll of the length that is told.
-    status(unsafe {
-        libc::bind(
-            socket.as_raw_fd(),
-            (&raw const address).cast(),
-            length_of::<libc::sockaddr_ll>(),
-        )
-    })?;
+    status(unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length_of::<libc::sockaddr_ll>()) })?;
     Ok(socket)
 }
 
@@ -187,15 +158,7 @@ fn short(constant: libc::c_int) -> libc::c_ushort {
 
 fn set_option<T>(socket: &OwnedFd, level: i32, option: i32, value: &T) -> io::Result<()> {
     // SAFETY: the kernel reads one T, whose length is told.
-    status(unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            level,
-            option,
-            (&raw const *value).cast(),
-            length_of::<T>(),
-        )
-    })
+    status(unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, (&raw const *value).cast(), length_of::<T>()) })
 }
 
 /// A frame that a packet socket has received.
@@ -209,10 +172,7 @@ pub(super) struct Arrived {
 
 /// Receives a frame from a packet socket.
 pub(super) fn receive_frame(socket: &OwnedFd, unit: &mut [u8]) -> io::Result<Arrived> {
-    let mut part = libc::iovec {
-        iov_base: unit.as_mut_ptr().cast(),
-        iov_len: unit.len(),
-    };
+    let mut part = libc::iovec { iov_base: unit.as_mut_ptr().cast(), iov_len: unit.len() };
     // Room for one control message, aligned as its header wants it.
     let mut control = [0_u64; 16];
     // SAFETY: all bytes zero is a value of this C struct of numbers and null pointers.
@@ -233,11 +193,8 @@ pub(super) fn receive_frame(socket: &OwnedFd, unit: &mut [u8]) -> io::Result<Arr
         && (header.cmsg_level, header.cmsg_type) == (libc::SOL_PACKET, libc::PACKET_AUXDATA)
     {
         // SAFETY: a message of this kind holds one tpacket_auxdata; read unaligned.
-        let told: libc::tpacket_auxdata = unsafe {
-            libc::CMSG_DATA(first)
-                .cast::<libc::tpacket_auxdata>()
-                .read_unaligned()
-        };
+        let told: libc::tpacket_auxdata =
+            unsafe { libc::CMSG_DATA(first).cast::<libc::tpacket_auxdata>().read_unaligned() };
         is_tagged = told.tp_status & libc::TP_STATUS_VLAN_VALID != 0;
     }
     Ok(Arrived { length, is_tagged })
@@ -245,10 +202,7 @@ pub(super) fn receive_frame(socket: &OwnedFd, unit: &mut [u8]) -> io::Result<Arr
 
 /// Frames that a packet socket had no room for since it was asked last.
 pub(super) fn packet_drops(socket: &OwnedFd) -> u32 {
-    let mut told = libc::tpacket_stats {
-        tp_packets: 0,
-        tp_drops: 0,
-    };
+    let mut told = libc::tpacket_stats { tp_packets: 0, tp_drops: 0 };
     let mut length = length_of::<libc::tpacket_stats>();
     // SAFETY: the kernel writes one tpacket_stats at most, as it is told.
     let result = unsafe {
@@ -293,9 +247,5 @@ pub(super) fn joins_received(name: &str) -> bool {
 }
 
 fn status(result: libc::c_int) -> io::Result<()> {
-    if result == -1 {
-        Err(io::Error::last_os_error())
-    } else {
-        Ok(())
-    }
+    if result == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }

@@ -14,8 +14,7 @@ use std::os::unix::fs::OpenOptionsExt;
 pub const DEVICE: &str = "/dev/net/tun";
 
 /// Superpackets of TCP that the stack may hand over: partial sums, both families, marked ones (if_tun.h, `TUN_F_*`).
-const TCP_OFFLOADS: libc::c_uint =
-    libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6 | libc::TUN_F_TSO_ECN;
+const TCP_OFFLOADS: libc::c_uint = libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6 | libc::TUN_F_TSO_ECN;
 
 /// Superpackets of UDP, from Linux 6.2 on.
 const UDP_OFFLOADS: libc::c_uint = libc::TUN_F_USO4 | libc::TUN_F_USO6;
@@ -43,10 +42,7 @@ impl Superpackets {
 
     /// What the word stands for; nothing else is written by us.
     pub(super) fn of(word: Option<&str>) -> Self {
-        [Self::Tcp, Self::TcpAndUdp]
-            .into_iter()
-            .find(|kind| Some(kind.as_str()) == word)
-            .unwrap_or(Self::Off)
+        [Self::Tcp, Self::TcpAndUdp].into_iter().find(|kind| Some(kind.as_str()) == word).unwrap_or(Self::Off)
     }
 }
 
@@ -55,11 +51,8 @@ impl Superpackets {
 /// # Errors
 /// What `open` or an ioctl of the device says.
 pub fn open(name: &str, wanted: Superpackets) -> io::Result<(OwnedFd, Superpackets)> {
-    let file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC)
-        .open(DEVICE)?;
+    let file =
+        OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC).open(DEVICE)?;
     let flags = libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR;
     system::attach_tun(file.as_raw_fd(), name, flags)?;
     let offload = switch_on(&file, wanted)?;
@@ -69,9 +62,7 @@ pub fn open(name: &str, wanted: Superpackets) -> io::Result<(OwnedFd, Superpacke
 /// Asks for superpackets of UDP too, and for less where the kernel is older.
 fn switch_on(file: &File, wanted: Superpackets) -> io::Result<Superpackets> {
     let device = file.as_raw_fd();
-    if wanted == Superpackets::TcpAndUdp
-        && system::set_tun_offloads(device, TCP_OFFLOADS | UDP_OFFLOADS).is_ok()
-    {
+    if wanted == Superpackets::TcpAndUdp && system::set_tun_offloads(device, TCP_OFFLOADS | UDP_OFFLOADS).is_ok() {
         return Ok(Superpackets::TcpAndUdp);
     }
     if wanted == Superpackets::Off {

@@ -41,11 +41,7 @@ impl AsFd for TunPort {
 }
 
 impl Port for TunPort {
-    fn read_batch(
-        &mut self,
-        most: usize,
-        receive: &mut dyn FnMut(Offload, &[u8]),
-    ) -> io::Result<usize> {
+    fn read_batch(&mut self, most: usize, receive: &mut dyn FnMut(Offload, &[u8])) -> io::Result<usize> {
         let mut count = 0;
         while count < most {
             let length = match read(&self.device, &mut self.unit) {
@@ -66,10 +62,7 @@ impl Port for TunPort {
     fn counters(&mut self) -> PortCounters {
         let length = self.counters.read_at(&mut self.text, 0).unwrap_or(0);
         let text = std::str::from_utf8(&self.text[..length]).unwrap_or("");
-        PortCounters {
-            lost: dropped(text, self.name).unwrap_or(0),
-            tagged: 0,
-        }
+        PortCounters { lost: dropped(text, self.name).unwrap_or(0), tagged: 0 }
     }
 }
 

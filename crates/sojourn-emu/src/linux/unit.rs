@@ -16,11 +16,7 @@ pub(super) const LONGEST: usize = Offload::BYTES + 65_535 + 1;
 const MOST_PARTS: usize = 1 + 1 + MOST_JOINED;
 
 /// Hands the parts of a unit to `write`, its header before them.
-fn with_header<T>(
-    offload: Offload,
-    parts: &[IoSlice<'_>],
-    write: impl FnOnce(&[IoSlice<'_>]) -> T,
-) -> T {
+fn with_header<T>(offload: Offload, parts: &[IoSlice<'_>], write: impl FnOnce(&[IoSlice<'_>]) -> T) -> T {
     let header = offload.to_bytes();
     let mut all = [IoSlice::new(&[]); MOST_PARTS];
     all[0] = IoSlice::new(&header);
@@ -44,9 +40,7 @@ pub(super) fn write(to: impl AsFd, offload: Offload, parts: &[IoSlice<'_>]) -> i
 /// Sends a unit as a datagram, its header before its parts; never blocks.
 pub(super) fn send(to: &OwnedFd, offload: Offload, parts: &[IoSlice<'_>]) -> io::Result<()> {
     let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_NOSIGNAL;
-    with_header(offload, parts, |all| {
-        sendmsg::<()>(to.as_raw_fd(), all, &[], flags, None)
-    })?;
+    with_header(offload, parts, |all| sendmsg::<()>(to.as_raw_fd(), all, &[], flags, None))?;
     Ok(())
 }
 

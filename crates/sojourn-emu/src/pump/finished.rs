@@ -9,9 +9,7 @@ use sojourn_base::{Bytes, Direction, Instant, PerDirection};
 use sojourn_link::network::HopId;
 use sojourn_link::path::Path;
 use sojourn_link::{LinkCounters, Network};
-use sojourn_record::{
-    ConnectionTotals, FlowConnection, FlowRow, MacCounters, Recorder, Records, Table,
-};
+use sojourn_record::{ConnectionTotals, FlowConnection, FlowRow, MacCounters, Recorder, Records, Table};
 use std::io;
 
 /// What is left of an emulation that has ended.
@@ -71,9 +69,7 @@ impl<P: Port> Pump<P> {
 
 /// Tells the recorder of all connections and flows.
 fn record_connections(context: &mut Emulated, network: &Network, routes: &[PerDirection<HopId>]) {
-    let Emulated {
-        flows, recorder, ..
-    } = context;
+    let Emulated { flows, recorder, .. } = context;
     let mut marks = vec![PerDirection::<u64>::default(); flows.connections.len()];
     for flow in &flows.seen {
         if let Some(connection) = flow.connection {
@@ -98,9 +94,7 @@ fn record_connections(context: &mut Emulated, network: &Network, routes: &[PerDi
         let first = routes[flow.far][flow.direction];
         recorder.on_flow(&FlowRow {
             traffic: flow.traffic,
-            server: flow
-                .connection
-                .map_or(flow.number, |_| far_number(flow.far)),
+            server: flow.connection.map_or(flow.number, |_| far_number(flow.far)),
             direction: flow.direction,
             sub_flow: network.sub_flow(first, flow.hash, flow.dscp),
             flow_hash: flow.hash,
@@ -124,9 +118,5 @@ fn far_number(far: usize) -> u32 {
 }
 
 fn mac_counters(counters: &LinkCounters) -> MacCounters {
-    MacCounters {
-        requested: counters.requested,
-        granted: counters.granted,
-        unused: counters.unused_grant,
-    }
+    MacCounters { requested: counters.requested, granted: counters.granted, unused: counters.unused_grant }
 }

@@ -8,9 +8,7 @@ use crate::frame::{Carries, Frame, Frames};
 use crate::headers::{Packet, Transport};
 use crate::plan::{ETHERNET_HEADER, FarEnd, Plan, Refusal};
 use crate::segment::{Offload, cut};
-use sojourn_base::{
-    Address, Bytes, Direction, Ecn, Instant, Meta, PerDirection, ServiceQueue, TrafficId,
-};
+use sojourn_base::{Address, Bytes, Direction, Ecn, Instant, Meta, PerDirection, ServiceQueue, TrafficId};
 use sojourn_link::network::HopId;
 use sojourn_link::path::{Agenda, Path};
 use sojourn_link::{Network, WireConfig};
@@ -58,8 +56,7 @@ impl Intake {
         });
         let names = classifier.names();
         let entries = names.len();
-        let recorder = ColumnRecorder::over(plan.record, links.to_vec(), names)
-            .with_most_datagrams(MOST_DATAGRAMS);
+        let recorder = ColumnRecorder::over(plan.record, links.to_vec(), names).with_most_datagrams(MOST_DATAGRAMS);
         let mut network = Network::new(true);
         let access = Direction::BOTH.map(|direction| {
             let link = &plan.access[direction];
@@ -68,18 +65,12 @@ impl Intake {
         });
         let propagation = plan.access.upstream.propagation() + plan.access.downstream.propagation();
         let routes = plan.far.iter().map(|far| {
-            let wire = WireConfig {
-                rate: far.line_rate,
-                delay: far.wire_delay(propagation),
-            };
+            let wire = WireConfig { rate: far.line_rate, delay: far.wire_delay(propagation) };
             let mut route = |direction: Direction| {
                 let link = &access[direction as usize..][..1];
                 network.add_route((TrafficId(0), 0), direction, link, wire)
             };
-            PerDirection {
-                upstream: route(Direction::Upstream),
-                downstream: route(Direction::Downstream),
-            }
+            PerDirection { upstream: route(Direction::Upstream), downstream: route(Direction::Downstream) }
         });
         let routes = routes.collect();
         let [.., a, b, c, d] = plan.seed.stream("flow_hash").bits().to_be_bytes();
@@ -104,10 +95,7 @@ impl Intake {
             far: plan.far.clone(),
             routes,
             link_header: plan.link_header,
-            fields: PerDirection {
-                upstream: fields(Direction::Upstream),
-                downstream: fields(Direction::Downstream),
-            },
+            fields: PerDirection { upstream: fields(Direction::Upstream), downstream: fields(Direction::Downstream) },
             overhead: u32::try_from(plan.overhead.0).expect("an overhead is a few bytes"),
             captures: None,
             capture_failed: None,
@@ -115,36 +103,16 @@ impl Intake {
     }
 
     /// A unit has come: its packets enter the model, all at the same time. Returns how many found no room.
-    pub(super) fn take_in(
-        &mut self,
-        now: Instant,
-        direction: Direction,
-        offload: Offload,
-        unit: &[u8],
-    ) -> u64 {
+    pub(super) fn take_in(&mut self, now: Instant, direction: Direction, offload: Offload, unit: &[u8]) -> u64 {
         let mut refused = 0;
-        cut(
-            unit,
-            offload,
-            self.link_header,
-            |offload, headers, payload| {
-                refused += u64::from(
-                    self.enter(now, direction, offload, [headers, payload])
-                        .is_none(),
-                );
-            },
-        );
+        cut(unit, offload, self.link_header, |offload, headers, payload| {
+            refused += u64::from(self.enter(now, direction, offload, [headers, payload]).is_none());
+        });
         refused
     }
 
     /// A packet enters; `None` if there is no room for it.
-    fn enter(
-        &mut self,
-        now: Instant,
-        direction: Direction,
-        offload: Offload,
-        parts: [&[u8]; 2],
-    ) -> Option<()> {
+    fn enter(&mut self, now: Instant, direction: Direction, offload: Offload, parts: [&[u8]; 2]) -> Option<()> {
         let length = parts[0].len() + parts[1].len();
         let frame = Frame {
             meta: Meta::default(),
@@ -153,10 +121,7 @@ impl Intake {
             direction,
             traffic: TrafficId(0),
             entered_at: now,
-            carries: Carries::Segment {
-                payload: 0,
-                flow: None,
-            },
+            carries: Carries::Segment { payload: 0, flow: None },
             split: DelaySplit::default(),
         };
         let context = &mut self.path.context;
@@ -164,9 +129,7 @@ impl Intake {
         self.capture(now, Side::Entered, slot);
         let bytes = self.path.context.frames.bytes(slot);
         let packet = ip_of(bytes, self.link_header).and_then(Packet::read);
-        let far = packet
-            .as_ref()
-            .map_or(0, |packet| self.far_of(packet, direction));
+        let far = packet.as_ref().map_or(0, |packet| self.far_of(packet, direction));
         let traffic = self.classifier.traffic_of(packet.as_ref(), far);
         let fields = self.fields[direction];
         let context = &mut self.path.context;
@@ -182,18 +145,12 @@ impl Intake {
                 queue: ServiceQueue::Classic,
             },
             None => Meta {
-                length: u32::try_from(length.saturating_sub(self.link_header)).ok()?
-                    + self.overhead,
+                length: u32::try_from(length.saturating_sub(self.link_header)).ok()? + self.overhead,
                 ecn: Ecn::NotEct,
                 ..Meta::default()
             },
         };
-        let newcomer = Newcomer {
-            now,
-            direction,
-            traffic,
-            far,
-        };
+        let newcomer = Newcomer { now, direction, traffic, far };
         let carries = self.carries(packet.as_ref(), &meta, newcomer);
         let context = &mut self.path.context;
         let frame = context.frames.get_mut(slot);
@@ -233,10 +190,7 @@ impl Intake {
     fn carries(&mut self, packet: Option<&Packet>, meta: &Meta, newcomer: Newcomer) -> Carries {
         let context = &mut self.path.context;
         let Some(packet) = packet else {
-            return Carries::Datagram {
-                flow: 0,
-                sequence: 0,
-            };
+            return Carries::Datagram { flow: 0, sequence: 0 };
         };
         let hash = match self.fields[newcomer.direction] {
             FlowFields::Five => meta.flow_hash,
@@ -252,24 +206,16 @@ impl Intake {
             seen.bytes += Bytes(meta.length.into());
         }
         let Transport::Tcp(header) = packet.transport else {
-            return Carries::Datagram {
-                flow: number,
-                sequence,
-            };
+            return Carries::Datagram { flow: number, sequence };
         };
         if let Some(flow) = flow
             && let Some((traffic, bytes)) = context.flows.on_segment(flow, newcomer.now, &header)
             && bytes > 0
         {
             let direction = newcomer.direction.reversed();
-            context
-                .recorder
-                .on_goodput(traffic, direction, Bytes(bytes));
+            context.recorder.on_goodput(traffic, direction, Bytes(bytes));
         }
-        Carries::Segment {
-            payload: header.payload,
-            flow,
-        }
+        Carries::Segment { payload: header.payload, flow }
     }
 }
 

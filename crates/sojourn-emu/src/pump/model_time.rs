@@ -49,12 +49,7 @@ impl ModelTime {
     }
 
     /// Packets are written now; returns that time.
-    pub(super) fn on_written(
-        &mut self,
-        clock: &impl Clock,
-        direction: Direction,
-        packets: &[Due],
-    ) -> Instant {
+    pub(super) fn on_written(&mut self, clock: &impl Clock, direction: Direction, packets: &[Due]) -> Instant {
         let now = self.look(clock);
         for packet in packets {
             self.witness.on_written(direction, packet.at, now);

@@ -44,11 +44,7 @@ struct FakePort {
 }
 
 impl Port for FakePort {
-    fn read_batch(
-        &mut self,
-        most: usize,
-        receive: &mut dyn FnMut(Offload, &[u8]),
-    ) -> io::Result<usize> {
+    fn read_batch(&mut self, most: usize, receive: &mut dyn FnMut(Offload, &[u8])) -> io::Result<usize> {
         let script = &self.script;
         let mut count = 0;
         while count < most {
@@ -79,14 +75,7 @@ impl Port for FakePort {
 
     fn counters(&mut self) -> PortCounters {
         // Both ports tell the same; the inside's count.
-        PortCounters {
-            lost: if self.direction == Direction::Upstream {
-                self.script.lost.get()
-            } else {
-                0
-            },
-            tagged: 0,
-        }
+        PortCounters { lost: if self.direction == Direction::Upstream { self.script.lost.get() } else { 0 }, tagged: 0 }
     }
 }
 
@@ -100,11 +89,7 @@ impl Clock for FakeClock {
     fn wait(&mut self, until: Instant) -> io::Result<Wake> {
         let script = &self.0;
         let comes = script.comes.borrow();
-        let next = |direction: Direction| {
-            comes[direction]
-                .front()
-                .map_or(Instant::NEVER, |(at, _)| *at)
-        };
+        let next = |direction: Direction| comes[direction].front().map_or(Instant::NEVER, |(at, _)| *at);
         let first = next(Direction::Upstream).min(next(Direction::Downstream));
         let late = script.late.borrow_mut().pop_front().unwrap_or(Span::ZERO);
         let now = script.now.get().max(until.min(first)) + late;
@@ -138,30 +123,13 @@ fn plan(queue: impl Into<ManagerConfig>) -> Plan {
     let [upstream, downstream] = access;
     let (v4, v6) = FarEnd::addresses(0);
     Plan {
-        access: PerDirection {
-            upstream,
-            downstream,
-        },
-        far: vec![FarEnd {
-            v4,
-            v6,
-            rtt: Span::from_ms(20),
-            line_rate: BitRate::from_mbps(1000),
-        }],
+        access: PerDirection { upstream, downstream },
+        far: vec![FarEnd { v4, v6, rtt: Span::from_ms(20), line_rate: BitRate::from_mbps(1000) }],
         mtu: Bytes(1500),
         overhead: Bytes::ZERO,
         seed: Seed(1),
-        record: RecordConfig {
-            datagrams: true,
-            ..RecordConfig::BASE
-        },
-        entries: vec![Entry {
-            name: "voice".to_owned(),
-            rule: Rule {
-                port: Some(5004),
-                ..Rule::ANY
-            },
-        }],
+        record: RecordConfig { datagrams: true, ..RecordConfig::BASE },
+        entries: vec![Entry { name: "voice".to_owned(), rule: Rule { port: Some(5004), ..Rule::ANY } }],
         link_header: 0,
     }
 }
@@ -192,21 +160,14 @@ fn emulation(
     for (at, direction, unit) in units {
         script.comes.borrow_mut()[direction].push_back((at, unit));
     }
-    let port = |direction| FakePort {
-        script: Rc::clone(&script),
-        direction,
-    };
-    let ends = Ends {
-        inside: port(Direction::Upstream),
-        far: port(Direction::Downstream),
-    };
+    let port = |direction| FakePort { script: Rc::clone(&script), direction };
+    let ends = Ends { inside: port(Direction::Upstream), far: port(Direction::Downstream) };
     let pump = Pump::new(plan, ends).unwrap();
     (script, pump)
 }
 
 fn run(script: &Rc<Script>, pump: &mut Pump<FakePort>) {
-    pump.run(&mut FakeClock(Rc::clone(script)), &mut |_| {})
-        .unwrap();
+    pump.run(&mut FakeClock(Rc::clone(script)), &mut |_| {}).unwrap();
 }
 
 /// 1250 B at 10 Mb/s take 1 ms, on a gigabit 10 µs; 1 ms of access link and 9 ms of wire to the far end.
@@ -214,10 +175,8 @@ fn run(script: &Rc<Script>, pump: &mut Pump<FakePort>) {
 fn a_packet_over_an_idle_link_is_written_when_the_model_says() {
     for direction in Direction::BOTH {
         let unit = datagram(direction, 1250, 1, 0);
-        let (script, mut pump) = emulation(
-            &plan(DropTailConfig::bytes(100_000)),
-            [(Instant::from_ms(7), direction, unit.clone())],
-        );
+        let (script, mut pump) =
+            emulation(&plan(DropTailConfig::bytes(100_000)), [(Instant::from_ms(7), direction, unit.clone())]);
         run(&script, &mut pump);
         let expected = Instant::from_us(7_000 + 1_000 + 1_000 + 9_000 + 10);
         assert_eq!(*script.written.borrow(), [(expected, direction, unit)]);
@@ -225,17 +184,10 @@ fn a_packet_over_an_idle_link_is_written_when_the_model_says() {
 }
 
 /// Packets of a run that is called too late, and of one that is not.
-fn written_late(
-    queue: &ManagerConfig,
-    units: &[(Instant, Direction, Vec<u8>)],
-    late: &[u64],
-) -> [Rc<Script>; 2] {
+fn written_late(queue: &ManagerConfig, units: &[(Instant, Direction, Vec<u8>)], late: &[u64]) -> [Rc<Script>; 2] {
     [&[], late].map(|late| {
         let (script, mut pump) = emulation(&plan(queue.clone()), units.to_vec());
-        script
-            .late
-            .borrow_mut()
-            .extend(late.iter().map(|us| Span::from_us(*us)));
+        script.late.borrow_mut().extend(late.iter().map(|us| Span::from_us(*us)));
         run(&script, &mut pump);
         script
     })
@@ -283,10 +235,7 @@ fn no_more_than_64_units_are_read_before_what_is_due_is_written() {
 /// Two packets come at 0; both are due at 11 and 12 ms. The program stops for this long at 11 ms.
 fn stop_for(stop: Span) -> (Vec<Instant>, Snapshot) {
     let unit = datagram(Direction::Upstream, 1250, 1, 0);
-    let units = [
-        (Instant::ZERO, Direction::Upstream, unit.clone()),
-        (Instant::ZERO, Direction::Upstream, unit),
-    ];
+    let units = [(Instant::ZERO, Direction::Upstream, unit.clone()), (Instant::ZERO, Direction::Upstream, unit)];
     let (script, mut pump) = emulation(&plan(DropTailConfig::bytes(100_000)), units);
     let mut clock = FakeClock(Rc::clone(&script));
     pump.pass(&mut clock).unwrap();
@@ -299,10 +248,7 @@ fn stop_for(stop: Span) -> (Vec<Instant>, Snapshot) {
         pump.pass(&mut clock).unwrap();
     }
     let written = script.written.borrow();
-    (
-        written.iter().map(|(at, ..)| *at).collect(),
-        pump.snapshot(),
-    )
+    (written.iter().map(|(at, ..)| *at).collect(), pump.snapshot())
 }
 
 #[test]
@@ -326,10 +272,7 @@ fn model_time_stands_still_in_a_gap_of_101_ms() {
 fn what_is_lost_outside_the_model_is_counted_and_makes_the_run_poor() {
     let too_long = datagram(Direction::Upstream, 1501, 1, 0);
     let fits = datagram(Direction::Upstream, 1500, 1, 0);
-    let units = [
-        (Instant::ZERO, Direction::Upstream, too_long),
-        (Instant::ZERO, Direction::Upstream, fits),
-    ];
+    let units = [(Instant::ZERO, Direction::Upstream, too_long), (Instant::ZERO, Direction::Upstream, fits)];
     let (script, mut pump) = emulation(&plan(DropTailConfig::bytes(100_000)), units);
     script.lost.set(5);
     script.writes_fail.set(true);
@@ -346,10 +289,7 @@ fn a_device_that_takes_nothing_any_more_ends_the_run() {
     let (script, mut pump) = emulation(&plan(DropTailConfig::bytes(100_000)), units);
     script.writes_fail.set(true);
     let failure = pump.run(&mut FakeClock(script), &mut |_| {}).unwrap_err();
-    assert_eq!(
-        failure.to_string(),
-        "cannot write to the far end: the device is full"
-    );
+    assert_eq!(failure.to_string(), "cannot write to the far end: the device is full");
 }
 
 #[test]
@@ -369,14 +309,8 @@ fn frames_without_room_are_refused_and_counted() {
 /// packet is delivered, so a header that was rewritten only then would never be.
 #[test]
 fn marks_of_the_manager_are_in_the_headers_that_are_written() {
-    let law = CodelLaw {
-        ecn: true,
-        ..CodelLaw::RFC8289
-    };
-    let queue = CodelConfig {
-        law,
-        limit: Limit::Packets(Packets(10_000)),
-    };
+    let law = CodelLaw { ecn: true, ..CodelLaw::RFC8289 };
+    let queue = CodelConfig { law, limit: Limit::Packets(Packets(10_000)) };
     let unit = datagram(Direction::Upstream, 1500, 1, 2);
     // Twice the rate for a second.
     let units = (0..1600_u64).map(|number| {
@@ -397,22 +331,13 @@ fn marks_of_the_manager_are_in_the_headers_that_are_written() {
 fn what_cannot_be_emulated_is_refused_with_a_sentence() {
     let ends = || {
         let script = Rc::new(Script::default());
-        let port = |direction| FakePort {
-            script: Rc::clone(&script),
-            direction,
-        };
-        Ends {
-            inside: port(Direction::Upstream),
-            far: port(Direction::Downstream),
-        }
+        let port = |direction| FakePort { script: Rc::clone(&script), direction };
+        Ends { inside: port(Direction::Upstream), far: port(Direction::Downstream) }
     };
     let mut fast = plan(DropTailConfig::bytes(100_000));
     fast.access.upstream.link = SerialConfig::plain(BitRate::from_mbps(1995), Span::ZERO).into();
     let refusal = Pump::new(&fast, ends()).unwrap_err();
-    assert!(
-        refusal.message.starts_with("both rates together are"),
-        "{refusal}"
-    );
+    assert!(refusal.message.starts_with("both rates together are"), "{refusal}");
     let mut far = plan(DropTailConfig::bytes(400 << 20));
     far.mtu = Bytes(1500);
     let refusal = Pump::new(&far, ends()).unwrap_err();

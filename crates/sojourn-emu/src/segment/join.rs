@@ -47,13 +47,7 @@ pub(crate) struct Joiner {
 
 impl Joiner {
     pub(crate) fn new(link_header: usize) -> Self {
-        let group = || Group {
-            flow: 0,
-            next: None,
-            size: 0,
-            length: 0,
-            members: Vec::with_capacity(MOST_JOINED),
-        };
+        let group = || Group { flow: 0, next: None, size: 0, length: 0, members: Vec::with_capacity(MOST_JOINED) };
         Self {
             link_header,
             groups: Vec::with_capacity(MOST_GROUPS),
@@ -66,9 +60,7 @@ impl Joiner {
     pub(crate) fn offer(&mut self, frames: &Frames, due: Due) -> Option<Group> {
         let frame = frames.get(due.slot);
         let flow = match frame.carries {
-            Carries::Segment {
-                flow: Some(flow), ..
-            } => flow,
+            Carries::Segment { flow: Some(flow), .. } => flow,
             // Of no flow that is followed: each is a group of its own, of a number that no flow has.
             Carries::Segment { .. } | Carries::Datagram { .. } => u32::MAX,
         };
@@ -116,10 +108,7 @@ impl Joiner {
         group: &Group,
         write: impl FnOnce(Offload, &[IoSlice<'_>]) -> T,
     ) -> T {
-        let (first, last) = (
-            group.members[0].slot,
-            group.members[group.members.len() - 1].slot,
-        );
+        let (first, last) = (group.members[0].slot, group.members[group.members.len() - 1].slot);
         let bytes = frames.bytes(first);
         let offload = frames.get(first).offload;
         let header = self.link_header;
@@ -166,11 +155,7 @@ impl Joiner {
 /// Bytes of an IP packet by its own header; what follows is padding.
 fn ip_length(packet: &[u8]) -> usize {
     let word = |at: usize| usize::from(u16::from_be_bytes([packet[at], packet[at + 1]]));
-    if packet[0] >> 4 == 4 {
-        word(2)
-    } else {
-        40 + word(4)
-    }
+    if packet[0] >> 4 == 4 { word(2) } else { 40 + word(4) }
 }
 
 /// A segment that may be part of a group.
@@ -218,9 +203,7 @@ impl Group {
     /// Whether a segment is the next of this group.
     fn continues(&self, frames: &Frames, link_header: usize, joinable: &Joinable) -> bool {
         let (sequence, payload, _) = joinable.tcp();
-        let fits = payload <= self.size
-            && self.length + payload <= LONGEST
-            && self.members.len() < MOST_JOINED;
+        let fits = payload <= self.size && self.length + payload <= LONGEST && self.members.len() < MOST_JOINED;
         if self.next != Some(sequence) || !fits {
             return false;
         }
@@ -236,16 +219,11 @@ impl Group {
         let same_ip = match joinable.packet.flow.source {
             Address::V4(_) => {
                 let identification = |ip: &[u8]| u16::from_be_bytes([ip[4], ip[5]]);
-                let is_counted =
-                    identification(other) == identification(first).wrapping_add(half(number));
+                let is_counted = identification(other) == identification(first).wrapping_add(half(number));
                 let is_fixed = other[6] & 0x40 != 0 && same(4, 6);
                 // Neither more fragments nor an offset.
                 let is_whole = other[6..8] == [0x40, 0] || other[6..8] == [0, 0];
-                (is_counted || is_fixed)
-                    && is_whole
-                    && same(0, 2)
-                    && same(6, 10)
-                    && same(12, transport)
+                (is_counted || is_fixed) && is_whole && same(0, 2) && same(6, 10) && same(12, transport)
             }
             Address::V6(_) => same(0, 4) && same(6, transport),
         };
@@ -300,15 +278,7 @@ mod tests {
             packet[4..6].copy_from_slice(&(length - 40).to_be_bytes());
         }
         let read = Packet::read(&packet).unwrap();
-        write_lengths(
-            &mut packet[..at],
-            &Packet {
-                transport_at: at,
-                ..read
-            },
-            usize::from(length) - at,
-            0,
-        );
+        write_lengths(&mut packet[..at], &Packet { transport_at: at, ..read }, usize::from(length) - at, 0);
         let sum = pseudo_header_sum(&read, usize::from(length) - at);
         packet[at + 16..at + 18].copy_from_slice(&sum.to_be_bytes());
         let offload = Offload {
@@ -331,17 +301,11 @@ mod tests {
             direction: Direction::Upstream,
             traffic: TrafficId(0),
             entered_at: Instant::ZERO,
-            carries: Carries::Segment {
-                payload: parts[1].len(),
-                flow: Some(flow),
-            },
+            carries: Carries::Segment { payload: parts[1].len(), flow: Some(flow) },
             split: DelaySplit::default(),
         };
         let slot = frames.insert(frame, parts).unwrap();
-        Due {
-            at: Instant::ZERO,
-            slot,
-        }
+        Due { at: Instant::ZERO, slot }
     }
 
     /// Pieces of a superpacket in frames, each changed by `change`.
@@ -425,10 +389,7 @@ mod tests {
             });
             let units = written(&frames, &due);
             assert_eq!(units.len(), 3, "{what}");
-            assert!(
-                units.iter().all(|(offload, _)| offload.gso == Gso::None),
-                "{what}"
-            );
+            assert!(units.iter().all(|(offload, _)| offload.gso == Gso::None), "{what}");
         }
     }
 

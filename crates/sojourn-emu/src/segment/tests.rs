@@ -68,12 +68,7 @@ fn datagram(payload: &[u8]) -> Vec<u8> {
 }
 
 fn gso(gso: Gso, segment_size: u16) -> Offload {
-    Offload {
-        needs_checksum: true,
-        gso,
-        segment_size,
-        ..Offload::default()
-    }
+    Offload { needs_checksum: true, gso, segment_size, ..Offload::default() }
 }
 
 /// The pieces with their checksums.
@@ -103,10 +98,7 @@ fn is_sound(piece: &[u8]) -> bool {
 #[test]
 fn a_tcp_superpacket_on_ipv4_is_cut_as_by_hand() {
     let payload: Vec<u8> = (0..2500_u16).map(|at| at.to_be_bytes()[1]).collect();
-    let flags = TcpFlags::ACK
-        .and(TcpFlags::PSH)
-        .and(TcpFlags::FIN)
-        .and(TcpFlags::CWR);
+    let flags = TcpFlags::ACK.and(TcpFlags::PSH).and(TcpFlags::FIN).and(TcpFlags::CWR);
     let unit = packet(true, 6, &segment(0xffff_ff00, flags.0, &payload));
     let pieces = pieces(&unit, gso(Gso::Tcp4, 1000), 0);
     let fields: Vec<_> = pieces
@@ -115,12 +107,7 @@ fn a_tcp_superpacket_on_ipv4_is_cut_as_by_hand() {
             let Transport::Tcp(tcp) = Packet::read(piece).unwrap().transport else {
                 panic!("no segment");
             };
-            (
-                piece.len(),
-                word(piece, 4).unwrap(),
-                tcp.sequence,
-                tcp.flags,
-            )
+            (piece.len(), word(piece, 4).unwrap(), tcp.sequence, tcp.flags)
         })
         .collect();
     let ack = TcpFlags::ACK;
@@ -129,27 +116,14 @@ fn a_tcp_superpacket_on_ipv4_is_cut_as_by_hand() {
         [
             (1052, 0xffff, 0xffff_ff00, ack.and(TcpFlags::CWR)),
             (1052, 0x0000, 0x0000_02e8, ack),
-            (
-                552,
-                0x0001,
-                0x0000_06d0,
-                ack.and(TcpFlags::PSH).and(TcpFlags::FIN)
-            ),
+            (552, 0x0001, 0x0000_06d0, ack.and(TcpFlags::PSH).and(TcpFlags::FIN)),
         ]
     );
     assert!(pieces.iter().all(|piece| is_sound(piece)));
-    let joined: Vec<u8> = pieces
-        .iter()
-        .flat_map(|piece| &piece[52..])
-        .copied()
-        .collect();
+    let joined: Vec<u8> = pieces.iter().flat_map(|piece| &piece[52..]).copied().collect();
     assert_eq!(joined, payload);
     // ECN, addresses, options: as they were.
-    assert!(
-        pieces
-            .iter()
-            .all(|piece| piece[1] == 2 && piece[12..20] == unit[12..20])
-    );
+    assert!(pieces.iter().all(|piece| piece[1] == 2 && piece[12..20] == unit[12..20]));
     assert!(pieces.iter().all(|piece| piece[40..52] == unit[40..52]));
 }
 
@@ -170,10 +144,8 @@ fn udp_superpackets_become_datagrams_of_their_own() {
         let unit = packet(is_v4, 17, &datagram(&[9; 2401]));
         let pieces = pieces(&unit, gso(Gso::Udp, 1200), 0);
         let header = unit.len() - 2409;
-        let lengths: Vec<_> = pieces
-            .iter()
-            .map(|piece| (piece.len() - header, word(piece, header + 4).unwrap()))
-            .collect();
+        let lengths: Vec<_> =
+            pieces.iter().map(|piece| (piece.len() - header, word(piece, header + 4).unwrap())).collect();
         assert_eq!(lengths, [(1208, 1208), (1208, 1208), (9, 9)]);
         assert!(pieces.iter().all(|piece| is_sound(piece)));
     }
@@ -182,18 +154,10 @@ fn udp_superpackets_become_datagrams_of_their_own() {
 #[test]
 fn a_link_layer_header_stands_before_each_piece() {
     let ethernet = [0xaa; 14];
-    let unit = [
-        &ethernet[..],
-        &packet(true, 6, &segment(1, 0x10, &[7; 2000])),
-    ]
-    .concat();
+    let unit = [&ethernet[..], &packet(true, 6, &segment(1, 0x10, &[7; 2000]))].concat();
     let pieces = pieces(&unit, gso(Gso::Tcp4, 1000), 14);
     assert_eq!(pieces.len(), 2);
-    assert!(
-        pieces
-            .iter()
-            .all(|piece| piece[..14] == ethernet && is_sound(&piece[14..]))
-    );
+    assert!(pieces.iter().all(|piece| piece[..14] == ethernet && is_sound(&piece[14..])));
 }
 
 #[test]

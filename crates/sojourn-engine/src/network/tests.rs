@@ -8,8 +8,8 @@ use sojourn_base::{BitRate, Ecn, Meta, Packets, PerDirection, RandomStream, Serv
 use sojourn_link::network::Place;
 use sojourn_link::path::{Agenda, Path, PathContext};
 use sojourn_link::{
-    DelayParts, DownstreamMemberConfig, Loss, Mark, MemberConfig, NetworkContext, Opportunities,
-    PacketId, Passage, SerialConfig, TraceConfig,
+    DelayParts, DownstreamMemberConfig, Loss, Mark, MemberConfig, NetworkContext, Opportunities, PacketId, Passage,
+    SerialConfig, TraceConfig,
 };
 use sojourn_queue::{Backlog, CodelConfig, CodelLaw, ManagerConfig, Score};
 use sojourn_record::{Datagram, Fate, LinkDrop, LinkMark, LinkPassage, LinkScore, Waiting};
@@ -40,8 +40,7 @@ impl Recorder for Heard {
     fn on_passage(&mut self, _: Direction, it: &LinkPassage) {
         let times = [it.entered_at, it.dequeued_at, it.arrives_at];
         let lengths = [it.length, it.charged].map(|bytes| u32::try_from(bytes.0).unwrap());
-        self.0
-            .push(Told::Passed(it.link, times, lengths, it.queue, it.sub_flow));
+        self.0.push(Told::Passed(it.link, times, lengths, it.queue, it.sub_flow));
     }
     fn on_drop(&mut self, it: &LinkDrop) {
         let why = format!("{:?} {:?} {:?}", it.reason, it.queue, it.sub_flow);
@@ -54,17 +53,14 @@ impl Recorder for Heard {
         self.0.push(Told::Marked(it.link, it.at, length, why));
     }
     fn on_score(&mut self, it: &LinkScore) {
-        self.0
-            .push(Told::Scored(it.link, it.at, it.score, it.sanctioned));
+        self.0.push(Told::Scored(it.link, it.at, it.score, it.sanctioned));
     }
     fn on_waiting(&mut self, now: Instant, link: LinkId, it: Waiting) {
-        self.0
-            .push(Told::Waits(link, now, it.packets, it.bytes, it.staged));
+        self.0.push(Told::Waits(link, now, it.packets, it.bytes, it.staged));
     }
     fn on_datagram(&mut self, it: &Datagram) {
         if let Fate::Arrived(at) = it.fate {
-            self.0
-                .push(Told::Arrived(it.sequence, at, it.marked, it.split));
+            self.0.push(Told::Arrived(it.sequence, at, it.marked, it.split));
         }
     }
 }
@@ -106,17 +102,14 @@ impl NetworkContext for Owner {
     fn marked(&mut self, now: Instant, id: PacketId, place: Place, meta: &Meta, it: &Mark) {
         self.packets[id.index as usize].0.ecn = Ecn::Ce;
         let why = format!("{:?} {:?} {:?}", it.reason, meta.queue, it.sub_flow.get());
-        self.told
-            .push(Told::Marked(place.link, now, meta.length, why));
+        self.told.push(Told::Marked(place.link, now, meta.length, why));
     }
     fn dropped(&mut self, now: Instant, _: PacketId, place: Place, meta: &Meta, it: &Loss) {
         let why = format!("{:?} {:?} {:?}", it.reason, meta.queue, it.sub_flow.get());
-        self.told
-            .push(Told::Dropped(place.link, now, meta.length, why));
+        self.told.push(Told::Dropped(place.link, now, meta.length, why));
     }
     fn scored(&mut self, now: Instant, _: PacketId, place: Place, _: &Meta, it: &Score) {
-        self.told
-            .push(Told::Scored(place.link, now, it.score, it.sanctioned));
+        self.told.push(Told::Scored(place.link, now, it.score, it.sanctioned));
     }
     fn estimated(&mut self, _: LinkId, _: ServiceQueue, _: Span) {}
     fn waiting(&mut self, now: Instant, link: LinkId, backlog: Backlog, staged: Packets) {
@@ -133,8 +126,7 @@ impl NetworkContext for Owner {
 impl PathContext for Owner {
     fn arrived(&mut self, due: Instant, arrival: &Arrival) {
         let (meta, split, number) = self.packets[arrival.id.index as usize];
-        self.told
-            .push(Told::Arrived(number, due, meta.ecn == Ecn::Ce, split));
+        self.told.push(Told::Arrived(number, due, meta.ecn == Ecn::Ce, split));
     }
 }
 
@@ -156,16 +148,11 @@ fn script(seed: u64, packets: usize) -> Vec<Sent> {
             };
             let is_ack = below(&mut stream, 4) == 0;
             let meta = Meta {
-                length: if is_ack {
-                    52
-                } else {
-                    28 + u32::try_from(below(&mut stream, 1473)).unwrap()
-                },
+                length: if is_ack { 52 } else { 28 + u32::try_from(below(&mut stream, 1473)).unwrap() },
                 flow_hash: u32::try_from(below(&mut stream, 5)).unwrap() * 0x1357_9bdf,
                 mac_overhead: 0,
                 dscp: [0, 46, 45][usize::try_from(below(&mut stream, 3)).unwrap()],
-                ecn: [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1]
-                    [usize::try_from(below(&mut stream, 3)).unwrap()],
+                ecn: [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1][usize::try_from(below(&mut stream, 3)).unwrap()],
                 pure_ack: is_ack,
                 host: 0,
                 queue: ServiceQueue::Classic,
@@ -183,10 +170,8 @@ macro_rules! build {
             let config = ($link, $conditions, $link.framing());
             network.add_link(direction.as_str(), direction, config, Seed($seed))
         });
-        let wires = [(1_000, 7), (100, 31)].map(|(mbps, ms)| WireConfig {
-            rate: BitRate::from_mbps(mbps),
-            delay: Span::from_ms(ms),
-        });
+        let wires = [(1_000, 7), (100, 31)]
+            .map(|(mbps, ms)| WireConfig { rate: BitRate::from_mbps(mbps), delay: Span::from_ms(ms) });
         let routes = wires.map(|wire| {
             Direction::BOTH.map(|direction| {
                 let over = &links[direction as usize..][..1];
@@ -198,19 +183,11 @@ macro_rules! build {
 }
 
 /// What the engine makes of a script.
-fn by_engine(
-    link: &LinkConfig,
-    conditions: &[ConditionConfig],
-    seed: u64,
-    script: &[Sent],
-) -> Vec<Told> {
+fn by_engine(link: &LinkConfig, conditions: &[ConditionConfig], seed: u64, script: &[Sent]) -> Vec<Told> {
     let mut network = Network::new(Heard::default(), Interrupt::default());
     let routes = build!(network, link, conditions, seed);
     for (number, (at, ..)) in (0..).zip(script) {
-        let event = Event::ApplicationTimer {
-            traffic: 0,
-            token: number,
-        };
+        let event = Event::ApplicationTimer { traffic: 0, token: number };
         network.paths.calendar.schedule(*at, event);
     }
     while let Some((now, event)) = network.paths.calendar.pop_before(Instant::NEVER) {
@@ -229,12 +206,7 @@ fn by_engine(
             Event::GroupWakeup { group } => network.on_group_wakeup(now, group),
             Event::ApplicationTimer { token, .. } => {
                 let (_, route, meta) = script[token as usize];
-                let body = Body::Datagram {
-                    flow: 0,
-                    sequence: token,
-                    sent_at: now,
-                    tag: None,
-                };
+                let body = Body::Datagram { flow: 0, sequence: token, sent_at: now, tag: None };
                 let packet = Packet { meta, body };
                 let split = Some(DelaySplit::default());
                 network.send(now, routes[route], packet, &SackBlocks::NONE, split);
@@ -254,21 +226,14 @@ fn by_path(
     script: &[Sent],
     mut late: impl FnMut() -> Option<Span>,
 ) -> Vec<Told> {
-    let mut path = Path {
-        network: sojourn_link::Network::new(true),
-        context: Owner::default(),
-    };
+    let mut path = Path { network: sojourn_link::Network::new(true), context: Owner::default() };
     let routes = build!(path.network, link, conditions, seed);
     for (number, (at, route, meta)) in (0..).zip(script) {
         let index = u32::try_from(path.context.packets.len()).unwrap();
-        path.context
-            .packets
-            .push((*meta, DelaySplit::default(), number));
+        path.context.packets.push((*meta, DelaySplit::default(), number));
         path.enter(*at, index, routes[*route], *meta);
         // Not beyond the next packet: no call is earlier than the one before.
-        let next = script
-            .get(number as usize + 1)
-            .map_or(Instant::NEVER, |next| next.0);
+        let next = script.get(number as usize + 1).map_or(Instant::NEVER, |next| next.0);
         if let Some(span) = late() {
             let until = at.saturating_add(span);
             if until < next {
@@ -286,9 +251,7 @@ fn links() -> Vec<LinkConfig> {
         .iter()
         .flat_map(|kind| {
             let profiles = kind.info().profiles;
-            profiles
-                .into_iter()
-                .map(|(name, _)| kind.values(Some(name)))
+            profiles.into_iter().map(|(name, _)| kind.values(Some(name)))
         })
         .filter(|link| link.problems().is_empty() && link.drain_rate() > BitRate::ZERO)
         .collect();
@@ -309,9 +272,7 @@ fn managers() -> Vec<ManagerConfig> {
         .iter()
         .flat_map(|kind| {
             let profiles = kind.info().profiles;
-            let named = profiles
-                .into_iter()
-                .map(|(name, _)| kind.values(Some(name)));
+            let named = profiles.into_iter().map(|(name, _)| kind.values(Some(name)));
             named.chain([kind.values(None)])
         })
         .collect()
@@ -336,10 +297,7 @@ fn a_path_equals_the_engine_over_every_link_with_every_manager() {
             if !queue.problems_on(Some(link.drain_rate())).is_empty() {
                 continue;
             }
-            let link = LinkConfig {
-                queue,
-                ..link.clone()
-            };
+            let link = LinkConfig { queue, ..link.clone() };
             pairs += 1;
             if !kinds.contains(&link.kind()) {
                 kinds.push(link.kind());
@@ -348,12 +306,7 @@ fn a_path_equals_the_engine_over_every_link_with_every_manager() {
                 let script = script(seed, 150);
                 let expected = by_engine(&link, &[], seed, &script);
                 let found = by_path(&link, &[], seed, &script, || None);
-                assert!(
-                    found == expected,
-                    "{} with {}",
-                    link.kind(),
-                    link.queue.kind()
-                );
+                assert!(found == expected, "{} with {}", link.kind(), link.queue.kind());
             }
         }
     }
@@ -389,18 +342,10 @@ proptest! {
 /// A script that nothing happens to would prove nothing.
 #[test]
 fn scripts_are_dropped_marked_and_delivered() {
-    let law = CodelLaw {
-        ecn: true,
-        ..CodelLaw::RFC8289
-    };
-    let queue = CodelConfig {
-        law,
-        ..CodelConfig::RFC8289
-    };
-    let link = LinkConfig {
-        queue: queue.into(),
-        ..SerialConfig::plain(BitRate::from_mbps(1), Span::from_ms(3)).into()
-    };
+    let law = CodelLaw { ecn: true, ..CodelLaw::RFC8289 };
+    let queue = CodelConfig { law, ..CodelConfig::RFC8289 };
+    let link =
+        LinkConfig { queue: queue.into(), ..SerialConfig::plain(BitRate::from_mbps(1), Span::from_ms(3)).into() };
     let told = by_path(&link, &conditions(), 1, &script(1, 600), || None);
     let mut counts = PerDirection::<u32>::default();
     let (mut drops, mut marks, mut waits) = (0, 0, 0);
@@ -413,12 +358,6 @@ fn scripts_are_dropped_marked_and_delivered() {
             Told::Scored(..) | Told::Arrived(..) => {}
         }
     }
-    assert!(
-        counts.upstream > 100 && counts.downstream > 100,
-        "{counts:?}"
-    );
-    assert!(
-        drops > 5 && marks > 5 && waits > 100,
-        "{drops} {marks} {waits}"
-    );
+    assert!(counts.upstream > 100 && counts.downstream > 100, "{counts:?}");
+    assert!(drops > 5 && marks > 5 && waits > 100, "{drops} {marks} {waits}");
 }

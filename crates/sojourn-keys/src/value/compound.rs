@@ -43,41 +43,17 @@ pub trait Worded: Copy + PartialEq + 'static {
 
 impl Worded for Direction {
     const WORDS: &'static [Word<Self>] = &[
-        Word {
-            name: Self::Upstream.as_str(),
-            value: Self::Upstream,
-            about: "from the subscriber",
-        },
-        Word {
-            name: Self::Downstream.as_str(),
-            value: Self::Downstream,
-            about: "to the subscriber",
-        },
+        Word { name: Self::Upstream.as_str(), value: Self::Upstream, about: "from the subscriber" },
+        Word { name: Self::Downstream.as_str(), value: Self::Downstream, about: "to the subscriber" },
     ];
 }
 
 impl Worded for Ecn {
     const WORDS: &'static [Word<Self>] = &[
-        Word {
-            name: "not-ect",
-            value: Self::NotEct,
-            about: "not ECN-capable",
-        },
-        Word {
-            name: "ect0",
-            value: Self::Ect0,
-            about: "ECN-capable, classic",
-        },
-        Word {
-            name: "ect1",
-            value: Self::Ect1,
-            about: "ECN-capable, L4S (RFC 9331)",
-        },
-        Word {
-            name: "ce",
-            value: Self::Ce,
-            about: "marked before it enters the access link",
-        },
+        Word { name: "not-ect", value: Self::NotEct, about: "not ECN-capable" },
+        Word { name: "ect0", value: Self::Ect0, about: "ECN-capable, classic" },
+        Word { name: "ect1", value: Self::Ect1, about: "ECN-capable, L4S (RFC 9331)" },
+        Word { name: "ce", value: Self::Ce, about: "marked before it enters the access link" },
     ];
 }
 
@@ -90,21 +66,13 @@ impl<T: Worded> Value for T {
     fn print(&self) -> String {
         let mut value = *self;
         let words = T::WORDS;
-        Words {
-            value: &mut value,
-            words,
-        }
-        .print()
+        Words { value: &mut value, words }.print()
     }
 
     fn shape(&self) -> Shape {
         let mut value = *self;
         let words = T::WORDS;
-        Words {
-            value: &mut value,
-            words,
-        }
-        .shape()
+        Words { value: &mut value, words }.shape()
     }
 
     fn compare(&self, _bound: &str) -> Option<Ordering> {
@@ -129,12 +97,7 @@ impl<T: Copy + PartialEq> Value for Words<'_, T> {
         if !DESCRIBES {
             return Shape::Text;
         }
-        Shape::Words(
-            self.words
-                .iter()
-                .map(|word| (word.name, word.about))
-                .collect(),
-        )
+        Shape::Words(self.words.iter().map(|word| (word.name, word.about)).collect())
     }
 
     fn compare(&self, _bound: &str) -> Option<Ordering> {
@@ -143,10 +106,7 @@ impl<T: Copy + PartialEq> Value for Words<'_, T> {
 }
 
 /// Which of the words of these names stands there. There are dozens of kinds of words, and this is the same for all.
-fn read_word(
-    content: &Content,
-    name: &dyn Fn(usize) -> Option<&'static str>,
-) -> Result<usize, Mismatch> {
+fn read_word(content: &Content, name: &dyn Fn(usize) -> Option<&'static str>) -> Result<usize, Mismatch> {
     let mut names = (0..).map_while(name);
     let Content::Text(text) = content else {
         let example = name(0).unwrap_or_default();
@@ -195,9 +155,7 @@ impl<T: Value + Default> Value for Or<'_, T> {
     }
 
     fn print(&self) -> String {
-        self.value
-            .as_ref()
-            .map_or_else(|| quoted(self.word), Value::print)
+        self.value.as_ref().map_or_else(|| quoted(self.word), Value::print)
     }
 
     fn shape(&self) -> Shape {
@@ -283,10 +241,7 @@ impl<T: Value + Default> Value for ListOf<'_, T> {
             };
             return Err(Mismatch::kind(content, "a list", &example));
         };
-        OneOrMany {
-            values: self.values,
-        }
-        .read(content, key)
+        OneOrMany { values: self.values }.read(content, key)
     }
 
     fn print(&self) -> String {

@@ -74,10 +74,7 @@ impl Value for f64 {
             other => return Err(Mismatch::kind(other, "a number", "0.2")),
         };
         if !value.is_finite() {
-            return Err(Mismatch::new(
-                "this number is not finite",
-                "for instance 0.2",
-            ));
+            return Err(Mismatch::new("this number is not finite", "for instance 0.2"));
         }
         // -0.0 prints and compares unlike 0.0; nobody means the difference.
         *self = if value == 0.0 { 0.0 } else { value };

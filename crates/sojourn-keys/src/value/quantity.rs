@@ -52,10 +52,7 @@ impl Value for Limit {
     }
 
     fn shape(&self) -> Shape {
-        Shape::Quantity {
-            name: Self::NAME,
-            units: Self::UNITS,
-        }
+        Shape::Quantity { name: Self::NAME, units: Self::UNITS }
     }
 
     /// Limits of different dimensions do not compare.
@@ -71,15 +68,10 @@ impl Value for Limit {
 
 fn read_quantity<Q: Quantity>(content: &Content, key: &Key) -> Result<Q, Mismatch> {
     match content {
-        Content::Text(text) => {
-            quantity::parse(text).map_err(|error| explain::<Q>(text, error, key))
-        }
+        Content::Text(text) => quantity::parse(text).map_err(|error| explain::<Q>(text, error, key)),
         Content::Float(digits, value) if !value.is_finite() => Err(Mismatch::new(
             format!("{digits} is not {}", Q::NAME),
-            format!(
-                "write a decimal number and a unit, for instance {}",
-                example::<Q>(key)
-            ),
+            format!("write a decimal number and a unit, for instance {}", example::<Q>(key)),
         )),
         Content::Integer(digits, _) | Content::Float(digits, _) => {
             let number = digits.trim_start_matches(['-', '+']);
@@ -126,14 +118,10 @@ fn explain<Q: Quantity>(text: &str, error: QuantityError, key: &Key) -> Mismatch
             format!("{text} is not {}", Q::NAME),
             format!("write a decimal number and a unit, for instance {example}"),
         ),
-        QuantityError::NoUnit => Mismatch::new(
-            format!("{text} has no unit"),
-            format!("write \"{number} {}\"", unit_for::<Q>(number, key)),
-        ),
-        QuantityError::Negative => Mismatch::new(
-            format!("{text} is negative"),
-            format!("for instance {example}"),
-        ),
+        QuantityError::NoUnit => {
+            Mismatch::new(format!("{text} has no unit"), format!("write \"{number} {}\"", unit_for::<Q>(number, key)))
+        }
+        QuantityError::Negative => Mismatch::new(format!("{text} is negative"), format!("for instance {example}")),
         QuantityError::TooLarge => Mismatch::new(
             format!("{text} is more than can be held"),
             match key.most {
@@ -171,17 +159,12 @@ fn wrong_unit<Q: Quantity>(shown_text: &str, example: &str) -> Mismatch {
     };
     // What else a limit may be is for the hint to say.
     let name = Q::NAME.split(" (").next().unwrap_or(Q::NAME);
-    Mismatch::new(
-        format!("{shown_text}: {} is not a unit of {name}", shown(found)),
-        hint,
-    )
+    Mismatch::new(format!("{shown_text}: {} is not a unit of {name}", shown(found)), hint)
 }
 
 /// The bit rate of a number of bytes per second.
 fn bits_for_bytes(number: &str, unit: &str) -> Option<BitRate> {
-    let size = unit
-        .strip_suffix("/s")
-        .or_else(|| unit.strip_suffix("ps"))?;
+    let size = unit.strip_suffix("/s").or_else(|| unit.strip_suffix("ps"))?;
     let bytes: Bytes = format!("{number} {size}").parse().ok()?;
     bytes.0.checked_mul(8).map(BitRate::from_bps)
 }
@@ -227,13 +210,7 @@ const OTHER_SPELLINGS: [(&str, &str); 34] = [
 /// The unit that is meant by a spelling of other tools, or by one in other letter case.
 fn meant_unit(found: &str, units: &'static [Unit]) -> Option<&'static str> {
     let lower = found.to_lowercase();
-    let elsewhere = OTHER_SPELLINGS
-        .iter()
-        .find(|(spelling, _)| *spelling == lower)
-        .map(|(_, unit)| *unit);
+    let elsewhere = OTHER_SPELLINGS.iter().find(|(spelling, _)| *spelling == lower).map(|(_, unit)| *unit);
     let mut names = units.iter().map(|(spelling, _)| *spelling);
-    names
-        .clone()
-        .find(|unit| Some(*unit) == elsewhere)
-        .or_else(|| names.find(|unit| unit.to_lowercase() == lower))
+    names.clone().find(|unit| Some(*unit) == elsewhere).or_else(|| names.find(|unit| unit.to_lowercase() == lower))
 }

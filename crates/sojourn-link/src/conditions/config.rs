@@ -157,8 +157,7 @@ impl ConditionConfig {
 
     /// When it ends for the first time; [`Instant::NEVER`] if it does not.
     pub fn end(&self) -> Instant {
-        self.length
-            .map_or(Instant::NEVER, |length| self.begin().saturating_add(length))
+        self.length.map_or(Instant::NEVER, |length| self.begin().saturating_add(length))
     }
 
     fn own_problems(&self, mut tell: impl FnMut(&'static str, String, &'static str)) {
@@ -175,16 +174,12 @@ impl ConditionConfig {
                 String::from("does not say when"),
                 "at = \"30 s\" for what stays, or from = \"30 s\" and for = \"2 s\" for what ends",
             ),
-            (Some(_), Some(_), _) => tell(
-                "from",
-                String::from("has at and from"),
-                "at for what stays, or from and for for what ends",
-            ),
-            (Some(_), None, Some(_)) => tell(
-                "for",
-                String::from("what begins with at does not end"),
-                "from instead of at",
-            ),
+            (Some(_), Some(_), _) => {
+                tell("from", String::from("has at and from"), "at for what stays, or from and for for what ends")
+            }
+            (Some(_), None, Some(_)) => {
+                tell("for", String::from("what begins with at does not end"), "from instead of at")
+            }
             (None, Some(_), None) => tell(
                 "from",
                 String::from("does not say for how long"),
@@ -194,16 +189,10 @@ impl ConditionConfig {
         }
         if let Some(every) = self.every {
             match self.length {
-                None => tell(
-                    "every",
-                    String::from("what comes again has to end"),
-                    "from and for beside every",
-                ),
+                None => tell("every", String::from("what comes again has to end"), "from and for beside every"),
                 Some(length) if length > every => tell(
                     "every",
-                    format!(
-                        "comes again after {every} and lasts {length}: it overlaps with itself"
-                    ),
+                    format!("comes again after {every} and lasts {length}: it overlaps with itself"),
                     "a shorter for, or a longer every",
                 ),
                 Some(_) => {}
@@ -241,9 +230,7 @@ impl ConditionConfig {
         {
             tell(
                 "hold",
-                format!(
-                    "the shortest time between slots, {shortest}, is not below the longest, {longest}"
-                ),
+                format!("the shortest time between slots, {shortest}, is not below the longest, {longest}"),
                 "the shortest first: [\"0.8 ms\", \"5 ms\"]",
             );
         } else if self.hold_packets.is_some() && self.hold.is_empty() {
@@ -268,21 +255,16 @@ impl ConditionConfig {
                 if every.is_zero() {
                     return false;
                 }
-                let into =
-                    Span::from_ps(begin.saturating_since(self.begin()).as_ps() % every.as_ps());
+                let into = Span::from_ps(begin.saturating_since(self.begin()).as_ps() % every.as_ps());
                 // A step beside something that comes again is fine outside of it; a window must fit between two.
-                into < length
-                    || (other.length.is_some()
-                        && into.saturating_add(end.saturating_since(begin)) > every)
+                into < length || (other.length.is_some() && into.saturating_add(end.saturating_since(begin)) > every)
             }
             (Some(every), Some(rhythm)) => {
-                let (length, other) =
-                    (self.length.unwrap_or(every), other.length.unwrap_or(rhythm));
+                let (length, other) = (self.length.unwrap_or(every), other.length.unwrap_or(rhythm));
                 if every != rhythm || every.is_zero() {
                     return true;
                 }
-                let into =
-                    Span::from_ps(begin.saturating_since(self.begin()).as_ps() % every.as_ps());
+                let into = Span::from_ps(begin.saturating_since(self.begin()).as_ps() % every.as_ps());
                 into < length || into.saturating_add(other) > every
             }
         }
@@ -290,19 +272,11 @@ impl ConditionConfig {
 }
 
 /// Everything that is wrong with the conditions of a link, whose rate may change if `rate_may_change`.
-pub fn condition_problems(
-    conditions: &[ConditionConfig],
-    rate_may_change: bool,
-) -> Vec<ConditionProblem> {
+pub fn condition_problems(conditions: &[ConditionConfig], rate_may_change: bool) -> Vec<ConditionProblem> {
     let mut problems = Vec::new();
     for (index, condition) in conditions.iter().enumerate() {
         condition.own_problems(|field, message, hint| {
-            problems.push(ConditionProblem {
-                index,
-                field,
-                message,
-                hint,
-            });
+            problems.push(ConditionProblem { index, field, message, hint });
         });
         if condition.rate.is_some() && !rate_may_change {
             problems.push(ConditionProblem {
@@ -329,22 +303,11 @@ pub fn condition_problems(
                 }
                 let (message, hint) = if later.begin() < earlier.begin() {
                     (
-                        format!(
-                            "goes back in time: {} comes after {}",
-                            when(later),
-                            when(earlier)
-                        ),
+                        format!("goes back in time: {} comes after {}", when(later), when(earlier)),
                         "conditions with the same effect in order of time",
                     )
                 } else if earlier.at.is_some() && later.at == earlier.at {
-                    (
-                        format!(
-                            "two conditions say what {} is at {}",
-                            effect.key(),
-                            when(later)
-                        ),
-                        "one of them",
-                    )
+                    (format!("two conditions say what {} is at {}", effect.key(), when(later)), "one of them")
                 } else if earlier.overlaps(later) {
                     (
                         format!(
@@ -358,12 +321,7 @@ pub fn condition_problems(
                     continue;
                 };
                 told = true;
-                problems.push(ConditionProblem {
-                    index,
-                    field: effect.key(),
-                    message,
-                    hint,
-                });
+                problems.push(ConditionProblem { index, field: effect.key(), message, hint });
             }
         }
     }

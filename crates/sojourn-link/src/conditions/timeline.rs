@@ -56,12 +56,7 @@ impl<T: Clone> Timeline<T> {
                     steps.push((from, Some(value)));
                     steps.push((condition.end(), stays.clone()));
                 }
-                (Some(length), Some(every)) => rhythms.push(Rhythm {
-                    from,
-                    length,
-                    every,
-                    value,
-                }),
+                (Some(length), Some(every)) => rhythms.push(Rhythm { from, length, every, value }),
             }
         }
         Self { steps, rhythms }
@@ -132,12 +127,7 @@ impl Rates {
 
     /// When the last bit of `bytes` leaves a line that begins with them at `start`: the first picosecond by which the
     /// rate has carried them. [`Instant::NEVER`] if it never does.
-    pub(crate) fn end(
-        &self,
-        start: Instant,
-        bytes: Bytes,
-        context: &mut (impl LinkContext + ?Sized),
-    ) -> Instant {
+    pub(crate) fn end(&self, start: Instant, bytes: Bytes, context: &mut (impl LinkContext + ?Sized)) -> Instant {
         let mut left = u128::from(bytes.0) * BYTE_COST;
         let mut at = start;
         while context.work(1) {

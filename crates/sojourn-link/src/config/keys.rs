@@ -16,24 +16,16 @@ pub const RATE: Key = key("rate", "rate of the line", "no default: it is the tie
 
 /// Fixed delay of a link.
 pub const fn delay(origin: &'static str) -> Key {
-    key(
-        "delay",
-        "propagation and fixed processing after the last bit, one way",
-        origin,
-    )
-    // chosen: ten seconds, forty geostationary hops.
-    .most("10 s")
+    key("delay", "propagation and fixed processing after the last bit, one way", origin)
+        // chosen: ten seconds, forty geostationary hops.
+        .most("10 s")
 }
 
 /// Time between MAPs.
-pub const MAP_INTERVAL: Key = key(
-    "map_interval",
-    "time from one MAP to the next",
-    "White 2012 §2.2.2",
-)
-.least("1 us")
-// chosen: a thousand times the usual.
-.most("2 s");
+pub const MAP_INTERVAL: Key = key("map_interval", "time from one MAP to the next", "White 2012 §2.2.2")
+    .least("1 us")
+    // chosen: a thousand times the usual.
+    .most("2 s");
 
 /// Rate of the upstream channel.
 pub const CHANNEL_RATE: Key = key(
@@ -46,12 +38,8 @@ pub const CHANNEL_RATE: Key = key(
 
 /// Length of the request-grant loop.
 pub const fn grant_delay(origin: &'static str) -> Key {
-    key(
-        "grant_delay_maps",
-        "MAPs from a request to its grant",
-        origin,
-    )
-    .least("1")
-    // chosen: half a second with MAPs of 2 ms, as over a geostationary satellite.
-    .most("250")
+    key("grant_delay_maps", "MAPs from a request to its grant", origin)
+        .least("1")
+        // chosen: half a second with MAPs of 2 ms, as over a geostationary satellite.
+        .most("250")
 }

@@ -17,11 +17,8 @@ use sojourn_keys::{Key, choices, key, origin, parameters};
 use sojourn_queue::ConfigProblem;
 
 /// How much of the channel others leave.
-pub(crate) const CONGESTION: Key = key(
-    "congestion",
-    "how much of the channel others leave",
-    "White 2012 §3.1.3, White 2013 §3.3",
-);
+pub(crate) const CONGESTION: Key =
+    key("congestion", "how much of the channel others leave", "White 2012 §3.1.3, White 2013 §3.3");
 
 /// Around what a MAP grants on average. White 2013 does not mention it.
 const VARIATION: Key = key(
@@ -92,10 +89,7 @@ const FOUR_LEVEL_ORDER: [usize; 12] = [3, 1, 0, 1, 2, 0, 2, 1, 3, 0, 3, 2];
 
 impl CongestionConfig {
     /// White 2012 §3.1.3, borderline: the sustained rate of 5 Mb/s on average, 1250 B ± 20 % per MAP.
-    pub const WHITE2012_BORDERLINE: Self = Self::GrantSize {
-        mean: Bytes(1250),
-        variation: 0.2,
-    };
+    pub const WHITE2012_BORDERLINE: Self = Self::GrantSize { mean: Bytes(1250), variation: 0.2 };
 
     /// White 2013 §3.3, light: 2.5, 5, 12.5 and 20 Mb/s.
     pub fn white2013_light() -> Self {
@@ -172,10 +166,7 @@ impl RateCycle {
     ///
     /// # Panics
     /// If the cycle is empty or names a level that does not exist.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "the remainder is below the length of a vector"
-    )]
+    #[expect(clippy::cast_possible_truncation, reason = "the remainder is below the length of a vector")]
     pub fn level(&self, dwell: u64) -> BitRate {
         let length = self.order.len();
         let place = (dwell % length as u64) as usize;
@@ -185,11 +176,7 @@ impl RateCycle {
     fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
         require_variation(self.variation, problems);
         if self.dwell.is_zero() {
-            problems.push(problem(
-                "congestion.dwell",
-                String::from("levels must hold for some time"),
-                "\"10 s\"",
-            ));
+            problems.push(problem("congestion.dwell", String::from("levels must hold for some time"), "\"10 s\""));
         }
         if self.order.is_empty() {
             problems.push(problem(
@@ -208,19 +195,14 @@ impl RateCycle {
         if let Some(index) = self.order.iter().find(|i| **i >= self.levels.len()) {
             problems.push(problem(
                 "congestion.order",
-                alloc::format!(
-                    "there is no level {index}, only {} (from 0)",
-                    self.levels.len()
-                ),
+                alloc::format!("there is no level {index}, only {} (from 0)", self.levels.len()),
                 "indices into `levels`, counted from 0",
             ));
         } else if self.exhaustive && !self.visits_each_ordered_pair_once() {
             let pairs = self.levels.len() * self.levels.len().saturating_sub(1);
             problems.push(problem(
                 "congestion.exhaustive",
-                alloc::format!(
-                    "the cycle does not visit each of the {pairs} ordered pairs of distinct levels once"
-                ),
+                alloc::format!("the cycle does not visit each of the {pairs} ordered pairs of distinct levels once"),
                 "another `order`, or exhaustive = false",
             ));
         }
@@ -234,9 +216,10 @@ impl RateCycle {
         }
         let mut seen = vec![false; count * count];
         let next = self.order.iter().cycle().skip(1);
-        self.order.iter().zip(next).all(|(&from, &to)| {
-            from != to && !core::mem::replace(&mut seen[from * count + to], true)
-        })
+        self.order
+            .iter()
+            .zip(next)
+            .all(|(&from, &to)| from != to && !core::mem::replace(&mut seen[from * count + to], true))
     }
 }
 
@@ -285,12 +268,7 @@ impl GrantLimit {
 
     /// The most that MAP `number`, which starts at `at`, can grant. Numbers never decrease; asking again
     /// for the same MAP gives the same answer.
-    pub(crate) fn at(
-        &mut self,
-        number: u64,
-        at: Instant,
-        context: &mut (impl LinkContext + ?Sized),
-    ) -> Bytes {
+    pub(crate) fn at(&mut self, number: u64, at: Instant, context: &mut (impl LinkContext + ?Sized)) -> Bytes {
         match self.last {
             Some((last, limit)) if last == number || at < self.steady_until => return limit,
             _ => {}

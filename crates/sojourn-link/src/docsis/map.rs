@@ -22,11 +22,7 @@ impl MapClock {
     /// If the interval is zero.
     pub(crate) const fn new(interval: Span) -> Self {
         assert!(!interval.is_zero(), "a MAP interval takes time");
-        Self {
-            interval,
-            number: 0,
-            starts_at: Instant::ZERO,
-        }
+        Self { interval, number: 0, starts_at: Instant::ZERO }
     }
 
     /// Number of the next MAP.
@@ -104,16 +100,10 @@ mod tests {
     fn the_clock_stands_after_the_maps_that_have_passed() {
         let mut clock = MapClock::new(Span::from_ms(2));
         clock.pass(Instant::ZERO);
-        assert_eq!(
-            (clock.number(), clock.starts_at()),
-            (1, Instant::from_ms(2))
-        );
+        assert_eq!((clock.number(), clock.starts_at()), (1, Instant::from_ms(2)));
         assert!(clock.has_just_started(Instant::ZERO));
         clock.pass(Instant::from_us(3_999));
-        assert_eq!(
-            (clock.number(), clock.starts_at()),
-            (2, Instant::from_ms(4))
-        );
+        assert_eq!((clock.number(), clock.starts_at()), (2, Instant::from_ms(4)));
         clock.pass(Instant::from_s(3600));
         assert_eq!(clock.number(), 1_800_001);
         assert_eq!(clock.start_ahead(2), Instant::from_ms(3_600_006));

@@ -58,11 +58,7 @@ impl<M: QueueManager + ?Sized> Cascade<M> {
             transmit: TransmitQueue::new(config.transmit_queue, config.channel_rate, config.delay),
             requests: RequestGrant::new(config.map_interval, config.grant_delay),
             grant_delay: config.map_interval * u64::from(config.grant_delay),
-            limit: GrantLimit::new(
-                config.congestion.clone(),
-                config.map_interval,
-                config.channel_rate,
-            ),
+            limit: GrantLimit::new(config.congestion.clone(), config.map_interval, config.channel_rate),
             variant: config.variant,
             forwarding: config.forwarding,
             map_interval: config.map_interval,
@@ -95,8 +91,7 @@ impl<M: QueueManager + ?Sized> Cascade<M> {
             }
             self.release(at, context);
         }
-        self.rate_shaping
-            .run_timers(now, self.next_stage(), context);
+        self.rate_shaping.run_timers(now, self.next_stage(), context);
     }
 
     #[inline(never)] // two of three wake-ups are for the shaper
@@ -107,13 +102,9 @@ impl<M: QueueManager + ?Sized> Cascade<M> {
         self.requests.step();
         self.transmit.send(now, grant, context);
         let next_stage = self.next_stage();
-        if next_stage.answered_for
-            && self.transmit.is_empty()
-            && self.rate_shaping.due() == Instant::NEVER
-        {
+        if next_stage.answered_for && self.transmit.is_empty() && self.rate_shaping.due() == Instant::NEVER {
             self.last_judged_at = self.last_judged_at.max(now);
-            self.rate_shaping
-                .on_idle(self.last_judged_at, next_stage, context);
+            self.rate_shaping.on_idle(self.last_judged_at, next_stage, context);
         }
     }
 
@@ -130,9 +121,7 @@ impl<M: QueueManager + ?Sized> Cascade<M> {
     fn release_head(&mut self, now: Instant, context: &mut (impl LinkContext + ?Sized)) {
         let judged_at = self.judged_at(now);
         let next_stage = self.next_stage();
-        let head = self
-            .rate_shaping
-            .release(now, judged_at, next_stage, context);
+        let head = self.rate_shaping.release(now, judged_at, next_stage, context);
         if let Some(packet) = head {
             self.forward(now, packet, context);
         }
@@ -195,16 +184,8 @@ impl<M: QueueManager + ?Sized> Cascade<M> {
 
     fn next_stage(&self) -> NextStage {
         let answered_for = self.variant == CascadeVariant::SojournOverBoth;
-        let staged = if answered_for {
-            self.transmit.bytes()
-        } else {
-            Bytes::ZERO
-        };
-        NextStage {
-            staged,
-            answered_for,
-            loop_delay: self.loop_delay,
-        }
+        let staged = if answered_for { self.transmit.bytes() } else { Bytes::ZERO };
+        NextStage { staged, answered_for, loop_delay: self.loop_delay }
     }
 }
 
@@ -223,8 +204,7 @@ impl<M: QueueManager + ?Sized, C: LinkContext + ?Sized> Transmit<C> for Cascade<
             self.next = self.next_release().min(self.requests.next_grant());
             return;
         }
-        self.rate_shaping
-            .offer(now, meta, item, next_stage, context);
+        self.rate_shaping.offer(now, meta, item, next_stage, context);
         if waits {
             // The rest of a burst meets the queue's limit, and is served a picosecond later, in whichever
             // order the calls of this instant come.

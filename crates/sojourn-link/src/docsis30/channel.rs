@@ -33,10 +33,7 @@ mod tests {
         // W12-93: 30.72 Mb/s × 4 × 0.8.
         assert_eq!(FOUR_64QAM_CHANNELS, BitRate::from_bps(98_304_000));
         // 1.6 MHz QPSK: 1.28 Msym/s × 2 bit, one channel.
-        assert_eq!(
-            bonded_rate(BitRate::from_kbps(2_560), 1),
-            BitRate::from_kbps(2_048)
-        );
+        assert_eq!(bonded_rate(BitRate::from_kbps(2_560), 1), BitRate::from_kbps(2_048));
         assert_eq!(bonded_rate(RATE_64QAM, 0), BitRate::ZERO);
     }
 }

@@ -47,12 +47,7 @@ pub(crate) struct Sent<W> {
 
 impl<W> Staging<W> {
     pub(crate) const fn new() -> Self {
-        Self {
-            packets: VecDeque::new(),
-            bytes: Bytes::ZERO,
-            sent: 0,
-            started_at: Instant::ZERO,
-        }
+        Self { packets: VecDeque::new(), bytes: Bytes::ZERO, sent: 0, started_at: Instant::ZERO }
     }
 
     /// Append a packet.
@@ -77,12 +72,7 @@ impl<W> Staging<W> {
         }
         let started_at = grant.at;
         grant.fill(length);
-        Some(Sent {
-            packet,
-            way,
-            started_at,
-            last_byte_at: grant.at,
-        })
+        Some(Sent { packet, way, started_at, last_byte_at: grant.at })
     }
 
     /// Bytes that are not sent.
@@ -92,10 +82,7 @@ impl<W> Staging<W> {
 
     /// Bytes that are not sent, and the packets they belong to.
     pub(crate) fn backlog(&self) -> Backlog {
-        Backlog {
-            bytes: self.bytes,
-            packets: Packets(u32::try_from(self.packets.len()).expect("packets fit a modem")),
-        }
+        Backlog { bytes: self.bytes, packets: Packets(u32::try_from(self.packets.len()).expect("packets fit a modem")) }
     }
 
     /// How many packets are not sent to the end.
@@ -125,24 +112,14 @@ impl<W> Staging<W> {
         self.bytes -= rest;
         grant.fill(rest);
         let (packet, way) = self.packets.pop_front().expect("the head is there");
-        Some(Sent {
-            packet,
-            way,
-            started_at: self.started_at,
-            last_byte_at: grant.at,
-        })
+        Some(Sent { packet, way, started_at: self.started_at, last_byte_at: grant.at })
     }
 }
 
 impl<F: Fn(Bytes) -> Instant> Grant<F> {
     /// A grant of `bytes` that begins at `starts_at`.
     pub(crate) const fn new(starts_at: Instant, bytes: Bytes, left_by: F) -> Self {
-        Self {
-            bytes,
-            used: Bytes::ZERO,
-            at: starts_at,
-            left_by,
-        }
+        Self { bytes, used: Bytes::ZERO, at: starts_at, left_by }
     }
 
     /// What is not used.
@@ -195,10 +172,7 @@ pub(crate) struct Channel {
 
 impl Channel {
     pub(crate) const fn new(rate: BitRate) -> Self {
-        Self {
-            rate,
-            known: (0, Span::ZERO),
-        }
+        Self { rate, known: (0, Span::ZERO) }
     }
 
     pub(crate) const fn rate(&self) -> BitRate {
@@ -228,10 +202,7 @@ mod tests {
     fn staged(lengths: &[u32]) -> Staging<()> {
         let mut staging = Staging::new();
         for (number, length) in lengths.iter().enumerate() {
-            staging.push(
-                Held::new(Instant::ZERO, packet(*length), PacketHandle(number as u64)),
-                (),
-            );
+            staging.push(Held::new(Instant::ZERO, packet(*length), PacketHandle(number as u64)), ());
         }
         staging
     }
@@ -243,11 +214,7 @@ mod tests {
         let mut done = Vec::new();
         while let Some(sent) = staging.send(&mut grant) {
             let us = |at: Instant| at.as_ns() / 1000;
-            done.push([
-                sent.packet.item.0,
-                us(sent.started_at),
-                us(sent.last_byte_at),
-            ]);
+            done.push([sent.packet.item.0, us(sent.started_at), us(sent.last_byte_at)]);
         }
         (done, grant.left().0)
     }
@@ -256,20 +223,11 @@ mod tests {
     fn a_grant_ends_one_packet_carries_others_and_begins_the_next() {
         let mut staging = staged(&[1000, 100, 100, 1000]);
         assert_eq!(send(&mut staging, 0, 600), (std::vec![], 0));
-        assert_eq!(
-            staging.backlog(),
-            Backlog {
-                bytes: Bytes(1600),
-                packets: Packets(4)
-            }
-        );
+        assert_eq!(staging.backlog(), Backlog { bytes: Bytes(1600), packets: Packets(4) });
         let rows = std::vec![[0, 0, 5_400], [1, 5_400, 5_500], [2, 5_500, 5_600]];
         assert_eq!(send(&mut staging, 5_000, 900), (rows, 0));
         // The last packet began at 5.6 ms; 700 B of the grant find nothing to carry.
-        assert_eq!(
-            send(&mut staging, 9_000, 1_400),
-            (std::vec![[3, 5_600, 9_700]], 700)
-        );
+        assert_eq!(send(&mut staging, 9_000, 1_400), (std::vec![[3, 5_600, 9_700]], 700));
         assert_eq!(staging.backlog(), Backlog::default());
     }
 
@@ -277,10 +235,7 @@ mod tests {
     fn a_grant_that_ends_with_a_packet_does_not_begin_the_next() {
         let mut staging = staged(&[500, 500]);
         assert_eq!(send(&mut staging, 0, 500), (std::vec![[0, 0, 500]], 0));
-        assert_eq!(
-            send(&mut staging, 2_000, 500),
-            (std::vec![[1, 2_000, 2_500]], 0)
-        );
+        assert_eq!(send(&mut staging, 2_000, 500), (std::vec![[1, 2_000, 2_500]], 0));
     }
 
     proptest! {

@@ -96,9 +96,7 @@ impl RequestGrant {
 
     /// Start of the next MAP that can grant something; [`Instant::NEVER`] if nothing is requested.
     pub(crate) fn next_grant(&self) -> Instant {
-        self.next().map_or(Instant::NEVER, |grantable| {
-            self.clock.start_ahead(grantable.ahead)
-        })
+        self.next().map_or(Instant::NEVER, |grantable| self.clock.start_ahead(grantable.ahead))
     }
 
     /// The MAP at [`RequestGrant::next_grant`] begins: its number.
@@ -135,11 +133,7 @@ impl RequestGrant {
     /// in between.
     pub(crate) fn next_request(&mut self, now: Instant) -> Instant {
         self.pass(now);
-        if self.clock.has_just_started(now) {
-            now
-        } else {
-            self.clock.starts_at()
-        }
+        if self.clock.has_just_started(now) { now } else { self.clock.starts_at() }
     }
 
     /// Everything ever requested.
@@ -255,15 +249,7 @@ mod tests {
             loop_.step();
             rows.push((at.as_ns() / 1_000_000, granted.0, loop_.grantable.0));
         }
-        assert_eq!(
-            rows,
-            [
-                (6, 1250, 3250),
-                (8, 1250, 2000),
-                (10, 1250, 750),
-                (12, 750, 0)
-            ]
-        );
+        assert_eq!(rows, [(6, 1250, 3250), (8, 1250, 2000), (10, 1250, 750), (12, 750, 0)]);
     }
 
     #[test]
@@ -281,10 +267,7 @@ mod tests {
             loop_.step();
             rows.push((at.as_ns() / 1_000_000, granted.0, loop_.outstanding().0));
         }
-        assert_eq!(
-            rows,
-            [(14, 100, 500), (16, 200, 300), (18, 250, 50), (20, 50, 0)]
-        );
+        assert_eq!(rows, [(14, 100, 500), (16, 200, 300), (18, 250, 50), (20, 50, 0)]);
     }
 
     /// The paper's vector, as long as the loop, stepped at each MAP.

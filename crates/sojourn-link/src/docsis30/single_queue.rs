@@ -94,10 +94,7 @@ impl<M: QueueManager + ?Sized> SingleQueue<M> {
     /// # Panics
     /// If [`crate::LinkConfig::problems`] would list something.
     pub fn new(config: &SingleQueueConfig, manager: Box<M>) -> Self {
-        let shaper = ShaperConfig {
-            peak_burst: config.peak_depth(),
-            ..config.shaper
-        };
+        let shaper = ShaperConfig { peak_burst: config.peak_depth(), ..config.shaper };
         Self {
             timer: next_timer(&*manager),
             manager,
@@ -107,11 +104,7 @@ impl<M: QueueManager + ?Sized> SingleQueue<M> {
             // Half an interval until the request leaves, half until the grant begins.
             loop_delay: config.map_interval * (u64::from(config.grant_delay) + 1),
             requests: RequestGrant::new(config.map_interval, config.grant_delay),
-            limit: GrantLimit::new(
-                config.congestion.clone(),
-                config.map_interval,
-                config.channel_rate,
-            ),
+            limit: GrantLimit::new(config.congestion.clone(), config.map_interval, config.channel_rate),
             offsets: MapDraws::new(Draw::GrantOffset),
             staged: Staging::new(),
             paid: Paid::default(),
@@ -201,11 +194,7 @@ impl<M: QueueManager + ?Sized> SingleQueue<M> {
     /// Finds the next grant, in the first MAP for which one of the requests is eligible.
     fn plan(&mut self, context: &mut (impl LinkContext + ?Sized)) {
         let Some(eligible) = self.requests.next() else {
-            self.plan = if self.unrequested() > Bytes::ZERO {
-                Plan::Map
-            } else {
-                Plan::Idle
-            };
+            self.plan = if self.unrequested() > Bytes::ZERO { Plan::Map } else { Plan::Idle };
             return;
         };
         let clock = self.requests.clock();
@@ -218,10 +207,7 @@ impl<M: QueueManager + ?Sized> SingleQueue<M> {
         }
         let room = interval.saturating_sub(self.channel.rate().time_for(bytes));
         let offset = fraction(room, self.offsets.draw(number, context));
-        self.plan = Plan::Grant {
-            starts_at: map + offset,
-            bytes,
-        };
+        self.plan = Plan::Grant { starts_at: map + offset, bytes };
     }
 
     fn on_grant(&mut self, now: Instant, bytes: Bytes, context: &mut (impl LinkContext + ?Sized)) {
@@ -252,17 +238,8 @@ impl<M: QueueManager + ?Sized> SingleQueue<M> {
         self.paid.spend(bytes);
     }
 
-    fn deliver(
-        &mut self,
-        sent: Sent<Instant>,
-        requested_at: Instant,
-        context: &mut (impl LinkContext + ?Sized),
-    ) {
-        let delay = if context.wants_delay() {
-            self.split_delay(&sent, requested_at)
-        } else {
-            DelayParts::default()
-        };
+    fn deliver(&mut self, sent: Sent<Instant>, requested_at: Instant, context: &mut (impl LinkContext + ?Sized)) {
+        let delay = if context.wants_delay() { self.split_delay(&sent, requested_at) } else { DelayParts::default() };
         let dequeued_at = sent.way;
         sent.deliver(dequeued_at, delay, self.delay, context);
     }
@@ -272,11 +249,8 @@ impl<M: QueueManager + ?Sized> SingleQueue<M> {
     /// (framing); a packet that rides a request from before its entry waits for the grant only.
     fn split_delay(&mut self, sent: &Sent<Instant>, requested_at: Instant) -> DelayParts {
         let (entered_at, started_at) = (sent.packet.enqueued_at, sent.started_at);
-        let asked_at = if requested_at < entered_at {
-            entered_at
-        } else {
-            self.first_map_after(entered_at).min(started_at)
-        };
+        let asked_at =
+            if requested_at < entered_at { entered_at } else { self.first_map_after(entered_at).min(started_at) };
         let paid_at = requested_at.clamp(asked_at, started_at);
         let (framing, serialisation) = sent.on_air(&mut self.channel);
         DelayParts {
@@ -304,11 +278,7 @@ impl<M: QueueManager + ?Sized> SingleQueue<M> {
         }
     }
 
-    fn split<'a, C: ?Sized>(
-        &'a mut self,
-        now: Instant,
-        context: &'a mut C,
-    ) -> (&'a mut M, QueueCall<'a, C>) {
+    fn split<'a, C: ?Sized>(&'a mut self, now: Instant, context: &'a mut C) -> (&'a mut M, QueueCall<'a, C>) {
         let call = QueueCall {
             now,
             drain: Drain::Buckets(&self.shaper),
@@ -321,11 +291,7 @@ impl<M: QueueManager + ?Sized> SingleQueue<M> {
 }
 
 /// `unit` of `span`, rounded down.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "not negative, and at most the span"
-)]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative, and at most the span")]
 fn fraction(span: Span, unit: f64) -> Span {
     Span::from_ps((span.as_ps() as f64 * unit) as u64)
 }
@@ -355,11 +321,7 @@ impl<M: QueueManager + ?Sized> Link for SingleQueue<M> {
             Plan::Grant { starts_at, .. } => starts_at,
         };
         // A timer matters only if something waits.
-        if self.timer < next && self.manager.backlog().packets.0 > 0 {
-            self.timer
-        } else {
-            next
-        }
+        if self.timer < next && self.manager.backlog().packets.0 > 0 { self.timer } else { next }
     }
 
     fn backlog(&self) -> Backlog {

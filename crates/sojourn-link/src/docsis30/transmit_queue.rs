@@ -30,12 +30,7 @@ pub(crate) struct TransmitQueue {
 
 impl TransmitQueue {
     pub(crate) const fn new(capacity: Packets, channel_rate: BitRate, delay: Span) -> Self {
-        Self {
-            waiting: Staging::new(),
-            capacity,
-            channel: Channel::new(channel_rate),
-            delay,
-        }
+        Self { waiting: Staging::new(), capacity, channel: Channel::new(channel_rate), delay }
     }
 
     pub(crate) fn is_full(&self) -> bool {
@@ -71,20 +66,12 @@ impl TransmitQueue {
     /// Append a packet that came at `now`, and whose bytes are requested at `requested_at`.
     #[inline]
     pub(crate) fn push(&mut self, now: Instant, requested_at: Instant, packet: Held) {
-        let way = Way {
-            queued_at: now,
-            requested_at,
-        };
+        let way = Way { queued_at: now, requested_at };
         self.waiting.push(packet, way);
     }
 
     /// Send `grant` bytes from `start` on; the grant never exceeds what waits.
-    pub(crate) fn send(
-        &mut self,
-        start: Instant,
-        grant: Bytes,
-        context: &mut (impl LinkContext + ?Sized),
-    ) {
+    pub(crate) fn send(&mut self, start: Instant, grant: Bytes, context: &mut (impl LinkContext + ?Sized)) {
         debug_assert!(grant <= self.waiting.bytes(), "a grant without bytes");
         let rate = self.channel.rate();
         let mut grant = Grant::new(start, grant, |used| start + rate.time_for(used));
@@ -94,11 +81,7 @@ impl TransmitQueue {
     }
 
     fn deliver(&mut self, sent: Sent<Way>, context: &mut (impl LinkContext + ?Sized)) {
-        let delay = if context.wants_delay() {
-            self.split_delay(&sent)
-        } else {
-            DelayParts::default()
-        };
+        let delay = if context.wants_delay() { self.split_delay(&sent) } else { DelayParts::default() };
         let queued_at = sent.way.queued_at;
         sent.deliver(queued_at, delay, self.delay, context);
     }

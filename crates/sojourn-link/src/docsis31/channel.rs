@@ -211,8 +211,7 @@ impl OfdmSymbols {
     /// Time from the symbol for which the CMTS prepares data to the modem's having it, without the plant: both
     /// pipelines, the symbol, the interleaver.
     pub fn processing(&self) -> Span {
-        self.length() * u64::from(self.cmts_pipeline + self.modem_pipeline + 1)
-            + self.interleaving()
+        self.length() * u64::from(self.cmts_pipeline + self.modem_pipeline + 1) + self.interleaving()
     }
 }
 
@@ -233,11 +232,7 @@ impl OfdmChannel {
     }
 
     /// Bytes of data in a symbol of which MAPs take `maps` bytes.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "not negative, and some thousand"
-    )]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative, and some thousand")]
     pub fn symbol_bytes(&self, maps: f64) -> u64 {
         let data = self.codewords() * self.codeword_fill * f64::from(CODEWORD.1) - maps;
         math::floor(data.max(0.0) + 0.5) as u64
@@ -281,9 +276,7 @@ impl MapOverhead {
 
     /// Bytes that MAPs take of each symbol.
     pub fn per_symbol(&self, upstream: &OfdmaChannel, interval: Span, symbol: Span) -> f64 {
-        f64::from(self.channels)
-            * self.map_bytes(upstream, interval)
-            * (symbol.as_secs_f64() / interval.as_secs_f64())
+        f64::from(self.channels) * self.map_bytes(upstream, interval) * (symbol.as_secs_f64() / interval.as_secs_f64())
     }
 }
 
@@ -297,11 +290,7 @@ pub fn plant_round_trip(kilometres: f64) -> Span {
     Span::from_ps(math::floor(kilometres * 1e7 + 0.5) as u64)
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "not negative, and at most some thousand"
-)]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative, and at most some thousand")]
 pub(crate) fn thousandths(value: f64) -> u64 {
     math::floor(value * 1_000.0 + 0.5) as u64
 }
@@ -334,12 +323,8 @@ mod tests {
             (9, Spacing::Khz25, 256, 382_500, 144),
             (36, Spacing::Khz50, 640, 945_000, 288),
         ] {
-            let channel = OfdmaChannel {
-                spacing,
-                symbols_per_frame: symbols,
-                cyclic_prefix: prefix,
-                ..OfdmaChannel::BASE
-            };
+            let channel =
+                OfdmaChannel { spacing, symbols_per_frame: symbols, cyclic_prefix: prefix, ..OfdmaChannel::BASE };
             assert_eq!(channel.frame(), Span::from_ns(frame_ns));
             assert_eq!(channel.minislot_bytes(), bytes);
         }
@@ -360,10 +345,7 @@ mod tests {
             assert!((found - per_symbol).abs() < 0.006, "{found}");
             assert_eq!(channel.symbol_bytes(found), 4_816);
         }
-        let with_prefix = |cyclic_prefix| OfdmSymbols {
-            cyclic_prefix,
-            ..channel.symbols
-        };
+        let with_prefix = |cyclic_prefix| OfdmSymbols { cyclic_prefix, ..channel.symbols };
         // 20 us and 937.5 ns: nanoseconds would round it.
         assert_eq!(with_prefix(192).length(), Span::from_ps(20_937_500));
     }

@@ -9,9 +9,7 @@ mod checks;
 
 pub(crate) use checks::check_channels;
 
-use super::channel::{
-    MapOverhead, NS3, OfdmChannel, OfdmSymbols, OfdmaChannel, PHY, plant_round_trip,
-};
+use super::channel::{MapOverhead, NS3, OfdmChannel, OfdmSymbols, OfdmaChannel, PHY, plant_round_trip};
 use super::proactive::{Guarantee, PROACTIVE, ProactiveConfig, period};
 use super::timeline::Timeline;
 use crate::config::keys::HIGHEST_RATE;
@@ -64,10 +62,7 @@ const BURST: Key = key(
 
 /// A rate that may be unlimited.
 const fn limit(source: &'static str) -> Key {
-    origin(source)
-        .or("unlimited")
-        .least("1 b/s")
-        .most(HIGHEST_RATE)
+    origin(source).or("unlimited").least("1 b/s").most(HIGHEST_RATE)
 }
 
 const PEAK: Key = limit("DOCSIS MULPI annex C: none").called("peak", "peak traffic rate");
@@ -178,13 +173,7 @@ impl UpstreamConfig {
 
     /// The grid of the channel.
     pub fn timeline(&self) -> Timeline {
-        Timeline::new(
-            &self.channel,
-            &self.downstream,
-            self.map_interval,
-            self.map_processing,
-            self.plant_km,
-        )
+        Timeline::new(&self.channel, &self.downstream, self.map_interval, self.map_processing, self.plant_km)
     }
 
     /// The guarantee as queue managers see it.
@@ -237,9 +226,7 @@ impl DownstreamConfig {
     /// Bytes that a symbol carries beside MAPs.
     pub fn symbol_bytes(&self) -> u64 {
         let interval = self.upstream.frame() * self.upstream.frames_per_map(self.map_interval);
-        let maps = self
-            .maps
-            .per_symbol(&self.upstream, interval, self.channel.symbols.length());
+        let maps = self.maps.per_symbol(&self.upstream, interval, self.channel.symbols.length());
         self.channel.symbol_bytes(maps)
     }
 

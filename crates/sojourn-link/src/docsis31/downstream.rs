@@ -56,9 +56,7 @@ impl<M: QueueManager + ?Sized> Downstream<M> {
     /// If [`crate::LinkConfig::problems`] would list something.
     pub fn new(config: &DownstreamConfig, manager: Box<M>) -> Self {
         let symbol = config.channel.symbols.length();
-        let bucket = |rate: BitRate, depth: Bytes| {
-            (rate > BitRate::ZERO).then(|| TokenBucket::new(rate, depth))
-        };
+        let bucket = |rate: BitRate, depth: Bytes| (rate > BitRate::ZERO).then(|| TokenBucket::new(rate, depth));
         let peak_depth = config.peak.bytes_in(symbol).max(config.peak_burst);
         Self {
             timer: next_timer(&*manager),
@@ -195,11 +193,7 @@ impl<M: QueueManager + ?Sized> Downstream<M> {
         }
     }
 
-    fn split<'a, C: ?Sized>(
-        &'a mut self,
-        now: Instant,
-        context: &'a mut C,
-    ) -> (&'a mut M, Call<'a, C>) {
+    fn split<'a, C: ?Sized>(&'a mut self, now: Instant, context: &'a mut C) -> (&'a mut M, Call<'a, C>) {
         let staged = self.fragment.as_ref();
         let rest = staged.map_or(Bytes::ZERO, Fragment::frame_rest);
         let mut staged_of = [Bytes::ZERO; 2];
@@ -268,10 +262,7 @@ impl<M: QueueManager + ?Sized> Link for Downstream<M> {
     fn staged(&self) -> Backlog {
         self.fragment
             .as_ref()
-            .map_or_else(Backlog::default, |rest| Backlog {
-                bytes: rest.frame_rest(),
-                packets: Packets(1),
-            })
+            .map_or_else(Backlog::default, |rest| Backlog { bytes: rest.frame_rest(), packets: Packets(1) })
     }
 
     fn sub_flow(&self, meta: &Meta) -> Option<u32> {

@@ -16,11 +16,8 @@ use alloc::collections::VecDeque;
 use sojourn_base::{BitRate, Instant, Span, math};
 use sojourn_keys::{Key, choices, key, origin, parameters};
 
-pub(crate) const PROACTIVE: Key = key(
-    "proactive",
-    "grants that the low-latency flow, or the only one, has not asked for",
-    "White 2019 §3.2",
-);
+pub(crate) const PROACTIVE: Key =
+    key("proactive", "grants that the low-latency flow, or the only one, has not asked for", "White 2019 §3.2");
 
 choices! {
     /// What is granted without a request.
@@ -138,11 +135,7 @@ impl Proactive {
         polls: &mut VecDeque<Instant>,
     ) {
         let first = map * timeline.frames;
-        let (quiet_until, idle_from) = if wanted {
-            (Instant::ZERO, Instant::NEVER)
-        } else {
-            self.pause()
-        };
+        let (quiet_until, idle_from) = if wanted { (Instant::ZERO, Instant::NEVER) } else { self.pause() };
         while self.next < first + timeline.frames {
             let frame = self.next - first;
             self.next += self.period;
@@ -158,9 +151,7 @@ impl Proactive {
     }
 
     fn poll(&mut self, at: Instant, polls: &mut VecDeque<Instant>) {
-        if let ProactiveConfig::Adaptive {
-            request_interval, ..
-        } = self.config
+        if let ProactiveConfig::Adaptive { request_interval, .. } = self.config
             && at >= self.next_poll
         {
             self.next_poll = at + request_interval;
@@ -171,9 +162,7 @@ impl Proactive {
     /// Until when the flow is taken for quiet, and from when on for idle.
     fn pause(&self) -> (Instant, Instant) {
         match self.config {
-            ProactiveConfig::Adaptive {
-                quiet, idle_after, ..
-            } => {
+            ProactiveConfig::Adaptive { quiet, idle_after, .. } => {
                 let known = self.gaps.len() == REMEMBERED;
                 let shortest = self.gaps.iter().min().filter(|_| known);
                 let pause = shortest.map_or(Span::ZERO, |gap| share(*gap, quiet));
@@ -185,11 +174,7 @@ impl Proactive {
     }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a part of a span, not negative"
-)]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a part of a span, not negative")]
 fn share(span: Span, part: f64) -> Span {
     Span::from_ps(math::floor(span.as_ps() as f64 * part) as u64)
 }
@@ -205,9 +190,7 @@ pub(crate) fn minislots(rate: BitRate, period: u64, timeline: &Timeline) -> u64 
     let bytes_per_second = u128::from(rate.as_bps() / 8);
     let span = u128::from(timeline.frame.as_ps()) * u128::from(period);
     let bytes = (bytes_per_second * span).div_ceil(1_000_000_000_000);
-    u64::try_from(bytes)
-        .unwrap_or(u64::MAX)
-        .div_ceil(timeline.minislot_bytes.max(1))
+    u64::try_from(bytes).unwrap_or(u64::MAX).div_ceil(timeline.minislot_bytes.max(1))
 }
 
 #[cfg(test)]
@@ -219,29 +202,17 @@ mod tests {
     use std::vec::Vec;
 
     fn timeline() -> Timeline {
-        Timeline::new(
-            &OfdmaChannel::BASE,
-            &OfdmSymbols::BASE,
-            Span::from_ms(1),
-            Span::from_us(200),
-            8.0,
-        )
+        Timeline::new(&OfdmaChannel::BASE, &OfdmSymbols::BASE, Span::from_ms(1), Span::from_us(200), 8.0)
     }
 
     #[test]
     fn grants_have_the_sizes_of_the_notes() {
         // docsis-mac notes 4.6, W19-23.
         let grid = timeline();
-        for (kbps, interval_us, frames, slots) in [
-            (5_000, Some(135), 1, 2),
-            (5_000, Some(270), 2, 4),
-            (5_000, None, 7, 13),
-            (5_680, Some(135), 1, 3),
-        ] {
-            let guarantee = Guarantee {
-                rate: BitRate::from_kbps(kbps),
-                interval: interval_us.map(Span::from_us),
-            };
+        for (kbps, interval_us, frames, slots) in
+            [(5_000, Some(135), 1, 2), (5_000, Some(270), 2, 4), (5_000, None, 7, 13), (5_680, Some(135), 1, 3)]
+        {
+            let guarantee = Guarantee { rate: BitRate::from_kbps(kbps), interval: interval_us.map(Span::from_us) };
             let found = period(&guarantee, &grid);
             assert_eq!(found, frames);
             let rate = with_headers(guarantee.rate, Bytes(200), 10);
@@ -251,10 +222,7 @@ mod tests {
 
     fn adaptive() -> Proactive {
         let config = ProactiveConfig::Adaptive {
-            guarantee: Guarantee {
-                rate: BitRate::from_mbps(5),
-                interval: Some(Span::from_us(135)),
-            },
+            guarantee: Guarantee { rate: BitRate::from_mbps(5), interval: Some(Span::from_us(135)) },
             quiet: 0.9,
             idle_after: Some(Span::from_ms(100)),
             request_interval: Span::from_ms(1),
@@ -288,10 +256,7 @@ mod tests {
         let map = 2_145_000 / 945 - 1;
         proactive.next = map * 7;
         let (starts, polls) = run(&mut proactive, map..map + 105);
-        let next = starts
-            .iter()
-            .find(|at| **at >= last)
-            .expect("a grant after the pause");
+        let next = starts.iter().find(|at| **at >= last).expect("a grant after the pause");
         // 0.9 of 33 ms, and the next frame.
         let paused = next.saturating_since(last);
         assert!(paused >= Span::from_us(29_700) && paused < Span::from_us(29_835));
@@ -299,10 +264,7 @@ mod tests {
         let (starts, polls) = run(&mut proactive, map + 105..map + 120);
         let idle = last + Span::from_ms(100);
         assert!(starts.iter().all(|at| *at < idle), "idle after 100 ms");
-        assert!(
-            (9..=12).contains(&polls),
-            "about one each millisecond: {polls}"
-        );
+        assert!((9..=12).contains(&polls), "about one each millisecond: {polls}");
     }
 
     #[test]

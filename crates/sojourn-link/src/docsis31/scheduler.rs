@@ -91,9 +91,7 @@ pub(super) struct Scheduler {
 impl Scheduler {
     pub(super) fn new(config: &UpstreamConfig, timeline: Timeline) -> Self {
         let header = |rate| with_headers(rate, config.mean_packet, u64::from(config.mac_header));
-        let bucket = |rate: BitRate, depth: Bytes| {
-            (rate > BitRate::ZERO).then(|| TokenBucket::new(rate, depth))
-        };
+        let bucket = |rate: BitRate, depth: Bytes| (rate > BitRate::ZERO).then(|| TokenBucket::new(rate, depth));
         let peak_depth = config.peak.bytes_in(config.peak_interval);
         let mut peak = bucket(config.peak, peak_depth);
         if let Some(peak) = &mut peak {
@@ -110,11 +108,7 @@ impl Scheduler {
             own: config.own_rates().map(|rate| bucket(rate, config.burst)),
             backlog: [0; 2],
             proactive: Proactive::new(config.proactive, &timeline, header),
-            limit: GrantLimit::new(
-                config.congestion.clone(),
-                timeline.interval,
-                config.channel.capacity(),
-            ),
+            limit: GrantLimit::new(config.congestion.clone(), timeline.interval, config.channel.capacity()),
             left: 0,
             offsets: MapDraws::new(Draw::GrantOffset),
             requests: VecDeque::new(),
@@ -163,31 +157,18 @@ impl Scheduler {
     }
 
     /// Makes the MAP of interval `map`, into `grants`. Numbers increase.
-    pub(super) fn make(
-        &mut self,
-        map: u64,
-        grants: &mut Vec<Grant>,
-        context: &mut (impl LinkContext + ?Sized),
-    ) {
+    pub(super) fn make(&mut self, map: u64, grants: &mut Vec<Grant>, context: &mut (impl LinkContext + ?Sized)) {
         grants.clear();
         let (now, made_at) = (self.timeline.starts_at(map), self.timeline.made_at(map));
         self.hear(made_at, now);
         self.proactive_grants.clear();
         let wanted = self.backlog[LOW_LATENCY] > 0;
         if let Some(proactive) = &mut self.proactive {
-            proactive.grants(
-                map,
-                wanted,
-                &self.timeline,
-                &mut self.proactive_grants,
-                &mut self.polls,
-            );
+            proactive.grants(map, wanted, &self.timeline, &mut self.proactive_grants, &mut self.polls);
         }
         let unasked = self.proactive_grants.iter().map(|(_, length)| length).sum();
         let bytes = self.timeline.minislot_bytes;
-        let available = self
-            .tokens_for_map(now)
-            .map_or(u64::MAX, |t| t.div_ceil(bytes));
+        let available = self.tokens_for_map(now).map_or(u64::MAX, |t| t.div_ceil(bytes));
         let mut wanted = self.backlog.map(|backlog| backlog.div_ceil(bytes));
         for (wanted, own) in wanted.iter_mut().zip(&self.own) {
             if let Some(own) = own {
@@ -197,11 +178,7 @@ impl Scheduler {
         if available == 0 {
             wanted = [0; 2];
         }
-        let available = if wanted == [0; 2] {
-            0
-        } else {
-            available.min(self.free(map, now, context))
-        };
+        let available = if wanted == [0; 2] { 0 } else { available.min(self.free(map, now, context)) };
         let [classic, low_latency] = allocate(self.weight, available, wanted, unasked);
         if unasked == 0 {
             self.place(map, classic, low_latency, grants, context);
@@ -295,16 +272,9 @@ impl Scheduler {
         }
         let room = self.timeline.minislots() - length;
         let start = pick(room, self.offsets.draw(map, context));
-        for (flow, start, length) in [
-            (LOW_LATENCY, start, low_latency),
-            (CLASSIC, start + low_latency, classic),
-        ] {
+        for (flow, start, length) in [(LOW_LATENCY, start, low_latency), (CLASSIC, start + low_latency, classic)] {
             if length > 0 {
-                grants.push(Grant {
-                    flow,
-                    start,
-                    length,
-                });
+                grants.push(Grant { flow, start, length });
             }
         }
     }
@@ -321,30 +291,18 @@ impl Scheduler {
         }
         let mut at = 0;
         for index in 0..=self.proactive_grants.len() {
-            let (start, length) = self
-                .proactive_grants
-                .get(index)
-                .copied()
-                .unwrap_or((all, 0));
+            let (start, length) = self.proactive_grants.get(index).copied().unwrap_or((all, 0));
             // Only before the first one can a gap be left that none of them could grow into.
             for (flow, left) in [(LOW_LATENCY, &mut more), (CLASSIC, &mut classic)] {
                 let taken = (*left).min(start - at);
                 if taken > 0 {
-                    grants.push(Grant {
-                        flow,
-                        start: at,
-                        length: taken,
-                    });
+                    grants.push(Grant { flow, start: at, length: taken });
                     at += taken;
                     *left -= taken;
                 }
             }
             if length > 0 {
-                grants.push(Grant {
-                    flow: LOW_LATENCY,
-                    start,
-                    length,
-                });
+                grants.push(Grant { flow: LOW_LATENCY, start, length });
             }
             at = start + length;
         }
@@ -382,9 +340,7 @@ pub(crate) fn allocate(weight: u64, available: u64, wanted: [u64; 2], proactive:
     if proactive >= low_latency {
         return [classic.min(available.saturating_sub(proactive)), proactive];
     }
-    let total = available
-        .min(classic.saturating_add(low_latency))
-        .max(proactive);
+    let total = available.min(classic.saturating_add(low_latency)).max(proactive);
     let least = u64::from(total > 0);
     let share = (total * weight / 256).max(proactive).max(least);
     let rest = total - share;
@@ -397,11 +353,7 @@ pub(crate) fn allocate(weight: u64, available: u64, wanted: [u64; 2], proactive:
 }
 
 /// A whole number from 0 to `most`.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "not negative, and at most some thousand"
-)]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative, and at most some thousand")]
 pub(crate) fn pick(most: u64, unit: f64) -> u64 {
     math::floor((most + 1) as f64 * unit) as u64
 }

@@ -54,10 +54,7 @@ impl Timeline {
         let round_trip = plant_round_trip(kilometres);
         let plant = round_trip / 2;
         let heard = channel.modem_map_processing();
-        let (ahead, behind) = (
-            u64::from(channel.modem_pipeline),
-            u64::from(channel.cmts_pipeline),
-        );
+        let (ahead, behind) = (u64::from(channel.modem_pipeline), u64::from(channel.cmts_pipeline));
         let pipelines = ahead + behind + 1;
         let loop_without_frames = heard + round_trip + cmts_processing + downstream.processing();
         Self {
@@ -120,10 +117,7 @@ impl Timeline {
     /// The interval for which a request counts that is sent at `at`.
     pub fn map_for_request(&self, at: Instant) -> u64 {
         let counted = at + self.request + self.lead;
-        counted
-            .as_ps()
-            .div_ceil(self.interval.as_ps())
-            .max(self.first_map())
+        counted.as_ps().div_ceil(self.interval.as_ps()).max(self.first_map())
     }
 
     /// What the modem takes for the time of the request-grant loop: start of the interval less the time that its MAP
@@ -147,13 +141,7 @@ mod tests {
     use super::*;
 
     fn timeline(map_interval: Span) -> Timeline {
-        Timeline::new(
-            &OfdmaChannel::BASE,
-            &OfdmSymbols::BASE,
-            map_interval,
-            Span::from_us(200),
-            8.0,
-        )
+        Timeline::new(&OfdmaChannel::BASE, &OfdmSymbols::BASE, map_interval, Span::from_us(200), 8.0)
     }
 
     #[test]
@@ -199,13 +187,7 @@ mod tests {
     #[test]
     fn a_longer_plant_adds_five_microseconds_per_kilometre_and_direction() {
         let grid = |kilometres| {
-            Timeline::new(
-                &OfdmaChannel::BASE,
-                &OfdmSymbols::BASE,
-                Span::from_ms(1),
-                Span::from_us(200),
-                kilometres,
-            )
+            Timeline::new(&OfdmaChannel::BASE, &OfdmSymbols::BASE, Span::from_ms(1), Span::from_us(200), kilometres)
         };
         let (near, far) = (grid(8.0), grid(16.0));
         assert_eq!(far.completion(), near.completion() + Span::from_us(40));

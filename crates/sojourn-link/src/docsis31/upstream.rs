@@ -29,9 +29,7 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::any::Any;
-use sojourn_base::{
-    BitRate, Bytes, Instant, Meta, PacketHandle, Packets, ServiceQueue, Span, WholeBytes, math,
-};
+use sojourn_base::{BitRate, Bytes, Instant, Meta, PacketHandle, Packets, ServiceQueue, Span, WholeBytes, math};
 use sojourn_queue::{Backlog, ProactiveGrants, QueueManager, Verdict};
 
 /// Requests remembered to split delays. chosen: fifteen seconds of a queue that is never empty.
@@ -105,11 +103,7 @@ enum Action {
     /// Requests what is not requested, in a frame of its own.
     Request(usize),
     /// Prepares the burst for a grant of MAP `map`; what it does not use is known at `known_at`.
-    Prepare {
-        grant: Grant,
-        map: u64,
-        known_at: Instant,
-    },
+    Prepare { grant: Grant, map: u64, known_at: Instant },
 }
 
 /// What a modem may request for a flow that has rates of its own. Rates count Ethernet frames; requests count MAC headers
@@ -219,10 +213,7 @@ impl<M: QueueManager + ?Sized> Upstream<M> {
         if flow == LOW_LATENCY {
             low_latency
         } else {
-            Backlog {
-                bytes: all.bytes - low_latency.bytes,
-                packets: Packets(all.packets.0 - low_latency.packets.0),
-            }
+            Backlog { bytes: all.bytes - low_latency.bytes, packets: Packets(all.packets.0 - low_latency.packets.0) }
         }
     }
 
@@ -264,11 +255,7 @@ impl<M: QueueManager + ?Sized> Upstream<M> {
             } else if let Some((at, action)) = self.agenda.pop_front() {
                 match action {
                     Action::Request(flow) => self.request(at, flow),
-                    Action::Prepare {
-                        grant,
-                        map,
-                        known_at,
-                    } => {
+                    Action::Prepare { grant, map, known_at } => {
                         self.request(at, grant.flow);
                         self.prepare(at, grant, map, known_at, context);
                     }
@@ -286,10 +273,7 @@ impl<M: QueueManager + ?Sized> Upstream<M> {
             return;
         }
         let is_grant = |action: &(Instant, Action)| matches!(action.1, Action::Prepare { .. });
-        if self.scheduler.is_idle()
-            && self.holds(self.waits()) == [false; 2]
-            && !self.agenda.iter().any(is_grant)
-        {
+        if self.scheduler.is_idle() && self.holds(self.waits()) == [false; 2] && !self.agenda.iter().any(is_grant) {
             self.next_map = now.as_ps() / self.timeline.interval.as_ps();
             self.agenda.clear();
         }
@@ -330,15 +314,8 @@ impl<M: QueueManager + ?Sized> Upstream<M> {
             for grant in grants.iter().filter(|grant| grant.flow == flow) {
                 let frame = grant.start / self.timeline.minislots_per_frame;
                 // A modem that works further ahead than it hears of grants begins when it does.
-                let at = self
-                    .timeline
-                    .prepared_at(self.timeline.frame_at(map, frame))
-                    .max(self.timeline.heard_at(map));
-                let action = Action::Prepare {
-                    grant: *grant,
-                    map,
-                    known_at,
-                };
+                let at = self.timeline.prepared_at(self.timeline.frame_at(map, frame)).max(self.timeline.heard_at(map));
+                let action = Action::Prepare { grant: *grant, map, known_at };
                 self.plan(at, action);
             }
         }
@@ -351,19 +328,12 @@ impl<M: QueueManager + ?Sized> Upstream<M> {
     /// A flow without a grant requests in a random frame of the interval.
     fn contend(&mut self, map: u64, flow: usize, context: &mut (impl LinkContext + ?Sized)) {
         let number = 2 * map + u64::from(flow == LOW_LATENCY);
-        let frame = frame_of(
-            self.timeline.frames,
-            self.request_frames.draw(number, context),
-        );
+        let frame = frame_of(self.timeline.frames, self.request_frames.draw(number, context));
         self.plan(self.timeline.frame_at(map, frame), Action::Request(flow));
     }
 
     fn plan(&mut self, at: Instant, action: Action) {
-        let behind = self
-            .agenda
-            .iter()
-            .rev()
-            .take_while(|(other, _)| *other > at);
+        let behind = self.agenda.iter().rev().take_while(|(other, _)| *other > at);
         let place = self.agenda.len() - behind.count();
         self.agenda.insert(place, (at, action));
     }
@@ -394,8 +364,7 @@ impl<M: QueueManager + ?Sized> Upstream<M> {
         if asked > 0 {
             self.flows[flow].requested += asked;
             self.counters[flow].requested += Bytes(asked);
-            self.scheduler
-                .request(now + self.timeline.request, flow, asked);
+            self.scheduler.request(now + self.timeline.request, flow, asked);
         }
     }
 
@@ -510,18 +479,8 @@ impl<M: QueueManager + ?Sized> Upstream<M> {
     }
 
     /// The packet's last byte leaves in the frame that starts at `frame_at`.
-    fn deliver(
-        &mut self,
-        flow: usize,
-        done: &Fragment,
-        frame_at: Instant,
-        context: &mut (impl LinkContext + ?Sized),
-    ) {
-        let delay = if context.wants_delay() {
-            self.split_delay(flow, done, frame_at)
-        } else {
-            DelayParts::default()
-        };
+    fn deliver(&mut self, flow: usize, done: &Fragment, frame_at: Instant, context: &mut (impl LinkContext + ?Sized)) {
+        let delay = if context.wants_delay() { self.split_delay(flow, done, frame_at) } else { DelayParts::default() };
         let packet = done.packet;
         let passage = Passage {
             entered_at: packet.enqueued_at,
@@ -571,11 +530,7 @@ impl<M: QueueManager + ?Sized> Upstream<M> {
         }
     }
 
-    fn split<'a, C: ?Sized>(
-        &'a mut self,
-        now: Instant,
-        context: &'a mut C,
-    ) -> (&'a mut M, Call<'a, C>) {
+    fn split<'a, C: ?Sized>(&'a mut self, now: Instant, context: &'a mut C) -> (&'a mut M, Call<'a, C>) {
         let own = self.request_shaper.sustained.as_ref();
         let bucket = own.map_or_else(|| self.scheduler.bucket(now), |own| (Some(own), now));
         let staged = |flow: &Flow| flow.fragment.as_ref().map(Fragment::frame_rest);
@@ -583,8 +538,7 @@ impl<M: QueueManager + ?Sized> Upstream<M> {
             bucket,
             rates: self.rates,
             own_rates: self.own_rates,
-            staged: [CLASSIC, LOW_LATENCY]
-                .map(|flow| staged(&self.flows[flow]).unwrap_or_default()),
+            staged: [CLASSIC, LOW_LATENCY].map(|flow| staged(&self.flows[flow]).unwrap_or_default()),
             loop_delay: self.timeline.loop_delay(),
             proactive: self.proactive,
             context,
@@ -685,11 +639,7 @@ impl<M: QueueManager + ?Sized> Link for Upstream<M> {
 }
 
 /// The frame of `frames` that a draw picks.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "not negative, and at most some thousand"
-)]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative, and at most some thousand")]
 fn frame_of(frames: u64, unit: f64) -> u64 {
     math::floor(frames as f64 * unit) as u64
 }

@@ -24,13 +24,7 @@ impl Members for Only<'_, '_> {
 }
 
 impl<'b> Transmit<dyn LinkContext + 'b> for Alone {
-    fn on_arrival(
-        &mut self,
-        now: Instant,
-        meta: Meta,
-        item: PacketHandle,
-        context: &mut (dyn LinkContext + 'b),
-    ) {
+    fn on_arrival(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut (dyn LinkContext + 'b)) {
         self.0.on_arrival(now, 0, meta, item, &mut Only(context));
     }
 

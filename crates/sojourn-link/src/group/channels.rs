@@ -51,8 +51,7 @@ parameters! {
 impl PonConfig {
     /// Words of a frame.
     pub fn words(&self) -> u64 {
-        let bits =
-            u128::from(self.rate.as_bps()) * u128::from(PON_FRAME.as_ps()) / 1_000_000_000_000;
+        let bits = u128::from(self.rate.as_bps()) * u128::from(PON_FRAME.as_ps()) / 1_000_000_000_000;
         whole(u64::try_from(bits).unwrap_or(u64::MAX) as f64 * self.code_rate / (8 * WORD) as f64)
     }
 
@@ -88,11 +87,7 @@ impl ScqamConfig {
     }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "not negative, and some thousand at most"
-)]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative, and some thousand at most")]
 fn whole(number: f64) -> u64 {
     sojourn_base::math::floor(number) as u64
 }
@@ -113,9 +108,7 @@ impl ChannelSet {
     /// The number, as files have it, of the first one that a group of `count` channels has not.
     pub fn beyond(self, count: usize) -> Option<usize> {
         let is_said = self != Self::ALL;
-        (count..32)
-            .find(|number| is_said && self.has(*number))
-            .map(|number| number + 1)
+        (count..32).find(|number| is_said && self.has(*number)).map(|number| number + 1)
     }
 }
 
@@ -130,9 +123,7 @@ impl Value for ChannelSet {
                 *self = Self::ALL;
                 return Ok(());
             }
-            Content::List(items) if !items.is_empty() => {
-                items.iter().map(|item| &item.content).collect()
-            }
+            Content::List(items) if !items.is_empty() => items.iter().map(|item| &item.content).collect(),
             Content::List(_) => return Err(Mismatch::new("a modem without channels", hint)),
             one => alloc::vec![one],
         };

@@ -161,10 +161,7 @@ impl GroupConfig {
         if self.form == Form::Pon {
             return alloc::vec![WORD];
         }
-        let ofdma = OfdmaChannel {
-            efficiency: modulation.unwrap_or(self.channel.efficiency),
-            ..self.channel
-        };
+        let ofdma = OfdmaChannel { efficiency: modulation.unwrap_or(self.channel.efficiency), ..self.channel };
         let mut caps = alloc::vec![self.scqam.minislot_bytes(); self.scqam.count as usize];
         if self.form == Form::Docsis31 {
             caps.push(ofdma.minislot_bytes());
@@ -226,10 +223,7 @@ impl MemberConfig {
         if rate > BitRate::ZERO && self.reserved > rate {
             problems.push(problem(
                 "reserved",
-                format!(
-                    "the reserved rate ({}) is above the sustained rate ({rate})",
-                    self.reserved
-                ),
+                format!("the reserved rate ({}) is above the sustained rate ({rate})", self.reserved),
                 "at most `rate` (DOCSIS MULPI annex C)",
             ));
         }
@@ -251,10 +245,7 @@ impl MemberConfig {
 
     /// The buckets of the CMTS, for MAPs `interval` apart: the peak bucket holds what its rate gains between two.
     pub(super) fn buckets(&self, interval: Span) -> ShaperConfig {
-        ShaperConfig {
-            peak_burst: self.shaper.peak_burst + self.shaper.peak.bytes_in(interval),
-            ..self.shaper
-        }
+        ShaperConfig { peak_burst: self.shaper.peak_burst + self.shaper.peak.bytes_in(interval), ..self.shaper }
     }
 }
 

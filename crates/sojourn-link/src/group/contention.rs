@@ -55,21 +55,13 @@ impl RequestConfig {
     pub(super) fn first_exponent(&self, in_frame: u64) -> u32 {
         match self.backoff {
             Backoff::Fixed => self.start,
-            Backoff::Auto => in_frame
-                .max(1)
-                .next_power_of_two()
-                .ilog2()
-                .clamp(self.start, self.end),
+            Backoff::Auto => in_frame.max(1).next_power_of_two().ilog2().clamp(self.start, self.end),
         }
     }
 }
 
 /// The number of opportunities to let pass: the leading bits of a draw in [0, 1), so that a longer window keeps them.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "not negative, and below 2^16"
-)]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative, and below 2^16")]
 pub(super) fn deferral(unit: f64, exponent: u32) -> u64 {
     (unit * f64::from(1_u32 << exponent)) as u64
 }

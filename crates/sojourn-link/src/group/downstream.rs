@@ -146,25 +146,18 @@ impl SharedDownstream {
     ///
     /// # Panics
     /// If [`GroupConfig::problems`] would list something.
-    pub fn new(
-        config: &GroupConfig,
-        homes: Vec<(DownstreamMemberConfig, Box<dyn QueueManager>)>,
-    ) -> Self {
+    pub fn new(config: &GroupConfig, homes: Vec<(DownstreamMemberConfig, Box<dyn QueueManager>)>) -> Self {
         let channels = &config.bonded;
         let usual = thousandths(channels.efficiency);
         let homes = homes.into_iter().map(|(member, manager)| Home {
             queue: RateShapingQueue::new(&member.shaper, Pull::WithTokens, manager),
             priority: member.priority as usize,
-            quantum: i64::try_from(channels.quantum.0).unwrap_or(i64::MAX)
-                * i64::from(member.weight),
+            quantum: i64::try_from(channels.quantum.0).unwrap_or(i64::MAX) * i64::from(member.weight),
             stretch: (usual, member.modulation.map_or(usual, thousandths)),
             place: Place::Idle,
             deficit: 0,
             visited: false,
-            alone: Alone {
-                shaper: RateShaper::new(&member.shaper),
-                free_at: Instant::ZERO,
-            },
+            alone: Alone { shaper: RateShaper::new(&member.shaper), free_at: Instant::ZERO },
             counters: ModemCounters::default(),
             tier: Tier::new(member.shaper.sustained),
         });

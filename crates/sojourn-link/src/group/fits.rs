@@ -24,9 +24,7 @@ impl GroupConfig {
         let caps = self.minislot_bytes(modulation);
         let channels = grid.channels.iter().zip(caps).zip(0..);
         let bonded = channels.filter(|(_, number)| bonded.has(*number));
-        let bytes: u64 = bonded
-            .map(|((channel, cap), _)| channel.data(self.requests.minimum) * cap)
-            .sum();
+        let bytes: u64 = bonded.map(|((channel, cap), _)| channel.data(self.requests.minimum) * cap).sum();
         let bits = u128::from(8 * bytes) * 1_000_000_000_000;
         let rate = bits / u128::from(grid.interval.as_ps().max(1));
         BitRate::from_bps(u64::try_from(rate).unwrap_or(u64::MAX))
@@ -36,12 +34,7 @@ impl GroupConfig {
     pub fn problems(&self) -> Vec<ConfigProblem> {
         let mut problems = Vec::new();
         if self.form == Form::Docsis31 {
-            crate::docsis31::config::check_channels(
-                &self.channel,
-                &self.downstream,
-                self.plant_km,
-                &mut problems,
-            );
+            crate::docsis31::config::check_channels(&self.channel, &self.downstream, self.plant_km, &mut problems);
         } else if self.form == Form::Docsis30 && self.scqam.count == 0 {
             problems.push(problem(
                 "scqam.channels",
@@ -85,10 +78,7 @@ impl GroupConfig {
             Ok(()) => {}
             Err(Unrepeatable::TooShort { frame }) => problems.push(problem(
                 "map_interval",
-                format!(
-                    "a MAP interval of {} is shorter than a frame of this channel ({frame})",
-                    self.map_interval
-                ),
+                format!("a MAP interval of {} is shorter than a frame of this channel ({frame})", self.map_interval),
                 "DOCSIS 3.1 MULPI: whole frames; \"1 ms\" or \"2 ms\" are usual",
             )),
             Err(Unrepeatable::NoCommonFrame { step }) => problems.push(problem(
@@ -105,11 +95,7 @@ impl GroupConfig {
         if let Some(channel) = grid.channels.iter().find(|channel| full(channel)) {
             problems.push(problem(
                 "requests.minimum",
-                format!(
-                    "{} opportunities take all {} minislots of an interval",
-                    requests.minimum,
-                    channel.minislots()
-                ),
+                format!("{} opportunities take all {} minislots of an interval", requests.minimum, channel.minislots()),
                 "fewer opportunities, a longer MAP interval or a wider channel",
             ));
         }
@@ -154,10 +140,7 @@ impl GroupConfig {
             ));
         }
         let grid = self.grid();
-        let promised: f64 = homes
-            .iter()
-            .map(|(member, count)| self.promised(&grid, member) * *count as f64)
-            .sum();
+        let promised: f64 = homes.iter().map(|(member, count)| self.promised(&grid, member) * *count as f64).sum();
         let all: f64 = homes.iter().map(|(_, count)| *count as f64).sum();
         let limit = self.scheduler.limit;
         if promised > limit && promised > 0.0 {
@@ -182,11 +165,7 @@ impl GroupConfig {
         {
             problems.push(problem(
                 "scheduler.proactive_limit",
-                format!(
-                    "grants without request take {:.0} % of channel {}",
-                    100.0 * share,
-                    number + 1
-                ),
+                format!("grants without request take {:.0} % of channel {}", 100.0 * share, number + 1),
                 "less proactive grants, or homes whose `channels` begin with another one",
             ));
         }
@@ -219,8 +198,7 @@ impl GroupConfig {
         let channel = &grid.channels[first];
         let cap = self.minislot_bytes(member.modulation)[first];
         let grants = [member.grants(channel, cap), self.polls()];
-        let in_interval =
-            |it: Grants| it.minislots as f64 * channel.frames as f64 / it.period as f64;
+        let in_interval = |it: Grants| it.minislots as f64 * channel.frames as f64 / it.period as f64;
         let minislots = grants.into_iter().flatten().map(in_interval).sum();
         (first, minislots)
     }
@@ -236,16 +214,12 @@ impl MemberConfig {
         let frames = |span: Span| span.as_ps() / channel.frame.as_ps().max(1);
         let period = guarantee.interval.map_or(channel.frames, frames).max(1);
         // Headers on top, as docsis-ns3 1.2 has it: 5 Mb/s of packets of 200 B are 5.25 Mb/s.
-        let rate = u128::from(guarantee.rate.as_bps())
-            * u128::from(MEAN_PACKET + u64::from(MAC_HEADER))
+        let rate = u128::from(guarantee.rate.as_bps()) * u128::from(MEAN_PACKET + u64::from(MAC_HEADER))
             / u128::from(MEAN_PACKET);
         let span = u128::from(channel.frame.as_ps()) * u128::from(period);
         let bytes = (rate / 8 * span).div_ceil(1_000_000_000_000);
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
-        Some(Grants {
-            period,
-            minislots: bytes.div_ceil(cap.max(1)),
-        })
+        Some(Grants { period, minislots: bytes.div_ceil(cap.max(1)) })
     }
 }
 
@@ -272,9 +246,6 @@ mod tests {
         assert_eq!(problems.len(), 1);
         // 234 of 235 minislots.
         assert!(problems[0].message.contains("take 100 %"), "{problems:?}");
-        assert!(
-            problems[0].message.contains("58 such homes"),
-            "{problems:?}"
-        );
+        assert!(problems[0].message.contains("58 such homes"), "{problems:?}");
     }
 }

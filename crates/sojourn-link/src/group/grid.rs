@@ -43,9 +43,7 @@ impl Grid {
     fn over(channels: Vec<Channel>) -> Self {
         let of = |(number, channel): (usize, &Channel)| {
             let frame = channel.frame;
-            (0..channel.frames)
-                .map(move |index| (frame * index, number, index))
-                .collect::<Vec<_>>()
+            (0..channel.frames).map(move |index| (frame * index, number, index)).collect::<Vec<_>>()
         };
         let mut frames: Vec<_> = channels.iter().enumerate().flat_map(of).collect();
         frames.sort_unstable();
@@ -198,11 +196,7 @@ pub(super) mod tests {
         let grid = &grid().channels[0];
         assert_eq!(grid.data(16), 1_629);
         for (minislot, frame) in [(0, 0), (231, 0), (232, 1), (464, 1), (465, 2), (1_628, 6)] {
-            assert_eq!(
-                grid.place_of_data(16, minislot, None).0,
-                frame,
-                "{minislot}"
-            );
+            assert_eq!(grid.place_of_data(16, minislot, None).0, frame, "{minislot}");
         }
     }
 
@@ -210,15 +204,9 @@ pub(super) mod tests {
     fn a_request_counts_for_the_first_map_that_is_made_after_it_has_come() {
         // Vector 4: two MAPs on from the first three frames of an interval, three from the others.
         let grid = grid();
-        let found = core::array::from_fn(|frame| {
-            grid.acknowledged_by(grid.frame_at(100, 0, frame as u64)) - 100
-        });
+        let found = core::array::from_fn(|frame| grid.acknowledged_by(grid.frame_at(100, 0, frame as u64)) - 100);
         assert_eq!(found, [2, 2, 2, 3, 3, 3, 3]);
-        let long = GroupConfig {
-            map_interval: Span::from_ms(2),
-            ..GroupConfig::BASE
-        }
-        .grid();
+        let long = GroupConfig { map_interval: Span::from_ms(2), ..GroupConfig::BASE }.grid();
         for frame in 0..15 {
             let found = long.acknowledged_by(long.frame_at(100, 0, frame)) - 100;
             assert_eq!(found, if frame < 4 { 1 } else { 2 }, "{frame}");
@@ -237,21 +225,14 @@ pub(super) mod tests {
     #[test]
     fn four_scqam_channels_have_the_numbers_of_the_notes() {
         // Vector 18, and the capacity: 38 B in 12.5 us.
-        let mut config = GroupConfig {
-            form: Form::Docsis30,
-            map_interval: Span::from_ms(2),
-            ..GroupConfig::BASE
-        };
+        let mut config = GroupConfig { form: Form::Docsis30, map_interval: Span::from_ms(2), ..GroupConfig::BASE };
         config.scqam.count = 4;
         config.requests.minimum = 6;
         let grid = config.grid();
         assert_eq!(grid.interval, Span::from_ms(2));
         assert_eq!(grid.channels.len(), 4);
         let channel = &grid.channels[0];
-        assert_eq!(
-            (channel.frame, channel.minislots()),
-            (Span::from_us(125), 160)
-        );
+        assert_eq!((channel.frame, channel.minislots()), (Span::from_us(125), 160));
         assert_eq!(channel.minislots() - channel.data(6), 12);
         assert_eq!(grid.opportunities_of(ChannelSet::ALL, &[6; 4]), 24);
         assert_eq!(config.minislot_bytes(None), [38; 4]);
@@ -264,10 +245,7 @@ pub(super) mod tests {
     #[test]
     fn scqam_channels_beside_ofdma_share_its_interval() {
         // 2 ms becomes 2.025 ms, 15 frames of 135 us and 18 of 112.5 us.
-        let mut config = GroupConfig {
-            map_interval: Span::from_ms(2),
-            ..GroupConfig::BASE
-        };
+        let mut config = GroupConfig { map_interval: Span::from_ms(2), ..GroupConfig::BASE };
         config.scqam.count = 4;
         config.channel.subcarriers = 800;
         let grid = config.grid();

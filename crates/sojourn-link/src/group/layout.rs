@@ -33,11 +33,7 @@ pub(super) struct Unasked {
 impl Unasked {
     /// How many of them begin before frame `end`.
     pub(super) const fn before(&self, end: u64) -> u64 {
-        if end <= self.phase {
-            0
-        } else {
-            (end - 1 - self.phase) / self.grants.period + 1
-        }
+        if end <= self.phase { 0 } else { (end - 1 - self.phase) / self.grants.period + 1 }
     }
 
     /// The frame of the first one from frame `from` on.
@@ -78,19 +74,11 @@ impl Layout {
                 let phase = number % grants.period;
                 number += 1;
                 let payload = (grants.minislots * cap).saturating_sub(header);
-                Unasked {
-                    grants,
-                    phase,
-                    payload,
-                }
+                Unasked { grants, phase, payload }
             });
             let polls = config.polls().map(|grants| {
                 polled += 1;
-                Unasked {
-                    grants,
-                    phase: (polled - 1) % grants.period,
-                    payload: 0,
-                }
+                Unasked { grants, phase: (polled - 1) % grants.period, payload: 0 }
             });
             for unasked in [unasked, polls].into_iter().flatten() {
                 let alike = fixed.iter_mut().find(|it| {
@@ -99,19 +87,10 @@ impl Layout {
                 });
                 match alike {
                     Some(it) => it.minislots += unasked.grants.minislots,
-                    None => fixed.push(Fixed {
-                        channel: first,
-                        unasked,
-                        minislots: unasked.grants.minislots,
-                    }),
+                    None => fixed.push(Fixed { channel: first, unasked, minislots: unasked.grants.minislots }),
                 }
             }
-            Provision {
-                bonded: member.channels,
-                first,
-                unasked,
-                polls,
-            }
+            Provision { bonded: member.channels, first, unasked, polls }
         });
         let homes = homes.collect();
         (Self { grid, fixed }, homes)
@@ -125,24 +104,17 @@ impl Layout {
     /// Minislots of a channel that are granted without request before frame `end`, from the start of the run.
     fn unasked_before(&self, channel: usize, end: u64) -> u64 {
         let here = self.fixed.iter().filter(|fixed| fixed.channel == channel);
-        here.map(|fixed| fixed.unasked.before(end) * fixed.minislots)
-            .sum()
+        here.map(|fixed| fixed.unasked.before(end) * fixed.minislots).sum()
     }
 
     /// The same in interval `map`.
     pub(super) fn unasked_in(&self, map: u64, channel: usize) -> u64 {
         let frames = self.grid.channels[channel].frames;
-        self.unasked_before(channel, (map + 1) * frames)
-            - self.unasked_before(channel, map * frames)
+        self.unasked_before(channel, (map + 1) * frames) - self.unasked_before(channel, map * frames)
     }
 
     /// Start of the frame and place in it of a data minislot of interval `map`.
-    pub(super) fn place(
-        &self,
-        (map, channel): (u64, usize),
-        opportunities: u32,
-        minislot: u64,
-    ) -> (Instant, u64) {
+    pub(super) fn place(&self, (map, channel): (u64, usize), opportunities: u32, minislot: u64) -> (Instant, u64) {
         let grid = &self.grid.channels[channel];
         let (frame, place) = if self.fixed.is_empty() {
             grid.place_of_data(opportunities, minislot, None)

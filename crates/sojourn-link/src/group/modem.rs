@@ -22,9 +22,7 @@ use crate::docsis31::{staged, with_header};
 use crate::queue_call::next_timer;
 use crate::{Link, LinkContext, LinkCounters};
 use alloc::boxed::Box;
-use sojourn_base::{
-    BitRate, Bytes, Instant, Meta, ModemCounters, PacketHandle, Packets, ServiceQueue, Span,
-};
+use sojourn_base::{BitRate, Bytes, Instant, Meta, ModemCounters, PacketHandle, Packets, ServiceQueue, Span};
 use sojourn_queue::{Backlog, Held, ProactiveGrants, QueueManager, Verdict};
 
 use burst::Fragment;
@@ -85,20 +83,13 @@ impl Modem {
     fn waiting(&self, flow: usize) -> Backlog {
         let all = self.manager.backlog();
         if self.service == Service::Single {
-            return if flow == CLASSIC {
-                all
-            } else {
-                Backlog::default()
-            };
+            return if flow == CLASSIC { all } else { Backlog::default() };
         }
         let low_latency = self.manager.backlog_of(ServiceQueue::LowLatency);
         if flow == LOW_LATENCY {
             low_latency
         } else {
-            Backlog {
-                bytes: all.bytes - low_latency.bytes,
-                packets: Packets(all.packets.0 - low_latency.packets.0),
-            }
+            Backlog { bytes: all.bytes - low_latency.bytes, packets: Packets(all.packets.0 - low_latency.packets.0) }
         }
     }
 
@@ -190,9 +181,7 @@ impl Modem {
         context: &mut dyn LinkContext,
     ) -> Option<usize> {
         let meta = with_header(meta, MAC_HEADER);
-        let verdict = self.call(now, scheduler, port, context, |manager, call| {
-            manager.enqueue(now, meta, item, call)
-        });
+        let verdict = self.call(now, scheduler, port, context, |manager, call| manager.enqueue(now, meta, item, call));
         match (verdict, self.service) {
             (Verdict::Dropped(_), _) => None,
             (Verdict::Placed(ServiceQueue::LowLatency), Service::LowLatency) => Some(LOW_LATENCY),
@@ -253,8 +242,7 @@ impl Link for Modem {
     }
 
     fn service_flow_counters(&self) -> Option<[LinkCounters; 2]> {
-        (self.service == Service::LowLatency)
-            .then(|| [0, 1].map(|flow: usize| self.flows[flow].mac))
+        (self.service == Service::LowLatency).then(|| [0, 1].map(|flow: usize| self.flows[flow].mac))
     }
 
     fn sub_flow(&self, meta: &Meta) -> Option<u32> {

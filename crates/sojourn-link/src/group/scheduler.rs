@@ -121,15 +121,12 @@ impl Scheduler {
         let reference = group.minislot_bytes(None).into_iter().max().unwrap_or(1);
         let ports = members.iter().map(|member| {
             let bonded = group.minislot_bytes(member.modulation).into_iter().zip(0..);
-            let caps =
-                bonded.map(|(cap, number)| if member.channels.has(number) { cap } else { 0 });
+            let caps = bonded.map(|(cap, number)| if member.channels.has(number) { cap } else { 0 });
             let caps: Vec<u64> = caps.collect();
             let largest = caps.iter().copied().max().unwrap_or(0);
             let reserved = member.reserved;
             Port {
-                priority: usize::try_from(member.priority)
-                    .unwrap_or(0)
-                    .min(PRIORITIES - 1),
+                priority: usize::try_from(member.priority).unwrap_or(0).min(PRIORITIES - 1),
                 weight: u64::from(member.weight),
                 buckets: RateShaper::new(&member.buckets(grid.interval)),
                 // chosen: two MAPs' worth, so that no token is lost between two.
@@ -245,12 +242,7 @@ impl Scheduler {
 
     /// Divides the `free` data minislots of each channel in the interval that starts at `starts_at`; `now` is when its MAP is
     /// heard.
-    pub(super) fn allocate(
-        &mut self,
-        (now, starts_at): (Instant, Instant),
-        free: &[u64],
-        segments: &mut Vec<Segment>,
-    ) {
+    pub(super) fn allocate(&mut self, (now, starts_at): (Instant, Instant), free: &[u64], segments: &mut Vec<Segment>) {
         segments.clear();
         self.order.clear();
         self.free.clear();

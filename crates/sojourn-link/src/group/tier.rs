@@ -26,22 +26,11 @@ pub(super) struct Tier {
 impl Tier {
     /// An idle home of this sustained rate.
     pub(super) fn new(rate: BitRate) -> Self {
-        Self {
-            enough: rate.bytes_in(SECOND).0 * 4 / 5,
-            second: 0,
-            sent: 0,
-            busy: Span::ZERO,
-            since: None,
-        }
+        Self { enough: rate.bytes_in(SECOND).0 * 4 / 5, second: 0, sent: 0, busy: Span::ZERO, since: None }
     }
 
     /// The home has sent so many bytes at `now`, and holds packets or none from here on.
-    pub(super) fn turn(
-        &mut self,
-        now: Instant,
-        (sent, holds): (u64, bool),
-        counters: &mut ModemCounters,
-    ) {
+    pub(super) fn turn(&mut self, now: Instant, (sent, holds): (u64, bool), counters: &mut ModemCounters) {
         if self.enough == 0 {
             return;
         }

@@ -19,10 +19,7 @@ pub(super) struct Timers {
 impl Timers {
     /// Of so many homes, none of which is written down.
     pub(super) fn new(homes: usize) -> Self {
-        Self {
-            due: BinaryHeap::new(),
-            written: alloc::vec![Instant::NEVER; homes],
-        }
+        Self { due: BinaryHeap::new(), written: alloc::vec![Instant::NEVER; homes] }
     }
 
     /// When the first of them is due; [`Instant::NEVER`] if none is.

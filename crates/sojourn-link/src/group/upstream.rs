@@ -126,10 +126,7 @@ impl Group {
             let guarantee = member.proactive.guarantee();
             let grants = home.unasked.zip(guarantee).map(|(unasked, guarantee)| {
                 let frame = layout.grid.channels[home.first].frame;
-                ProactiveGrants {
-                    rate: guarantee.rate,
-                    interval: frame * unasked.grants.period,
-                }
+                ProactiveGrants { rate: guarantee.rate, interval: frame * unasked.grants.period }
             });
             let times = (layout.grid.loop_delay, grants.unwrap_or_default());
             Modem::new(manager, member, config.requests.unit, times)
@@ -177,11 +174,7 @@ impl Group {
 
     /// When the group wants to be called next; [`Instant::NEVER`] if nothing is pending.
     pub fn next_wakeup(&self) -> Instant {
-        let map = if self.is_idle() {
-            Instant::NEVER
-        } else {
-            self.layout.grid.heard_at(self.next_map)
-        };
+        let map = if self.is_idle() { Instant::NEVER } else { self.layout.grid.heard_at(self.next_map) };
         let fill = self.next_fill().min(self.next_unasked());
         let timer = self.timers.next();
         timer.min(map).min(self.next_use()).min(fill)

@@ -7,8 +7,7 @@ use crate::{DelayParts, Draw, Framing, LinkContext, Loss, Mark, Passage, Wire};
 #[cfg(not(target_family = "wasm"))]
 use sojourn_base::FlowKey;
 use sojourn_base::{
-    Direction, Instant, LinkId, Meta, PacketHandle, Packets, RandomStream, ServiceQueue, Span,
-    TrafficId,
+    Direction, Instant, LinkId, Meta, PacketHandle, Packets, RandomStream, ServiceQueue, Span, TrafficId,
 };
 use sojourn_queue::{Backlog, Score};
 
@@ -130,21 +129,13 @@ pub(super) struct LinkCall<'a, C> {
 impl<C> LinkCall<'_, C> {
     fn place(&self, id: PacketId) -> Place {
         let hop = self.around.hops.of(id);
-        Place {
-            link: self.port.link,
-            direction: self.port.direction,
-            traffic: hop.traffic,
-            server: hop.server,
-        }
+        Place { link: self.port.link, direction: self.port.direction, traffic: hop.traffic, server: hop.server }
     }
 }
 
 impl<C: NetworkContext> LinkContext for LinkCall<'_, C> {
     #[inline(always)]
-    #[expect(
-        clippy::inline_always,
-        reason = "a passage that nobody records need not be put together"
-    )]
+    #[expect(clippy::inline_always, reason = "a passage that nobody records need not be put together")]
     fn deliver(&mut self, item: PacketHandle, meta: &Meta, passage: &Passage) {
         let id = PacketId::from(item);
         let at = passage.arrives_at;
@@ -156,24 +147,9 @@ impl<C: NetworkContext> LinkContext for LinkCall<'_, C> {
             self.context.delayed(id, &passage.delay);
         }
         let behind = id.one_hop_on();
-        let Hop {
-            over,
-            traffic,
-            server,
-            ..
-        } = *self.around.hops.of(behind);
+        let Hop { over, traffic, server, .. } = *self.around.hops.of(behind);
         match over {
-            Over::Wire {
-                wire,
-                at_once: true,
-            } => carry(
-                &mut self.around.wires,
-                wire,
-                at,
-                behind,
-                length,
-                self.context,
-            ),
+            Over::Wire { wire, at_once: true } => carry(&mut self.around.wires, wire, at, behind, length, self.context),
             Over::Link(_) | Over::Group { .. } | Over::Wire { .. } | Over::End => {
                 let link = self.port.link;
                 let event = NetworkEvent::LinkDelivery { link };
@@ -181,26 +157,19 @@ impl<C: NetworkContext> LinkContext for LinkCall<'_, C> {
                 line.announce(at, id, event, self.context.calendar());
             }
         }
-        let place = Place {
-            link: self.port.link,
-            direction: self.port.direction,
-            traffic,
-            server,
-        };
+        let place = Place { link: self.port.link, direction: self.port.direction, traffic, server };
         self.context.passed(id, place, length, meta, passage);
     }
 
     #[cold]
     fn marked(&mut self, item: PacketHandle, meta: &Meta, mark: &Mark) {
         let place = self.place(item.into());
-        self.context
-            .marked(self.now, item.into(), place, meta, mark);
+        self.context.marked(self.now, item.into(), place, meta, mark);
     }
 
     fn scored(&mut self, item: PacketHandle, meta: &Meta, score: &Score) {
         let place = self.place(item.into());
-        self.context
-            .scored(self.now, item.into(), place, meta, score);
+        self.context.scored(self.now, item.into(), place, meta, score);
     }
 
     fn estimated(&mut self, meta: &Meta, delay: Span) {
@@ -210,8 +179,7 @@ impl<C: NetworkContext> LinkContext for LinkCall<'_, C> {
 
     fn dropped(&mut self, item: PacketHandle, meta: &Meta, loss: &Loss) {
         let place = self.place(item.into());
-        self.context
-            .dropped(self.now, item.into(), place, meta, loss);
+        self.context.dropped(self.now, item.into(), place, meta, loss);
     }
 
     fn unit(&mut self, purpose: Draw) -> f64 {
@@ -256,10 +224,7 @@ impl<C: NetworkContext> LinkContext for LinkCall<'_, C> {
 
 /// A packet enters a wire, with its length in bytes.
 #[inline(always)]
-#[expect(
-    clippy::inline_always,
-    reason = "most callers have no use for the delay"
-)]
+#[expect(clippy::inline_always, reason = "most callers have no use for the delay")]
 pub(super) fn carry(
     wires: &mut [PrivateWire],
     wire: u32,
@@ -271,9 +236,7 @@ pub(super) fn carry(
     let state = &mut wires[wire as usize];
     let passage = state.wire.carry(now, length);
     let event = NetworkEvent::WireDelivery { wire };
-    state
-        .line
-        .announce(passage.arrives_at, id, event, context.calendar());
+    state.line.announce(passage.arrives_at, id, event, context.calendar());
     if context.wants_delays() {
         context.delayed(id, &passage.delay);
     }

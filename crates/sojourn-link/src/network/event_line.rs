@@ -14,21 +14,12 @@ pub(super) struct EventLine {
 
 impl EventLine {
     pub(super) fn new() -> Self {
-        Self {
-            line: Line::default(),
-            pending_at: Instant::NEVER,
-        }
+        Self { line: Line::default(), pending_at: Instant::NEVER }
     }
 
     /// A packet arrives at `at`, which `event` tells.
     #[inline]
-    pub(super) fn announce(
-        &mut self,
-        at: Instant,
-        id: PacketId,
-        event: NetworkEvent,
-        calendar: &mut impl Schedule,
-    ) {
+    pub(super) fn announce(&mut self, at: Instant, id: PacketId, event: NetworkEvent, calendar: &mut impl Schedule) {
         if at < self.pending_at {
             self.pending_at = at;
             calendar.schedule(at, event);
@@ -38,12 +29,7 @@ impl EventLine {
 
     /// The next packet that has arrived by `now`; without one, `event` tells when the next one does.
     #[inline]
-    pub(super) fn take(
-        &mut self,
-        now: Instant,
-        event: NetworkEvent,
-        calendar: &mut impl Schedule,
-    ) -> Option<PacketId> {
+    pub(super) fn take(&mut self, now: Instant, event: NetworkEvent, calendar: &mut impl Schedule) -> Option<PacketId> {
         if self.pending_at != now {
             return None; // an earlier event took over
         }

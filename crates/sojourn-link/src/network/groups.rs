@@ -4,15 +4,11 @@ use super::call::{LinkCall, NetworkContext};
 use super::route::{NetworkEvent, Over, PacketId, Schedule};
 use super::{Around, ManagedLink, Network, number};
 use crate::group::medium::Medium;
-use crate::group::{
-    DownstreamMemberConfig, Group, GroupConfig, KNOWN, MemberConfig, Members, SharedDownstream,
-};
+use crate::group::{DownstreamMemberConfig, Group, GroupConfig, KNOWN, MemberConfig, Members, SharedDownstream};
 use crate::{AnyLink, Framing, Link, LinkConfig, LinkContext, Transmit};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use sojourn_base::{
-    ChannelCounters, Direction, Instant, LinkId, Meta, ModemCounters, PacketHandle, Seed,
-};
+use sojourn_base::{ChannelCounters, Direction, Instant, LinkId, Meta, ModemCounters, PacketHandle, Seed};
 use sojourn_queue::{Backlog, QueueManager};
 
 /// A group in one direction, and its modems.
@@ -87,13 +83,7 @@ impl<C: NetworkContext> Members for GroupCall<'_, C> {
 
 impl Network {
     /// Adds the place of a modem, whose random streams are called after `name`; [`Network::add_group`] makes it work.
-    pub fn add_modem(
-        &mut self,
-        name: &str,
-        direction: Direction,
-        framing: Framing,
-        seed: Seed,
-    ) -> LinkId {
+    pub fn add_modem(&mut self, name: &str, direction: Direction, framing: Framing, seed: Seed) -> LinkId {
         let absent = AnyLink::other(Absent { keeps_order: true });
         self.add(name, direction, (absent, framing), seed)
     }
@@ -103,20 +93,12 @@ impl Network {
     ///
     /// # Panics
     /// If a link is of another kind, or as [`Group::new`], [`SharedDownstream::new`] and [`LinkConfig::build_under`].
-    pub fn add_group(
-        &mut self,
-        direction: Direction,
-        config: &GroupConfig,
-        modems: &[(LinkId, &LinkConfig)],
-    ) {
+    pub fn add_group(&mut self, direction: Direction, config: &GroupConfig, modems: &[(LinkId, &LinkConfig)]) {
         if !KNOWN {
             return;
         }
         let model = match direction {
-            Direction::Upstream => Medium::Upstream(Box::new(Group::new(
-                config,
-                members::<MemberConfig>(modems),
-            ))),
+            Direction::Upstream => Medium::Upstream(Box::new(Group::new(config, members::<MemberConfig>(modems)))),
             Direction::Downstream => {
                 let homes = members::<DownstreamMemberConfig>(modems);
                 Medium::Downstream(Box::new(SharedDownstream::new(config, homes)))
@@ -141,12 +123,7 @@ impl Network {
             let port = group.members.iter().position(|member| *member == link)?;
             Some((number, port))
         });
-        found
-            .next()
-            .map_or(Over::Link(link), |(group, port)| Over::Group {
-                group,
-                port: number(port),
-            })
+        found.next().map_or(Over::Link(link), |(group, port)| Over::Group { group, port: number(port) })
     }
 
     /// The link of a modem.
@@ -157,13 +134,7 @@ impl Network {
     /// What the CMTS of each group has counted in its direction when the run was settled last, and what of each modem.
     pub fn group_counters(
         &self,
-    ) -> impl Iterator<
-        Item = (
-            Direction,
-            ChannelCounters,
-            impl Iterator<Item = (LinkId, ModemCounters)>,
-        ),
-    > {
+    ) -> impl Iterator<Item = (Direction, ChannelCounters, impl Iterator<Item = (LinkId, ModemCounters)>)> {
         self.groups.iter().map(|group| {
             let of = |(port, link): (usize, &LinkId)| (*link, group.model.member_counters(port));
             let modems = group.members.iter().enumerate().map(of);

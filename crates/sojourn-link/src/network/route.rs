@@ -47,10 +47,7 @@ impl PacketId {
     /// The packet after this hop.
     #[inline]
     pub(super) const fn one_hop_on(self) -> Self {
-        Self {
-            hop: self.hop.next(),
-            ..self
-        }
+        Self { hop: self.hop.next(), ..self }
     }
 }
 
@@ -66,10 +63,7 @@ impl From<PacketHandle> for PacketId {
     #[expect(clippy::cast_possible_truncation, reason = "the halves of the handle")]
     #[inline]
     fn from(PacketHandle(halves): PacketHandle) -> Self {
-        Self {
-            index: (halves >> 32) as u32,
-            hop: HopId::new(halves as u32),
-        }
+        Self { index: (halves >> 32) as u32, hop: HopId::new(halves as u32) }
     }
 }
 

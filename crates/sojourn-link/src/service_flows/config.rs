@@ -12,8 +12,7 @@ use core::cmp::Ordering;
 use core::net::IpAddr;
 use sojourn_base::{Address, BitRate, Bytes, Direction, Ecn};
 use sojourn_keys::{
-    Content, ItemsOf, Key, Mismatch, OneOf, Shape, Value, Visitor, key, origin, parameters,
-    rate_or, words,
+    Content, ItemsOf, Key, Mismatch, OneOf, Shape, Value, Visitor, key, origin, parameters, rate_or, words,
 };
 use sojourn_queue::{DropTailConfig, ManagerConfig};
 
@@ -91,9 +90,7 @@ impl Prefix {
             Address::V4(word) => (u128::from(word) << 96, false),
             Address::V6(bits) => (bits, true),
         };
-        let mask = u128::MAX
-            .checked_shl(128 - u32::from(self.length))
-            .unwrap_or(0);
+        let mask = u128::MAX.checked_shl(128 - u32::from(self.length)).unwrap_or(0);
         is_v6 == self.is_v6 && (bits ^ self.bits) & mask == 0
     }
 
@@ -110,11 +107,7 @@ impl Prefix {
             Some(text) => text.parse().ok().filter(|length| *length <= most)?,
             None => most,
         };
-        Some(Self {
-            bits,
-            is_v6,
-            length,
-        })
+        Some(Self { bits, is_v6, length })
     }
 }
 
@@ -242,11 +235,7 @@ pub struct FlowsConfig {
 
 impl FlowsConfig {
     /// A link without rules and further service flows.
-    pub const NONE: Self = Self {
-        service_flows: Vec::new(),
-        classifiers: Vec::new(),
-        markings: Vec::new(),
-    };
+    pub const NONE: Self = Self { service_flows: Vec::new(), classifiers: Vec::new(), markings: Vec::new() };
 
     /// There are none.
     pub const fn is_empty(&self) -> bool {
@@ -267,19 +256,13 @@ impl FlowsConfig {
             visitor.items(SERVICE_FLOWS, &mut items);
         }
         if shown(self.classifiers.is_empty(), &CLASSIFIERS, visitor) {
-            let mut items = ItemsOf {
-                items: &mut self.classifiers,
-                base: ClassifierConfig::blank,
-                keys: ClassifierConfig::keys,
-            };
+            let mut items =
+                ItemsOf { items: &mut self.classifiers, base: ClassifierConfig::blank, keys: ClassifierConfig::keys };
             visitor.items(CLASSIFIERS, &mut items);
         }
         if shown(self.markings.is_empty(), &MARKINGS, visitor) {
-            let mut items = ItemsOf {
-                items: &mut self.markings,
-                base: || MarkingConfig::BASE,
-                keys: MarkingConfig::keys,
-            };
+            let mut items =
+                ItemsOf { items: &mut self.markings, base: || MarkingConfig::BASE, keys: MarkingConfig::keys };
             visitor.items(MARKINGS, &mut items);
         }
     }
@@ -297,10 +280,7 @@ impl FlowsConfig {
             Some((name, LOW_LATENCY)) => (name, Some(LOW_LATENCY)),
             _ => (to, None),
         };
-        let place = self
-            .service_flows
-            .iter()
-            .position(|flow| flow.name == name)?;
+        let place = self.service_flows.iter().position(|flow| flow.name == name)?;
         Some((place + 1, queue))
     }
 
@@ -314,28 +294,17 @@ impl FlowsConfig {
             self.target_problem(link, &place, &rule.to, &mut found);
         }
         for (index, rule) in self.markings.iter().enumerate() {
-            rule.packets
-                .problems(&format!("marking[{index}]"), &mut found);
+            rule.packets.problems(&format!("marking[{index}]"), &mut found);
         }
         found
     }
 
-    fn target_problem(
-        &self,
-        link: &LinkConfig,
-        place: &str,
-        to: &str,
-        found: &mut Vec<(String, Mismatch)>,
-    ) {
+    fn target_problem(&self, link: &LinkConfig, place: &str, to: &str, found: &mut Vec<(String, Mismatch)>) {
         let Some((flow, queue)) = self.target(to) else {
             let names = self.service_flows.iter().map(|flow| flow.name.as_str());
             let mismatch = sojourn_keys::value::unknown_word(
                 to,
-                [CLASSIC, LOW_LATENCY]
-                    .into_iter()
-                    .chain(names)
-                    .collect::<Vec<_>>()
-                    .into_iter(),
+                [CLASSIC, LOW_LATENCY].into_iter().chain(names).collect::<Vec<_>>().into_iter(),
             );
             found.push((format!("{place}.to"), mismatch));
             return;
@@ -348,22 +317,14 @@ impl FlowsConfig {
             found.push((
                 format!("{place}.to"),
                 Mismatch::new(
-                    format!(
-                        "a queue of kind {} has no low-latency queue",
-                        manager.kind()
-                    ),
+                    format!("a queue of kind {} has no low-latency queue", manager.kind()),
                     "a queue of kind docsis-dual-queue or dualpi2, or another flow",
                 ),
             ));
         }
     }
 
-    fn flow_problems(
-        &self,
-        link: &LinkConfig,
-        direction: Direction,
-        found: &mut Vec<(String, Mismatch)>,
-    ) {
+    fn flow_problems(&self, link: &LinkConfig, direction: Direction, found: &mut Vec<(String, Mismatch)>) {
         let upstream = link.link.get::<UpstreamConfig>();
         for (index, flow) in self.service_flows.iter().enumerate() {
             let place = format!("service_flow[{index}]");
@@ -378,18 +339,12 @@ impl FlowsConfig {
                 );
                 continue;
             }
-            let is_known = self.service_flows[..index]
-                .iter()
-                .any(|other| other.name == flow.name);
-            let means_another =
-                [CLASSIC, LOW_LATENCY].contains(&flow.name.as_str()) || flow.name.contains('/');
+            let is_known = self.service_flows[..index].iter().any(|other| other.name == flow.name);
+            let means_another = [CLASSIC, LOW_LATENCY].contains(&flow.name.as_str()) || flow.name.contains('/');
             if is_known || means_another {
                 tell(
                     "name",
-                    format!(
-                        "{} cannot be the name here",
-                        sojourn_keys::value::quoted(&flow.name)
-                    ),
+                    format!("{} cannot be the name here", sojourn_keys::value::quoted(&flow.name)),
                     "a name of its own without a slash, other than classic and low-latency",
                 );
             }
@@ -413,22 +368,14 @@ impl FlowsConfig {
             for (index, flow) in self.service_flows.iter().enumerate() {
                 let mut problems = Vec::new();
                 flow.as_link(config).problems(&mut problems);
-                let own = problems
-                    .into_iter()
-                    .filter(|problem| problem.field.starts_with("proactive"));
+                let own = problems.into_iter().filter(|problem| problem.field.starts_with("proactive"));
                 found.extend(own.map(|problem| {
                     let path = format!("service_flow[{index}].{}", problem.field);
                     (path, Mismatch::new(problem.message, problem.hint))
                 }));
-                let rate = if flow.rate > BitRate::ZERO {
-                    flow.rate
-                } else {
-                    link.drain_rate()
-                };
+                let rate = if flow.rate > BitRate::ZERO { flow.rate } else { link.drain_rate() };
                 let queue = flow.queue.problems_on(Some(rate)).into_iter();
-                found.extend(queue.map(|(key, mismatch)| {
-                    (format!("service_flow[{index}].queue.{key}"), mismatch)
-                }));
+                found.extend(queue.map(|(key, mismatch)| (format!("service_flow[{index}].queue.{key}"), mismatch)));
             }
         }
     }
@@ -443,21 +390,14 @@ impl ServiceFlowConfig {
     /// The service flow as a link of its own, on the channel of `first`.
     pub(super) fn as_link(&self, first: &UpstreamConfig) -> UpstreamConfig {
         use crate::docsis31::config::Service;
-        let (rate, burst, peak) = if self.member {
-            (first.rate, first.burst, first.peak)
-        } else {
-            (self.rate, self.burst, BitRate::ZERO)
-        };
+        let (rate, burst, peak) =
+            if self.member { (first.rate, first.burst, first.peak) } else { (self.rate, self.burst, BitRate::ZERO) };
         let is_own = self.member && self.rate > BitRate::ZERO;
         UpstreamConfig {
             rate,
             burst,
             peak,
-            service: if is_pair(&self.queue) {
-                Service::LowLatency
-            } else {
-                Service::Single
-            },
+            service: if is_pair(&self.queue) { Service::LowLatency } else { Service::Single },
             classic_rate: if is_own { self.rate } else { BitRate::ZERO },
             low_latency_rate: BitRate::ZERO,
             proactive: self.proactive,
@@ -468,10 +408,7 @@ impl ServiceFlowConfig {
 
 impl PacketMatch {
     fn problems(&self, place: &str, found: &mut Vec<(String, Mismatch)>) {
-        for (key, ports) in [
-            ("source_port", &self.source_port),
-            ("destination_port", &self.destination_port),
-        ] {
+        for (key, ports) in [("source_port", &self.source_port), ("destination_port", &self.destination_port)] {
             let is_range = matches!(ports[..], [] | [_]) || matches!(ports[..], [a, b] if a <= b);
             if !is_range {
                 found.push((
@@ -483,15 +420,11 @@ impl PacketMatch {
                 ));
             }
         }
-        let is_tos =
-            matches!(self.tos[..], []) || matches!(self.tos[..], [low, high, _] if low <= high);
+        let is_tos = matches!(self.tos[..], []) || matches!(self.tos[..], [low, high, _] if low <= high);
         if !is_tos {
             found.push((
                 format!("{place}.tos"),
-                Mismatch::new(
-                    "no low, high and mask",
-                    "three numbers: [1, 1, 1] are ECT(1) and CE",
-                ),
+                Mismatch::new("no low, high and mask", "three numbers: [1, 1, 1] are ECT(1) and CE"),
             ));
         }
     }

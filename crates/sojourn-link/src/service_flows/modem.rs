@@ -46,14 +46,7 @@ pub(crate) struct Flow {
 
 impl Flow {
     const fn new(member: Member, is_pair: bool, shares: bool, priority: u32) -> Self {
-        Self {
-            is_pair,
-            member,
-            shares,
-            own: None,
-            priority,
-            draws: [0; Draw::ALL.len()],
-        }
+        Self { is_pair, member, shares, own: None, priority, draws: [0; Draw::ALL.len()] }
     }
 
     /// A link of any kind.
@@ -67,22 +60,13 @@ impl Flow {
     }
 
     /// A service flow beside it.
-    pub(crate) fn beside(
-        first: &UpstreamConfig,
-        config: &ServiceFlowConfig,
-        manager: Box<dyn QueueManager>,
-    ) -> Self {
+    pub(crate) fn beside(first: &UpstreamConfig, config: &ServiceFlowConfig, manager: Box<dyn QueueManager>) -> Self {
         let upstream = Upstream::new(&config.as_link(first), manager);
         let member = Member::Upstream(Box::new(upstream));
         let has_own = config.member && config.rate > BitRate::ZERO;
         Self {
             own: has_own.then_some((config.rate, config.burst)),
-            ..Self::new(
-                member,
-                is_pair(&config.queue),
-                config.member,
-                config.traffic_priority,
-            )
+            ..Self::new(member, is_pair(&config.queue), config.member, config.traffic_priority)
         }
     }
 
@@ -133,12 +117,7 @@ impl Modem {
                 }
             }
         }
-        Self {
-            rules,
-            flows,
-            aggregate,
-            order: Vec::new(),
-        }
+        Self { rules, flows, aggregate, order: Vec::new() }
     }
 
     /// Everything of flows that share something, before `until`, and at it if `and_at`: time goes on for all of them
@@ -182,11 +161,7 @@ impl Modem {
             let Member::Upstream(upstream) = &mut flow.member else {
                 continue;
             };
-            let mut call = FlowCall {
-                flow: *place,
-                draws: &mut flow.draws,
-                context: &mut *context,
-            };
+            let mut call = FlowCall { flow: *place, draws: &mut flow.draws, context: &mut *context };
             match lent {
                 Some(aggregate) => upstream.on_loan(at, (aggregate, rivals), |upstream| {
                     upstream.on_wakeup(at, &mut call);
@@ -212,11 +187,7 @@ impl Modem {
         action: impl FnOnce(&mut dyn for<'a> Transmit<dyn LinkContext + 'a>, &mut dyn LinkContext),
     ) {
         let flow = &mut self.flows[place];
-        let mut call = FlowCall {
-            flow: place,
-            draws: &mut flow.draws,
-            context,
-        };
+        let mut call = FlowCall { flow: place, draws: &mut flow.draws, context };
         match &mut flow.member {
             Member::Upstream(link) => action(&mut **link, &mut call),
             Member::Other(link) => action(&mut **link, &mut call),
@@ -263,15 +234,11 @@ impl Link for Modem {
     }
 
     fn backlog(&self) -> Backlog {
-        self.flows.iter().fold(Backlog::default(), |sum, flow| {
-            add(sum, flow.link().backlog())
-        })
+        self.flows.iter().fold(Backlog::default(), |sum, flow| add(sum, flow.link().backlog()))
     }
 
     fn staged(&self) -> Backlog {
-        self.flows.iter().fold(Backlog::default(), |sum, flow| {
-            add(sum, flow.link().staged())
-        })
+        self.flows.iter().fold(Backlog::default(), |sum, flow| add(sum, flow.link().staged()))
     }
 
     fn keeps_order(&self) -> bool {
@@ -302,10 +269,7 @@ impl Link for Modem {
 }
 
 fn add(one: Backlog, other: Backlog) -> Backlog {
-    Backlog {
-        bytes: one.bytes + other.bytes,
-        packets: Packets(one.packets.0 + other.packets.0),
-    }
+    Backlog { bytes: one.bytes + other.bytes, packets: Packets(one.packets.0 + other.packets.0) }
 }
 
 /// Draws of one flow before those of the next begin. chosen: more than a run makes.

@@ -28,13 +28,7 @@ impl Placed {
 }
 
 impl QueueManager for Placed {
-    fn enqueue(
-        &mut self,
-        now: Instant,
-        meta: Meta,
-        item: PacketHandle,
-        context: &mut dyn QueueContext,
-    ) -> Verdict {
+    fn enqueue(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut dyn QueueContext) -> Verdict {
         let queue = match meta.queue {
             ServiceQueue::Classic => return self.manager.enqueue(now, meta, item, context),
             ServiceQueue::LowLatency => ServiceQueue::LowLatency,
@@ -51,12 +45,7 @@ impl QueueManager for Placed {
         self.manager.notices_idling()
     }
 
-    fn dequeue_from(
-        &mut self,
-        now: Instant,
-        queue: ServiceQueue,
-        context: &mut dyn QueueContext,
-    ) -> Option<Held> {
+    fn dequeue_from(&mut self, now: Instant, queue: ServiceQueue, context: &mut dyn QueueContext) -> Option<Held> {
         self.manager.dequeue_from(now, queue, context)
     }
 

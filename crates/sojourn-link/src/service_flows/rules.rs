@@ -33,9 +33,7 @@ impl Rules {
             .classifiers
             .iter()
             .map(|rule| {
-                let (flow, queue) = config
-                    .target(&rule.to)
-                    .expect("problems names what is unknown");
+                let (flow, queue) = config.target(&rule.to).expect("problems names what is unknown");
                 let queue = queue.map(|word| match word {
                     LOW_LATENCY => ServiceQueue::LowLatency,
                     _ => ServiceQueue::Classic,
@@ -44,37 +42,22 @@ impl Rules {
             })
             .collect();
         classifiers.sort_by_key(|(packets, _)| Reverse(packets.priority));
-        let mut markings: Vec<(PacketMatch, u8)> = config
-            .markings
-            .iter()
-            .map(|rule| (rule.packets.clone(), rule.set_dscp))
-            .collect();
+        let mut markings: Vec<(PacketMatch, u8)> =
+            config.markings.iter().map(|rule| (rule.packets.clone(), rule.set_dscp)).collect();
         markings.sort_by_key(|(packets, _)| Reverse(packets.priority));
-        Self {
-            classifiers,
-            markings,
-        }
+        Self { classifiers, markings }
     }
 
     /// The code point that a packet gets, if a marking matches.
     pub(crate) fn marking(&self, key: Option<&FlowKey>, meta: &Meta) -> Option<u8> {
-        let rule = self
-            .markings
-            .iter()
-            .find(|(packets, _)| packets.matches(key, meta))?;
+        let rule = self.markings.iter().find(|(packets, _)| packets.matches(key, meta))?;
         Some(rule.1)
     }
 
     /// Where a packet goes; without a match to the first service flow, as its manager likes.
     pub(crate) fn target(&self, key: Option<&FlowKey>, meta: &Meta) -> Target {
-        let rule = self
-            .classifiers
-            .iter()
-            .find(|(packets, _)| packets.matches(key, meta));
-        let first = Target {
-            flow: 0,
-            queue: None,
-        };
+        let rule = self.classifiers.iter().find(|(packets, _)| packets.matches(key, meta));
+        let first = Target { flow: 0, queue: None };
         rule.map_or(first, |(_, target)| *target)
     }
 }
@@ -111,9 +94,7 @@ impl PacketMatch {
         };
         self.protocol.is(key.protocol)
             && self.source.is_none_or(|prefix| prefix.contains(key.source))
-            && self
-                .destination
-                .is_none_or(|prefix| prefix.contains(key.destination))
+            && self.destination.is_none_or(|prefix| prefix.contains(key.destination))
             && in_range(&self.source_port, key.source_port)
             && in_range(&self.destination_port, key.destination_port)
     }
@@ -147,16 +128,9 @@ mod tests {
 
     #[test]
     fn a_packet_matches_if_all_that_is_said_does() {
-        let meta = Meta {
-            dscp: 45,
-            ecn: Ecn::Ect1,
-            ..Meta::default()
-        };
+        let meta = Meta { dscp: 45, ecn: Ecn::Ect1, ..Meta::default() };
         assert!(PacketMatch::BASE.matches(Some(&KEY), &meta));
-        assert!(
-            PacketMatch::BASE.matches(None, &meta),
-            "nothing is asked of the flow"
-        );
+        assert!(PacketMatch::BASE.matches(None, &meta), "nothing is asked of the flow");
         let rows: [(Change, bool); 20] = [
             (|it| it.protocol = Protocol::Udp, true),
             (|it| it.protocol = Protocol::TcpOrUdp, true),
@@ -178,10 +152,7 @@ mod tests {
             (|it| it.tos = vec![1, 1, 1], true),
             (|it| it.tos = vec![0xb4, 0xb4, 0xfc], true),
             (|it| it.tos = vec![0xa8, 0xa8, 0xfc], false),
-            (
-                |it| (it.protocol, it.dscp) = (Protocol::Udp, vec![0]),
-                false,
-            ),
+            (|it| (it.protocol, it.dscp) = (Protocol::Udp, vec![0]), false),
         ];
         for (number, (change, is_match)) in rows.into_iter().enumerate() {
             let mut wanted = PacketMatch::BASE;
@@ -199,10 +170,7 @@ mod tests {
             ("203.0.113.7", "\"203.0.113.7/32\""),
             ("2001:db8::/32", "\"2001:db8::/32\""),
         ] {
-            assert_eq!(
-                prefix(text).map(|prefix| prefix.print()),
-                Some(print.to_string())
-            );
+            assert_eq!(prefix(text).map(|prefix| prefix.print()), Some(print.to_string()));
         }
         for wrong in ["", "203.0.113", "203.0.113.0/33", "2001:db8::/129", "a/b"] {
             assert_eq!(prefix(wrong), None, "{wrong}");

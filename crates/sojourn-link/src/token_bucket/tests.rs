@@ -16,12 +16,7 @@ const COST: i128 = 8_000_000_000_000;
 impl Literal {
     fn new(rate: BitRate, depth: Bytes) -> Self {
         let depth = i128::from(depth.0) * COST;
-        Self {
-            rate: i128::from(rate.as_bps()),
-            depth,
-            level: depth,
-            at: Instant::ZERO,
-        }
+        Self { rate: i128::from(rate.as_bps()), depth, level: depth, at: Instant::ZERO }
     }
 
     fn accrue(&mut self, now: Instant) {
@@ -68,8 +63,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
             (1u64..3000).prop_map(Step::Refund),
             (1u64..20_000_000).prop_map(Step::Request),
             (1u64..3000).prop_map(Step::Overdraw),
-            (1000u64..1_000_000_000, 1u64..20_000_000)
-                .prop_map(|(rate, depth)| Step::Become(rate, depth)),
+            (1000u64..1_000_000_000, 1u64..20_000_000).prop_map(|(rate, depth)| Step::Become(rate, depth)),
         ],
         1..200,
     )
@@ -179,13 +173,7 @@ fn sixteen_idle_seconds_refill_ten_megabytes() {
     let rate = BitRate::from_mbps(5);
     let mut bucket = TokenBucket::new(rate, Bytes(10_000_000));
     bucket.debit(Instant::ZERO, bucket.price(Bytes(10_000_000)));
-    for (seconds, bytes) in [
-        (0, 0),
-        (1, 625_000),
-        (15, 9_375_000),
-        (16, 10_000_000),
-        (17, 10_000_000),
-    ] {
+    for (seconds, bytes) in [(0, 0), (1, 625_000), (15, 9_375_000), (16, 10_000_000), (17, 10_000_000)] {
         assert_eq!(bucket.tokens(Instant::from_s(seconds)), Bytes(bytes));
     }
 }
@@ -214,8 +202,5 @@ fn a_packet_larger_than_the_depth_passes_when_the_bucket_is_full() {
     bucket.debit(Instant::from_ms(1), jumbo);
     // The debt of 8000 B is paid after 8 ms, and one byte more is there after another microsecond.
     assert_eq!(bucket.tokens(Instant::from_ms(9)), Bytes::ZERO);
-    assert_eq!(
-        bucket.earliest(bucket.price(Bytes(1))),
-        Instant::from_us(9001)
-    );
+    assert_eq!(bucket.earliest(bucket.price(Bytes(1))), Instant::from_us(9001));
 }

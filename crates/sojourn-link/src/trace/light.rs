@@ -35,7 +35,8 @@ struct Train {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trains(Option<Arc<[Train]>>);
 
-const EXAMPLE: &str = "time, base delay and arrivals in ms, a train a line or before a `;`: \"0 20 0 2 4; 1000 30 0 2 4\"";
+const EXAMPLE: &str =
+    "time, base delay and arrivals in ms, a train a line or before a `;`: \"0 20 0 2 4; 1000 30 0 2 4\"";
 
 impl Trains {
     /// None.
@@ -57,10 +58,7 @@ impl Trains {
             }
             let train = Self::train(line)?;
             if found.last().is_some_and(|before| before.at >= train.at) {
-                return Err(Mismatch::new(
-                    alloc::format!("time does not rise to {} ms", train.at),
-                    EXAMPLE,
-                ));
+                return Err(Mismatch::new(alloc::format!("time does not rise to {} ms", train.at), EXAMPLE));
             }
             found.push(train);
         }
@@ -75,39 +73,24 @@ impl Trains {
             let digits = word.bytes().all(|byte| byte.is_ascii_digit());
             word.parse().ok().filter(|_| digits).ok_or_else(|| {
                 let shown: String = word.chars().take(20).collect();
-                Mismatch::new(
-                    alloc::format!("{shown:?} is no whole number of ms"),
-                    EXAMPLE,
-                )
+                Mismatch::new(alloc::format!("{shown:?} is no whole number of ms"), EXAMPLE)
             })
         };
-        let numbers: Vec<u32> = line
-            .split_ascii_whitespace()
-            .map(number)
-            .collect::<Result<_, _>>()?;
+        let numbers: Vec<u32> = line.split_ascii_whitespace().map(number).collect::<Result<_, _>>()?;
         let [at, base, chances @ ..] = &numbers[..] else {
             return Err(Mismatch::new("a train has three numbers at least", EXAMPLE));
         };
         let last = chances.last().copied();
         if last.is_none() || !chances.is_sorted() {
-            return Err(Mismatch::new(
-                alloc::format!("the train at {at} ms has no arrivals in rising order"),
-                EXAMPLE,
-            ));
+            return Err(Mismatch::new(alloc::format!("the train at {at} ms has no arrivals in rising order"), EXAMPLE));
         }
         if *at > super::opportunities::LATEST_MS || *base > LONGEST_MS || last > Some(LONGEST_MS) {
             return Err(Mismatch::new(
-                alloc::format!(
-                    "the train at {at} ms is too late, or takes more than {LONGEST_MS} ms"
-                ),
+                alloc::format!("the train at {at} ms is too late, or takes more than {LONGEST_MS} ms"),
                 EXAMPLE,
             ));
         }
-        Ok(Train {
-            at: *at,
-            base: *base,
-            chances: chances.to_vec(),
-        })
+        Ok(Train { at: *at, base: *base, chances: chances.to_vec() })
     }
 }
 
@@ -200,9 +183,7 @@ impl Light {
         let time = now.saturating_since(Instant::ZERO) + start;
         let base = self.base_at(time);
         let size = u64::from(meta.length).max(1);
-        let begins = self
-            .before
-            .is_none_or(|before| now + base > before.saturating_add(self.gap));
+        let begins = self.before.is_none_or(|before| now + base > before.saturating_add(self.gap));
         let mut is_light = true;
         let at = if begins {
             let trains = self.trains.trains();
@@ -232,14 +213,7 @@ impl Light {
             }
         };
         self.before = Some(at);
-        let coming = Coming {
-            at,
-            entered_at: now,
-            base: base.min(at.saturating_since(now)),
-            meta,
-            item,
-            is_light,
-        };
+        let coming = Coming { at, entered_at: now, base: base.min(at.saturating_since(now)), meta, item, is_light };
         let place = self.coming.partition_point(|one| one.at <= at);
         self.coming.insert(place, coming);
     }
@@ -286,12 +260,7 @@ impl Light {
     /// What is on its way.
     pub(super) fn backlog(&self) -> Backlog {
         Backlog {
-            bytes: Bytes(
-                self.coming
-                    .iter()
-                    .map(|one| u64::from(one.meta.length))
-                    .sum(),
-            ),
+            bytes: Bytes(self.coming.iter().map(|one| u64::from(one.meta.length)).sum()),
             packets: Packets(u32::try_from(self.coming.len()).unwrap_or(u32::MAX)),
         }
     }

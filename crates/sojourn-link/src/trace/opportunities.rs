@@ -49,9 +49,7 @@ impl Opportunities {
             total = total.saturating_add(count);
             if total > MOST || at > LATEST_MS {
                 return Err(Mismatch::new(
-                    alloc::format!(
-                        "there are more than {MOST} opportunities, or one after {LATEST_MS} ms"
-                    ),
+                    alloc::format!("there are more than {MOST} opportunities, or one after {LATEST_MS} ms"),
                     "a part of the trace: `sojourn trace cut`",
                 ));
             }
@@ -63,10 +61,7 @@ impl Opportunities {
         }
         match found.last() {
             None => Err(Mismatch::new("there is no opportunity", EXAMPLE)),
-            Some((0, _)) => Err(Mismatch::new(
-                "all opportunities are at 0 ms, so the trace has no length",
-                EXAMPLE,
-            )),
+            Some((0, _)) => Err(Mismatch::new("all opportunities are at 0 ms, so the trace has no length", EXAMPLE)),
             Some(_) => Ok(Self(Some(found.into()))),
         }
     }
@@ -89,10 +84,7 @@ impl Opportunities {
         match wrong {
             None => found,
             Some(token) => Err(Mismatch::new(
-                alloc::format!(
-                    "{:?} is no time of an opportunity",
-                    token.chars().take(20).collect::<String>()
-                ),
+                alloc::format!("{:?} is no time of an opportunity", token.chars().take(20).collect::<String>()),
                 EXAMPLE,
             )),
         }
@@ -101,9 +93,7 @@ impl Opportunities {
     pub(super) fn run(token: &str, before: u32) -> Option<(u32, u32)> {
         let (at, count) = token.split_once('*').unwrap_or((token, "1"));
         let digits = |text: &str| -> Option<u32> {
-            (text.bytes().all(|byte| byte.is_ascii_digit()))
-                .then(|| text.parse().ok())
-                .flatten()
+            (text.bytes().all(|byte| byte.is_ascii_digit())).then(|| text.parse().ok()).flatten()
         };
         let at = match at.strip_prefix('+') {
             Some(gap) => before.checked_add(digits(gap)?)?,
@@ -124,9 +114,7 @@ impl Opportunities {
 
     /// How many there are before those at a place.
     pub(super) fn before(&self, place: usize) -> u32 {
-        place
-            .checked_sub(1)
-            .map_or(0, |place| self.instants()[place].1)
+        place.checked_sub(1).map_or(0, |place| self.instants()[place].1)
     }
 }
 

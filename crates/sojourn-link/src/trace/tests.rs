@@ -11,32 +11,21 @@ fn trace(text: &str) -> TraceConfig {
 }
 
 fn sized(text: &str, opportunity: u64) -> TraceConfig {
-    TraceConfig {
-        opportunity: Bytes(opportunity),
-        ..trace(text)
-    }
+    TraceConfig { opportunity: Bytes(opportunity), ..trace(text) }
 }
 
 fn link(config: &TraceConfig) -> Trace<DropTailQueue> {
-    Trace::new(
-        config,
-        Box::new(DropTailQueue::new(DropTailConfig::bytes(10_000_000))),
-    )
+    Trace::new(config, Box::new(DropTailQueue::new(DropTailConfig::bytes(10_000_000))))
 }
 
 /// When packets that come at these times in µs, of these lengths, arrive at the far end, in ms.
 fn arrivals(config: &TraceConfig, packets: &[(u64, u32)]) -> Vec<f64> {
-    passages(config, packets)
-        .iter()
-        .map(|passage| passage.arrives_at.as_ns() as f64 / 1e6)
-        .collect()
+    passages(config, packets).iter().map(|passage| passage.arrives_at.as_ns() as f64 / 1e6).collect()
 }
 
 fn passages(config: &TraceConfig, packets: &[(u64, u32)]) -> Vec<Passage> {
     let mut context = Collector::default();
-    let packets = packets
-        .iter()
-        .map(|(at, length)| (Instant::from_us(*at), *length));
+    let packets = packets.iter().map(|(at, length)| (Instant::from_us(*at), *length));
     drive(&mut link(config), packets, Instant::NEVER, &mut context);
     for (_, _, passage) in &context.delivered {
         let whole = passage.entered_at + passage.delay.total();
@@ -58,10 +47,7 @@ fn packets_share_opportunities_and_take_several() {
     let bytes = sized("5 5 8 12", 1500);
     assert_eq!(arrivals(&bytes, &packets), [5.0, 5.0, 5.0, 8.0]);
     // Vector B3.
-    let each = TraceConfig {
-        share: Share::Packets,
-        ..bytes
-    };
+    let each = TraceConfig { share: Share::Packets, ..bytes };
     assert_eq!(arrivals(&each, &packets), [5.0, 5.0, 8.0, 12.0]);
 }
 
@@ -70,18 +56,12 @@ fn a_trace_begins_again_after_its_last_opportunity() {
     // Vector B4: a period of 10 ms.
     let packets = [(9500, 1500), (11_000, 1500), (12_000, 1500)];
     assert_eq!(arrivals(&trace("3 7 10"), &packets), [10.0, 13.0, 17.0]);
-    let once = TraceConfig {
-        repeat: false,
-        ..trace("3 7 10")
-    };
+    let once = TraceConfig { repeat: false, ..trace("3 7 10") };
     assert_eq!(arrivals(&once, &packets), [10.0]);
     assert_eq!(once.ends_after(), Some(Span::from_ms(10)));
     assert_eq!(once.offered(Span::from_ms(7)), Some(Bytes(2 * 1504)));
     assert_eq!(once.offered(Span::from_s(7)), Some(Bytes(3 * 1504)));
-    assert_eq!(
-        trace("3 7 10").offered(Span::from_ms(13)),
-        Some(Bytes(4 * 1504))
-    );
+    assert_eq!(trace("3 7 10").offered(Span::from_ms(13)), Some(Bytes(4 * 1504)));
 }
 
 #[test]
@@ -104,10 +84,7 @@ fn an_opportunity_a_millisecond_is_twelve_megabits() {
     let config = sized("1", 1500);
     assert_eq!(config.drain_rate(), BitRate::from_mbps(12));
     let packets: Vec<(u64, u32)> = (0..61_000).map(|n| (n * 900, 1500)).collect();
-    let before = passages(&config, &packets)
-        .iter()
-        .filter(|passage| passage.arrives_at <= Instant::from_s(60))
-        .count();
+    let before = passages(&config, &packets).iter().filter(|passage| passage.arrives_at <= Instant::from_s(60)).count();
     // The first packet comes at 0 and leaves at 1 ms.
     assert_eq!(before, 60_000);
 }
@@ -115,33 +92,21 @@ fn an_opportunity_a_millisecond_is_twelve_megabits() {
 #[test]
 fn a_scale_leaves_opportunities_out_or_doubles_them() {
     // Vector B7: at 2, 4, 6 ms.
-    let half = TraceConfig {
-        scale: 0.5,
-        ..sized("1", 1500)
-    };
+    let half = TraceConfig { scale: 0.5, ..sized("1", 1500) };
     assert_eq!(half.drain_rate(), BitRate::from_mbps(6));
     let packets = [(0, 1500); 4];
     assert_eq!(arrivals(&half, &packets), [2.0, 4.0, 6.0, 8.0]);
-    let twice = TraceConfig {
-        scale: 2.0,
-        ..sized("1", 1500)
-    };
+    let twice = TraceConfig { scale: 2.0, ..sized("1", 1500) };
     assert_eq!(arrivals(&twice, &packets), [1.0, 1.0, 2.0, 2.0]);
 }
 
 #[test]
 fn a_run_begins_where_it_is_told() {
-    let later = TraceConfig {
-        start: Some(Span::from_ms(6)),
-        ..trace("3 7 10")
-    };
+    let later = TraceConfig { start: Some(Span::from_ms(6)), ..trace("3 7 10") };
     // 7, 10, 13, 17 of the trace are 1, 4, 7, 11 of the run.
     let packets = [(0, 1500); 4];
     assert_eq!(arrivals(&later, &packets), [1.0, 4.0, 7.0, 11.0]);
-    let anywhere = TraceConfig {
-        start: None,
-        ..trace("3 7 10")
-    };
+    let anywhere = TraceConfig { start: None, ..trace("3 7 10") };
     let firsts: Vec<u64> = (1..40)
         .map(|seed| {
             let mut context = Collector::seeded(seed);
@@ -152,19 +117,13 @@ fn a_run_begins_where_it_is_told() {
         })
         .collect();
     // From 3 ms the next is 4 later, from 7 ms 3 later, from the end 3.
-    assert!(
-        firsts.iter().all(|first| [3, 4].contains(first)),
-        "{firsts:?}"
-    );
+    assert!(firsts.iter().all(|first| [3, 4].contains(first)), "{firsts:?}");
     assert!(firsts.contains(&3) && firsts.contains(&4));
 }
 
 /// A trace with an opportunity each millisecond, and lines of light use.
 fn light(lines: &str) -> TraceConfig {
-    TraceConfig {
-        light: Trains::parse(lines).expect("trains"),
-        ..trace("1")
-    }
+    TraceConfig { light: Trains::parse(lines).expect("trains"), ..trace("1") }
 }
 
 const LINES: &str = "0 20 0 2 4; 1000 30 0 2 4";
@@ -184,12 +143,7 @@ fn a_short_train_comes_as_it_was_measured_and_the_rest_waits_for_opportunities()
     // Vector B12: the fourth goes to the opportunities at 20 ms, and takes that of 21 ms.
     let mut context = Collector::default();
     let packets = [(Instant::ZERO, 1504); 4];
-    drive(
-        &mut link(&light(LINES)),
-        packets,
-        Instant::NEVER,
-        &mut context,
-    );
+    drive(&mut link(&light(LINES)), packets, Instant::NEVER, &mut context);
     let mut found: Vec<(u32, u64)> = context
         .delivered
         .iter()
@@ -198,32 +152,20 @@ fn a_short_train_comes_as_it_was_measured_and_the_rest_waits_for_opportunities()
     found.sort_unstable();
     assert_eq!(found, [(0, 20), (1, 22), (2, 24), (3, 21)]);
     for (_, _, passage) in &context.delivered {
-        assert_eq!(
-            passage.entered_at + passage.delay.total(),
-            passage.arrives_at
-        );
+        assert_eq!(passage.entered_at + passage.delay.total(), passage.arrives_at);
     }
     // Small packets share a chance: 1000 and 500 B of the first, 1000 of the second.
     let small = [(0, 1000), (0, 500), (0, 1000)];
     assert_eq!(arrivals(&light(LINES), &small), [20.0, 20.0, 22.0]);
     // What comes when the train is long over begins another.
-    assert_eq!(
-        arrivals(&light("0 20 0 2 4"), &[(0, 1504), (30_000, 1504)]),
-        [20.0, 50.0]
-    );
-    let wide = TraceConfig {
-        train_gap: Span::from_ms(50),
-        ..light("0 20 0 2 40")
-    };
+    assert_eq!(arrivals(&light("0 20 0 2 4"), &[(0, 1504), (30_000, 1504)]), [20.0, 50.0]);
+    let wide = TraceConfig { train_gap: Span::from_ms(50), ..light("0 20 0 2 40") };
     assert_eq!(arrivals(&wide, &[(0, 1504), (30_000, 1504)]), [20.0, 60.0]);
 }
 
 #[test]
 fn lines_of_light_use_are_printed_and_read_back_or_refused() {
-    assert_eq!(
-        Trains::parse(LINES).expect("trains").print(),
-        alloc::format!("{LINES:?}")
-    );
+    assert_eq!(Trains::parse(LINES).expect("trains").print(), alloc::format!("{LINES:?}"));
     assert_eq!(Trains::NONE.print(), "\"none\"");
     for (text, said) in [
         ("", "there is no train"),
@@ -260,10 +202,7 @@ fn a_trace_that_cannot_be_is_refused_in_a_sentence() {
     // A profile alone has no trace.
     let without = LinkConfig::from(TraceConfig::SATURATOR);
     assert_eq!(without.problems()[0].field, "opportunities");
-    let late = TraceConfig {
-        start: Some(Span::from_ms(12)),
-        ..trace("5 12")
-    };
+    let late = TraceConfig { start: Some(Span::from_ms(12)), ..trace("5 12") };
     assert_eq!(LinkConfig::from(late).problems()[0].field, "start");
 }
 
@@ -272,20 +211,14 @@ fn a_trace_is_printed_as_gaps_and_read_back() {
     let found = Opportunities::parse("5 5 8\n12").expect("a trace");
     assert_eq!(found.print(), "\"5*2 +3 +4\"");
     assert_eq!(Opportunities::parse("5*2 +3 +4").expect("a trace"), found);
-    assert_eq!(
-        Opportunities::parse("0 5").expect("a trace").print(),
-        "\"0 +5\""
-    );
+    assert_eq!(Opportunities::parse("0 5").expect("a trace").print(), "\"0 +5\"");
 }
 
 #[test]
 fn codel_behind_a_trace_keeps_what_a_drop_tail_queue_does_not() {
     // 6 Mb/s offered to 3: an opportunity of 1500 B each 4 ms.
     let longest = |queue: ManagerConfig| {
-        let config = LinkConfig {
-            link: sized("4", 1500).into(),
-            queue,
-        };
+        let config = LinkConfig { link: sized("4", 1500).into(), queue };
         let mut context = Collector::default();
         let mut link = Trace::new(&sized("4", 1500), config.queue.build());
         let packets = (0..5000).map(|n| (Instant::from_ms(2 * n), 1500));

@@ -21,12 +21,7 @@ pub(crate) struct Recorder {
 
 impl Recorder {
     pub(crate) fn new() -> Self {
-        Self {
-            now: Instant::ZERO,
-            outcomes: Vec::new(),
-            marks: Vec::new(),
-            streams: Draw::ALL.map(stream),
-        }
+        Self { now: Instant::ZERO, outcomes: Vec::new(), marks: Vec::new(), streams: Draw::ALL.map(stream) }
     }
 
     pub(crate) fn delivered(&self) -> Vec<(u32, Meta, Passage)> {
@@ -101,8 +96,7 @@ pub(crate) fn drive(
             return;
         }
         if manners == Manners::Impatient {
-            let early =
-                recorder.now + Span::from_ps(next.saturating_since(recorder.now).as_ps() / 2);
+            let early = recorder.now + Span::from_ps(next.saturating_since(recorder.now).as_ps() / 2);
             recorder.now = early;
             link.wake(early, recorder);
             assert_eq!(link.next_wakeup(), wakeup, "an early call changes nothing");
@@ -117,11 +111,7 @@ pub(crate) fn drive(
             let meta = Meta {
                 length: *length,
                 flow_hash: item % FLOWS,
-                ecn: if item % 2 == 0 {
-                    Ecn::Ect0
-                } else {
-                    Ecn::NotEct
-                },
+                ecn: if item % 2 == 0 { Ecn::Ect0 } else { Ecn::NotEct },
                 ..Meta::default()
             };
             link.arrive(next, meta, PacketHandle(item.into()), recorder);

@@ -15,41 +15,22 @@ pub(super) fn played_metrics(rows: &mut Rows, records: &Records, id: TrafficId, 
     let calls = calls.filter_map(|(traffic, call)| (*traffic == id).then_some(call));
     let calls: Vec<_> = calls.filter(|call| call.sent > 0).collect();
     let mean = |values: Vec<f64>| quantile::mean(&values);
-    let late = |call: &&sojourn_base::report::PlayedCall| {
-        100.0 * f64::from(call.late) / f64::from(call.sent)
-    };
-    rows.add_some(
-        name,
-        "late_adaptive",
-        mean(calls.iter().map(late).collect()),
-    );
+    let late = |call: &&sojourn_base::report::PlayedCall| 100.0 * f64::from(call.late) / f64::from(call.sent);
+    rows.add_some(name, "late_adaptive", mean(calls.iter().map(late).collect()));
     let playout = calls.iter().filter_map(|call| call.playout);
     let playout = playout.map(Span::as_ms_f64).collect();
     rows.add_some(name, "playout_delay", mean(playout));
     let score = |call: &&sojourn_base::report::PlayedCall| {
         let played = f64::from(call.arrived - call.late);
         let delay = call.playout.unwrap_or_default() + LISTENER_DELAY;
-        mean_opinion_score(rating(
-            delay.as_ms_f64(),
-            1.0 - played / f64::from(call.sent),
-        ))
+        mean_opinion_score(rating(delay.as_ms_f64(), 1.0 - played / f64::from(call.sent)))
     };
-    rows.add_some(
-        name,
-        "mos_adaptive",
-        mean(calls.iter().map(score).collect()),
-    );
+    rows.add_some(name, "mos_adaptive", mean(calls.iter().map(score).collect()));
 }
 
 /// The rows of a stream of datagrams that lasted so long; none of connections. What waits at its end still leaves at the line's
 /// rate, so the line was busy for the delay longer.
-pub(super) fn buffer_metrics(
-    rows: &mut Rows,
-    records: &Records,
-    id: TrafficId,
-    name: &str,
-    lasted: Span,
-) {
+pub(super) fn buffer_metrics(rows: &mut Rows, records: &Records, id: TrafficId, name: &str, lasted: Span) {
     let Some((_, direction, tally)) = records.datagram_tallies(id).next() else {
         return;
     };

@@ -32,11 +32,7 @@ pub(super) fn channel_metrics(
         ("channel_use", channel.granted, channel.minislots),
         ("full_maps", channel.full_maps, channel.maps),
         ("opportunity_use", channel.used, channel.opportunities),
-        (
-            "opportunity_collided",
-            channel.collided,
-            channel.opportunities,
-        ),
+        ("opportunity_collided", channel.collided, channel.opportunities),
     ] {
         rows.add_some(group, metric, percent(part, whole));
     }
@@ -56,9 +52,7 @@ fn quality_k(shared: Shared, facts: &RunFacts, records: &Records) -> Option<f64>
         let modem = records.modem(*id);
         modem.is_some_and(|(direction, _)| direction == Direction::Upstream)
     });
-    let bytes: u64 = modems
-        .map(|(id, _)| records.link_totals(id).forwarded_bytes().0)
-        .sum();
+    let bytes: u64 = modems.map(|(id, _)| records.link_totals(id).forwarded_bytes().0).sum();
     let load = bytes as f64 * 8.0 / facts.measured().as_secs_f64();
     let tier = shared.fastest.as_bps() as f64;
     (tier > 0.0).then(|| ((shared.capacity.as_bps() as f64 - load) / tier).max(0.0))
@@ -82,34 +76,22 @@ fn call_metrics(rows: &mut Rows, facts: &RunFacts, direction: Direction, records
     for (metric, share) in [("calls_p99_median", 0.5), ("calls_p99_worst_decile", 0.9)] {
         rows.add_some(group, metric, quantile::linear(&p99, share));
     }
-    for (metric, limit) in [
-        ("calls_over_10ms", 10.0),
-        ("calls_over_20ms", 20.0),
-        ("calls_over_50ms", 50.0),
-        ("calls_over_100ms", 100.0),
-    ] {
+    for (metric, limit) in
+        [("calls_over_10ms", 10.0), ("calls_over_20ms", 20.0), ("calls_over_50ms", 50.0), ("calls_over_100ms", 100.0)]
+    {
         let over = p99.iter().filter(|p99| **p99 > limit).count();
         rows.add(group, metric, 100.0 * over as f64 / p99.len() as f64);
     }
 }
 
 /// The rows of a modem. Downstream nobody asks.
-pub(super) fn modem_metrics(
-    rows: &mut Rows,
-    subject: &str,
-    direction: Direction,
-    modem: &ModemCounters,
-) {
+pub(super) fn modem_metrics(rows: &mut Rows, subject: &str, direction: Direction, modem: &ModemCounters) {
     let asks = direction == Direction::Upstream;
     let mean = |sum: Span, count: u64| (count > 0).then(|| sum.as_secs_f64() * 1e3 / count as f64);
     if asks {
         rows.add(subject, "request_attempts", modem.attempts as f64);
         let collided = 100.0 * modem.collided as f64 / modem.attempts as f64;
-        rows.add_some(
-            subject,
-            "collision_rate",
-            (modem.attempts > 0).then_some(collided),
-        );
+        rows.add_some(subject, "collision_rate", (modem.attempts > 0).then_some(collided));
         rows.add(subject, "requests_given_up", modem.given_up as f64);
         let request = mean(modem.request_delay, modem.heard);
         rows.add_some(subject, "request_delay_mean", request);
@@ -124,10 +106,6 @@ pub(super) fn modem_metrics(
         ("wait_request_loop", modem.request_loop, asks),
         ("wait_line", modem.line, true),
     ] {
-        rows.add_some(
-            subject,
-            metric,
-            mean(sum, modem.packets).filter(|_| is_there),
-        );
+        rows.add_some(subject, metric, mean(sum, modem.packets).filter(|_| is_there));
     }
 }

@@ -17,13 +17,7 @@ use sojourn_record::{Datagram, Fate, Records, TrafficId};
 pub(super) const KNOWN: bool = cfg!(not(target_family = "wasm"));
 
 /// Of the uses that somebody has at home, in the order of [`USES`].
-const NAMES: [&str; 5] = [
-    "qoo_call",
-    "qoo_video_call",
-    "qoo_game",
-    "qoo_cloud_game",
-    "qoo_web",
-];
+const NAMES: [&str; 5] = ["qoo_call", "qoo_video_call", "qoo_game", "qoo_cloud_game", "qoo_web"];
 
 /// Round trips below which there is no score. chosen: fewer than ten say nothing of any tail.
 const FEWEST: usize = 10;
@@ -31,13 +25,7 @@ const FEWEST: usize = 10;
 /// Share of a line from which it is called full. chosen: what framing and grants leave unused.
 const FULL: f64 = 0.95;
 
-pub(super) fn outcome_metrics(
-    rows: &mut Rows,
-    facts: &RunFacts,
-    records: &Records,
-    id: TrafficId,
-    name: &str,
-) {
+pub(super) fn outcome_metrics(rows: &mut Rows, facts: &RunFacts, records: &Records, id: TrafficId, name: &str) {
     let trips = match facts.probes[usize::from(id.0)] {
         Some(watched) => asked(facts, records, id, watched),
         None => answered(facts, records, id),
@@ -69,10 +57,7 @@ fn asked(facts: &RunFacts, records: &Records, id: TrafficId, watched: Watched) -
             (sample.started_at.as_ns(), milliseconds(took))
         })
         .collect();
-    let finite = samples
-        .iter()
-        .map(|(_, ms)| *ms)
-        .filter(|ms| ms.is_finite());
+    let finite = samples.iter().map(|(_, ms)| *ms).filter(|ms| ms.is_finite());
     // What was asked shortly before the end may still be on its way.
     let longest_ns = finite.fold(0.0, f64::max) * 1e6;
     let (from, until) = (watched.from.as_ns() + RAMP_NS, watched.until.as_ns());
@@ -117,15 +102,8 @@ fn milliseconds(span: Option<Span>) -> f64 {
 }
 
 /// What the others left of the access line in a direction, Mb/s; `None` if it was full, or is nobody's.
-fn left_over(
-    facts: &RunFacts,
-    records: &Records,
-    id: TrafficId,
-    direction: Direction,
-) -> Option<f64> {
-    let (link, _) = records
-        .links()
-        .find(|(_, link)| link.name == direction.as_str())?;
+fn left_over(facts: &RunFacts, records: &Records, id: TrafficId, direction: Direction) -> Option<f64> {
+    let (link, _) = records.links().find(|(_, link)| link.name == direction.as_str())?;
     let allowance = facts.allowance.get(usize::from(link.0)).copied()??.0 as f64;
     let forwarded = records.link_totals(link).forwarded_bytes().0 as f64;
     if forwarded >= FULL * allowance {

@@ -11,13 +11,7 @@ use sojourn_record::{Records, TrafficId};
 /// one.
 const LANES: u32 = 3;
 
-pub(super) fn probe_metrics(
-    rows: &mut Rows,
-    records: &Records,
-    id: TrafficId,
-    name: &str,
-    watched: Watched,
-) {
+pub(super) fn probe_metrics(rows: &mut Rows, records: &Records, id: TrafficId, name: &str, watched: Watched) {
     let mut samples: [Vec<(u64, u64)>; LANES as usize] = Default::default();
     for (_, sample) in records.transfers().iter().filter(|(whose, _)| *whose == id) {
         if let (Some(ended_at), 0..LANES) = (sample.ended_at, sample.lane) {
@@ -28,10 +22,7 @@ pub(super) fn probe_metrics(
     let [round_trips, foreign, own] = &samples;
     let (from, until) = (watched.from.as_ns(), watched.until.as_ns());
     let latency = WorkingLatency::of(round_trips, from, until);
-    let all: Vec<f64> = round_trips
-        .iter()
-        .map(|(_, took)| *took as f64 / 1e6)
-        .collect();
+    let all: Vec<f64> = round_trips.iter().map(|(_, took)| *took as f64 / 1e6).collect();
     for (metric, value) in [
         ("rtt_mean", quantile::mean(&all)),
         ("rtt_idle", latency.idle),

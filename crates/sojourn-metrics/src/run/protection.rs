@@ -9,12 +9,8 @@ use sojourn_record::ProtectionTally;
 type ProtectionNames = [&'static str; 4];
 
 /// Those of what goes upstream, and of links.
-pub(super) const NAMES: ProtectionNames = [
-    "judged_packets",
-    "sanctioned_packets",
-    "sanctioned_share",
-    "queuing_score_max",
-];
+pub(super) const NAMES: ProtectionNames =
+    ["judged_packets", "sanctioned_packets", "sanctioned_share", "queuing_score_max"];
 
 /// Those of what goes downstream.
 pub(super) const NAMES_DOWN: ProtectionNames = [
@@ -25,12 +21,7 @@ pub(super) const NAMES_DOWN: ProtectionNames = [
 ];
 
 /// The rows of one subject.
-pub(super) fn protection_metrics(
-    rows: &mut Rows,
-    subject: &str,
-    tally: &ProtectionTally,
-    names: &ProtectionNames,
-) {
+pub(super) fn protection_metrics(rows: &mut Rows, subject: &str, tally: &ProtectionTally, names: &ProtectionNames) {
     let Some(share) = tally.sanctioned_share() else {
         return;
     };

@@ -35,15 +35,10 @@ pub(super) fn signal_metrics(rows: &mut Rows, records: &Records, id: LinkId, sub
     rows.add(subject, "marked_packets", marked);
     for reason in Reason::ALL {
         let (dropped, marked) = metrics_of(reason);
-        let of_reason = |wanted: bool| {
-            packets(&|signal, why, _| (signal == Signal::Mark) == wanted && why == reason)
-        };
+        let of_reason = |wanted: bool| packets(&|signal, why, _| (signal == Signal::Mark) == wanted && why == reason);
         let count = of_reason(false);
         // Few links have conditions or neighbours.
-        let is_rare = matches!(
-            reason,
-            Reason::Disturbed | Reason::Policed | Reason::Unheard
-        );
+        let is_rare = matches!(reason, Reason::Disturbed | Reason::Policed | Reason::Unheard);
         if count > 0.0 || !is_rare {
             rows.add(subject, dropped, count);
         }
@@ -60,9 +55,7 @@ pub(super) fn signal_metrics(rows: &mut Rows, records: &Records, id: LinkId, sub
             continue;
         }
         let subject = format!("{subject}/{}", queue.as_str());
-        let of_queue = |wanted: bool| {
-            packets(&|signal, _, of| (signal == Signal::Mark) == wanted && of == queue)
-        };
+        let of_queue = |wanted: bool| packets(&|signal, _, of| (signal == Signal::Mark) == wanted && of == queue);
         rows.add(&subject, "forwarded_volume", forwarded.bytes.0 as f64 / 1e3);
         rows.add(&subject, "dropped_packets", of_queue(false));
         rows.add(&subject, "marked_packets", of_queue(true));

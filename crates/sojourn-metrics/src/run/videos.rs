@@ -11,14 +11,8 @@ use sojourn_base::report::DownloadSession;
 use sojourn_record::{Records, TrafficId};
 
 /// Names of the numbers of frames: how many, shares, quantiles of their delay.
-const FRAMES_UP: [&str; 6] = [
-    "frames",
-    "frames_late",
-    "frames_lost",
-    "frame_delay_p50",
-    "frame_delay_p95",
-    "frame_delay_p99",
-];
+const FRAMES_UP: [&str; 6] =
+    ["frames", "frames_late", "frames_lost", "frame_delay_p50", "frame_delay_p95", "frame_delay_p99"];
 const FRAMES_DOWN: [&str; 6] = [
     "frames_downstream",
     "frames_late_downstream",
@@ -30,10 +24,7 @@ const FRAMES_DOWN: [&str; 6] = [
 
 /// The rows of the frames that one traffic entry sent; none if it sent none.
 pub(super) fn frame_metrics(rows: &mut Rows, records: &Records, id: TrafficId, name: &str) {
-    for (direction, names) in [
-        (Direction::Upstream, &FRAMES_UP),
-        (Direction::Downstream, &FRAMES_DOWN),
-    ] {
+    for (direction, names) in [(Direction::Upstream, &FRAMES_UP), (Direction::Downstream, &FRAMES_DOWN)] {
         let Some(tally) = records.frame_tally(id, direction) else {
             continue;
         };
@@ -49,13 +40,7 @@ pub(super) fn frame_metrics(rows: &mut Rows, records: &Records, id: TrafficId, n
 }
 
 /// The rows of a cloud game, if an answer came to what was played.
-pub(super) fn game_metrics(
-    rows: &mut Rows,
-    records: &Records,
-    id: TrafficId,
-    name: &str,
-    game: CloudGame,
-) {
+pub(super) fn game_metrics(rows: &mut Rows, records: &Records, id: TrafficId, name: &str, game: CloudGame) {
     let Some(round_trips) = records.round_trips(id) else {
         return;
     };
@@ -78,9 +63,7 @@ pub(super) fn game_metrics(
 pub(super) fn video_metrics(rows: &mut Rows, records: &Records, id: TrafficId, name: &str) {
     let downloads = records.download_sessions().iter();
     let downloads = downloads.filter_map(|(traffic, video)| (*traffic == id).then_some(video));
-    let judged: Vec<bool> = downloads
-        .filter_map(DownloadSession::is_sustained)
-        .collect();
+    let judged: Vec<bool> = downloads.filter_map(DownloadSession::is_sustained).collect();
     rows.add_some(name, "sustained_share", sustained_share(&judged));
     let sessions: Vec<_> = records
         .streaming_sessions()
@@ -91,11 +74,8 @@ pub(super) fn video_metrics(rows: &mut Rows, records: &Records, id: TrafficId, n
         return;
     }
     let viewing = Viewing::of(&sessions);
-    let live: Vec<_> = records
-        .live_sessions()
-        .iter()
-        .filter_map(|(traffic, session)| (*traffic == id).then_some(session))
-        .collect();
+    let live: Vec<_> =
+        records.live_sessions().iter().filter_map(|(traffic, session)| (*traffic == id).then_some(session)).collect();
     // A live player never has 10 s.
     let low_buffer = viewing.low_buffer.filter(|_| live.is_empty());
     for (metric, value) in [

@@ -4,19 +4,9 @@ use proptest::prelude::*;
 const MS: u64 = 1_000_000;
 
 fn departures() -> Vec<Departure> {
-    [
-        (10, 1500, 5),
-        (50, 1500, 7),
-        (99, 1500, 9),
-        (100, 1500, 10),
-        (250, 500, 2),
-    ]
-    .map(|(at, bytes, sojourn)| Departure {
-        at: at * MS,
-        bytes,
-        sojourn: sojourn * MS,
-    })
-    .to_vec()
+    [(10, 1500, 5), (50, 1500, 7), (99, 1500, 9), (100, 1500, 10), (250, 500, 2)]
+        .map(|(at, bytes, sojourn)| Departure { at: at * MS, bytes, sojourn: sojourn * MS })
+        .to_vec()
 }
 
 fn assert_close(ours: &[f64], expected: &[f64]) {
@@ -29,15 +19,9 @@ fn assert_close(ours: &[f64], expected: &[f64]) {
 #[test]
 fn packets_fall_into_the_bin_of_their_departure() {
     let bins = series(&departures(), SERIES_BIN);
-    let rates: Vec<f64> = bins
-        .iter()
-        .map(|bin| bin.bits_per_second(SERIES_BIN) / 1e6)
-        .collect();
+    let rates: Vec<f64> = bins.iter().map(|bin| bin.bits_per_second(SERIES_BIN) / 1e6).collect();
     assert_close(&rates, &[0.36, 0.12, 0.04]);
-    let mean: Vec<f64> = bins
-        .iter()
-        .filter_map(|bin| Some(bin.mean_sojourn()? / 1e6))
-        .collect();
+    let mean: Vec<f64> = bins.iter().filter_map(|bin| Some(bin.mean_sojourn()? / 1e6)).collect();
     assert_close(&mean, &[7.0, 10.0, 2.0]);
     let longest: Vec<u64> = bins.iter().map(|bin| bin.sojourn_max / MS).collect();
     assert_eq!(longest, [9, 10, 2]);
@@ -48,11 +32,7 @@ fn packets_fall_into_the_bin_of_their_departure() {
 fn a_ramp_has_a_peak_a_dip_and_a_volume() {
     // Bins of 1 s with 10, 96, 100, 40, 100 bytes and so on: 95 % of 100 are first reached at 1 s.
     let bins: Vec<Bin> = [10, 96, 100, 40, 100, 90, 7, 100, 100, 100, 3]
-        .map(|bytes| Bin {
-            bytes,
-            packets: 1,
-            ..Bin::default()
-        })
+        .map(|bytes| Bin { bytes, packets: 1, ..Bin::default() })
         .to_vec();
     let second = 1_000 * MS;
     let ramp = ramp(&bins, second).expect("bytes left");
@@ -82,11 +62,7 @@ fn the_byte_budget_of_2012_is_385_megabytes_and_case_d04_uses_it_up() {
 fn the_fairness_index_of_worked_examples() {
     let index = |rates: &[f64]| jain_index(rates).expect("rates above zero");
     assert_close(
-        &[
-            index(&[5.0, 5.0, 5.0, 5.0]),
-            index(&[10.0, 5.0, 5.0, 0.0]),
-            index(&[1.0, 2.0, 3.0, 4.0]),
-        ],
+        &[index(&[5.0, 5.0, 5.0, 5.0]), index(&[10.0, 5.0, 5.0, 0.0]), index(&[1.0, 2.0, 3.0, 4.0])],
         &[1.0, 0.666_667, 0.833_333],
     );
     assert_eq!(jain_index(&[]), None);
@@ -96,15 +72,9 @@ fn the_fairness_index_of_worked_examples() {
 #[test]
 fn small_demands_are_met_and_the_rest_is_shared_alike() {
     // 10 among demands 1, 8, 3, 8: 1 and 3 are met, 6 remain for two.
-    assert_close(
-        &max_min_shares(&[1.0, 8.0, 3.0, 8.0], 10.0),
-        &[1.0, 3.0, 3.0, 3.0],
-    );
+    assert_close(&max_min_shares(&[1.0, 8.0, 3.0, 8.0], 10.0), &[1.0, 3.0, 3.0, 3.0]);
     assert_close(&max_min_shares(&[1.0, 2.0], 10.0), &[1.0, 2.0]);
-    assert_close(
-        &max_min_ratios(&[1.0, 6.0, 3.0, 0.0], &[1.0, 8.0, 3.0, 0.0], 10.0),
-        &[1.0, 1.0, 1.0, 1.0],
-    );
+    assert_close(&max_min_ratios(&[1.0, 6.0, 3.0, 0.0], &[1.0, 8.0, 3.0, 0.0], 10.0), &[1.0, 1.0, 1.0, 1.0]);
 }
 
 #[test]

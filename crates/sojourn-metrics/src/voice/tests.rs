@@ -37,15 +37,9 @@ fn the_score_never_falls_below_one() {
 
 #[test]
 fn scores_turn_back_into_ratings() {
-    for (score, expected) in [
-        (1.5, 27.2688),
-        (2.0, 38.6837),
-        (3.0, 58.0785),
-        (3.6, 70.0640),
-        (4.0, 79.3709),
-        (4.3, 88.4798),
-        (4.4, 92.7298),
-    ] {
+    for (score, expected) in
+        [(1.5, 27.2688), (2.0, 38.6837), (3.0, 58.0785), (3.6, 70.0640), (4.0, 79.3709), (4.3, 88.4798), (4.4, 92.7298)]
+    {
         let ours = rating_of_score(score).expect("in range");
         assert!((ours - expected).abs() < 6e-5, "{score}: {ours}");
         // The closed form of ITU-T G.107 Annex B.
@@ -96,9 +90,7 @@ fn calls_without_packets_have_no_rating_and_without_played_ones_a_bad_one() {
     let silent = Call::new(&[None, None]);
     assert_eq!(silent.mean_delay_ms, None);
     // 94.2 - 0.48 - 30 ln 16.
-    let ours = silent
-        .rating(DelayTerm::Counted)
-        .expect("packets were sent");
+    let ours = silent.rating(DelayTerm::Counted).expect("packets were sent");
     assert!((ours - 10.5423).abs() < 6e-5, "{ours}");
 }
 
@@ -115,11 +107,7 @@ fn the_printed_scores_of_2012_follow_from_loss_alone() {
         assert!((with - number(6)).abs() < 6e-5, "{line}: {with}");
         // W12-87: the CoDel scores of Table 8 repeat those of Table 7, so they belong to its losses.
         let repeated = cells[0] == "4/8" && cells[2] == "CoDel";
-        let source = if repeated {
-            score_of("3/7", cells[1])
-        } else {
-            without
-        };
+        let source = if repeated { score_of("3/7", cells[1]) } else { without };
         assert_eq!(format!("{source:.1}"), cells[4], "{line}");
         rows += 1;
         matches += u32::from(format!("{without:.1}") == cells[4]);
@@ -130,16 +118,9 @@ fn the_printed_scores_of_2012_follow_from_loss_alone() {
 
 /// Score without delay of a CoDel call from the loss in the pair of `tables`.
 fn score_of(tables: &str, case: &str) -> f64 {
-    let line = PRINTED
-        .lines()
-        .find(|line| line.starts_with(&format!("{tables},{case},CoDel")))
-        .expect("the call is listed");
-    let loss: f64 = line
-        .split(',')
-        .nth(3)
-        .expect("loss")
-        .parse()
-        .expect("a number");
+    let line =
+        PRINTED.lines().find(|line| line.starts_with(&format!("{tables},{case},CoDel"))).expect("the call is listed");
+    let loss: f64 = line.split(',').nth(3).expect("loss").parse().expect("a number");
     mean_opinion_score(rating(0.0, loss / 100.0))
 }
 
@@ -226,13 +207,7 @@ proptest! {
 #[test]
 fn delay_impairs_as_g107_says() {
     // Vector C9: Idd worked out with a pocket calculator.
-    for (delay_ms, expected) in [
-        (100.0, 0.0),
-        (150.0, 0.164),
-        (200.0, 3.044),
-        (300.0, 14.761),
-        (400.0, 24.070),
-    ] {
+    for (delay_ms, expected) in [(100.0, 0.0), (150.0, 0.164), (200.0, 3.044), (300.0, 14.761), (400.0, 24.070)] {
         let ours = delay_impairment(delay_ms);
         assert!((ours - expected).abs() < 5e-4, "{delay_ms}: {ours}");
     }
@@ -241,17 +216,10 @@ fn delay_impairs_as_g107_says() {
 #[test]
 fn loss_impairs_as_g107_says_and_concealment_helps() {
     // Vector C10.
-    for (loss, plain, concealed) in [
-        (0.01, 17.925, 3.640),
-        (0.02, 30.159, 7.011),
-        (0.05, 51.075, 15.781),
-    ] {
+    for (loss, plain, concealed) in [(0.01, 17.925, 3.640), (0.02, 30.159, 7.011), (0.05, 51.075, 15.781)] {
         let of = |codec: Codec| codec.impairment_with_loss(loss, 1.0);
         assert!((of(Codec::G711) - plain).abs() < 5e-4, "{loss}");
-        assert!(
-            (of(Codec::G711_CONCEALED) - concealed).abs() < 5e-4,
-            "{loss}"
-        );
+        assert!((of(Codec::G711_CONCEALED) - concealed).abs() < 5e-4, "{loss}");
     }
     assert!((rating_g107(150.0, 0.0, Codec::G711) - (93.2 - 0.164)).abs() < 5e-4);
     assert!(Codec::G711.impairment_with_loss(0.0, 1.0).abs() < 1e-12);

@@ -53,11 +53,7 @@ pub struct LineProblem {
 
 impl LineProblem {
     fn new(key: &str, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self {
-            key: key.to_owned(),
-            message: message.into(),
-            hint: hint.into(),
-        }
+        Self { key: key.to_owned(), message: message.into(), hint: hint.into() }
     }
 
     fn of(key: &str, mismatch: Mismatch) -> Self {
@@ -132,11 +128,7 @@ impl ManagerConfig {
 
 /// A key below a path.
 fn join(path: &str, name: &str) -> String {
-    if path.is_empty() {
-        name.to_owned()
-    } else {
-        format!("{path}.{name}")
-    }
+    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
 #[cfg(test)]

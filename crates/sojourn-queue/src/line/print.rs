@@ -10,10 +10,7 @@ use sojourn_keys::{Choice, Items, Key, Visitor};
 
 /// The kind and every key.
 pub(super) fn line(config: &ManagerConfig) -> String {
-    let mut printer = Printer {
-        line: config.kind().to_owned(),
-        path: String::new(),
-    };
+    let mut printer = Printer { line: config.kind().to_owned(), path: String::new() };
     let _ = config.shown(&mut printer);
     printer.line
 }

@@ -19,8 +19,7 @@ pub(super) fn parameters(name: &str, table: &Table) -> Result<ManagerConfig, Lin
         let message = format!("{} is no queue manager", shown(name));
         return Err(LineProblem::new("", message, meant(name, &known)));
     };
-    let profile = profile_of(table, &kind.info().profiles)
-        .map_err(|mismatch| LineProblem::of("profile", mismatch))?;
+    let profile = profile_of(table, &kind.info().profiles).map_err(|mismatch| LineProblem::of("profile", mismatch))?;
     let mut config = kind.values(profile);
     let mut problem = None;
     let mut reader = Reader::new(table, "", profile.is_some(), &mut problem);
@@ -39,10 +38,7 @@ fn meant(word: &str, known: &[&str]) -> String {
 }
 
 /// The profile that the table names.
-fn profile_of(
-    table: &Table,
-    profiles: &[(&'static str, &'static str)],
-) -> Result<Option<&'static str>, Mismatch> {
+fn profile_of(table: &Table, profiles: &[(&'static str, &'static str)]) -> Result<Option<&'static str>, Mismatch> {
     let Some(node) = table.get("profile") else {
         return Ok(None);
     };
@@ -53,11 +49,7 @@ fn profile_of(
     let known: Vec<&'static str> = profiles.iter().map(|(name, _)| *name).collect();
     let found = known.iter().find(|name| *name == text);
     found.map(|name| Some(*name)).ok_or_else(|| {
-        let hint = if known.is_empty() {
-            "it has none".to_owned()
-        } else {
-            meant(text, &known)
-        };
+        let hint = if known.is_empty() { "it has none".to_owned() } else { meant(text, &known) };
         Mismatch::new(format!("no profile {}", shown(text)), hint)
     })
 }
@@ -73,19 +65,8 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn new(
-        table: &'a Table,
-        path: &'a str,
-        has_profile: bool,
-        problem: &'a mut Option<LineProblem>,
-    ) -> Self {
-        Self {
-            table,
-            path,
-            has_profile,
-            problem,
-            known: Vec::new(),
-        }
+    fn new(table: &'a Table, path: &'a str, has_profile: bool, problem: &'a mut Option<LineProblem>) -> Self {
+        Self { table, path, has_profile, problem, known: Vec::new() }
     }
 
     fn below(&self, name: &str) -> String {
@@ -109,10 +90,7 @@ impl<'a> Reader<'a> {
 
     /// Keys that nobody has asked for are wrong.
     fn finish(mut self) {
-        let unknown = self
-            .table
-            .iter()
-            .find(|(name, _)| !self.known.contains(name));
+        let unknown = self.table.iter().find(|(name, _)| !self.known.contains(name));
         if let Some((name, _)) = unknown {
             let hint = meant(name, &self.known);
             self.fail(name, Mismatch::new("unknown key", hint));
@@ -136,10 +114,7 @@ impl Visitor for Reader<'_> {
     }
 
     fn table(&mut self, key: Key, keys: &mut dyn FnMut(&mut dyn Visitor)) {
-        let optional = Key {
-            required: false,
-            ..key
-        };
+        let optional = Key { required: false, ..key };
         let empty = Table::default();
         let table = match self.find(&optional) {
             Some(Content::Table(table)) => table,
@@ -223,10 +198,7 @@ impl Visitor for Reader<'_> {
             let name = index.to_string();
             let Some(Content::Table(entry)) = table.get(&name).map(|node| &node.content) else {
                 let hint = format!("{}.{index}.KEY=VALUE", self.below(key.name));
-                self.fail(
-                    key.name,
-                    Mismatch::new(format!("entry {index} is missing"), hint),
-                );
+                self.fail(key.name, Mismatch::new(format!("entry {index} is missing"), hint));
                 return;
             };
             let path = format!("{}.{index}", self.below(key.name));

@@ -6,9 +6,7 @@ use sojourn_base::{Packets, Span};
 const RATE: BitRate = BitRate::from_mbps(10);
 
 fn problem(line: &str) -> String {
-    ManagerConfig::from_line(line, RATE)
-        .expect_err(line)
-        .to_string()
+    ManagerConfig::from_line(line, RATE).expect_err(line).to_string()
 }
 
 #[test]
@@ -39,10 +37,7 @@ fn a_manager_behind_another_has_its_keys_behind_dots() {
     let found = ManagerConfig::from_line(line, RATE).expect("a line");
     let prioritised: &PrioritisedConfig = found.get().expect("of that kind");
     let inner: &CodelConfig = prioritised.manager.get().expect("of that kind");
-    assert_eq!(
-        (prioritised.lane.burst, inner.law.target),
-        (4, Span::from_ms(7))
-    );
+    assert_eq!((prioritised.lane.burst, inner.law.target), (4, Span::from_ms(7)));
 }
 
 #[test]
@@ -70,67 +65,28 @@ fn every_kind_and_profile_reads_back_from_its_line() {
         }
     }
     let behind = ManagerConfig::from(PrioritisedConfig::before(CodelConfig::BASE.into()));
-    assert_eq!(
-        ManagerConfig::from_line(&behind.to_line(), RATE),
-        Ok(behind)
-    );
+    assert_eq!(ManagerConfig::from_line(&behind.to_line(), RATE), Ok(behind));
 }
 
 #[test]
 fn what_is_wrong_is_told() {
     for (line, told) in [
-        (
-            "",
-            "no queue manager is named (for instance codel target=10ms)",
-        ),
-        (
-            "codle",
-            "\"codle\" is no queue manager (did you mean codel?)",
-        ),
-        (
-            "codel traget=10ms",
-            "traget: unknown key (did you mean target?)",
-        ),
-        (
-            "codel target",
-            "target: has no value (target=VALUE, without spaces)",
-        ),
-        (
-            "codel target=\"10 ms",
-            "target: a quote is never closed (quotes around a text with spaces)",
-        ),
-        (
-            "codel target=5ms target=6ms",
-            "target: stands twice (a name, or names with dots between them)",
-        ),
+        ("", "no queue manager is named (for instance codel target=10ms)"),
+        ("codle", "\"codle\" is no queue manager (did you mean codel?)"),
+        ("codel traget=10ms", "traget: unknown key (did you mean target?)"),
+        ("codel target", "target: has no value (target=VALUE, without spaces)"),
+        ("codel target=\"10 ms", "target: a quote is never closed (quotes around a text with spaces)"),
+        ("codel target=5ms target=6ms", "target: stands twice (a name, or names with dots between them)"),
         (
             "codel target=200ms",
             "target: 200 ms is not shorter than interval (100 ms) (CoDel expects a target well below the interval, for instance 5 ms in 100 ms)",
         ),
-        (
-            "drop-tail",
-            "limit: is missing (for instance limit=\"1 s\")",
-        ),
-        (
-            "ack-priority",
-            "manager: is missing (for instance manager={ kind = \"codel\", profile = \"rfc8289\" })",
-        ),
-        (
-            "ack-priority manager=codle",
-            "manager: is none of the known words (did you mean codel?)",
-        ),
-        (
-            "codel profile=nobody",
-            "profile: no profile \"nobody\" (one of rfc8289, white2012, white2013, akhtar2013)",
-        ),
-        (
-            "red classes.1.dscp=[8]",
-            "classes: entry 0 is missing (classes.0.KEY=VALUE)",
-        ),
-        (
-            "codel a.b.c.d.e.f.g=1",
-            "a.b.c.d.e.f.g: is nested too deep (a name, or names with dots between them)",
-        ),
+        ("drop-tail", "limit: is missing (for instance limit=\"1 s\")"),
+        ("ack-priority", "manager: is missing (for instance manager={ kind = \"codel\", profile = \"rfc8289\" })"),
+        ("ack-priority manager=codle", "manager: is none of the known words (did you mean codel?)"),
+        ("codel profile=nobody", "profile: no profile \"nobody\" (one of rfc8289, white2012, white2013, akhtar2013)"),
+        ("red classes.1.dscp=[8]", "classes: entry 0 is missing (classes.0.KEY=VALUE)"),
+        ("codel a.b.c.d.e.f.g=1", "a.b.c.d.e.f.g: is nested too deep (a name, or names with dots between them)"),
     ] {
         assert_eq!(problem(line), told);
     }

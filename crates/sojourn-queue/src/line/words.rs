@@ -13,18 +13,13 @@ pub(super) fn split(line: &str) -> Result<(&str, Table), LineProblem> {
     let line = line.trim_start();
     let (kind, rest) = line.split_at(line.find(' ').unwrap_or(line.len()));
     if kind.is_empty() {
-        return Err(LineProblem::new(
-            "",
-            "no queue manager is named",
-            "for instance codel target=10ms",
-        ));
+        return Err(LineProblem::new("", "no queue manager is named", "for instance codel target=10ms"));
     }
     let mut rest = Rest(rest);
     let mut table = Table::default();
     while let Some((key, content)) = rest.entry()? {
-        insert(&mut table, key, content).map_err(|message| {
-            LineProblem::new(key, message, "a name, or names with dots between them")
-        })?;
+        insert(&mut table, key, content)
+            .map_err(|message| LineProblem::new(key, message, "a name, or names with dots between them"))?;
     }
     Ok((kind, table))
 }
@@ -42,11 +37,7 @@ impl<'a> Rest<'a> {
         let end = self.0.find(['=', ' ']).unwrap_or(self.0.len());
         let (key, rest) = self.0.split_at(end);
         let Some(rest) = rest.strip_prefix('=') else {
-            return Err(LineProblem::new(
-                key,
-                "has no value",
-                format!("{key}=VALUE, without spaces"),
-            ));
+            return Err(LineProblem::new(key, "has no value", format!("{key}=VALUE, without spaces")));
         };
         self.0 = rest;
         let wrong = |message| LineProblem::new(key, message, "quotes around a text with spaces");
@@ -80,11 +71,7 @@ impl<'a> Rest<'a> {
             return Ok(None);
         };
         let Some((inside, rest)) = rest.split_once(close) else {
-            return Err(if open == '[' {
-                "a bracket is never closed"
-            } else {
-                "a quote is never closed"
-            });
+            return Err(if open == '[' { "a bracket is never closed" } else { "a quote is never closed" });
         };
         if !rest.is_empty() && !rest.starts_with(' ') {
             return Err("has something behind its end");
@@ -115,11 +102,7 @@ fn bare(text: &str) -> Content {
 
 /// A value without a place: a line has none to tell.
 pub(super) fn node(content: Content) -> Node {
-    Node {
-        content,
-        key_at: Position::default(),
-        at: Position::default(),
-    }
+    Node { content, key_at: Position::default(), at: Position::default() }
 }
 
 /// Puts a value where `path` says, into tables within `table`.
@@ -136,10 +119,7 @@ fn insert(table: &mut Table, path: &str, content: Content) -> Result<(), &'stati
         match table.get_mut(outer) {
             None => table.insert(outer, node(Content::Table(Table::default()))),
             // A manager behind another is named by a word, and has keys as well.
-            Some(Node {
-                content: Content::Text(word),
-                ..
-            }) => {
+            Some(Node { content: Content::Text(word), .. }) => {
                 let mut inner = Table::default();
                 inner.insert("kind", node(Content::Text(word.clone())));
                 table.insert(outer, node(Content::Table(inner)));

@@ -38,18 +38,12 @@ pub struct AckPriorityQueue {
 impl AckPriorityQueue {
     /// A lane in front of `inner`.
     pub const fn new(config: AckPriorityConfig, inner: Box<dyn QueueManager>) -> Self {
-        Self {
-            config,
-            lane: Fifo::new(),
-            inner,
-            in_a_row: 0,
-        }
+        Self { config, lane: Fifo::new(), inner, in_a_row: 0 }
     }
 
     /// Whether the next opportunity belongs to the lane.
     fn is_lanes_turn(&self) -> bool {
-        !self.lane.is_empty()
-            && (self.in_a_row < self.config.burst || self.inner.backlog().packets.0 == 0)
+        !self.lane.is_empty() && (self.in_a_row < self.config.burst || self.inner.backlog().packets.0 == 0)
     }
 
     fn serve_lane(&mut self) -> Option<Held> {
@@ -64,20 +58,11 @@ impl AckPriorityQueue {
 }
 
 impl QueueManager for AckPriorityQueue {
-    fn enqueue(
-        &mut self,
-        now: Instant,
-        meta: Meta,
-        item: PacketHandle,
-        context: &mut dyn QueueContext,
-    ) -> Verdict {
+    fn enqueue(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut dyn QueueContext) -> Verdict {
         if !meta.pure_ack || meta.length > self.config.longest {
             return self.inner.enqueue(now, meta, item, context);
         }
-        let lane = Meta {
-            queue: ServiceQueue::AckPriority,
-            ..meta
-        };
+        let lane = Meta { queue: ServiceQueue::AckPriority, ..meta };
         let packet = Held::new(now, lane, item);
         if self.lane.bytes() + u64::from(meta.length) > self.config.limit.0 {
             return self.inner.enqueue(now, meta, packet.item, context);
@@ -98,12 +83,7 @@ impl QueueManager for AckPriorityQueue {
         }
     }
 
-    fn dequeue_from(
-        &mut self,
-        now: Instant,
-        queue: ServiceQueue,
-        context: &mut dyn QueueContext,
-    ) -> Option<Held> {
+    fn dequeue_from(&mut self, now: Instant, queue: ServiceQueue, context: &mut dyn QueueContext) -> Option<Held> {
         match queue {
             ServiceQueue::AckPriority => self.serve_lane(),
             inner => self.inner.dequeue_from(now, inner, context),
@@ -118,19 +98,12 @@ impl QueueManager for AckPriorityQueue {
     }
 
     fn head_length(&self) -> Option<u32> {
-        if self.is_lanes_turn() {
-            self.lane.head().map(|packet| packet.meta.length)
-        } else {
-            self.inner.head_length()
-        }
+        if self.is_lanes_turn() { self.lane.head().map(|packet| packet.meta.length) } else { self.inner.head_length() }
     }
 
     fn backlog(&self) -> Backlog {
         let (lane, inner) = (self.lane.backlog(), self.inner.backlog());
-        Backlog {
-            bytes: lane.bytes + inner.bytes,
-            packets: lane.packets + inner.packets,
-        }
+        Backlog { bytes: lane.bytes + inner.bytes, packets: lane.packets + inner.packets }
     }
 
     /// That of packets that do not pass in the lane.

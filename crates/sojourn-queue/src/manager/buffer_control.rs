@@ -32,9 +32,7 @@ impl BufferControl {
     /// The limit in bytes. It does not follow the rate that the flow actually gets, so the longest
     /// wait is `limit / actual rate` (White 2013 §4.1.1).
     pub fn limit(&self) -> Limit {
-        let wanted = self
-            .target
-            .unwrap_or_else(|| self.default_rate().bytes_in(Self::DEFAULT_TIME));
+        let wanted = self.target.unwrap_or_else(|| self.default_rate().bytes_in(Self::DEFAULT_TIME));
         let rounded = match self.granularity.0 {
             0 | 1 => wanted.0,
             step => (wanted.0 + step / 2) / step * step,
@@ -65,30 +63,18 @@ mod tests {
         };
         // LL-7: 100 ms at 40 Mb/s.
         assert_eq!(control.limit(), Limit::Bytes(Bytes(500_000)));
-        let without_rates = BufferControl {
-            aggregate: BitRate::from_mbps(50),
-            ..BufferControl::default()
-        };
+        let without_rates = BufferControl { aggregate: BitRate::from_mbps(50), ..BufferControl::default() };
         assert_eq!(without_rates.limit(), Limit::Bytes(Bytes(625_000)));
     }
 
     #[test]
     fn a_target_is_rounded_and_kept_between_its_bounds() {
-        let control = BufferControl {
-            target: Some(Bytes(31_250)),
-            granularity: Bytes(1_000),
-            ..BufferControl::default()
-        };
+        let control =
+            BufferControl { target: Some(Bytes(31_250)), granularity: Bytes(1_000), ..BufferControl::default() };
         assert_eq!(control.limit(), Limit::Bytes(Bytes(31_000)));
-        let bounded = BufferControl {
-            minimum: Some(Bytes(40_000)),
-            ..control
-        };
+        let bounded = BufferControl { minimum: Some(Bytes(40_000)), ..control };
         assert_eq!(bounded.limit(), Limit::Bytes(Bytes(40_000)));
-        let both = BufferControl {
-            maximum: Some(Bytes(35_000)),
-            ..bounded
-        };
+        let both = BufferControl { maximum: Some(Bytes(35_000)), ..bounded };
         assert_eq!(both.limit(), Limit::Bytes(Bytes(35_000)));
     }
 }

@@ -84,12 +84,8 @@ impl ManagerKind for CakeConfig {
 }
 
 /// The queues of a tin: 1024 in sets of eight. They have no limit of their own: that is [`CakeConfig::memory`], of all tins.
-const FLOWS: FlowListsConfig = FlowListsConfig {
-    limit: Limit::Packets(Packets(u32::MAX)),
-    ways: 8,
-    memory: None,
-    ..FlowListsConfig::BASE
-};
+const FLOWS: FlowListsConfig =
+    FlowListsConfig { limit: Limit::Packets(Packets(u32::MAX)), ways: 8, memory: None, ..FlowListsConfig::BASE };
 
 /// Source: `cake_reconfigure`.
 const LEAST_MEMORY: Bytes = Bytes(4 << 20);
@@ -232,10 +228,7 @@ impl CakeQueue {
             tin.rate = BitRate::from_bps(rate.as_bps() / share);
             tin.flows.set_quantum(quantum(tin.rate));
         }
-        self.memory = self
-            .config
-            .memory
-            .unwrap_or_else(|| rate.bytes_in(MEMORY_TIME).max(LEAST_MEMORY));
+        self.memory = self.config.memory.unwrap_or_else(|| rate.bytes_in(MEMORY_TIME).max(LEAST_MEMORY));
     }
 
     /// The tin that is served now.
@@ -301,12 +294,7 @@ impl CakeQueue {
     }
 
     /// A packet of the tin, judged; nothing if its queues turn out to be empty.
-    fn serve(
-        &mut self,
-        number: usize,
-        now: Instant,
-        context: &mut dyn QueueContext,
-    ) -> Option<Held> {
+    fn serve(&mut self, number: usize, now: Instant, context: &mut dyn QueueContext) -> Option<Held> {
         let tin = &mut self.tins[number];
         if let Some(queue) = tin.flows.decaying() {
             let cobalt = &mut tin.cobalts[queue];
@@ -340,13 +328,7 @@ impl CakeQueue {
 
 impl QueueManager for CakeQueue {
     #[inline(never)]
-    fn enqueue(
-        &mut self,
-        now: Instant,
-        meta: Meta,
-        item: PacketHandle,
-        context: &mut dyn QueueContext,
-    ) -> Verdict {
+    fn enqueue(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut dyn QueueContext) -> Verdict {
         self.look(context);
         let tin = &mut self.tins[self.config.tins.of(meta.dscp)];
         if !tin.waits() {
@@ -354,9 +336,7 @@ impl QueueManager for CakeQueue {
         }
         let queue = tin.flows.queue_of(&meta);
         tin.cobalts[queue].on_arrival(now);
-        let _ = tin
-            .flows
-            .enqueue(queue, Held::new(now, meta, item), context);
+        let _ = tin.flows.enqueue(queue, Held::new(now, meta, item), context);
         self.backlog.bytes += Bytes(meta.length.into());
         self.backlog.packets += Packets(1);
         if self.backlog.bytes > self.memory {

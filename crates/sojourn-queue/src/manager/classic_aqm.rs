@@ -43,12 +43,7 @@ pub trait ClassicAqm: Clone + Debug + Send + 'static {
 
     /// Takes the next packet to send.
     #[inline]
-    fn take(
-        &mut self,
-        queues: &mut Queues<'_>,
-        now: Instant,
-        context: &mut dyn QueueContext,
-    ) -> Option<Held> {
+    fn take(&mut self, queues: &mut Queues<'_>, now: Instant, context: &mut dyn QueueContext) -> Option<Held> {
         let _ = (now, context);
         queues.0.pop(ServiceQueue::Classic)
     }
@@ -127,16 +122,8 @@ mod others {
 
     impl ClassicAqm for PieBeside {
         fn new(law: &DocsisPieLaw) -> Self {
-            let law = PieLaw {
-                reference: law.target,
-                update_interval: UPDATE_INTERVAL,
-                ..PieLaw::RFC8033
-            };
-            Self {
-                pie: Pie::new(&law),
-                law,
-                delay: 0.0,
-            }
+            let law = PieLaw { reference: law.target, update_interval: UPDATE_INTERVAL, ..PieLaw::RFC8033 };
+            Self { pie: Pie::new(&law), law, delay: 0.0 }
         }
 
         fn on_arrival(
@@ -180,10 +167,7 @@ mod others {
     impl ClassicAqm for Pi2Beside {
         fn new(law: &DocsisPieLaw) -> Self {
             Self {
-                law: Pi2Law {
-                    target: law.target,
-                    ..Pi2Law::LINUX
-                },
+                law: Pi2Law { target: law.target, ..Pi2Law::LINUX },
                 pi: Pi2::default(),
                 signals: Recur::default(),
                 delay: 0.0,
@@ -237,12 +221,7 @@ mod others {
                 interval: law.target.saturating_mul(TARGETS_IN_AN_INTERVAL),
                 ..CodelLaw::RFC8289
             };
-            Self {
-                floor: Floor::new(law.floor),
-                law,
-                codel: Codel::default(),
-                delay: 0.0,
-            }
+            Self { floor: Floor::new(law.floor), law, codel: Codel::default(), delay: 0.0 }
         }
 
         fn on_arrival(
@@ -268,17 +247,9 @@ mod others {
             Span::from_secs_f64(self.delay)
         }
 
-        fn take(
-            &mut self,
-            queues: &mut Queues<'_>,
-            now: Instant,
-            context: &mut dyn QueueContext,
-        ) -> Option<Held> {
-            let mut source = Classic {
-                queues,
-                floor: &mut self.floor,
-                staged: context.staged(ServiceQueue::Classic).0,
-            };
+        fn take(&mut self, queues: &mut Queues<'_>, now: Instant, context: &mut dyn QueueContext) -> Option<Held> {
+            let mut source =
+                Classic { queues, floor: &mut self.floor, staged: context.staged(ServiceQueue::Classic).0 };
             serve(&mut self.codel, &self.law, &mut source, now, context)
         }
     }

@@ -102,11 +102,8 @@ pub(crate) fn judge_head(
     is_last: bool,
     context: &mut dyn QueueContext,
 ) -> Option<Held> {
-    let leaving = Leaving {
-        sojourn: now.saturating_since(packet.enqueued_at),
-        can_mark: packet.meta.ecn.is_capable(),
-        is_last,
-    };
+    let leaving =
+        Leaving { sojourn: now.saturating_since(packet.enqueued_at), can_mark: packet.meta.ecn.is_capable(), is_last };
     let reason = match cobalt.judge(at, now, leaving, || context.unit()) {
         CobaltJudgement::Pass => return Some(packet),
         CobaltJudgement::Mark => {
@@ -122,13 +119,7 @@ pub(crate) fn judge_head(
 
 impl QueueManager for CobaltQueue {
     #[inline(never)]
-    fn enqueue(
-        &mut self,
-        now: Instant,
-        meta: Meta,
-        item: PacketHandle,
-        context: &mut dyn QueueContext,
-    ) -> Verdict {
+    fn enqueue(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut dyn QueueContext) -> Verdict {
         let packet = Held::new(now, meta, item);
         self.cobalt.on_arrival(now);
         if !self.room.fits(self.fifo.backlog(), meta.length) {

@@ -116,11 +116,7 @@ impl CodelQueue {
         Self {
             law: config.law,
             codel: Codel::default(),
-            line: Line {
-                fifo: Fifo::new(),
-                floor: Floor::new(config.law.floor),
-                staged: 0,
-            },
+            line: Line { fifo: Fifo::new(), floor: Floor::new(config.law.floor), staged: 0 },
             room: Room::new(config.limit),
         }
     }
@@ -153,13 +149,7 @@ impl HeadSource for Line {
 
 impl QueueManager for CodelQueue {
     #[inline(never)]
-    fn enqueue(
-        &mut self,
-        now: Instant,
-        meta: Meta,
-        item: PacketHandle,
-        context: &mut dyn QueueContext,
-    ) -> Verdict {
+    fn enqueue(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut dyn QueueContext) -> Verdict {
         let packet = Held::new(now, meta, item);
         if !self.room.fits(self.line.fifo.backlog(), meta.length) {
             return refuse(packet, Reason::Overlimit, context);

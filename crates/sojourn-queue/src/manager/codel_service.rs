@@ -68,9 +68,7 @@ pub(crate) fn serve(
 /// Whether a packet that CoDel lets pass is late enough to be marked all the same.
 fn is_above_threshold(law: &CodelLaw, seen: Look) -> bool {
     law.ecn
-        && law
-            .ce_threshold
-            .is_some_and(|threshold| seen.head.sojourn > threshold)
+        && law.ce_threshold.is_some_and(|threshold| seen.head.sojourn > threshold)
         && (!law.l4s || is_l4s(law, seen.ecn))
 }
 

@@ -18,9 +18,7 @@ use crate::manager::period::Period;
 use crate::manager::{mark, refuse};
 use crate::policy::classifier::LowLatencyClassifier;
 use crate::policy::docsis_pie::{DocsisPie, DocsisPieLaw, UPDATE_INTERVAL};
-use crate::policy::low_latency_delay::{
-    DelayEstimate, DelayEstimateLaw, VirtualQueue, allowed_bytes, time_at,
-};
+use crate::policy::low_latency_delay::{DelayEstimate, DelayEstimateLaw, VirtualQueue, allowed_bytes, time_at};
 use crate::policy::queue_protection::{QueueProtection, QueueProtectionLaw};
 use crate::policy::ramp::{ImmediateAqmLaw, Ramp};
 use crate::policy::recur::Recur;
@@ -338,10 +336,7 @@ impl<A: ClassicAqm> DualQueue<A> {
         }
         let law = &self.config.classic;
         let draw = || context.unit();
-        if self
-            .pie
-            .on_arrival(law, length, backlog.bytes.0, self.buffer, draw)
-        {
+        if self.pie.on_arrival(law, length, backlog.bytes.0, self.buffer, draw) {
             return refuse(packet, Reason::Early, context);
         }
         context.estimated(&packet, self.pie.delay());
@@ -352,9 +347,7 @@ impl<A: ClassicAqm> DualQueue<A> {
     fn enqueue_low_latency(&mut self, mut packet: Held, context: &mut dyn QueueContext) -> Verdict {
         self.look_at_rates(context);
         let (now, length) = (packet.enqueued_at, packet.meta.length);
-        let Rated {
-            rate, ramp, buffer, ..
-        } = self.rated;
+        let Rated { rate, ramp, buffer, .. } = self.rated;
         let time = time_at(rate, u64::from(length));
         let waiting = self.queues.bytes_in(ServiceQueue::LowLatency);
         let delay = match self.config.delay.estimate {
@@ -362,17 +355,12 @@ impl<A: ClassicAqm> DualQueue<A> {
             DelayEstimate::VirtualQueue => self.virtual_queue.on_arrival(now, time),
         };
         let native = ramp.likelihood(delay);
-        if self.config.immediate_aqm
-            && self.recur.advance(native.max(self.coupled))
-            && packet.meta.ecn == Ecn::Ect1
-        {
+        if self.config.immediate_aqm && self.recur.advance(native.max(self.coupled)) && packet.meta.ecn == Ecn::Ect1 {
             mark(&mut packet, Reason::Early, context);
         }
         if self.config.queue_protection {
             let flow = packet.meta.flow_hash;
-            let score = self
-                .protection
-                .judge(now, flow, length, native, delay, ramp.most);
+            let score = self.protection.judge(now, flow, length, native, delay, ramp.most);
             context.scored(&packet, &score);
             if score.sanctioned {
                 self.virtual_queue.take_back(time);
@@ -412,25 +400,14 @@ impl<A: ClassicAqm> DualQueue<A> {
         let queue = ServiceQueue::LowLatency;
         let waiting = self.queues.bytes_in(queue) + context.staged(queue).0;
         let rate = self.rated.rate;
-        let allowed = allowed_bytes(
-            rate,
-            context.loop_delay_of(queue),
-            context.proactive_grants(),
-        );
-        self.virtual_queue
-            .align(&self.config.delay, now, waiting, allowed, rate);
+        let allowed = allowed_bytes(rate, context.loop_delay_of(queue), context.proactive_grants());
+        self.virtual_queue.align(&self.config.delay, now, waiting, allowed, rate);
     }
 }
 
 impl<A: ClassicAqm> QueueManager for DualQueue<A> {
     #[inline(never)]
-    fn enqueue(
-        &mut self,
-        now: Instant,
-        meta: Meta,
-        item: PacketHandle,
-        context: &mut dyn QueueContext,
-    ) -> Verdict {
+    fn enqueue(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut dyn QueueContext) -> Verdict {
         let queue = self.config.classifier.queue_of(&meta);
         let packet = Held::new(now, Meta { queue, ..meta }, item);
         if queue == ServiceQueue::LowLatency {
@@ -471,12 +448,7 @@ impl<A: ClassicAqm> QueueManager for DualQueue<A> {
         }
     }
 
-    fn dequeue_from(
-        &mut self,
-        now: Instant,
-        queue: ServiceQueue,
-        context: &mut dyn QueueContext,
-    ) -> Option<Held> {
+    fn dequeue_from(&mut self, now: Instant, queue: ServiceQueue, context: &mut dyn QueueContext) -> Option<Held> {
         if queue == ServiceQueue::Classic {
             return self.pie.take(&mut Queues(&mut self.queues), now, context);
         }
@@ -500,10 +472,7 @@ impl<A: ClassicAqm> QueueManager for DualQueue<A> {
     #[inline]
     fn next_timer(&self) -> Option<Instant> {
         let update = self.update.next();
-        Some(
-            self.alignment
-                .map_or(update, |alignment| alignment.next().min(update)),
-        )
+        Some(self.alignment.map_or(update, |alignment| alignment.next().min(update)))
     }
 
     fn on_timer(&mut self, now: Instant, context: &mut dyn QueueContext) {
@@ -527,11 +496,7 @@ mod tests {
     const MBPS: fn(u64) -> BitRate = BitRate::from_mbps;
 
     fn rates(low_latency: u64, classic: u64) -> FlowRates {
-        FlowRates {
-            aggregate: MBPS(50),
-            low_latency: MBPS(low_latency),
-            classic: MBPS(classic),
-        }
+        FlowRates { aggregate: MBPS(50), low_latency: MBPS(low_latency), classic: MBPS(classic) }
     }
 
     #[test]
@@ -549,25 +514,16 @@ mod tests {
         // The flows' own rates: 4 of 10 Mb/s are left for the low-latency one, the classic one has 25.
         assert!((classic_delay(62_500, 160_000, 230, rates(4, 0)) - 0.5 / 46.0).abs() < 1e-12);
         assert!((classic_delay(62_500, 160_000, 230, rates(0, 25)) - 0.02).abs() < 1e-12);
-        let unknown = FlowRates {
-            aggregate: BitRate::ZERO,
-            ..rates(4, 4)
-        };
+        let unknown = FlowRates { aggregate: BitRate::ZERO, ..rates(4, 4) };
         assert!(classic_delay(62_500, 160_000, 230, unknown) < 1e-15);
     }
 
     #[test]
     fn marks_follow_the_square_root_of_the_drops() {
         // Claim W19-48.
-        for (probability, likelihood) in [
-            (0.0001, 0.02),
-            (0.0025, 0.1),
-            (0.01, 0.2),
-            (0.04, 0.4),
-            (0.25, 1.0),
-            (1.0, 1.0),
-            (13.6, 1.0),
-        ] {
+        for (probability, likelihood) in
+            [(0.0001, 0.02), (0.0025, 0.1), (0.01, 0.2), (0.04, 0.4), (0.25, 1.0), (1.0, 1.0), (13.6, 1.0)]
+        {
             assert!((coupled(2.0, probability) - likelihood).abs() < 1e-12);
         }
         assert!(coupled(0.0, 13.6) < 1e-15);

@@ -129,24 +129,14 @@ impl DocsisPieQueue {
 
 impl QueueManager for DocsisPieQueue {
     #[inline(never)]
-    fn enqueue(
-        &mut self,
-        now: Instant,
-        meta: Meta,
-        item: PacketHandle,
-        context: &mut dyn QueueContext,
-    ) -> Verdict {
+    fn enqueue(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut dyn QueueContext) -> Verdict {
         let mut packet = Held::new(now, meta, item);
         let backlog = self.fifo.backlog();
         if !self.room.fits(backlog, meta.length) {
             self.pie.on_overflow();
             return refuse(packet, Reason::Overlimit, context);
         }
-        let early =
-            self.pie
-                .on_arrival(&self.law, meta.length, backlog.bytes.0, self.buffer, || {
-                    context.unit()
-                });
+        let early = self.pie.on_arrival(&self.law, meta.length, backlog.bytes.0, self.buffer, || context.unit());
         if early && !(self.marks() && mark(&mut packet, Reason::Early, context)) {
             return refuse(packet, Reason::Early, context);
         }

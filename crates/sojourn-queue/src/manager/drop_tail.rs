@@ -84,20 +84,12 @@ impl DropTailConfig {
 
     /// A tail-drop queue with a limit in bytes that is never exceeded.
     pub const fn bytes(limit: u64) -> Self {
-        Self {
-            limit: Limit::Bytes(Bytes(limit)),
-            admission: Admission::Fit,
-            head_drop: false,
-        }
+        Self { limit: Limit::Bytes(Bytes(limit)), admission: Admission::Fit, head_drop: false }
     }
 
     /// A tail-drop queue as ns-2 has it: `limit` in packets, one of which is never used.
     pub const fn ns2_packets(limit: u32) -> Self {
-        Self {
-            limit: Limit::Packets(Packets(limit)),
-            admission: Admission::Ns2Packets,
-            head_drop: false,
-        }
+        Self { limit: Limit::Packets(Packets(limit)), admission: Admission::Ns2Packets, head_drop: false }
     }
 }
 
@@ -121,9 +113,7 @@ impl ManagerKind for DropTailConfig {
         require_room(self.limit, problems);
         let in_packets = matches!(self.limit, Limit::Packets(_));
         let hint = match self.admission {
-            Admission::Ns2Packets | Admission::Ns2Bytes { .. } if !in_packets => {
-                "a limit in packets"
-            }
+            Admission::Ns2Packets | Admission::Ns2Bytes { .. } if !in_packets => "a limit in packets",
             Admission::Threshold if in_packets => "a limit in bytes or in time",
             _ => return,
         };
@@ -139,11 +129,7 @@ impl ManagerKind for DropTailConfig {
 const MEAN_PACKET: u32 = 1500;
 
 const ADMISSIONS: [Word<Admission>; 4] = [
-    Word {
-        name: "fit",
-        value: Admission::Fit,
-        about: "the queue never exceeds its limit",
-    },
+    Word { name: "fit", value: Admission::Fit, about: "the queue never exceeds its limit" },
     Word {
         name: "ns2-packets",
         value: Admission::Ns2Packets,
@@ -151,16 +137,10 @@ const ADMISSIONS: [Word<Admission>; 4] = [
     },
     Word {
         name: "ns2-bytes",
-        value: Admission::Ns2Bytes {
-            mean_packet: MEAN_PACKET,
-        },
+        value: Admission::Ns2Bytes { mean_packet: MEAN_PACKET },
         about: "as ns-2 in byte mode: a limit in packets, counted as bytes of mean_packet each",
     },
-    Word {
-        name: "threshold",
-        value: Admission::Threshold,
-        about: "the last packet may overshoot a limit in bytes",
-    },
+    Word { name: "threshold", value: Admission::Threshold, about: "the last packet may overshoot a limit in bytes" },
 ];
 
 fn admission(key: Key, admission: &mut Admission, visitor: &mut dyn Visitor) {
@@ -170,13 +150,7 @@ fn admission(key: Key, admission: &mut Admission, visitor: &mut dyn Visitor) {
         mean = *mean_packet;
         *mean_packet = MEAN_PACKET;
     }
-    visitor.value(
-        key,
-        &mut Words {
-            value: admission,
-            words: &ADMISSIONS,
-        },
-    );
+    visitor.value(key, &mut Words { value: admission, words: &ADMISSIONS });
     if matches!(admission, Admission::Ns2Bytes { .. }) || visitor.is_exhaustive() {
         let mut size = Bytes(u64::from(mean));
         visitor.value(
@@ -212,11 +186,7 @@ impl DropTailQueue {
     /// # Panics
     /// If the limit is a time.
     pub fn new(config: DropTailConfig) -> Self {
-        Self {
-            config,
-            room: config.room(),
-            fifo: Fifo::new(),
-        }
+        Self { config, room: config.room(), fifo: Fifo::new() }
     }
 
     fn fits(&self, length: u32) -> bool {
@@ -243,9 +213,7 @@ impl DropTailConfig {
     /// The most that may wait before and after an arrival.
     fn room(&self) -> Room {
         match (self.admission, self.limit) {
-            (Admission::Ns2Packets, Limit::Packets(Packets(limit))) => {
-                Room::of(u64::MAX, limit.saturating_sub(1))
-            }
+            (Admission::Ns2Packets, Limit::Packets(Packets(limit))) => Room::of(u64::MAX, limit.saturating_sub(1)),
             (Admission::Ns2Bytes { mean_packet }, Limit::Packets(Packets(limit))) => {
                 let bytes = u64::from(limit) * u64::from(mean_packet);
                 Room::of(bytes.saturating_sub(1), u32::MAX)
@@ -257,13 +225,7 @@ impl DropTailConfig {
 
 impl QueueManager for DropTailQueue {
     #[inline(never)]
-    fn enqueue(
-        &mut self,
-        now: Instant,
-        meta: Meta,
-        item: PacketHandle,
-        context: &mut dyn QueueContext,
-    ) -> Verdict {
+    fn enqueue(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut dyn QueueContext) -> Verdict {
         if !self.fits(meta.length) {
             if self.config.head_drop {
                 self.make_room(meta.length, context);
@@ -282,13 +244,7 @@ impl QueueManager for DropTailQueue {
     }
 
     #[inline(never)]
-    fn pass(
-        &mut self,
-        now: Instant,
-        meta: Meta,
-        item: PacketHandle,
-        context: &mut dyn QueueContext,
-    ) -> Option<Held> {
+    fn pass(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut dyn QueueContext) -> Option<Held> {
         debug_assert!(self.fifo.head().is_none(), "something waits");
         let packet = Held::new(now, meta, item);
         if self.fits(meta.length) {

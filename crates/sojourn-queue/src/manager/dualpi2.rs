@@ -108,10 +108,7 @@ parameters! {
 
 impl DualPi2Config {
     const fn ramp(&self) -> Ramp {
-        Ramp {
-            least: self.threshold,
-            most: Span::from_ps(self.threshold.as_ps() + self.range.as_ps()),
-        }
+        Ramp { least: self.threshold, most: Span::from_ps(self.threshold.as_ps() + self.range.as_ps()) }
     }
 
     /// The classic likelihood from which capable packets are dropped too (`p_Cmax`).
@@ -202,8 +199,7 @@ impl DualPi2Queue {
             return refuse(packet, Reason::Overlimit, context);
         }
         if self.config.counted == Counted::AtArrival && queue == ServiceQueue::LowLatency {
-            self.enough
-                .push_back(self.low_latency_packets() > self.config.least_packets);
+            self.enough.push_back(self.low_latency_packets() > self.config.least_packets);
         }
         self.queues.push(packet);
         Verdict::Placed(queue)
@@ -230,16 +226,8 @@ impl DualPi2Queue {
                 Fate::Send
             };
         }
-        let native = if is_long {
-            self.config.ramp().likelihood(sojourn)
-        } else {
-            0.0
-        };
-        if self.low_latency.advance(native.max(coupled)) {
-            Fate::Mark
-        } else {
-            Fate::Send
-        }
+        let native = if is_long { self.config.ramp().likelihood(sojourn) } else { 0.0 };
+        if self.low_latency.advance(native.max(coupled)) { Fate::Mark } else { Fate::Send }
     }
 
     fn judge_classic(&mut self, is_capable: bool, context: &mut dyn QueueContext) -> Fate {
@@ -259,17 +247,10 @@ impl DualPi2Queue {
     }
 
     /// The oldest packet of a queue that is not dropped.
-    fn take(
-        &mut self,
-        now: Instant,
-        queue: ServiceQueue,
-        context: &mut dyn QueueContext,
-    ) -> Option<Result<Held, ()>> {
+    fn take(&mut self, now: Instant, queue: ServiceQueue, context: &mut dyn QueueContext) -> Option<Result<Held, ()>> {
         let mut packet = self.queues.pop(queue)?;
         let fate = match queue {
-            ServiceQueue::LowLatency => {
-                self.judge_low_latency(now.saturating_since(packet.enqueued_at))
-            }
+            ServiceQueue::LowLatency => self.judge_low_latency(now.saturating_since(packet.enqueued_at)),
             _ => self.judge_classic(packet.meta.ecn.is_capable(), context),
         };
         match fate {
@@ -293,13 +274,7 @@ fn squared(x: f64) -> f64 {
 
 impl QueueManager for DualPi2Queue {
     #[inline(never)]
-    fn enqueue(
-        &mut self,
-        now: Instant,
-        meta: Meta,
-        item: PacketHandle,
-        context: &mut dyn QueueContext,
-    ) -> Verdict {
+    fn enqueue(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut dyn QueueContext) -> Verdict {
         let queue = self.config.classifier.queue_of(&meta);
         let packet = Held::new(now, Meta { queue, ..meta }, item);
         self.accept(packet, context)
@@ -328,12 +303,7 @@ impl QueueManager for DualPi2Queue {
         }
     }
 
-    fn dequeue_from(
-        &mut self,
-        now: Instant,
-        queue: ServiceQueue,
-        context: &mut dyn QueueContext,
-    ) -> Option<Held> {
+    fn dequeue_from(&mut self, now: Instant, queue: ServiceQueue, context: &mut dyn QueueContext) -> Option<Held> {
         loop {
             if let Ok(packet) = self.take(now, queue, context)? {
                 return Some(packet);
@@ -377,9 +347,7 @@ impl QueueManager for DualPi2Queue {
         }
         let waited = |queue| {
             let head = self.queues.head(queue);
-            head.map_or(Span::ZERO, |packet| {
-                now.saturating_since(packet.enqueued_at)
-            })
+            head.map_or(Span::ZERO, |packet| now.saturating_since(packet.enqueued_at))
         };
         let mut delay = waited(ServiceQueue::Classic);
         if self.config.overload_aware {

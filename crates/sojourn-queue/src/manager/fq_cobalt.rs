@@ -112,18 +112,10 @@ impl FqCobaltQueue {
 
 impl QueueManager for FqCobaltQueue {
     #[inline(never)]
-    fn enqueue(
-        &mut self,
-        now: Instant,
-        meta: Meta,
-        item: PacketHandle,
-        context: &mut dyn QueueContext,
-    ) -> Verdict {
+    fn enqueue(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut dyn QueueContext) -> Verdict {
         let queue = self.flows.queue_of(&meta);
         self.cobalts[queue].on_arrival(now);
-        let verdict = self
-            .flows
-            .enqueue(queue, Held::new(now, meta, item), context);
+        let verdict = self.flows.enqueue(queue, Held::new(now, meta, item), context);
         if let Some(payer) = self.flows.take_payer() {
             self.cobalts[payer].on_overflow(self.at.law(), now);
         }

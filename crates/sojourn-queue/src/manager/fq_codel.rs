@@ -70,11 +70,7 @@ impl FqCodelQueue {
     pub fn new(config: FqCodelConfig) -> Self {
         let flows = FlowLists::new(&config.flows);
         let state = (Codel::default(), Floor::new(config.law.floor));
-        Self {
-            law: config.law,
-            codels: alloc::vec![state; flows.bins.lines()],
-            flows,
-        }
+        Self { law: config.law, codels: alloc::vec![state; flows.bins.lines()], flows }
     }
 }
 
@@ -90,10 +86,8 @@ impl HeadSource for FlowQueue<'_> {
     fn look(&mut self, now: Instant) -> Option<Look> {
         let (meta, enqueued_at) = self.bins.head(self.queue)?;
         let left = self.bins.bytes_in(self.queue) - u64::from(meta.length);
-        let head = Head {
-            sojourn: now.saturating_since(enqueued_at),
-            above_floor: self.floor.on_leaving(meta.length, left),
-        };
+        let head =
+            Head { sojourn: now.saturating_since(enqueued_at), above_floor: self.floor.on_leaving(meta.length, left) };
         let ecn = meta.ecn;
         Some(Look { head, ecn })
     }
@@ -106,16 +100,9 @@ impl HeadSource for FlowQueue<'_> {
 
 impl QueueManager for FqCodelQueue {
     #[inline(never)]
-    fn enqueue(
-        &mut self,
-        now: Instant,
-        meta: Meta,
-        item: PacketHandle,
-        context: &mut dyn QueueContext,
-    ) -> Verdict {
+    fn enqueue(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut dyn QueueContext) -> Verdict {
         let queue = self.flows.queue_of(&meta);
-        self.flows
-            .enqueue(queue, Held::new(now, meta, item), context)
+        self.flows.enqueue(queue, Held::new(now, meta, item), context)
     }
 
     #[inline(never)]
@@ -123,11 +110,7 @@ impl QueueManager for FqCodelQueue {
         loop {
             let queue = self.flows.ready()?;
             let (codel, floor) = &mut self.codels[queue];
-            let mut flow = FlowQueue {
-                bins: &mut self.flows.bins,
-                queue,
-                floor,
-            };
+            let mut flow = FlowQueue { bins: &mut self.flows.bins, queue, floor };
             if let Some(packet) = serve(codel, &self.law, &mut flow, now, context) {
                 self.flows.on_sent(queue, packet.meta.length);
                 return Some(packet);

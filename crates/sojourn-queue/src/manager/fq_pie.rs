@@ -89,13 +89,7 @@ impl FqPieQueue {
 
 impl QueueManager for FqPieQueue {
     #[inline(never)]
-    fn enqueue(
-        &mut self,
-        now: Instant,
-        meta: Meta,
-        item: PacketHandle,
-        context: &mut dyn QueueContext,
-    ) -> Verdict {
+    fn enqueue(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut dyn QueueContext) -> Verdict {
         let queue = self.flows.queue_of(&meta);
         let backlog = self.flows.bins.bytes_in(queue);
         let packet = Held::new(now, meta, item).in_sub_flow(queue);

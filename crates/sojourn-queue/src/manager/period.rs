@@ -14,10 +14,7 @@ pub(crate) struct Period {
 impl Period {
     /// First due one period after the start of the run.
     pub(crate) fn new(period: Span) -> Self {
-        Self {
-            next: Instant::ZERO + period,
-            period,
-        }
+        Self { next: Instant::ZERO + period, period }
     }
 
     /// When the next update is due.

@@ -56,24 +56,14 @@ impl ManagerKind for PieConfig {
 impl PieLaw {
     /// Becomes `to`. False if that differs in what is fixed while PIE works.
     pub(crate) fn retune(&mut self, to: &Self) -> bool {
-        let fixed = |it: &Self| {
-            (
-                it.update_interval,
-                it.delay_source,
-                it.burst_rule,
-                it.activation,
-            )
-        };
+        let fixed = |it: &Self| (it.update_interval, it.delay_source, it.burst_rule, it.activation);
         let is_same = fixed(self) == fixed(to);
         *self = *to;
         is_same
     }
 
     pub(crate) fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
-        for (field, span) in [
-            ("reference", self.reference),
-            ("update_interval", self.update_interval),
-        ] {
+        for (field, span) in [("reference", self.reference), ("update_interval", self.update_interval)] {
             if span.is_zero() {
                 problems.push(ConfigProblem {
                     field,
@@ -144,12 +134,7 @@ impl PieQueue {
     }
 
     #[cold]
-    fn on_signal(
-        &mut self,
-        verdict: PieVerdict,
-        packet: Held,
-        context: &mut dyn QueueContext,
-    ) -> Verdict {
+    fn on_signal(&mut self, verdict: PieVerdict, packet: Held, context: &mut dyn QueueContext) -> Verdict {
         match signal(verdict, packet, context) {
             Ok(packet) => {
                 self.fifo.push(packet);
@@ -170,20 +155,12 @@ pub(crate) fn admit(
 ) -> Result<Held, Verdict> {
     let length = packet.meta.length;
     let verdict = pie.on_arrival(law, length, backlog, || context.unit());
-    if verdict == PieVerdict::Pass {
-        Ok(packet)
-    } else {
-        signal(verdict, packet, context)
-    }
+    if verdict == PieVerdict::Pass { Ok(packet) } else { signal(verdict, packet, context) }
 }
 
 /// An arrival is marked if it can be and shall be, and leaves otherwise.
 #[cold]
-fn signal(
-    verdict: PieVerdict,
-    mut packet: Held,
-    context: &mut dyn QueueContext,
-) -> Result<Held, Verdict> {
+fn signal(verdict: PieVerdict, mut packet: Held, context: &mut dyn QueueContext) -> Result<Held, Verdict> {
     if verdict == PieVerdict::Mark && mark(&mut packet, Reason::Early, context) {
         Ok(packet)
     } else {
@@ -193,13 +170,7 @@ fn signal(
 
 impl QueueManager for PieQueue {
     #[inline(never)]
-    fn enqueue(
-        &mut self,
-        now: Instant,
-        meta: Meta,
-        item: PacketHandle,
-        context: &mut dyn QueueContext,
-    ) -> Verdict {
+    fn enqueue(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut dyn QueueContext) -> Verdict {
         let packet = Held::new(now, meta, item);
         let backlog = self.fifo.backlog();
         if !self.room.fits(backlog, meta.length) {
@@ -207,9 +178,7 @@ impl QueueManager for PieQueue {
             return refuse(packet, Reason::Overlimit, context);
         }
         let draw = || context.unit();
-        let verdict = self
-            .pie
-            .on_arrival(&self.law, meta.length, backlog.bytes.0, draw);
+        let verdict = self.pie.on_arrival(&self.law, meta.length, backlog.bytes.0, draw);
         if verdict != PieVerdict::Pass {
             return self.on_signal(verdict, packet, context);
         }
@@ -222,8 +191,7 @@ impl QueueManager for PieQueue {
         let packet = self.fifo.pop()?;
         let sojourn = now.saturating_since(packet.enqueued_at);
         let backlog = self.fifo.bytes();
-        self.pie
-            .on_departure(&self.law, packet.meta.length, sojourn, backlog, now);
+        self.pie.on_departure(&self.law, packet.meta.length, sojourn, backlog, now);
         Some(packet)
     }
 

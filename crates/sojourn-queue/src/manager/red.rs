@@ -68,14 +68,7 @@ parameters! {
 }
 
 fn classes(key: Key, items: &mut Vec<RedClassConfig>, visitor: &mut dyn Visitor) {
-    visitor.items(
-        key,
-        &mut ItemsOf {
-            items,
-            base: || RedClassConfig::BASE,
-            keys: RedClassConfig::keys,
-        },
-    );
+    visitor.items(key, &mut ItemsOf { items, base: || RedClassConfig::BASE, keys: RedClassConfig::keys });
 }
 
 parameters! {
@@ -166,17 +159,12 @@ impl RedConfig {
         const LEAST: f64 = 5.0;
         const TIMES: f64 = 3.0;
         let limit = self.in_unit(self.limit).unwrap_or_default();
-        let set =
-            |threshold: Option<Limit>| threshold.and_then(|threshold| self.in_unit(threshold));
+        let set = |threshold: Option<Limit>| threshold.and_then(|threshold| self.in_unit(threshold));
         let packets = self.packets_per_second(rate);
         let (minimum, maximum) = match self.floyd.target.filter(|_| KNOWN && packets > 0.0) {
             Some(target) => {
                 let packets = (packets * target.as_secs_f64() / 2.0).max(LEAST);
-                let unit = if self.counts_bytes() {
-                    f64::from(self.mean_packet)
-                } else {
-                    1.0
-                };
+                let unit = if self.counts_bytes() { f64::from(self.mean_packet) } else { 1.0 };
                 (packets * unit, TIMES * packets * unit)
             }
             None => (limit / SIXTH, limit),
@@ -326,9 +314,7 @@ impl RedQueue {
     fn class_of(&self, meta: &Meta) -> usize {
         let place = self.config.classes.iter();
         let mut place = place.map(|class| class.dscp);
-        place
-            .position(|dscp| dscp.contains(meta.dscp))
-            .map_or(0, |place| place + 1)
+        place.position(|dscp| dscp.contains(meta.dscp)).map_or(0, |place| place + 1)
     }
 
     fn has_room(&self) -> bool {
@@ -343,13 +329,7 @@ impl RedQueue {
 
 impl QueueManager for RedQueue {
     #[inline(never)]
-    fn enqueue(
-        &mut self,
-        now: Instant,
-        meta: Meta,
-        item: PacketHandle,
-        context: &mut dyn QueueContext,
-    ) -> Verdict {
+    fn enqueue(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut dyn QueueContext) -> Verdict {
         let rate = context.shaper().sustained;
         if rate != self.rate {
             (self.rate, self.law) = (rate, self.config.law_at(rate));
@@ -358,15 +338,9 @@ impl QueueManager for RedQueue {
         let mut packet = Held::new(now, meta, item);
         let class = self.class_of(&meta);
         let waiting = self.fifo.backlog();
-        let queue = if self.config.counts_bytes() {
-            waiting.bytes.0 as f64
-        } else {
-            f64::from(waiting.packets.0)
-        };
+        let queue = if self.config.counts_bytes() { waiting.bytes.0 as f64 } else { f64::from(waiting.packets.0) };
         let draw = || context.unit();
-        let signal = self
-            .red
-            .on_arrival(&self.law, now, class, queue, meta.length, draw);
+        let signal = self.red.on_arrival(&self.law, now, class, queue, meta.length, draw);
         if !self.has_room() {
             self.red.on_overflow(class);
             return refuse(packet, Reason::Overlimit, context);
@@ -425,14 +399,8 @@ mod tests {
     fn the_rules_of_floyd_2001_follow_rate_and_round_trip() {
         // 100 Mb/s: 8333.3 packets/s; half of 5 ms are 20.83, three times that 62.5; 1 - exp(-1/8333.3).
         // 8 Mb/s: 666.7 packets/s; half of 5 ms are 1.67, so 5 and 15.
-        let config = RedConfig {
-            limit: Limit::Packets(Packets(500)),
-            ..RedConfig::FLOYD2001
-        };
-        for (rate, minimum, maximum, weight) in [
-            (100, 20.833_333, 62.5, 1.199_928e-4),
-            (8, 5.0, 15.0, 1.498_876e-3),
-        ] {
+        let config = RedConfig { limit: Limit::Packets(Packets(500)), ..RedConfig::FLOYD2001 };
+        for (rate, minimum, maximum, weight) in [(100, 20.833_333, 62.5, 1.199_928e-4), (8, 5.0, 15.0, 1.498_876e-3)] {
             let rate = BitRate::from_mbps(rate);
             let curve = config.curve_at(&config.curve, rate);
             assert!((curve.minimum - minimum).abs() < 1e-6);
@@ -440,13 +408,7 @@ mod tests {
             assert!((config.law_at(rate).weight - weight).abs() < 1e-9);
         }
         // A round trip of 20 ms: 10 of them are 133.3 packets at 8 Mb/s.
-        let near = RedConfig {
-            floyd: FloydRules {
-                round_trip: Some(Span::from_ms(20)),
-                ..config.floyd
-            },
-            ..config
-        };
+        let near = RedConfig { floyd: FloydRules { round_trip: Some(Span::from_ms(20)), ..config.floyd }, ..config };
         let weight = near.law_at(BitRate::from_mbps(8)).weight;
         assert!((weight - 7.471_945e-3).abs() < 1e-8, "{weight}");
     }
@@ -455,10 +417,7 @@ mod tests {
     fn thresholds_are_counted_in_the_unit_of_the_limit() {
         let config = RedConfig {
             limit: Limit::Bytes(Bytes(180_000)),
-            curve: RedThresholds {
-                minimum: Some(Limit::Packets(Packets(20))),
-                ..RedThresholds::BASE
-            },
+            curve: RedThresholds { minimum: Some(Limit::Packets(Packets(20))), ..RedThresholds::BASE },
             ..RedConfig::AKHTAR2013
         };
         let curve = config.curve_at(&config.curve, BitRate::from_mbps(8));

@@ -23,9 +23,7 @@ impl SfqQueue {
     /// # Panics
     /// If the limit is a time.
     pub fn new(config: SfqConfig) -> Self {
-        Self {
-            sub_flows: SubFlows::new(&config),
-        }
+        Self { sub_flows: SubFlows::new(&config) }
     }
 }
 
@@ -53,13 +51,7 @@ impl ManagerKind for SfqConfig {
 
 impl QueueManager for SfqQueue {
     #[inline(never)]
-    fn enqueue(
-        &mut self,
-        now: Instant,
-        meta: Meta,
-        item: PacketHandle,
-        context: &mut dyn QueueContext,
-    ) -> Verdict {
+    fn enqueue(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut dyn QueueContext) -> Verdict {
         self.sub_flows.enqueue(Held::new(now, meta, item), context)
     }
 

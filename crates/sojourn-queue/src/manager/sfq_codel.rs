@@ -113,13 +113,7 @@ impl HeadSource for SubFlow<'_> {
 
 impl QueueManager for SfqCodelQueue {
     #[inline(never)]
-    fn enqueue(
-        &mut self,
-        now: Instant,
-        meta: Meta,
-        item: PacketHandle,
-        context: &mut dyn QueueContext,
-    ) -> Verdict {
+    fn enqueue(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut dyn QueueContext) -> Verdict {
         self.sub_flows.enqueue(Held::new(now, meta, item), context)
     }
 
@@ -129,11 +123,7 @@ impl QueueManager for SfqCodelQueue {
         let codels = &mut self.codels;
         loop {
             let bin = ring.ready(bins, |emptied| codels[emptied].leave())?;
-            let mut sub_flow = SubFlow {
-                bins,
-                bin,
-                floor: &mut self.floor,
-            };
+            let mut sub_flow = SubFlow { bins, bin, floor: &mut self.floor };
             if let Some(packet) = serve(&mut codels[bin], &self.law, &mut sub_flow, now, context) {
                 ring.on_sent(packet.meta.length);
                 return Some(packet);

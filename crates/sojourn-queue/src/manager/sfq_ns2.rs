@@ -77,11 +77,7 @@ impl SfqNs2Queue {
 
     /// Whether ns-2 turns an arrival for `bucket` away.
     fn is_full(&self, bucket: usize) -> bool {
-        let left = self
-            .config
-            .limit
-            .saturating_sub(self.bins.backlog().packets)
-            .0;
+        let left = self.config.limit.saturating_sub(self.bins.backlog().packets).0;
         let used = self.bins.packets_in(bucket);
         let fair_share = self.config.limit.0 / self.config.buckets;
         used >= left / 2 || (left < self.config.buckets && used > fair_share) || left == 0
@@ -99,13 +95,7 @@ pub fn ns2_bucket(flow: u32, buckets: u32) -> u32 {
 
 impl QueueManager for SfqNs2Queue {
     #[inline(never)]
-    fn enqueue(
-        &mut self,
-        now: Instant,
-        meta: Meta,
-        item: PacketHandle,
-        context: &mut dyn QueueContext,
-    ) -> Verdict {
+    fn enqueue(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut dyn QueueContext) -> Verdict {
         let bucket = ns2_bucket(meta.flow_hash, self.config.buckets) as usize;
         let packet = Held::new(now, meta, item);
         if self.is_full(bucket) {

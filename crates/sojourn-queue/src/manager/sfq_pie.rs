@@ -64,14 +64,10 @@ impl ManagerKind for SfqPieConfig {
     fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
         self.sub_flows.collect_problems(problems);
         self.law.collect_problems(problems);
-        if self.scope == PieScope::PerBin
-            && matches!(self.law.delay_source, DelaySource::DepartureRate(_))
-        {
+        if self.scope == PieScope::PerBin && matches!(self.law.delay_source, DelaySource::DepartureRate(_)) {
             problems.push(ConfigProblem {
                 field: "delay_source",
-                message: alloc::string::String::from(
-                    "a sub-flow that is served in turns has no departure rate",
-                ),
+                message: alloc::string::String::from("a sub-flow that is served in turns has no departure rate"),
                 hint: "last-sojourn, or one PIE for all sub-flows",
             });
         }
@@ -110,23 +106,13 @@ impl SfqPieQueue {
     /// The PIE of a sub-flow, and the backlog that it guards.
     fn guard_of(&self, bin: usize) -> (usize, u64) {
         let bins = &self.sub_flows.bins;
-        if self.pies.len() == 1 {
-            (0, bins.backlog().bytes.0)
-        } else {
-            (bin, bins.bytes_in(bin))
-        }
+        if self.pies.len() == 1 { (0, bins.backlog().bytes.0) } else { (bin, bins.bytes_in(bin)) }
     }
 }
 
 impl QueueManager for SfqPieQueue {
     #[inline(never)]
-    fn enqueue(
-        &mut self,
-        now: Instant,
-        meta: Meta,
-        item: PacketHandle,
-        context: &mut dyn QueueContext,
-    ) -> Verdict {
+    fn enqueue(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut dyn QueueContext) -> Verdict {
         let bin = self.sub_flows.bin_of(&meta);
         let (guard, backlog) = self.guard_of(bin);
         let packet = Held::new(now, meta, item).in_sub_flow(bin);
@@ -157,9 +143,7 @@ impl QueueManager for SfqPieQueue {
             PieScope::PerBin => self.sub_flows.bins.lines(),
             PieScope::Shared => 1,
         };
-        guards == self.pies.len()
-            && self.sub_flows.retune(&to.sub_flows)
-            && self.law.retune(&to.law)
+        guards == self.pies.len() && self.sub_flows.retune(&to.sub_flows) && self.law.retune(&to.law)
     }
 
     fn backlog(&self) -> Backlog {
@@ -217,33 +201,18 @@ mod tests {
     #[test]
     fn one_pie_for_all_sub_flows_drops_before_they_are_chosen() {
         let config = SfqPieConfig {
-            sub_flows: SfqConfig {
-                quantum: 0,
-                ..SfqConfig::WHITE2013
-            },
-            law: PieLaw {
-                safeguard: false,
-                maximum_burst: Span::ZERO,
-                ..PieLaw::WHITE2013
-            },
+            sub_flows: SfqConfig { quantum: 0, ..SfqConfig::WHITE2013 },
+            law: PieLaw { safeguard: false, maximum_burst: Span::ZERO, ..PieLaw::WHITE2013 },
             scope: PieScope::Shared,
         };
         let mut queue = SfqPieQueue::new(config);
         queue.pies[0] = Pie::new(&config.law).with_probability(0.5);
-        let mut script = Script {
-            draws: [0.4, 0.6, 0.4].into(),
-            early: 0,
-        };
+        let mut script = Script { draws: [0.4, 0.6, 0.4].into(), early: 0 };
         let verdicts: Vec<bool> = [0, 1, 0]
             .into_iter()
             .map(|flow_hash| {
-                let meta = Meta {
-                    length: 1500,
-                    flow_hash,
-                    ..Meta::default()
-                };
-                queue.enqueue(Instant::ZERO, meta, PacketHandle::default(), &mut script)
-                    == Verdict::Accepted
+                let meta = Meta { length: 1500, flow_hash, ..Meta::default() };
+                queue.enqueue(Instant::ZERO, meta, PacketHandle::default(), &mut script) == Verdict::Accepted
             })
             .collect();
         assert_eq!(verdicts, vec![false, true, false]);

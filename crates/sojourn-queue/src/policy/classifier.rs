@@ -71,11 +71,7 @@ impl LowLatencyClassifier {
             Ecn::Ect0 => self.ect0,
             Ecn::NotEct => false,
         };
-        if by_ecn || self.dscp.contains(meta.dscp) {
-            ServiceQueue::LowLatency
-        } else {
-            ServiceQueue::Classic
-        }
+        if by_ecn || self.dscp.contains(meta.dscp) { ServiceQueue::LowLatency } else { ServiceQueue::Classic }
     }
 }
 
@@ -83,17 +79,11 @@ impl LowLatencyClassifier {
 impl Value for CodePoints {
     fn read(&mut self, content: &Content, key: &Key) -> Result<(), Mismatch> {
         let mut listed: Vec<u8> = Vec::new();
-        ListOf {
-            values: &mut listed,
-        }
-        .read(content, key)?;
+        ListOf { values: &mut listed }.read(content, key)?;
         let mut set = Self(0);
         for dscp in listed {
             if dscp > 63 {
-                return Err(Mismatch::new(
-                    format!("{dscp} is out of range"),
-                    "a code point has 6 bits: 0 to 63",
-                ));
+                return Err(Mismatch::new(format!("{dscp} is out of range"), "a code point has 6 bits: 0 to 63"));
             }
             if set.contains(dscp) {
                 return Err(Mismatch::new(
@@ -109,18 +99,12 @@ impl Value for CodePoints {
 
     fn print(&self) -> String {
         let mut values = self.listed();
-        ListOf {
-            values: &mut values,
-        }
-        .print()
+        ListOf { values: &mut values }.print()
     }
 
     fn shape(&self) -> Shape {
         let mut values: Vec<u8> = Vec::new();
-        ListOf {
-            values: &mut values,
-        }
-        .shape()
+        ListOf { values: &mut values }.shape()
     }
 
     fn compare(&self, _bound: &str) -> Option<Ordering> {
@@ -147,16 +131,8 @@ mod tests {
             (Ecn::Ect0, 46, LowLatency),
             (Ecn::NotEct, 44, Classic),
         ] {
-            let meta = Meta {
-                ecn,
-                dscp,
-                ..Meta::default()
-            };
-            assert_eq!(
-                LowLatencyClassifier::DOCSIS.queue_of(&meta),
-                queue,
-                "{meta:?}"
-            );
+            let meta = Meta { ecn, dscp, ..Meta::default() };
+            assert_eq!(LowLatencyClassifier::DOCSIS.queue_of(&meta), queue, "{meta:?}");
             let by_ecn = matches!(ecn, Ecn::Ect1 | Ecn::Ce);
             let found = LowLatencyClassifier::RFC9332.queue_of(&meta);
             assert_eq!(found == LowLatency, by_ecn, "{meta:?}");
@@ -165,14 +141,8 @@ mod tests {
 
     #[test]
     fn ect_0_can_be_told_to() {
-        let classifier = LowLatencyClassifier {
-            ect0: true,
-            ..LowLatencyClassifier::DOCSIS
-        };
-        let meta = Meta {
-            ecn: Ecn::Ect0,
-            ..Meta::default()
-        };
+        let classifier = LowLatencyClassifier { ect0: true, ..LowLatencyClassifier::DOCSIS };
+        let meta = Meta { ecn: Ecn::Ect0, ..Meta::default() };
         assert_eq!(classifier.queue_of(&meta), ServiceQueue::LowLatency);
     }
 }

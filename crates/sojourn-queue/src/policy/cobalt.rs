@@ -69,13 +69,7 @@ const PACKET: Bytes = Bytes(1514);
 impl CobaltAtLink {
     /// At a link of which nothing is known.
     pub const fn new(law: CobaltLaw) -> Self {
-        Self {
-            law,
-            said: law,
-            rate: BitRate::ZERO,
-            four_packets: Span::ZERO,
-            request_grant: Span::ZERO,
-        }
+        Self { law, said: law, rate: BitRate::ZERO, four_packets: Span::ZERO, request_grant: Span::ZERO }
     }
 
     /// The law.
@@ -107,18 +101,10 @@ impl CobaltAtLink {
     /// least two targets.
     #[cold]
     fn fit(&mut self, rate: BitRate) {
-        let packet = if rate > BitRate::ZERO {
-            rate.time_for(PACKET)
-        } else {
-            Span::ZERO
-        };
+        let packet = if rate > BitRate::ZERO { rate.time_for(PACKET) } else { Span::ZERO };
         let target = self.said.target.max(packet * 3 / 2);
         let interval = self.said.interval + target.saturating_sub(self.said.target);
-        self.law = CobaltLaw {
-            target,
-            interval: interval.max(target * 2),
-            ..self.said
-        };
+        self.law = CobaltLaw { target, interval: interval.max(target * 2), ..self.said };
         (self.rate, self.four_packets) = (rate, packet * 4);
     }
 }
@@ -194,9 +180,7 @@ impl Cobalt {
         draw: impl FnOnce() -> f64,
     ) -> CobaltJudgement {
         let law = &at.law;
-        let Leaving {
-            sojourn, can_mark, ..
-        } = packet;
+        let Leaving { sojourn, can_mark, .. } = packet;
         let delay = sojourn.saturating_sub(at.request_grant);
         let mut due = self.count > 0 && now >= self.drop_next;
         let was_due = due;
@@ -238,9 +222,7 @@ impl Cobalt {
             (false, _) if marks => CobaltJudgement::Mark,
             (false, _) => CobaltJudgement::Pass,
         };
-        let late = law
-            .ce_threshold
-            .is_some_and(|threshold| sojourn > threshold);
+        let late = law.ce_threshold.is_some_and(|threshold| sojourn > threshold);
         if judgement == CobaltJudgement::Pass && late && law.ecn && can_mark {
             CobaltJudgement::Mark
         } else {
@@ -276,8 +258,7 @@ impl Cobalt {
     }
 
     fn may_move_blue(&self, law: &CobaltLaw, now: Instant) -> bool {
-        self.blue_at
-            .is_some_and(|last| now.saturating_since(last) > law.target)
+        self.blue_at.is_some_and(|last| now.saturating_since(last) > law.target)
     }
 }
 
@@ -290,11 +271,7 @@ mod tests {
 
     /// A packet that others wait behind.
     fn waited(sojourn: Span, can_mark: bool) -> Leaving {
-        Leaving {
-            sojourn,
-            can_mark,
-            is_last: false,
-        }
+        Leaving { sojourn, can_mark, is_last: false }
     }
 
     fn close(ours: f64, theirs: f64) -> bool {
@@ -353,10 +330,7 @@ mod tests {
     #[test]
     fn with_certainty_blue_drops_capable_packets_too() {
         let at = CobaltAtLink::new(CobaltLaw { ecn: true, ..LAW });
-        let mut cobalt = Cobalt {
-            blue: 1.0,
-            ..Cobalt::default()
-        };
+        let mut cobalt = Cobalt { blue: 1.0, ..Cobalt::default() };
         for _ in 0..10 {
             let packet = waited(Span::ZERO, true);
             let judgement = cobalt.judge(&at, Instant::from_ms(1), packet, || 0.999);
@@ -366,11 +340,7 @@ mod tests {
 
     #[test]
     fn marks_take_the_place_of_drops_and_a_threshold_adds_some() {
-        let at = CobaltAtLink::new(CobaltLaw {
-            ecn: true,
-            ce_threshold: Some(Span::from_ms(1)),
-            ..LAW
-        });
+        let at = CobaltAtLink::new(CobaltLaw { ecn: true, ce_threshold: Some(Span::from_ms(1)), ..LAW });
         let mut cobalt = Cobalt::default();
         let mut judge = |us, can_mark| {
             let packet = waited(Span::from_us(us), can_mark);
@@ -385,11 +355,7 @@ mod tests {
     /// do not simply pass.
     fn alone(at: &CobaltAtLink, sojourn: Span, can_mark: bool) -> Vec<(u64, CobaltJudgement)> {
         let mut cobalt = Cobalt::default();
-        let packet = Leaving {
-            sojourn,
-            can_mark,
-            is_last: true,
-        };
+        let packet = Leaving { sojourn, can_mark, is_last: true };
         (1..=250)
             .map(|ms| (ms, cobalt.judge(at, Instant::from_ms(ms), packet, || 1.0)))
             .filter(|(_, judgement)| *judgement != CobaltJudgement::Pass)
@@ -411,27 +377,15 @@ mod tests {
 
     #[test]
     fn blue_spares_the_last_packet_and_leaves_it_its_mark() {
-        let begun = Cobalt {
-            blue: 1.0,
-            count: 1,
-            dropping: true,
-            ..Cobalt::default()
-        };
+        let begun = Cobalt { blue: 1.0, count: 1, dropping: true, ..Cobalt::default() };
         for (keeps_last, is_last, can_mark, expected) in [
             (true, true, true, CobaltJudgement::Mark),
             (true, true, false, CobaltJudgement::Pass),
             (true, false, true, CobaltJudgement::Blue),
             (false, true, true, CobaltJudgement::Blue),
         ] {
-            let at = CobaltAtLink::new(CobaltLaw {
-                ecn: true,
-                keeps_last,
-                ..LAW
-            });
-            let packet = Leaving {
-                is_last,
-                ..waited(Span::from_ms(6), can_mark)
-            };
+            let at = CobaltAtLink::new(CobaltLaw { ecn: true, keeps_last, ..LAW });
+            let packet = Leaving { is_last, ..waited(Span::from_ms(6), can_mark) };
             let mut cobalt = begun;
             let judgement = cobalt.judge(&at, Instant::from_ms(1), packet, || 0.0);
             assert_eq!(judgement, expected);
@@ -459,14 +413,8 @@ mod tests {
 
     #[test]
     fn what_the_request_grant_loop_takes_is_no_delay() {
-        let at = CobaltAtLink {
-            request_grant: Span::from_ms(6),
-            ..CobaltAtLink::new(CobaltLaw { ecn: true, ..LAW })
-        };
+        let at = CobaltAtLink { request_grant: Span::from_ms(6), ..CobaltAtLink::new(CobaltLaw { ecn: true, ..LAW }) };
         assert_eq!(alone(&at, Span::from_ms(11), true), []);
-        assert_eq!(
-            alone(&at, Span::from_us(11_001), true).first(),
-            Some(&(101, CobaltJudgement::Mark))
-        );
+        assert_eq!(alone(&at, Span::from_us(11_001), true).first(), Some(&(101, CobaltJudgement::Mark)));
     }
 }

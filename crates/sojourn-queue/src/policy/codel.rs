@@ -122,11 +122,7 @@ impl Codel {
     pub fn on_head(&mut self, law: &CodelLaw, head: Head, now: Instant) -> Judgement {
         let late = self.is_late(law, head, now);
         if !self.dropping {
-            return if late {
-                Judgement::Signal
-            } else {
-                Judgement::Pass
-            };
+            return if late { Judgement::Signal } else { Judgement::Pass };
         }
         self.dropping = late;
         self.judge_in_episode(now)
@@ -140,10 +136,7 @@ impl Codel {
 
     /// The judged packet was dropped; `next` is the one behind it, if any.
     pub fn on_dropped(&mut self, law: &CodelLaw, next: Option<Head>, now: Instant) -> Judgement {
-        let counts_survivors = matches!(
-            law.variant,
-            CodelVariant::Nichols2013 | CodelVariant::Sfq2013
-        );
+        let counts_survivors = matches!(law.variant, CodelVariant::Nichols2013 | CodelVariant::Sfq2013);
         if self.dropping && !counts_survivors {
             self.count = self.count.saturating_add(1);
         }
@@ -198,11 +191,7 @@ impl Codel {
     }
 
     fn judge_in_episode(&self, now: Instant) -> Judgement {
-        if self.dropping && now >= self.drop_next {
-            Judgement::Signal
-        } else {
-            Judgement::Pass
-        }
+        if self.dropping && now >= self.drop_next { Judgement::Signal } else { Judgement::Pass }
     }
 
     /// Whether delay has been above target, and the backlog above the floor, for long enough.
@@ -214,14 +203,9 @@ impl Codel {
         if let Some(due) = self.first_above {
             return now >= due;
         }
-        let resumes = law.variant == CodelVariant::Nichols2013
-            && self.count > 1
-            && self.last_signal_is_within(8, law, now);
-        let wait = if resumes {
-            spacing(law.interval, self.count)
-        } else {
-            law.interval
-        };
+        let resumes =
+            law.variant == CodelVariant::Nichols2013 && self.count > 1 && self.last_signal_is_within(8, law, now);
+        let wait = if resumes { spacing(law.interval, self.count) } else { law.interval };
         self.first_above = Some(now + wait);
         false
     }
@@ -237,9 +221,7 @@ impl Codel {
     fn resumed_count(&self, law: &CodelLaw, now: Instant) -> u32 {
         let (earned, at_least, memory) = match law.variant {
             CodelVariant::Original2012 => (self.count.saturating_sub(1), 1, 16),
-            CodelVariant::Nichols2013 | CodelVariant::Sfq2013 => {
-                (self.count.saturating_sub(2), 1, 8)
-            }
+            CodelVariant::Nichols2013 | CodelVariant::Sfq2013 => (self.count.saturating_sub(2), 1, 8),
             CodelVariant::Rfc8289 => (self.count.saturating_sub(self.last_count), 2, 16),
         };
         if earned < at_least || !self.last_signal_is_within(memory, law, now) {
@@ -270,14 +252,8 @@ impl Floor {
     pub const fn new(config: CodelFloor) -> Self {
         match config {
             // ns-2 `codel.cc`: 256 bytes until a larger packet is seen.
-            CodelFloor::LargestSeen => Self {
-                bytes: 256,
-                follows_largest: true,
-            },
-            CodelFloor::Fixed(bytes) => Self {
-                bytes,
-                follows_largest: false,
-            },
+            CodelFloor::LargestSeen => Self { bytes: 256, follows_largest: true },
+            CodelFloor::Fixed(bytes) => Self { bytes, follows_largest: false },
         }
     }
 
@@ -293,22 +269,14 @@ impl Floor {
 /// `interval / √count` to the nearest picosecond.
 ///
 /// Floating point, because `√` is correctly rounded everywhere and the published vectors use it.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "between 0 and the interval"
-)]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and the interval")]
 pub(crate) fn spacing(interval: Span, count: u32) -> Span {
     let exact = interval.as_ps() as f64 / math::sqrt(f64::from(count.max(1)));
     Span::from_ps((exact + 0.5) as u64)
 }
 
 /// ns-2 `codel.cc` of February 2013: long episodes resume at 0.9844 of their count, rounded down.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "between 0 and the count"
-)]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and the count")]
 fn shrunk(count: u32) -> u32 {
     (0.9844 * f64::from(count)) as u32
 }

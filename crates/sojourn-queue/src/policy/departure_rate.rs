@@ -51,13 +51,7 @@ pub struct DepartureRate {
 
 impl DepartureRate {
     /// `length` bytes have left, and `backlog` bytes are left behind.
-    pub fn on_departure(
-        &mut self,
-        config: &DepartureRateConfig,
-        length: u32,
-        backlog: u64,
-        now: Instant,
-    ) {
+    pub fn on_departure(&mut self, config: &DepartureRateConfig, length: u32, backlog: u64, now: Instant) {
         if self.measurement.is_none() && backlog >= config.threshold.0 {
             self.measurement = Some((now, 0));
         }
@@ -99,11 +93,7 @@ impl DepartureRate {
 
     /// Seconds that `backlog` bytes need to leave; 0 while there is no estimate.
     pub fn delay(&self, backlog: u64) -> f64 {
-        if self.bytes_per_second > 0.0 {
-            backlog as f64 / self.bytes_per_second
-        } else {
-            0.0
-        }
+        if self.bytes_per_second > 0.0 { backlog as f64 / self.bytes_per_second } else { 0.0 }
     }
 }
 
@@ -125,18 +115,8 @@ mod tests {
     #[test]
     fn one_measurement_at_5_mbps() {
         for (config, packets, bytes_per_second, delay) in [
-            (
-                DepartureRateConfig::RFC8033,
-                11,
-                687_500.0,
-                0.043_636_363_636,
-            ),
-            (
-                DepartureRateConfig::NS2,
-                7,
-                729_166.666_666_7,
-                0.041_142_857_143,
-            ),
+            (DepartureRateConfig::RFC8033, 11, 687_500.0, 0.043_636_363_636),
+            (DepartureRateConfig::NS2, 7, 729_166.666_666_7, 0.041_142_857_143),
         ] {
             assert!(after(packets - 1, &config).bytes_per_second() <= 0.0);
             let rate = after(packets, &config);

@@ -91,11 +91,7 @@ impl DocsisPie {
             }
             self.state = BurstState::Quiescent { quiet: 0 };
         }
-        let length = if law.quantise_length {
-            length_class(length)
-        } else {
-            length
-        };
+        let length = if law.quantise_length { length_class(length) } else { length };
         let scaled = self.probability * f64::from(length) / f64::from(MEAN_PACKET);
         let probability = scaled.min(PROBABILITY_LOW);
         self.accumulated += probability;
@@ -124,12 +120,8 @@ impl DocsisPie {
             self.burst = self.burst.saturating_sub(UPDATE_INTERVAL);
         }
         let half = law.target.as_secs_f64() / 2.0;
-        let is_quiet = delay < half
-            && self.old_delay < half
-            && self.probability <= 0.0
-            && self.burst.is_zero();
-        self.state
-            .on_update(is_quiet, whole_updates(law.burst_reset, UPDATE_INTERVAL));
+        let is_quiet = delay < half && self.old_delay < half && self.probability <= 0.0 && self.burst.is_zero();
+        self.state.on_update(is_quiet, whole_updates(law.burst_reset, UPDATE_INTERVAL));
         self.old_delay = delay;
     }
 
@@ -215,10 +207,7 @@ fn divisor(probability: f64) -> f64 {
 /// RFC 8034: the classes that a modem may round lengths to; chosen: upwards.
 fn length_class(length: u32) -> u32 {
     const CLASSES: [u32; 9] = [64, 128, 256, 512, 768, 1024, 1280, 1536, 2048];
-    CLASSES
-        .into_iter()
-        .find(|class| length <= *class)
-        .unwrap_or(2048)
+    CLASSES.into_iter().find(|class| length <= *class).unwrap_or(2048)
 }
 
 #[cfg(test)]

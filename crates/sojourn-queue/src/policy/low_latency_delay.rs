@@ -80,14 +80,7 @@ impl VirtualQueue {
 
     /// `waiting` bytes are in the real queue, `allowed` of them because of the way grants come: what is more on
     /// average is the least that the virtual queue holds at `rate`.
-    pub fn align(
-        &mut self,
-        law: &DelayEstimateLaw,
-        now: Instant,
-        waiting: u64,
-        allowed: f64,
-        rate: BitRate,
-    ) {
+    pub fn align(&mut self, law: &DelayEstimateLaw, now: Instant, waiting: u64, allowed: f64, rate: BitRate) {
         self.drain(now);
         let weight = 1.0 / f64::from(1_u32 << law.average_exponent);
         self.average += (waiting as f64 - self.average) * weight;
@@ -115,11 +108,7 @@ pub fn allowed_bytes(rate: BitRate, loop_delay: Span, grants: ProactiveGrants) -
 
 /// Time that `bytes` take at `rate`; none if the rate is not known.
 pub fn time_at(rate: BitRate, bytes: u64) -> Span {
-    if rate == BitRate::ZERO {
-        Span::ZERO
-    } else {
-        rate.time_for(Bytes(bytes))
-    }
+    if rate == BitRate::ZERO { Span::ZERO } else { rate.time_for(Bytes(bytes)) }
 }
 
 #[cfg(test)]
@@ -149,16 +138,10 @@ mod tests {
     #[test]
     fn a_real_queue_beyond_what_grants_explain_lifts_the_virtual_one() {
         // A loop of 2 ms at 45 Mb/s are 11,250 B, 1 ms of 5 Mb/s 625 B more.
-        let grants = ProactiveGrants {
-            rate: BitRate::from_mbps(5),
-            interval: Span::from_ms(1),
-        };
+        let grants = ProactiveGrants { rate: BitRate::from_mbps(5), interval: Span::from_ms(1) };
         let allowed = allowed_bytes(RATE, Span::from_ms(2), grants);
         assert!((allowed - 11_875.0).abs() < 1e-9);
-        let law = DelayEstimateLaw {
-            average_exponent: 0,
-            ..DelayEstimateLaw::WHITE2019
-        };
+        let law = DelayEstimateLaw { average_exponent: 0, ..DelayEstimateLaw::WHITE2019 };
         let mut queue = VirtualQueue::default();
         queue.align(&law, Instant::from_ms(1), 11_875, allowed, RATE);
         assert_eq!(queue.length, Span::ZERO);

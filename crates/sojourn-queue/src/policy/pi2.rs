@@ -44,8 +44,7 @@ pub struct Pi2 {
 impl Pi2 {
     /// An update is due. The delay is in seconds.
     pub fn on_update(&mut self, law: &Pi2Law, delay: f64) {
-        let step =
-            law.alpha * (delay - law.target.as_secs_f64()) + law.beta * (delay - self.old_delay);
+        let step = law.alpha * (delay - law.target.as_secs_f64()) + law.beta * (delay - self.old_delay);
         self.base = (self.base + step).clamp(0.0, 1.0);
         self.old_delay = delay;
     }
@@ -63,20 +62,10 @@ mod tests {
 
     #[test]
     fn the_base_likelihood_over_six_updates() {
-        let law = Pi2Law {
-            alpha: 0.16,
-            beta: 3.2,
-            ..Pi2Law::RFC9332
-        };
+        let law = Pi2Law { alpha: 0.16, beta: 3.2, ..Pi2Law::RFC9332 };
         let mut pi = Pi2::default();
-        for (ms, base) in [
-            (15.0, 0.048),
-            (30.0, 0.0984),
-            (30.0, 0.1008),
-            (20.0, 0.0696),
-            (10.0, 0.0368),
-            (0.0, 0.0024),
-        ] {
+        for (ms, base) in [(15.0, 0.048), (30.0, 0.0984), (30.0, 0.1008), (20.0, 0.0696), (10.0, 0.0368), (0.0, 0.0024)]
+        {
             pi.on_update(&law, ms / 1000.0);
             assert!((pi.base() - base).abs() < 1e-12, "{} at {ms} ms", pi.base());
         }

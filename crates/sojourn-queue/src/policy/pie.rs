@@ -17,20 +17,14 @@ pub(in crate::policy) const fn law(from: &'static str) -> Key {
 }
 
 /// Marks in place of drops.
-pub(crate) const ECN: Key = key(
-    "ecn",
-    "mark ECN-capable packets instead of dropping them while the probability is low",
-    "RFC 8033 §5.1: off",
-);
+pub(crate) const ECN: Key =
+    key("ecn", "mark ECN-capable packets instead of dropping them while the probability is low", "RFC 8033 §5.1: off");
 
 /// Where that ends.
-pub(crate) const MARK_THRESHOLD: Key = key(
-    "mark_threshold",
-    "probability from which ECN-capable packets are dropped as well",
-    "RFC 8033 §5.1",
-)
-.least("0")
-.most("1");
+pub(crate) const MARK_THRESHOLD: Key =
+    key("mark_threshold", "probability from which ECN-capable packets are dropped as well", "RFC 8033 §5.1")
+        .least("0")
+        .most("1");
 
 const fn gain() -> Key {
     origin("RFC 8033 §4.2").least("0").most("1000")
@@ -196,29 +190,19 @@ impl Pie {
     /// The same queue with another probability, for tests that start in the middle.
     #[cfg(test)]
     pub(crate) fn with_probability(self, probability: f64) -> Self {
-        Self {
-            probability,
-            ..self
-        }
+        Self { probability, ..self }
     }
 
     /// A packet of `length` bytes arrives and fits; `backlog` bytes wait already.
     #[inline]
-    pub fn on_arrival(
-        &mut self,
-        law: &PieLaw,
-        length: u32,
-        backlog: u64,
-        draw: impl FnOnce() -> f64,
-    ) -> PieVerdict {
+    pub fn on_arrival(&mut self, law: &PieLaw, length: u32, backlog: u64, draw: impl FnOnce() -> f64) -> PieVerdict {
         if !self.active && !self.wakes_up(law, backlog) {
             return PieVerdict::Pass;
         }
         if !self.burst.is_zero() {
             return PieVerdict::Pass;
         }
-        if let (BurstRule::AfterQuiet(_), BurstState::Inactive) = (law.burst_rule, self.burst_state)
-        {
+        if let (BurstRule::AfterQuiet(_), BurstState::Inactive) = (law.burst_rule, self.burst_state) {
             self.burst_state = BurstState::Active;
             self.burst = law.maximum_burst;
             return PieVerdict::Pass;
@@ -234,11 +218,7 @@ impl Pie {
             return PieVerdict::Pass;
         }
         self.accumulated = 0.0;
-        if law.ecn && self.probability < law.mark_threshold {
-            PieVerdict::Mark
-        } else {
-            PieVerdict::Drop
-        }
+        if law.ecn && self.probability < law.mark_threshold { PieVerdict::Mark } else { PieVerdict::Drop }
     }
 
     /// An arrival did not fit and was dropped.
@@ -247,14 +227,7 @@ impl Pie {
     }
 
     /// A packet that had waited `sojourn` leaves `backlog` bytes behind.
-    pub fn on_departure(
-        &mut self,
-        law: &PieLaw,
-        length: u32,
-        sojourn: Span,
-        backlog: u64,
-        now: Instant,
-    ) {
+    pub fn on_departure(&mut self, law: &PieLaw, length: u32, sojourn: Span, backlog: u64, now: Instant) {
         match &law.delay_source {
             DelaySource::DepartureRate(config) => {
                 self.rate.on_departure(config, length, backlog, now);
@@ -319,15 +292,10 @@ impl Pie {
                 if is_quiet {
                     self.rate.reset();
                 }
-                self.burst_state
-                    .on_update(is_quiet, whole_updates(timeout, law.update_interval));
+                self.burst_state.on_update(is_quiet, whole_updates(timeout, law.update_interval));
             }
         }
-        if law.activation != Activation::Off
-            && self.probability <= 0.0
-            && delay <= 0.0
-            && self.old_delay <= 0.0
-        {
+        if law.activation != Activation::Off && self.probability <= 0.0 && delay <= 0.0 && self.old_delay <= 0.0 {
             self.active = false;
         }
         self.old_delay = delay;
@@ -336,17 +304,13 @@ impl Pie {
     fn move_probability(&mut self, law: &PieLaw, delay: f64) {
         // RFC 8033 §5.5 and `sch_pie`: steps of at most 2 % once the probability is 10 %.
         const STEP: f64 = 0.02;
-        let mut step =
-            law.alpha * (delay - law.reference.as_secs_f64()) + law.beta * (delay - self.old_delay);
+        let mut step = law.alpha * (delay - law.reference.as_secs_f64()) + law.beta * (delay - self.old_delay);
         step /= gain_divisor(law.gains, self.probability);
         if self.probability >= 0.1 && step > STEP {
             step = STEP;
         }
         self.probability += step;
-        if law
-            .high_delay
-            .is_some_and(|high| delay > high.as_secs_f64())
-        {
+        if law.high_delay.is_some_and(|high| delay > high.as_secs_f64()) {
             self.probability += STEP;
         }
     }
@@ -382,12 +346,7 @@ impl Pie {
             Activation::Backlog(threshold) => backlog >= threshold.0,
         };
         if is_due {
-            *self = Self {
-                last_sojourn: self.last_sojourn,
-                rate: self.rate,
-                active: true,
-                ..Self::new(law)
-            };
+            *self = Self { last_sojourn: self.last_sojourn, rate: self.rate, active: true, ..Self::new(law) };
         }
         is_due
     }
@@ -397,19 +356,9 @@ impl Pie {
 pub(crate) fn gain_divisor(gains: PieGains, probability: f64) -> f64 {
     let table: &[(f64, f64)] = match gains {
         PieGains::Draft00 => &[(0.01, 8.0), (0.1, 2.0)],
-        PieGains::Rfc8033 => &[
-            (1e-6, 2048.0),
-            (1e-5, 512.0),
-            (1e-4, 128.0),
-            (1e-3, 32.0),
-            (1e-2, 8.0),
-            (0.1, 2.0),
-        ],
+        PieGains::Rfc8033 => &[(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (0.1, 2.0)],
     };
-    table
-        .iter()
-        .find(|(below, _)| probability < *below)
-        .map_or(1.0, |(_, divisor)| *divisor)
+    table.iter().find(|(below, _)| probability < *below).map_or(1.0, |(_, divisor)| *divisor)
 }
 
 /// Whole updates in `span`.

@@ -88,14 +88,8 @@ impl QueueProtectionLaw {
 impl QueueProtection {
     /// No scores.
     pub fn new(law: QueueProtectionLaw) -> Self {
-        let empty = Bucket {
-            flow: 0,
-            expires: Instant::ZERO,
-        };
-        Self {
-            law,
-            buckets: alloc::vec![empty; (1 << law.bucket_exponent) + 1],
-        }
+        let empty = Bucket { flow: 0, expires: Instant::ZERO };
+        Self { law, buckets: alloc::vec![empty; (1 << law.bucket_exponent) + 1] }
     }
 
     /// A packet of `length` bytes arrives whose delay will be `delay`, with this native likelihood of a mark. The
@@ -112,8 +106,7 @@ impl QueueProtection {
         let bucket = self.pick(now, flow);
         let score = self.fill(bucket, now, length, likelihood);
         let critical = self.law.critical_delay.unwrap_or(ceiling);
-        let product =
-            |delay: Span, score: Span| u128::from(delay.as_ps()) * u128::from(score.as_ps());
+        let product = |delay: Span, score: Span| u128::from(delay.as_ps()) * u128::from(score.as_ps());
         let late = delay > critical;
         Score {
             bucket: number(bucket),
@@ -142,9 +135,7 @@ impl QueueProtection {
         let overflow = self.overflow_place();
         let mut kept = overflow;
         for attempt in 0..u32::from(self.law.attempts) {
-            let shifted = flow
-                .checked_shr(attempt * u32::from(self.law.bucket_exponent))
-                .unwrap_or(0);
+            let shifted = flow.checked_shr(attempt * u32::from(self.law.bucket_exponent)).unwrap_or(0);
             let place = shifted as usize & (overflow - 1);
             let bucket = &mut self.buckets[place];
             if bucket.flow == flow {
@@ -163,8 +154,7 @@ impl QueueProtection {
 
     /// Charges a bucket; what is then in it.
     fn fill(&mut self, place: usize, now: Instant, length: u32, likelihood: f64) -> Span {
-        let charge =
-            likelihood * f64::from(length) * f64::from(1_u32 << (30 - self.law.aging_exponent));
+        let charge = likelihood * f64::from(length) * f64::from(1_u32 << (30 - self.law.aging_exponent));
         let bucket = &mut self.buckets[place];
         let expires = bucket.expires.saturating_add(whole_nanoseconds(charge));
         bucket.expires = expires.min(now.saturating_add(LARGEST_SCORE));
@@ -173,11 +163,7 @@ impl QueueProtection {
 }
 
 /// RFC 9957 §4.1: a charge is kept in whole units of 1 ns (`T_RES`), rounded down.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "at most 65,535 bytes times 2^30"
-)]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 65,535 bytes times 2^30")]
 fn whole_nanoseconds(charge: f64) -> Span {
     Span::from_ns(math::floor(charge) as u64)
 }
@@ -247,10 +233,7 @@ mod tests {
         assert_eq!(charge(&mut protection, 0, 11, 1500), 11);
         assert_eq!(charge(&mut protection, 0, flow, 1500), 32);
         assert_eq!(protection.overflow(), 32);
-        assert_eq!(
-            protection.score_in(32, Instant::ZERO),
-            Span::from_ns(3_072_000)
-        );
+        assert_eq!(protection.score_in(32, Instant::ZERO), Span::from_ns(3_072_000));
     }
 
     #[test]
@@ -269,10 +252,7 @@ mod tests {
 
     #[test]
     fn without_bits_for_buckets_there_is_one_and_the_common_one() {
-        let mut protection = QueueProtection::new(QueueProtectionLaw {
-            bucket_exponent: 0,
-            ..LAW
-        });
+        let mut protection = QueueProtection::new(QueueProtectionLaw { bucket_exponent: 0, ..LAW });
         let mut bucket = |flow| {
             let found = protection.judge(Instant::ZERO, flow, 1500, 1.0, MS, MS);
             found.bucket

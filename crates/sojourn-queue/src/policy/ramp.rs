@@ -68,10 +68,7 @@ impl ImmediateAqmLaw {
             rate.time_for(two_frames).min(LARGEST_THRESHOLD)
         };
         let least = self.maximum.saturating_sub(range).max(floor);
-        Ramp {
-            least,
-            most: (least + range).min(LARGEST_THRESHOLD),
-        }
+        Ramp { least, most: (least + range).min(LARGEST_THRESHOLD) }
     }
 }
 
@@ -118,10 +115,7 @@ mod tests {
 
     #[test]
     fn the_ramp_of_rfc_9332() {
-        let ramp = Ramp {
-            least: US(800),
-            most: US(1200),
-        };
+        let ramp = Ramp { least: US(800), most: US(1200) };
         for (us, likelihood) in [(800, 0.0), (900, 0.25), (1000, 0.5), (1200, 1.0)] {
             assert!((ramp.likelihood(US(us)) - likelihood).abs() < 1e-12);
         }

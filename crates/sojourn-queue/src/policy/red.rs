@@ -146,27 +146,14 @@ pub struct Red {
 impl Red {
     /// An empty queue with a curve for each class.
     pub fn new(curves: impl Iterator<Item = RedCurve>) -> Self {
-        let class = |curve| ClassState {
-            curve,
-            count: 0,
-            count_bytes: 0,
-            was_above: false,
-            adapted_at: None,
-        };
-        Self {
-            average: 0.0,
-            classes: curves.map(class).collect(),
-            idle_since: Some(Instant::ZERO),
-        }
+        let class = |curve| ClassState { curve, count: 0, count_bytes: 0, was_above: false, adapted_at: None };
+        Self { average: 0.0, classes: curves.map(class).collect(), idle_since: Some(Instant::ZERO) }
     }
 
     /// The rate of the link has changed: thresholds of each class; what adaptation has found stays.
     pub fn set_thresholds(&mut self, curves: impl Iterator<Item = RedCurve>) {
         for (class, curve) in self.classes.iter_mut().zip(curves) {
-            class.curve = RedCurve {
-                most: class.curve.most,
-                ..curve
-            };
+            class.curve = RedCurve { most: class.curve.most, ..curve };
         }
     }
 
@@ -193,11 +180,7 @@ impl Red {
             state.was_above = false;
             return RedSignal::Keep;
         }
-        let ceiling = if law.gentle {
-            2.0 * curve.maximum
-        } else {
-            curve.maximum
-        };
+        let ceiling = if law.gentle { 2.0 * curve.maximum } else { curve.maximum };
         if law.mark_limit.is_none() && average >= ceiling {
             state.restart();
             return RedSignal::Force;
@@ -217,11 +200,7 @@ impl Red {
             return RedSignal::Keep;
         }
         state.restart();
-        if law.mark_limit.is_none_or(|limit| likelihood < limit) {
-            RedSignal::Mark
-        } else {
-            RedSignal::Drop
-        }
+        if law.mark_limit.is_none_or(|limit| likelihood < limit) { RedSignal::Mark } else { RedSignal::Drop }
     }
 
     /// An arrival of a class found no room.
@@ -245,20 +224,17 @@ impl Red {
     }
 
     fn age(&mut self, law: &RedLaw, now: Instant, queue: f64) {
-        let missed = self.idle_since.take().map_or(0, |since| {
-            whole(law.packets_per_second * now.saturating_since(since).as_secs_f64())
-        });
+        let missed = self
+            .idle_since
+            .take()
+            .map_or(0, |since| whole(law.packets_per_second * now.saturating_since(since).as_secs_f64()));
         let kept = math::powi(1.0 - law.weight, missed.saturating_add(1));
         self.average = self.average * kept + law.weight * queue;
     }
 }
 
 /// The whole part; the largest whole number for anything larger.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "saturates, and is not below zero"
-)]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates, and is not below zero")]
 fn whole(x: f64) -> u32 {
     x as u32
 }
@@ -267,11 +243,7 @@ fn whole(x: f64) -> u32 {
 mod tests {
     use super::*;
 
-    const CURVE: RedCurve = RedCurve {
-        minimum: 20.0,
-        maximum: 120.0,
-        most: 0.04,
-    };
+    const CURVE: RedCurve = RedCurve { minimum: 20.0, maximum: 120.0, most: 0.04 };
 
     const LAW: RedLaw = RedLaw {
         weight: 0.006,
@@ -289,20 +261,11 @@ mod tests {
 
     #[test]
     fn the_average_follows_what_arrivals_find() {
-        let law = RedLaw {
-            weight: 0.25,
-            ..LAW
-        };
+        let law = RedLaw { weight: 0.25, ..LAW };
         let mut red = Red::new([CURVE].into_iter());
-        for (found, average) in (0_u8..).zip([
-            0.0,
-            0.25,
-            0.6875,
-            1.265_625,
-            1.949_218_75,
-            2.711_914_062_5,
-            3.533_935_546_875,
-        ]) {
+        for (found, average) in
+            (0_u8..).zip([0.0, 0.25, 0.6875, 1.265_625, 1.949_218_75, 2.711_914_062_5, 3.533_935_546_875])
+        {
             let signal = red.on_arrival(&law, Instant::ZERO, 0, f64::from(found), 1500, || 0.0);
             assert_eq!(signal, RedSignal::Keep);
             assert!(close(red.average(), average), "{found}");
@@ -311,16 +274,8 @@ mod tests {
 
     /// Arrivals that find 0 to 6 packets, with one draw each for those that draw.
     fn red_2(wait: bool, draws: &[f64]) -> (Vec<RedSignal>, usize) {
-        let law = RedLaw {
-            weight: 0.25,
-            wait,
-            ..LAW
-        };
-        let curve = RedCurve {
-            minimum: 1.0,
-            maximum: 5.0,
-            most: 0.5,
-        };
+        let law = RedLaw { weight: 0.25, wait, ..LAW };
+        let curve = RedCurve { minimum: 1.0, maximum: 5.0, most: 0.5 };
         let mut red = Red::new([curve].into_iter());
         let mut drawn = 0;
         let signals = (0..=5).map(|found| {
@@ -338,11 +293,9 @@ mod tests {
         use RedSignal::{Keep, Mark};
         let first_four = [Keep; 4];
         // Arrival 5: 0.15556978; arrival 6 after that was kept: 0.59768156.
-        for (draws, fifth, sixth) in [
-            ([0.15, 0.99], Mark, Keep),
-            ([0.16, 0.597], Keep, Mark),
-            ([0.16, 0.598], Keep, Keep),
-        ] {
+        for (draws, fifth, sixth) in
+            [([0.15, 0.99], Mark, Keep), ([0.16, 0.597], Keep, Mark), ([0.16, 0.598], Keep, Keep)]
+        {
             let (signals, drawn) = red_2(false, &draws);
             assert_eq!(signals[..4], first_four);
             assert_eq!(signals[4..], [fifth, sixth], "{draws:?}");
@@ -390,30 +343,18 @@ mod tests {
         // Asking again changes nothing.
         red.on_empty(Instant::from_ms(5500));
         let _ = red.on_arrival(&LAW, Instant::from_s(6), 0, 0.0, 1500, || 0.0);
-        assert!(
-            (red.average() - 0.722_401_076_3).abs() < 1e-9,
-            "{}",
-            red.average()
-        );
+        assert!((red.average() - 0.722_401_076_3).abs() < 1e-9, "{}", red.average());
     }
 
     #[test]
     fn small_packets_are_signalled_less() {
-        let law = RedLaw {
-            scale_by: Some(1500.0),
-            wait: false,
-            ..LAW
-        };
+        let law = RedLaw { scale_by: Some(1500.0), wait: false, ..LAW };
         assert!(close(law.spread(0.03, 0.0, 40.0), 0.0008));
     }
 
     #[test]
     fn classes_have_curves_of_their_own_over_one_average() {
-        let other = RedCurve {
-            minimum: 10.0,
-            maximum: 60.0,
-            most: 0.1,
-        };
+        let other = RedCurve { minimum: 10.0, maximum: 60.0, most: 0.1 };
         assert!(close(CURVE.likelihood(70.0, true), 0.02));
         assert!(close(other.likelihood(70.0, true), 0.25));
         assert!(close(other.likelihood(70.0, false), 1.0));
@@ -426,11 +367,7 @@ mod tests {
 
     #[test]
     fn the_adaptive_form_moves_its_likelihood_once_in_half_a_second() {
-        let law = RedLaw {
-            adaptive: true,
-            weight: 0.0,
-            ..LAW
-        };
+        let law = RedLaw { adaptive: true, weight: 0.0, ..LAW };
         let mut red = Red::new([CURVE].into_iter());
         let mut at = |ms, average| {
             red.average = average;

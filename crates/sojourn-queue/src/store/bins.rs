@@ -47,19 +47,8 @@ struct Slot {
 impl Bins {
     /// So many empty lines. The slab grows to the largest backlog and is never shrunk.
     pub(crate) fn new(lines: u32) -> Self {
-        let empty = Line {
-            oldest: NONE,
-            newest: NONE,
-            packets: 0,
-            bytes: 0,
-        };
-        Self {
-            lines: alloc::vec![empty; lines as usize],
-            slots: Vec::new(),
-            free: NONE,
-            bytes: 0,
-            packets: 0,
-        }
+        let empty = Line { oldest: NONE, newest: NONE, packets: 0, bytes: 0 };
+        Self { lines: alloc::vec![empty; lines as usize], slots: Vec::new(), free: NONE, bytes: 0, packets: 0 }
     }
 
     /// Number of lines.
@@ -78,8 +67,7 @@ impl Bins {
         self.packets += 1;
         let before = place.newest;
         let slot = if self.free == NONE {
-            let slot =
-                u32::try_from(self.slots.len()).expect("2^32 packets do not fit into memory");
+            let slot = u32::try_from(self.slots.len()).expect("2^32 packets do not fit into memory");
             self.slots.push(Slot {
                 item: Some(packet.item),
                 meta: packet.meta,
@@ -183,10 +171,7 @@ impl Bins {
     /// What waits in all lines together.
     #[inline]
     pub(crate) const fn backlog(&self) -> Backlog {
-        Backlog {
-            bytes: Bytes(self.bytes),
-            packets: Packets(self.packets),
-        }
+        Backlog { bytes: Bytes(self.bytes), packets: Packets(self.packets) }
     }
 }
 
@@ -197,10 +182,7 @@ mod tests {
     use std::collections::VecDeque;
 
     fn packet(item: u32) -> Held {
-        let meta = Meta {
-            length: item % 1500 + 1,
-            ..Meta::default()
-        };
+        let meta = Meta { length: item % 1500 + 1, ..Meta::default() };
         Held::new(Instant::ZERO, meta, PacketHandle(item.into()))
     }
 

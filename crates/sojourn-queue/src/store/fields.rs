@@ -39,8 +39,7 @@ const FIELDS: Key = key(
 
 /// No lesson has it, and the engine of browsers is small.
 pub(crate) fn show_fields(fields: &mut FlowFields, visitor: &mut dyn Visitor) {
-    let is_said =
-        *fields != FlowFields::BASE || visitor.has(FIELDS.name) || visitor.is_exhaustive();
+    let is_said = *fields != FlowFields::BASE || visitor.has(FIELDS.name) || visitor.is_exhaustive();
     if cfg!(not(target_family = "wasm")) && is_said {
         fields.show(FIELDS, visitor);
     }

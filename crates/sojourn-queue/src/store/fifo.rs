@@ -14,10 +14,7 @@ pub(crate) struct Fifo {
 impl Fifo {
     /// An empty line. It grows to its largest backlog and is never shrunk.
     pub(crate) const fn new() -> Self {
-        Self {
-            packets: VecDeque::new(),
-            bytes: 0,
-        }
+        Self { packets: VecDeque::new(), bytes: 0 }
     }
 
     /// Put a packet at the end.
@@ -52,15 +49,9 @@ impl Fifo {
     }
 
     /// What waits.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "2^32 packets do not fit into memory"
-    )]
+    #[expect(clippy::cast_possible_truncation, reason = "2^32 packets do not fit into memory")]
     #[inline]
     pub(crate) fn backlog(&self) -> Backlog {
-        Backlog {
-            bytes: Bytes(self.bytes),
-            packets: Packets(self.packets.len() as u32),
-        }
+        Backlog { bytes: Bytes(self.bytes), packets: Packets(self.packets.len() as u32) }
     }
 }

@@ -39,28 +39,17 @@ parameters! {
 impl FlowListsConfig {
     pub(crate) fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
         require_room(self.limit, problems);
-        for (field, value) in [
-            ("queues", self.queues),
-            ("ways", self.ways),
-            ("quantum", self.quantum),
-            ("drop_batch", self.drop_batch),
-        ] {
+        for (field, value) in
+            [("queues", self.queues), ("ways", self.ways), ("quantum", self.quantum), ("drop_batch", self.drop_batch)]
+        {
             if value == 0 {
-                problems.push(ConfigProblem {
-                    field,
-                    message: alloc::format!("{field} is zero"),
-                    hint: "at least 1",
-                });
+                problems.push(ConfigProblem { field, message: alloc::format!("{field} is zero"), hint: "at least 1" });
             }
         }
         if self.ways > 0 && !self.queues.is_multiple_of(self.ways) {
             problems.push(ConfigProblem {
                 field: "ways",
-                message: alloc::format!(
-                    "{} queues do not split into sets of {}",
-                    self.queues,
-                    self.ways
-                ),
+                message: alloc::format!("{} queues do not split into sets of {}", self.queues, self.ways),
                 hint: "a divisor of queues, for instance 8",
             });
         }
@@ -131,13 +120,7 @@ impl FlowLists {
     /// No packets.
     pub(crate) fn new(config: &FlowListsConfig) -> Self {
         let queues = config.queues.max(1);
-        let place = Place {
-            deficit: 0,
-            status: Status::Inactive,
-            is_busy: false,
-            host: 0,
-            owner: 0,
-        };
+        let place = Place { deficit: 0, status: Status::Inactive, is_busy: false, host: 0, owner: 0 };
         Self {
             bins: Bins::new(queues),
             places: alloc::vec![place; queues as usize],
@@ -223,15 +206,11 @@ impl FlowLists {
         }
         let first = place - place % self.ways;
         let set = first..(first + self.ways).min(self.places.len());
-        let owned = set.clone().find(|&way| {
-            self.places[way].status != Status::Inactive && self.places[way].owner == meta.flow_hash
-        });
-        let way = owned
-            .or_else(|| {
-                set.clone()
-                    .find(|&way| self.places[way].status == Status::Inactive)
-            })
-            .unwrap_or(first);
+        let owned = set
+            .clone()
+            .find(|&way| self.places[way].status != Status::Inactive && self.places[way].owner == meta.flow_hash);
+        let way =
+            owned.or_else(|| set.clone().find(|&way| self.places[way].status == Status::Inactive)).unwrap_or(first);
         self.places[way].owner = meta.flow_hash;
         way
     }
@@ -244,12 +223,7 @@ impl FlowLists {
     /// Put an arrival into `queue`; if that is too much, the fattest queue pays from its head. The
     /// arrival may be among the victims.
     #[inline]
-    pub(crate) fn enqueue(
-        &mut self,
-        queue: usize,
-        packet: Held,
-        context: &mut dyn QueueContext,
-    ) -> Verdict {
+    pub(crate) fn enqueue(&mut self, queue: usize, packet: Held, context: &mut dyn QueueContext) -> Verdict {
         self.push(queue, packet);
         if self.room.is_exceeded_by(self.bins.backlog()) {
             self.make_room(context);
@@ -391,14 +365,7 @@ mod tests {
     use sojourn_base::PacketHandle;
 
     fn packet(length: u32) -> Held {
-        Held::new(
-            Instant::ZERO,
-            Meta {
-                length,
-                ..Meta::default()
-            },
-            PacketHandle::default(),
-        )
+        Held::new(Instant::ZERO, Meta { length, ..Meta::default() }, PacketHandle::default())
     }
 
     /// The next packet's queue, and that queue's deficit after it.
@@ -426,31 +393,18 @@ mod tests {
         for _ in 0..8 {
             flows.push(1, packet(500));
         }
-        assert_eq!(
-            serve_all(&mut flows, 6),
-            [(0, 0), (1, 1014), (1, 514), (1, 14), (1, -486), (0, 0)]
-        );
+        assert_eq!(serve_all(&mut flows, 6), [(0, 0), (1, 1014), (1, 514), (1, 14), (1, -486), (0, 0)]);
         flows.push(2, packet(100));
-        assert_eq!(
-            serve_all(&mut flows, 5),
-            [(2, 1414), (1, 528), (1, 28), (1, -472), (0, 0)]
-        );
+        assert_eq!(serve_all(&mut flows, 5), [(2, 1414), (1, 528), (1, 28), (1, -472), (0, 0)]);
         flows.push(2, packet(100));
         assert_eq!(serve_all(&mut flows, 9), [(2, 1414), (1, 542), (0, 0)]);
     }
 
     #[test]
     fn a_set_gives_colliding_flows_queues_of_their_own() {
-        let config = FlowListsConfig {
-            queues: 16,
-            ways: 4,
-            ..FlowListsConfig::BASE
-        };
+        let config = FlowListsConfig { queues: 16, ways: 4, ..FlowListsConfig::BASE };
         let mut flows = FlowLists::new(&config);
-        let meta = |flow_hash| Meta {
-            flow_hash,
-            ..Meta::default()
-        };
+        let meta = |flow_hash| Meta { flow_hash, ..Meta::default() };
         // All of these hash to queue 5, which is in the set of queues 4 to 7.
         let mut ways = std::vec![];
         for flow in [5, 21, 37, 53] {
@@ -465,10 +419,6 @@ mod tests {
         assert_eq!(flows.queue_of(&meta(69)), 4);
         // With a plain hash they all collide.
         let mut plain = FlowLists::new(&FlowListsConfig { ways: 1, ..config });
-        assert!(
-            [5, 21, 37, 53]
-                .iter()
-                .all(|flow| plain.queue_of(&meta(*flow)) == 5)
-        );
+        assert!([5, 21, 37, 53].iter().all(|flow| plain.queue_of(&meta(*flow)) == 5));
     }
 }

@@ -45,13 +45,7 @@ pub(crate) const PLACE_BYTES: usize = size_of::<Place>();
 impl NicholsRing {
     /// An empty ring of `bins` bins, of which one may give way to all others.
     pub(crate) fn new(bins: u32, quantum: u32, last: Option<u32>) -> Self {
-        let place = Place {
-            deficit: 0,
-            next: NONE,
-            before: NONE,
-            fresh: false,
-            scheduled: false,
-        };
+        let place = Place { deficit: 0, next: NONE, before: NONE, fresh: false, scheduled: false };
         Self {
             places: alloc::vec![place; bins as usize],
             current: NONE,
@@ -94,11 +88,7 @@ impl NicholsRing {
             }
         }
         // No lesson has such a bin, and the engine of browsers is small.
-        let waiting = if cfg!(target_family = "wasm") || self.last == NONE {
-            NONE
-        } else {
-            self.waiting(bins)
-        };
+        let waiting = if cfg!(target_family = "wasm") || self.last == NONE { NONE } else { self.waiting(bins) };
         if self.current == waiting {
             self.current = self.next_busy(bins, waiting, waiting);
         }
@@ -176,13 +166,7 @@ impl NicholsRing {
 
     /// Chain `bin` in between two others, as new.
     fn set(&mut self, bin: u32, before: u32, next: u32) {
-        self.places[bin as usize] = Place {
-            deficit: self.quantum,
-            next,
-            before,
-            fresh: true,
-            scheduled: true,
-        };
+        self.places[bin as usize] = Place { deficit: self.quantum, next, before, fresh: true, scheduled: true };
         self.places[before as usize].next = bin;
         self.places[next as usize].before = bin;
     }

@@ -20,14 +20,8 @@ impl Room {
     /// If the limit is a time: `ManagerConfig::at` turns it into bytes first.
     pub(crate) fn new(limit: Limit) -> Self {
         match limit {
-            Limit::Bytes(Bytes(bytes)) => Self {
-                bytes,
-                packets: u32::MAX,
-            },
-            Limit::Packets(Packets(packets)) => Self {
-                bytes: u64::MAX,
-                packets,
-            },
+            Limit::Bytes(Bytes(bytes)) => Self { bytes, packets: u32::MAX },
+            Limit::Packets(Packets(packets)) => Self { bytes: u64::MAX, packets },
             Limit::Time(span) => {
                 panic!("a limit of {span} needs a rate: call ManagerConfig::at before building")
             }
@@ -41,16 +35,12 @@ impl Room {
 
     /// The same room, but for at most `bytes` bytes.
     pub(crate) fn within_bytes(self, bytes: u64) -> Self {
-        Self {
-            bytes: self.bytes.min(bytes),
-            ..self
-        }
+        Self { bytes: self.bytes.min(bytes), ..self }
     }
 
     /// Whether `length` more bytes in one more packet still fit.
     pub(crate) const fn fits(self, backlog: Backlog, length: u32) -> bool {
-        backlog.packets.0 < self.packets
-            && backlog.bytes.0.saturating_add(length as u64) <= self.bytes
+        backlog.packets.0 < self.packets && backlog.bytes.0.saturating_add(length as u64) <= self.bytes
     }
 
     /// Whether what waits is more than fits.
@@ -65,10 +55,7 @@ mod tests {
     use sojourn_base::Span;
 
     fn waiting(bytes: u64, packets: u32) -> Backlog {
-        Backlog {
-            bytes: Bytes(bytes),
-            packets: Packets(packets),
-        }
+        Backlog { bytes: Bytes(bytes), packets: Packets(packets) }
     }
 
     #[test]

@@ -49,11 +49,7 @@ impl Turns {
     /// Weighted by credit; not both weights are zero.
     pub(crate) const fn by_credit(low_latency: u32, classic: u32) -> Self {
         let (low_latency, classic) = (low_latency as i64, classic as i64);
-        Self::Credit {
-            low_latency,
-            classic,
-            credit: FULL_SIZE * (classic - low_latency),
-        }
+        Self::Credit { low_latency, classic, credit: FULL_SIZE * (classic - low_latency) }
     }
 
     /// Rounds of a full-size packet for the classic queue, and of its `weight`th of 256 for the other.
@@ -70,11 +66,7 @@ impl Turns {
         let is_low_latency = match self {
             Self::Credit { credit, .. } => *credit <= 0,
             Self::TimeShifted(shift) => low_latency.waited.saturating_add(*shift) >= classic.waited,
-            Self::Deficit {
-                low_latency: of_low_latency,
-                classic: of_classic,
-                classic_part,
-            } => loop {
+            Self::Deficit { low_latency: of_low_latency, classic: of_classic, classic_part } => loop {
                 if !*classic_part && low_latency.length <= of_low_latency.left {
                     break true;
                 }
@@ -87,11 +79,7 @@ impl Turns {
                 of_classic.left += of_classic.quantum;
             },
         };
-        if is_low_latency {
-            ServiceQueue::LowLatency
-        } else {
-            ServiceQueue::Classic
-        }
+        if is_low_latency { ServiceQueue::LowLatency } else { ServiceQueue::Classic }
     }
 
     /// `length` bytes of `queue` are sent; whether packets wait in the other one.
@@ -99,24 +87,12 @@ impl Turns {
         let length = i64::from(length);
         let is_low_latency = queue == ServiceQueue::LowLatency;
         match self {
-            Self::Credit {
-                low_latency,
-                classic,
-                credit,
-            } => {
+            Self::Credit { low_latency, classic, credit } => {
                 if other_waits {
-                    *credit += if is_low_latency {
-                        *classic * length
-                    } else {
-                        -*low_latency * length
-                    };
+                    *credit += if is_low_latency { *classic * length } else { -*low_latency * length };
                 }
             }
-            Self::Deficit {
-                low_latency,
-                classic,
-                ..
-            } => {
+            Self::Deficit { low_latency, classic, .. } => {
                 let sent = if is_low_latency { low_latency } else { classic };
                 sent.left = if other_waits { sent.left - length } else { 0 };
             }
@@ -127,16 +103,8 @@ impl Turns {
     /// Nothing waits.
     fn reset(&mut self) {
         match self {
-            Self::Credit {
-                low_latency,
-                classic,
-                credit,
-            } => *credit = FULL_SIZE * (*classic - *low_latency),
-            Self::Deficit {
-                low_latency,
-                classic,
-                classic_part,
-            } => {
+            Self::Credit { low_latency, classic, credit } => *credit = FULL_SIZE * (*classic - *low_latency),
+            Self::Deficit { low_latency, classic, classic_part } => {
                 (low_latency.left, classic.left) = (0, 0);
                 *classic_part = false;
             }
@@ -163,11 +131,7 @@ pub(crate) struct TwoQueues {
 impl TwoQueues {
     /// Nothing waits.
     pub(crate) const fn new(turns: Turns) -> Self {
-        Self {
-            low_latency: Fifo::new(),
-            classic: Fifo::new(),
-            turns,
-        }
+        Self { low_latency: Fifo::new(), classic: Fifo::new(), turns }
     }
 
     /// Puts a packet at the end of the queue that its meta names.
@@ -181,10 +145,7 @@ impl TwoQueues {
     pub(crate) fn turn(&mut self, now: Instant) -> Option<ServiceQueue> {
         let head = |queue: &Fifo| {
             let packet = queue.head()?;
-            Some(Head {
-                length: i64::from(packet.meta.length),
-                waited: now.saturating_since(packet.enqueued_at),
-            })
+            Some(Head { length: i64::from(packet.meta.length), waited: now.saturating_since(packet.enqueued_at) })
         };
         match (head(&self.low_latency), head(&self.classic)) {
             (Some(low_latency), Some(classic)) => Some(self.turns.of_both(low_latency, classic)),
@@ -230,10 +191,7 @@ impl TwoQueues {
             (_, None, classic) => classic,
             (Turns::TimeShifted(_), Some(_), Some(_)) => None,
             (mut turns, Some(low_latency), Some(classic)) => {
-                let head = |length| Head {
-                    length: i64::from(length),
-                    waited: Span::ZERO,
-                };
+                let head = |length| Head { length: i64::from(length), waited: Span::ZERO };
                 match turns.of_both(head(low_latency), head(classic)) {
                     ServiceQueue::LowLatency => Some(low_latency),
                     _ => Some(classic),
@@ -256,10 +214,7 @@ impl TwoQueues {
     #[inline]
     pub(crate) fn backlog(&self) -> Backlog {
         let (low_latency, classic) = (self.low_latency.backlog(), self.classic.backlog());
-        Backlog {
-            bytes: low_latency.bytes + classic.bytes,
-            packets: low_latency.packets + classic.packets,
-        }
+        Backlog { bytes: low_latency.bytes + classic.bytes, packets: low_latency.packets + classic.packets }
     }
 
     const fn queue(&self, queue: ServiceQueue) -> Option<&Fifo> {
@@ -286,11 +241,7 @@ mod tests {
     use std::string::String;
 
     fn packet(queue: ServiceQueue, length: u32) -> Held {
-        let meta = Meta {
-            length,
-            queue,
-            ..Meta::default()
-        };
+        let meta = Meta { length, queue, ..Meta::default() };
         Held::new(Instant::ZERO, meta, PacketHandle::default())
     }
 
@@ -309,11 +260,7 @@ mod tests {
                 let sent = queues.pop(turn).expect("it waits");
                 assert_eq!(announced, Some(sent.meta.length));
                 queues.on_sent(turn, sent.meta.length);
-                if turn == ServiceQueue::LowLatency {
-                    'L'
-                } else {
-                    'C'
-                }
+                if turn == ServiceQueue::LowLatency { 'L' } else { 'C' }
             })
             .collect()
     }
@@ -365,21 +312,12 @@ mod tests {
     fn with_a_time_shift_the_older_packet_goes_first() {
         let mut queues = TwoQueues::new(Turns::TimeShifted(Span::from_ms(50)));
         queues.push(packet(ServiceQueue::Classic, 1500));
-        let arrives = |ms| Held {
-            enqueued_at: Instant::from_ms(ms),
-            ..packet(ServiceQueue::LowLatency, 100)
-        };
+        let arrives = |ms| Held { enqueued_at: Instant::from_ms(ms), ..packet(ServiceQueue::LowLatency, 100) };
         queues.push(arrives(50));
-        assert_eq!(
-            queues.turn(Instant::from_ms(60)),
-            Some(ServiceQueue::LowLatency)
-        );
+        assert_eq!(queues.turn(Instant::from_ms(60)), Some(ServiceQueue::LowLatency));
         let _ = queues.pop(ServiceQueue::LowLatency);
         queues.push(arrives(51));
-        assert_eq!(
-            queues.turn(Instant::from_ms(60)),
-            Some(ServiceQueue::Classic)
-        );
+        assert_eq!(queues.turn(Instant::from_ms(60)), Some(ServiceQueue::Classic));
         assert_eq!(queues.head_length(), None);
     }
 }

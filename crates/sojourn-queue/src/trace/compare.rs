@@ -37,9 +37,7 @@ impl Trace {
 
     /// The place of a call among the records.
     fn place_of(&self, call: u64) -> usize {
-        self.calls()
-            .nth(usize::try_from(call.saturating_sub(1)).unwrap_or(usize::MAX))
-            .map_or(0, |(place, _)| place)
+        self.calls().nth(usize::try_from(call.saturating_sub(1)).unwrap_or(usize::MAX)).map_or(0, |(place, _)| place)
     }
 
     fn calls(&self) -> impl Iterator<Item = (usize, Input)> {
@@ -51,48 +49,34 @@ impl Trace {
     }
 
     fn astray(&self, done: &Done) -> Option<Difference> {
-        done.astray.map(|(place, message)| Difference {
-            line: self.line(place),
-            message: message.to_string(),
-        })
+        done.astray.map(|(place, message)| Difference { line: self.line(place), message: message.to_string() })
     }
 
     /// The first line that says anything else than was done; `None` if there is none. Timers and backlogs that the trace
     /// leaves out are not compared.
     pub fn difference(&self, done: &Done) -> Option<Difference> {
         let mut expected = self.expected();
-        expected
-            .retain(|(_, _, output)| !(done.own_timers && matches!(output, Output::NextTimer(_))));
-        let optional = expected
+        expected.retain(|(_, _, output)| !(done.own_timers && matches!(output, Output::NextTimer(_))));
+        let optional = expected.iter().filter(|(_, _, output)| is_optional(*output));
+        let told: BTreeSet<(u64, bool)> = optional.map(|(call, _, output)| (*call, is_timer(*output))).collect();
+        let found = done
+            .outputs
             .iter()
-            .filter(|(_, _, output)| is_optional(*output));
-        let told: BTreeSet<(u64, bool)> = optional
-            .map(|(call, _, output)| (*call, is_timer(*output)))
-            .collect();
-        let found = done.outputs.iter().copied().filter(|(call, output)| {
-            !is_optional(*output) || told.contains(&(*call, is_timer(*output)))
-        });
+            .copied()
+            .filter(|(call, output)| !is_optional(*output) || told.contains(&(*call, is_timer(*output))));
         let found: Vec<(u64, Output)> = found.collect();
-        let first = expected
-            .iter()
-            .map(|(call, _, output)| (*call, *output))
-            .zip(found.iter().copied());
+        let first = expected.iter().map(|(call, _, output)| (*call, *output)).zip(found.iter().copied());
         let same = first.take_while(|(wanted, got)| wanted == got).count();
         let (place, message) = match (expected.get(same), found.get(same)) {
-            (Some((call, place, wanted)), Some((at, got))) if call == at => (
-                *place,
-                format!("the trace says \"< {wanted}\", and it is \"< {got}\""),
-            ),
-            (Some((call, place, wanted)), got) if got.is_none_or(|(at, _)| call < at) => (
-                *place,
-                format!("the trace says \"< {wanted}\", and nothing came"),
-            ),
+            (Some((call, place, wanted)), Some((at, got))) if call == at => {
+                (*place, format!("the trace says \"< {wanted}\", and it is \"< {got}\""))
+            }
+            (Some((call, place, wanted)), got) if got.is_none_or(|(at, _)| call < at) => {
+                (*place, format!("the trace says \"< {wanted}\", and nothing came"))
+            }
             (_, Some((at, got))) => {
                 let place = self.place_of(*at);
-                (
-                    place,
-                    format!("\"< {got}\" came of it, which is not in the trace"),
-                )
+                (place, format!("\"< {got}\" came of it, which is not in the trace"))
             }
             (_, None) => return self.astray(done),
         };
@@ -125,8 +109,7 @@ impl Trace {
             (two_sided(one, other), bin, one, other)
         });
         // Holm: the least of all is compared with the level over their number; if that holds, all do.
-        let (p, (second, is_mark), one, other) =
-            tested.min_by(|one, other| one.0.total_cmp(&other.0))?;
+        let (p, (second, is_mark), one, other) = tested.min_by(|one, other| one.0.total_cmp(&other.0))?;
         let corrected = (p * bins.len() as f64).min(1.0);
         let what = if *is_mark { "marks" } else { "drops" };
         (corrected < LEVEL).then(|| Difference {
@@ -160,15 +143,11 @@ impl Trace {
                 .map(|(call, place, _)| (at(&times, *call), *place))
                 .collect();
             let got = done.outputs.iter();
-            let got: Vec<u64> = got
-                .filter(|(_, output)| signal(*output) == Some(is_mark))
-                .map(|(call, _)| at(&times, *call))
-                .collect();
+            let got: Vec<u64> =
+                got.filter(|(_, output)| signal(*output) == Some(is_mark)).map(|(call, _)| at(&times, *call)).collect();
             let what = if is_mark { "mark" } else { "drop" };
             for (number, ((one, place), other)) in wanted.iter().zip(&got).enumerate() {
-                let allowed = slack
-                    .as_ns()
-                    .saturating_add(service_time(&opportunities, *one));
+                let allowed = slack.as_ns().saturating_add(service_time(&opportunities, *one));
                 if one.abs_diff(*other) > allowed {
                     return Some(Difference {
                         line: self.line(*place),
@@ -182,11 +161,7 @@ impl Trace {
             if wanted.len().abs_diff(got.len()) > 1 {
                 return Some(Difference {
                     line: 0,
-                    message: format!(
-                        "the trace has {} {what}s, and there were {}",
-                        wanted.len(),
-                        got.len()
-                    ),
+                    message: format!("the trace has {} {what}s, and there were {}", wanted.len(), got.len()),
                 });
             }
         }
@@ -208,9 +183,7 @@ impl Trace {
         let mut offered = BTreeMap::new();
         for (place, input) in self.calls() {
             if let Input::Arrival { item, meta, .. } = input
-                && offered
-                    .insert(item, (place, meta.flow_hash, None))
-                    .is_some()
+                && offered.insert(item, (place, meta.flow_hash, None)).is_some()
             {
                 let message = format!("packet {item} comes twice in the trace");
                 return about(self.line(place), message);
@@ -239,8 +212,7 @@ impl Trace {
                         if let Some((before, other)) = last
                             && before > place
                         {
-                            let message =
-                                format!("packet {item} left after {other}, which came later");
+                            let message = format!("packet {item} left after {other}, which came later");
                             return about(line(), message);
                         }
                     }
@@ -251,10 +223,8 @@ impl Trace {
         }
         let gone = u64::try_from(left.len()).unwrap_or(u64::MAX);
         let came = u64::try_from(offered.len()).unwrap_or(u64::MAX);
-        (gone + waits != came).then(|| Difference {
-            line: 0,
-            message: format!("of {came} packets {gone} left and {waits} wait"),
-        })
+        (gone + waits != came)
+            .then(|| Difference { line: 0, message: format!("of {came} packets {gone} left and {waits} wait") })
     }
 }
 
@@ -291,17 +261,12 @@ const fn signal(output: Output) -> Option<bool> {
 }
 
 /// Drops and marks in each second.
-fn by_second(
-    times: &[u64],
-    outputs: impl Iterator<Item = (u64, Output)>,
-) -> BTreeMap<(u64, bool), u64> {
+fn by_second(times: &[u64], outputs: impl Iterator<Item = (u64, Output)>) -> BTreeMap<(u64, bool), u64> {
     const SECOND: u64 = 1_000_000_000;
     let mut counts = BTreeMap::new();
     for (call, output) in outputs {
         if let Some(is_mark) = signal(output) {
-            *counts
-                .entry((at(times, call) / SECOND, is_mark))
-                .or_default() += 1;
+            *counts.entry((at(times, call) / SECOND, is_mark)).or_default() += 1;
         }
     }
     counts

@@ -17,10 +17,7 @@ pub(super) struct Player {
 
 impl Player {
     pub(super) fn new(manager: Box<dyn QueueManager>, has_service_queues: bool) -> Self {
-        Self {
-            manager,
-            has_service_queues,
-        }
+        Self { manager, has_service_queues }
     }
 
     /// When the next timer is due.
@@ -31,9 +28,7 @@ impl Player {
 
     /// What waits.
     pub(super) fn waiting(&self) -> Output {
-        let part = self
-            .has_service_queues
-            .then(|| self.manager.backlog_of(ServiceQueue::LowLatency));
+        let part = self.has_service_queues.then(|| self.manager.backlog_of(ServiceQueue::LowLatency));
         Output::Waiting(self.manager.backlog(), part)
     }
 
@@ -47,29 +42,17 @@ impl Player {
     ) {
         let at = input.at().unwrap_or_default();
         let now = Instant::from_ns(at);
-        let mut call = Call {
-            host,
-            at,
-            asked,
-            outputs,
-            sanctioned: false,
-        };
+        let mut call = Call { host, at, asked, outputs, sanctioned: false };
         match input {
             Input::Arrival { item, meta, .. } => {
-                let verdict = self
-                    .manager
-                    .enqueue(now, meta, PacketHandle(item), &mut call);
+                let verdict = self.manager.enqueue(now, meta, PacketHandle(item), &mut call);
                 let sanctioned = call.sanctioned;
                 let queue = match verdict {
                     Verdict::Accepted => None,
                     Verdict::Placed(queue) => Some(queue),
                     Verdict::Dropped(_) => return,
                 };
-                outputs.push(Output::Kept {
-                    item,
-                    queue,
-                    sanctioned,
-                });
+                outputs.push(Output::Kept { item, queue, sanctioned });
             }
             Input::Opportunity { queue, .. } => {
                 let sent = match queue {

@@ -33,10 +33,7 @@ pub struct TraceProblem {
 
 impl TraceProblem {
     pub(super) fn new(line: u32, message: impl Into<String>) -> Self {
-        Self {
-            line,
-            message: message.into(),
-        }
+        Self { line, message: message.into() }
     }
 }
 
@@ -78,9 +75,7 @@ impl Trace {
                 }
             } else if let Some(rest) = line.strip_prefix("= ") {
                 if !trace.records.is_empty() {
-                    return Err(wrong(
-                        "the header stands before all inputs and outputs".to_owned(),
-                    ));
+                    return Err(wrong("the header stands before all inputs and outputs".to_owned()));
                 }
                 header(&mut trace.header, rest).map_err(wrong)?;
             } else if let Some(rest) = line.strip_prefix("> ") {
@@ -117,10 +112,9 @@ impl Input {
     /// When it happens; a draw has no time.
     pub const fn at(&self) -> Option<u64> {
         match *self {
-            Self::Arrival { at, .. }
-            | Self::Opportunity { at, .. }
-            | Self::Timer { at }
-            | Self::Told { at, .. } => Some(at),
+            Self::Arrival { at, .. } | Self::Opportunity { at, .. } | Self::Timer { at } | Self::Told { at, .. } => {
+                Some(at)
+            }
             Self::Draw(_) => None,
         }
     }
@@ -226,50 +220,22 @@ impl<'a> Fields<'a> {
 fn input(line: &str) -> Result<Input, String> {
     let fields = Fields::of(line)?;
     Ok(match fields.as_slice() {
-        [
-            "a",
-            at,
-            number,
-            length,
-            flow,
-            dscp,
-            ecn,
-            queue,
-            ack,
-            host @ ..,
-        ] if host.len() < 2 => {
-            let host = host
-                .first()
-                .map_or(Ok(0), |host| self::number(host, "a host"))?;
+        ["a", at, number, length, flow, dscp, ecn, queue, ack, host @ ..] if host.len() < 2 => {
+            let host = host.first().map_or(Ok(0), |host| self::number(host, "a host"))?;
             let known = meta([length, flow, dscp, ecn, queue, ack])?;
-            Input::Arrival {
-                at: time(at)?,
-                item: item(number)?,
-                meta: Meta { host, ..known },
-            }
+            Input::Arrival { at: time(at)?, item: item(number)?, meta: Meta { host, ..known } }
         }
-        ["o", at] => Input::Opportunity {
-            at: time(at)?,
-            queue: None,
-        },
-        ["o", at, of] => Input::Opportunity {
-            at: time(at)?,
-            queue: Some(queue(of)?),
-        },
+        ["o", at] => Input::Opportunity { at: time(at)?, queue: None },
+        ["o", at, of] => Input::Opportunity { at: time(at)?, queue: Some(queue(of)?) },
         ["t", at] => Input::Timer { at: time(at)? },
         ["k", at, name, value] => {
             let found = Fact::ALL.iter().find(|(_, word)| word == name);
-            let (fact, _) =
-                found.ok_or_else(|| format!("\"{}\" is nothing known", shortened(name)))?;
+            let (fact, _) = found.ok_or_else(|| format!("\"{}\" is nothing known", shortened(name)))?;
             let value = number(value, "a number")?;
             if value > LAST {
                 return Err(format!("{value} is more than {LAST}"));
             }
-            Input::Told {
-                at: time(at)?,
-                fact: *fact,
-                value,
-            }
+            Input::Told { at: time(at)?, fact: *fact, value }
         }
         ["u", unit] => {
             let found = from_hexadecimal(unit);
@@ -313,24 +279,14 @@ fn meta([length, flow, dscp, ecn, of, ack]: [&str; 6]) -> Result<Meta, String> {
 fn output(line: &str) -> Result<Output, String> {
     let fields = Fields::of(line)?;
     Ok(match fields.as_slice() {
-        ["e", number] => Output::Kept {
-            item: item(number)?,
-            queue: None,
-            sanctioned: false,
-        },
+        ["e", number] => Output::Kept { item: item(number)?, queue: None, sanctioned: false },
         ["e", number, of] => Output::Kept {
             item: item(number)?,
             queue: Some(queue(of.strip_suffix('!').unwrap_or(of))?),
             sanctioned: of.ends_with('!'),
         },
-        ["d", number, why] => Output::Dropped {
-            item: item(number)?,
-            reason: reason(why)?,
-        },
-        ["m", number, why] => Output::Marked {
-            item: item(number)?,
-            reason: reason(why)?,
-        },
+        ["d", number, why] => Output::Dropped { item: item(number)?, reason: reason(why)? },
+        ["m", number, why] => Output::Marked { item: item(number)?, reason: reason(why)? },
         ["s", number] => Output::Sent(absent_or(number, item)?),
         ["n", at] => Output::NextTimer(absent_or(at, time)?),
         ["q", bytes, packets] => Output::Waiting(backlog(bytes, packets)?, None),

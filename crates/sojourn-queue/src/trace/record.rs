@@ -32,11 +32,7 @@ impl Recorder {
         let first = Output::NextTimer(player.next_timer());
         Self {
             trace: Trace {
-                header: Header {
-                    manager: config.to_line(),
-                    rate,
-                    ..Header::default()
-                },
+                header: Header { manager: config.to_line(), rate, ..Header::default() },
                 records: [Record::Output(first)].into(),
                 ..Trace::default()
             },
@@ -56,8 +52,7 @@ impl Recorder {
     /// Calls the manager; returns the number of the packet that it sends, if it is asked for one and has one. What the
     /// manager asks of `host` is recorded before the call, so neither [`Input::Told`] nor [`Input::Draw`] need be given.
     pub fn call(&mut self, input: Input, host: &mut dyn QueueContext) -> Option<u64> {
-        self.player
-            .play(input, host, &self.asked, &mut self.outputs);
+        self.player.play(input, host, &self.asked, &mut self.outputs);
         for asked in self.asked.get_mut().drain(..) {
             let is_new = match asked {
                 Input::Told { fact, value, .. } => self.facts.set(fact, value),

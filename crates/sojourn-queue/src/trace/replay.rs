@@ -29,9 +29,7 @@ pub struct Replay<'a> {
 
 impl core::fmt::Debug for Replay<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Replay")
-            .field("manager", &self.manager)
-            .finish_non_exhaustive()
+        f.debug_struct("Replay").field("manager", &self.manager).finish_non_exhaustive()
     }
 }
 
@@ -112,10 +110,7 @@ impl QueueContext for Script<'_> {
     }
 
     fn proactive_grants(&self) -> ProactiveGrants {
-        ProactiveGrants {
-            rate: self.rate(Fact::GrantRate),
-            interval: self.span(Fact::GrantInterval),
-        }
+        ProactiveGrants { rate: self.rate(Fact::GrantRate), interval: self.span(Fact::GrantInterval) }
     }
 }
 
@@ -149,18 +144,10 @@ impl Trace {
     /// Replays the trace into a manager.
     pub fn replay_into(&self, replay: Replay<'_>) -> Done {
         let mut player = Player::new(replay.manager, replay.has_service_queues);
-        let mut script = Script {
-            seeds: replay.draws_elsewhere,
-            own: replay.own_draws,
-            ..Script::default()
-        };
-        let mut done = Done {
-            own_timers: replay.own_timers,
-            ..Done::default()
-        };
+        let mut script = Script { seeds: replay.draws_elsewhere, own: replay.own_draws, ..Script::default() };
+        let mut done = Done { own_timers: replay.own_timers, ..Done::default() };
         if !replay.own_timers {
-            done.outputs
-                .push((0, Output::NextTimer(player.next_timer())));
+            done.outputs.push((0, Output::NextTimer(player.next_timer())));
         }
         let (asked, mut outputs) = (RefCell::default(), Vec::new());
         for (place, record) in self.records.iter().enumerate() {
@@ -184,8 +171,7 @@ impl Trace {
                 }
                 _ => {
                     while replay.own_timers
-                        && let Some(at) =
-                            player.next_timer().filter(|due| input.is_at_or_after(*due))
+                        && let Some(at) = player.next_timer().filter(|due| input.is_at_or_after(*due))
                     {
                         player.play(Input::Timer { at }, &mut script, &asked, &mut outputs);
                         outputs.retain(|output| !matches!(output, Output::NextTimer(_)));
@@ -196,8 +182,7 @@ impl Trace {
             asked.borrow_mut().clear();
             done.calls += 1;
             let call = done.calls;
-            done.outputs
-                .extend(outputs.drain(..).map(|output| (call, output)));
+            done.outputs.extend(outputs.drain(..).map(|output| (call, output)));
             if done.calls.is_multiple_of(BACKLOG_EVERY) {
                 done.outputs.push((done.calls, player.waiting()));
             }

@@ -50,60 +50,15 @@ fn comments_and_inner_values_are_passed_over() {
 #[test]
 fn another_word_in_any_line_is_found_and_named() {
     for (line, old, new, told) in [
-        (
-            4,
-            "< e 1",
-            "< e 9",
-            "4: the trace says \"< e 9\", and it is \"< e 1\"",
-        ),
-        (
-            8,
-            "< d 3 overlimit",
-            "< d 3 early",
-            "8: the trace says \"< d 3 early\", and it is \"< d 3 overlimit\"",
-        ),
-        (
-            8,
-            "< d 3 overlimit",
-            "< e 3",
-            "8: the trace says \"< e 3\", and it is \"< d 3 overlimit\"",
-        ),
-        (
-            10,
-            "< s 1",
-            "< s 2",
-            "10: the trace says \"< s 2\", and it is \"< s 1\"",
-        ),
-        (
-            14,
-            "< s -",
-            "< s 3",
-            "14: the trace says \"< s 3\", and it is \"< s -\"",
-        ),
-        (
-            15,
-            "< q 0 0",
-            "< q 0 1",
-            "15: the trace says \"< q 0 1\", and it is \"< q 0 0\"",
-        ),
-        (
-            7,
-            "< d 3 overlimit\n",
-            "",
-            "7: \"< d 3 overlimit\" came of it, which is not in the trace",
-        ),
-        (
-            9,
-            "< e 2",
-            "< e 2\n< m 2 early",
-            "7: the trace says \"< m 2 early\", and nothing came",
-        ),
-        (
-            15,
-            "< q 0 0",
-            "< n -\n< q 0 0",
-            "15: the trace says \"< n -\", and it is \"< q 0 0\"",
-        ),
+        (4, "< e 1", "< e 9", "4: the trace says \"< e 9\", and it is \"< e 1\""),
+        (8, "< d 3 overlimit", "< d 3 early", "8: the trace says \"< d 3 early\", and it is \"< d 3 overlimit\""),
+        (8, "< d 3 overlimit", "< e 3", "8: the trace says \"< e 3\", and it is \"< d 3 overlimit\""),
+        (10, "< s 1", "< s 2", "10: the trace says \"< s 2\", and it is \"< s 1\""),
+        (14, "< s -", "< s 3", "14: the trace says \"< s 3\", and it is \"< s -\""),
+        (15, "< q 0 0", "< q 0 1", "15: the trace says \"< q 0 1\", and it is \"< q 0 0\""),
+        (7, "< d 3 overlimit\n", "", "7: \"< d 3 overlimit\" came of it, which is not in the trace"),
+        (9, "< e 2", "< e 2\n< m 2 early", "7: the trace says \"< m 2 early\", and nothing came"),
+        (15, "< q 0 0", "< n -\n< q 0 0", "15: the trace says \"< n -\", and it is \"< q 0 0\""),
     ] {
         let text = THREE.replacen(old, new, 1);
         assert_eq!(difference(&text).as_deref(), Some(told), "line {line}");
@@ -113,73 +68,21 @@ fn another_word_in_any_line_is_found_and_named() {
 #[test]
 fn a_text_that_is_no_trace_is_refused_with_its_line() {
     for (old, new, told) in [
-        (
-            "sojourn-trace 1",
-            "sojourn-trace 2",
-            "line 1: a trace begins with \"sojourn-trace 1\"",
-        ),
-        (
-            "= manager",
-            "= manger",
-            "line 2: no key \"manger\"; known are manager, rfc, rate, unit, draws, made-by",
-        ),
-        (
-            "> o 1000000",
-            "= rate 5\n> o 1000000",
-            "line 9: the header stands before all inputs and outputs",
-        ),
-        (
-            "> a 100 2",
-            "> a 1e2 2",
-            "line 5: \"1e2\" is not a time in ns",
-        ),
-        (
-            "> o 2000000",
-            "> o 2",
-            "line 11: time goes back from 1000000 to 2",
-        ),
-        (
-            "> o 1000000",
-            "> o 18446744073709552",
-            "line 9: 18446744073709552 ns are later than 18446744073709551",
-        ),
+        ("sojourn-trace 1", "sojourn-trace 2", "line 1: a trace begins with \"sojourn-trace 1\""),
+        ("= manager", "= manger", "line 2: no key \"manger\"; known are manager, rfc, rate, unit, draws, made-by"),
+        ("> o 1000000", "= rate 5\n> o 1000000", "line 9: the header stands before all inputs and outputs"),
+        ("> a 100 2", "> a 1e2 2", "line 5: \"1e2\" is not a time in ns"),
+        ("> o 2000000", "> o 2", "line 11: time goes back from 1000000 to 2"),
+        ("> o 1000000", "> o 18446744073709552", "line 9: 18446744073709552 ns are later than 18446744073709551"),
         ("3 1500", "3 0", "line 7: a packet of 0 B"),
-        (
-            "3 1500 1f 0 0",
-            "3 1500 1f 64 0",
-            "line 7: code point 64 has more than 6 bits",
-        ),
-        (
-            "3 1500 1f 0 0",
-            "3 1500 1f 0 4",
-            "line 7: ECN field 4: 0 to 3",
-        ),
+        ("3 1500 1f 0 0", "3 1500 1f 64 0", "line 7: code point 64 has more than 6 bits"),
+        ("3 1500 1f 0 0", "3 1500 1f 0 4", "line 7: ECN field 4: 0 to 3"),
         ("3 1500 1f", "3 1500 x", "line 7: \"x\" is no flow"),
-        (
-            "< d 3 overlimit",
-            "< d 3 bored",
-            "line 8: \"bored\" is no reason",
-        ),
-        (
-            "< d 3 overlimit",
-            "> u 0x1p+0",
-            "line 8: \"0x1p+0\" is no number such as 0x1.8p-1",
-        ),
-        (
-            "< d 3 overlimit",
-            "? d",
-            "line 8: a line begins with \"= \", \"> \", \"< \" or \"#\"",
-        ),
-        (
-            "< d 3 overlimit",
-            "< d 3 overlimit 4 5 6 7 8 9 0 1",
-            "line 8: too many fields",
-        ),
-        (
-            "= manager drop-tail limit=\"2 packets\"\n",
-            "",
-            "the header names no manager",
-        ),
+        ("< d 3 overlimit", "< d 3 bored", "line 8: \"bored\" is no reason"),
+        ("< d 3 overlimit", "> u 0x1p+0", "line 8: \"0x1p+0\" is no number such as 0x1.8p-1"),
+        ("< d 3 overlimit", "? d", "line 8: a line begins with \"= \", \"> \", \"< \" or \"#\""),
+        ("< d 3 overlimit", "< d 3 overlimit 4 5 6 7 8 9 0 1", "line 8: too many fields"),
+        ("= manager drop-tail limit=\"2 packets\"\n", "", "the header names no manager"),
     ] {
         let text = THREE.replacen(old, new, 1);
         let refused = Trace::read(&text).expect_err(new).to_string();
@@ -212,10 +115,7 @@ impl QueueContext for Host {
 /// A line of 10 Mb/s behind a queue that is offered twice as much for half a second, of two flows.
 fn overload(config: &ManagerConfig, draws: &[f64]) -> Trace {
     let mut recorder = Recorder::new(config, Some(BitRate::from_mbps(10)));
-    let mut host = Host {
-        draws: draws.iter().copied().collect(),
-        dropped: 0,
-    };
+    let mut host = Host { draws: draws.iter().copied().collect(), dropped: 0 };
     for step in 0..800_u64 {
         let at = step * 600_000;
         while let Some(due) = recorder.next_timer().filter(|due| *due <= at) {
@@ -228,14 +128,7 @@ fn overload(config: &ManagerConfig, draws: &[f64]) -> Trace {
             host: u16::from(step % 7 == 0),
             ..Meta::default()
         };
-        recorder.call(
-            Input::Arrival {
-                at,
-                item: step,
-                meta,
-            },
-            &mut host,
-        );
+        recorder.call(Input::Arrival { at, item: step, meta }, &mut host);
         if step % 2 == 1 {
             recorder.call(Input::Opportunity { at, queue: None }, &mut host);
         }
@@ -266,11 +159,7 @@ fn a_recorded_trace_reads_back_and_replays() {
         let config = ManagerConfig::from_line(line, rate).expect("a line");
         let trace = overload(&config, &[]);
         let back = again(&trace);
-        assert_eq!(
-            (&back.header, &back.records),
-            (&trace.header, &trace.records),
-            "{line}"
-        );
+        assert_eq!((&back.header, &back.records), (&trace.header, &trace.records), "{line}");
         let done = back.replay().expect("its manager");
         assert_eq!(back.difference(&done), None, "{line}");
     }
@@ -282,34 +171,16 @@ fn draws_stand_before_the_call_that_takes_them() {
     assert!(trace.header.draws);
     let text = trace.to_string();
     let place = text.find("> u ").expect("it draws");
-    assert!(
-        text[place..]
-            .lines()
-            .nth(1)
-            .is_some_and(|next| next.starts_with("> a "))
-    );
+    assert!(text[place..].lines().nth(1).is_some_and(|next| next.starts_with("> a ")));
     // One draw less, and the call that takes it is named.
     let text = text.replacen("> u ", "# u ", 1);
     let line = text[..place].lines().count() + 2;
-    assert_eq!(
-        difference(&text),
-        Some(format!(
-            "{line}: the manager draws more numbers than the trace has"
-        ))
-    );
+    assert_eq!(difference(&text), Some(format!("{line}: the manager draws more numbers than the trace has")));
 }
 
 #[test]
 fn every_bit_of_a_draw_is_kept() {
-    for unit in [
-        0.0,
-        0.1,
-        0.5,
-        1.0 - f64::EPSILON / 2.0,
-        f64::MIN_POSITIVE,
-        1e-310,
-        0.733,
-    ] {
+    for unit in [0.0, 0.1, 0.5, 1.0 - f64::EPSILON / 2.0, f64::MIN_POSITIVE, 1e-310, 0.733] {
         let text = Record::Input(Input::Draw(unit)).to_string();
         let number = text.strip_prefix("> u ").expect("a draw");
         assert_eq!(write::from_hexadecimal(number), Some(unit), "{text}");
@@ -317,14 +188,7 @@ fn every_bit_of_a_draw_is_kept() {
     assert_eq!(Input::Draw(0.1).to_string(), "u 0x1.999999999999ap-4");
     assert_eq!(Input::Draw(0.5).to_string(), "u 0x1p-1");
     assert_eq!(Input::Draw(0.0).to_string(), "u 0x0p+0");
-    for text in [
-        "0x1.8p+0",
-        "0x2p-1",
-        "0x1.8",
-        "1.5",
-        "0x1.12345678901234p-1",
-        "0x-1p-1",
-    ] {
+    for text in ["0x1.8p+0", "0x2p-1", "0x1.8", "1.5", "0x1.12345678901234p-1", "0x-1p-1"] {
         assert_eq!(write::from_hexadecimal(text), None, "{text}");
     }
 }
@@ -333,15 +197,8 @@ fn every_bit_of_a_draw_is_kept() {
 fn a_timer_that_is_not_due_ends_the_replay() {
     let text = overload(&PieConfig::BASE.into(), &[]).to_string();
     let text = text.replacen("> t 15000000", "> t 14999999", 1);
-    let line = text
-        .lines()
-        .position(|line| line == "> t 14999999")
-        .expect("a timer")
-        + 1;
-    assert_eq!(
-        difference(&text),
-        Some(format!("{line}: no timer of the manager is due"))
-    );
+    let line = text.lines().position(|line| line == "> t 14999999").expect("a timer") + 1;
+    assert_eq!(difference(&text), Some(format!("{line}: no timer of the manager is due")));
 }
 
 fn replayed(trace: &Trace, line: &str) -> Done {
@@ -363,10 +220,7 @@ fn a_manager_of_the_same_law_passes_and_one_of_another_does_not() {
     assert_eq!(trace.difference_by_law(&replayed(&trace, "codel")), None);
     let hard = trace.difference_by_law(&replayed(&trace, "drop-tail limit=\"15000 B\""));
     let message = hard.expect("drops half of all").message;
-    assert!(
-        message.starts_with("from 0 s on the trace has"),
-        "{message}"
-    );
+    assert!(message.starts_with("from 0 s on the trace has"), "{message}");
 }
 
 #[test]
@@ -376,9 +230,7 @@ fn a_manager_with_timers_of_its_own_is_updated_when_they_are_due() {
     let done = replayed(&trace, "pie reference=3ms");
     let dropped = |done: &Done| {
         let outputs = done.outputs.iter();
-        outputs
-            .filter(|(_, output)| matches!(output, Output::Dropped { .. }))
-            .count()
+        outputs.filter(|(_, output)| matches!(output, Output::Dropped { .. })).count()
     };
     assert!(dropped(&done) > 20, "{}", dropped(&done));
     assert_eq!(trace.unlawful(&done), None);
@@ -391,10 +243,7 @@ fn chance_decides_between_counts() {
     assert!(near(compare::two_sided(0, 10), 2.0 / 1024.0));
     assert!(near(compare::two_sided(1, 1), 1.0));
     // C(20,0) + … + C(20,5) = 21,700.
-    assert!(near(
-        compare::two_sided(15, 5),
-        2.0 * 21_700.0 / 1_048_576.0
-    ));
+    assert!(near(compare::two_sided(15, 5), 2.0 * 21_700.0 / 1_048_576.0));
     assert!(compare::two_sided(0, 5000) < 1e-300);
 }
 
@@ -402,10 +251,7 @@ fn chance_decides_between_counts() {
 fn drops_may_move_by_a_service_time_with_slack() {
     let trace = again(&overload(&CodelConfig::BASE.into(), &[]));
     let slack = Span::from_us(1);
-    assert_eq!(
-        trace.difference_with_slack(&replayed(&trace, "codel"), slack),
-        None
-    );
+    assert_eq!(trace.difference_with_slack(&replayed(&trace, "codel"), slack), None);
     // A service time is three calls long here: two arrivals, and what is sent.
     let moved = |calls| {
         let mut done = replayed(&trace, "codel");
@@ -428,34 +274,14 @@ fn drops_may_move_by_a_service_time_with_slack() {
 #[test]
 fn packets_that_are_lost_or_overtake_break_every_law() {
     let trace = read(THREE);
-    let done = |outputs: &[(u64, Output)]| Done {
-        outputs: outputs.to_vec(),
-        calls: 6,
-        ..Done::default()
-    };
-    let kept = |item| Output::Kept {
-        item,
-        queue: None,
-        sanctioned: false,
-    };
+    let done = |outputs: &[(u64, Output)]| Done { outputs: outputs.to_vec(), calls: 6, ..Done::default() };
+    let kept = |item| Output::Kept { item, queue: None, sanctioned: false };
     let nothing = Output::Waiting(Backlog::default(), None);
-    let lost = done(&[
-        (1, kept(1)),
-        (2, kept(2)),
-        (3, kept(3)),
-        (4, Output::Sent(Some(1))),
-        (6, nothing),
-    ]);
+    let lost = done(&[(1, kept(1)), (2, kept(2)), (3, kept(3)), (4, Output::Sent(Some(1))), (6, nothing)]);
     let told = |done: &Done| trace.difference_by_law(done).map(|found| found.message);
-    assert_eq!(
-        told(&lost).as_deref(),
-        Some("of 3 packets 1 left and 0 wait")
-    );
+    assert_eq!(told(&lost).as_deref(), Some("of 3 packets 1 left and 0 wait"));
     let overtaken = done(&[(4, Output::Sent(Some(2))), (5, Output::Sent(Some(1)))]);
-    assert_eq!(
-        told(&overtaken).as_deref(),
-        Some("packet 1 left after 2, which came later")
-    );
+    assert_eq!(told(&overtaken).as_deref(), Some("packet 1 left after 2, which came later"));
     let doubled = done(&[(4, Output::Sent(Some(1))), (5, Output::Sent(Some(1)))]);
     assert_eq!(told(&doubled).as_deref(), Some("packet 1 left twice"));
     let invented = done(&[(4, Output::Sent(Some(7)))]);

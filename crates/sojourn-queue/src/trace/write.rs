@@ -42,11 +42,7 @@ impl fmt::Display for Input {
         match *self {
             Self::Arrival { at, item, meta } => {
                 let (ecn, ack) = (meta.ecn.bits(), u8::from(meta.pure_ack));
-                write!(
-                    f,
-                    "a {at} {item} {} {:x} {} {ecn} ",
-                    meta.length, meta.flow_hash, meta.dscp
-                )?;
+                write!(f, "a {at} {item} {} {:x} {} {ecn} ", meta.length, meta.flow_hash, meta.dscp)?;
                 match meta.queue {
                     ServiceQueue::Classic => write!(f, "- {ack}")?,
                     queue => write!(f, "{} {ack}", letter(queue))?,
@@ -57,10 +53,7 @@ impl fmt::Display for Input {
                 }
             }
             Self::Opportunity { at, queue: None } => write!(f, "o {at}"),
-            Self::Opportunity {
-                at,
-                queue: Some(queue),
-            } => write!(f, "o {at} {}", letter(queue)),
+            Self::Opportunity { at, queue: Some(queue) } => write!(f, "o {at} {}", letter(queue)),
             Self::Timer { at } => write!(f, "t {at}"),
             Self::Told { at, fact, value } => write!(f, "k {at} {} {value}", fact.as_str()),
             Self::Draw(unit) => {
@@ -74,11 +67,7 @@ impl fmt::Display for Input {
 impl fmt::Display for Output {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Self::Kept {
-                item,
-                queue,
-                sanctioned,
-            } => {
+            Self::Kept { item, queue, sanctioned } => {
                 write!(f, "e {item}")?;
                 if let Some(queue) = queue {
                     let mark = if sanctioned { "!" } else { "" };
@@ -137,11 +126,7 @@ pub(super) fn from_hexadecimal(text: &str) -> Option<f64> {
         return None;
     }
     let exponent: i64 = exponent.parse().ok()?;
-    let mut fraction = if digits.is_empty() {
-        0
-    } else {
-        u64::from_str_radix(digits, 16).ok()?
-    };
+    let mut fraction = if digits.is_empty() { 0 } else { u64::from_str_radix(digits, 16).ok()? };
     fraction <<= 4 * (13 - digits.len());
     let bits = match (first, exponent) {
         ("0", 0) if fraction == 0 => 0,

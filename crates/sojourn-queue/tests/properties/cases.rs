@@ -2,13 +2,11 @@
 
 use sojourn_base::{Bytes, Limit, Packets, Span};
 use sojourn_queue::{
-    AckPriorityConfig, Activation, Admission, Backlog, BurstRule, CakeConfig, CobaltConfig,
-    CobaltLaw, CodePoints, CodelConfig, CodelLaw, CodelVariant, DelaySource, DepartureRateConfig,
-    DocsisDualQueueConfig, DocsisPieConfig, DocsisPieLaw, DropTailConfig, DualPi2Config,
-    DualPi2Scheduler, DualScheduler, FatMetric, FlowListsConfig, FqCobaltConfig, FqCodelConfig,
-    FqPieConfig, ManagerConfig, Pi2Law, PieConfig, PieLaw, PieScope, PrioritisedConfig,
-    RedClassConfig, RedConfig, RedThresholds, SfqCodelConfig, SfqConfig, SfqNs2Config,
-    SfqPieConfig, Victim,
+    AckPriorityConfig, Activation, Admission, Backlog, BurstRule, CakeConfig, CobaltConfig, CobaltLaw, CodePoints,
+    CodelConfig, CodelLaw, CodelVariant, DelaySource, DepartureRateConfig, DocsisDualQueueConfig, DocsisPieConfig,
+    DocsisPieLaw, DropTailConfig, DualPi2Config, DualPi2Scheduler, DualScheduler, FatMetric, FlowListsConfig,
+    FqCobaltConfig, FqCodelConfig, FqPieConfig, ManagerConfig, Pi2Law, PieConfig, PieLaw, PieScope, PrioritisedConfig,
+    RedClassConfig, RedConfig, RedThresholds, SfqCodelConfig, SfqConfig, SfqNs2Config, SfqPieConfig, Victim,
 };
 
 /// A manager under test.
@@ -52,15 +50,10 @@ fn every_kind() -> Vec<Case> {
             }
             let most = match (config.limit(), config.kind()) {
                 // What waits in its lane, or in its low-latency queue, comes on top; RED lets the last packet in.
-                (None, _) | (_, "ack-priority" | "docsis-dual-queue" | "red") => {
-                    Limit::Bytes(Bytes::MAX)
-                }
+                (None, _) | (_, "ack-priority" | "docsis-dual-queue" | "red") => Limit::Bytes(Bytes::MAX),
                 (Some(limit), _) => limit,
             };
-            Case {
-                marks: None,
-                ..within(most, config)
-            }
+            Case { marks: None, ..within(most, config) }
         })
         .collect()
 }
@@ -71,40 +64,20 @@ const SMALL_PACKETS: Limit = Limit::Packets(Packets(12));
 /// A manager that never holds more than `limit` and never marks.
 fn within(limit: Limit, config: ManagerConfig) -> Case {
     let most = match limit {
-        Limit::Bytes(bytes) => Backlog {
-            bytes,
-            packets: Packets::MAX,
-        },
-        Limit::Packets(packets) => Backlog {
-            bytes: Bytes::MAX,
-            packets,
-        },
+        Limit::Bytes(bytes) => Backlog { bytes, packets: Packets::MAX },
+        Limit::Packets(packets) => Backlog { bytes: Bytes::MAX, packets },
         Limit::Time(_) => panic!("cases have no rate"),
     };
-    Case {
-        config,
-        most,
-        marks: Some(false),
-    }
+    Case { config, most, marks: Some(false) }
 }
 
 fn marking(case: Case) -> Case {
-    Case {
-        marks: Some(true),
-        ..case
-    }
+    Case { marks: Some(true), ..case }
 }
 
 fn drop_tail() -> Vec<Case> {
     let case = |limit, admission, head_drop, most| {
-        within(
-            most,
-            ManagerConfig::from(DropTailConfig {
-                limit,
-                admission,
-                head_drop,
-            }),
-        )
+        within(most, ManagerConfig::from(DropTailConfig { limit, admission, head_drop }))
     };
     let overshoot = Limit::Bytes(Bytes(20_000 + 65_534));
     let (none, eleven) = (Limit::Bytes(Bytes(0)), Limit::Packets(Packets(11)));
@@ -123,39 +96,22 @@ fn drop_tail() -> Vec<Case> {
 
 /// A law that acts within short operation lists.
 fn hasty(law: CodelLaw) -> CodelLaw {
-    CodelLaw {
-        target: Span::from_us(500),
-        interval: Span::from_ms(5),
-        ..law
-    }
+    CodelLaw { target: Span::from_us(500), interval: Span::from_ms(5), ..law }
 }
 
 fn hasty_marks() -> CodelLaw {
-    CodelLaw {
-        ecn: true,
-        ..hasty(CodelLaw::RFC8289)
-    }
+    CodelLaw { ecn: true, ..hasty(CodelLaw::RFC8289) }
 }
 
 fn hasty_l4s() -> CodelLaw {
-    CodelLaw {
-        ce_threshold: Some(Span::from_ms(1)),
-        l4s: true,
-        ..hasty_marks()
-    }
+    CodelLaw { ce_threshold: Some(Span::from_ms(1)), l4s: true, ..hasty_marks() }
 }
 
 fn codel() -> Vec<Case> {
     let case = |law, limit| within(limit, ManagerConfig::from(CodelConfig { law, limit }));
     let roomy = Limit::Packets(Packets(1000));
     vec![
-        case(
-            hasty(CodelLaw {
-                variant: CodelVariant::Original2012,
-                ..CodelLaw::WHITE2012
-            }),
-            SMALL_PACKETS,
-        ),
+        case(hasty(CodelLaw { variant: CodelVariant::Original2012, ..CodelLaw::WHITE2012 }), SMALL_PACKETS),
         case(hasty(CodelLaw::WHITE2013), SMALL_BYTES),
         case(CodelLaw::RFC8289, roomy),
         marking(case(hasty_marks(), roomy)),
@@ -165,64 +121,31 @@ fn codel() -> Vec<Case> {
 
 /// Four sub-flows for the six flows of the operation lists, so that some share one.
 fn sub_flows(quantum: u32, limit: Limit) -> SfqConfig {
-    SfqConfig {
-        bins: 4,
-        quantum,
-        limit,
-        ..SfqConfig::WHITE2013
-    }
+    SfqConfig { bins: 4, quantum, limit, ..SfqConfig::WHITE2013 }
 }
 
 fn sfq() -> Vec<Case> {
-    let bytes = SfqConfig {
-        fat_metric: FatMetric::Bytes,
-        victim: Victim::Head,
-        ..sub_flows(300, SMALL_BYTES)
-    };
-    let one_bin = SfqConfig {
-        bins: 1,
-        ..sub_flows(300, SMALL_BYTES)
-    };
+    let bytes = SfqConfig { fat_metric: FatMetric::Bytes, victim: Victim::Head, ..sub_flows(300, SMALL_BYTES) };
+    let one_bin = SfqConfig { bins: 1, ..sub_flows(300, SMALL_BYTES) };
     let by_packet = sub_flows(0, SMALL_PACKETS);
-    let law = CodelLaw {
-        variant: CodelVariant::Sfq2013,
-        ..hasty(CodelLaw::WHITE2013)
-    };
-    let with_codel = |sub_flows: SfqConfig, law| {
-        within(
-            sub_flows.limit,
-            ManagerConfig::from(SfqCodelConfig { sub_flows, law }),
-        )
-    };
+    let law = CodelLaw { variant: CodelVariant::Sfq2013, ..hasty(CodelLaw::WHITE2013) };
+    let with_codel =
+        |sub_flows: SfqConfig, law| within(sub_flows.limit, ManagerConfig::from(SfqCodelConfig { sub_flows, law }));
     let forty = SfqNs2Config::NS2.limit;
     vec![
         within(SMALL_BYTES, ManagerConfig::from(bytes)),
         within(SMALL_PACKETS, ManagerConfig::from(by_packet)),
         within(SMALL_BYTES, ManagerConfig::from(one_bin)),
-        within(
-            Limit::Packets(forty),
-            ManagerConfig::from(SfqNs2Config::NS2),
-        ),
+        within(Limit::Packets(forty), ManagerConfig::from(SfqNs2Config::NS2)),
         with_codel(bytes, law),
         with_codel(by_packet, law),
         with_codel(sub_flows(1, SMALL_BYTES), law),
-        marking(with_codel(
-            sub_flows(1514, Limit::Packets(Packets(1000))),
-            hasty_marks(),
-        )),
+        marking(with_codel(sub_flows(1514, Limit::Packets(Packets(1000))), hasty_marks())),
     ]
 }
 
 fn flow_lists(ways: u32, limit: Limit, memory: Option<Bytes>) -> FlowListsConfig {
-    FlowListsConfig {
-        queues: 16,
-        ways,
-        quantum: 700,
-        limit,
-        memory,
-        drop_batch: 3,
-        ..FlowListsConfig::BASE
-    }
+    FlowListsConfig { queues: 16, ways, quantum: 700, limit, memory, drop_batch: 3, ..FlowListsConfig::BASE }
 }
 
 fn fq_codel() -> Vec<Case> {
@@ -230,11 +153,7 @@ fn fq_codel() -> Vec<Case> {
     let roomy = Limit::Packets(Packets(1000));
     let small_memory = flow_lists(1, roomy, Some(Bytes(20_000)));
     vec![
-        case(
-            SMALL_PACKETS,
-            flow_lists(1, SMALL_PACKETS, None),
-            hasty(CodelLaw::RFC8289),
-        ),
+        case(SMALL_PACKETS, flow_lists(1, SMALL_PACKETS, None), hasty(CodelLaw::RFC8289)),
         case(SMALL_BYTES, small_memory, hasty(CodelLaw::RFC8289)),
         marking(case(roomy, flow_lists(4, roomy, None), hasty_marks())),
         marking(case(roomy, flow_lists(1, roomy, None), hasty_l4s())),
@@ -268,17 +187,10 @@ fn pie() -> Vec<Case> {
         burst_rule: BurstRule::AfterQuiet(Span::from_ms(20)),
         ..HASTY_PIE
     };
-    let marks = PieLaw {
-        ecn: true,
-        ..HASTY_PIE
-    };
+    let marks = PieLaw { ecn: true, ..HASTY_PIE };
     let sfq = |law, scope| {
         let sub_flows = sub_flows(300, SMALL_BYTES);
-        let config = SfqPieConfig {
-            sub_flows,
-            law,
-            scope,
-        };
+        let config = SfqPieConfig { sub_flows, law, scope };
         within(SMALL_BYTES, ManagerConfig::from(config))
     };
     let fq = |law, limit| {
@@ -301,19 +213,10 @@ fn docsis_pie() -> Vec<Case> {
     // Room for delays at which the probability rises within a short list.
     let roomy = Limit::Bytes(Bytes(200_000));
     let case = |law, limit, ecn| {
-        let config = DocsisPieConfig {
-            law,
-            limit,
-            ecn,
-            mark_threshold: 1.0,
-        };
+        let config = DocsisPieConfig { law, limit, ecn, mark_threshold: 1.0 };
         within(limit, ManagerConfig::from(config))
     };
-    let hasty = DocsisPieLaw {
-        target: Span::from_us(100),
-        burst_reset: Span::from_ms(50),
-        quantise_length: true,
-    };
+    let hasty = DocsisPieLaw { target: Span::from_us(100), burst_reset: Span::from_ms(50), quantise_length: true };
     vec![
         case(DocsisPieLaw::RFC8034, SMALL_BYTES, false),
         case(hasty, SMALL_BYTES, false),
@@ -326,11 +229,7 @@ fn docsis_dual_queue() -> Vec<Case> {
     let hasty = DocsisDualQueueConfig {
         limit: SMALL_BYTES,
         low_latency_limit: Some(Bytes(30_000)),
-        classic: DocsisPieLaw {
-            target: Span::from_us(100),
-            burst_reset: Span::from_ms(50),
-            quantise_length: false,
-        },
+        classic: DocsisPieLaw { target: Span::from_us(100), burst_reset: Span::from_ms(50), quantise_length: false },
         ..DocsisDualQueueConfig::DOCSIS31
     };
     let upstream = DocsisDualQueueConfig {
@@ -338,34 +237,17 @@ fn docsis_dual_queue() -> Vec<Case> {
         scheduler: DualScheduler::DocsisNs3,
         ..hasty
     };
-    let unprotected = DocsisDualQueueConfig {
-        queue_protection: false,
-        weight: 26,
-        ..hasty
-    };
-    let unmarked = DocsisDualQueueConfig {
-        immediate_aqm: false,
-        ..hasty
-    };
+    let unprotected = DocsisDualQueueConfig { queue_protection: false, weight: 26, ..hasty };
+    let unmarked = DocsisDualQueueConfig { immediate_aqm: false, ..hasty };
     let case = |config| within(most, ManagerConfig::from(config));
-    vec![
-        marking(case(hasty)),
-        marking(case(upstream)),
-        marking(case(unprotected)),
-        case(unmarked),
-    ]
+    vec![marking(case(hasty)), marking(case(upstream)), marking(case(unprotected)), case(unmarked)]
 }
 
 fn dualpi2() -> Vec<Case> {
     let case = |config| within(SMALL_BYTES, ManagerConfig::from(config));
     let hasty = DualPi2Config {
         limit: SMALL_BYTES,
-        law: Pi2Law {
-            target: Span::from_us(500),
-            update_interval: Span::from_ms(5),
-            alpha: 10.0,
-            beta: 100.0,
-        },
+        law: Pi2Law { target: Span::from_us(500), update_interval: Span::from_ms(5), alpha: 10.0, beta: 100.0 },
         ..DualPi2Config::RFC9332
     };
     let shifted = DualPi2Config {
@@ -389,20 +271,11 @@ fn red() -> Vec<Case> {
         weight: Some(0.3),
         ..RedConfig::AKHTAR2013
     };
-    let marks = RedConfig {
-        gentle: true,
-        wait: false,
-        scale_by_size: true,
-        ecn: true,
-        ..hasty.clone()
-    };
+    let marks = RedConfig { gentle: true, wait: false, scale_by_size: true, ecn: true, ..hasty.clone() };
     let classes = RedConfig {
         classes: vec![RedClassConfig {
             dscp: CodePoints::of(&[10]),
-            curve: RedThresholds {
-                minimum: Some(Limit::Packets(Packets(1))),
-                ..hasty.curve
-            },
+            curve: RedThresholds { minimum: Some(Limit::Packets(Packets(1))), ..hasty.curve },
         }],
         adaptive: true,
         ..hasty.clone()
@@ -420,25 +293,14 @@ fn cobalt() -> Vec<Case> {
         blue_threshold: Span::from_ms(40),
         ..CobaltLaw::LINUX
     };
-    let marks = CobaltLaw {
-        ecn: true,
-        ce_threshold: Some(Span::from_ms(1)),
-        ..law
-    };
+    let marks = CobaltLaw { ecn: true, ce_threshold: Some(Span::from_ms(1)), ..law };
     let case = |law, limit| within(limit, ManagerConfig::from(CobaltConfig { law, limit }));
-    let flows = FlowListsConfig {
-        queues: 4,
-        limit: SMALL_PACKETS,
-        ..FlowListsConfig::BASE
-    };
+    let flows = FlowListsConfig { queues: 4, limit: SMALL_PACKETS, ..FlowListsConfig::BASE };
     let flow_queues = |law, decays| {
         let config = FqCobaltConfig { flows, law, decays };
         within(SMALL_PACKETS, ManagerConfig::from(config))
     };
-    let drops_the_last = CobaltLaw {
-        keeps_last: false,
-        ..law
-    };
+    let drops_the_last = CobaltLaw { keeps_last: false, ..law };
     vec![
         case(law, SMALL_PACKETS),
         marking(case(marks, Limit::Packets(Packets(1000)))),
@@ -446,11 +308,7 @@ fn cobalt() -> Vec<Case> {
         flow_queues(law, true),
         within(
             Limit::Bytes(Bytes(40_000)),
-            ManagerConfig::from(CakeConfig {
-                memory: Some(Bytes(40_000)),
-                law,
-                ..CakeConfig::DIFFSERV4
-            }),
+            ManagerConfig::from(CakeConfig { memory: Some(Bytes(40_000)), law, ..CakeConfig::DIFFSERV4 }),
         ),
     ]
 }

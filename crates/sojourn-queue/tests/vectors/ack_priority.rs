@@ -2,9 +2,7 @@
 
 use super::{name, named, packet};
 use sojourn_base::{Bytes, Instant, Meta};
-use sojourn_queue::{
-    AckPriorityConfig, AckPriorityQueue, DropTailConfig, ManagerConfig, QueueManager, Verdict,
-};
+use sojourn_queue::{AckPriorityConfig, AckPriorityQueue, DropTailConfig, ManagerConfig, QueueManager, Verdict};
 use sojourn_testkit::context::TestContext;
 
 type Lane = AckPriorityQueue;
@@ -15,10 +13,7 @@ fn lane(config: AckPriorityConfig) -> Lane {
 }
 
 fn ack(length: u32) -> Meta {
-    Meta {
-        pure_ack: true,
-        ..packet(length, 0)
-    }
+    Meta { pure_ack: true, ..packet(length, 0) }
 }
 
 fn offer(queue: &mut Lane, meta: Meta, items: &[&str]) {
@@ -50,16 +45,10 @@ fn an_acknowledgement_passes_waiting_data() {
 
 #[test]
 fn data_get_their_turn_after_a_burst() {
-    let mut queue = lane(AckPriorityConfig {
-        burst: 2,
-        ..AckPriorityConfig::BASE
-    });
+    let mut queue = lane(AckPriorityConfig { burst: 2, ..AckPriorityConfig::BASE });
     offer(&mut queue, ack(40), &["a1", "a2", "a3", "a4", "a5"]);
     offer(&mut queue, packet(1500, 0), &["d1", "d2"]);
-    assert_eq!(
-        served(&mut queue),
-        ["a1", "a2", "d1", "a3", "a4", "d2", "a5"]
-    );
+    assert_eq!(served(&mut queue), ["a1", "a2", "d1", "a3", "a4", "d2", "a5"]);
 }
 
 #[test]
@@ -72,18 +61,12 @@ fn what_is_not_a_small_pure_acknowledgement_waits_with_the_data() {
     offer(&mut queue, packet(41, 0), &["payload"]);
     offer(&mut queue, ack(129), &["long"]);
     offer(&mut queue, ack(128), &["ack"]);
-    assert_eq!(
-        served(&mut queue),
-        ["ack", "data", "syn-ack", "payload", "long"]
-    );
+    assert_eq!(served(&mut queue), ["ack", "data", "syn-ack", "payload", "long"]);
 }
 
 #[test]
 fn a_full_lane_sends_acknowledgements_to_the_data() {
-    let mut queue = lane(AckPriorityConfig {
-        limit: Bytes(100),
-        ..AckPriorityConfig::BASE
-    });
+    let mut queue = lane(AckPriorityConfig { limit: Bytes(100), ..AckPriorityConfig::BASE });
     offer(&mut queue, packet(1500, 0), &["data"]);
     offer(&mut queue, ack(40), &["a1", "a2", "a3"]);
     assert_eq!(served(&mut queue), ["a1", "a2", "data", "a3"]);

@@ -22,9 +22,7 @@ fn standing_queue(law: CodelLaw, meta: Meta, calls: u64) -> (Vec<u64>, Vec<u64>)
     let (mut dropping, mut marking) = (vec![], vec![]);
     for ms in 1..=calls {
         let before = context.dropped.len();
-        let sent = manager
-            .dequeue(Instant::from_ms(20 + ms), &mut context)
-            .expect("a deep queue");
+        let sent = manager.dequeue(Instant::from_ms(20 + ms), &mut context).expect("a deep queue");
         if context.dropped.len() > before {
             dropping.push(ms);
         }
@@ -41,20 +39,12 @@ fn a_burst_that_drains_within_an_interval_loses_nothing() {
         let mut manager = codel(CodelLaw::RFC8289).build();
         let mut context = TestContext::without_draws();
         for item in 0..packets {
-            let _ = manager.enqueue(
-                Instant::ZERO,
-                packet(1500, 0),
-                PacketHandle(item),
-                &mut context,
-            );
+            let _ = manager.enqueue(Instant::ZERO, packet(1500, 0), PacketHandle(item), &mut context);
         }
         let (mut calls, mut deliveries, mut last_delivery) = (vec![], 0, 0);
         for ms in 1..=300 {
             let before = context.dropped.len();
-            if manager
-                .dequeue(Instant::from_ms(ms), &mut context)
-                .is_some()
-            {
+            if manager.dequeue(Instant::from_ms(ms), &mut context).is_some() {
                 deliveries += 1;
                 last_delivery = ms;
             }
@@ -73,10 +63,7 @@ fn a_burst_that_drains_within_an_interval_loses_nothing() {
 fn bursts_that_drain_by_themselves_cause_no_drop() {
     // Claim W12-10: 100 ms of packets at a time, with pauses, for every version of the law.
     for law in [
-        CodelLaw {
-            variant: CodelVariant::Original2012,
-            ..CodelLaw::WHITE2012
-        },
+        CodelLaw { variant: CodelVariant::Original2012, ..CodelLaw::WHITE2012 },
         CodelLaw::WHITE2013,
         CodelLaw::AKHTAR2013,
         CodelLaw::RFC8289,
@@ -104,22 +91,12 @@ fn calls_that_drop(behind: u32, calls: u64) -> Vec<u64> {
     let mut context = TestContext::without_draws();
     let ahead = u64::from(behind / 1500);
     for _ in 0..ahead {
-        let _ = manager.enqueue(
-            Instant::ZERO,
-            packet(1500, 0),
-            PacketHandle::default(),
-            &mut context,
-        );
+        let _ = manager.enqueue(Instant::ZERO, packet(1500, 0), PacketHandle::default(), &mut context);
     }
     let mut dropping = vec![];
     for ms in 1..=calls {
         let arrival = Instant::from_ms(ms);
-        let _ = manager.enqueue(
-            arrival,
-            packet(1500, 0),
-            PacketHandle::default(),
-            &mut context,
-        );
+        let _ = manager.enqueue(arrival, packet(1500, 0), PacketHandle::default(), &mut context);
         let before = context.dropped.len();
         let _ = manager.dequeue(arrival + Span::from_ms(40), &mut context);
         if context.dropped.len() > before {
@@ -146,12 +123,7 @@ fn bytes_that_the_link_has_staged_count_as_waiting() {
         let mut delivered = 0;
         for ms in 1..=150 {
             let arrival = Instant::from_ms(ms);
-            let _ = manager.enqueue(
-                arrival,
-                packet(1500, 0),
-                PacketHandle::default(),
-                &mut context,
-            );
+            let _ = manager.enqueue(arrival, packet(1500, 0), PacketHandle::default(), &mut context);
             let now = arrival + Span::from_ms(40);
             delivered += u32::from(manager.dequeue(now, &mut context).is_some());
         }
@@ -167,59 +139,27 @@ fn marks_come_at_the_times_of_drops() {
     let times = vec![101, 201, 272, 330, 380, 425, 465, 503, 539, 572];
     let (drops, marks) = standing_queue(CodelLaw::RFC8289, packet(1500, 0), 572);
     assert_eq!((drops, marks), (times.clone(), vec![]));
-    let capable = Meta {
-        ecn: Ecn::Ect0,
-        ..packet(1500, 0)
-    };
-    let with_ecn = CodelLaw {
-        ecn: true,
-        ..CodelLaw::RFC8289
-    };
+    let capable = Meta { ecn: Ecn::Ect0, ..packet(1500, 0) };
+    let with_ecn = CodelLaw { ecn: true, ..CodelLaw::RFC8289 };
     assert_eq!(standing_queue(with_ecn, capable, 572), (vec![], times));
 }
 
 #[test]
 fn l4s_packets_see_only_their_threshold() {
-    let law = CodelLaw {
-        ecn: true,
-        ce_threshold: Some(Span::from_ms(1)),
-        l4s: true,
-        ..CodelLaw::RFC8289
-    };
+    let law = CodelLaw { ecn: true, ce_threshold: Some(Span::from_ms(1)), l4s: true, ..CodelLaw::RFC8289 };
     let mut manager = codel(law).build();
     let mut context = TestContext::without_draws();
-    for (ecn, waited_us, marked) in [
-        (Ecn::Ect1, 1_000, false),
-        (Ecn::Ect1, 1_001, true),
-        (Ecn::Ect0, 50_000, false),
-    ] {
-        let meta = Meta {
-            ecn,
-            ..packet(1500, 0)
-        };
+    for (ecn, waited_us, marked) in [(Ecn::Ect1, 1_000, false), (Ecn::Ect1, 1_001, true), (Ecn::Ect0, 50_000, false)] {
+        let meta = Meta { ecn, ..packet(1500, 0) };
         let at = Instant::from_s(1);
         let _ = manager.enqueue(at, meta, PacketHandle::default(), &mut context);
-        let sent = manager
-            .dequeue(at + Span::from_us(waited_us), &mut context)
-            .expect("one packet");
-        assert_eq!(
-            sent.meta.ecn == Ecn::Ce,
-            marked,
-            "{ecn:?} after {waited_us} us"
-        );
+        let sent = manager.dequeue(at + Span::from_us(waited_us), &mut context).expect("one packet");
+        assert_eq!(sent.meta.ecn == Ecn::Ce, marked, "{ecn:?} after {waited_us} us");
     }
     // Without the L4S rule the threshold is for every capable packet.
     let mut manager = codel(CodelLaw { l4s: false, ..law }).build();
-    let meta = Meta {
-        ecn: Ecn::Ect0,
-        ..packet(1500, 0)
-    };
-    let _ = manager.enqueue(
-        Instant::from_s(1),
-        meta,
-        PacketHandle::default(),
-        &mut context,
-    );
+    let meta = Meta { ecn: Ecn::Ect0, ..packet(1500, 0) };
+    let _ = manager.enqueue(Instant::from_s(1), meta, PacketHandle::default(), &mut context);
     let sent = manager.dequeue(Instant::from_ms(1002), &mut context);
     assert_eq!(sent.expect("one packet").meta.ecn, Ecn::Ce);
     assert_eq!(context.marked.last().expect("a mark").1, Reason::Target);
@@ -229,22 +169,13 @@ fn l4s_packets_see_only_their_threshold() {
 fn the_limit_in_packets_is_held_exactly() {
     let config = ManagerConfig::from(CodelConfig::WHITE2012);
     let lengths = [1500; 418];
-    assert_eq!(
-        super::verdicts(&config, &lengths),
-        ["A".repeat(417).as_str(), "D"].concat()
-    );
+    assert_eq!(super::verdicts(&config, &lengths), ["A".repeat(417).as_str(), "D"].concat());
 }
 
 #[test]
 fn a_target_above_the_interval_is_a_problem() {
-    let law = CodelLaw {
-        target: Span::from_s(5),
-        ..CodelLaw::RFC8289
-    };
+    let law = CodelLaw { target: Span::from_s(5), ..CodelLaw::RFC8289 };
     let problems = codel(law).problems();
     assert_eq!(problems[0].field, "target");
-    assert_eq!(
-        problems[0].message,
-        "5 s is not shorter than interval (100 ms)"
-    );
+    assert_eq!(problems[0].message, "5 s is not shorter than interval (100 ms)");
 }

@@ -4,17 +4,14 @@ use super::packet;
 use proptest::prelude::*;
 use sojourn_base::{BitRate, Bytes, Ecn, Instant, Limit, Meta, PacketHandle, ServiceQueue, Span};
 use sojourn_queue::{
-    ClassicManager, DocsisDualQueue, DocsisDualQueueConfig, DocsisPieConfig, DocsisPieLaw,
-    DocsisPieQueue, DualScheduler, LowLatencyClassifier, ManagerKind as _, QueueManager, Reason,
-    Shaper, Verdict,
+    ClassicManager, DocsisDualQueue, DocsisDualQueueConfig, DocsisPieConfig, DocsisPieLaw, DocsisPieQueue,
+    DualScheduler, LowLatencyClassifier, ManagerKind as _, QueueManager, Reason, Shaper, Verdict,
 };
 use sojourn_testkit::context::TestContext;
 use sojourn_testkit::operations::{Operation, operations};
 
-const CONFIG: DocsisDualQueueConfig = DocsisDualQueueConfig {
-    limit: Limit::Bytes(Bytes(625_000)),
-    ..DocsisDualQueueConfig::DOCSIS31
-};
+const CONFIG: DocsisDualQueueConfig =
+    DocsisDualQueueConfig { limit: Limit::Bytes(Bytes(625_000)), ..DocsisDualQueueConfig::DOCSIS31 };
 
 fn at_50_mbps() -> TestContext {
     let mut context = TestContext::without_draws();
@@ -24,10 +21,7 @@ fn at_50_mbps() -> TestContext {
 
 /// A packet of a flow that answers to marks.
 fn scalable(length: u32, flow: u32) -> Meta {
-    Meta {
-        ecn: Ecn::Ect1,
-        ..packet(length, flow)
-    }
+    Meta { ecn: Ecn::Ect1, ..packet(length, flow) }
 }
 
 fn placed(verdict: Verdict) -> ServiceQueue {
@@ -41,24 +35,13 @@ fn placed(verdict: Verdict) -> ServiceQueue {
 fn nine_packets_at_once_are_marked_and_then_sanctioned() {
     let mut queue = DocsisDualQueue::new(CONFIG);
     let mut context = at_50_mbps();
-    let scores = [
-        0, 0, 0, 71_960, 804_410, 2_197_350, 4_250_780, 6_356_124, 8_461_468,
-    ];
+    let scores = [0, 0, 0, 71_960, 804_410, 2_197_350, 4_250_780, 6_356_124, 8_461_468];
     for (n, score) in (0..).zip(scores) {
         let (before, marks) = (context.scored.len(), context.marked.len());
-        let verdict = queue.enqueue(
-            Instant::ZERO,
-            scalable(1028, 5),
-            PacketHandle(n),
-            &mut context,
-        );
+        let verdict = queue.enqueue(Instant::ZERO, scalable(1028, 5), PacketHandle(n), &mut context);
         let found = placed(verdict);
         assert_eq!(context.marked.len() > marks, n >= 5, "packet {n}");
-        let into = if n >= 7 {
-            ServiceQueue::Classic
-        } else {
-            ServiceQueue::LowLatency
-        };
+        let into = if n >= 7 { ServiceQueue::Classic } else { ServiceQueue::LowLatency };
         assert_eq!(found, into);
         // Every packet is judged once, whatever comes of it.
         assert_eq!(context.scored.len(), before + 1);
@@ -71,23 +54,10 @@ fn nine_packets_at_once_are_marked_and_then_sanctioned() {
         assert_eq!(packet.item, PacketHandle(n));
         assert_eq!(*estimate, Span::from_ns(164_480 * waiting));
     }
-    assert_eq!(
-        context
-            .scored
-            .iter()
-            .filter(|told| told.1.sanctioned)
-            .count(),
-        2
-    );
+    assert_eq!(context.scored.iter().filter(|told| told.1.sanctioned).count(), 2);
     assert!(context.scored.iter().all(|told| told.0.meta.flow_hash == 5));
-    assert_eq!(
-        queue.backlog_of(ServiceQueue::LowLatency).bytes,
-        Bytes(7 * 1028)
-    );
-    assert_eq!(
-        queue.backlog_of(ServiceQueue::Classic).bytes,
-        Bytes(2 * 1028)
-    );
+    assert_eq!(queue.backlog_of(ServiceQueue::LowLatency).bytes, Bytes(7 * 1028));
+    assert_eq!(queue.backlog_of(ServiceQueue::Classic).bytes, Bytes(2 * 1028));
 }
 
 #[test]
@@ -95,11 +65,7 @@ fn packets_of_another_kind_fill_the_queue_but_are_not_marked() {
     let mut queue = DocsisDualQueue::new(CONFIG);
     let mut context = at_50_mbps();
     for (n, ecn) in (0..9).zip([Ecn::NotEct, Ecn::Ect0].into_iter().cycle()) {
-        let meta = Meta {
-            ecn,
-            dscp: 45,
-            ..packet(1028, 5)
-        };
+        let meta = Meta { ecn, dscp: 45, ..packet(1028, 5) };
         let found = placed(queue.enqueue(Instant::ZERO, meta, PacketHandle(n), &mut context));
         assert_eq!(found == ServiceQueue::Classic, n >= 7, "packet {n}");
     }
@@ -109,17 +75,10 @@ fn packets_of_another_kind_fill_the_queue_but_are_not_marked() {
 #[test]
 fn grants_for_one_queue_take_from_it_alone_and_other_grants_go_by_weight() {
     use ServiceQueue::{AckPriority, Classic, LowLatency};
-    let mut queue = DocsisDualQueue::new(DocsisDualQueueConfig {
-        queue_protection: false,
-        ..CONFIG
-    });
+    let mut queue = DocsisDualQueue::new(DocsisDualQueueConfig { queue_protection: false, ..CONFIG });
     let mut context = at_50_mbps();
     for n in 0..40 {
-        let meta = if n < 20 {
-            scalable(1500, 1)
-        } else {
-            packet(1500, 2)
-        };
+        let meta = if n < 20 { scalable(1500, 1) } else { packet(1500, 2) };
         let _ = queue.enqueue(Instant::ZERO, meta, PacketHandle(n), &mut context);
     }
     let mut take = |from: Option<ServiceQueue>| {
@@ -133,10 +92,7 @@ fn grants_for_one_queue_take_from_it_alone_and_other_grants_go_by_weight() {
     assert_eq!(take(Some(LowLatency)), Some((PacketHandle(0), LowLatency)));
     assert_eq!(take(Some(AckPriority)), None);
     // 230 of 256: eight, then one.
-    let mixed: Vec<u64> = (0..10)
-        .filter_map(|_| take(None))
-        .map(|sent| sent.0.0)
-        .collect();
+    let mixed: Vec<u64> = (0..10).filter_map(|_| take(None)).map(|sent| sent.0.0).collect();
     assert_eq!(mixed, [1, 2, 3, 4, 5, 6, 7, 8, 21, 9]);
     while take(Some(LowLatency)).is_some() {}
     assert_eq!(take(Some(LowLatency)), None);
@@ -149,12 +105,7 @@ fn a_classic_queue_above_its_target_marks_low_latency_packets() {
     let mut context = at_50_mbps();
     // 100 packets are 24 ms.
     for n in 0..100 {
-        let _ = queue.enqueue(
-            Instant::ZERO,
-            packet(1500, 2),
-            PacketHandle(n),
-            &mut context,
-        );
+        let _ = queue.enqueue(Instant::ZERO, packet(1500, 2), PacketHandle(n), &mut context);
     }
     assert!(queue.coupled_likelihood() < 1e-15);
     for update in 1..=40 {
@@ -172,27 +123,16 @@ fn a_classic_queue_above_its_target_marks_low_latency_packets() {
         let _ = queue.dequeue_from(now, ServiceQueue::LowLatency, &mut context);
         sent += 1.0;
     }
-    assert!(
-        (sent - marks_per).abs() <= 1.0,
-        "{sent} against {marks_per}"
-    );
+    assert!((sent - marks_per).abs() <= 1.0, "{sent} against {marks_per}");
     assert!(context.scored.iter().all(|told| told.1.score.is_zero()));
 }
 
 #[test]
 fn the_low_latency_buffer_is_10_ms_and_a_flow_without_protection_loses_what_does_not_fit() {
-    let mut queue = DocsisDualQueue::new(DocsisDualQueueConfig {
-        queue_protection: false,
-        ..CONFIG
-    });
+    let mut queue = DocsisDualQueue::new(DocsisDualQueueConfig { queue_protection: false, ..CONFIG });
     let mut context = at_50_mbps();
     for n in 0..60 {
-        let _ = queue.enqueue(
-            Instant::ZERO,
-            scalable(1500, 1),
-            PacketHandle(n),
-            &mut context,
-        );
+        let _ = queue.enqueue(Instant::ZERO, scalable(1500, 1), PacketHandle(n), &mut context);
     }
     // An arrival fits while less than 62,500 - 2000 bytes wait: 41 packets.
     assert_eq!(queue.backlog().packets.0, 41);
@@ -210,12 +150,7 @@ fn a_virtual_queue_forgets_what_is_lost_or_moved() {
     let mut context = at_50_mbps();
     // 60,500 B take 9.68 ms: 40 packets of 0.24 ms are below, the 41st is not, and later ones see the same.
     for n in 0..60 {
-        let verdict = queue.enqueue(
-            Instant::ZERO,
-            scalable(1500, 1),
-            PacketHandle(n),
-            &mut context,
-        );
+        let verdict = queue.enqueue(Instant::ZERO, scalable(1500, 1), PacketHandle(n), &mut context);
         assert_eq!(verdict.is_accepted(), n < 40, "packet {n}");
     }
     // It drains though nothing is sent, but the real queue has its limit too: 62,500 B are 41 packets.
@@ -228,11 +163,7 @@ fn a_virtual_queue_forgets_what_is_lost_or_moved() {
 
 fn classic_only(operations: Vec<Operation>) -> Vec<Operation> {
     let classic = |operation| match operation {
-        Operation::Arrive(meta) => Operation::Arrive(Meta {
-            ecn: Ecn::NotEct,
-            dscp: 0,
-            ..meta
-        }),
+        Operation::Arrive(meta) => Operation::Arrive(Meta { ecn: Ecn::NotEct, dscp: 0, ..meta }),
         other => other,
     };
     operations.into_iter().map(classic).collect()
@@ -343,19 +274,11 @@ proptest! {
 
 /// A dual queue whose classic queue has another manager, with 93,750 B in it: 15 ms at 50 Mb/s.
 fn beside(classic_manager: ClassicManager) -> (Box<dyn QueueManager>, TestContext) {
-    let config = DocsisDualQueueConfig {
-        classic_manager,
-        ..CONFIG
-    };
+    let config = DocsisDualQueueConfig { classic_manager, ..CONFIG };
     let mut queue = config.build();
     let mut context = at_50_mbps();
     for n in 0..75 {
-        let verdict = queue.enqueue(
-            Instant::ZERO,
-            packet(1250, 1),
-            PacketHandle(n),
-            &mut context,
-        );
+        let verdict = queue.enqueue(Instant::ZERO, packet(1250, 1), PacketHandle(n), &mut context);
         assert_eq!(placed(verdict), ServiceQueue::Classic);
     }
     (queue, context)
@@ -368,11 +291,7 @@ fn marked(queue: &mut dyn QueueManager, context: &mut TestContext, count: u64) -
     for n in 1..=count {
         let verdict = queue.enqueue(at, scalable(100, 9), PacketHandle(1_000 + n), context);
         assert_eq!(placed(verdict), ServiceQueue::LowLatency);
-        assert!(
-            queue
-                .dequeue_from(at, ServiceQueue::LowLatency, context)
-                .is_some()
-        );
+        assert!(queue.dequeue_from(at, ServiceQueue::LowLatency, context).is_some());
     }
     let marked = context.marked[before..].iter();
     marked.map(|told| told.0.item.0 - 1_000).collect()
@@ -386,12 +305,7 @@ fn pi2_drops_by_the_square_of_what_it_couples() {
     assert_eq!(marked(&mut *queue, &mut context, 31), [11, 21, 31]);
     let first = (1_u64..1_000).find(|n| {
         let meta = packet(64, 1);
-        let verdict = queue.enqueue(
-            Instant::from_ms(16),
-            meta,
-            PacketHandle(2_000 + n),
-            &mut context,
-        );
+        let verdict = queue.enqueue(Instant::from_ms(16), meta, PacketHandle(2_000 + n), &mut context);
         !verdict.is_accepted()
     });
     assert_eq!(first, Some(421));

@@ -6,53 +6,34 @@ use sojourn_queue::{Admission, DropTailConfig, ManagerConfig, Reason, Verdict};
 use sojourn_testkit::context::TestContext;
 
 fn drop_tail(limit: Limit, admission: Admission) -> ManagerConfig {
-    ManagerConfig::from(DropTailConfig {
-        limit,
-        admission,
-        head_drop: false,
-    })
+    ManagerConfig::from(DropTailConfig { limit, admission, head_drop: false })
 }
 
 #[test]
 fn three_packets_fit_and_ns_2_holds_one_less() {
     let limit = Limit::Packets(Packets(3));
-    assert_eq!(
-        verdicts(&drop_tail(limit, Admission::Fit), &[1500; 5]),
-        "AAADD"
-    );
-    assert_eq!(
-        verdicts(&drop_tail(limit, Admission::Ns2Packets), &[1500; 5]),
-        "AADDD"
-    );
+    assert_eq!(verdicts(&drop_tail(limit, Admission::Fit), &[1500; 5]), "AAADD");
+    assert_eq!(verdicts(&drop_tail(limit, Admission::Ns2Packets), &[1500; 5]), "AADDD");
 }
 
 #[test]
 fn bytes_are_filled_to_the_last() {
     let config = ManagerConfig::from(DropTailConfig::WHITE2013_BUFFER_CONTROL);
     let lengths = [[1500; 20].as_slice(), &[1500, 1000, 218, 50, 32, 1]].concat();
-    assert_eq!(
-        verdicts(&config, &lengths),
-        ["A".repeat(20).as_str(), "DAADAD"].concat()
-    );
+    assert_eq!(verdicts(&config, &lengths), ["A".repeat(20).as_str(), "DAADAD"].concat());
 }
 
 #[test]
 fn a_threshold_may_be_overshot_by_one_packet() {
     let config = drop_tail(Limit::Bytes(Bytes(31_250)), Admission::Threshold);
     let lengths = [[1500; 21].as_slice(), &[40]].concat();
-    assert_eq!(
-        verdicts(&config, &lengths),
-        ["A".repeat(21).as_str(), "D"].concat()
-    );
+    assert_eq!(verdicts(&config, &lengths), ["A".repeat(21).as_str(), "D"].concat());
 }
 
 #[test]
 fn ns_2_in_byte_mode_stays_below_the_product() {
     // 4 packets of 500 bytes: 2000 bytes are never reached.
-    let config = drop_tail(
-        Limit::Packets(Packets(4)),
-        Admission::Ns2Bytes { mean_packet: 500 },
-    );
+    let config = drop_tail(Limit::Packets(Packets(4)), Admission::Ns2Bytes { mean_packet: 500 });
     assert_eq!(verdicts(&config, &[1500, 500, 499, 1]), "ADAD");
 }
 
@@ -94,13 +75,9 @@ fn the_wait_is_the_limit_over_the_actual_rate() {
         let config = ManagerConfig::from(DropTailConfig::bytes(bytes));
         let mut manager = config.build();
         let mut context = TestContext::without_draws();
-        while manager.enqueue(
-            Instant::ZERO,
-            packet(50, 0),
-            PacketHandle::default(),
-            &mut context,
-        ) == Verdict::Accepted
-        {}
+        while manager.enqueue(Instant::ZERO, packet(50, 0), PacketHandle::default(), &mut context) == Verdict::Accepted
+        {
+        }
         let wait = rate.time_for(manager.backlog().bytes);
         assert_eq!((wait.as_ns() + 500) / 1000, us, "{bytes} bytes at {rate}");
     }
@@ -130,14 +107,8 @@ fn the_queues_of_white_2012_are_as_long_as_printed() {
 #[test]
 fn a_limit_in_time_becomes_bytes_at_a_rate() {
     let by_time = |span| drop_tail(Limit::Time(span), Admission::Fit).at(BitRate::from_mbps(5));
-    assert_eq!(
-        by_time(Span::from_s(1)),
-        ManagerConfig::from(DropTailConfig::WHITE2013_BUFFERBLOAT)
-    );
-    assert_eq!(
-        by_time(Span::from_ms(50)),
-        ManagerConfig::from(DropTailConfig::WHITE2013_BUFFER_CONTROL)
-    );
+    assert_eq!(by_time(Span::from_s(1)), ManagerConfig::from(DropTailConfig::WHITE2013_BUFFERBLOAT));
+    assert_eq!(by_time(Span::from_ms(50)), ManagerConfig::from(DropTailConfig::WHITE2013_BUFFER_CONTROL));
 }
 
 #[test]

@@ -5,16 +5,10 @@ use sojourn_base::{Bytes, Ecn, Instant, Limit, Meta, PacketHandle, ServiceQueue,
 use sojourn_queue::{DualPi2Config, DualPi2Queue, DualPi2Scheduler, QueueManager, Reason, Verdict};
 use sojourn_testkit::context::TestContext;
 
-const CONFIG: DualPi2Config = DualPi2Config {
-    limit: Limit::Bytes(Bytes(1_000_000)),
-    ..DualPi2Config::RFC9332
-};
+const CONFIG: DualPi2Config = DualPi2Config { limit: Limit::Bytes(Bytes(1_000_000)), ..DualPi2Config::RFC9332 };
 
 fn with(ecn: Ecn, length: u32) -> Meta {
-    Meta {
-        ecn,
-        ..packet(length, 1)
-    }
+    Meta { ecn, ..packet(length, 1) }
 }
 
 /// A queue whose base likelihood is `base`: one update sees a classic packet that has waited 15 ms, the target, with a
@@ -36,25 +30,13 @@ fn at_base(base: f64, config: DualPi2Config) -> (DualPi2Queue, TestContext) {
 fn in_overload_low_latency_packets_are_dropped_as_classic_ones_are() {
     let (mut queue, mut context) = at_base(0.5, CONFIG);
     for n in 1..=13 {
-        let _ = queue.enqueue(
-            Instant::from_ms(15),
-            with(Ecn::Ect1, 1000),
-            PacketHandle(n),
-            &mut context,
-        );
+        let _ = queue.enqueue(Instant::from_ms(15), with(Ecn::Ect1, 1000), PacketHandle(n), &mut context);
     }
     let mut seen = String::new();
-    while let Some(sent) =
-        queue.dequeue_from(Instant::from_ms(15), ServiceQueue::LowLatency, &mut context)
-    {
+    while let Some(sent) = queue.dequeue_from(Instant::from_ms(15), ServiceQueue::LowLatency, &mut context) {
         let lost = context.dropped.len();
         seen.extend(core::iter::repeat_n('D', lost));
-        assert!(
-            context
-                .dropped
-                .drain(..)
-                .all(|drop| drop.1 == Reason::Overload)
-        );
+        assert!(context.dropped.drain(..).all(|drop| drop.1 == Reason::Overload));
         seen.push(if sent.meta.ecn == Ecn::Ce { 'M' } else { 'A' });
     }
     seen.extend(core::iter::repeat_n('D', context.dropped.len()));
@@ -106,12 +88,7 @@ fn a_late_low_latency_packet_is_marked_unless_hardly_anything_waits_behind_it() 
         let mut queue = DualPi2Queue::new(CONFIG);
         let mut context = TestContext::without_draws();
         for n in 0..=behind {
-            let _ = queue.enqueue(
-                Instant::ZERO,
-                with(Ecn::Ect1, 1000),
-                PacketHandle(n.into()),
-                &mut context,
-            );
+            let _ = queue.enqueue(Instant::ZERO, with(Ecn::Ect1, 1000), PacketHandle(n.into()), &mut context);
         }
         // The first certain mark brings the sum to one, the second one beyond it.
         let now = Instant::from_us(1200);
@@ -132,18 +109,10 @@ fn the_buffer_is_one_for_both_queues_and_leaves_room_for_a_full_packet() {
     let limit = Limit::Bytes(Bytes(5000));
     let mut queue = DualPi2Queue::new(DualPi2Config { limit, ..CONFIG });
     let mut context = TestContext::without_draws();
-    for (ecn, length, fits) in [
-        (Ecn::NotEct, 1500, true),
-        (Ecn::Ect1, 1500, true),
-        (Ecn::Ect1, 600, true),
-        (Ecn::NotEct, 40, false),
-    ] {
-        let verdict = queue.enqueue(
-            Instant::ZERO,
-            with(ecn, length),
-            PacketHandle(0),
-            &mut context,
-        );
+    for (ecn, length, fits) in
+        [(Ecn::NotEct, 1500, true), (Ecn::Ect1, 1500, true), (Ecn::Ect1, 600, true), (Ecn::NotEct, 40, false)]
+    {
+        let verdict = queue.enqueue(Instant::ZERO, with(ecn, length), PacketHandle(0), &mut context);
         assert_eq!(verdict.is_accepted(), fits);
     }
     assert_eq!(context.dropped[0].1, Reason::Overlimit);
@@ -153,39 +122,26 @@ fn the_buffer_is_one_for_both_queues_and_leaves_room_for_a_full_packet() {
 
 #[test]
 fn by_time_the_low_latency_queue_goes_first_until_the_other_has_waited_the_shift_longer() {
-    let config = DualPi2Config {
-        scheduler: DualPi2Scheduler::TimeShifted,
-        time_shift: Span::from_ms(10),
-        ..CONFIG
-    };
+    let config = DualPi2Config { scheduler: DualPi2Scheduler::TimeShifted, time_shift: Span::from_ms(10), ..CONFIG };
     let mut queue = DualPi2Queue::new(config);
     let mut context = TestContext::without_draws();
     for (ms, ecn) in [(0_u32, Ecn::NotEct), (10, Ecn::Ect1), (11, Ecn::Ect1)] {
         let now = Instant::from_ms(u64::from(ms));
         let _ = queue.enqueue(now, with(ecn, 1000), PacketHandle(ms.into()), &mut context);
     }
-    let order: Vec<u64> = (0..3)
-        .filter_map(|_| queue.dequeue(Instant::from_ms(12), &mut context))
-        .map(|sent| sent.item.0)
-        .collect();
+    let order: Vec<u64> =
+        (0..3).filter_map(|_| queue.dequeue(Instant::from_ms(12), &mut context)).map(|sent| sent.item.0).collect();
     assert_eq!(order, [10, 0, 11]);
 }
 
 #[test]
 fn linux_draws_twice_for_a_classic_signal() {
-    let mut config = DualPi2Config {
-        limit: Limit::Bytes(Bytes(1_000_000)),
-        ..DualPi2Config::LINUX
-    };
+    let mut config = DualPi2Config { limit: Limit::Bytes(Bytes(1_000_000)), ..DualPi2Config::LINUX };
     config.law.update_interval = Span::from_ms(15);
     let (mut queue, _) = at_base(0.3, config);
     let now = Instant::from_ms(15);
     // Behind what is dropped another packet is looked at.
-    for (draws, dropped) in [
-        (&[0.31][..], 0),
-        (&[0.29, 0.31], 0),
-        (&[0.29, 0.29, 0.9], 1),
-    ] {
+    for (draws, dropped) in [(&[0.31][..], 0), (&[0.29, 0.31], 0), (&[0.29, 0.29, 0.9], 1)] {
         let mut context = TestContext::with_draws(draws);
         let verdict = queue.enqueue(now, packet(100, 1), PacketHandle(1), &mut context);
         assert!(matches!(verdict, Verdict::Placed(_)));
@@ -198,10 +154,7 @@ fn linux_draws_twice_for_a_classic_signal() {
 
 #[test]
 fn the_kernel_of_2020_marks_what_found_two_at_its_arrival_and_not_what_two_wait_behind() {
-    let now = DualPi2Config {
-        counted: DualPi2Config::LINUX.counted,
-        ..DualPi2Config::LINUX_2020
-    };
+    let now = DualPi2Config { counted: DualPi2Config::LINUX.counted, ..DualPi2Config::LINUX_2020 };
     // Five packets that arrive together find 0 to 4, and leave 4 to 0 behind; all are late. So the last three, or the first
     // three, have a certain mark, of which the first brings the sum to one and the others go beyond it.
     for (config, expected) in [(DualPi2Config::LINUX_2020, "AAAMM"), (now, "AMMAA")] {

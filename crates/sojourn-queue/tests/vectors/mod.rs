@@ -14,11 +14,7 @@ use sojourn_testkit::context::TestContext;
 
 /// A packet of `length` bytes of flow `flow`.
 fn packet(length: u32, flow: u32) -> Meta {
-    Meta {
-        length,
-        flow_hash: flow,
-        ..Meta::default()
-    }
+    Meta { length, flow_hash: flow, ..Meta::default() }
 }
 
 /// The handle of a packet that is called by its flow and its place in it.
@@ -41,10 +37,7 @@ fn named(name: &str) -> PacketHandle {
 
 /// The name of such a handle.
 fn name(PacketHandle(letters): PacketHandle) -> String {
-    let letters = letters
-        .to_le_bytes()
-        .into_iter()
-        .filter(|letter| *letter > 0);
+    let letters = letters.to_le_bytes().into_iter().filter(|letter| *letter > 0);
     letters.map(char::from).collect()
 }
 
@@ -56,12 +49,7 @@ fn verdicts(config: &ManagerConfig, lengths: &[u32]) -> String {
         .iter()
         .enumerate()
         .map(|(item, &length)| {
-            match manager.enqueue(
-                Instant::ZERO,
-                packet(length, 0),
-                PacketHandle(item as u64),
-                &mut context,
-            ) {
+            match manager.enqueue(Instant::ZERO, packet(length, 0), PacketHandle(item as u64), &mut context) {
                 Verdict::Accepted | Verdict::Placed(_) => 'A',
                 Verdict::Dropped(_) => 'D',
             }

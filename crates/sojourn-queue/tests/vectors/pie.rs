@@ -4,26 +4,18 @@ use super::{handle, packet, verdicts};
 use proptest::prelude::*;
 use sojourn_base::{BitRate, Bytes, Ecn, Instant, Limit, Meta, PacketHandle, Packets, Span};
 use sojourn_queue::{
-    DocsisPieConfig, DocsisPieQueue, FlowListsConfig, FqPieConfig, FqPieQueue, ManagerConfig,
-    PieConfig, PieLaw, PieQueue, QueueManager, Reason, Shaper, Verdict,
+    DocsisPieConfig, DocsisPieQueue, FlowListsConfig, FqPieConfig, FqPieQueue, ManagerConfig, PieConfig, PieLaw,
+    PieQueue, QueueManager, Reason, Shaper, Verdict,
 };
 use sojourn_testkit::context::TestContext;
 use sojourn_testkit::operations::{Operation, operations, run};
 
 /// PIE without a burst allowance.
-const EAGER: PieLaw = PieLaw {
-    maximum_burst: Span::ZERO,
-    ..PieLaw::RFC8033
-};
+const EAGER: PieLaw = PieLaw { maximum_burst: Span::ZERO, ..PieLaw::RFC8033 };
 
 /// Keeps one flow's queue about 40 packets deep at one packet per ms, so that each packet waits some
 /// 40 ms, and runs the updates in between; the law must not draw a drop.
-fn hold_at_40_ms(
-    manager: &mut impl QueueManager,
-    flow: u32,
-    until_ms: u64,
-    context: &mut TestContext,
-) {
+fn hold_at_40_ms(manager: &mut impl QueueManager, flow: u32, until_ms: u64, context: &mut TestContext) {
     for ms in 0..until_ms {
         let now = Instant::from_ms(ms);
         while let Some(due) = manager.next_timer()
@@ -40,10 +32,7 @@ fn hold_at_40_ms(
 
 #[test]
 fn pie_measures_sojourn_and_raises_its_probability() {
-    let config = PieConfig {
-        law: EAGER,
-        limit: Limit::Packets(Packets(10_000)),
-    };
+    let config = PieConfig { law: EAGER, limit: Limit::Packets(Packets(10_000)) };
     let mut queue = PieQueue::new(config);
     let mut context = TestContext::always(0.999_999);
     hold_at_40_ms(&mut queue, 0, 76, &mut context);
@@ -56,10 +45,7 @@ fn pie_measures_sojourn_and_raises_its_probability() {
 
 #[test]
 fn a_busy_flow_does_not_raise_the_probability_of_an_idle_one() {
-    let mut queue = FqPieQueue::new(FqPieConfig {
-        law: EAGER,
-        ..FqPieConfig::NS3
-    });
+    let mut queue = FqPieQueue::new(FqPieConfig { law: EAGER, ..FqPieConfig::NS3 });
     let mut context = TestContext::always(0.999_999);
     hold_at_40_ms(&mut queue, 5, 400, &mut context);
     assert!(queue.pie(5).probability() > 0.0);
@@ -67,51 +53,27 @@ fn a_busy_flow_does_not_raise_the_probability_of_an_idle_one() {
     // Nothing is drawn for the idle flow.
     let drawn = context.drawn;
     for n in 0..10 {
-        let verdict = queue.enqueue(
-            Instant::from_ms(400),
-            packet(1500, 6),
-            PacketHandle(n),
-            &mut context,
-        );
+        let verdict = queue.enqueue(Instant::from_ms(400), packet(1500, 6), PacketHandle(n), &mut context);
         assert_eq!(verdict, Verdict::Accepted);
     }
     // Nor would the busy flow at rest: but it is not, so each arrival draws.
     assert_eq!(context.drawn, drawn);
-    let _ = queue.enqueue(
-        Instant::from_ms(400),
-        packet(1500, 5),
-        PacketHandle(0),
-        &mut context,
-    );
+    let _ = queue.enqueue(Instant::from_ms(400), packet(1500, 5), PacketHandle(0), &mut context);
     assert_eq!(context.drawn, drawn + 1);
 }
 
 #[test]
 fn the_fattest_queue_pays_as_in_fq_codel() {
     let mut queue = FqPieQueue::new(FqPieConfig {
-        flows: FlowListsConfig {
-            limit: Limit::Packets(Packets(4)),
-            ..FlowListsConfig::BASE
-        },
+        flows: FlowListsConfig { limit: Limit::Packets(Packets(4)), ..FlowListsConfig::BASE },
         law: EAGER,
     });
     let mut context = TestContext::without_draws();
     for item in [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1)] {
-        let _ = queue.enqueue(
-            Instant::ZERO,
-            packet(1500, item.0),
-            handle(item.0, item.1),
-            &mut context,
-        );
+        let _ = queue.enqueue(Instant::ZERO, packet(1500, item.0), handle(item.0, item.1), &mut context);
     }
     let drops: Vec<_> = context.drops().collect();
-    assert_eq!(
-        drops,
-        [
-            (handle(0, 0), Reason::FatFlow),
-            (handle(0, 1), Reason::FatFlow)
-        ]
-    );
+    assert_eq!(drops, [(handle(0, 0), Reason::FatFlow), (handle(0, 1), Reason::FatFlow)]);
 }
 
 proptest! {
@@ -147,22 +109,13 @@ proptest! {
 #[test]
 fn marks_are_made_at_the_tail() {
     let law = PieLaw { ecn: true, ..EAGER };
-    let mut queue = PieQueue::new(PieConfig {
-        law,
-        limit: Limit::Packets(Packets(1000)),
-    });
+    let mut queue = PieQueue::new(PieConfig { law, limit: Limit::Packets(Packets(1000)) });
     let mut context = TestContext::always(0.999_999);
     hold_at_40_ms(&mut queue, 0, 400, &mut context);
     let mut certain = TestContext::always(0.0);
     let now = Instant::from_ms(400);
-    let capable = Meta {
-        ecn: Ecn::Ect0,
-        ..packet(1500, 0)
-    };
-    assert_eq!(
-        queue.enqueue(now, capable, PacketHandle(1), &mut certain),
-        Verdict::Accepted
-    );
+    let capable = Meta { ecn: Ecn::Ect0, ..packet(1500, 0) };
+    assert_eq!(queue.enqueue(now, capable, PacketHandle(1), &mut certain), Verdict::Accepted);
     assert_eq!(certain.marked.len(), 1);
     let refused = queue.enqueue(now, packet(1500, 0), PacketHandle(2), &mut certain);
     assert_eq!(refused, Verdict::Dropped(Reason::Early));
@@ -171,34 +124,19 @@ fn marks_are_made_at_the_tail() {
 #[test]
 fn pie_of_white_2013_holds_200_full_packets() {
     let config = ManagerConfig::from(PieConfig::WHITE2013);
-    assert_eq!(
-        verdicts(&config, &[1500; 201]),
-        ["A".repeat(200).as_str(), "D"].concat()
-    );
+    assert_eq!(verdicts(&config, &[1500; 201]), ["A".repeat(200).as_str(), "D"].concat());
 }
 
 #[test]
 fn docsis_pie_reads_the_shaper_and_what_is_staged() {
-    let config = DocsisPieConfig {
-        limit: Limit::Bytes(Bytes(62_500)),
-        ..DocsisPieConfig::RFC8034
-    };
+    let config = DocsisPieConfig { limit: Limit::Bytes(Bytes(62_500)), ..DocsisPieConfig::RFC8034 };
     let mut queue = DocsisPieQueue::new(config);
     let mut context = TestContext::without_draws();
-    context.shaper = Shaper {
-        tokens: Bytes(20_000),
-        sustained: BitRate::from_mbps(5),
-        peak: BitRate::from_mbps(20),
-    };
+    context.shaper = Shaper { tokens: Bytes(20_000), sustained: BitRate::from_mbps(5), peak: BitRate::from_mbps(20) };
     context.staged = Bytes(800);
     // 20,500 bytes in the queue: below a third of the buffer until the last arrival, so no draws.
     for item in 0..14 {
-        let _ = queue.enqueue(
-            Instant::ZERO,
-            packet(1500, 0),
-            PacketHandle(item),
-            &mut context,
-        );
+        let _ = queue.enqueue(Instant::ZERO, packet(1500, 0), PacketHandle(item), &mut context);
     }
     queue.on_timer(Instant::from_ms(16), &mut context);
     // 21,800 bytes: 20,000 at 20 Mb/s (8 ms), 1800 at 5 Mb/s (2.88 ms); 0.88 ms above the target:
@@ -214,36 +152,22 @@ fn docsis_pie_reads_the_shaper_and_what_is_staged() {
 #[test]
 fn docsis_pie_wakes_up_at_a_third_of_the_buffer() {
     let buffer = 90_000;
-    let mut queue = DocsisPieQueue::new(DocsisPieConfig {
-        limit: Limit::Bytes(Bytes(buffer)),
-        ..DocsisPieConfig::RFC8034
-    });
+    let mut queue =
+        DocsisPieQueue::new(DocsisPieConfig { limit: Limit::Bytes(Bytes(buffer)), ..DocsisPieConfig::RFC8034 });
     let mut context = TestContext::without_draws();
     for item in 0..20 {
         assert!(queue.pie().is_inactive());
-        let _ = queue.enqueue(
-            Instant::ZERO,
-            packet(1500, 0),
-            PacketHandle(item),
-            &mut context,
-        );
+        let _ = queue.enqueue(Instant::ZERO, packet(1500, 0), PacketHandle(item), &mut context);
     }
     // 30,000 bytes wait: this arrival sees a third.
-    let _ = queue.enqueue(
-        Instant::ZERO,
-        packet(1500, 0),
-        PacketHandle(20),
-        &mut context,
-    );
+    let _ = queue.enqueue(Instant::ZERO, packet(1500, 0), PacketHandle(20), &mut context);
     assert!(!queue.pie().is_inactive());
 }
 
 #[test]
 fn a_service_flows_buffer_is_not_counted_in_packets() {
-    let config = ManagerConfig::from(DocsisPieConfig {
-        limit: Limit::Packets(Packets(100)),
-        ..DocsisPieConfig::RFC8034
-    });
+    let config =
+        ManagerConfig::from(DocsisPieConfig { limit: Limit::Packets(Packets(100)), ..DocsisPieConfig::RFC8034 });
     assert_eq!(config.problems()[0].field, "limit");
     let by_time = ManagerConfig::from(DocsisPieConfig::RFC8034).at(BitRate::from_mbps(50));
     assert_eq!(by_time.problems(), []);
@@ -256,27 +180,14 @@ fn a_service_flows_buffer_is_not_counted_in_packets() {
 /// RFC 8033 (32 below 1e-3, 8 below 1e-2, 2 below 0.1): p = 0.000133 + 2·0.000703 = 0.00154 after 3 updates, 0.00998 after 6,
 /// 0.01279 after 7, and from there 0.01125 more with each: 0.09154 after 14, 0.10279 after 15.
 fn docsis_pie_at_100_ms(ecn: bool, updates: u64) -> (DocsisPieQueue, TestContext) {
-    let config = DocsisPieConfig {
-        limit: Limit::Bytes(Bytes(156_250)),
-        ecn,
-        ..DocsisPieConfig::RFC8034
-    };
+    let config = DocsisPieConfig { limit: Limit::Bytes(Bytes(156_250)), ecn, ..DocsisPieConfig::RFC8034 };
     let mut queue = DocsisPieQueue::new(config);
     let mut context = TestContext::always(0.0);
-    context.shaper = Shaper {
-        tokens: Bytes::ZERO,
-        sustained: BitRate::from_mbps(5),
-        peak: BitRate::ZERO,
-    };
+    context.shaper = Shaper { tokens: Bytes::ZERO, sustained: BitRate::from_mbps(5), peak: BitRate::ZERO };
     let lengths = [1500_u32; 41].into_iter().chain([1000]);
     for (item, length) in (0..).zip(lengths) {
         assert_eq!(
-            queue.enqueue(
-                Instant::ZERO,
-                packet(length, 0),
-                PacketHandle(item),
-                &mut context
-            ),
+            queue.enqueue(Instant::ZERO, packet(length, 0), PacketHandle(item), &mut context),
             Verdict::Accepted
         );
     }
@@ -287,21 +198,13 @@ fn docsis_pie_at_100_ms(ecn: bool, updates: u64) -> (DocsisPieQueue, TestContext
 }
 
 /// Offers packets of 1024 B until one is signalled; how many were accepted before it, and what became of it.
-fn first_signal(
-    queue: &mut DocsisPieQueue,
-    context: &mut TestContext,
-    ecn: Ecn,
-) -> (usize, Verdict) {
+fn first_signal(queue: &mut DocsisPieQueue, context: &mut TestContext, ecn: Ecn) -> (usize, Verdict) {
     let signals = |context: &TestContext| context.marked.len() + context.dropped.len();
     for accepted in 0..1000 {
         let before = signals(context);
-        let meta = Meta {
-            ecn,
-            ..packet(1024, 0)
-        };
+        let meta = Meta { ecn, ..packet(1024, 0) };
         let verdict = queue.enqueue(Instant::from_ms(400), meta, PacketHandle(1000), context);
-        if signals(context) > before || (ecn == Ecn::Ce && !queue.pie().burst_allowance().is_zero())
-        {
+        if signals(context) > before || (ecn == Ecn::Ce && !queue.pie().burst_allowance().is_zero()) {
             return (accepted, verdict);
         }
     }
@@ -323,11 +226,7 @@ fn docsis_pie_marks_where_it_would_drop_and_spreads_marks_like_drops() {
         // 0.85/0.09154 = 9.3: the tenth packet is the first that may be signalled.
         let (accepted, outcome) = first_signal(&mut queue, &mut context, field);
         assert_eq!((accepted, outcome), (9, verdict), "{field:?}");
-        assert_eq!(
-            (context.marked.len(), context.dropped.len()),
-            (marks, drops),
-            "{field:?}"
-        );
+        assert_eq!((context.marked.len(), context.dropped.len()), (marks, drops), "{field:?}");
         // Marked or dropped, the first signal of a burst grants the allowance.
         assert_eq!(queue.pie().burst_allowance(), Span::from_ms(142));
     }
@@ -344,9 +243,6 @@ fn docsis_pie_drops_capable_packets_from_a_probability_of_ten_percent() {
 
 #[test]
 fn a_mark_threshold_of_docsis_pie_is_a_probability() {
-    let config = ManagerConfig::from(DocsisPieConfig {
-        mark_threshold: 1.5,
-        ..DocsisPieConfig::WHITE2019_UPSTREAM
-    });
+    let config = ManagerConfig::from(DocsisPieConfig { mark_threshold: 1.5, ..DocsisPieConfig::WHITE2019_UPSTREAM });
     assert_eq!(config.problems()[0].field, "mark_threshold");
 }

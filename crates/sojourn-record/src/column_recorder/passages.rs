@@ -76,8 +76,7 @@ impl ColumnRecorder {
             if link.link.is_access {
                 let counters = &mut self.counters[traffic][direction];
                 counters.forwarded_packets += packets.len() as u64;
-                counters.forwarded_bytes +=
-                    packets.iter().map(|packet| packet.length.0).sum::<u64>();
+                counters.forwarded_bytes += packets.iter().map(|packet| packet.length.0).sum::<u64>();
                 if self.config.histograms {
                     self.access_delay[traffic][direction]
                         .get_or_insert_default()

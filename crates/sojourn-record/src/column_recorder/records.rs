@@ -11,12 +11,10 @@ use crate::protection::ProtectionTally;
 use crate::table::{ColumnData, Table};
 use crate::tally::{DatagramTally, FrameTally, ObjectTally, TransferTally};
 use crate::{
-    ChannelCounters, ConnectionSample, Datagram, FlowRow, LinkId, MacCounters, ModemCounters,
-    PacketCount, SignalKind, TrafficId,
+    ChannelCounters, ConnectionSample, Datagram, FlowRow, LinkId, MacCounters, ModemCounters, PacketCount, SignalKind,
+    TrafficId,
 };
-use sojourn_base::report::{
-    DownloadSession, LiveSession, Page, PlayedCall, StreamingSession, Transfer,
-};
+use sojourn_base::report::{DownloadSession, LiveSession, Page, PlayedCall, StreamingSession, Transfer};
 use sojourn_base::{Direction, Instant, PerDirection, ServiceQueue};
 
 /// The finished records of one run.
@@ -42,11 +40,7 @@ impl Records {
     }
 
     /// Access delays of a traffic entry in one direction; `None` if nothing was recorded.
-    pub fn access_delay(
-        &self,
-        traffic: TrafficId,
-        direction: Direction,
-    ) -> Option<&DelayHistogram> {
+    pub fn access_delay(&self, traffic: TrafficId, direction: Direction) -> Option<&DelayHistogram> {
         self.recorder.access_delay[usize::from(traffic.0)][direction].as_ref()
     }
 
@@ -82,20 +76,13 @@ impl Records {
     pub fn mean_backlog_packets(&self, link: LinkId) -> Option<f64> {
         let occupancy = self.link(link).clock.occupancy_ns();
         let total: u64 = occupancy.iter().sum();
-        let weighted: f64 = occupancy
-            .iter()
-            .enumerate()
-            .map(|(packets, ns)| packets as f64 * *ns as f64)
-            .sum();
+        let weighted: f64 = occupancy.iter().enumerate().map(|(packets, ns)| packets as f64 * *ns as f64).sum();
         (total > 0).then(|| weighted / total as f64)
     }
 
     /// What became of the datagrams of a traffic entry: flow, direction and tally, in this order, of every
     /// flow that had one. Always there, whatever rows were kept.
-    pub fn datagram_tallies(
-        &self,
-        traffic: TrafficId,
-    ) -> impl Iterator<Item = (u32, Direction, &DatagramTally)> {
+    pub fn datagram_tallies(&self, traffic: TrafficId) -> impl Iterator<Item = (u32, Direction, &DatagramTally)> {
         self.recorder.datagram_tallies[usize::from(traffic.0)].iter()
     }
 
@@ -175,10 +162,7 @@ impl Records {
     }
 
     /// What the device of a link counted of each queue from which it counted something.
-    pub fn device_delays(
-        &self,
-        link: LinkId,
-    ) -> impl Iterator<Item = (ServiceQueue, &DeviceDelays)> {
+    pub fn device_delays(&self, link: LinkId) -> impl Iterator<Item = (ServiceQueue, &DeviceDelays)> {
         let device = self.link(link).device.iter();
         device.flat_map(|device| device.counted())
     }
@@ -273,10 +257,7 @@ impl Records {
     }
 
     fn traffic_words(&self, ids: impl Iterator<Item = TrafficId>) -> ColumnData {
-        ColumnData::words(
-            ids.map(|id| i32::from(id.0)).collect(),
-            &self.recorder.traffic_names,
-        )
+        ColumnData::words(ids.map(|id| i32::from(id.0)).collect(), &self.recorder.traffic_names)
     }
 
     fn traffic_of<T>(&self, rows: &[(TrafficId, T)]) -> ColumnData {
@@ -316,12 +297,6 @@ fn words(values: impl Iterator<Item = usize>, words: &[&str]) -> ColumnData {
 }
 
 fn directions(values: impl Iterator<Item = Direction>) -> ColumnData {
-    let dictionary: Vec<String> = Direction::BOTH
-        .iter()
-        .map(|direction| direction.as_str().to_owned())
-        .collect();
-    ColumnData::words(
-        values.map(|direction| i32::from(direction as u8)).collect(),
-        &dictionary,
-    )
+    let dictionary: Vec<String> = Direction::BOTH.iter().map(|direction| direction.as_str().to_owned()).collect();
+    ColumnData::words(values.map(|direction| i32::from(direction as u8)).collect(), &dictionary)
 }

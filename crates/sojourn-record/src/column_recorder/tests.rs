@@ -2,21 +2,11 @@ use super::*;
 
 #[test]
 fn the_rows_of_live_sessions_count() {
-    let config = RecordConfig {
-        chunks: true,
-        ..RecordConfig::BASE
-    };
+    let config = RecordConfig { chunks: true, ..RecordConfig::BASE };
     let mut recorder = ColumnRecorder::new(config, vec!["live".to_owned()]);
     let empty = recorder.bytes();
     let (second, session) = (
-        LiveSecond {
-            session: 0,
-            at: Instant::ZERO,
-            latency: Span::ZERO,
-            buffer: Span::ZERO,
-            speed: 1.0,
-            level: None,
-        },
+        LiveSecond { session: 0, at: Instant::ZERO, latency: Span::ZERO, buffer: Span::ZERO, speed: 1.0, level: None },
         LiveSession {
             session: 0,
             latency_mean: None,
@@ -42,10 +32,7 @@ fn the_rows_of_live_sessions_count() {
 
 #[test]
 fn what_is_known_of_open_flows_and_of_signals_counts() {
-    let config = RecordConfig {
-        flows: true,
-        ..RecordConfig::BASE
-    };
+    let config = RecordConfig { flows: true, ..RecordConfig::BASE };
     let mut recorder = ColumnRecorder::new(config, vec!["game".to_owned()]);
     let empty = recorder.bytes();
     for flow_hash in 0..1000 {

@@ -36,10 +36,9 @@ pub(super) struct Group {
 impl Entry {
     pub(super) const fn key(&self) -> &Key {
         match self {
-            Self::Value { key, .. }
-            | Self::Table { key, .. }
-            | Self::Choice { key, .. }
-            | Self::Items { key, .. } => key,
+            Self::Value { key, .. } | Self::Table { key, .. } | Self::Choice { key, .. } | Self::Items { key, .. } => {
+                key
+            }
         }
     }
 
@@ -48,10 +47,7 @@ impl Entry {
         let inner = match self {
             Self::Value { shape, .. } => format!("{shape:?}"),
             Self::Table { entries, .. } | Self::Items { entries, .. } => signatures(entries),
-            Self::Choice { groups, .. } => groups
-                .iter()
-                .map(|group| signatures(&group.entries))
-                .collect(),
+            Self::Choice { groups, .. } => groups.iter().map(|group| signatures(&group.entries)).collect(),
         };
         format!("({:?} {inner})", self.key())
     }
@@ -69,20 +65,13 @@ pub(super) struct Catalogue {
 
 impl Visitor for Catalogue {
     fn value(&mut self, key: Key, value: &mut dyn Value) {
-        self.entries.push(Entry::Value {
-            key,
-            shape: value.shape(),
-            default: value.print(),
-        });
+        self.entries.push(Entry::Value { key, shape: value.shape(), default: value.print() });
     }
 
     fn table(&mut self, key: Key, keys: &mut dyn FnMut(&mut dyn Visitor)) {
         let mut inner = Self::default();
         keys(&mut inner);
-        self.entries.push(Entry::Table {
-            key,
-            entries: inner.entries,
-        });
+        self.entries.push(Entry::Table { key, entries: inner.entries });
     }
 
     fn choice(&mut self, key: Key, choice: &mut dyn Choice) {
@@ -93,23 +82,14 @@ impl Visitor for Catalogue {
             let mut inner = Self::default();
             choice.keys(&mut inner);
             let same = signatures(&inner.entries);
-            let group = groups
-                .iter_mut()
-                .find(|group| !inner.entries.is_empty() && signatures(&group.entries) == same);
+            let group = groups.iter_mut().find(|group| !inner.entries.is_empty() && signatures(&group.entries) == same);
             match group {
                 Some(group) => group.kinds.push(kind),
-                None => groups.push(Group {
-                    kinds: vec![kind],
-                    entries: inner.entries,
-                }),
+                None => groups.push(Group { kinds: vec![kind], entries: inner.entries }),
             }
         }
         choice.select(default, None);
-        self.entries.push(Entry::Choice {
-            key,
-            default,
-            groups,
-        });
+        self.entries.push(Entry::Choice { key, default, groups });
     }
 
     fn items(&mut self, key: Key, items: &mut dyn Items) {
@@ -117,10 +97,7 @@ impl Visitor for Catalogue {
         let mut inner = Self::default();
         items.keys(0, &mut inner);
         items.resize(0);
-        self.entries.push(Entry::Items {
-            key,
-            entries: inner.entries,
-        });
+        self.entries.push(Entry::Items { key, entries: inner.entries });
     }
 
     fn is_exhaustive(&self) -> bool {

@@ -25,10 +25,9 @@ fn list(rows: &mut Vec<KeyRow>, entries: &[Entry], path: &str, kind: &str) {
             Entry::Value { shape, default, .. } => (describe(shape), default_of(key, default)),
             Entry::Table { .. } => ("table".to_owned(), String::new()),
             Entry::Items { .. } => ("list of tables".to_owned(), default_of(key, "")),
-            Entry::Choice { default, .. } => (
-                "table with a kind".to_owned(),
-                default_of(key, &format!("\"{default}\"")),
-            ),
+            Entry::Choice { default, .. } => {
+                ("table with a kind".to_owned(), default_of(key, &format!("\"{default}\"")))
+            }
         };
         rows.push(KeyRow {
             path: here.clone(),

@@ -54,9 +54,7 @@ fn table<T>(kind: &dyn AnyKind<T>, relatives: &BTreeSet<&str>) -> String {
         for (name, about) in profiles {
             let own = Values::of(kind, Some(name)).0;
             let others = own.into_iter().filter(|value| !usual.0.contains(value));
-            let others: Vec<String> = others
-                .map(|(key, value)| format!("`{key} = {value}`"))
-                .collect();
+            let others: Vec<String> = others.map(|(key, value)| format!("`{key} = {value}`")).collect();
             let others = match others.as_slice() {
                 [] => "nothing".to_owned(),
                 others => others.join(", "),
@@ -78,18 +76,9 @@ fn rows(out: &mut String, entries: &[Entry], place: &str, relatives: &BTreeSet<&
             Entry::Items { .. } | Entry::Table { .. } => "table".to_owned(),
         };
         let allowed = choices(entry).unwrap_or_else(|| allowed(key, entry));
-        let between = if default.is_empty() || allowed.is_empty() {
-            ""
-        } else {
-            "; "
-        };
-        let _ = writeln!(
-            out,
-            "| `{}` | {default}{between}{allowed} | {} | {} |",
-            key.name,
-            key.about,
-            judged(key.origin)
-        );
+        let between = if default.is_empty() || allowed.is_empty() { "" } else { "; " };
+        let _ =
+            writeln!(out, "| `{}` | {default}{between}{allowed} | {} | {} |", key.name, key.about, judged(key.origin));
     }
     for entry in entries {
         let name = format!("{place}{}", entry.key().name);
@@ -121,10 +110,7 @@ fn words(words: &[&str]) -> String {
 /// What may be chosen, of a key that holds a word or a kind.
 fn choices(entry: &Entry) -> Option<String> {
     let known: Vec<&str> = match entry {
-        Entry::Value {
-            shape: Shape::Words(words),
-            ..
-        } => words.iter().map(|(word, _)| *word).collect(),
+        Entry::Value { shape: Shape::Words(words), .. } => words.iter().map(|(word, _)| *word).collect(),
         Entry::Choice { groups, .. } => {
             let kinds = groups.iter().flat_map(|group| &group.kinds);
             kinds.map(|kind| kind.name).collect()
@@ -160,8 +146,7 @@ impl Values {
         let mut inner = Self::default();
         keys(&mut inner);
         let inner = inner.0.into_iter();
-        self.0
-            .extend(inner.map(|(name, value)| (format!("{key}.{name}"), value)));
+        self.0.extend(inner.map(|(name, value)| (format!("{key}.{name}"), value)));
     }
 }
 
@@ -175,8 +160,7 @@ impl Visitor for Values {
     }
 
     fn choice(&mut self, key: Key, choice: &mut dyn Choice) {
-        self.0
-            .push((key.name.to_owned(), format!("\"{}\"", choice.selected())));
+        self.0.push((key.name.to_owned(), format!("\"{}\"", choice.selected())));
         self.below(key.name, &mut |visitor| choice.keys(visitor));
     }
 

@@ -53,10 +53,7 @@ fn sections(out: &mut String, entries: &[Entry], path: &str) {
         match entry {
             Entry::Value { .. } => {}
             Entry::Table { entries, .. } => {
-                if entries
-                    .iter()
-                    .any(|entry| matches!(entry, Entry::Value { .. }))
-                {
+                if entries.iter().any(|entry| matches!(entry, Entry::Value { .. })) {
                     let _ = writeln!(out, "\n## `{here}`\n\n{}.\n", sentence(key.about));
                     values(out, entries);
                 }
@@ -94,18 +91,10 @@ fn keys_of(out: &mut String, group: &Group, path: &str) {
     if group.entries.is_empty() {
         return;
     }
-    let names: Vec<String> = group
-        .kinds
-        .iter()
-        .map(|kind| format!("`\"{}\"`", kind.name))
-        .collect();
+    let names: Vec<String> = group.kinds.iter().map(|kind| format!("`\"{}\"`", kind.name)).collect();
     let _ = writeln!(out, "\n### `{path}` of kind {}\n", names.join(", "));
     for kind in group.kinds.iter().filter(|kind| !kind.profiles.is_empty()) {
-        let _ = writeln!(
-            out,
-            "| `profile` of `\"{}\"` | values |\n|---|---|",
-            kind.name
-        );
+        let _ = writeln!(out, "| `profile` of `\"{}\"` | values |\n|---|---|", kind.name);
         for (name, about) in &kind.profiles {
             let _ = writeln!(out, "| `\"{name}\"` | {about} |");
         }
@@ -147,16 +136,11 @@ fn value_table(out: &mut String, entries: &[Entry], by_kind: bool) {
             Entry::Value { shape, default, .. } => (describe(shape), default_of(key, default)),
             Entry::Table { .. } => ("table".to_owned(), String::new()),
             Entry::Items { .. } => ("list of tables".to_owned(), default_of(key, "")),
-            Entry::Choice { default, .. } => (
-                "table with `kind`".to_owned(),
-                default_of(key, &format!("\"{default}\"")),
-            ),
+            Entry::Choice { default, .. } => {
+                ("table with `kind`".to_owned(), default_of(key, &format!("\"{default}\"")))
+            }
         };
-        let default = if by_kind && !default.is_empty() {
-            "by kind".to_owned()
-        } else {
-            default
-        };
+        let default = if by_kind && !default.is_empty() { "by kind".to_owned() } else { default };
         let _ = writeln!(
             out,
             "| `{}` | {what} | {default} | {} | {} | {} |",
@@ -201,10 +185,7 @@ pub(super) fn describe(shape: &Shape) -> String {
         Shape::Boolean => "`true` or `false`".to_owned(),
         Shape::Text => "text".to_owned(),
         Shape::Words(words) => {
-            let words: Vec<String> = words
-                .iter()
-                .map(|(word, about)| format!("`\"{word}\"` ({about})"))
-                .collect();
+            let words: Vec<String> = words.iter().map(|(word, about)| format!("`\"{word}\"` ({about})")).collect();
             words.join(", ")
         }
         Shape::WordOr(word, inner) => format!("`\"{word}\"`, or {}", describe(inner)),
@@ -212,10 +193,7 @@ pub(super) fn describe(shape: &Shape) -> String {
         Shape::OneOrMany(inner) => format!("{0}, or list of {0}", describe(inner)),
         Shape::List(inner) => format!("list of {}", describe(inner)),
         Shape::Table(fields) => {
-            let names: Vec<String> = fields
-                .iter()
-                .map(|field| format!("`{}` ({})", field.name, field.about))
-                .collect();
+            let names: Vec<String> = fields.iter().map(|field| format!("`{}` ({})", field.name, field.about)).collect();
             format!("table of {}", names.join(" and "))
         }
         Shape::Settings => "table of key paths and values".to_owned(),
@@ -227,7 +205,5 @@ pub(super) fn describe(shape: &Shape) -> String {
 /// With a capital letter.
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| {
-        first.to_uppercase().chain(letters).collect()
-    })
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

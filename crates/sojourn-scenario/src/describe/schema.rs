@@ -13,13 +13,9 @@ pub(super) fn schema(entries: &[Entry]) -> String {
     let Json::Object(mut root) = object(entries, &[], true, "#") else {
         unreachable!("an object's schema is an object");
     };
-    root.insert(
-        "$schema".to_owned(),
-        json!("http://json-schema.org/draft-07/schema#"),
-    );
+    root.insert("$schema".to_owned(), json!("http://json-schema.org/draft-07/schema#"));
     root.insert("title".to_owned(), json!("Sojourn scenario"));
-    let mut text = serde_json::to_string_pretty(&Json::Object(root))
-        .expect("a tree of texts and numbers is JSON");
+    let mut text = serde_json::to_string_pretty(&Json::Object(root)).expect("a tree of texts and numbers is JSON");
     text.push('\n');
     text
 }
@@ -101,10 +97,7 @@ fn described(entry: &Entry, path: &str) -> Json {
         ),
     };
     if let Json::Object(schema) = &mut schema {
-        schema.insert(
-            "description".to_owned(),
-            json!(format!("{} ({})", key.about, key.origin)),
-        );
+        schema.insert("description".to_owned(), json!(format!("{} ({})", key.about, key.origin)));
     }
     schema
 }
@@ -116,10 +109,7 @@ fn choice(groups: &[Group], needs_kind: bool) -> Json {
         .filter(|group| required(&group.entries).is_empty())
         .flat_map(|group| group.kinds.iter().map(|kind| kind.name))
         .collect();
-    let mut options: Vec<Json> = groups
-        .iter()
-        .map(|group| table(group, needs_kind))
-        .collect();
+    let mut options: Vec<Json> = groups.iter().map(|group| table(group, needs_kind)).collect();
     if !words.is_empty() {
         options.push(json!({ "enum": words }));
     }
@@ -130,11 +120,7 @@ fn choice(groups: &[Group], needs_kind: bool) -> Json {
 /// its parts and leave it.
 fn table(group: &Group, needs_kind: bool) -> Json {
     let kinds: Vec<&str> = group.kinds.iter().map(|kind| kind.name).collect();
-    let profiles: Vec<&str> = group
-        .kinds
-        .iter()
-        .flat_map(|kind| kind.profiles.iter().map(|(name, _)| *name))
-        .collect();
+    let profiles: Vec<&str> = group.kinds.iter().flat_map(|kind| kind.profiles.iter().map(|(name, _)| *name)).collect();
     let mut more = vec![("kind", json!({ "enum": kinds }))];
     if !profiles.is_empty() {
         more.push(("profile", json!({ "enum": profiles })));
@@ -197,11 +183,7 @@ fn fields_of(fields: &[Field]) -> Json {
             (field.name.to_owned(), schema)
         })
         .collect();
-    let required: Vec<&str> = fields
-        .iter()
-        .filter(|field| field.required)
-        .map(|field| field.name)
-        .collect();
+    let required: Vec<&str> = fields.iter().filter(|field| field.required).map(|field| field.name).collect();
     json!({
         "type": "object",
         "properties": properties,
@@ -231,8 +213,5 @@ fn bounded(kind: &str, key: &Key) -> Json {
 /// A decimal number and one of the units.
 fn pattern(units: &[Unit]) -> String {
     let units: Vec<&str> = units.iter().map(|(spelling, _)| *spelling).collect();
-    format!(
-        "^\\s*\\+?[0-9][0-9_]*(\\.[0-9_]+)?\\s*({})\\s*$",
-        units.join("|")
-    )
+    format!("^\\s*\\+?[0-9][0-9_]*(\\.[0-9_]+)?\\s*({})\\s*$", units.join("|"))
 }

@@ -4,18 +4,10 @@ use super::*;
 fn the_schema_is_json_and_describes_every_key() {
     let schema: serde_json::Value = serde_json::from_str(&json_schema()).unwrap();
     let properties = schema["properties"].as_object().unwrap();
-    for key in [
-        "schema", "name", "duration", "seed", "seeds", "access", "traffic", "record",
-    ] {
-        assert!(
-            !properties[key]["description"].as_str().unwrap().is_empty(),
-            "{key}"
-        );
+    for key in ["schema", "name", "duration", "seed", "seeds", "access", "traffic", "record"] {
+        assert!(!properties[key]["description"].as_str().unwrap().is_empty(), "{key}");
     }
-    assert_eq!(
-        schema["required"],
-        serde_json::json!(["schema", "name", "duration", "access"])
-    );
+    assert_eq!(schema["required"], serde_json::json!(["schema", "name", "duration", "access"]));
     let ways = |ways: &[&str]| {
         let one = |way| serde_json::json!({ "required": [way] });
         serde_json::Value::Array(ways.iter().map(one).collect())

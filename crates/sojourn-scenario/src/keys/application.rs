@@ -44,8 +44,5 @@ pub(crate) fn needs_stack(config: &ApplicationConfig) -> bool {
 
 /// What a reader starts from: if the file's application cannot be read, nothing else is asked for.
 pub(crate) fn blank() -> ApplicationDraft {
-    ApplicationDraft {
-        is_absent: false,
-        application: ConstantRateConfig::ONE_MEGABIT.into(),
-    }
+    ApplicationDraft { is_absent: false, application: ConstantRateConfig::ONE_MEGABIT.into() }
 }

@@ -27,28 +27,18 @@ pub(crate) struct ChangeDraft {
 
 impl ChangeDraft {
     pub(crate) fn of(change: &Change) -> Self {
-        Self {
-            at: change.at,
-            set: Settings(change.set.clone()),
-            then: Some(change.then.clone()),
-        }
+        Self { at: change.at, set: Settings(change.set.clone()), then: Some(change.then.clone()) }
     }
 
     pub(crate) fn keys(&mut self, visitor: &mut dyn Visitor) {
         let at = key("at", "when; all of one time at once", "no default");
-        visitor.value(
-            at.required("\"20 s\"").least("1 ns").unit("s"),
-            &mut self.at,
-        );
+        visitor.value(at.required("\"20 s\"").least("1 ns").unit("s"), &mut self.at);
         let set = key(
             "set",
             "keys with their new values: rate of a serial link, rates and bursts of a shaped one, limit and law of a queue's manager, lanes of bulk, paused",
             "no default",
         );
-        visitor.value(
-            set.required("{ \"access.upstream.link.rate\" = \"5 Mb/s\" }"),
-            &mut self.set,
-        );
+        visitor.value(set.required("{ \"access.upstream.link.rate\" = \"5 Mb/s\" }"), &mut self.set);
     }
 }
 
@@ -59,11 +49,7 @@ pub(crate) struct Settings(pub(crate) Vec<(String, String)>);
 impl Settings {
     fn add(&mut self, place: &str, table: &Table) {
         for (key, node) in table.iter() {
-            let path = if place.is_empty() {
-                key.to_owned()
-            } else {
-                join(place, key)
-            };
+            let path = if place.is_empty() { key.to_owned() } else { join(place, key) };
             match &node.content {
                 Content::Table(inner) => self.add(&path, inner),
                 content => self.0.push((path, writer::inline(content))),
@@ -88,9 +74,7 @@ impl Value for Settings {
 
     fn print(&self) -> String {
         let set = self.0.iter();
-        let set: Vec<String> = set
-            .map(|(path, value)| format!("{} = {value}", quoted(path)))
-            .collect();
+        let set: Vec<String> = set.map(|(path, value)| format!("{} = {value}", quoted(path))).collect();
         format!("{{ {} }}", set.join(", "))
     }
 

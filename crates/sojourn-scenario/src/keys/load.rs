@@ -7,9 +7,7 @@
 //! Deviations: `rrul_down` is ours, the mirror of `rrul_up`. Connections of `rpm` are added each second up to sixteen,
 //! whether or not goodput is stable before; its probes ask over a connection beside them, not over theirs.
 
-use sojourn_apps::{
-    ApplicationConfig, BulkConfig, ConstantRateConfig, Distribution, FileSize, ProbeConfig,
-};
+use sojourn_apps::{ApplicationConfig, BulkConfig, ConstantRateConfig, Distribution, FileSize, ProbeConfig};
 use sojourn_base::{BitRate, Bytes, Direction, Span};
 use sojourn_keys::value::{Word, Worded};
 use sojourn_keys::{ItemsOf, Key, Visitor, key, origin, parameters};
@@ -57,20 +55,11 @@ const VIDEO: u8 = 40;
 const EXPEDITED: u8 = 46;
 
 const fn streams(name: &'static str, direction: Direction, lanes: Option<u32>) -> Streams {
-    Streams {
-        name,
-        direction,
-        lanes,
-        dscp: 0,
-        later: Span::ZERO,
-    }
+    Streams { name, direction, lanes, dscp: 0, later: Span::ZERO }
 }
 
 const fn marked(name: &'static str, direction: Direction, dscp: u8) -> Streams {
-    Streams {
-        dscp,
-        ..streams(name, direction, Some(1))
-    }
+    Streams { dscp, ..streams(name, direction, Some(1)) }
 }
 
 const UP: Direction = Direction::Upstream;
@@ -100,40 +89,17 @@ const BOTH_MARKED: [Streams; 8] = [
 ];
 
 /// An echo of `ping`: 56 B and 28 B of headers.
-const ICMP: Ping = Ping {
-    name: "ping",
-    packet: Bytes(84),
-    dscp: 0,
-};
+const ICMP: Ping = Ping { name: "ping", packet: Bytes(84), dscp: 0 };
 
 const fn udp(name: &'static str, dscp: u8) -> Ping {
-    Ping {
-        name,
-        packet: ProbeConfig::FLENT.packet,
-        dscp,
-    }
+    Ping { name, packet: ProbeConfig::FLENT.packet, dscp }
 }
 
-const PINGS: [Ping; 4] = [
-    ICMP,
-    udp("ping-udp-be", 0),
-    udp("ping-udp-bk", BACKGROUND),
-    udp("ping-udp-ef", EXPEDITED),
-];
-const PINGS_UNMARKED: [Ping; 4] = [
-    ICMP,
-    udp("ping-udp-be1", 0),
-    udp("ping-udp-be2", 0),
-    udp("ping-udp-be3", 0),
-];
+const PINGS: [Ping; 4] = [ICMP, udp("ping-udp-be", 0), udp("ping-udp-bk", BACKGROUND), udp("ping-udp-ef", EXPEDITED)];
+const PINGS_UNMARKED: [Ping; 4] = [ICMP, udp("ping-udp-be1", 0), udp("ping-udp-be2", 0), udp("ping-udp-be3", 0)];
 
 const fn parts(streams: &'static [Streams], pings: &'static [Ping]) -> Parts {
-    Parts {
-        streams,
-        pings,
-        is_responsiveness: false,
-        fills: false,
-    }
+    Parts { streams, pings, is_responsiveness: false, fills: false }
 }
 
 /// One connection more each second, up to sixteen (draft-ietf-ippm-responsiveness).
@@ -155,21 +121,13 @@ const RPM_DOWN: [Streams; 16] = rising("download", DOWN);
 const RPM_UP: [Streams; 16] = rising("upload", UP);
 
 const fn rpm(streams: &'static [Streams]) -> Parts {
-    Parts {
-        is_responsiveness: true,
-        ..parts(streams, &[ICMP])
-    }
+    Parts { is_responsiveness: true, ..parts(streams, &[ICMP]) }
 }
 
 /// One way after the other, with a pause in which queues drain. Source: White 2013 1.4 (Netalyzr measures both ways up to 20 Mb/s);
 /// chosen: datagrams of 1000 B at that rate for 10 s, and 5 s of pause.
-const FILLING: [Streams; 2] = [
-    streams("download", DOWN, None),
-    Streams {
-        later: Span::from_s(15),
-        ..streams("upload", UP, None)
-    },
-];
+const FILLING: [Streams; 2] =
+    [streams("download", DOWN, None), Streams { later: Span::from_s(15), ..streams("upload", UP, None) }];
 const FILLS_FOR: Span = Span::from_s(10);
 /// With headers of IP and UDP.
 const FILLER: Bytes = Bytes(1_028);
@@ -184,54 +142,18 @@ const TESTS: &[Word<Parts>] = &[
     word(
         "rrul_be",
         "four uploads and four downloads; UDP and ICMP pings",
-        parts(
-            &[
-                streams("upload", UP, Some(4)),
-                streams("download", DOWN, Some(4)),
-            ],
-            &PINGS_UNMARKED,
-        ),
+        parts(&[streams("upload", UP, Some(4)), streams("download", DOWN, Some(4))], &PINGS_UNMARKED),
     ),
-    word(
-        "rrul_up",
-        "the uploads of rrul, and its pings",
-        parts(&UP_MARKED, &PINGS),
-    ),
-    word(
-        "rrul_down",
-        "the downloads of rrul, and its pings",
-        parts(&DOWN_MARKED, &PINGS),
-    ),
-    word(
-        "tcp_upload",
-        "one upload; ICMP pings",
-        parts(&[streams("upload", UP, Some(1))], &[ICMP]),
-    ),
-    word(
-        "tcp_download",
-        "one download; ICMP pings",
-        parts(&[streams("download", DOWN, Some(1))], &[ICMP]),
-    ),
-    word(
-        "tcp_nup",
-        "N uploads; ICMP pings",
-        parts(&[streams("upload", UP, None)], &[ICMP]),
-    ),
-    word(
-        "tcp_ndown",
-        "N downloads; ICMP pings",
-        parts(&[streams("download", DOWN, None)], &[ICMP]),
-    ),
+    word("rrul_up", "the uploads of rrul, and its pings", parts(&UP_MARKED, &PINGS)),
+    word("rrul_down", "the downloads of rrul, and its pings", parts(&DOWN_MARKED, &PINGS)),
+    word("tcp_upload", "one upload; ICMP pings", parts(&[streams("upload", UP, Some(1))], &[ICMP])),
+    word("tcp_download", "one download; ICMP pings", parts(&[streams("download", DOWN, Some(1))], &[ICMP])),
+    word("tcp_nup", "N uploads; ICMP pings", parts(&[streams("upload", UP, None)], &[ICMP])),
+    word("tcp_ndown", "N downloads; ICMP pings", parts(&[streams("download", DOWN, None)], &[ICMP])),
     word(
         "tcp_bidirectional",
         "one upload and one download; ICMP pings",
-        parts(
-            &[
-                streams("upload", UP, Some(1)),
-                streams("download", DOWN, Some(1)),
-            ],
-            &[ICMP],
-        ),
+        parts(&[streams("upload", UP, Some(1)), streams("download", DOWN, Some(1))], &[ICMP]),
     ),
     word(
         "rpm",
@@ -243,10 +165,7 @@ const TESTS: &[Word<Parts>] = &[
     word(
         "netalyzr",
         "datagrams at 20 Mb/s, 10 s down and then 10 s up: what they see of speed and buffer",
-        Parts {
-            fills: true,
-            ..parts(&FILLING, &[])
-        },
+        Parts { fills: true, ..parts(&FILLING, &[]) },
     ),
     word("ping", "UDP and ICMP pings alone", parts(&[], &PINGS)),
 ];
@@ -342,14 +261,8 @@ impl LoadDraft {
     fn entry(&self, ending: &str, app: ApplicationConfig, dscp: u8) -> TrafficDraft {
         TrafficDraft {
             name: format!("{}-{ending}", self.name),
-            application: ApplicationDraft {
-                is_absent: false,
-                application: app,
-            },
-            stack: StackDraft {
-                is_said: false,
-                stack: self.stack.clone(),
-            },
+            application: ApplicationDraft { is_absent: false, application: app },
+            stack: StackDraft { is_said: false, stack: self.stack.clone() },
             round_trips: self.round_trips.clone(),
             dscp,
             ..TrafficDraft::blank()
@@ -358,21 +271,14 @@ impl LoadDraft {
 }
 
 /// The list of named loads.
-pub(crate) const LOADS: Key = key(
-    "load",
-    "measurements that people know by name, each of them several traffic entries",
-    "chosen: none",
-)
-.most("100");
+pub(crate) const LOADS: Key =
+    key("load", "measurements that people know by name, each of them several traffic entries", "chosen: none")
+        .most("100");
 
 /// Shows a list of named loads, if there may be one.
 pub(crate) fn show(key: Key, loads: &mut Vec<LoadDraft>, visitor: &mut dyn Visitor) {
     if visitor.has("load") || visitor.is_exhaustive() {
-        let mut items = ItemsOf {
-            items: loads,
-            base: LoadDraft::blank,
-            keys: LoadDraft::keys,
-        };
+        let mut items = ItemsOf { items: loads, base: LoadDraft::blank, keys: LoadDraft::keys };
         visitor.items(key, &mut items);
     }
 }

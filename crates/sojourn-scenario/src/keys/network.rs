@@ -19,15 +19,11 @@ pub(crate) const MOST_HOMES: &str = "4096";
 /// Most links beside access links. chosen: more than a person describes.
 const MOST_LINKS: &str = "256";
 
-const LINK: Key = key("link", "the line and its MAC", "no default")
-    .required("{ kind = \"serial\", rate = \"5 Mb/s\" }");
+const LINK: Key =
+    key("link", "the line and its MAC", "no default").required("{ kind = \"serial\", rate = \"5 Mb/s\" }");
 
-const QUEUE: Key = key(
-    "queue",
-    "the manager of the queue in front of the link",
-    "no default",
-)
-.required("{ kind = \"codel\", profile = \"rfc8289\" }");
+const QUEUE: Key = key("queue", "the manager of the queue in front of the link", "no default")
+    .required("{ kind = \"codel\", profile = \"rfc8289\" }");
 
 parameters! {
     /// A home as a file spells it.
@@ -82,10 +78,7 @@ pub(crate) fn blank_link() -> DirectedLink {
 }
 
 pub(crate) fn blank_access() -> PerDirection<DirectedLink> {
-    PerDirection {
-        upstream: blank_link(),
-        downstream: blank_link(),
-    }
+    PerDirection { upstream: blank_link(), downstream: blank_link() }
 }
 
 fn directed_link_keys(config: &mut DirectedLink, visitor: &mut dyn Visitor) {
@@ -108,11 +101,7 @@ fn directed_link_keys(config: &mut DirectedLink, visitor: &mut dyn Visitor) {
     if !config.conditions.is_empty() || visitor.has("conditions") || visitor.is_exhaustive() {
         visitor.items(
             CONDITIONS,
-            &mut ItemsOf {
-                items: &mut config.conditions,
-                base: || ConditionConfig::BASE,
-                keys: ConditionConfig::keys,
-            },
+            &mut ItemsOf { items: &mut config.conditions, base: || ConditionConfig::BASE, keys: ConditionConfig::keys },
         );
     }
     #[cfg(not(target_family = "wasm"))]
@@ -149,28 +138,19 @@ pub(crate) fn links_keys(links: &mut Vec<SharedLink>, visitor: &mut dyn Visitor)
         return;
     }
     visitor.items(
-        key(
-            "link",
-            "links beside the access link, which subscribers share if their paths name them",
-            "chosen: none",
-        )
-        .most(MOST_LINKS),
+        key("link", "links beside the access link, which subscribers share if their paths name them", "chosen: none")
+            .most(MOST_LINKS),
         &mut ItemsOf {
             items: links,
-            base: || SharedLink {
-                name: String::new(),
-                directions: PerDirection::default(),
-            },
+            base: || SharedLink { name: String::new(), directions: PerDirection::default() },
             keys: shared_link_keys,
         },
     );
 }
 
 fn shared_link_keys(shared: &mut SharedLink, visitor: &mut dyn Visitor) {
-    visitor.value(
-        key("name", "what paths call it; unique", "no default").required("\"aggregation\""),
-        &mut shared.name,
-    );
+    visitor
+        .value(key("name", "what paths call it; unique", "no default").required("\"aggregation\""), &mut shared.name);
     for direction in Direction::BOTH {
         let slot = &mut shared.directions[direction];
         if slot.is_none() && (visitor.has(direction.as_str()) || visitor.is_exhaustive()) {
@@ -187,16 +167,8 @@ fn shared_link_keys(shared: &mut SharedLink, visitor: &mut dyn Visitor) {
 /// The list of homes.
 pub(crate) fn homes_keys(homes: &mut Vec<HomeDraft>, visitor: &mut dyn Visitor) {
     visitor.items(
-        key(
-            "home",
-            "several subscribers, instead of the traffic of one",
-            "chosen: one subscriber without a name",
-        )
-        .most(MOST_HOMES),
-        &mut ItemsOf {
-            items: homes,
-            base: HomeDraft::blank,
-            keys: HomeDraft::keys,
-        },
+        key("home", "several subscribers, instead of the traffic of one", "chosen: one subscriber without a name")
+            .most(MOST_HOMES),
+        &mut ItemsOf { items: homes, base: HomeDraft::blank, keys: HomeDraft::keys },
     );
 }

@@ -102,9 +102,7 @@ impl Draft {
         let mut nearest = nearest.into_iter();
         let mut complete = |drafts: Vec<TrafficDraft>| {
             let traffic = drafts.into_iter().zip(nearest.by_ref());
-            traffic
-                .map(|(draft, nearest)| draft.into_traffic(nearest))
-                .collect()
+            traffic.map(|(draft, nearest)| draft.into_traffic(nearest)).collect()
         };
         let traffic = complete(self.traffic);
         let homes = self.homes.into_iter().map(|home| Home {
@@ -115,13 +113,10 @@ impl Draft {
             traffic: complete(home.traffic),
         });
         let homes = homes.collect();
-        let changes = self.changes.into_iter().filter_map(|change| {
-            Some(Change {
-                at: change.at,
-                set: change.set.0,
-                then: change.then?,
-            })
-        });
+        let changes = self
+            .changes
+            .into_iter()
+            .filter_map(|change| Some(Change { at: change.at, set: change.set.0, then: change.then? }));
         Scenario {
             name: self.name,
             duration: self.duration,
@@ -154,18 +149,11 @@ impl Draft {
 
     /// All traffic entries, those of a lone subscriber first, with what surrounds them.
     pub(crate) fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
-        let lone = self.traffic.iter().map(|traffic| Entry {
-            draft: self,
-            home: None,
-            traffic,
-        });
-        let homes = self.homes.iter().flat_map(|home| {
-            home.traffic.iter().map(|traffic| Entry {
-                draft: self,
-                home: Some(home),
-                traffic,
-            })
-        });
+        let lone = self.traffic.iter().map(|traffic| Entry { draft: self, home: None, traffic });
+        let homes = self
+            .homes
+            .iter()
+            .flat_map(|home| home.traffic.iter().map(|traffic| Entry { draft: self, home: Some(home), traffic }));
         lone.chain(homes)
     }
 
@@ -209,14 +197,8 @@ impl Draft {
     /// Shows all keys of the file. `with_seeds` is false for the part that results depend on apart
     /// from the seed of their own run.
     pub(crate) fn keys(&mut self, visitor: &mut dyn Visitor, with_seeds: bool) {
-        visitor.value(
-            key("schema", "version of the file format", "this page").required("1"),
-            &mut Schema,
-        );
-        visitor.value(
-            key("name", "what people call it", "no default").required("\"my-question\""),
-            &mut self.name,
-        );
+        visitor.value(key("schema", "version of the file format", "this page").required("1"), &mut Schema);
+        visitor.value(key("name", "what people call it", "no default").required("\"my-question\""), &mut self.name);
         visitor.value(
             key("duration", "simulated time", "no default")
                 .required("\"600 s\"")
@@ -230,19 +212,22 @@ impl Draft {
         }
         // Only where it is asked for, so that scenarios without it are printed as ever.
         if self.measured_from > Span::ZERO || visitor.has("measure") || visitor.is_exhaustive() {
-            visitor.table(key("measure", "which part of the run metrics are about", "chosen: all of it"), &mut |visitor| {
-                visitor.value(
-                    key(
-                        "from",
-                        "end of the warm-up: metrics count what happens from then on; rows and series keep all",
-                        "chosen: the start of the run",
-                    )
-                    .least("0 s")
-                    .most(LONGEST_RUN)
-                    .unit("s"),
-                    &mut self.measured_from,
-                );
-            });
+            visitor.table(
+                key("measure", "which part of the run metrics are about", "chosen: all of it"),
+                &mut |visitor| {
+                    visitor.value(
+                        key(
+                            "from",
+                            "end of the warm-up: metrics count what happens from then on; rows and series keep all",
+                            "chosen: the start of the run",
+                        )
+                        .least("0 s")
+                        .most(LONGEST_RUN)
+                        .unit("s"),
+                        &mut self.measured_from,
+                    );
+                },
+            );
         }
         let path = key(
             "path",
@@ -256,9 +241,9 @@ impl Draft {
         network::access(access, &mut self.access, visitor);
         let is_said = self.group != GroupConfig::BASE || visitor.has("group");
         if sojourn_link::group::KNOWN && (is_said || visitor.is_exhaustive()) {
-            let about = "the channels of the homes whose access links are of kind docsis31-group and docsis31-group-downstream";
-            self.group
-                .show(key("group", about, "docsis-ns3 1.2"), visitor);
+            let about =
+                "the channels of the homes whose access links are of kind docsis31-group and docsis31-group-downstream";
+            self.group.show(key("group", about, "docsis-ns3 1.2"), visitor);
         }
         network::links_keys(&mut self.links, visitor);
         let has_homes = !self.homes.is_empty() || visitor.has("home");
@@ -278,17 +263,8 @@ impl Draft {
         }
         if !self.changes.is_empty() || visitor.has("change") || visitor.is_exhaustive() {
             visitor.items(
-                key(
-                    "change",
-                    "keys that get other values in the course of a run",
-                    "chosen: none",
-                )
-                .most(MOST_CHANGES),
-                &mut ItemsOf {
-                    items: &mut self.changes,
-                    base: ChangeDraft::default,
-                    keys: ChangeDraft::keys,
-                },
+                key("change", "keys that get other values in the course of a run", "chosen: none").most(MOST_CHANGES),
+                &mut ItemsOf { items: &mut self.changes, base: ChangeDraft::default, keys: ChangeDraft::keys },
             );
         }
         let record = key("record", "what is written down", "chosen");
@@ -304,24 +280,14 @@ impl Draft {
     fn seed_keys(&mut self, visitor: &mut dyn Visitor) {
         let several = self.seed_count != 1 || visitor.has("seeds");
         if !several || visitor.is_exhaustive() {
-            visitor.value(
-                key("seed", "seed of the only run", "chosen: 1").most(LARGEST_SEED),
-                &mut self.seed.0,
-            );
+            visitor.value(key("seed", "seed of the only run", "chosen: 1").most(LARGEST_SEED), &mut self.seed.0);
         }
         if several || visitor.is_exhaustive() {
             let about = "several runs with consecutive seeds, instead of seed";
             visitor.table(key("seeds", about, "chosen: one run"), &mut |visitor| {
-                visitor.value(
-                    key("first", "seed of the first run", "chosen: 1").most(LARGEST_SEED),
-                    &mut self.seed.0,
-                );
-                visitor.value(
-                    key("count", "number of runs", "chosen: 1")
-                        .least("1")
-                        .most("100000"),
-                    &mut self.seed_count,
-                );
+                visitor.value(key("first", "seed of the first run", "chosen: 1").most(LARGEST_SEED), &mut self.seed.0);
+                visitor
+                    .value(key("count", "number of runs", "chosen: 1").least("1").most("100000"), &mut self.seed_count);
             });
         }
     }
@@ -362,12 +328,7 @@ impl<'a> Entry<'a> {
 
     /// The links that its packets pass, with their places in the file; names of no link are left out.
     pub(crate) fn links(&self) -> Vec<(String, Direction, &'a DirectedLink)> {
-        let own = self.home.and_then(|home| {
-            Some((
-                join(&join("home", &home.name), ACCESS),
-                home.access.as_ref()?,
-            ))
-        });
+        let own = self.home.and_then(|home| Some((join(&join("home", &home.name), ACCESS), home.access.as_ref()?)));
         let (own_place, own) = own.unwrap_or((ACCESS.to_owned(), &self.draft.access));
         let mut links = Vec::new();
         for name in self.path() {
@@ -389,20 +350,13 @@ impl<'a> Entry<'a> {
 
     /// Fixed delay of these links, both ways: the shortest round-trip time that a server can have.
     pub(crate) fn propagation(&self) -> Span {
-        self.links()
-            .into_iter()
-            .fold(Span::ZERO, |sum, (_, _, link)| {
-                sum.saturating_add(link.propagation())
-            })
+        self.links().into_iter().fold(Span::ZERO, |sum, (_, _, link)| sum.saturating_add(link.propagation()))
     }
 
     /// Rate of the slowest of these links in a direction; none without links.
     pub(crate) fn slowest(&self, direction: Direction) -> Option<BitRate> {
         let links = self.links().into_iter();
-        links
-            .filter(|(_, way, _)| *way == direction)
-            .map(|(_, _, link)| link.link.drain_rate())
-            .min()
+        links.filter(|(_, way, _)| *way == direction).map(|(_, _, link)| link.link.drain_rate()).min()
     }
 }
 

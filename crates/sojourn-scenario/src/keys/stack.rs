@@ -15,29 +15,19 @@ pub(crate) struct StackDraft {
 
 impl StackDraft {
     pub(crate) fn blank() -> Self {
-        Self {
-            is_said: false,
-            stack: blank(),
-        }
+        Self { is_said: false, stack: blank() }
     }
 }
 
 /// What a reader starts from.
 pub(crate) fn blank() -> Stack {
-    Stack {
-        name: "ns2-linux-cubic".to_owned(),
-        config: StackConfig::NS2_LINUX_CUBIC,
-    }
+    Stack { name: "ns2-linux-cubic".to_owned(), config: StackConfig::NS2_LINUX_CUBIC }
 }
 
 /// Shows the stack of a traffic entry: where it has a meaning it must be there.
 pub(crate) fn show(key: Key, stack: &mut StackDraft, visitor: &mut dyn Visitor) {
     stack.is_said |= visitor.has("stack");
-    let key = if visitor.is_exhaustive() {
-        key
-    } else {
-        key.required("\"linux-cubic\"")
-    };
+    let key = if visitor.is_exhaustive() { key } else { key.required("\"linux-cubic\"") };
     choice(key, &mut stack.stack, visitor);
 }
 
@@ -60,17 +50,12 @@ impl Choice for StackChoice<'_> {
 
     fn selected(&self) -> &'static str {
         let mut known = StackConfig::PROFILES.iter();
-        known
-            .find(|profile| profile.name == self.0.name)
-            .map_or("", |profile| profile.name)
+        known.find(|profile| profile.name == self.0.name).map_or("", |profile| profile.name)
     }
 
     fn select(&mut self, kind: &str, _profile: Option<&str>) {
         if let Some(config) = StackConfig::by_name(kind) {
-            *self.0 = Stack {
-                name: kind.to_owned(),
-                config,
-            };
+            *self.0 = Stack { name: kind.to_owned(), config };
         }
     }
 

@@ -58,11 +58,7 @@ parameters! {
 pub(crate) fn show(key: Key, traffic: &mut Vec<TrafficDraft>, visitor: &mut dyn Visitor) {
     let others = ["home", "load"].iter().any(|name| visitor.has(name));
     if !others || !traffic.is_empty() || visitor.has("traffic") {
-        let list: &mut dyn Items = &mut ItemsOf {
-            items: traffic,
-            base: TrafficDraft::blank,
-            keys: TrafficDraft::keys,
-        };
+        let list: &mut dyn Items = &mut ItemsOf { items: traffic, base: TrafficDraft::blank, keys: TrafficDraft::keys };
         visitor.items(key, list);
     }
 }
@@ -97,11 +93,7 @@ impl TrafficDraft {
     }
 
     pub(crate) fn into_traffic(self, nearest: Span) -> Traffic {
-        let count = if self.application.is_absent {
-            0
-        } else {
-            self.application.servers()
-        };
+        let count = if self.application.is_absent { 0 } else { self.application.servers() };
         let servers = (0..count)
             .map(|index| Server {
                 rtt: *nth(&self.round_trips, index).unwrap_or(&nearest),

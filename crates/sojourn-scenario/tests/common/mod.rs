@@ -15,11 +15,7 @@ pub(crate) fn files(below: &str, ending: &str) -> Vec<(String, String)> {
         .map(|entry| entry.expect("it can be listed").path())
         .filter(|path| path.extension().is_some_and(|found| found == ending))
         .map(|path| {
-            let name = path
-                .file_stem()
-                .expect("a name")
-                .to_string_lossy()
-                .into_owned();
+            let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
             (name, fs::read_to_string(&path).expect("it is text"))
         })
         .collect();

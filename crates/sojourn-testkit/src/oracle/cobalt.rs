@@ -49,15 +49,7 @@ impl CobaltOracle {
                 p.interval = 2 * p.target;
             }
         }
-        Self {
-            p,
-            queue: Vec::new(),
-            count: 0,
-            dropping: false,
-            drop_next: 0,
-            p_drop: 0.0,
-            last_update: start,
-        }
+        Self { p, queue: Vec::new(), count: 0, dropping: false, drop_next: 0, p_drop: 0.0, last_update: start }
     }
 
     /// The BLUE likelihood.
@@ -65,11 +57,7 @@ impl CobaltOracle {
         self.p_drop
     }
 
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_precision_loss,
-        reason = "between 0 and the interval"
-    )]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "between 0 and the interval")]
     fn law(&self, t: i128) -> i128 {
         let count = f64::from(self.count.max(1));
         t + (self.p.interval as f64 / count.sqrt() + 0.5) as i128

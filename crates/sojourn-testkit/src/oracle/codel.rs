@@ -119,10 +119,7 @@ impl CodelOracle {
         }
         if self.first_above_time == 0 {
             self.first_above_time = now + self.interval;
-            if self.variant == CodelVariant::Nichols2013
-                && self.count > 1
-                && now - self.drop_next < 8 * self.interval
-            {
+            if self.variant == CodelVariant::Nichols2013 && self.count > 1 && now - self.drop_next < 8 * self.interval {
                 self.first_above_time = self.control_law(now);
             }
             return (Some(packet), false);
@@ -183,11 +180,7 @@ impl CodelOracle {
                 CodelVariant::Nichols2013 => {
                     if self.count > 2 && d < 8 * self.interval {
                         let c = self.count - 2;
-                        self.count = if c > 126 {
-                            self.count * 9844 / 10_000
-                        } else {
-                            c
-                        };
+                        self.count = if c > 126 { self.count * 9844 / 10_000 } else { c };
                     } else {
                         self.count = 1;
                     }

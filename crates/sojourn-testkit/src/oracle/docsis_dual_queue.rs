@@ -134,10 +134,7 @@ impl DualQueueOracle {
         if !packet.is_low_latency {
             return self.enqueue_classic(packet, u, false, false);
         }
-        let (len, own) = (
-            packet.length as f64,
-            8.0 * packet.length as f64 * 1e9 / self.max_rate,
-        );
+        let (len, own) = (packet.length as f64, 8.0 * packet.length as f64 * 1e9 / self.max_rate);
         let waiting = bytes(&self.q_l);
         // Annex O.
         let delay = if self.p.virtual_queue {
@@ -167,26 +164,15 @@ impl DualQueueOracle {
             return self.enqueue_classic(packet, u, marked, true);
         }
         let free = self.p.buffer_l as f64 - self.p.max_frame_size;
-        let space = if self.p.virtual_queue {
-            delay < free * 8.0 * 1e9 / self.max_rate
-        } else {
-            (waiting as f64) < free
-        };
+        let space =
+            if self.p.virtual_queue { delay < free * 8.0 * 1e9 / self.max_rate } else { (waiting as f64) < free };
         let accepted = space && waiting + packet.length <= self.p.buffer_l;
         if accepted {
             self.q_l.push(packet);
         } else {
             self.vq = (self.vq - own).max(0.0);
         }
-        Outcome {
-            place: if accepted {
-                Place::LowLatency
-            } else {
-                Place::Lost
-            },
-            marked,
-            sanctioned: false,
-        }
+        Outcome { place: if accepted { Place::LowLatency } else { Place::Lost }, marked, sanctioned: false }
     }
 
     fn sanctions(&mut self, packet: &Packet, now: f64, delay: f64, prob_native: f64) -> bool {
@@ -216,18 +202,8 @@ impl DualQueueOracle {
         delay > self.maxth && delay * score > self.maxth * self.p.critical_score_us * 1e3
     }
 
-    fn enqueue_classic(
-        &mut self,
-        packet: Packet,
-        u: f64,
-        marked: bool,
-        sanctioned: bool,
-    ) -> Outcome {
-        let mut outcome = Outcome {
-            place: Place::Lost,
-            marked,
-            sanctioned,
-        };
+    fn enqueue_classic(&mut self, packet: Packet, u: f64, marked: bool, sanctioned: bool) -> Outcome {
+        let mut outcome = Outcome { place: Place::Lost, marked, sanctioned };
         let queued = bytes(&self.q_c);
         if queued + packet.length > self.p.buffer_c {
             self.accu_prob = 0.0;
@@ -278,11 +254,7 @@ impl DualQueueOracle {
 
     /// An opportunity for a queue.
     pub fn dequeue_from(&mut self, low_latency: bool) -> Option<u32> {
-        let queue = if low_latency {
-            &mut self.q_l
-        } else {
-            &mut self.q_c
-        };
+        let queue = if low_latency { &mut self.q_l } else { &mut self.q_c };
         if queue.is_empty() {
             return None;
         }
@@ -301,17 +273,9 @@ impl DualQueueOracle {
             return None;
         }
         let low_latency = has_l && (!has_c || self.credit <= 0.0);
-        let length = if low_latency {
-            self.q_l[0].length
-        } else {
-            self.q_c[0].length
-        } as f64;
+        let length = if low_latency { self.q_l[0].length } else { self.q_c[0].length } as f64;
         if has_l && has_c {
-            self.credit += if low_latency {
-                (256.0 - self.p.weight) * length
-            } else {
-                -self.p.weight * length
-            };
+            self.credit += if low_latency { (256.0 - self.p.weight) * length } else { -self.p.weight * length };
         }
         self.dequeue_from(low_latency)
     }
@@ -358,10 +322,7 @@ impl DualQueueOracle {
         }
         self.prob_cl = (self.p.coupling * self.drop_prob.sqrt()).min(1.0);
         self.burst = (self.burst - 16).max(0);
-        let quiet = delay < target / 2.0
-            && self.old_delay < target / 2.0
-            && self.drop_prob == 0.0
-            && self.burst == 0;
+        let quiet = delay < target / 2.0 && self.old_delay < target / 2.0 && self.drop_prob == 0.0 && self.burst == 0;
         match (self.burst_state, quiet) {
             (2, true) => {
                 self.burst_state = 1;

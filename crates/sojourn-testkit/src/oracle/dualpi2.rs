@@ -84,12 +84,7 @@ impl DualPi2Oracle {
 
     /// A packet arrives; whether it is kept.
     pub fn enqueue(&mut self, packet: Packet) -> bool {
-        let waiting: u64 = self
-            .lq
-            .iter()
-            .chain(&self.cq)
-            .map(|packet| packet.length)
-            .sum();
+        let waiting: u64 = self.lq.iter().chain(&self.cq).map(|packet| packet.length).sum();
         if waiting + packet.length.max(1500) > self.p.limit {
             return false;
         }

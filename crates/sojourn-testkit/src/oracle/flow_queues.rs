@@ -134,10 +134,7 @@ impl<Q: FlowQueue> FlowQueuesOracle<Q> {
             outcome.dropped.extend(&served.dropped);
             if let Some(length) = served.sent_length {
                 self.deficits[queue] -= length;
-                return Outcome {
-                    dropped: outcome.dropped,
-                    ..served
-                };
+                return Outcome { dropped: outcome.dropped, ..served };
             }
             if from_new {
                 self.new.remove(0);

@@ -5,10 +5,7 @@
 
 /// Parameters, all in seconds, bytes and 1/s.
 #[derive(Clone, Copy, Debug)]
-#[expect(
-    missing_docs,
-    reason = "the names are those of the documents, the units stand above"
-)]
+#[expect(missing_docs, reason = "the names are those of the documents, the units stand above")]
 pub struct Parameters {
     pub is_draft: bool,
     pub reference: f64,
@@ -83,11 +80,7 @@ impl PieOracle {
             let low = self.qdelay_old < p.reference / 2.0 && self.drop_prob < 0.2;
             let short = self.qlen() <= 2.0 * p.mean_packet;
             if !low && !short && u < self.drop_prob {
-                outcome = if p.ecn && ecn_capable && self.drop_prob < 0.1 {
-                    Outcome::Mark
-                } else {
-                    Outcome::Drop
-                };
+                outcome = if p.ecn && ecn_capable && self.drop_prob < 0.1 { Outcome::Mark } else { Outcome::Drop };
             }
         }
         if outcome != Outcome::Drop {
@@ -102,11 +95,7 @@ impl PieOracle {
             return;
         }
         let (length, since) = self.queue.remove(0);
-        self.latest_sojourn = if self.queue.is_empty() {
-            0.0
-        } else {
-            seconds(now - since)
-        };
+        self.latest_sojourn = if self.queue.is_empty() { 0.0 } else { seconds(now - since) };
         let Some((dq_threshold, weight)) = self.parameters.rate else {
             return;
         };
@@ -186,10 +175,7 @@ impl PieOracle {
             self.burst_allowance = 0.0;
         }
         // 5. Back to rest.
-        if self.drop_prob == 0.0
-            && qdelay < p.reference / 2.0
-            && self.qdelay_old < p.reference / 2.0
-        {
+        if self.drop_prob == 0.0 && qdelay < p.reference / 2.0 && self.qdelay_old < p.reference / 2.0 {
             self.burst_allowance = p.max_burst;
             self.avg_dq_rate = 0.0;
             self.in_measurement = false;

@@ -4,11 +4,7 @@
 
 /// Parameters.
 #[derive(Clone, Copy, Debug)]
-#[expect(
-    missing_docs,
-    clippy::struct_excessive_bools,
-    reason = "the names, and the switches, are those of the code"
-)]
+#[expect(missing_docs, clippy::struct_excessive_bools, reason = "the names, and the switches, are those of the code")]
 pub struct Parameters {
     pub th_min: f64,
     pub th_max: f64,
@@ -81,11 +77,7 @@ impl RedOracle {
             self.idle = false;
             m = whole(p.ptc * (now - self.idletime));
         }
-        let qlen = if p.queue_in_bytes {
-            self.queue.iter().sum()
-        } else {
-            self.queue.len() as f64
-        };
+        let qlen = if p.queue_in_bytes { self.queue.iter().sum() } else { self.queue.len() as f64 };
         for _ in 0..m {
             self.v_ave *= 1.0 - p.q_w;
         }
@@ -131,11 +123,7 @@ impl RedOracle {
             1.0
         };
         p_b = p_b.min(1.0);
-        let count = if p.bytes {
-            (self.count_bytes / p.mean_pkt).floor()
-        } else {
-            self.count
-        };
+        let count = if p.bytes { (self.count_bytes / p.mean_pkt).floor() } else { self.count };
         let mut p_a = if p.wait {
             if count * p_b < 1.0 {
                 0.0
@@ -165,11 +153,7 @@ impl RedOracle {
             None => true,
             Some(mark_p) => p_b < mark_p,
         };
-        if p.setbit && is_capable && may_mark {
-            Outcome::Mark
-        } else {
-            Outcome::Early
-        }
+        if p.setbit && is_capable && may_mark { Outcome::Mark } else { Outcome::Early }
     }
 
     /// The link asks for a packet.
@@ -186,11 +170,7 @@ impl RedOracle {
 }
 
 /// Times are whole microseconds: whole packets to within that.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a small number of packets"
-)]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small number of packets")]
 fn whole(packets: f64) -> u32 {
     (packets + 1e-9).floor() as u32
 }

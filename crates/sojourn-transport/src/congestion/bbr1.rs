@@ -12,12 +12,11 @@ mod probe_rtt;
 #[cfg(not(target_family = "wasm"))]
 use super::ControllerState;
 use super::bbr_model::{
-    AckAggregation, Dice, FullBw, MIN_PIPE_CWND, ProbeRtt, REQUESTS, Recovery, Rounds,
-    SEND_QUANTUM, bdp, cwnd_after, delivery_rate, pacing_rate, pacing_rate_with_gain,
+    AckAggregation, Dice, FullBw, MIN_PIPE_CWND, ProbeRtt, REQUESTS, Recovery, Rounds, SEND_QUANTUM, bdp, cwnd_after,
+    delivery_rate, pacing_rate, pacing_rate_with_gain,
 };
 use super::{
-    Ack, AnyController, Cause, Congestion, CongestionControl, Connection, ControllerKind,
-    RateSample, Requests, Window,
+    Ack, AnyController, Cause, Congestion, CongestionControl, Connection, ControllerKind, RateSample, Requests, Window,
 };
 use sojourn_base::{BitRate, Instant, Span};
 use sojourn_keys::{origin, parameters};
@@ -110,9 +109,7 @@ impl Bbr1 {
     }
 
     fn max_bw(&self) -> f64 {
-        self.max_bw_filter
-            .iter()
-            .fold(0.0, |best, &rate| best.max(rate))
+        self.max_bw_filter.iter().fold(0.0, |best, &rate| best.max(rate))
     }
 
     fn pacing_gain(&self) -> f64 {
@@ -142,8 +139,7 @@ impl Bbr1 {
         if !rate.application_limited || sample >= self.max_bw() {
             self.max_bw_filter[slot] = self.max_bw_filter[slot].max(sample);
         }
-        self.extra_acked
-            .on_ack(ack, self.max_bw(), self.rounds.round_start, self.cwnd);
+        self.extra_acked.on_ack(ack, self.max_bw(), self.rounds.round_start, self.cwnd);
         self.update_cycle_phase(ack.now, rate);
         // A probe of the round trip limits the rate as an application does.
         let is_limited = rate.application_limited || self.state == State::ProbeRtt;
@@ -162,9 +158,7 @@ impl Bbr1 {
     fn set_cwnd(&mut self, ack: &Ack) {
         let acked = f64::from(ack.acked);
         let starts = self.rounds.round_start && ack.rate.is_some();
-        let (window, settled) =
-            self.recovery
-                .modulate_cwnd(ack, ack.rate.as_ref(), starts, self.cwnd);
+        let (window, settled) = self.recovery.modulate_cwnd(ack, ack.rate.as_ref(), starts, self.cwnd);
         self.cwnd = window;
         if !settled {
             let gain = match self.state {
@@ -205,12 +199,8 @@ impl CongestionControl for Bbr1 {
         self.update_min_rtt(ack);
         self.began = true;
         self.idle_restart = false;
-        self.pacing_rate = pacing_rate_with_gain(
-            self.pacing_rate,
-            self.pacing_gain(),
-            self.max_bw(),
-            self.full_bw_reached,
-        );
+        self.pacing_rate =
+            pacing_rate_with_gain(self.pacing_rate, self.pacing_gain(), self.max_bw(), self.full_bw_reached);
         self.set_cwnd(ack);
         window.size = self.cwnd;
     }

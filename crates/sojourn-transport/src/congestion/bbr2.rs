@@ -37,10 +37,7 @@ pub(super) const TWO: Version = Version {
 
 impl ControllerKind for Bbr2Config {
     fn build(&self, connection: &Connection) -> AnyController {
-        let config = Bbr3Config {
-            marks_up_to: self.marks_up_to,
-            ..Bbr3Config::BASE
-        };
+        let config = Bbr3Config { marks_up_to: self.marks_up_to, ..Bbr3Config::BASE };
         AnyController::other(Bbr3::new(config, TWO, connection))
     }
 }

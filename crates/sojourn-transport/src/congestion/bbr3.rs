@@ -20,12 +20,11 @@ use self::marks::Marks;
 #[cfg(not(target_family = "wasm"))]
 use super::ControllerState;
 use super::bbr_model::{
-    AckAggregation, Dice, FullBw, MIN_PIPE_CWND, ProbeRtt, REQUESTS, Recovery, Rounds,
-    delivery_rate, pacing_rate, pacing_rate_with_gain,
+    AckAggregation, Dice, FullBw, MIN_PIPE_CWND, ProbeRtt, REQUESTS, Recovery, Rounds, delivery_rate, pacing_rate,
+    pacing_rate_with_gain,
 };
 use super::{
-    Ack, AnyController, Cause, Congestion, CongestionControl, Connection, ControllerKind,
-    RateSample, Requests, Window,
+    Ack, AnyController, Cause, Congestion, CongestionControl, Connection, ControllerKind, RateSample, Requests, Window,
 };
 use sojourn_base::{BitRate, Instant, Span};
 use sojourn_keys::{origin, parameters};
@@ -98,9 +97,7 @@ impl Version {
         probe_bw_down_pacing_gain: 0.9,
         probe_bw_up_cwnd_gain: 2.25,
         startup_full_loss_cnt: 6,
-        rules: Rules::Three {
-            reprobes_after_marks: true,
-        },
+        rules: Rules::Three { reprobes_after_marks: true },
     };
 }
 
@@ -150,10 +147,7 @@ const LEAST_WAIT: Span = Span::from_s(2);
 
 /// State of BBRv3.
 #[derive(Clone, Debug)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent facts, named as in the draft"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, named as in the draft")]
 pub(crate) struct Bbr3 {
     config: Bbr3Config,
     version: Version,
@@ -269,10 +263,7 @@ impl Bbr3 {
     }
 
     const fn is_in_a_probe_bw_state(&self) -> bool {
-        matches!(
-            self.state,
-            State::ProbeBwDown | State::ProbeBwCruise | State::ProbeBwRefill | State::ProbeBwUp
-        )
+        matches!(self.state, State::ProbeBwDown | State::ProbeBwCruise | State::ProbeBwRefill | State::ProbeBwUp)
     }
 
     /// `BBRUpdateModelAndState`, up to the round trip.
@@ -295,21 +286,14 @@ impl Bbr3 {
             (self.loss_in_round, self.loss_in_cycle) = (true, true);
             self.loss_events_in_round += 1;
         }
-        self.marks.on_ack(
-            ack,
-            self.rounds.round_start,
-            self.min_rtt,
-            self.config.marks_up_to,
-            self.version.rules,
-        );
+        self.marks.on_ack(ack, self.rounds.round_start, self.min_rtt, self.config.marks_up_to, self.version.rules);
         let loss_events = self.loss_events_in_round;
         if self.loss_round.round_start {
             self.adapt_lower_bounds_from_congestion();
             (self.loss_in_round, self.marks.in_round) = (false, false);
             self.loss_events_in_round = 0;
         }
-        self.extra_acked
-            .on_ack(ack, self.bw(), self.rounds.round_start, self.cwnd);
+        self.extra_acked.on_ack(ack, self.bw(), self.rounds.round_start, self.cwnd);
         self.check_full_bw_reached(rate, sample);
         self.check_startup_done(rate, loss_events);
         self.check_drain_done(ack, rate);
@@ -346,12 +330,7 @@ impl CongestionControl for Bbr3 {
         self.check_probe_rtt(ack, expired);
         self.began = true;
         self.idle_restart = false;
-        self.pacing_rate = pacing_rate_with_gain(
-            self.pacing_rate,
-            self.gains().0,
-            self.bw(),
-            self.full_bw_reached,
-        );
+        self.pacing_rate = pacing_rate_with_gain(self.pacing_rate, self.gains().0, self.bw(), self.full_bw_reached);
         self.set_cwnd(ack);
         window.size = self.cwnd;
     }
@@ -387,10 +366,7 @@ impl CongestionControl for Bbr3 {
         ControllerState {
             phase: Some(self.state.as_str()),
             bandwidth: pacing_rate(self.max_bw(), self.packet),
-            bound: self
-                .inflight_longterm
-                .is_finite()
-                .then_some(self.inflight_longterm),
+            bound: self.inflight_longterm.is_finite().then_some(self.inflight_longterm),
         }
     }
 }

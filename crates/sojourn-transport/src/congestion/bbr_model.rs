@@ -10,12 +10,8 @@ use super::{Ack, Cause, RateSample, Requests};
 use sojourn_base::{BitRate, Instant, Span};
 
 /// What BBR asks its sender for.
-pub(super) const REQUESTS: Requests = Requests {
-    fractions: true,
-    growth_with_marks: true,
-    rate_samples: true,
-    pacing: true,
-};
+pub(super) const REQUESTS: Requests =
+    Requests { fractions: true, growth_with_marks: true, rate_samples: true, pacing: true };
 
 /// Segments released at once, for which the window makes room three times (Linux: two above 1.2 Mb/s).
 pub(super) const SEND_QUANTUM: u32 = 2;
@@ -151,9 +147,7 @@ impl AckAggregation {
 
     /// Room for them, once the pipe is full.
     pub(super) fn room(&self, rate: f64) -> f64 {
-        self.filter[0]
-            .max(self.filter[1])
-            .min(rate * EXTRA_ACKED_MAX_S)
+        self.filter[0].max(self.filter[1]).min(rate * EXTRA_ACKED_MAX_S)
     }
 }
 
@@ -212,11 +206,7 @@ impl Recovery {
 
     /// Keep `window` for the end of a probe.
     pub(super) fn save_cwnd(&mut self, window: f64) {
-        self.prior_cwnd = if self.active {
-            self.prior_cwnd.max(window)
-        } else {
-            window
-        };
+        self.prior_cwnd = if self.active { self.prior_cwnd.max(window) } else { window };
     }
 
     /// What was saved.
@@ -250,18 +240,9 @@ pub(super) fn delivery_rate(rate: &RateSample, segment: f64) -> f64 {
 }
 
 /// The pace in segments per second, `gain` times the estimated `rate`, after `pacing_rate`: until the pipe is full it only grows.
-pub(super) fn pacing_rate_with_gain(
-    pacing_rate: f64,
-    gain: f64,
-    rate: f64,
-    full_bw_reached: bool,
-) -> f64 {
+pub(super) fn pacing_rate_with_gain(pacing_rate: f64, gain: f64, rate: f64, full_bw_reached: bool) -> f64 {
     let wanted = PACING_MARGIN * gain * rate;
-    if wanted > 0.0 && (full_bw_reached || wanted > pacing_rate) {
-        wanted
-    } else {
-        pacing_rate
-    }
+    if wanted > 0.0 && (full_bw_reached || wanted > pacing_rate) { wanted } else { pacing_rate }
 }
 
 /// `cwnd` after `acked` segments, on the way to `target`: until the pipe is full it never shrinks to it.

@@ -8,9 +8,7 @@
 //! threshold `gamma` stays as it is, where the draft may tune it to what Reno alone would queue.
 
 use super::reno::half_of_threshold;
-use super::{
-    Ack, AnyController, Cause, Congestion, CongestionControl, Connection, ControllerKind, Window,
-};
+use super::{Ack, AnyController, Cause, Congestion, CongestionControl, Connection, ControllerKind, Window};
 use sojourn_base::{Span, math};
 use sojourn_keys::{origin, parameters};
 
@@ -54,31 +52,15 @@ pub(crate) struct Compound {
 
 impl Compound {
     pub(crate) const fn new(config: CompoundConfig) -> Self {
-        Self {
-            config,
-            delay_window: 0.0,
-            base: None,
-            least: None,
-            round_end: 0,
-        }
+        Self { config, delay_window: 0.0, base: None, least: None, round_end: 0 }
     }
 
     /// What a round trip without loss does to the delay window of a whole of `window` segments.
     fn change(&self, window: f64, base: Span, round_trip: Span) -> f64 {
-        let CompoundConfig {
-            alpha,
-            k,
-            gamma,
-            zeta,
-            ..
-        } = self.config;
+        let CompoundConfig { alpha, k, gamma, zeta, .. } = self.config;
         // (expected rate less actual rate) times the base: segments that wait in queues.
         let queued = window * (1.0 - base.as_secs_f64() / round_trip.as_secs_f64());
-        if queued < gamma {
-            (alpha * math::powf(window, k) - 1.0).max(0.0)
-        } else {
-            -zeta * queued
-        }
+        if queued < gamma { (alpha * math::powf(window, k) - 1.0).max(0.0) } else { -zeta * queued }
     }
 }
 
@@ -141,21 +123,10 @@ mod tests {
 
     /// Window and delay window after a round of 100 ms without queue and one of `ms`, from windows of this size.
     fn after(ms: u64, size: f64, delay_window: f64) -> (f64, f64) {
-        let mut compound = Compound {
-            delay_window,
-            base: Some(Span::from_ms(100)),
-            ..Compound::new(CompoundConfig::BASE)
-        };
-        let mut window = Window {
-            size,
-            threshold: 2.0,
-        };
-        let ack = Ack {
-            first: 1,
-            next: 100,
-            round_trip: Some(Span::from_ms(ms)),
-            ..ack_at(Instant::ZERO, 1)
-        };
+        let mut compound =
+            Compound { delay_window, base: Some(Span::from_ms(100)), ..Compound::new(CompoundConfig::BASE) };
+        let mut window = Window { size, threshold: 2.0 };
+        let ack = Ack { first: 1, next: 100, round_trip: Some(Span::from_ms(ms)), ..ack_at(Instant::ZERO, 1) };
         compound.on_ack(&ack, &mut window);
         // Reno's growth of this acknowledgement is taken off again.
         compound.on_congestion_avoidance(1, &ack, &mut window);
@@ -198,18 +169,9 @@ mod tests {
     #[test]
     fn a_loss_halves_both_and_a_timeout_ends_the_delay_window() {
         for (cause, left) in [(Cause::Loss, 20.0), (Cause::Timeout, 0.0)] {
-            let mut compound = Compound {
-                delay_window: 40.0,
-                ..Compound::new(CompoundConfig::BASE)
-            };
-            let window = Window {
-                size: 100.0,
-                threshold: 2.0,
-            };
-            close(
-                compound.on_congestion(&congestion(100.0, cause), &window),
-                50.0,
-            );
+            let mut compound = Compound { delay_window: 40.0, ..Compound::new(CompoundConfig::BASE) };
+            let window = Window { size: 100.0, threshold: 2.0 };
+            close(compound.on_congestion(&congestion(100.0, cause), &window), 50.0);
             close(compound.delay_window, left);
         }
     }

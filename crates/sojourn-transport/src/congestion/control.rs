@@ -41,17 +41,9 @@ impl WindowControl {
             initial_window: config.initial_window,
             counts_marks: config.ecn.counts_marks(),
         });
-        let Requests {
-            fractions,
-            growth_with_marks,
-            rate_samples: _,
-            pacing,
-        } = controller.requests();
+        let Requests { fractions, growth_with_marks, rate_samples: _, pacing } = controller.requests();
         Self {
-            window: Window {
-                size: f64::from(config.initial_window),
-                threshold,
-            },
+            window: Window { size: f64::from(config.initial_window), threshold },
             controller,
             slow_start: config.slow_start,
             exit: Exit::new(config.slow_start_exit, paced),
@@ -96,14 +88,9 @@ impl WindowControl {
             return;
         }
         let unmarked = ack.acked.saturating_sub(ack.marks);
-        let left = if self.in_slow_start() {
-            self.grow_by_slow_start(unmarked, ack)
-        } else {
-            unmarked
-        };
+        let left = if self.in_slow_start() { self.grow_by_slow_start(unmarked, ack) } else { unmarked };
         if left > 0 {
-            self.controller
-                .on_congestion_avoidance(left, ack, &mut self.window);
+            self.controller.on_congestion_avoidance(left, ack, &mut self.window);
         }
         self.window.size = self.window.size.min(self.limit);
     }
@@ -117,11 +104,7 @@ impl WindowControl {
     pub(crate) fn on_congestion(&mut self, event: &Congestion) {
         self.exit = Exit::Off;
         let threshold = self.controller.on_congestion(event, &self.window);
-        let threshold = if self.whole_thresholds {
-            math::floor(threshold)
-        } else {
-            threshold
-        };
+        let threshold = if self.whole_thresholds { math::floor(threshold) } else { threshold };
         self.window.threshold = threshold.max(MINIMUM_THRESHOLD);
     }
 
@@ -198,10 +181,7 @@ mod tests {
     #[test]
     fn linux_slow_start_stops_at_the_threshold_and_counts_the_rest_in_avoidance() {
         let mut control = WindowControl::new(&StackConfig::LINUX_RENO);
-        *control.window_mut() = Window {
-            size: 18.0,
-            threshold: 20.0,
-        };
+        *control.window_mut() = Window { size: 18.0, threshold: 20.0 };
         control.on_ack(&ack_at(Instant::ZERO, 6));
         // Two segments reach the threshold, four are left: 20 + 4/20.
         assert_eq!(control.window().size, 20.2);
@@ -209,27 +189,18 @@ mod tests {
 
     #[test]
     fn byte_counting_is_limited_and_cautious_after_a_timeout() {
-        let config = StackConfig {
-            slow_start: SlowStart::Bytes { limit: 2 },
-            ..StackConfig::LINUX_RENO
-        };
+        let config = StackConfig { slow_start: SlowStart::Bytes { limit: 2 }, ..StackConfig::LINUX_RENO };
         let mut control = WindowControl::new(&config);
         control.on_ack(&ack_at(Instant::ZERO, 5));
         assert_eq!(control.window().size, 12.0);
-        control.on_ack(&Ack {
-            after_timeout: true,
-            ..ack_at(Instant::ZERO, 5)
-        });
+        control.on_ack(&Ack { after_timeout: true, ..ack_at(Instant::ZERO, 5) });
         assert_eq!(control.window().size, 13.0);
     }
 
     #[test]
     fn thresholds_are_whole_segments_unless_the_window_counts_bytes() {
         let event = congestion(7.0, Cause::Loss);
-        for (config, expected) in [
-            (StackConfig::NS2_RENO, 3.0),
-            (StackConfig::NS2_BSD_SACK, 3.5),
-        ] {
+        for (config, expected) in [(StackConfig::NS2_RENO, 3.0), (StackConfig::NS2_BSD_SACK, 3.5)] {
             let mut control = WindowControl::new(&config);
             control.on_congestion(&event);
             assert_eq!(control.window().threshold, expected);
@@ -241,10 +212,7 @@ mod tests {
 
     #[test]
     fn the_window_stops_at_the_receive_window() {
-        let mut control = WindowControl::new(&StackConfig {
-            receive_window: 5,
-            ..StackConfig::NS2_RENO
-        });
+        let mut control = WindowControl::new(&StackConfig { receive_window: 5, ..StackConfig::NS2_RENO });
         for _ in 0..10 {
             control.on_ack(&ack_at(Instant::ZERO, 1));
         }
@@ -254,10 +222,6 @@ mod tests {
     #[test]
     fn the_control_of_a_connection_stays_small() {
         // Hundreds of connections shall fit into a cache; controllers with much state are boxed.
-        assert!(
-            size_of::<WindowControl>() <= 200,
-            "{}",
-            size_of::<WindowControl>()
-        );
+        assert!(size_of::<WindowControl>() <= 200, "{}", size_of::<WindowControl>());
     }
 }

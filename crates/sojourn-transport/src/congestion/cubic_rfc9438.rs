@@ -53,12 +53,7 @@ pub struct Cubic {
 
 impl Cubic {
     pub(crate) const fn new(config: CubicConfig) -> Self {
-        Self {
-            config,
-            w_max: 0.0,
-            cwnd_prior: 0.0,
-            epoch: None,
-        }
+        Self { config, w_max: 0.0, cwnd_prior: 0.0, epoch: None }
     }
 
     fn begin(&mut self, now: Instant, cwnd: f64) -> Epoch {
@@ -69,12 +64,7 @@ impl Cubic {
             self.w_max = cwnd;
             0.0
         };
-        Epoch {
-            start: now,
-            k,
-            w_est: cwnd,
-            is_first,
-        }
+        Epoch { start: now, k, w_est: cwnd, is_first }
     }
 
     fn curve(&self, t: f64, k: f64) -> f64 {
@@ -103,15 +93,10 @@ impl CongestionControl for Cubic {
         let cwnd = window.size;
         let mut epoch = self.epoch.unwrap_or_else(|| self.begin(ack.now, cwnd));
         let t = ack.now.saturating_since(epoch.start).as_secs_f64();
-        let target = self
-            .curve(t + ack.smoothed.as_secs_f64(), epoch.k)
-            .clamp(cwnd, 1.5 * cwnd);
+        let target = self.curve(t + ack.smoothed.as_secs_f64(), epoch.k).clamp(cwnd, 1.5 * cwnd);
         let acked = f64::from(acked);
-        let alpha = if epoch.w_est < self.cwnd_prior {
-            3.0 * (1.0 - self.config.beta) / (1.0 + self.config.beta)
-        } else {
-            1.0
-        };
+        let alpha =
+            if epoch.w_est < self.cwnd_prior { 3.0 * (1.0 - self.config.beta) / (1.0 + self.config.beta) } else { 1.0 };
         epoch.w_est += alpha * acked / cwnd;
         if self.config.reno_friendly && self.curve(t, epoch.k) < epoch.w_est {
             window.size = cwnd.max(epoch.w_est);
@@ -141,10 +126,7 @@ mod tests {
 
     fn reduced_from(w_max: f64) -> (Cubic, Window) {
         let mut cubic = Cubic::new(CubicConfig::BASE);
-        let mut window = Window {
-            size: w_max,
-            threshold: 2.0,
-        };
+        let mut window = Window { size: w_max, threshold: 2.0 };
         let event = congestion(w_max, Cause::Loss);
         window.threshold = cubic.on_congestion(&event, &window);
         window.size = window.threshold;
@@ -199,24 +181,17 @@ mod tests {
         cubic.on_congestion_avoidance(1, &ack_at(Instant::ZERO, 1), &mut window);
         let mut idle = (cubic, window);
         idle.0.on_restart(Span::from_s(30), &mut idle.1);
-        idle.0
-            .on_congestion_avoidance(1, &ack_at(Instant::from_s(31), 1), &mut idle.1);
+        idle.0.on_congestion_avoidance(1, &ack_at(Instant::from_s(31), 1), &mut idle.1);
         cubic.on_congestion_avoidance(1, &ack_at(Instant::from_s(1), 1), &mut window);
         assert!((idle.1.size - window.size).abs() < 1e-12);
     }
 
     #[test]
     fn before_the_first_loss_linux_grows_by_a_twentieth_of_what_is_acknowledged() {
-        let linux = CubicConfig {
-            count_before_loss: Some(20),
-            ..CubicConfig::BASE
-        };
+        let linux = CubicConfig { count_before_loss: Some(20), ..CubicConfig::BASE };
         let grown = |config: CubicConfig, before: &[Cause]| {
             let mut cubic = Cubic::new(config);
-            let mut window = Window {
-                size: 100.0,
-                threshold: 100.0,
-            };
+            let mut window = Window { size: 100.0, threshold: 100.0 };
             for cause in before {
                 cubic.on_congestion(&congestion(100.0, *cause), &window);
             }

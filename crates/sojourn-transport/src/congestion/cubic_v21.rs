@@ -108,18 +108,13 @@ impl CubicV21 {
         let distance = (CURVE * offset * offset * offset) >> (TICK_SHIFT + 3 * TICK_SHIFT);
         let distance = i64::try_from(distance).unwrap_or(i64::MAX);
         let origin = i64::from(epoch.origin);
-        let target = if t < epoch.k {
-            origin - distance
-        } else {
-            origin + distance
-        };
+        let target = if t < epoch.k { origin - distance } else { origin + distance };
         let above = target - i64::from(cwnd);
         let mut count = match u32::try_from(above) {
             Ok(above) if above > 0 => cwnd / above,
             _ => 100 * cwnd,
         };
-        if let Some(slowest) =
-            (u64::from(cwnd) * 8000).checked_div(10 * MAXIMUM_INCREMENT * self.minimum_delay)
+        if let Some(slowest) = (u64::from(cwnd) * 8000).checked_div(10 * MAXIMUM_INCREMENT * self.minimum_delay)
             && t >= epoch.k
         {
             count = count.max(u32::try_from(slowest).unwrap_or(u32::MAX));
@@ -155,11 +150,8 @@ impl CongestionControl for CubicV21 {
         }
         // The division by 16 truncates: once at 31/16, the estimate stays there for one segment per
         // acknowledgement.
-        self.delayed_ack +=
-            i32::try_from(ack.acked).unwrap_or(i32::MAX / 2) - (self.delayed_ack >> 4);
-        let settling = self
-            .epoch
-            .is_some_and(|epoch| milliseconds(ack.now) - epoch.start < SETTLING);
+        self.delayed_ack += i32::try_from(ack.acked).unwrap_or(i32::MAX / 2) - (self.delayed_ack >> 4);
+        let settling = self.epoch.is_some_and(|epoch| milliseconds(ack.now) - epoch.start < SETTLING);
         if let Some(sample) = ack.round_trip
             && !settling
         {
@@ -185,11 +177,7 @@ impl CongestionControl for CubicV21 {
 
     fn on_congestion(&mut self, event: &Congestion, window: &Window) -> f64 {
         let (base, cwnd, beta) = (whole(event.base), window.whole(), self.config.beta);
-        self.last_maximum = if cwnd < self.last_maximum {
-            cwnd * (SCALE + beta) / (2 * SCALE)
-        } else {
-            cwnd
-        };
+        self.last_maximum = if cwnd < self.last_maximum { cwnd * (SCALE + beta) / (2 * SCALE) } else { cwnd };
         self.had_loss = true;
         self.epoch = None;
         self.passed = 0;
@@ -203,9 +191,7 @@ impl CongestionControl for CubicV21 {
 /// Ticks for which the curve climbs `distance` segments to its origin.
 fn ticks_to_origin(distance: u32) -> u64 {
     let per_segment = (1_u64 << (TICK_SHIFT + 3 * TICK_SHIFT)) / CURVE;
-    u64::from(whole(math::cbrt(
-        (per_segment * u64::from(distance)) as f64,
-    )))
+    u64::from(whole(math::cbrt((per_segment * u64::from(distance)) as f64)))
 }
 
 const fn milliseconds(now: Instant) -> u64 {
@@ -223,10 +209,7 @@ mod tests {
         let mut cubic = CubicV21::new(CubicV21Config { beta });
         let mut threshold = 0.0;
         for &loss in losses {
-            let window = Window {
-                size: f64::from(loss),
-                threshold: 2.0,
-            };
+            let window = Window { size: f64::from(loss), threshold: 2.0 };
             let event = congestion(window.size, Cause::Loss);
             threshold = cubic.on_congestion(&event, &window);
         }
@@ -251,20 +234,14 @@ mod tests {
     #[test]
     fn the_window_follows_the_curve_back_to_its_origin() {
         let (mut cubic, threshold) = lost_at(819, &[100]);
-        let mut window = Window {
-            size: threshold,
-            threshold,
-        };
+        let mut window = Window { size: threshold, threshold };
         // 100 ms per round trip: one acknowledgement per segment of the window.
         let mut reached = None;
         for round in 0..80_u64 {
             let per_round = u64::from(window.whole());
             for k in 0..per_round {
                 let now = Instant::from_us(1_000_000 + round * 100_000 + k * 100_000 / per_round);
-                let ack = Ack {
-                    round_trip: Some(Span::from_ms(100)),
-                    ..ack_at(now, 1)
-                };
+                let ack = Ack { round_trip: Some(Span::from_ms(100)), ..ack_at(now, 1) };
                 cubic.on_ack(&ack, &mut window);
                 cubic.on_congestion_avoidance(1, &ack, &mut window);
             }
@@ -282,10 +259,7 @@ mod tests {
     #[test]
     fn before_the_first_loss_growth_takes_fifty_counted_acknowledgements() {
         let mut cubic = CubicV21::new(CubicV21Config { beta: 819 });
-        let mut window = Window {
-            size: 100.0,
-            threshold: 50.0,
-        };
+        let mut window = Window { size: 100.0, threshold: 50.0 };
         for _ in 0..10 {
             cubic.on_ack(&ack_at(Instant::ZERO, 1), &mut window);
         }
@@ -297,10 +271,7 @@ mod tests {
     #[test]
     fn a_timeout_forgets_everything() {
         let (mut cubic, _) = lost_at(819, &[100]);
-        let window = Window {
-            size: 79.0,
-            threshold: 79.0,
-        };
+        let window = Window { size: 79.0, threshold: 79.0 };
         let event = congestion(79.0, Cause::Timeout);
         assert_eq!(cubic.on_congestion(&event, &window), 63.0);
         assert_eq!((cubic.last_maximum, cubic.had_loss), (0, false));

@@ -40,24 +40,13 @@ pub struct Dctcp {
 
 impl Dctcp {
     pub(super) fn new(config: DctcpConfig) -> Self {
-        Self {
-            config,
-            alpha: config.initial_alpha,
-            bytes_acked: 0,
-            bytes_marked: 0,
-            window_end: 0,
-            reduced_until: 0,
-        }
+        Self { config, alpha: config.initial_alpha, bytes_acked: 0, bytes_marked: 0, window_end: 0, reduced_until: 0 }
     }
 }
 
 impl CongestionControl for Dctcp {
     fn requests(&self) -> Requests {
-        Requests {
-            fractions: true,
-            growth_with_marks: self.config.grows_while_reduced,
-            ..Requests::NONE
-        }
+        Requests { fractions: true, growth_with_marks: self.config.grows_while_reduced, ..Requests::NONE }
     }
 
     /// RFC 8257 section 3.3, steps 1 to 8.
@@ -101,17 +90,11 @@ mod tests {
     use sojourn_base::Instant;
     use std::vec::Vec;
 
-    const WINDOW: Window = Window {
-        size: 100.0,
-        threshold: 50.0,
-    };
+    const WINDOW: Window = Window { size: 100.0, threshold: 50.0 };
 
     /// The estimates after round trips of 16 acknowledgements of which `marked` were marked.
     fn estimates(initial_alpha: f64, marked: &[u32]) -> Vec<f64> {
-        let config = DctcpConfig {
-            initial_alpha,
-            ..DctcpConfig::BASE
-        };
+        let config = DctcpConfig { initial_alpha, ..DctcpConfig::BASE };
         let mut dctcp = Dctcp::new(config);
         let mut window = WINDOW;
         let mut first = 0;
@@ -120,12 +103,7 @@ mod tests {
         let mut round = |marked: u32| {
             for number in 0..16 {
                 first += 1;
-                let ack = Ack {
-                    first,
-                    next: first + 15,
-                    marked: number < marked,
-                    ..ack_at(Instant::ZERO, 1)
-                };
+                let ack = Ack { first, next: first + 15, marked: number < marked, ..ack_at(Instant::ZERO, 1) };
                 dctcp.on_ack(&ack, &mut window);
             }
             dctcp.alpha
@@ -137,11 +115,7 @@ mod tests {
     fn the_estimate_follows_the_marks() {
         for (initial, marked, expected) in [
             (1.0, [0, 0, 0, 0], [0.9375, 0.878_906, 0.823_975, 0.772_476]),
-            (
-                0.0,
-                [8, 0, 4, 16],
-                [0.031_25, 0.029_296_88, 0.043_090_82, 0.102_897_64],
-            ),
+            (0.0, [8, 0, 4, 16], [0.031_25, 0.029_296_88, 0.043_090_82, 0.102_897_64]),
         ] {
             let got = estimates(initial, &marked);
             for (got, expected) in got.iter().zip(expected) {
@@ -152,10 +126,7 @@ mod tests {
 
     #[test]
     fn a_tenth_of_marks_costs_a_twentieth_of_the_window() {
-        let config = DctcpConfig {
-            initial_alpha: 0.1,
-            ..DctcpConfig::BASE
-        };
+        let config = DctcpConfig { initial_alpha: 0.1, ..DctcpConfig::BASE };
         let mut dctcp = Dctcp::new(config);
         let reduced = dctcp.on_congestion(&congestion(100.0, Cause::Mark), &WINDOW);
         assert!((reduced - 95.0).abs() < 1e-12, "{reduced}");
@@ -166,22 +137,13 @@ mod tests {
     #[test]
     fn nothing_grows_in_the_round_trip_of_a_reduction_unless_it_is_asked_for() {
         for (grows_while_reduced, size) in [(false, 100.01), (true, 100.02)] {
-            let config = DctcpConfig {
-                grows_while_reduced,
-                ..DctcpConfig::BASE
-            };
+            let config = DctcpConfig { grows_while_reduced, ..DctcpConfig::BASE };
             let mut dctcp = Dctcp::new(config);
             let mut window = WINDOW;
-            let event = Congestion {
-                next: 20,
-                ..congestion(100.0, Cause::Mark)
-            };
+            let event = Congestion { next: 20, ..congestion(100.0, Cause::Mark) };
             dctcp.on_congestion(&event, &window);
             for first in [19, 20] {
-                let ack = Ack {
-                    first,
-                    ..ack_at(Instant::ZERO, 1)
-                };
+                let ack = Ack { first, ..ack_at(Instant::ZERO, 1) };
                 dctcp.on_congestion_avoidance(1, &ack, &mut window);
             }
             assert!((window.size - size).abs() < 1e-4, "{}", window.size);

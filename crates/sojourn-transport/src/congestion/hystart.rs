@@ -63,11 +63,7 @@ impl HyStart {
         }
         if ack.now.saturating_since(self.last_ack) <= TRAIN {
             self.last_ack = ack.now;
-            let longest = if self.paced {
-                self.minimum
-            } else {
-                self.minimum / 2
-            };
+            let longest = if self.paced { self.minimum } else { self.minimum / 2 };
             if ack.now.saturating_since(self.round_began) > longest {
                 return true;
             }
@@ -87,28 +83,14 @@ mod tests {
     use super::super::testing::ack_at;
     use super::*;
 
-    const LARGE: Window = Window {
-        size: 20.0,
-        threshold: f64::INFINITY,
-    };
+    const LARGE: Window = Window { size: 20.0, threshold: f64::INFINITY };
 
     /// The acknowledgement, counted from 1, that ends slow start: `delays` of a round in ms that began 10 s on, one
     /// acknowledgement each `spacing_us`; a round of 40 ms came before.
     fn ends_at(delays: &[u64], spacing_us: u64, window: &Window) -> Option<usize> {
         let mut hystart = HyStart::new(false);
-        let ack = |at, ms, first| Ack {
-            round_trip: Some(Span::from_ms(ms)),
-            first,
-            next: 100,
-            ..ack_at(at, 1)
-        };
-        assert!(!hystart.on_ack(
-            &Ack {
-                next: 9,
-                ..ack(Instant::from_s(1), 40, 1)
-            },
-            window
-        ));
+        let ack = |at, ms, first| Ack { round_trip: Some(Span::from_ms(ms)), first, next: 100, ..ack_at(at, 1) };
+        assert!(!hystart.on_ack(&Ack { next: 9, ..ack(Instant::from_s(1), 40, 1) }, window));
         let number = |n: usize| u32::try_from(n).expect("a few");
         let found = delays.iter().enumerate().position(|(n, &ms)| {
             let at = Instant::from_s(10) + Span::from_us(spacing_us * n as u64);
@@ -137,10 +119,7 @@ mod tests {
 
     #[test]
     fn a_small_window_goes_on() {
-        let small = Window {
-            size: 15.0,
-            ..LARGE
-        };
+        let small = Window { size: 15.0, ..LARGE };
         assert_eq!(ends_at(&[80; 20], 1000, &small), None);
     }
 }

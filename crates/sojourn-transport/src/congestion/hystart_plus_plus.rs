@@ -73,14 +73,8 @@ impl HyStartPlusPlus {
         {
             match self.conservative {
                 Some(conservative) if current < conservative.baseline => self.conservative = None,
-                None if self
-                    .last_minimum
-                    .is_some_and(|last| current >= last + rise_that_counts(last)) =>
-                {
-                    self.conservative = Some(Conservative {
-                        baseline: current,
-                        rounds: 0,
-                    });
+                None if self.last_minimum.is_some_and(|last| current >= last + rise_that_counts(last)) => {
+                    self.conservative = Some(Conservative { baseline: current, rounds: 0 });
                 }
                 _ => {}
             }
@@ -91,11 +85,7 @@ impl HyStartPlusPlus {
     /// Growth for `acked` segments.
     pub(crate) fn growth(&self, acked: u32) -> f64 {
         let full = f64::from(acked.min(self.limit));
-        if self.conservative.is_some() {
-            full / GROWTH_DIVISOR
-        } else {
-            full
-        }
+        if self.conservative.is_some() { full / GROWTH_DIVISOR } else { full }
     }
 }
 
@@ -135,19 +125,13 @@ mod tests {
     #[test]
     fn eight_samples_above_the_rise_start_the_conservative_phase() {
         for (last, at_least) in [(100.0, 112.5), (20.0, 24.0), (200.0, 216.0)] {
-            for (delay, samples, conservative) in [
-                (at_least, 8, true),
-                (at_least, 7, false),
-                (at_least - 0.001, 8, false),
-            ] {
+            for (delay, samples, conservative) in
+                [(at_least, 8, true), (at_least, 7, false), (at_least - 0.001, 8, false)]
+            {
                 let mut hystart = HyStartPlusPlus::new(false);
                 round(&mut hystart, 1, last, 8);
                 round(&mut hystart, 2, delay, samples);
-                assert_eq!(
-                    hystart.conservative.is_some(),
-                    conservative,
-                    "last {last}, now {delay}, {samples} samples"
-                );
+                assert_eq!(hystart.conservative.is_some(), conservative, "last {last}, now {delay}, {samples} samples");
             }
         }
     }

@@ -37,8 +37,7 @@ static KINDS: Kinds<ControllerConfig> = Kinds::new(&[
 
 /// Makes a kind of controller known, before the first file that asks for it is read.
 #[cfg(feature = "std")]
-pub fn add_controller<C: sojourn_keys::Configured + ControllerKind>()
--> Result<(), sojourn_keys::NameTaken> {
+pub fn add_controller<C: sojourn_keys::Configured + ControllerKind>() -> Result<(), sojourn_keys::NameTaken> {
     KINDS.add(&KindOf::<C>::KIND)
 }
 

@@ -6,9 +6,7 @@
 //! at the first loss or at three quarters of the target.
 
 use super::reno::half_of_threshold;
-use super::{
-    Ack, AnyController, Congestion, CongestionControl, Connection, ControllerKind, Window,
-};
+use super::{Ack, AnyController, Congestion, CongestionControl, Connection, ControllerKind, Window};
 use sojourn_base::QueueingDelay;
 use sojourn_base::Span;
 use sojourn_keys::{origin, parameters};
@@ -54,11 +52,7 @@ const SLOW_START_PART: f64 = 0.75;
 
 impl Ledbat {
     pub(crate) const fn new(config: LedbatConfig) -> Self {
-        Self {
-            config,
-            delay: QueueingDelay::new(BINS, SAMPLES),
-            slow_start: true,
-        }
+        Self { config, delay: QueueingDelay::new(BINS, SAMPLES), slow_start: true }
     }
 
     fn part_of_target(&self) -> Option<f64> {
@@ -118,28 +112,15 @@ mod tests {
         for _ in 0..SAMPLES {
             ledbat.delay.sample(Instant::ZERO, Span::from_ms(30 + ms));
         }
-        let mut window = Window {
-            size: 10.0,
-            threshold: 2.0,
-        };
-        let ack = Ack {
-            flight_before,
-            ..ack_at(Instant::ZERO, 1)
-        };
+        let mut window = Window { size: 10.0, threshold: 2.0 };
+        let ack = Ack { flight_before, ..ack_at(Instant::ZERO, 1) };
         ledbat.on_congestion_avoidance(1, &ack, &mut window);
         window.size - 10.0
     }
 
     #[test]
     fn change_per_acknowledgement() {
-        for (ms, expected) in [
-            (0, 0.1),
-            (25, 0.075),
-            (50, 0.05),
-            (100, 0.0),
-            (150, -0.05),
-            (300, -0.2),
-        ] {
+        for (ms, expected) in [(0, 0.1), (25, 0.075), (50, 0.05), (100, 0.0), (150, -0.05), (300, -0.2)] {
             let got = change(ms, 10);
             assert!((got - expected).abs() < 1e-12, "{got} at {ms} ms");
         }
@@ -157,14 +138,8 @@ mod tests {
         for _ in 0..SAMPLES {
             ledbat.delay.sample(Instant::ZERO, Span::from_ms(330));
         }
-        let mut window = Window {
-            size: 10.0,
-            threshold: 10.0,
-        };
-        let ack = Ack {
-            flight_before: 10,
-            ..ack_at(Instant::ZERO, 1)
-        };
+        let mut window = Window { size: 10.0, threshold: 10.0 };
+        let ack = Ack { flight_before: 10, ..ack_at(Instant::ZERO, 1) };
         ledbat.on_congestion_avoidance(1, &ack, &mut window);
         assert!(window.size < 10.0 && window.threshold <= window.size);
     }
@@ -173,15 +148,9 @@ mod tests {
     fn slow_start_ends_at_three_quarters_of_the_target() {
         for (ms, ends) in [(75, false), (76, true)] {
             let mut ledbat = Ledbat::new(LedbatConfig::BASE);
-            let mut window = Window {
-                size: 10.0,
-                threshold: f64::INFINITY,
-            };
+            let mut window = Window { size: 10.0, threshold: f64::INFINITY };
             for sample in [0, ms, ms, ms, ms] {
-                let ack = Ack {
-                    one_way_delay: Some(Span::from_ms(sample)),
-                    ..ack_at(Instant::ZERO, 1)
-                };
+                let ack = Ack { one_way_delay: Some(Span::from_ms(sample)), ..ack_at(Instant::ZERO, 1) };
                 ledbat.on_ack(&ack, &mut window);
             }
             assert_eq!(window.threshold.is_finite(), ends, "{ms} ms");

@@ -8,9 +8,7 @@
 //! outstanding; the window changes only if it was full.
 
 use super::reno::half_of_threshold;
-use super::{
-    Ack, AnyController, Congestion, CongestionControl, Connection, ControllerKind, Window,
-};
+use super::{Ack, AnyController, Congestion, CongestionControl, Connection, ControllerKind, Window};
 use sojourn_base::QueueingDelay;
 use sojourn_base::Span;
 use sojourn_keys::{origin, parameters};
@@ -48,11 +46,7 @@ const SAMPLES: usize = 2;
 
 impl LedbatNs2 {
     pub(crate) const fn new(config: LedbatNs2Config) -> Self {
-        Self {
-            target: milliseconds(config.target),
-            delay: QueueingDelay::new(BINS, SAMPLES),
-            collected: 0,
-        }
+        Self { target: milliseconds(config.target), delay: QueueingDelay::new(BINS, SAMPLES), collected: 0 }
     }
 }
 
@@ -109,9 +103,7 @@ mod tests {
     use sojourn_base::Instant;
 
     fn with_queueing(ms: u64) -> LedbatNs2 {
-        let mut ledbat = LedbatNs2::new(LedbatNs2Config {
-            target: Span::from_ms(100),
-        });
+        let mut ledbat = LedbatNs2::new(LedbatNs2Config { target: Span::from_ms(100) });
         for sample in [30, 30 + ms, 30 + ms] {
             ledbat.delay.sample(Instant::ZERO, Span::from_ms(sample));
         }
@@ -121,10 +113,7 @@ mod tests {
     #[test]
     fn growth_in_whole_segments() {
         let mut ledbat = with_queueing(0);
-        let mut window = Window {
-            size: 10.0,
-            threshold: 2.0,
-        };
+        let mut window = Window { size: 10.0, threshold: 2.0 };
         let mut changes = std::vec::Vec::new();
         for ack in 1..=21 {
             let before = window.size;
@@ -141,10 +130,7 @@ mod tests {
     fn decrease() {
         let mut ledbat = with_queueing(150);
         ledbat.collected = 30;
-        let mut window = Window {
-            size: 10.0,
-            threshold: 2.0,
-        };
+        let mut window = Window { size: 10.0, threshold: 2.0 };
         ledbat.on_congestion_avoidance(1, &ack_at(Instant::ZERO, 1), &mut window);
         assert_eq!((window.size, ledbat.collected), (9.0, 800));
     }
@@ -152,10 +138,7 @@ mod tests {
     #[test]
     fn one_segment_remains() {
         let mut ledbat = with_queueing(400);
-        let mut window = Window {
-            size: 1.0,
-            threshold: 2.0,
-        };
+        let mut window = Window { size: 1.0, threshold: 2.0 };
         ledbat.on_congestion_avoidance(1, &ack_at(Instant::ZERO, 1), &mut window);
         assert_eq!((window.size, ledbat.collected), (1.0, 0));
     }

@@ -61,10 +61,7 @@ impl Window {
 
 /// What a controller learns from an acknowledgement.
 #[derive(Clone, Copy, Debug)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent facts about one acknowledgement"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about one acknowledgement")]
 pub struct Ack {
     /// When it arrived.
     pub now: Instant,
@@ -133,9 +130,7 @@ pub struct RateSample {
 impl RateSample {
     /// Delivered bytes by time.
     pub fn rate(&self) -> BitRate {
-        BitRate::from_bps(whole_bits(
-            8.0 * self.delivered.0 as f64 / self.interval.as_secs_f64(),
-        ))
+        BitRate::from_bps(whole_bits(8.0 * self.delivered.0 as f64 / self.interval.as_secs_f64()))
     }
 }
 
@@ -189,10 +184,7 @@ pub struct ControllerState {
 
 /// What a controller asks of its sender, once, when a connection begins. What nobody asks for costs nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent requests, each named after what it asks for"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "independent requests, each named after what it asks for")]
 pub struct Requests {
     /// Thresholds keep their fractions, whatever the stack's unit of the window.
     pub fractions: bool,
@@ -206,12 +198,7 @@ pub struct Requests {
 
 impl Requests {
     /// Nothing.
-    pub const NONE: Self = Self {
-        fractions: false,
-        growth_with_marks: false,
-        rate_samples: false,
-        pacing: false,
-    };
+    pub const NONE: Self = Self { fractions: false, growth_with_marks: false, rate_samples: false, pacing: false };
 }
 
 /// Congestion control of one sender.
@@ -334,12 +321,8 @@ pub(crate) mod testing {
     use super::*;
 
     /// A connection with full segments of Ethernet.
-    pub(crate) const CONNECTION: Connection = Connection {
-        maximum_segment_size: 1448,
-        data_header: 52,
-        initial_window: 10,
-        counts_marks: false,
-    };
+    pub(crate) const CONNECTION: Connection =
+        Connection { maximum_segment_size: 1448, data_header: 52, initial_window: 10, counts_marks: false };
 
     /// An acknowledgement of `acked` segments that may grow the window.
     pub(crate) fn ack_at(now: Instant, acked: u32) -> Ack {
@@ -365,11 +348,6 @@ pub(crate) mod testing {
 
     /// A congestion event at the beginning of time.
     pub(crate) fn congestion(base: f64, cause: Cause) -> Congestion {
-        Congestion {
-            now: Instant::ZERO,
-            cause,
-            base,
-            next: 0,
-        }
+        Congestion { now: Instant::ZERO, cause, base, next: 0 }
     }
 }

@@ -7,10 +7,7 @@
 //! Deviations: segments are not made smaller below 1 Mb/s, rates are not dithered, classic queue managers are not
 //! detected. Without a count of marks (AccECN) it is Reno.
 
-use super::{
-    Ack, AnyController, Cause, Congestion, CongestionControl, Connection, ControllerKind, Requests,
-    Window,
-};
+use super::{Ack, AnyController, Cause, Congestion, CongestionControl, Connection, ControllerKind, Requests, Window};
 use sojourn_base::{Instant, Span};
 use sojourn_keys::{origin, parameters};
 
@@ -84,18 +81,12 @@ impl Prague {
 
     /// Whether the round trip is stretched to the reference.
     fn is_stretched(&self) -> bool {
-        self.counts
-            && self.rounds >= self.config.transition
-            && self.smoothed < self.config.reference_round_trip
+        self.counts && self.rounds >= self.config.transition && self.smoothed < self.config.reference_round_trip
     }
 
     /// The least time between two reductions, and between two updates of the estimate, beside a round trip.
     fn period(&self) -> Span {
-        if self.is_stretched() {
-            self.config.reference_round_trip
-        } else {
-            Span::ZERO
-        }
+        if self.is_stretched() { self.config.reference_round_trip } else { Span::ZERO }
     }
 
     /// Segments of growth per round trip.
@@ -111,12 +102,7 @@ impl Prague {
 
 impl CongestionControl for Prague {
     fn requests(&self) -> Requests {
-        Requests {
-            fractions: true,
-            growth_with_marks: self.counts,
-            pacing: true,
-            ..Requests::NONE
-        }
+        Requests { fractions: true, growth_with_marks: self.counts, pacing: true, ..Requests::NONE }
     }
 
     fn on_ack(&mut self, ack: &Ack, window: &mut Window) {
@@ -128,11 +114,7 @@ impl CongestionControl for Prague {
             return;
         }
         self.round_end = ack.next;
-        self.rounds = if self.in_slow_start(window) {
-            0
-        } else {
-            self.rounds.saturating_add(1)
-        };
+        self.rounds = if self.in_slow_start(window) { 0 } else { self.rounds.saturating_add(1) };
         let over = ack.now.saturating_since(self.period_began) >= self.period();
         if !over || self.acked == 0 {
             return;
@@ -149,19 +131,14 @@ impl CongestionControl for Prague {
     }
 
     fn reacts_to_mark(&self, now: Instant) -> bool {
-        self.reduced_at
-            .is_none_or(|at| now.saturating_since(at) >= self.period())
+        self.reduced_at.is_none_or(|at| now.saturating_since(at) >= self.period())
     }
 
     fn on_congestion(&mut self, event: &Congestion, window: &Window) -> f64 {
         if event.cause != Cause::Mark || !self.counts {
             return event.base / 2.0;
         }
-        let part = if self.reduced_at.is_none() {
-            0.5
-        } else {
-            self.alpha / 2.0
-        };
+        let part = if self.reduced_at.is_none() { 0.5 } else { self.alpha / 2.0 };
         self.reduced_at = Some(event.now);
         window.size * (1.0 - part)
     }
@@ -173,19 +150,10 @@ mod tests {
     use super::*;
 
     fn prague() -> Prague {
-        Prague::new(
-            PragueConfig::BASE,
-            &Connection {
-                counts_marks: true,
-                ..CONNECTION
-            },
-        )
+        Prague::new(PragueConfig::BASE, &Connection { counts_marks: true, ..CONNECTION })
     }
 
-    const WINDOW: Window = Window {
-        size: 100.0,
-        threshold: 50.0,
-    };
+    const WINDOW: Window = Window { size: 100.0, threshold: 50.0 };
 
     /// Round trips of `ms` with 16 segments each, of which `marked` are; returns the time after them.
     fn rounds(prague: &mut Prague, from: Instant, count: u32, ms: u64, marked: u32) -> Instant {
@@ -194,13 +162,8 @@ mod tests {
         for _ in 0..count {
             let end = prague.round_end;
             now += Span::from_ms(ms);
-            let ack = Ack {
-                marks: marked,
-                smoothed: Span::from_ms(ms),
-                first: end + 1,
-                next: end + 16,
-                ..ack_at(now, 16)
-            };
+            let ack =
+                Ack { marks: marked, smoothed: Span::from_ms(ms), first: end + 1, next: end + 16, ..ack_at(now, 16) };
             prague.on_ack(&ack, &mut window);
         }
         now
@@ -211,20 +174,12 @@ mod tests {
         let mut prague = prague();
         prague.alpha = 1.0;
         let now = rounds(&mut prague, Instant::ZERO, 10, 30, 0);
-        assert!(
-            (prague.alpha - 1.0).abs() < 1e-12,
-            "no mark: {}",
-            prague.alpha
-        );
+        assert!((prague.alpha - 1.0).abs() < 1e-12, "no mark: {}", prague.alpha);
         let now = rounds(&mut prague, now, 1, 30, 8);
         assert!((prague.alpha - 0.968_75).abs() < 1e-12, "{}", prague.alpha);
         rounds(&mut prague, now, 2, 30, 0);
         // 0.96875 x (15/16)².
-        assert!(
-            (prague.alpha - 0.851_440_429_687_5).abs() < 1e-12,
-            "{}",
-            prague.alpha
-        );
+        assert!((prague.alpha - 0.851_440_429_687_5).abs() < 1e-12, "{}", prague.alpha);
     }
 
     #[test]
@@ -256,13 +211,7 @@ mod tests {
 
     #[test]
     fn growth_per_round_trip_is_the_square_of_its_part_of_the_reference() {
-        for (ms, rounds_before, step) in [
-            (5, 4, 0.04),
-            (10, 4, 0.16),
-            (25, 4, 1.0),
-            (50, 4, 1.0),
-            (5, 3, 1.0),
-        ] {
+        for (ms, rounds_before, step) in [(5, 4, 0.04), (10, 4, 0.16), (25, 4, 1.0), (50, 4, 1.0), (5, 3, 1.0)] {
             let mut prague = prague();
             rounds(&mut prague, Instant::ZERO, rounds_before, ms, 0);
             let mut window = WINDOW;

@@ -42,10 +42,7 @@ pub struct Reno {
 
 impl Reno {
     pub(crate) const fn new(avoidance: Avoidance, segment_size: u32) -> Self {
-        Self {
-            avoidance,
-            segment_size,
-        }
+        Self { avoidance, segment_size }
     }
 
     fn grow(self, acked: u32, window: &mut Window) {
@@ -88,10 +85,7 @@ mod tests {
     use super::*;
 
     fn after(avoidance: Avoidance, acked: u32, size: f64) -> f64 {
-        let mut window = Window {
-            size,
-            threshold: 2.0,
-        };
+        let mut window = Window { size, threshold: 2.0 };
         Reno::new(avoidance, 1448).grow(acked, &mut window);
         window.size
     }

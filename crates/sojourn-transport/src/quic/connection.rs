@@ -11,8 +11,8 @@ use super::sender::{Outlet, Sender};
 use crate::config::StackConfig;
 use crate::congestion::ControllerState;
 use crate::{
-    CongestionSnapshot, ConnectionSnapshot, ConnectionStatistics, EndpointContext, Event, Flags,
-    Segment, SendTimes, Timer,
+    CongestionSnapshot, ConnectionSnapshot, ConnectionStatistics, EndpointContext, Event, Flags, Segment, SendTimes,
+    Timer,
 };
 use alloc::sync::Arc;
 use sojourn_base::{BitRate, Ecn, Instant};
@@ -124,24 +124,15 @@ impl QuicEndpoint {
         }
     }
 
-    fn with_sender<C: EndpointContext>(
-        &mut self,
-        context: &mut C,
-        act: impl FnOnce(&mut Sender, &mut Outlet<'_, C>),
-    ) {
-        let mut out = Outlet {
-            context,
-            receiver: &mut self.receiver,
-            config: &self.config,
-            statistics: &mut self.statistics,
-        };
+    fn with_sender<C: EndpointContext>(&mut self, context: &mut C, act: impl FnOnce(&mut Sender, &mut Outlet<'_, C>)) {
+        let mut out =
+            Outlet { context, receiver: &mut self.receiver, config: &self.config, statistics: &mut self.statistics };
         act(&mut self.sender, &mut out);
     }
 
     fn emit_acknowledgement(&mut self, now: Instant, context: &mut impl EndpointContext) {
         let wire = &self.config.wire;
-        let length =
-            wire.acknowledgement + wire.sack_base + wire.sack_block * self.receiver.reported();
+        let length = wire.acknowledgement + wire.sack_base + wire.sack_block * self.receiver.reported();
         let mut segment = packet(now, Flags::NONE, length);
         segment.sequence = self.sender.next();
         segment.ecn = self.config.ecn.codepoint();
@@ -178,11 +169,7 @@ impl QuicEndpoint {
         self.phase == Phase::Opening
             && self.is_client
             && now >= self.sender.deadline(&self.config)
-            && self
-                .config
-                .connect
-                .attempts
-                .is_some_and(|most| self.sender.expiries + 1 >= most)
+            && self.config.connect.attempts.is_some_and(|most| self.sender.expiries + 1 >= most)
     }
 
     fn arm(&mut self, deadlines: [Instant; 3], context: &mut impl EndpointContext) {
@@ -227,12 +214,7 @@ impl QuicEndpoint {
         self.settle(now, context);
     }
 
-    pub(crate) fn on_segment(
-        &mut self,
-        now: Instant,
-        segment: &Segment,
-        context: &mut impl EndpointContext,
-    ) {
+    pub(crate) fn on_segment(&mut self, now: Instant, segment: &Segment, context: &mut impl EndpointContext) {
         self.statistics.packets_received += 1;
         self.statistics.wire_bytes_received += u64::from(segment.length);
         self.statistics.marks_received += u64::from(segment.ecn == Ecn::Ce);
@@ -277,12 +259,7 @@ impl QuicEndpoint {
         }
     }
 
-    pub(crate) fn on_timer(
-        &mut self,
-        now: Instant,
-        timer: Timer,
-        context: &mut impl EndpointContext,
-    ) {
+    pub(crate) fn on_timer(&mut self, now: Instant, timer: Timer, context: &mut impl EndpointContext) {
         if self.phase == Phase::Dead {
             return;
         }

@@ -53,10 +53,7 @@ impl Ranges {
     /// Forgets the lowest ranges beyond `most`; returns one above the highest number that was forgotten.
     pub(super) fn keep(&mut self, most: usize) -> Option<u64> {
         let surplus = self.ranges.len().checked_sub(most).filter(|&n| n > 0)?;
-        self.ranges
-            .drain(..surplus)
-            .next_back()
-            .map(|range| range.1)
+        self.ranges.drain(..surplus).next_back().map(|range| range.1)
     }
 
     /// Bytes that it takes.

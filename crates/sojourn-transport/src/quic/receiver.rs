@@ -70,10 +70,7 @@ impl Receiver {
         let number = u64::from(segment.sequence);
         if number < self.forgotten || self.numbers.insert(number, number + 1) == 0 {
             self.due = true;
-            return Brought {
-                duplicate: true,
-                early: None,
-            };
+            return Brought { duplicate: true, early: None };
         }
         if let Some(end) = self.numbers.keep(REMEMBERED) {
             self.forgotten = end;
@@ -92,10 +89,7 @@ impl Receiver {
         } else if self.deadline == Instant::NEVER {
             self.deadline = now + self.policy.delay;
         }
-        Brought {
-            duplicate: false,
-            early: self.take_data(segment),
-        }
+        Brought { duplicate: false, early: self.take_data(segment) }
     }
 
     fn take_data(&mut self, segment: &Segment) -> Option<(u64, u64)> {
@@ -210,13 +204,7 @@ mod tests {
             (6, Ecn::NotEct),
         ] {
             let now = Instant::from_ms(u64::from(number));
-            receiver.on_packet(
-                now,
-                &Segment {
-                    ecn,
-                    ..packet(number, 1000)
-                },
-            );
+            receiver.on_packet(now, &Segment { ecn, ..packet(number, 1000) });
             if receiver.wants_acknowledgement() {
                 let mut segment = packet(0, 0);
                 receiver.stamp(&mut segment);
@@ -238,16 +226,10 @@ mod tests {
     #[test]
     fn data_beyond_a_hole_are_there_before_what_they_wait_for() {
         let mut receiver = Receiver::new(StackConfig::QUIC.acknowledge);
-        let at = |number, offset| Segment {
-            acknowledgement: offset,
-            ..packet(number, 1000)
-        };
+        let at = |number, offset| Segment { acknowledgement: offset, ..packet(number, 1000) };
         let now = Instant::ZERO;
         assert_eq!(receiver.on_packet(now, &at(0, 0)).early, None);
-        assert_eq!(
-            receiver.on_packet(now, &at(2, 2000)).early,
-            Some((2000, 3000))
-        );
+        assert_eq!(receiver.on_packet(now, &at(2, 2000)).early, Some((2000, 3000)));
         assert_eq!(receiver.delivered(), 1000);
         assert!(receiver.on_packet(now, &at(2, 2000)).duplicate);
         assert_eq!(receiver.on_packet(now, &at(3, 1000)), Brought::default());
@@ -258,25 +240,11 @@ mod tests {
     fn offsets_go_on_beyond_32_bits() {
         let mut receiver = Receiver::new(StackConfig::QUIC.acknowledge);
         let four_gigabytes = 1_u64 << 32;
-        for delivered in [
-            0,
-            5000,
-            four_gigabytes - 100,
-            four_gigabytes,
-            3 * four_gigabytes + 7,
-        ] {
+        for delivered in [0, 5000, four_gigabytes - 100, four_gigabytes, 3 * four_gigabytes + 7] {
             receiver.data = Ranges::default();
             receiver.data.insert(0, delivered);
-            for offset in [
-                delivered.saturating_sub(50),
-                delivered,
-                delivered + 1_000_000,
-            ] {
-                assert_eq!(
-                    receiver.whole_offset(low_half(offset)),
-                    offset,
-                    "at {delivered}"
-                );
+            for offset in [delivered.saturating_sub(50), delivered, delivered + 1_000_000] {
+                assert_eq!(receiver.whole_offset(low_half(offset)), offset, "at {delivered}");
             }
         }
     }

@@ -87,22 +87,13 @@ mod tests {
         for (latest, delay, smoothed, variation) in table {
             estimator.sample(Instant::ZERO, Span::from_ms(latest), Span::from_ms(delay));
             let got = estimator.smoothed().unwrap().as_ms_f64();
-            assert!(
-                (got - smoothed).abs() < 1e-4,
-                "smoothed {got}, not {smoothed}"
-            );
+            assert!((got - smoothed).abs() < 1e-4, "smoothed {got}, not {smoothed}");
             let got = estimator.variation().as_ms_f64();
-            assert!(
-                (got - variation).abs() < 1e-4,
-                "rttvar {got}, not {variation}"
-            );
+            assert!((got - variation).abs() < 1e-4, "rttvar {got}, not {variation}");
         }
         // Section 6.2.1: smoothed + max(4 rttvar, granularity).
         let timeout = estimator.timeout(Span::from_ms(1)).unwrap().as_ms_f64();
-        assert!(
-            (timeout - (97.106_934 + 4.0 * 27.182_617)).abs() < 1e-3,
-            "{timeout}"
-        );
+        assert!((timeout - (97.106_934 + 4.0 * 27.182_617)).abs() < 1e-3, "{timeout}");
         assert_eq!(estimator.larger(), estimator.smoothed().unwrap());
     }
 }

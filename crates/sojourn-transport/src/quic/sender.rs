@@ -35,14 +35,7 @@ pub(super) struct Content {
 impl Content {
     /// A PING frame: nothing that would have to be sent again.
     const fn none(now: Instant) -> Self {
-        Self {
-            offset: 0,
-            length: 0,
-            last: false,
-            handshake: false,
-            written_at: now,
-            first_sent_at: now,
-        }
+        Self { offset: 0, length: 0, last: false, handshake: false, written_at: now, first_sent_at: now }
     }
 
     const fn end(&self) -> u64 {
@@ -74,10 +67,7 @@ pub(super) struct Packet {
 
 /// Sending half of a connection.
 #[derive(Clone, Debug)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent facts about the connection"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about the connection")]
 pub(super) struct Sender {
     pub(super) control: WindowControl,
     pub(super) round_trip: Estimator,
@@ -191,11 +181,7 @@ impl Sender {
     }
 
     pub(super) const fn state(&self) -> CongestionState {
-        if self.recovering {
-            CongestionState::Recovery
-        } else {
-            CongestionState::Open
-        }
+        if self.recovering { CongestionState::Recovery } else { CongestionState::Open }
     }
 
     /// Bytes that its memory takes beside itself.

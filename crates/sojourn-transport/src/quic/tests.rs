@@ -3,9 +3,7 @@
 use super::receiver::Receiver;
 use super::sender::{Outlet, Sender};
 use crate::config::{ControllerConfig, EcnMode, GrowthGate, Pacing, PragueConfig, StackConfig};
-use crate::{
-    ConnectionStatistics, EndpointContext, Event, Flags, SackBlocks, Segment, SendTimes, Timer,
-};
+use crate::{ConnectionStatistics, EndpointContext, Event, Flags, SackBlocks, Segment, SendTimes, Timer};
 use sojourn_base::{Instant, Span};
 use std::vec::Vec;
 
@@ -48,10 +46,7 @@ impl Bench {
     }
 
     fn unpaced() -> Self {
-        Self::new(StackConfig {
-            pacing: Pacing::Off,
-            ..StackConfig::QUIC
-        })
+        Self::new(StackConfig { pacing: Pacing::Off, ..StackConfig::QUIC })
     }
 
     fn act<R>(&mut self, act: impl FnOnce(&mut Sender, &mut Outlet<'_, Wire>) -> R) -> R {
@@ -102,9 +97,7 @@ impl Bench {
     fn sent(&mut self) -> Vec<(u32, u32)> {
         let full = self.config.maximum_segment_size;
         let segments = self.wire.segments.drain(..);
-        segments
-            .map(|sent| (sent.sequence, sent.acknowledgement / full))
-            .collect()
+        segments.map(|sent| (sent.sequence, sent.acknowledgement / full)).collect()
     }
 
     fn window(&self) -> f64 {
@@ -112,9 +105,7 @@ impl Bench {
     }
 
     fn deadline(&self) -> Span {
-        self.sender
-            .deadline(&self.config)
-            .saturating_since(Instant::ZERO)
+        self.sender.deadline(&self.config).saturating_since(Instant::ZERO)
     }
 }
 
@@ -124,8 +115,7 @@ fn both(numbers: core::ops::Range<u32>) -> Vec<(u32, u32)> {
 }
 
 #[test]
-fn a_packet_is_lost_when_the_third_after_it_is_acknowledged_and_what_it_carried_gets_a_new_number()
-{
+fn a_packet_is_lost_when_the_third_after_it_is_acknowledged_and_what_it_carried_gets_a_new_number() {
     let mut bench = Bench::unpaced();
     assert_eq!(bench.write(0, 20), both(0..10));
     // 2 is acknowledged: 0 and 1 are less than three packets before it.
@@ -133,13 +123,7 @@ fn a_packet_is_lost_when_the_third_after_it_is_acknowledged_and_what_it_carried_
     assert_eq!(bench.statistics.loss_reductions, 0);
     // 3: packet 0 is lost; its content leaves as packet 12, whatever the window says.
     assert_eq!(bench.ack(101, &[(2, 4)]), [(12, 0)]);
-    assert_eq!(
-        (
-            bench.statistics.loss_reductions,
-            bench.statistics.fast_retransmissions
-        ),
-        (1, 1)
-    );
+    assert_eq!((bench.statistics.loss_reductions, bench.statistics.fast_retransmissions), (1, 1));
     // 4: packet 1 is lost; the window of five is full.
     assert_eq!(bench.ack(102, &[(2, 5)]), []);
     assert_eq!(bench.sender.waiting_again(), 1);
@@ -179,10 +163,7 @@ fn probes_leave_after_the_probe_timeout_which_doubles_and_reduce_no_window() {
     // The probes are acknowledged: what they have repeated is not sent once more when it is found lost.
     assert_eq!(bench.ack(1300, &[(4, 8)]), [(8, 3)]);
     assert_eq!(bench.sender.expiries, 0);
-    assert_eq!(
-        bench.wire.events,
-        [Event::Acknowledged(1437), Event::Acknowledged(3 * 1437)]
-    );
+    assert_eq!(bench.wire.events, [Event::Acknowledged(1437), Event::Acknowledged(3 * 1437)]);
 }
 
 #[test]
@@ -206,11 +187,7 @@ fn the_window_doubles_halves_once_per_round_trip_and_grows_by_one_packet_for_eac
 
 #[test]
 fn marks_halve_the_window_once_per_round_trip() {
-    let mut bench = Bench::new(StackConfig {
-        pacing: Pacing::Off,
-        ecn: EcnMode::Accurate,
-        ..StackConfig::QUIC
-    });
+    let mut bench = Bench::new(StackConfig { pacing: Pacing::Off, ecn: EcnMode::Accurate, ..StackConfig::QUIC });
     bench.write(0, 1000);
     bench.ack_with(100, &[(0, 5)], 1);
     assert!((bench.window() - 5.0).abs() < 1e-9);
@@ -231,11 +208,7 @@ fn a_scalable_controller_is_told_of_each_mark() {
     bench.ack_with(100, &[(0, 10)], 2);
     // The first mark halves; eight of ten unmarked packets had opened the window before or do so after it.
     assert_eq!(bench.statistics.mark_reductions, 1);
-    assert!(
-        bench.window() > 5.0 && bench.window() < 14.0,
-        "{}",
-        bench.window()
-    );
+    assert!(bench.window() > 5.0 && bench.window() < 14.0, "{}", bench.window());
 }
 
 #[test]
@@ -244,20 +217,14 @@ fn persistent_congestion_is_declared_as_in_the_example() {
     let mut bench = Bench::unpaced();
     bench.config.acknowledge.delay = Span::from_ms(1400);
     let earlier = Instant::ZERO;
-    bench
-        .sender
-        .round_trip
-        .sample(earlier, Span::from_ms(200), Span::ZERO);
+    bench.sender.round_trip.sample(earlier, Span::from_ms(200), Span::ZERO);
     // The packets of the example are 1 to 9 there, one less here; they leave from second 10 on.
     for (number, second) in [(0, 10), (1, 11)] {
         assert_eq!(bench.write(second * 1000, 1), both(number..number + 1));
     }
     assert_eq!(bench.ack(11_200, &[(0, 1)]), []);
     bench.sender.round_trip = super::rtt::Estimator::default();
-    bench
-        .sender
-        .round_trip
-        .sample(earlier, Span::from_ms(200), Span::ZERO);
+    bench.sender.round_trip.sample(earlier, Span::from_ms(200), Span::ZERO);
     for (number, second) in [(2, 12), (3, 13), (4, 14), (5, 15), (6, 16)] {
         assert_eq!(bench.write(second * 1000, 1), both(number..number + 1));
     }
@@ -276,10 +243,7 @@ fn persistent_congestion_is_declared_as_in_the_example() {
 fn congestion_is_not_persistent_if_a_packet_in_between_was_acknowledged() {
     let mut bench = Bench::unpaced();
     bench.config.acknowledge.delay = Span::from_ms(1400);
-    bench
-        .sender
-        .round_trip
-        .sample(Instant::ZERO, Span::from_ms(200), Span::ZERO);
+    bench.sender.round_trip.sample(Instant::ZERO, Span::from_ms(200), Span::ZERO);
     for second in 10..20 {
         bench.write(second * 1000, 1);
     }
@@ -291,10 +255,7 @@ fn congestion_is_not_persistent_if_a_packet_in_between_was_acknowledged() {
         segment.sack.push(5, 6);
         sender.on_ack(segment.sent_at, &segment, out);
     });
-    assert_eq!(
-        (bench.statistics.timeouts, bench.statistics.loss_reductions),
-        (0, 1)
-    );
+    assert_eq!((bench.statistics.timeouts, bench.statistics.loss_reductions), (0, 1));
 }
 
 #[test]
@@ -303,9 +264,7 @@ fn packets_are_spread_over_the_round_trip() {
     assert_eq!(bench.write(0, 100), both(0..10));
     // A window of 20 and a round trip of 100 ms, at 2.5 windows per round trip: a packet each 2 ms, two at a time.
     assert_eq!(bench.ack(100, &[(0, 10)]), both(10..12));
-    let paced = bench
-        .sender
-        .paced_until(Instant::from_ms(100), &bench.config);
+    let paced = bench.sender.paced_until(Instant::from_ms(100), &bench.config);
     assert_eq!(paced, Instant::from_ms(102));
     bench.act(|sender, out| sender.transmit(Instant::from_ms(102), out));
     assert_eq!(bench.sent(), both(12..14));
@@ -314,19 +273,12 @@ fn packets_are_spread_over_the_round_trip() {
 #[test]
 fn a_handshake_takes_a_round_trip_and_is_repeated_after_a_second() {
     let config = StackConfig::QUIC.into();
-    let (mut client, mut server) = (
-        crate::Endpoint::client(&config),
-        crate::Endpoint::server(&config),
-    );
+    let (mut client, mut server) = (crate::Endpoint::client(&config), crate::Endpoint::server(&config));
     let mut wire = Wire::default();
     client.open(Instant::ZERO, &mut wire);
     // RFC 9000 section 14.1: 1200 B of UDP payload. It is lost, and goes again with the next number.
     client.on_timer(Instant::from_ms(999), Timer::Main, &mut wire);
-    let numbers: Vec<(u32, u32)> = wire
-        .segments
-        .iter()
-        .map(|s| (s.sequence, s.length))
-        .collect();
+    let numbers: Vec<(u32, u32)> = wire.segments.iter().map(|s| (s.sequence, s.length)).collect();
     assert_eq!(numbers, [(0, 1228), (1, 1228)]);
     let at = |ms: u64| Instant::from_ms(999 + ms);
     let first = wire.segments.pop().unwrap();
@@ -338,38 +290,24 @@ fn a_handshake_takes_a_round_trip_and_is_repeated_after_a_second() {
     wire.segments.clear();
     client.on_segment(at(100), &answer, &mut wire);
     assert_eq!(wire.events, [Event::Connected]);
-    assert_eq!(
-        client.snapshot().smoothed_round_trip,
-        Some(Span::from_ms(100))
-    );
+    assert_eq!(client.snapshot().smoothed_round_trip, Some(Span::from_ms(100)));
     // The request takes the acknowledgement along.
     client.write(at(100), 500, &mut wire);
     let request = *wire.segments.last().unwrap();
     wire.segments.clear();
     server.on_segment(at(150), &request, &mut wire);
-    assert_eq!(
-        wire.events,
-        [Event::Connected, Event::Connected, Event::Delivered(500)]
-    );
+    assert_eq!(wire.events, [Event::Connected, Event::Connected, Event::Delivered(500)]);
 }
 
 #[test]
 fn a_window_that_is_not_used_does_not_grow_unless_the_stack_is_more_generous() {
-    for (gate, expected) in [
-        (GrowthGate::Strict, 10.0),
-        (GrowthGate::Linux, 12.0),
-        (GrowthGate::None, 16.0),
-    ] {
+    for (gate, expected) in [(GrowthGate::Strict, 10.0), (GrowthGate::Linux, 12.0), (GrowthGate::None, 16.0)] {
         let mut bench = Bench::unpaced();
         bench.config.growth_gate = gate;
         // Six of ten: twice that is twelve.
         bench.write(0, 6);
         bench.ack(100, &[(0, 2)]);
         bench.ack(101, &[(0, 6)]);
-        assert!(
-            (bench.window() - expected).abs() < 1e-9,
-            "{gate:?}: {}",
-            bench.window()
-        );
+        assert!((bench.window() - expected).abs() < 1e-9, "{gate:?}: {}", bench.window());
     }
 }

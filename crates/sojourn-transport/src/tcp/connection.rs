@@ -17,8 +17,8 @@ use super::sender::Sender;
 use crate::config::{Handshake, RoundTripSampling, StackConfig};
 use crate::congestion::ControllerState;
 use crate::{
-    CongestionSnapshot, ConnectionSnapshot, ConnectionStatistics, EndpointContext, Event, Flags,
-    SackBlocks, Segment, SendTimes, Timer,
+    CongestionSnapshot, ConnectionSnapshot, ConnectionStatistics, EndpointContext, Event, Flags, SackBlocks, Segment,
+    SendTimes, Timer,
 };
 use alloc::sync::Arc;
 use sojourn_base::{BitRate, Ecn, Instant, Span};
@@ -55,12 +55,7 @@ struct Opening {
 }
 
 impl Opening {
-    const NONE: Self = Self {
-        attempts: 0,
-        sent_at: Instant::ZERO,
-        deadline: Instant::NEVER,
-        wait: Span::ZERO,
-    };
+    const NONE: Self = Self { attempts: 0, sent_at: Instant::ZERO, deadline: Instant::NEVER, wait: Span::ZERO };
 }
 
 /// Deadlines as the caller knows them.
@@ -72,11 +67,7 @@ struct Armed {
 }
 
 impl Armed {
-    const NONE: Self = Self {
-        main: Instant::NEVER,
-        delayed_ack: Instant::NEVER,
-        pacing: Instant::NEVER,
-    };
+    const NONE: Self = Self { main: Instant::NEVER, delayed_ack: Instant::NEVER, pacing: Instant::NEVER };
 }
 
 /// One end of a TCP connection.
@@ -149,11 +140,7 @@ impl TcpEndpoint {
             phase: Phase::Idle,
             opening: Opening::NONE,
             sender: Sender::new(config),
-            receiver: Receiver::new(
-                config.acknowledge,
-                config.maximum_segment_size,
-                config.sack_blocks(),
-            ),
+            receiver: Receiver::new(config.acknowledge, config.maximum_segment_size, config.sack_blocks()),
             statistics: ConnectionStatistics::default(),
             armed: Armed::NONE,
             peer_closed: false,
@@ -165,11 +152,7 @@ impl TcpEndpoint {
     /// caller forgets this endpoint's timers.
     pub fn reset(&mut self, config: &Arc<StackConfig>) {
         self.sender.reset(config);
-        self.receiver.reset(
-            config.acknowledge,
-            config.maximum_segment_size,
-            config.sack_blocks(),
-        );
+        self.receiver.reset(config.acknowledge, config.maximum_segment_size, config.sack_blocks());
         self.config = Arc::clone(config);
         self.phase = Phase::Idle;
         self.opening = Opening::NONE;
@@ -218,14 +201,8 @@ impl TcpEndpoint {
     /// This end at this moment.
     pub fn snapshot(&self) -> ConnectionSnapshot {
         let sender = &self.sender;
-        let CongestionSnapshot {
-            window,
-            threshold,
-            pipe,
-            smoothed_round_trip,
-            round_trip_variation,
-            state,
-        } = sender.congestion();
+        let CongestionSnapshot { window, threshold, pipe, smoothed_round_trip, round_trip_variation, state } =
+            sender.congestion();
         ConnectionSnapshot {
             window,
             threshold,
@@ -254,12 +231,8 @@ impl TcpEndpoint {
         context: &mut C,
         act: impl FnOnce(&mut Sender, &mut Outlet<'_, C>) -> R,
     ) -> R {
-        let mut outlet = Outlet {
-            context,
-            receiver: &mut self.receiver,
-            config: &self.config,
-            statistics: &mut self.statistics,
-        };
+        let mut outlet =
+            Outlet { context, receiver: &mut self.receiver, config: &self.config, statistics: &mut self.statistics };
         act(&mut self.sender, &mut outlet)
     }
 
@@ -338,12 +311,7 @@ impl TcpEndpoint {
     /// Handshake segments; true if the segment needs no further attention. Nothing happens here to an
     /// established connection, unless a SYN comes again.
     #[cold]
-    fn on_handshake(
-        &mut self,
-        now: Instant,
-        segment: &Segment,
-        context: &mut impl EndpointContext,
-    ) -> bool {
+    fn on_handshake(&mut self, now: Instant, segment: &Segment, context: &mut impl EndpointContext) -> bool {
         let syn = segment.flags.has(Flags::SYN);
         let one_way = self.config.connect.handshake != Handshake::ThreeWay;
         match (self.role, self.phase) {
@@ -422,8 +390,7 @@ impl TcpEndpoint {
         }
         let before = self.receiver.delivered();
         let sender = &self.sender;
-        self.receiver
-            .on_segment(now, segment, ecn, || sender.timeout_without_backoff());
+        self.receiver.on_segment(now, segment, ecn, || sender.timeout_without_backoff());
         let delivered = self.receiver.delivered();
         if delivered > before {
             context.notify(Event::Delivered(delivered));
@@ -485,11 +452,9 @@ impl TcpEndpoint {
     #[cold]
     fn disarm(&mut self, context: &mut impl EndpointContext) {
         let armed = core::mem::replace(&mut self.armed, Armed::NONE);
-        for (timer, at) in [
-            (Timer::Main, armed.main),
-            (Timer::DelayedAck, armed.delayed_ack),
-            (Timer::Pacing, armed.pacing),
-        ] {
+        for (timer, at) in
+            [(Timer::Main, armed.main), (Timer::DelayedAck, armed.delayed_ack), (Timer::Pacing, armed.pacing)]
+        {
             if at != Instant::NEVER {
                 context.arm(timer, Instant::NEVER);
             }
@@ -572,12 +537,7 @@ impl TcpEndpoint {
     }
 
     /// A segment arrives, with the ECN field as the path has left it.
-    pub fn on_segment(
-        &mut self,
-        now: Instant,
-        segment: &Segment,
-        context: &mut impl EndpointContext,
-    ) {
+    pub fn on_segment(&mut self, now: Instant, segment: &Segment, context: &mut impl EndpointContext) {
         self.statistics.packets_received += 1;
         self.statistics.wire_bytes_received += u64::from(segment.length);
         self.statistics.marks_received += u64::from(segment.ecn == Ecn::Ce);

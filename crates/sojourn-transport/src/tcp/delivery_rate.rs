@@ -83,12 +83,7 @@ impl DeliveryRate {
 
     /// Segment `number` leaves, for the first time or again; `flight`: those outstanding from `first` on, and `pipe` in the
     /// network, this one included.
-    pub(crate) fn on_sent(
-        &mut self,
-        now: Instant,
-        number: u32,
-        (first, flight, pipe): (u32, u32, u32),
-    ) {
+    pub(crate) fn on_sent(&mut self, now: Instant, number: u32, (first, flight, pipe): (u32, u32, u32)) {
         if flight == 1 {
             (self.first_sent_at, self.delivered_at) = (now, now);
         }
@@ -116,17 +111,11 @@ impl DeliveryRate {
         self.delivered += u64::from(sent.length);
         self.delivered_at = now;
         let key = |mark: &Mark, sent_at| (mark.delivered, sent_at, mark.number);
-        let newer = self
-            .newest
-            .is_none_or(|newest| key(&mark, sent.sent_at) > key(&newest.mark, newest.sent_at));
+        let newer = self.newest.is_none_or(|newest| key(&mark, sent.sent_at) > key(&newest.mark, newest.sent_at));
         if newer {
             let sent_at = sent.sent_at;
             let once = sent.transmissions == 1;
-            self.newest = Some(Newest {
-                mark,
-                sent_at,
-                once,
-            });
+            self.newest = Some(Newest { mark, sent_at, once });
             self.first_sent_at = sent_at;
         }
     }
@@ -142,11 +131,7 @@ impl DeliveryRate {
         if self.limited_until > 0 && self.delivered > self.limited_until {
             self.limited_until = 0;
         }
-        let Newest {
-            mark,
-            sent_at,
-            once,
-        } = self.newest.take()?;
+        let Newest { mark, sent_at, once } = self.newest.take()?;
         let round_trip = once.then(|| self.delivered_at.saturating_since(sent_at));
         self.shortest = self.shortest.min(round_trip.unwrap_or(Span::MAX));
         let send = sent_at.saturating_since(mark.first_sent_at);

@@ -114,9 +114,7 @@ impl Detector {
             return;
         }
         let sent_at = segment.sent_at;
-        let from = self
-            .retransmissions
-            .partition_point(|entry| entry.sent_at < sent_at);
+        let from = self.retransmissions.partition_point(|entry| entry.sent_at < sent_at);
         let entry = self
             .retransmissions
             .range(from..)
@@ -130,13 +128,7 @@ impl Detector {
     }
 
     /// A segment has reached the peer (RFC 8985 section 6.2, steps 2 and 3).
-    pub(crate) fn on_delivered(
-        &mut self,
-        now: Instant,
-        number: u32,
-        segment: &Sent,
-        round_trip: &RoundTrip,
-    ) {
+    pub(crate) fn on_delivered(&mut self, now: Instant, number: u32, segment: &Sent, round_trip: &RoundTrip) {
         let rack = &mut self.rack;
         let elapsed = now.saturating_since(segment.sent_at);
         if segment.transmissions == 1 {
@@ -156,12 +148,7 @@ impl Detector {
     /// Everything from `first` up to `newest` has reached the peer in the order of sending, each segment sent once,
     /// `newest` at `sent_at`. It comes to the same as telling of each delivery and detecting, if [`Self::is_quiet`] said
     /// so before: those below were sent no later, those above no earlier.
-    pub(crate) fn on_delivered_in_order(
-        &mut self,
-        now: Instant,
-        first: u32,
-        (newest, sent_at): (u32, Instant),
-    ) {
+    pub(crate) fn on_delivered_in_order(&mut self, now: Instant, first: u32, (newest, sent_at): (u32, Instant)) {
         if self.mode != LossDetection::Rack {
             return;
         }
@@ -180,8 +167,7 @@ impl Detector {
     /// outstanding segment, `number`, having been sent once, at `sent_at`.
     pub(crate) fn is_quiet(&self, number: u32, sent_at: Instant) -> bool {
         self.mode != LossDetection::Rack
-            || (self.retransmissions.is_empty()
-                && (self.rack.sent_at, self.rack.number) < (sent_at, number))
+            || (self.retransmissions.is_empty() && (self.rack.sent_at, self.rack.number) < (sent_at, number))
     }
 
     /// All deliveries of an acknowledgement have been told; `end` is one above the highest of them.
@@ -250,13 +236,9 @@ impl Detector {
             LossDetection::ThreeDuplicates => 0,
             #[cfg(not(target_family = "wasm"))]
             LossDetection::Quic => 0, // which has endpoints of its own
-            LossDetection::Sack6675 => board
-                .third_highest_sacked()
-                .map_or(0, |third| board.mark_lost_below(third)),
+            LossDetection::Sack6675 => board.third_highest_sacked().map_or(0, |third| board.mark_lost_below(third)),
             LossDetection::FullTcpSack if state != CongestionState::Recovery => 0,
-            LossDetection::FullTcpSack => board
-                .highest_sacked()
-                .map_or(0, |highest| board.mark_lost_below(highest)),
+            LossDetection::FullTcpSack => board.highest_sacked().map_or(0, |highest| board.mark_lost_below(highest)),
             LossDetection::ForwardAck => self.detect_forward(board),
             LossDetection::Rack => self.detect_by_time((now, state), board, round_trip),
         }
@@ -324,8 +306,7 @@ impl Detector {
     /// Whether the oldest segment that was not judged yet, nothing being SACKed, was sent after the newest delivered one.
     fn is_ahead(&self, board: &Scoreboard) -> bool {
         let oldest = self.rack.judged_below.max(board.first());
-        oldest >= board.next()
-            || (board.segment(oldest).sent_at, oldest) >= (self.rack.sent_at, self.rack.number)
+        oldest >= board.next() || (board.segment(oldest).sent_at, oldest) >= (self.rack.sent_at, self.rack.number)
     }
 
     fn is_overdue(&mut self, now: Instant, lost_at: Instant) -> bool {
@@ -337,21 +318,14 @@ impl Detector {
     }
 
     /// RFC 8985 section 6.2, step 4.
-    fn reordering_window(
-        &self,
-        state: CongestionState,
-        board: &Scoreboard,
-        round_trip: &RoundTrip,
-    ) -> Span {
+    fn reordering_window(&self, state: CongestionState, board: &Scoreboard, round_trip: &RoundTrip) -> Span {
         let repairs = matches!(state, CongestionState::Recovery | CongestionState::Loss);
         let certain = repairs || board.sacked() >= DUPLICATE_THRESHOLD;
         if !self.rack.reordering_seen && certain {
             return Span::ZERO;
         }
         let quarter = round_trip.minimum() / 4;
-        quarter
-            .saturating_mul(self.rack.multiplier)
-            .min(round_trip.smoothed().unwrap_or(Span::MAX))
+        quarter.saturating_mul(self.rack.multiplier).min(round_trip.smoothed().unwrap_or(Span::MAX))
     }
 
     /// The oldest retransmission that is still outstanding; older entries are dropped.
@@ -400,8 +374,7 @@ mod tests {
         detector.on_delivered(now, 0, board.segment(0), &round_trip);
         board.acknowledge(1);
         assert!(board.is_plain());
-        let quiet =
-            |detector: &Detector, number| detector.is_quiet(number, board.segment(number).sent_at);
+        let quiet = |detector: &Detector, number| detector.is_quiet(number, board.segment(number).sent_at);
         assert!(!quiet(&detector, 2), "the repetition is not forgotten yet");
         let mut later = board.clone();
         let found = detector.detect((now, CongestionState::Open), &mut later, &round_trip);

@@ -29,11 +29,7 @@ impl Marks {
         let ahead = count.wrapping_sub(self.heard);
         let marks = if exact {
             // An acknowledgement that was overtaken says nothing new.
-            if ahead > u16::MAX / 2 {
-                0
-            } else {
-                u32::from(ahead)
-            }
+            if ahead > u16::MAX / 2 { 0 } else { u32::from(ahead) }
         } else {
             least_safe(u32::from(ahead) % FIELD, delivered)
         };
@@ -45,11 +41,7 @@ impl Marks {
 /// The largest number of marks among `delivered` segments that leaves `field` modulo 8; `field` itself if they are too
 /// few for a wrap.
 const fn least_safe(field: u32, delivered: u32) -> u32 {
-    if delivered < FIELD {
-        field
-    } else {
-        delivered - (delivered - field) % FIELD
-    }
+    if delivered < FIELD { field } else { delivered - (delivered - field) % FIELD }
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "counts are modulo 2^16")]
@@ -63,14 +55,7 @@ mod tests {
 
     #[test]
     fn three_bits_are_taken_for_the_most_that_they_can_mean() {
-        for (count, delivered, expected) in [
-            (8, 2, 3),
-            (8, 12, 11),
-            (5, 2, 0),
-            (5, 7, 0),
-            (5, 8, 8),
-            (12, 7, 7),
-        ] {
+        for (count, delivered, expected) in [(8, 2, 3), (8, 12, 11), (5, 2, 0), (5, 7, 0), (5, 8, 8), (12, 7, 7)] {
             let mut marks = Marks::default();
             assert_eq!(
                 marks.take_report(count % 8, delivered, false),

@@ -40,6 +40,6 @@ pub use connection::TcpEndpoint;
 // What QUIC does in the same way.
 #[cfg(not(target_family = "wasm"))]
 pub(crate) use self::{
-    delivery_rate::DeliveryRate, marks::Marks, pacer::Pacer, pacer::pacing_interval,
-    receiver::FIRST_COUNT, restart::restart, rtt::RoundTrip, scoreboard::Sent, stream::Stream,
+    delivery_rate::DeliveryRate, marks::Marks, pacer::Pacer, pacer::pacing_interval, receiver::FIRST_COUNT,
+    restart::restart, rtt::RoundTrip, scoreboard::Sent, stream::Stream,
 };

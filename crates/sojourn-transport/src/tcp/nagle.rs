@@ -28,11 +28,7 @@ mod tests {
     fn only_a_short_segment_behind_unacknowledged_data_waits() {
         for short in [false, true] {
             for outstanding in [false, true] {
-                let candidate = Candidate {
-                    short,
-                    outstanding,
-                    last: false,
-                };
+                let candidate = Candidate { short, outstanding, last: false };
                 assert_eq!(holds_back(candidate, true, false), short && outstanding);
                 assert!(!holds_back(candidate, false, false));
             }
@@ -41,11 +37,7 @@ mod tests {
 
     #[test]
     fn the_end_of_a_stream_waits_unless_the_stack_flushes_it() {
-        let candidate = Candidate {
-            short: true,
-            outstanding: true,
-            last: true,
-        };
+        let candidate = Candidate { short: true, outstanding: true, last: true };
         assert!(holds_back(candidate, true, false));
         assert!(!holds_back(candidate, true, true));
     }

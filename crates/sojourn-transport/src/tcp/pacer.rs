@@ -61,11 +61,7 @@ pub(crate) fn pacing_interval(
         return Span::ZERO;
     };
     let window = control.window();
-    let gain = if window.size < window.threshold / 2.0 {
-        pacing.slow_start_gain
-    } else {
-        pacing.avoidance_gain
-    };
+    let gain = if window.size < window.threshold / 2.0 { pacing.slow_start_gain } else { pacing.avoidance_gain };
     let in_network = window.size.max(f64::from(pipe));
     let full = f64::from(config.maximum_segment_size + config.wire.data_header);
     let share = f64::from(length) / (gain * in_network * full);

@@ -24,10 +24,7 @@ pub(crate) enum Response {
 
 /// Receiving half of a connection.
 #[derive(Clone, Debug)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent facts about the next acknowledgement"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about the next acknowledgement")]
 pub(crate) struct Receiver {
     policy: AckPolicy,
     segment_size: u32,
@@ -76,8 +73,7 @@ const MARKS_AT_ONCE: u8 = 2;
 const INITIAL_SLOTS: u32 = 64;
 
 /// Bytes of new rings.
-pub(crate) const INITIAL_BYTES: usize =
-    INITIAL_SLOTS as usize * size_of::<u16>() + size_of::<u64>();
+pub(crate) const INITIAL_BYTES: usize = INITIAL_SLOTS as usize * size_of::<u16>() + size_of::<u64>();
 
 impl Receiver {
     /// Bytes that its rings take.
@@ -182,9 +178,7 @@ impl Receiver {
         }
         match response {
             Response::Now => (self.due, self.urgent) = (true, true),
-            Response::Later
-                if quick || tells || self.is_enough() || segment.flags.has(Flags::FIN) =>
-            {
+            Response::Later if quick || tells || self.is_enough() || segment.flags.has(Flags::FIN) => {
                 self.due = true;
             }
             Response::Later if self.deadline == Instant::NEVER => {
@@ -305,16 +299,8 @@ impl Receiver {
         self.held += 1;
         self.highest = self.highest.max(number + 1);
 
-        let first = if self.holds_below(number) {
-            self.start_of_run(number)
-        } else {
-            number
-        };
-        let end = if self.holds(number + 1) {
-            self.end_of_run(number + 1)
-        } else {
-            number + 1
-        };
+        let first = if self.holds_below(number) { self.start_of_run(number) } else { number };
+        let end = if self.holds(number + 1) { self.end_of_run(number + 1) } else { number + 1 };
         self.note_block(first, end);
     }
 
@@ -410,9 +396,7 @@ impl Receiver {
     /// Whether what has arrived must be acknowledged before `segment`: that was marked and they were not, or the other
     /// way round (RFC 8257 section 3.2).
     pub(crate) fn reports_before(&self, segment: &Segment, ecn: EcnMode) -> bool {
-        ecn.echoes_each()
-            && self.pending_segments > 0
-            && self.echo_congestion != (segment.ecn == Ecn::Ce)
+        ecn.echoes_each() && self.pending_segments > 0 && self.echo_congestion != (segment.ecn == Ecn::Ce)
     }
 
     /// With marks in use; returns whether what the ECN field says is to be acknowledged at once.
@@ -517,11 +501,7 @@ mod tests {
             (1, 3, std::vec![(4, 7)]),
         ] {
             arrive(&mut receiver, Instant::ZERO, sequence);
-            assert_eq!(
-                acknowledge(&mut receiver),
-                (next, blocks),
-                "after {sequence}"
-            );
+            assert_eq!(acknowledge(&mut receiver), (next, blocks), "after {sequence}");
         }
         assert_eq!(receiver.delivered(), 3 * 1460);
     }
@@ -548,11 +528,7 @@ mod tests {
         let mut receiver = receiver(StackConfig::LINUX_RENO.acknowledge);
         let mut acknowledged = Vec::new();
         for sequence in 0..20 {
-            arrive(
-                &mut receiver,
-                Instant::from_ms(u64::from(sequence)),
-                sequence,
-            );
+            arrive(&mut receiver, Instant::from_ms(u64::from(sequence)), sequence);
             if receiver.wants_acknowledgement() {
                 acknowledged.push(acknowledge(&mut receiver).0);
             }
@@ -566,18 +542,10 @@ mod tests {
 
     #[test]
     fn a_delayed_acknowledgement_echoes_the_first_pending_segment() {
-        let mut receiver = receiver(AckPolicy {
-            quick: 0,
-            ..StackConfig::LINUX_RENO.acknowledge
-        });
+        let mut receiver = receiver(AckPolicy { quick: 0, ..StackConfig::LINUX_RENO.acknowledge });
         for (sequence, sent) in [(0, 10), (1, 11)] {
-            let segment = Segment {
-                sent_at: Instant::from_ms(sent),
-                ..data(sequence, 1460)
-            };
-            receiver.on_segment(Instant::from_ms(60), &segment, EcnMode::Off, || {
-                Span::from_s(1)
-            });
+            let segment = Segment { sent_at: Instant::from_ms(sent), ..data(sequence, 1460) };
+            receiver.on_segment(Instant::from_ms(60), &segment, EcnMode::Off, || Span::from_s(1));
         }
         let mut ack = data(0, 0);
         receiver.stamp_acknowledgement(&mut ack);
@@ -622,10 +590,7 @@ mod tests {
     #[test]
     fn the_stream_ends_when_everything_before_the_fin_is_there() {
         let mut receiver = receiver(StackConfig::NS2_LINUX_CUBIC.acknowledge);
-        let fin = Segment {
-            flags: Flags::ACK.with(Flags::FIN),
-            ..data(1, 0)
-        };
+        let fin = Segment { flags: Flags::ACK.with(Flags::FIN), ..data(1, 0) };
         receiver.on_segment(Instant::ZERO, &fin, EcnMode::Off, || Span::from_s(1));
         assert!(!receiver.is_finished());
         arrive(&mut receiver, Instant::ZERO, 0);

@@ -58,12 +58,7 @@ impl Recovery {
 
     /// Recovery begins: the threshold is set, the window still what it was. `delivered`: segments
     /// that the acknowledgement which starts it has delivered.
-    pub(crate) fn begin(
-        &mut self,
-        board: &Scoreboard,
-        control: &mut WindowControl,
-        delivered: u32,
-    ) {
+    pub(crate) fn begin(&mut self, board: &Scoreboard, control: &mut WindowControl, delivered: u32) {
         let (old, half) = (control.window().whole(), control.window().size / 2.0);
         *self = Self {
             allowance: old,
@@ -107,12 +102,7 @@ impl Recovery {
     }
 
     /// An acknowledgement during recovery, the one that begins it included (RFC 9937).
-    pub(crate) fn on_ack(
-        &mut self,
-        progress: Progress,
-        board: &Scoreboard,
-        control: &mut WindowControl,
-    ) {
+    pub(crate) fn on_ack(&mut self, progress: Progress, board: &Scoreboard, control: &mut WindowControl) {
         if self.mode != RecoveryMode::Proportional {
             return;
         }
@@ -122,22 +112,12 @@ impl Recovery {
         let budget = if pipe > target {
             let quota = u64::from(self.delivered) * u64::from(target);
             let quota = quota.div_ceil(u64::from(self.flight));
-            u32::try_from(quota)
-                .unwrap_or(u32::MAX)
-                .saturating_sub(self.sent)
+            u32::try_from(quota).unwrap_or(u32::MAX).saturating_sub(self.sent)
         } else {
-            let limit = self
-                .delivered
-                .saturating_sub(self.sent)
-                .max(progress.delivered)
-                + u32::from(progress.safe);
+            let limit = self.delivered.saturating_sub(self.sent).max(progress.delivered) + u32::from(progress.safe);
             limit.min(target - pipe)
         };
-        let budget = if self.sent == 0 {
-            budget.max(1)
-        } else {
-            budget
-        };
+        let budget = if self.sent == 0 { budget.max(1) } else { budget };
         control.window_mut().size = f64::from(pipe + budget);
     }
 
@@ -163,12 +143,7 @@ impl Recovery {
 
     /// Everything up to the recovery point is acknowledged. `after_timeout`: it was repaired after a
     /// timeout, and no window of recovery has to be taken back.
-    pub(crate) fn end(
-        &mut self,
-        board: &Scoreboard,
-        control: &mut WindowControl,
-        after_timeout: bool,
-    ) {
+    pub(crate) fn end(&mut self, board: &Scoreboard, control: &mut WindowControl, after_timeout: bool) {
         self.inflation = 0;
         let threshold = control.window().threshold;
         let pipe = board.pipe();
@@ -223,18 +198,12 @@ mod tests {
         board.sack(1, 4, |_, _| ());
         board.mark_lost(0);
         let mut control = WindowControl::new(&StackConfig::LINUX_RENO);
-        *control.window_mut() = Window {
-            size: 14.0,
-            threshold: 7.0,
-        };
+        *control.window_mut() = Window { size: 14.0, threshold: 7.0 };
         let mut recovery = Recovery::new(RecoveryMode::Proportional);
         recovery.begin(&board, &mut control, 1);
         let mut budgets = std::vec::Vec::new();
         for sacked in 4..12 {
-            let progress = Progress {
-                delivered: 1,
-                safe: false,
-            };
+            let progress = Progress { delivered: 1, safe: false };
             recovery.on_ack(progress, &board, &mut control);
             let budget = control.window().whole() - board.pipe();
             (0..budget).for_each(|_| recovery.on_sent(board.pipe()));
@@ -248,10 +217,7 @@ mod tests {
     #[test]
     fn rate_halving_sends_one_segment_per_two_acknowledgements_until_the_floor() {
         let mut control = WindowControl::new(&StackConfig::NS2_LINUX_CUBIC);
-        *control.window_mut() = Window {
-            size: 20.0,
-            threshold: 16.0,
-        };
+        *control.window_mut() = Window { size: 20.0, threshold: 16.0 };
         let mut recovery = Recovery::new(RecoveryMode::RateHalving);
         let board = board(20);
         recovery.begin(&board, &mut control, 1);
@@ -279,10 +245,7 @@ mod tests {
         let mut recovery = Recovery::new(RecoveryMode::RateHalving);
         for (size, expected) in [(8.0, 8.0), (16.0, 16.0), (20.0, 20.0)] {
             let mut control = WindowControl::new(&StackConfig::NS2_LINUX_CUBIC);
-            *control.window_mut() = Window {
-                size,
-                threshold: 16.0,
-            };
+            *control.window_mut() = Window { size, threshold: 16.0 };
             recovery.end(&board, &mut control, false);
             assert_eq!(control.window().size, expected, "from {size}");
         }

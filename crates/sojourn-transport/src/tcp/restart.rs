@@ -10,13 +10,7 @@ use crate::congestion::Window;
 use sojourn_base::{Span, math};
 
 /// Adjust `window` after `idle` without any data outstanding, if that exceeds `timeout`.
-pub(crate) fn restart(
-    rule: IdleRestart,
-    initial_window: u32,
-    idle: Span,
-    timeout: Span,
-    window: &mut Window,
-) {
+pub(crate) fn restart(rule: IdleRestart, initial_window: u32, idle: Span, timeout: Span, window: &mut Window) {
     match rule {
         IdleRestart::None => {}
         IdleRestart::Reset { window: segments } => window.size = f64::from(segments),
@@ -40,10 +34,7 @@ mod tests {
     use super::*;
 
     fn after(rule: IdleRestart, size: f64, idle_ms: u64) -> Window {
-        let mut window = Window {
-            size,
-            threshold: 50.0,
-        };
+        let mut window = Window { size, threshold: 50.0 };
         let (idle, timeout) = (Span::from_ms(idle_ms), Span::from_ms(300));
         restart(rule, 10, idle, timeout, &mut window);
         window
@@ -71,9 +62,6 @@ mod tests {
 
     #[test]
     fn the_threshold_remembers_three_quarters_of_a_large_window() {
-        assert_eq!(
-            after(IdleRestart::Rfc2861 { floor: 10 }, 100.0, 400).threshold,
-            75.0
-        );
+        assert_eq!(after(IdleRestart::Rfc2861 { floor: 10 }, 100.0, 400).threshold, 75.0);
     }
 }

@@ -13,9 +13,7 @@ pub(crate) fn base_timeout(policy: &TimeoutPolicy, round_trip: &RoundTrip) -> Sp
     let smoothed = round_trip.smoothed().unwrap_or(Span::ZERO);
     let variations = round_trip.four_variations();
     match policy.formula {
-        TimeoutFormula::Rfc6298 => {
-            (smoothed + variations.max(policy.granularity)).max(policy.minimum)
-        }
+        TimeoutFormula::Rfc6298 => (smoothed + variations.max(policy.granularity)).max(policy.minimum),
         TimeoutFormula::Linux => smoothed + variations.max(policy.minimum),
     }
 }
@@ -69,13 +67,8 @@ mod tests {
     #[test]
     fn back_off_doubles_up_to_the_maximum() {
         let series: Vec<u64> = (0..10)
-            .map(|expiries| {
-                backed_off(Span::from_ms(200), expiries, Span::from_s(60)).as_ps() / 1_000_000_000
-            })
+            .map(|expiries| backed_off(Span::from_ms(200), expiries, Span::from_s(60)).as_ps() / 1_000_000_000)
             .collect();
-        assert_eq!(
-            series,
-            [200, 400, 800, 1600, 3200, 6400, 12800, 25600, 51200, 60000]
-        );
+        assert_eq!(series, [200, 400, 800, 1600, 3200, 6400, 12800, 25600, 51200, 60000]);
     }
 }

@@ -41,10 +41,7 @@ impl RoundTrip {
             }
             self.smoothed = self.smoothed - smoothed + round_trip;
         }
-        if is_first
-            || sample <= self.minimum
-            || now.saturating_since(self.minimum_at) > MINIMUM_WINDOW
-        {
+        if is_first || sample <= self.minimum || now.saturating_since(self.minimum_at) > MINIMUM_WINDOW {
             (self.minimum, self.minimum_at) = (sample, now);
         }
     }
@@ -91,10 +88,7 @@ mod tests {
             let got = estimator.smoothed().unwrap().as_ms_f64();
             assert!((got - smoothed).abs() < 1e-4, "srtt {got}, not {smoothed}");
             let got = estimator.variation().as_ms_f64();
-            assert!(
-                (got - variation).abs() < 1e-4,
-                "rttvar {got}, not {variation}"
-            );
+            assert!((got - variation).abs() < 1e-4, "rttvar {got}, not {variation}");
         }
     }
 

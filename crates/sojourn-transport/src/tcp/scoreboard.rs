@@ -64,10 +64,7 @@ struct Tally {
 }
 
 impl Tally {
-    const ZERO: Self = Self {
-        segments: 0,
-        deficit: 0,
-    };
+    const ZERO: Self = Self { segments: 0, deficit: 0 };
 
     fn add(&mut self, other: Self) {
         self.segments += other.segments;
@@ -129,8 +126,7 @@ pub(crate) struct Scoreboard {
 const INITIAL_SLOTS: u32 = 64;
 
 /// Bytes of new rings.
-pub(crate) const INITIAL_BYTES: usize =
-    INITIAL_SLOTS as usize * size_of::<Sent>() + size_of::<Marks>();
+pub(crate) const INITIAL_BYTES: usize = INITIAL_SLOTS as usize * size_of::<Sent>() + size_of::<Marks>();
 
 impl Scoreboard {
     /// An empty scoreboard for segments of up to `full_size` bytes.
@@ -218,11 +214,7 @@ impl Scoreboard {
         let segments = end - self.first;
         let offset = self.offset_of(end);
         let bytes = offset.wrapping_sub(self.first_offset);
-        let mut covered = Covered {
-            segments,
-            bytes,
-            sacked_before: 0,
-        };
+        let mut covered = Covered { segments, bytes, sacked_before: 0 };
         if self.has_marks() {
             covered.sacked_before = self.clear_marks_below(end);
         }
@@ -261,11 +253,8 @@ impl Scoreboard {
     /// before, in ascending order, and returns how many those are.
     pub(crate) fn sack(&mut self, first: u32, end: u32, mut newly: impl FnMut(u32, &Sent)) -> u32 {
         let (first, end) = (first.max(self.first), end.min(self.next));
-        let overlap = self
-            .known
-            .iter()
-            .copied()
-            .find(|&(known_first, known_end)| known_first < end && first < known_end);
+        let overlap =
+            self.known.iter().copied().find(|&(known_first, known_end)| known_first < end && first < known_end);
         match overlap {
             None => self.sack_range(first, end, &mut newly),
             Some((known_first, known_end)) => {
@@ -412,11 +401,7 @@ impl Scoreboard {
             if marks.sacked & (marks.lost | marks.retransmitted) & bits != 0 {
                 return false;
             }
-            for (count, marked) in
-                counts
-                    .iter_mut()
-                    .zip([marks.sacked, marks.lost, marks.retransmitted])
-            {
+            for (count, marked) in counts.iter_mut().zip([marks.sacked, marks.lost, marks.retransmitted]) {
                 count.add(self.weigh(word, marked & bits));
             }
             pending += (marks.lost & !marks.retransmitted & bits).count_ones();
@@ -426,8 +411,7 @@ impl Scoreboard {
         counts == [self.sacked, self.lost, self.retransmitted]
             && pending == self.pending
             && short == self.short
-            && self.flight() + self.retransmitted.segments
-                >= self.sacked.segments + self.lost.segments
+            && self.flight() + self.retransmitted.segments >= self.sacked.segments + self.lost.segments
     }
 
     const fn has_marks(&self) -> bool {
@@ -435,22 +419,14 @@ impl Scoreboard {
     }
 
     fn offset_of(&self, number: u32) -> u32 {
-        if number == self.next {
-            self.next_offset
-        } else {
-            self.slots[self.slot_of(number)].offset
-        }
+        if number == self.next { self.next_offset } else { self.slots[self.slot_of(number)].offset }
     }
 }
 
 /// How many bits are set. Mostly none is or one, and counting any number takes a dozen steps.
 #[inline]
 const fn ones(bits: u64) -> u32 {
-    if bits & bits.wrapping_sub(1) == 0 {
-        (bits != 0) as u32
-    } else {
-        bits.count_ones()
-    }
+    if bits & bits.wrapping_sub(1) == 0 { (bits != 0) as u32 } else { bits.count_ones() }
 }
 
 #[cfg(test)]

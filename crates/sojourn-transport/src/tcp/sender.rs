@@ -47,10 +47,7 @@ pub(super) struct Usage {
 
 /// State of a sender.
 #[derive(Clone, Debug)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent facts about the connection"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about the connection")]
 pub(crate) struct Sender {
     pub(super) board: Scoreboard,
     pub(super) control: WindowControl,
@@ -258,9 +255,7 @@ impl Sender {
 
     /// The FIN has been acknowledged.
     pub(crate) fn is_finished(&self) -> bool {
-        self.stream
-            .fin()
-            .is_some_and(|number| number < self.board.first())
+        self.stream.fin().is_some_and(|number| number < self.board.first())
     }
 
     /// The connection was given up after too many timeouts.
@@ -281,11 +276,7 @@ impl Sender {
         let usage = &mut self.usage;
         let stale = self.board.first() >= usage.until;
         if stale || limited || (!usage.limited && flight > usage.largest) {
-            *usage = Usage {
-                limited,
-                largest: flight,
-                until: self.board.next(),
-            };
+            *usage = Usage { limited, largest: flight, until: self.board.next() };
         }
     }
 }

@@ -33,10 +33,7 @@ pub(crate) struct Piece {
 impl Stream {
     pub(crate) fn reset(&mut self) {
         self.writes.clear();
-        *self = Self {
-            writes: core::mem::take(&mut self.writes),
-            ..Self::default()
-        };
+        *self = Self { writes: core::mem::take(&mut self.writes), ..Self::default() };
     }
 
     /// `bytes` more; `u64::MAX` means without end.
@@ -76,12 +73,7 @@ impl Stream {
             Some(&(_, at)) if available > 0 && !self.is_endless() => at,
             _ => now,
         };
-        Some(Piece {
-            offset: self.sent,
-            length,
-            written_at,
-            last: finish && u64::from(length) == available,
-        })
+        Some(Piece { offset: self.sent, length, written_at, last: finish && u64::from(length) == available })
     }
 
     /// Whether more than `size` bytes wait to be sent for the first time.
@@ -107,11 +99,7 @@ impl Stream {
     #[inline]
     pub(crate) fn take(&mut self, piece: &Piece, number: u32) {
         self.sent += u64::from(piece.length);
-        while self
-            .writes
-            .front()
-            .is_some_and(|&(end, _)| end <= self.sent)
-        {
+        while self.writes.front().is_some_and(|&(end, _)| end <= self.sent) {
             self.writes.pop_front();
         }
         if piece.last {
@@ -149,16 +137,9 @@ mod tests {
                 break;
             };
             stream.take(&piece, number);
-            starts.push((
-                piece.offset,
-                piece.length,
-                piece.written_at.as_ns() / 1_000_000,
-            ));
+            starts.push((piece.offset, piece.length, piece.written_at.as_ns() / 1_000_000));
         }
-        assert_eq!(
-            starts,
-            [(0, 800, 1), (800, 800, 1), (1600, 800, 5), (2400, 600, 5)]
-        );
+        assert_eq!(starts, [(0, 800, 1), (800, 800, 1), (1600, 800, 5), (2400, 600, 5)]);
     }
 
     #[test]

@@ -2,9 +2,7 @@
 //! propagation delay, and a judge that may drop, repeat or delay each packet.
 
 use sojourn_base::{Ecn, Instant, Span};
-use sojourn_transport::{
-    ConnectionSnapshot, Endpoint, EndpointContext, Event, Segment, SendTimes, StackConfig, Timer,
-};
+use sojourn_transport::{ConnectionSnapshot, Endpoint, EndpointContext, Event, Segment, SendTimes, StackConfig, Timer};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -103,10 +101,7 @@ pub(crate) struct Shape {
 
 impl Shape {
     /// Test path P1 of the specification: 1 ms of service (12 Mb/s for 1500 B), 50 ms each way.
-    pub(crate) const P1: Self = Self {
-        service: Span::from_ms(1),
-        propagation: Span::from_ms(50),
-    };
+    pub(crate) const P1: Self = Self { service: Span::from_ms(1), propagation: Span::from_ms(50) };
 }
 
 /// The two ends and what is under way.
@@ -186,11 +181,7 @@ impl Path {
             }
             let copy = copies.entry(segment.sequence).or_default();
             *copy += 1;
-            if drops.contains(&(segment.sequence, *copy)) {
-                Fate::Drop
-            } else {
-                Fate::Pass
-            }
+            if drops.contains(&(segment.sequence, *copy)) { Fate::Drop } else { Fate::Pass }
         };
         Self::new(config, Shape::P1, Box::new(judge))
     }
@@ -261,9 +252,8 @@ impl Path {
             wishes.waits.clear();
         }
         let connected = wishes.events.contains(&Event::Connected);
-        let answers = end == End::Server
-            && self.answer_after > 0
-            && wishes.events.contains(&Event::Delivered(self.answer_after));
+        let answers =
+            end == End::Server && self.answer_after > 0 && wishes.events.contains(&Event::Delivered(self.answer_after));
         let closed = wishes.events.contains(&Event::PeerClosed);
         if let Some(before) = before
             && end == End::Client
@@ -375,19 +365,12 @@ impl Path {
 
     /// The row in which an acknowledgement up to `ack` arrived first.
     pub(crate) fn row_of_ack(&self, ack: u32) -> &Row {
-        self.rows
-            .iter()
-            .find(|row| row.ack == Some(ack))
-            .unwrap_or_else(|| panic!("no acknowledgement {ack}"))
+        self.rows.iter().find(|row| row.ack == Some(ack)).unwrap_or_else(|| panic!("no acknowledgement {ack}"))
     }
 
     /// Time in ms and numbers of all rows that sent something.
     pub(crate) fn sends(&self) -> Vec<(f64, Vec<u32>)> {
-        self.rows
-            .iter()
-            .filter(|row| !row.sends.is_empty())
-            .map(|row| (ms(row.at), row.sends.clone()))
-            .collect()
+        self.rows.iter().filter(|row| !row.sends.is_empty()).map(|row| (ms(row.at), row.sends.clone())).collect()
     }
 
     /// Time in ms of the last arrival of new data in order, and of the last acknowledgement.
@@ -395,10 +378,7 @@ impl Path {
         let delivered = |(_, event): &&(Instant, Event)| matches!(event, Event::Delivered(_));
         let acknowledged = |(_, event): &&(Instant, Event)| matches!(event, Event::Acknowledged(_));
         let last = |at: Option<&(Instant, Event)>| ms(at.expect("something happened").0);
-        (
-            last(self.events[1].iter().rfind(delivered)),
-            last(self.events[0].iter().rfind(acknowledged)),
-        )
+        (last(self.events[1].iter().rfind(delivered)), last(self.events[0].iter().rfind(acknowledged)))
     }
 }
 

@@ -27,11 +27,7 @@ __all__ = ["TWO_WAY", "check_declarations", "unanswerable"]
 
 
 def check_declarations(
-    study: OpenStudy,
-    traffic: Mapping[str, Mapping[str, str]],
-    file: str,
-    *,
-    is_run: bool = True,
+    study: OpenStudy, traffic: Mapping[str, Mapping[str, str]], file: str, *, is_run: bool = True
 ) -> None:
     """Check everything that a study declares about its answers.
 
@@ -80,9 +76,7 @@ def _first_sentence(names: Names, traffic: Mapping[str, Mapping[str, str]]) -> I
     if own.baseline and values is not None and own.baseline not in values:
         hint = nearest(own.baseline, values)
         yield names.problem("baseline", f'no point has a label "{own.baseline}"', hint)
-    known = list(
-        dict.fromkeys([*APPLICATIONS, *(name for one in traffic.values() for name in one)])
-    )
+    known = list(dict.fromkeys([*APPLICATIONS, *(name for one in traffic.values() for name in one)]))
     for number, name in enumerate(own.feels, 1):
         if name not in known:
             message = f'"{name}" is no application and no traffic entry'
@@ -131,9 +125,7 @@ def _traffic(points: list[Point]) -> dict[str, dict[str, str]]:
                     printed = Scenario.parse(point.text).canonical()
                 except ScenarioError:  # told when all points are validated
                     printed = ""
-                known[kind] = re.findall(
-                    r'^\[\[traffic\]\]\nname = "([^"]*)"', printed, re.MULTILINE
-                )
+                known[kind] = re.findall(r'^\[\[traffic\]\]\nname = "([^"]*)"', printed, re.MULTILINE)
             kinds |= dict.fromkeys(known[kind], "") | kinds
         found[point.name] = kinds | _of_homes(point)
     return found

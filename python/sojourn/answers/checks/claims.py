@@ -58,9 +58,7 @@ class Claims:
         yield from self._values.template(f"{path}.note", claim.note, groups, named)
         for other in claim.all_of:
             if other not in known:
-                yield self._names.problem(
-                    f"{path}.all_of", f'no claim "{other}"', nearest(other, known)
-                )
+                yield self._names.problem(f"{path}.all_of", f'no claim "{other}"', nearest(other, known))
         if claim.identifier in self._behind(claim):
             yield self._names.problem(f"{path}.all_of", "the claim depends on itself")
         for measure in (*claim.instead, *claim.instead.values()):
@@ -80,9 +78,7 @@ class Claims:
             found.add(name)
         return found
 
-    def _condition(
-        self, path: str, condition: Condition, values: Mapping[str, Groups]
-    ) -> Iterator[Problem]:
+    def _condition(self, path: str, condition: Condition, values: Mapping[str, Groups]) -> Iterator[Problem]:
         for one in condition.any_of:
             yield from self._condition(path, one, values)
         limits = (condition.at_least, condition.at_most, condition.above, condition.below)

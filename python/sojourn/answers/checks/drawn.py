@@ -97,9 +97,7 @@ class Drawn:
                 yield from self._names.selected(f"{path}.where", figure.where)
             elif isinstance(figure, DistributionFigure):
                 yield from self._names.uses(path, figure.measure)
-                yield from self._names.label(
-                    path, figure.lanes, *(n for v in figure.views for n in v)
-                )
+                yield from self._names.label(path, figure.lanes, *(n for v in figure.views for n in v))
                 yield from self._names.selected(f"{path}.where", figure.where)
             elif isinstance(figure, SweepFigure):
                 lines = [line.measure for panel in figure.panels for line in panel.lines]
@@ -108,9 +106,7 @@ class Drawn:
                 yield from self._names.selected(f"{path}.where", figure.where)
                 if figure.lanes and any(len(panel.lines) > 1 for panel in figure.panels):
                     hint = "one panel for each measure"
-                    yield self._names.problem(
-                        path, "has several measures in a panel with lanes", hint
-                    )
+                    yield self._names.problem(path, "has several measures in a panel with lanes", hint)
             elif isinstance(figure, StackFigure):
                 yield from self._names.label(path, figure.rows, *figure.facets)
                 yield from self._names.selected(f"{path}.where", figure.where)

@@ -56,9 +56,7 @@ class Names:
         if not name or self._functions is None:
             return
         if not self.own.module:
-            yield self.problem(
-                path, f'there is no module to hold "{name}"', 'add: module = "study.py"'
-            )
+            yield self.problem(path, f'there is no module to hold "{name}"', 'add: module = "study.py"')
         elif name not in self._functions.known and not self._functions.has_others:
             known = [known for known in self._functions.known if not known.startswith("_")]
             message = f'{self.own.module} has no function "{name}"'

@@ -27,12 +27,7 @@ _BUSIER = re.compile(r"delay_((mean|min|p50|p95|p99|p999|max)|p\d\d|share_under_
 _LINKS = {"upstream", "downstream", "group", "group/downstream"}
 """Subjects that are no traffic: the access link, and the channels of a service group."""
 
-_TABLES = {
-    "delay": "delay_histogram",
-    "round-trip": "delay_histogram",
-    "load-time": "pages",
-    "probe": "transfers",
-}
+_TABLES = {"delay": "delay_histogram", "round-trip": "delay_histogram", "load-time": "pages", "probe": "transfers"}
 """Record tables that a kind of measure reads."""
 
 
@@ -58,10 +53,7 @@ class Values:
         self._own = names.own
         self._study = names.study
         pool = names.own.pool
-        self._traffic = {
-            point: {**entries, **pooled_subjects(entries, pool)}
-            for point, entries in traffic.items()
-        }
+        self._traffic = {point: {**entries, **pooled_subjects(entries, pool)} for point, entries in traffic.items()}
 
     def _grouped(self, path: str, measure: Measure, value: Value) -> Iterator[Problem]:
         """Find values of labels that are to make a group and that no point has."""
@@ -99,9 +91,7 @@ class Values:
         for key in ("metric", "per"):
             name = getattr(measure, key)
             if name and name not in metrics():
-                yield self._names.problem(
-                    f"{path}.{key}", f'no run has a metric "{name}"', nearest(name, metrics())
-                )
+                yield self._names.problem(f"{path}.{key}", f'no run has a metric "{name}"', nearest(name, metrics()))
         asked = (
             measure.quantile is not None,
             measure.share_below is not None,
@@ -109,9 +99,7 @@ class Values:
             measure.trimmed is not None,
         )
         if measure.samples and sum(asked) != 1:
-            yield self._names.problem(
-                path, "samples need one of `quantile`, `share_below`, `mean`, `trimmed`"
-            )
+            yield self._names.problem(path, "samples need one of `quantile`, `share_below`, `mean`, `trimmed`")
         yield from self._made_of(path, measure)
         yield from self._weights(path, measure)
         yield from self._shared(path, measure)
@@ -201,9 +189,7 @@ class Values:
                 f'{by_direction if name[2] else samples}, or samples = "round-trip"',
             )
 
-    def values(
-        self, path: str, values: Mapping[str, Value], groups: dict[str, Groups]
-    ) -> Iterator[Problem]:
+    def values(self, path: str, values: Mapping[str, Value], groups: dict[str, Groups]) -> Iterator[Problem]:
         """Check values in their order, and learn the groups of each."""
         for name, value in values.items():
             found = list(self._value(f"{path}.values.{name}", value, groups))
@@ -233,9 +219,7 @@ class Values:
             yield from self.known(path, other, known)
         if not (value.measure or value.function or any(used) or value.together):
             yield self._names.problem(
-                path,
-                "has no measure, function or other value",
-                'for example: { measure = "delay" }',
+                path, "has no measure, function or other value", 'for example: { measure = "delay" }'
             )
         for message, hint in value_problems(value, known):
             yield self._names.problem(path, message, hint)
@@ -261,9 +245,7 @@ class Values:
         yield from (found := list(self._names.where(path, value.versus)))
         measure = self._own.measures.get(value.measure)
         if measure is None or value.points:
-            yield self._names.problem(
-                path, "is for points by label", "give a `measure` and `where`"
-            )
+            yield self._names.problem(path, "is for points by label", "give a `measure` and `where`")
         elif any(isinstance(given, list) for given in value.versus.values()):
             yield self._names.problem(path, "takes one value of a label, not a list")
         elif not found:
@@ -284,23 +266,15 @@ class Values:
             hint = nearest(value, known)
             yield self._names.problem(path, f'no value "{name}" is defined above', hint)
         elif groups is not None and group not in groups:
-            message = (
-                f'{value} has no group "{group}"' if groups != ONE else f"{value} is one number"
-            )
-            yield self._names.problem(
-                path, message, nearest(group, groups) if groups != ONE else ""
-            )
+            message = f'{value} has no group "{group}"' if groups != ONE else f"{value} is one number"
+            yield self._names.problem(path, message, nearest(group, groups) if groups != ONE else "")
 
-    def template(
-        self, path: str, text: str, values: Mapping[str, Groups], named: Iterable[str]
-    ) -> Iterator[Problem]:
+    def template(self, path: str, text: str, values: Mapping[str, Groups], named: Iterable[str]) -> Iterator[Problem]:
         """Find what a sentence asks for and no value has."""
         try:
             fields = [field for _, field, _, _ in Formatter().parse(text) if field is not None]
         except ValueError as error:
-            yield self._names.problem(
-                path, f"not a template: {error}", "write {{ and }} for braces"
-            )
+            yield self._names.problem(path, f"not a template: {error}", "write {{ and }} for braces")
             return
         for field in fields:
             yield from self.known(path, field, {**values, **dict.fromkeys(named)})

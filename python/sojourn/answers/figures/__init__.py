@@ -52,9 +52,7 @@ KINDS: dict[str, Callable[[OpenStudy, Ask, Any], Figure]] = {
 """What draws a figure of each kind."""
 
 
-def figures(
-    study: OpenStudy, ask: Ask, tables: Callable[[], Sequence[Table]]
-) -> Iterator[tuple[int, Figure]]:
+def figures(study: OpenStudy, ask: Ask, tables: Callable[[], Sequence[Table]]) -> Iterator[tuple[int, Figure]]:
     """Make all figures that the records allow, each with its place in the study.
 
     Those that need no printed tables come first: others draw them while `tables` makes these.

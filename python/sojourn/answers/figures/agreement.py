@@ -25,8 +25,7 @@ def figure(study: OpenStudy, definition: AgreementFigure, tables: Sequence[Table
     """
     cells = [cell for table in tables for cell in table.ordered_cells()]
     pairs = [
-        [_pair(study, cell, float(panel.times)) for cell in _comparable(cells, panel)]
-        for panel in definition.panels
+        [_pair(study, cell, float(panel.times)) for cell in _comparable(cells, panel)] for panel in definition.panels
     ]
     if not any(pairs):
         raise NotRecorded("needs a case that the document prints")
@@ -56,9 +55,7 @@ def figure(study: OpenStudy, definition: AgreementFigure, tables: Sequence[Table
 
 def _height(definition: AgreementFigure, shown: int) -> float:
     """Return the height, mm: that of the study, less what rows without panels would take."""
-    rows, all_rows = (
-        -(-count // (definition.columns or 2)) for count in (shown, len(definition.panels))
-    )
+    rows, all_rows = (-(-count // (definition.columns or 2)) for count in (shown, len(definition.panels)))
     return float(definition.height or 75 * all_rows) * rows / all_rows
 
 

@@ -93,9 +93,7 @@ def look_of(study: OpenStudy, label: str, value: LabelValue) -> str:
     own = study.points.look(label, value)
     values = study.points.labels.get(label, [])
     given = bool(study.points.words(label, value).look)
-    if styles.is_known(own) and (
-        given or all(styles.is_known(study.points.look(label, one)) for one in values)
-    ):
+    if styles.is_known(own) and (given or all(styles.is_known(study.points.look(label, one)) for one in values)):
         return own
     return f"cycle-{values.index(str(value)) if str(value) in values else 0}"
 
@@ -135,9 +133,7 @@ def _number_words(study: OpenStudy, label: str, value: LabelValue) -> str:
     return f"{label.replace('_', ' ')} {value} {unit}".strip()
 
 
-def facets_of(
-    study: OpenStudy, figure: FacetFigure, *, short: bool = False
-) -> list[tuple[Where, str]]:
+def facets_of(study: OpenStudy, figure: FacetFigure, *, short: bool = False) -> list[tuple[Where, str]]:
     """Return what each panel shows, and its title; one panel without a title if no label makes panels.
 
     Combinations that no point has are none; of more than `MOST_FACETS` the first are kept, see `facets_left`.
@@ -150,10 +146,7 @@ def facets_left(study: OpenStudy, figure: FacetFigure) -> str:
     count = len(_combinations(study, figure, short=True))
     if count <= MOST_FACETS:
         return ""
-    return (
-        f" The first {MOST_FACETS} of {count} combinations of {together(figure.facets)};"
-        " `where` chooses others."
-    )
+    return f" The first {MOST_FACETS} of {count} combinations of {together(figure.facets)}; `where` chooses others."
 
 
 def _combinations(study: OpenStudy, figure: FacetFigure, *, short: bool) -> list[tuple[Where, str]]:
@@ -166,16 +159,12 @@ def _combinations(study: OpenStudy, figure: FacetFigure, *, short: bool) -> list
         pairs = dict(zip(names, chosen, strict=True))
         where: Where = {**figure.where, **pairs}
         if len(names) == 1 or study.points.select(where):
-            words = [
-                condition_words(study, label, one, short=short) for label, one in pairs.items()
-            ]
+            words = [condition_words(study, label, one, short=short) for label, one in pairs.items()]
             found.append((where, ", ".join(words)))
     return found
 
 
-def axis_of(
-    name: str, measure: Measure, *, scale: Scale = "linear", low: float | None = None
-) -> Axis:
+def axis_of(name: str, measure: Measure, *, scale: Scale = "linear", low: float | None = None) -> Axis:
     """Return the axis of a measure."""
     quantity = measure.title or words_of(measure.metric) or name
     return Axis(quantity, unit_of(measure), scale=scale, low=None if scale == "log" else low)

@@ -14,15 +14,7 @@ import numpy as np
 from sojourn.answers.asking import Ask
 from sojourn.answers.averaging import require_visible
 from sojourn.answers.figure import Figure
-from sojourn.answers.figures.common import (
-    caption_of,
-    look_of,
-    number_or_none,
-    rules_of,
-    ticks_of,
-    unit_of,
-    value_words,
-)
+from sojourn.answers.figures.common import caption_of, look_of, number_or_none, rules_of, ticks_of, unit_of, value_words
 from sojourn.answers.open_study import OpenStudy
 from sojourn.answers.selection import LabelledPoint
 from sojourn.answers.view import NotRecorded
@@ -66,11 +58,7 @@ def figure(study: OpenStudy, ask: Ask, definition: DistributionFigure) -> Figure
     columns = definition.columns or columns if wraps else columns
     grid = grid or wraps
     rows = -(-len(by_view[0]) // columns) if grid else max(map(len, by_view))
-    order = (
-        by_view[0]
-        if grid
-        else [view[row] for row in range(rows) for view in by_view if row < len(view)]
-    )
+    order = by_view[0] if grid else [view[row] for row in range(rows) for view in by_view if row < len(view)]
     panels: list[Panel] = []
     drawn = False
     for place, (where, title) in enumerate(order):
@@ -123,17 +111,12 @@ def _views(
             for value in study.points.values(label, definition.where)
         ]
     return [
-        (where, fill(template, words) if template else " ".join(words[n] for n in labels))
-        for where, words in panels
+        (where, fill(template, words) if template else " ".join(words[n] for n in labels)) for where, words in panels
     ]
 
 
 def _samples(
-    study: OpenStudy,
-    ask: Ask,
-    definition: DistributionFigure,
-    points: Sequence[LabelledPoint],
-    where: Where,
+    study: OpenStudy, ask: Ask, definition: DistributionFigure, points: Sequence[LabelledPoint], where: Where
 ) -> Samples:
     measure = ask.measures[definition.measure]
     found: Samples = {}
@@ -164,10 +147,7 @@ def _panel(
     marks: list[Mark] = list(rules_of(definition.axis))
     rules = len(marks)
     for value, distributions in samples.items():
-        shown = {
-            seed: one.rounded_up() if definition.whole_units else one
-            for seed, one in distributions.items()
-        }
+        shown = {seed: one.rounded_up() if definition.whole_units else one for seed, one in distributions.items()}
         look = look_of(study, definition.lanes, value)
         label = study.points.short(definition.lanes, value)
         least = definition.tail
@@ -177,10 +157,7 @@ def _panel(
     if definition.counts:
         marks += _counts(study, definition, samples)
     return Panel(
-        x=_axis(ask, definition, named=with_x),
-        y=_share_axis(definition, named=with_y),
-        marks=tuple(marks),
-        title=title,
+        x=_axis(ask, definition, named=with_x), y=_share_axis(definition, named=with_y), marks=tuple(marks), title=title
     )
 
 
@@ -281,9 +258,7 @@ def _thinned(whole: Distribution) -> tuple[np.ndarray, np.ndarray]:
     return whole.values[kept], share[kept]
 
 
-def _interval(
-    distributions: dict[int, Distribution], x: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def _interval(distributions: dict[int, Distribution], x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """95 % interval of the share at or below each value."""
     shares = np.array([_share(one, x) for one in distributions.values() if not one.is_empty])
     count = len(shares)

@@ -9,14 +9,7 @@ import numpy as np
 
 from sojourn.answers.asking import Ask
 from sojourn.answers.figure import Figure
-from sojourn.answers.figures.common import (
-    caption_of,
-    look_of,
-    number_or_none,
-    rules_of,
-    ticks_of,
-    unit_of,
-)
+from sojourn.answers.figures.common import caption_of, look_of, number_or_none, rules_of, ticks_of, unit_of
 from sojourn.answers.open_study import OpenStudy
 from sojourn.answers.selection import LabelledPoint
 from sojourn.answers.table import Cell, Table
@@ -41,9 +34,7 @@ class _Row:
     key: str
 
 
-def figure(
-    study: OpenStudy, ask: Ask, definition: DotsFigure, tables: Sequence[Table] = ()
-) -> Figure:
+def figure(study: OpenStudy, ask: Ask, definition: DotsFigure, tables: Sequence[Table] = ()) -> Figure:
     """Draw a dot plot.
 
     Raises
@@ -95,20 +86,14 @@ def _lanes(study: OpenStudy, ask: Ask, definition: DotsFigure) -> list[Lane]:
     label = definition.lanes
     values = study.points.values(label, definition.where)
     lanes = [
-        Lane(
-            where={label: value},
-            look=look_of(study, label, value),
-            label=study.points.short(label, value),
-        )
+        Lane(where={label: value}, look=look_of(study, label, value), label=study.points.short(label, value))
         for value in values
     ]
     if not definition.complete:
         return lanes
     run = {p.name for p in study.points.select(definition.where)} & set(ask.view.points)
     return [
-        lane
-        for lane in lanes
-        if any(p.name in run for p in study.points.select({**definition.where, **lane.where}))
+        lane for lane in lanes if any(p.name in run for p in study.points.select({**definition.where, **lane.where}))
     ]
 
 
@@ -141,16 +126,13 @@ def _is_shown(ask: Ask, definition: DotsFigure, lanes: Sequence[Lane], row: _Row
     decide = all if definition.complete == "all" else any
     return any(
         decide(
-            any(point.name in ask.view.points for point in _chosen(ask, definition, lane, row, one))
-            for lane in lanes
+            any(point.name in ask.view.points for point in _chosen(ask, definition, lane, row, one)) for lane in lanes
         )
         for one in facets
     )
 
 
-def _chosen(
-    ask: Ask, definition: DotsFigure, lane: Lane, row: _Row, facet: str
-) -> list[LabelledPoint]:
+def _chosen(ask: Ask, definition: DotsFigure, lane: Lane, row: _Row, facet: str) -> list[LabelledPoint]:
     where: Where = {**definition.where, **row.where, **lane.where}
     if definition.facet:
         where[definition.facet] = facet
@@ -184,9 +166,7 @@ def _panel(
             run = [point for point in chosen if point.name in ask.view.points]
             if definition.complete == "all" and len(definition.rows) > 1:
                 chosen = run
-            if not chosen or (
-                definition.complete and not _is_fair(ask, definition, lanes, row, facet)
-            ):
+            if not chosen or (definition.complete and not _is_fair(ask, definition, lanes, row, facet)):
                 continue
             ours = _estimate(ask, panel, chosen)
             used.update({point.name: point for point in run})
@@ -227,21 +207,15 @@ def _panel(
 def _title(study: OpenStudy, definition: DotsFigure, panel: DotPanel, facet: str) -> str:
     if not facet:
         return panel.title
-    words = {
-        "title": study.points.title(definition.facet, facet),
-        "short": study.points.short(definition.facet, facet),
-    }
+    words = {"title": study.points.title(definition.facet, facet), "short": study.points.short(definition.facet, facet)}
     return fill(panel.title or "{short}", words)
 
 
-def _is_fair(
-    ask: Ask, definition: DotsFigure, lanes: Sequence[Lane], row: _Row, facet: str
-) -> bool:
+def _is_fair(ask: Ask, definition: DotsFigure, lanes: Sequence[Lane], row: _Row, facet: str) -> bool:
     if definition.complete != "all":
         return True
     return all(
-        any(point.name in ask.view.points for point in _chosen(ask, definition, lane, row, facet))
-        for lane in lanes
+        any(point.name in ask.view.points for point in _chosen(ask, definition, lane, row, facet)) for lane in lanes
     )
 
 
@@ -286,9 +260,7 @@ def _value_of(lane: Lane) -> str:
 
 def _printed(tables: Sequence[Table]) -> dict[tuple[str, str, str, str], Cell]:
     return {
-        (table.item, row, name, metric): cell
-        for table in tables
-        for (row, name, metric), cell in table.cells.items()
+        (table.item, row, name, metric): cell for table in tables for (row, name, metric), cell in table.cells.items()
     }
 
 

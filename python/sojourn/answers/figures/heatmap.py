@@ -27,19 +27,14 @@ def figure(study: OpenStudy, ask: Ask, definition: HeatmapFigure) -> Figure:
     NotRecorded
         If no point has the measure.
     """
-    by_panel = [
-        (title, _found(study, ask, definition, where))
-        for where, title in facets_of(study, definition)
-    ]
+    by_panel = [(title, _found(study, ask, definition, where)) for where, title in facets_of(study, definition)]
     known = [one.value for _, found in by_panel for one in found.values() if one.value is not None]
     if not known:
         message = f"needs points of {definition.title or definition.item}"
         raise NotRecorded(message)
     measure = ask.measures[definition.measure]
     unit = unit_of(measure)
-    xs, ys = (
-        study.points.values(label, definition.where) for label in (definition.x, definition.y)
-    )
+    xs, ys = (study.points.values(label, definition.where) for label in (definition.x, definition.y))
     ys.reverse()  # the first row stands on top
     panels = tuple(
         Panel(
@@ -63,10 +58,7 @@ def figure(study: OpenStudy, ask: Ask, definition: HeatmapFigure) -> Figure:
         height=float(definition.height or lines * (26 + 8 * len(ys)) + 6),
         description=definition.description or f"{words} by {definition.x} and {definition.y}.",
     )
-    caption = (
-        definition.caption
-        or f"{words[:1].upper()}{words[1:]}{f', {unit}' if unit else ''}; the darker the more."
-    )
+    caption = definition.caption or f"{words[:1].upper()}{words[1:]}{f', {unit}' if unit else ''}; the darker the more."
     points = study.points.select(definition.where)
     return Figure(
         definition.item,
@@ -76,9 +68,7 @@ def figure(study: OpenStudy, ask: Ask, definition: HeatmapFigure) -> Figure:
     )
 
 
-def _found(
-    study: OpenStudy, ask: Ask, definition: HeatmapFigure, where: Where
-) -> dict[tuple[str, str], Estimate]:
+def _found(study: OpenStudy, ask: Ask, definition: HeatmapFigure, where: Where) -> dict[tuple[str, str], Estimate]:
     found: dict[tuple[str, str], Estimate] = {}
     for point in study.points.select(where):
         if definition.x not in point.labels or definition.y not in point.labels:
@@ -94,9 +84,7 @@ def _found(
 def _axis(study: OpenStudy, label: str, values: list[str]) -> Axis:
     """Return an axis with a place for each value; numbers have the unit of their label beside its name."""
     unit = study.definition.label_units().get(label, "")
-    ticks = tuple(
-        (float(place), study.points.short(label, value)) for place, value in enumerate(values)
-    )
+    ticks = tuple((float(place), study.points.short(label, value)) for place, value in enumerate(values))
     return Axis(label.replace("_", " "), unit, low=-0.5, high=len(values) - 0.5, ticks=ticks)
 
 

@@ -25,11 +25,7 @@ __all__ = ["cdf", "timeline"]
 BINS = 300
 """Bins of a timeline. chosen: more are closer than lines are wide."""
 
-_PANELS = {
-    "rate": ("rate", "Mb/s"),
-    "delay": ("queuing delay", "ms"),
-    "backlog": ("backlog", "packets"),
-}
+_PANELS = {"rate": ("rate", "Mb/s"), "delay": ("queuing delay", "ms"), "backlog": ("backlog", "packets")}
 
 _SAMPLED = {
     "delay": ("delay", "ms"),
@@ -53,9 +49,7 @@ def cdf(study: OpenStudy, ask: Ask, definition: CdfFigure) -> Figure:
         where=definition.where,
         views=[definition.facets],
         columns=definition.columns or min(3, panels),
-        axis=AxisDefinition(
-            quantity=told, unit=unit_of(measure) if measure.unit else unit, scale=definition.scale
-        ),
+        axis=AxisDefinition(quantity=told, unit=unit_of(measure) if measure.unit else unit, scale=definition.scale),
         tail=definition.tail,
     )
     return distribution.figure(study, ask, made)
@@ -90,9 +84,7 @@ def timeline(study: OpenStudy, ask: Ask, definition: TimelineFigure) -> Figure:
         for value in definition.values
     ]
     made = TimeSeriesFigure(
-        **_common(
-            definition, f"The {definition.link} over time", "One run of each: the first seed."
-        ),
+        **_common(definition, f"The {definition.link} over time", "One run of each: the first seed."),
         kind="timeseries",
         panels=panels,
         columns=definition.columns or 1,
@@ -101,16 +93,13 @@ def timeline(study: OpenStudy, ask: Ask, definition: TimelineFigure) -> Figure:
     return timeseries.figure(study, ask, made)
 
 
-def _common(
-    definition: CdfFigure | TimelineFigure, title: str, caption: str = "{spread}"
-) -> dict[str, Any]:
+def _common(definition: CdfFigure | TimelineFigure, title: str, caption: str = "{spread}") -> dict[str, Any]:
     """Return what all figures have; words where the study says none."""
     return {
         "item": definition.item,
         "title": definition.title or title,
         "caption": definition.caption or caption,
-        "description": definition.description
-        or f"{definition.title or title} by {definition.lanes}.",
+        "description": definition.description or f"{definition.title or title} by {definition.lanes}.",
         "group": definition.group,
         "width": definition.width,
         "height": definition.height,

@@ -41,27 +41,12 @@ def figure(study: OpenStudy, ask: Ask, definition: RatioFigure) -> Figure:
     panels: list[Panel] = []
     for name in definition.measures:
         entries = [
-            DotRow(
-                row,
-                lane,
-                look_of(study, label, value),
-                _ratio(ask, ask.measures[name], points, label, value, base),
-            )
+            DotRow(row, lane, look_of(study, label, value), _ratio(ask, ask.measures[name], points, label, value, base))
             for row, points in enumerate(groups.values())
             for lane, value in enumerate(lanes)
         ]
         if any(entry.ours.is_known for entry in entries):
-            panels.append(
-                _panel(
-                    study,
-                    definition,
-                    ask.measures[name],
-                    list(groups),
-                    entries,
-                    lanes,
-                    first=not panels,
-                )
-            )
+            panels.append(_panel(study, definition, ask.measures[name], list(groups), entries, lanes, first=not panels))
     if not panels:
         message = f"needs pairs of runs with {base} and another {label}"
         raise NotRecorded(message)
@@ -76,17 +61,9 @@ def figure(study: OpenStudy, ask: Ask, definition: RatioFigure) -> Figure:
         legend="below",
         description=definition.description or f"Ratios to {words} by {', '.join(definition.rows)}.",
     )
-    caption = (
-        definition.caption
-        or f"How many times that of {words}, in pairs of runs with the same seed. {{spread}}"
-    )
+    caption = definition.caption or f"How many times that of {words}, in pairs of runs with the same seed. {{spread}}"
     points = study.points.select(definition.where)
-    return Figure(
-        definition.item,
-        plot,
-        caption_of(study, ask, caption, points, what="Lines"),
-        definition.group,
-    )
+    return Figure(definition.item, plot, caption_of(study, ask, caption, points, what="Lines"), definition.group)
 
 
 def _panel(
@@ -121,9 +98,7 @@ def _panel(
     )
 
 
-def _ratio(
-    ask: Ask, measure: Measure, points: list[LabelledPoint], label: str, value: str, base: str
-) -> Estimate:
+def _ratio(ask: Ask, measure: Measure, points: list[LabelledPoint], label: str, value: str, base: str) -> Estimate:
     sides: list[dict[int, float]] = []
     for wanted in (value, base):
         chosen = [point for point in points if str(point.labels[label]) == wanted]

@@ -39,9 +39,7 @@ def figure(study: OpenStudy, ask: Ask, definition: ShareFigure) -> Figure:
             names.append(name)
             amounts.append([np.nan if value is None else value for value in found])
         if names:
-            panels.append(
-                _panel(definition, names, np.array(amounts).T, looks, title, unit_of(measures[0]))
-            )
+            panels.append(_panel(definition, names, np.array(amounts).T, looks, title, unit_of(measures[0])))
     if not panels:
         message = f"needs points of {definition.title or definition.item}"
         raise NotRecorded(message)
@@ -56,29 +54,17 @@ def figure(study: OpenStudy, ask: Ask, definition: ShareFigure) -> Figure:
         width=float(definition.width),
         height=float(definition.height or lines * (22 + 6.5 * rows) + 14),
         legend="below",
-        description=definition.description
-        or f"Shares of {', '.join(looks.values())} by {definition.rows}.",
+        description=definition.description or f"Shares of {', '.join(looks.values())} by {definition.rows}.",
     )
     points = study.points.select(definition.where)
-    caption = (
-        definition.caption
-        or "At the end of each bar: Jain's index of fairness, 1 if all get the same."
-    )
+    caption = definition.caption or "At the end of each bar: Jain's index of fairness, 1 if all get the same."
     return Figure(
-        definition.item,
-        plot,
-        caption_of(study, ask, caption, points, what="Bars", figure=definition),
-        definition.group,
+        definition.item, plot, caption_of(study, ask, caption, points, what="Bars", figure=definition), definition.group
     )
 
 
 def _panel(
-    definition: ShareFigure,
-    names: list[str],
-    amounts: np.ndarray,
-    looks: dict[str, str],
-    title: str,
-    unit: str,
+    definition: ShareFigure, names: list[str], amounts: np.ndarray, looks: dict[str, str], title: str, unit: str
 ) -> Panel:
     total = amounts.sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):

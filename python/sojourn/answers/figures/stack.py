@@ -35,8 +35,7 @@ def mean_delay_parts(view: StudyView, point: str, subject: str, direction: str) 
         .agg(pl.col("packets").sum(), pl.col("total_ns").sum())
     )
     return {
-        cause: float(total) / float(packets) / 1e6 if packets else 0.0
-        for cause, packets, total in rows.iter_rows()
+        cause: float(total) / float(packets) / 1e6 if packets else 0.0 for cause, packets, total in rows.iter_rows()
     }
 
 
@@ -57,26 +56,14 @@ def figure(study: OpenStudy, ask: Ask, definition: StackFigure) -> Figure:
     for where, title in facets_of(study, definition, short=True):
         for name, points in study.points.groups(where, [definition.rows]).items():
             require_visible(points)
-            known = mean_delay_parts(
-                ask.view, points[0].name, definition.subject, definition.direction
-            )
+            known = mean_delay_parts(ask.view, points[0].name, definition.subject, definition.direction)
             parts = {cause: value for cause, value in known.items() if cause in causes}
             found.setdefault(title, {})[name] = parts
-    used = {
-        cause
-        for rows in found.values()
-        for parts in rows.values()
-        for cause, value in parts.items()
-        if value > 0
-    }
+    used = {cause for rows in found.values() for parts in rows.values() for cause, value in parts.items() if value > 0}
     panels = tuple(
         stack_panel(
             tuple(rows),
-            {
-                cause: np.array([parts.get(cause, 0.0) for parts in rows.values()])
-                for cause in causes
-                if cause in used
-            },
+            {cause: np.array([parts.get(cause, 0.0) for parts in rows.values()]) for cause in causes if cause in used},
             quantity="mean round trip" if definition.direction == "round-trip" else "mean delay",
             unit="ms",
             title=title,

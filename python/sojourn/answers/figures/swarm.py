@@ -6,14 +6,7 @@ import numpy as np
 
 from sojourn.answers.asking import Ask
 from sojourn.answers.figure import Figure
-from sojourn.answers.figures.common import (
-    caption_of,
-    look_of,
-    number_or_none,
-    rules_of,
-    ticks_of,
-    unit_of,
-)
+from sojourn.answers.figures.common import caption_of, look_of, number_or_none, rules_of, ticks_of, unit_of
 from sojourn.answers.open_study import OpenStudy
 from sojourn.answers.selection import LabelledPoint
 from sojourn.answers.view import NotRecorded
@@ -39,10 +32,7 @@ def figure(study: OpenStudy, ask: Ask, definition: SwarmFigure) -> Figure:
     """
     points = ask.complete(definition.where, definition.lanes)
     facets = study.points.values(definition.facet, definition.where)
-    panels = tuple(
-        _panel(study, ask, definition, points, facet, with_names=facet == facets[0])
-        for facet in facets
-    )
+    panels = tuple(_panel(study, ask, definition, points, facet, with_names=facet == facets[0]) for facet in facets)
     if not any(isinstance(mark, Dots) for panel in panels for mark in panel.marks):
         message = f"needs {definition.title}"
         raise NotRecorded(message)
@@ -62,13 +52,7 @@ def figure(study: OpenStudy, ask: Ask, definition: SwarmFigure) -> Figure:
 
 
 def _panel(
-    study: OpenStudy,
-    ask: Ask,
-    definition: SwarmFigure,
-    points: list[LabelledPoint],
-    facet: str,
-    *,
-    with_names: bool,
+    study: OpenStudy, ask: Ask, definition: SwarmFigure, points: list[LabelledPoint], facet: str, *, with_names: bool
 ) -> Panel:
     panel, label = definition.panel, definition.lanes
     measure = ask.measures[panel.measure]

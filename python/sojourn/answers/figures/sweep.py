@@ -45,9 +45,7 @@ def figure(study: OpenStudy, ask: Ask, definition: SweepFigure) -> Figure:
     values = study.points.values(definition.over, definition.where)
     run = [p for p in study.points.select(definition.where) if p.name in ask.view.points]
     facets = [
-        (where, title)
-        for where, title in facets_of(study, definition)
-        if not title or study.points.within(where, run)
+        (where, title) for where, title in facets_of(study, definition) if not title or study.points.within(where, run)
     ]
     columns = definition.columns or (len(facets) if len(facets) <= MOST_COLUMNS else 3)
     titled = any(panel.title for panel in definition.panels)

@@ -98,9 +98,7 @@ def _panel(study: OpenStudy, ask: Ask, panel: SeriesPanel) -> Panel:
     )
 
 
-def _values(
-    study: OpenStudy, one: SeriesTrace, series: LinkSeries
-) -> tuple[np.ndarray, np.ndarray]:
+def _values(study: OpenStudy, one: SeriesTrace, series: LinkSeries) -> tuple[np.ndarray, np.ndarray]:
     values = _function(study, one)(series)
     if one.per is None:
         return series.start_s, values
@@ -127,11 +125,7 @@ def _bins(one: SeriesTrace, series: LinkSeries, look: str) -> Band:
 
 
 def _seeds(
-    study: OpenStudy,
-    one: SeriesTrace,
-    by_seed: dict[int, LinkSeries],
-    look: str,
-    until: float | None,
+    study: OpenStudy, one: SeriesTrace, by_seed: dict[int, LinkSeries], look: str, until: float | None
 ) -> list[Band]:
     """Lowest to highest over seeds; nothing for a single one."""
     if len(by_seed) < 2:

@@ -69,8 +69,7 @@ def figure(study: OpenStudy, ask: Ask, definition: TradeoffFigure) -> Figure:
         share_x=is_shared,
         share_y=is_shared,
         legend="below",
-        description=definition.description
-        or f"{definition.y} over {definition.x} by {definition.lanes}.",
+        description=definition.description or f"{definition.y} over {definition.x} by {definition.lanes}.",
     )
     better = {"less": ("left", "down"), "more": ("right", "up")}
     words = f"{better[y.better][1]} and {better[x.better][0]} is better"
@@ -97,9 +96,7 @@ def _around(axis: Axis, values: list[np.ndarray]) -> Axis:
     return replace(axis, low=low - air, high=high + air)
 
 
-def _marks(
-    study: OpenStudy, ask: Ask, definition: TradeoffFigure, where: Where
-) -> tuple[Line | Dots, ...]:
+def _marks(study: OpenStudy, ask: Ask, definition: TradeoffFigure, where: Where) -> tuple[Line | Dots, ...]:
     marks: list[Line | Dots] = []
     for value in study.points.values(definition.lanes, where):
         points = study.points.select({**where, definition.lanes: value})
@@ -113,14 +110,9 @@ def _marks(
         both = both[:, np.isfinite(both).all(axis=0)]
         if not both.size:
             continue
-        look, name = (
-            look_of(study, definition.lanes, value),
-            study.points.short(definition.lanes, value),
-        )
+        look, name = (look_of(study, definition.lanes, value), study.points.short(definition.lanes, value))
         if both.shape[1] >= LEAST_RUNS:
-            marks.append(
-                Line(*ellipse(both, logarithmic=definition.scale == "log"), look, solid=True)
-            )
+            marks.append(Line(*ellipse(both, logarithmic=definition.scale == "log"), look, solid=True))
         if both.shape[1] > 1:
             marks.append(Dots(both[0], both[1], look, filled=False, small=True))
         centre = both.mean(axis=1)
@@ -144,7 +136,5 @@ def ellipse(both: np.ndarray, *, logarithmic: bool = False) -> tuple[np.ndarray,
     values, vectors = np.linalg.eigh(np.cov(shown))
     turn = np.linspace(0.0, 2 * math.pi, 73)
     circle = np.vstack((np.cos(turn), np.sin(turn)))
-    found = shown.mean(axis=1)[:, None] + TWO_THIRDS * vectors @ (
-        np.sqrt(np.maximum(values, 0.0))[:, None] * circle
-    )
+    found = shown.mean(axis=1)[:, None] + TWO_THIRDS * vectors @ (np.sqrt(np.maximum(values, 0.0))[:, None] * circle)
     return (np.exp(found[0]) if logarithmic else found[0]), found[1]

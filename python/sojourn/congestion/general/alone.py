@@ -49,10 +49,7 @@ COLLAPSE = lettered(
         "should",
         "everything is lost for 40 s",
         one(),
-        (
-            _per_round_trip(35.0),
-            Number("growth", "intervals between packets grow by", "times", _growth),
-        ),
+        (_per_round_trip(35.0), Number("growth", "intervals between packets grow by", "times", _growth)),
         conditions=OUTAGE % "1.0",
         series_ms=10.0,
     ),
@@ -135,13 +132,9 @@ def _fair(count: int) -> Cell:
         "RFC 9743 5.1.4",
         "",
         f"{count} flows, {apart:g} s apart, {path(50, 40, 1)}",
-        lambda stacks: "".join(
-            flow(f"own-{n}", stacks.own, start_s=n * apart) for n in range(count)
-        ),
+        lambda stacks: "".join(flow(f"own-{n}", stacks.own, start_s=n * apart) for n in range(count)),
         (
-            Number(
-                "jain", "Jain's index over 10 s, mean", "", lambda run: float(windows(run).mean())
-            ),
+            Number("jain", "Jain's index over 10 s, mean", "", lambda run: float(windows(run).mean())),
             Number("settled", "until that is 0.9", "s", settled),
         ),
         rate_mbps=50.0,

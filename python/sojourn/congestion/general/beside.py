@@ -7,15 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sojourn.congestion.general.common import (
-    FASTEST_OF_TWO,
-    GRID,
-    OTHERS,
-    Traffic,
-    lettered,
-    one,
-    path,
-)
+from sojourn.congestion.general.common import FASTEST_OF_TWO, GRID, OTHERS, Traffic, lettered, one, path
 from sojourn.congestion.scenario import Cell, Number, Run, Stacks, flow
 
 __all__ = ["REAL_TIME", "SHARES", "SHORT", "TUNNEL", "WIRELESS"]
@@ -38,9 +30,7 @@ def _slower(run: Run) -> float:
     return float(np.median(beside) / np.median(alone)) if len(alone) and len(beside) else np.nan
 
 
-def _harm(
-    entry: str, alone: tuple[float, float], beside: tuple[float, float]
-) -> Callable[[Run], float]:
+def _harm(entry: str, alone: tuple[float, float], beside: tuple[float, float]) -> Callable[[Run], float]:
     """Return what part of its rate alone a flow loses, in % (RFC 9743 section 5.2.1)."""
 
     def of(run: Run) -> float:
@@ -78,12 +68,7 @@ SHORT = lettered(
             traffic,
             (
                 Number("slower", "short flows take longer", "times", _slower),
-                Number(
-                    "harm",
-                    "the long flow has less",
-                    "%",
-                    _harm("long", (50.0, 90.0), (95.0, 150.0)),
-                ),
+                Number("harm", "the long flow has less", "%", _harm("long", (50.0, 90.0), (95.0, 150.0))),
             ),
             duration_s=150.0,
             series_ms=1000.0,
@@ -96,9 +81,7 @@ ALONE, BESIDE = (15.0, 40.0), (60.0, 120.0)
 """When the other flow is alone, and when both are settled."""
 
 
-def _beside(
-    other: str, rate: float, rtt: float, buffer: float, own_flows: int = 1, others: int = 1
-) -> Cell:
+def _beside(other: str, rate: float, rtt: float, buffer: float, own_flows: int = 1, others: int = 1) -> Cell:
     def share(run: Run) -> float:
         """Return what the others have of what they would have if all flows had the same."""
         fair = run.cell.rate_mbps * others / (own_flows + others)
@@ -119,10 +102,7 @@ def _beside(
             Number("share", "others have of their share", "%", share),
             Number("harm", "others have less than alone", "%", _harm("other", ALONE, BESIDE)),
             Number(
-                "delay",
-                "wait in the queue, times",
-                "",
-                lambda run: run.wait(*BESIDE) / max(run.wait(*ALONE), 0.01),
+                "delay", "wait in the queue, times", "", lambda run: run.wait(*BESIDE) / max(run.wait(*ALONE), 0.01)
             ),
             Number("lost", "lost of the others", "%", lambda run: run.lost("other", *BESIDE)),
         ),
@@ -136,12 +116,7 @@ def _beside(
 
 
 SHARES = (
-    *(
-        _beside(other, *place)
-        for other in ("reno", "cubic")
-        for place in GRID
-        if place[0] <= FASTEST_OF_TWO
-    ),
+    *(_beside(other, *place) for other in ("reno", "cubic") for place in GRID if place[0] <= FASTEST_OF_TWO),
     *lettered(
         *(
             replace(_beside(other, 10, 40, 1.0, own, others), item="G6")
@@ -165,17 +140,11 @@ REAL_TIME = lettered(
             "should",
             f"beside a video call, {path(10, 40, buffer)}",
             lambda stacks: (
-                flow("own", stacks.own)
-                + '\n[[traffic]]\nname = "call"\napp = { kind = "video-call" }\nrtt = "40 ms"'
+                flow("own", stacks.own) + '\n[[traffic]]\nname = "call"\napp = { kind = "video-call" }\nrtt = "40 ms"'
             ),
             (
                 Number("late", "frames late", "%", lambda run: run.metric("call", "frames_late")),
-                Number(
-                    "delay",
-                    "delay of 95 % of packets",
-                    "ms",
-                    lambda run: run.metric("call", "delay_up_p95"),
-                ),
+                Number("delay", "delay of 95 % of packets", "ms", lambda run: run.metric("call", "delay_up_p95")),
                 Number("rate", "rate beside it", "Mb/s", lambda run: run.metric("own", "goodput")),
             ),
             buffer=buffer,
@@ -189,18 +158,8 @@ TUNNEL = Cell(
     "RFC 9743 6.2",
     "must",
     "beside reno in one tunnel before FQ-CoDel",
-    lambda stacks: (
-        flow("other", OTHERS["reno"], tunnel="one")
-        + flow("own", stacks.marked, start_s=10.0, tunnel="one")
-    ),
-    (
-        Number(
-            "share",
-            "others have of their share",
-            "%",
-            lambda run: 2 * run.share(30.0, 90.0, "other"),
-        ),
-    ),
+    lambda stacks: flow("other", OTHERS["reno"], tunnel="one") + flow("own", stacks.marked, start_s=10.0, tunnel="one"),
+    (Number("share", "others have of their share", "%", lambda run: 2 * run.share(30.0, 90.0, "other")),),
     queue='{ kind = "fq-codel" }',
     duration_s=90.0,
     from_s=30.0,
@@ -225,9 +184,7 @@ WIRELESS = lettered(
                     lambda run, mean=mean: 100 * run.metric("own", "goodput") / mean,
                 ),
             ),
-            conditions=f'{{ from = "0 s", for = "1 h", {condition} }}'
-            if condition[0] != "{"
-            else condition,
+            conditions=f'{{ from = "0 s", for = "1 h", {condition} }}' if condition[0] != "{" else condition,
         )
         for what, condition, mean in (
             ("0.1 % lost at random", "loss = 0.001", 10.0),

@@ -50,29 +50,19 @@ def marked(rtt_ms: float = 20.0, *, more: str = "", beside: str = "") -> Traffic
 
 def used() -> Number:
     """Return how much of the line is used, headers included."""
-    return Number(
-        "used", "of the line used", "%", lambda run: 100 * run.metric("upstream", "utilisation")
-    )
+    return Number("used", "of the line used", "%", lambda run: 100 * run.metric("upstream", "utilisation"))
 
 
 def goodput() -> Number:
     """Return what arrives in order, as a part of the line's rate."""
     return Number(
-        "goodput",
-        "goodput of the line",
-        "%",
-        lambda run: 100 * run.metric("own", "goodput") / run.cell.rate_mbps,
+        "goodput", "goodput of the line", "%", lambda run: 100 * run.metric("own", "goodput") / run.cell.rate_mbps
     )
 
 
 def wait(metric: str = "sojourn_mean", title: str = "mean wait in the queue") -> Number:
     """Return a wait in round trips, which is the length of the queue in bandwidth-delay products while the line is busy."""
-    return Number(
-        metric,
-        title,
-        "of a round trip",
-        lambda run: run.metric("upstream", metric) / run.cell.rtt_ms,
-    )
+    return Number(metric, title, "of a round trip", lambda run: run.metric("upstream", metric) / run.cell.rtt_ms)
 
 
 def lost() -> Number:

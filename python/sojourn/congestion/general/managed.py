@@ -50,12 +50,7 @@ def _managed(title: str, kind: str, more: str, *, ecn: bool) -> Cell:
     option = more % str(ecn).lower() if more else ""
     numbers = [
         used(),
-        Number(
-            "wait",
-            "mean wait in the queue",
-            "ms",
-            lambda run: run.metric("upstream", "sojourn_mean"),
-        ),
+        Number("wait", "mean wait in the queue", "ms", lambda run: run.metric("upstream", "sojourn_mean")),
     ]
     if ecn:
         numbers.append(Number("answered", "marks answered within three round trips", "%", answered))

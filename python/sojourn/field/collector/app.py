@@ -152,9 +152,7 @@ class _Service:
         token = _password(request)
         if not token or not await self._call(self._storage.is_viewer, token):
             return PlainTextResponse(
-                "who are you?\n",
-                status_code=401,
-                headers={"WWW-Authenticate": 'Basic realm="trial", charset="UTF-8"'},
+                "who are you?\n", status_code=401, headers={"WWW-Authenticate": 'Basic realm="trial", charset="UTF-8"'}
             )
         return HTMLResponse(await self._call(page, self._storage, self._storage.now()))
 
@@ -182,9 +180,7 @@ class _Service:
         if scheme.lower() == "bearer" and 0 < len(token) <= 200:
             probe = await self._call(self._storage.probe_of, token)
         if probe is None:
-            return JSONResponse(
-                {"error": "who are you?"}, 401, headers={"WWW-Authenticate": "Bearer"}
-            )
+            return JSONResponse({"error": "who are you?"}, 401, headers={"WWW-Authenticate": "Bearer"})
         return probe
 
     async def upload(self, request: Request) -> Response:
@@ -214,9 +210,7 @@ class _Service:
         finally:
             self._sending.discard(number)
 
-    async def _take(
-        self, request: Request, number: int, file: str, digest: str, clock_error: float | None
-    ) -> Response:
+    async def _take(self, request: Request, number: int, file: str, digest: str, clock_error: float | None) -> Response:
         """Read an upload, and keep it."""
         try:
             async with asyncio.timeout(BODY_S):
@@ -237,9 +231,7 @@ class _Service:
         except ReaderFailed as reason:
             return _later(f"it {reason}")
         is_new = await self._call(self._storage.add, number, digest, name, body, tests, clock_error)
-        return JSONResponse(
-            {"stored": digest, "new": is_new, "clock_error_s": clock_error}, 201 if is_new else 200
-        )
+        return JSONResponse({"stored": digest, "new": is_new, "clock_error_s": clock_error}, 201 if is_new else 200)
 
     def _clock_error(self, text: str) -> float | None:
         """Return by how many seconds a clock that shows this time is fast."""

@@ -106,11 +106,7 @@ def _row(probe: ProbeState, now: datetime) -> dict[str, object]:
     elif probe.last is None:
         words.append("never reported")
     elif now - probe.last >= SILENT:
-        words.append(
-            f"silent for {(now - probe.last).days} days"
-            if (now - probe.last).days > 1
-            else "silent"
-        )
+        words.append(f"silent for {(now - probe.last).days} days" if (now - probe.last).days > 1 else "silent")
     clock = probe.clock_error_s
     if clock is not None and abs(clock) >= CLOCK_S:
         words.append(f"its clock is {abs(clock):.0f} s {'fast' if clock > 0 else 'slow'}")
@@ -133,9 +129,7 @@ def _results(tests: pl.DataFrame) -> tuple[list[str], list[tuple[str, list[str]]
             continue
         titles.append(target.title)
         by = (
-            pl.when(pl.col("treatment") != "")
-            .then(pl.col("treatment"))
-            .otherwise(pl.format("week {}", pl.col("week")))
+            pl.when(pl.col("treatment") != "").then(pl.col("treatment")).otherwise(pl.format("week {}", pl.col("week")))
         )
         for level, mean in rows.group_by(by.alias("level")).agg(pl.col("delta").mean()).rows():
             means.setdefault(str(level), {})[target.title] = float(mean)

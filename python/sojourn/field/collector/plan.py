@@ -36,9 +36,7 @@ def says(octets: bytes, name: str) -> str:
     return "; ".join(f"{direction}: {words}" for direction, words in summary.items())
 
 
-def set_plan(
-    engine: sql.Engine, assignments: Assignments, configurations: Mapping[str, bytes]
-) -> None:
+def set_plan(engine: sql.Engine, assignments: Assignments, configurations: Mapping[str, bytes]) -> None:
     """Take the place of the plan that was there.
 
     Parameters
@@ -59,16 +57,9 @@ def set_plan(
     """
     names = {one.treatment for many in assignments.periods.values() for one in many}
     if strangers := sorted(configurations.keys() - names):
-        raise UsageError(
-            f"no home gets the treatment {strangers[0]}", f"treatments: {', '.join(sorted(names))}"
-        )
+        raise UsageError(f"no home gets the treatment {strangers[0]}", f"treatments: {', '.join(sorted(names))}")
     files = [
-        {
-            "treatment": name,
-            "digest": hashlib.sha256(octets).hexdigest(),
-            "says": says(octets, name),
-            "content": octets,
-        }
+        {"treatment": name, "digest": hashlib.sha256(octets).hexdigest(), "says": says(octets, name), "content": octets}
         for name, octets in configurations.items()
     ]
     periods = [
@@ -95,16 +86,11 @@ def plan_of(engine: sql.Engine, probe: str) -> list[dict[str, Any]]:
     """Return a home's periods in order, each with what its modem has to be given."""
     wanted = (
         sql.select(
-            *(
-                PERIODS.c[name]
-                for name in ("week", "treatment", "first", "last", "begins", "until")
-            ),
+            *(PERIODS.c[name] for name in ("week", "treatment", "first", "last", "begins", "until")),
             CONFIGURATIONS.c.digest.label("configuration"),
             CONFIGURATIONS.c.says,
         )
-        .select_from(
-            PERIODS.outerjoin(CONFIGURATIONS, PERIODS.c.treatment == CONFIGURATIONS.c.treatment)
-        )
+        .select_from(PERIODS.outerjoin(CONFIGURATIONS, PERIODS.c.treatment == CONFIGURATIONS.c.treatment))
         .where(PERIODS.c.probe == probe)
         .order_by(PERIODS.c.begins)
     )

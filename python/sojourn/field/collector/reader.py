@@ -129,10 +129,7 @@ def _close(process: subprocess.Popen[bytes]) -> None:
 def _tests(answer: dict[str, Any]) -> list[FieldTest]:
     if "refused" in answer:
         raise Unreadable(str(answer["refused"]))
-    return [
-        FieldTest(**(test | {"time": datetime.fromisoformat(test["time"])}))
-        for test in answer["tests"]
-    ]
+    return [FieldTest(**(test | {"time": datetime.fromisoformat(test["time"])})) for test in answer["tests"]]
 
 
 # ---- in the process ------------------------------------------------------------------------------------

@@ -72,9 +72,7 @@ def serve(
     from sojourn.field.collector.log import LimitedHandler
 
     if (certificate is None) != (key is None):
-        raise UsageError(
-            "HTTPS needs a certificate and its key", "--certificate cert.pem --key key.pem"
-        )
+        raise UsageError("HTTPS needs a certificate and its key", "--certificate cert.pem --key key.pem")
     if certificate is not None and key is not None:
         _check_certificate(certificate, key)
     listeners = _listeners(host, port, plain=certificate is None and not insecure)
@@ -110,8 +108,7 @@ def _check_certificate(certificate: Path, key: Path) -> None:
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key)
     except (OSError, ssl.SSLError) as error:
         raise UsageError(
-            f"{certificate} and {key} are no certificate and its key: {why(error)}",
-            "two files in PEM form",
+            f"{certificate} and {key} are no certificate and its key: {why(error)}", "two files in PEM form"
         ) from error
 
 
@@ -125,9 +122,7 @@ def _listeners(host: str, port: int, *, plain: bool) -> list[Listener]:
     most = min(MOST_CONNECTIONS, files // 2) if files > 0 else MOST_CONNECTIONS
     found: list[Listener] = []
     try:
-        places = dict.fromkeys(
-            socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        )
+        places = dict.fromkeys(socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE))
         # A number with a zone, as `fe80::1%eth0`, is one of the network.
         numbers = [str(address[0]).partition("%")[0] for *_, address in places]
         if plain and not all(ipaddress.ip_address(number).is_loopback for number in numbers):

@@ -23,15 +23,7 @@ from sqlalchemy.event import listens_for
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from sojourn.errors import EnvironmentFailure, UsageError
-from sojourn.field.collector.tables import (
-    CHECKS,
-    METADATA,
-    PROBES,
-    TEST_COLUMNS,
-    TESTS,
-    UPLOADS,
-    VIEWERS,
-)
+from sojourn.field.collector.tables import CHECKS, METADATA, PROBES, TEST_COLUMNS, TESTS, UPLOADS, VIEWERS
 from sojourn.field.importer import read_upload
 from sojourn.field.reading import Unreadable
 from sojourn.field.records import SCHEMA, FieldTest
@@ -129,27 +121,19 @@ class Storage:
         with self.engine.begin() as connection:
             for column in new:
                 kind = column.type.compile(self.engine.dialect)
-                connection.execute(
-                    sql.text(f"ALTER TABLE {TESTS.name} ADD COLUMN {column.name} {kind}")
-                )
+                connection.execute(sql.text(f"ALTER TABLE {TESTS.name} ADD COLUMN {column.name} {kind}"))
             connection.execute(TESTS.delete())
-            uploads = sql.select(
-                UPLOADS.c.id, PROBES.c.name, UPLOADS.c.name, UPLOADS.c.content
-            ).join(PROBES, PROBES.c.id == UPLOADS.c.probe_id)
+            uploads = sql.select(UPLOADS.c.id, PROBES.c.name, UPLOADS.c.name, UPLOADS.c.content).join(
+                PROBES, PROBES.c.id == UPLOADS.c.probe_id
+            )
             for upload, probe, name, content in connection.execute(uploads).all():
                 with suppress(Unreadable):
-                    self._add_tests(
-                        connection, upload, read_upload(content, f"{probe}/{name}", probe)
-                    )
+                    self._add_tests(connection, upload, read_upload(content, f"{probe}/{name}", probe))
 
     @staticmethod
-    def _add_tests(
-        connection: sql.Connection, upload: int | None, tests: Sequence[FieldTest]
-    ) -> None:
+    def _add_tests(connection: sql.Connection, upload: int | None, tests: Sequence[FieldTest]) -> None:
         if tests:
-            connection.execute(
-                TESTS.insert(), [{"upload_id": upload, **_row(test)} for test in tests]
-            )
+            connection.execute(TESTS.insert(), [{"upload_id": upload, **_row(test)} for test in tests])
 
     def close(self) -> None:
         """Let go of all connections."""
@@ -200,9 +184,7 @@ class Storage:
         try:
             with self.engine.begin() as connection:
                 connection.execute(
-                    PROBES.insert().values(
-                        name=name, token_hash=token_hash(token), added=self._stored_now()
-                    )
+                    PROBES.insert().values(name=name, token_hash=token_hash(token), added=self._stored_now())
                 )
         except IntegrityError as error:
             raise UsageError(f'there is a probe "{name}" already', "revoke it first") from error
@@ -232,9 +214,7 @@ class Storage:
 
     def _change(self, name: str, **values: Any) -> None:  # noqa: ANN401 - columns of several types
         with self.engine.begin() as connection:
-            changed = connection.execute(
-                PROBES.update().where(PROBES.c.name == name).values(**values)
-            )
+            changed = connection.execute(PROBES.update().where(PROBES.c.name == name).values(**values))
         if not changed.rowcount:
             raise UsageError(f'there is no probe "{name}"', "sojourn trial collector probes")
 
@@ -242,9 +222,7 @@ class Storage:
         """Return a new token for the page."""
         token = new_token()
         with self.engine.begin() as connection:
-            connection.execute(
-                VIEWERS.insert().values(token_hash=token_hash(token), added=self._stored_now())
-            )
+            connection.execute(VIEWERS.insert().values(token_hash=token_hash(token), added=self._stored_now()))
         return token
 
     def is_viewer(self, token: str) -> bool:
@@ -266,21 +244,13 @@ class Storage:
         """Return all probes by name."""
         latest = (
             sql.select(
-                UPLOADS.c.probe_id,
-                sql.func.count().label("uploads"),
-                sql.func.max(UPLOADS.c.id).label("latest"),
+                UPLOADS.c.probe_id, sql.func.count().label("uploads"), sql.func.max(UPLOADS.c.id).label("latest")
             )
             .group_by(UPLOADS.c.probe_id)
             .subquery()
         )
         wanted = (
-            sql.select(
-                PROBES.c.name,
-                latest.c.uploads,
-                UPLOADS.c.received,
-                UPLOADS.c.clock_error_s,
-                PROBES.c.revoked,
-            )
+            sql.select(PROBES.c.name, latest.c.uploads, UPLOADS.c.received, UPLOADS.c.clock_error_s, PROBES.c.revoked)
             .select_from(
                 PROBES.outerjoin(latest, latest.c.probe_id == PROBES.c.id).outerjoin(
                     UPLOADS, UPLOADS.c.id == latest.c.latest
@@ -290,13 +260,7 @@ class Storage:
         )
         with self.engine.connect() as connection:
             return [
-                ProbeState(
-                    name,
-                    uploads or 0,
-                    last.replace(tzinfo=UTC) if last else None,
-                    clock,
-                    bool(gone),
-                )
+                ProbeState(name, uploads or 0, last.replace(tzinfo=UTC) if last else None, clock, bool(gone))
                 for name, uploads, last, clock, gone in connection.execute(wanted)
             ]
 
@@ -304,9 +268,7 @@ class Storage:
 
     def has(self, probe: int, digest: str) -> bool:
         """Whether a probe's upload is there already."""
-        wanted = sql.select(UPLOADS.c.id).where(
-            UPLOADS.c.probe_id == probe, UPLOADS.c.digest == digest
-        )
+        wanted = sql.select(UPLOADS.c.id).where(UPLOADS.c.probe_id == probe, UPLOADS.c.digest == digest)
         with self.engine.connect() as connection:
             return connection.execute(wanted).first() is not None
 
@@ -358,9 +320,7 @@ class Storage:
             rows = [dict(row) for row in connection.execute(wanted).mappings()]
         for row in rows:
             row["time"] = row["time"].replace(tzinfo=UTC)
-        return pl.DataFrame(rows, schema=SCHEMA, orient="row").sort(
-            "probe", "time", "direction", "file"
-        )
+        return pl.DataFrame(rows, schema=SCHEMA, orient="row").sort("probe", "time", "direction", "file")
 
     def files(self) -> Iterator[tuple[str, str, str, bytes]]:
         """Yield probe, digest, name and content of every upload."""

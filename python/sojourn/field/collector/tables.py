@@ -12,17 +12,7 @@ import sqlalchemy as sql
 
 from sojourn.field.records import SCHEMA
 
-__all__ = [
-    "CHECKS",
-    "CONFIGURATIONS",
-    "METADATA",
-    "PERIODS",
-    "PROBES",
-    "TESTS",
-    "TEST_COLUMNS",
-    "UPLOADS",
-    "VIEWERS",
-]
+__all__ = ["CHECKS", "CONFIGURATIONS", "METADATA", "PERIODS", "PROBES", "TESTS", "TEST_COLUMNS", "UPLOADS", "VIEWERS"]
 
 METADATA = sql.MetaData()
 """Of all tables of the collector."""
@@ -82,10 +72,7 @@ PERIODS = sql.Table(
     sql.Column("probe", sql.String(100), nullable=False, index=True),
     sql.Column("week", sql.Integer, nullable=False),
     sql.Column("treatment", sql.String(100), nullable=False),
-    *(
-        sql.Column(name, sql.DateTime, nullable=False)
-        for name in ("first", "last", "begins", "until")
-    ),
+    *(sql.Column(name, sql.DateTime, nullable=False) for name in ("first", "last", "begins", "until")),
 )
 
 CONFIGURATIONS = sql.Table(

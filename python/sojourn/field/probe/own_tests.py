@@ -65,11 +65,7 @@ def problems_of(path: Path) -> Iterator[Problem]:
         yield Problem("", "is no Python, as Flent's tests are", "", line, 1, str(path))
         return
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    texts = {
-        node.value
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    }
+    texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
     if "DATA_SETS" not in names and "include" not in names:
         yield Problem("", "sets no DATA_SETS", "what Flent measures", 1, 1, str(path))
     elif "include" not in names and not any(is_series(text) for text in texts):

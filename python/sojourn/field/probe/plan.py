@@ -61,9 +61,7 @@ class PlannedPeriod(BaseModel):
         modem = f"give the modem the treatment {self.treatment}"
         if self.configuration is not None:
             modem = f"let the modem load {modem_file(spool, self)} ({self.says})"
-        return (
-            f"week {self.week}, {self.treatment}: {modem}, before {self.first:%Y-%m-%d %H:%M} UTC"
-        )
+        return f"week {self.week}, {self.treatment}: {modem}, before {self.first:%Y-%m-%d %H:%M} UTC"
 
 
 class HomePlan(BaseModel):
@@ -147,9 +145,7 @@ def title_at(settings: ProbeSettings, plan: HomePlan, time: datetime) -> str:
     return " ".join(part for part in (settings.title, period.labels if period else "") if part)
 
 
-def announce(
-    settings: ProbeSettings, plan: HomePlan, say: Callable[[str], None], now: datetime | None = None
-) -> None:
+def announce(settings: ProbeSettings, plan: HomePlan, say: Callable[[str], None], now: datetime | None = None) -> None:
     """Say once what a new period asks of the person in the home."""
     period = plan.at(now or datetime.now(UTC))
     told = settings.spool / "announced"

@@ -37,23 +37,10 @@ RETRY_S = 600.0
 
 def flent_command(settings: ProbeSettings, test: str, folder: Path, title: str) -> list[str]:
     """Return the words of a run of Flent."""
-    return [
-        settings.flent,
-        test,
-        "-H",
-        settings.server,
-        "-l",
-        str(settings.length),
-        "-t",
-        title,
-        "-D",
-        str(folder),
-    ]
+    return [settings.flent, test, "-H", settings.server, "-l", str(settings.length), "-t", title, "-D", str(folder)]
 
 
-def measure(
-    settings: ProbeSettings, spool: Spool, say: Callable[[str], None], plan: HomePlan | None = None
-) -> int:
+def measure(settings: ProbeSettings, spool: Spool, say: Callable[[str], None], plan: HomePlan | None = None) -> int:
     """Run all tests once, one after the other, and spool what they wrote.
 
     Each test's title says the treatment that the plan gives the home at that moment.
@@ -69,9 +56,7 @@ def measure(
         If there is no Flent.
     """
     if shutil.which(settings.flent) is None:
-        raise EnvironmentFailure(
-            f"there is no program {settings.flent}", "apt install flent netperf"
-        )
+        raise EnvironmentFailure(f"there is no program {settings.flent}", "apt install flent netperf")
     found = 0
     for number, test in enumerate(settings.tests):
         if number:
@@ -123,9 +108,7 @@ def send_waiting(settings: ProbeSettings, say: Callable[[str], None], attempts: 
     return _send(settings, Spool(settings.spool, settings.keep), say, attempts=attempts)
 
 
-def _send(
-    settings: ProbeSettings, spool: Spool, say: Callable[[str], None], *, attempts: int
-) -> Report:
+def _send(settings: ProbeSettings, spool: Spool, say: Callable[[str], None], *, attempts: int) -> Report:
     uploader = Uploader(settings.collector, settings.token(), spool)
     try:
         report = uploader.send(attempts=attempts)

@@ -25,9 +25,4 @@ def next_slot(now: datetime, slots: Sequence[time]) -> datetime:
     """
     now = now.astimezone(UTC)
     days = (now.date(), now.date() + timedelta(days=1))
-    return min(
-        moment
-        for day in days
-        for slot in slots
-        if (moment := datetime.combine(day, slot, UTC)) > now
-    )
+    return min(moment for day in days for slot in slots if (moment := datetime.combine(day, slot, UTC)) > now)

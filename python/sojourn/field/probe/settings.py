@@ -42,9 +42,10 @@ class ProbeSettings(BaseModel):
     """When to test, UTC: those of Klatsky 2016."""
     jitter_s: Annotated[float, Field(ge=0, le=3600)] = 300.0
     """Each test begins later by a random time up to this. chosen: fifty probes do not meet at the server."""
-    tests: Annotated[
-        list[Annotated[str, Field(pattern=r"^([a-z0-9_]+|[^-].*\.conf)$")]], Field(min_length=1)
-    ] = ["rrul_up", "rrul_down"]
+    tests: Annotated[list[Annotated[str, Field(pattern=r"^([a-z0-9_]+|[^-].*\.conf)$")]], Field(min_length=1)] = [
+        "rrul_up",
+        "rrul_down",
+    ]
     """Flent's tests, one after the other; `rrul_down`, which it does not have, and `.conf` files of its kind."""
     length: Annotated[int, Field(ge=5, le=3600)] = 60
     """Seconds of load."""
@@ -76,9 +77,7 @@ class ProbeSettings(BaseModel):
         try:
             token = read_named(self.token_file).decode().strip()
         except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(
-                f"cannot read the token in {self.token_file}", "what `collector add` printed"
-            ) from error
+            raise UsageError(f"cannot read the token in {self.token_file}", "what `collector add` printed") from error
         if not token.isascii() or not token.isprintable() or not token:
             raise UsageError(f"{self.token_file} holds no token", "what `collector add` printed")
         return token
@@ -109,15 +108,9 @@ def load_settings(path: Path) -> ProbeSettings:
         ) from error
     home = path.parent
     tests = [str(home / one) if one.endswith(".conf") else one for one in settings.tests]
-    problems = [
-        problem for one in tests if one.endswith(".conf") for problem in problems_of(Path(one))
-    ]
+    problems = [problem for one in tests if one.endswith(".conf") for problem in problems_of(Path(one))]
     if problems:
         raise StudyError(problems)
     return settings.model_copy(
-        update={
-            "token_file": home / settings.token_file,
-            "spool": home / settings.spool,
-            "tests": tests,
-        }
+        update={"token_file": home / settings.token_file, "spool": home / settings.spool, "tests": tests}
     )

@@ -119,10 +119,7 @@ class Uploader:
                 answer = self._client.put(
                     f"/uploads/{digest}",
                     content=content,
-                    headers={
-                        "X-Sojourn-Name": file.name,
-                        "X-Sojourn-Time": self._clock().isoformat(),
-                    },
+                    headers={"X-Sojourn-Name": file.name, "X-Sojourn-Time": self._clock().isoformat()},
                 )
                 status = int(answer.status_code)
                 words: Any = answer.json() if status in {200, 201, *FOREVER} else {}

@@ -14,9 +14,7 @@ if TYPE_CHECKING:
 def draw(plot: PlotSpec, backend: Literal["none"]) -> dict[str, Any]: ...
 @overload
 def draw(plot: PlotSpec, backend: Literal["matplotlib"] = "matplotlib") -> Figure: ...
-def draw(
-    plot: PlotSpec, backend: Literal["none", "matplotlib"] = "matplotlib"
-) -> dict[str, Any] | Figure:
+def draw(plot: PlotSpec, backend: Literal["none", "matplotlib"] = "matplotlib") -> dict[str, Any] | Figure:
     """Draw a plot.
 
     Parameters

@@ -115,8 +115,7 @@ def places(
     """
     crossed = np.zeros((0, 2)) if lines is None else lines
     dots = [
-        Box(x - _MARKER, y - _MARKER, x + _MARKER, y + _MARKER)
-        for x, y in (*((x, y) for x, y, _ in labelled), *others)
+        Box(x - _MARKER, y - _MARKER, x + _MARKER, y + _MARKER) for x, y in (*((x, y) for x, y, _ in labelled), *others)
     ]
     taken: list[Box] = []
     found: list[Place] = []
@@ -139,9 +138,7 @@ def places(
 
 
 def _covered(box: Box, dots: Sequence[Box], taken: Sequence[Box]) -> float:
-    return sum(box.overlap(other) for other in dots) + 2 * sum(
-        box.overlap(other) for other in taken
-    )
+    return sum(box.overlap(other) for other in dots) + 2 * sum(box.overlap(other) for other in taken)
 
 
 def _candidates(x: float, y: float, text: str, size: float) -> Iterator[Place]:
@@ -149,20 +146,13 @@ def _candidates(x: float, y: float, text: str, size: float) -> Iterator[Place]:
     for distance in _DISTANCES:
         for degrees in _DIRECTIONS:
             across, up = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
-            dx = across * distance + (
-                half_width if across > 0.1 else -half_width if across < -0.1 else 0
-            )
+            dx = across * distance + (half_width if across > 0.1 else -half_width if across < -0.1 else 0)
             dy = up * (distance + half_height)
             middle = x + dx, y + dy
             yield Place(
                 dx,
                 dy,
-                Box(
-                    middle[0] - half_width,
-                    middle[1] - half_height,
-                    middle[0] + half_width,
-                    middle[1] + half_height,
-                ),
+                Box(middle[0] - half_width, middle[1] - half_height, middle[0] + half_width, middle[1] + half_height),
             )
 
 
@@ -245,9 +235,7 @@ def _beside(rule: spec.Rule, x: float, y: float, frame: Box, size: float) -> Ite
     for share in _ALONG[rule.along]:
         for side in (1, -1):
             if rule.along == "y":
-                left = (
-                    frame.left + _BESIDE + share * (frame.right - frame.left - long - 2 * _BESIDE)
-                )
+                left = frame.left + _BESIDE + share * (frame.right - frame.left - long - 2 * _BESIDE)
                 bottom = y + _BESIDE if side > 0 else y - _BESIDE - high
                 yield Box(left, bottom, left + long, bottom + high)
             else:
@@ -273,11 +261,7 @@ def _drawn(marks: Sequence[spec.Mark], axes: Axes) -> np.ndarray:
                     found.append(_along(scale * axes.transData.transform([(low, y), (high, y)])))
         elif isinstance(mark, spec.Rule):
             (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
-            ends = (
-                [(mark.at, low), (mark.at, high)]
-                if mark.along == "x"
-                else [(left, mark.at), (right, mark.at)]
-            )
+            ends = [(mark.at, low), (mark.at, high)] if mark.along == "x" else [(left, mark.at), (right, mark.at)]
             found.append(_along(scale * axes.transData.transform(ends)))
     points = np.concatenate(found)
     return points[np.isfinite(points).all(axis=1)]
@@ -294,10 +278,7 @@ def _along(corners: np.ndarray) -> np.ndarray:
 
 def _points_in(box: Box, points: np.ndarray) -> int:
     inside = (
-        (points[:, 0] > box.left)
-        & (points[:, 0] < box.right)
-        & (points[:, 1] > box.bottom)
-        & (points[:, 1] < box.top)
+        (points[:, 0] > box.left) & (points[:, 0] < box.right) & (points[:, 1] > box.bottom) & (points[:, 1] < box.top)
     )
     return int(inside.sum())
 

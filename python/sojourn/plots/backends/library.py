@@ -39,7 +39,5 @@ def _loaded() -> ModuleType:
 
 mpl: Any = _loaded()
 
-DEFAULTS: dict[str, Any] = {
-    key: value for key, value in mpl.rcParamsDefault.items() if not key.startswith("backend")
-}
+DEFAULTS: dict[str, Any] = {key: value for key, value in mpl.rcParamsDefault.items() if not key.startswith("backend")}
 """All settings that say how something looks, whoever loaded Matplotlib before."""

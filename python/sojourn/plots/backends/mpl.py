@@ -105,9 +105,7 @@ def _settings(name: str, font: Font) -> Generator[None]:
         np.errstate(all="ignore"),
         warnings.catch_warnings(),
     ):
-        warnings.simplefilter(
-            "ignore"
-        )  # of values that no axis can hold, and of signs that no font has
+        warnings.simplefilter("ignore")  # of values that no axis can hold, and of signs that no font has
         yield
 
 
@@ -129,12 +127,7 @@ def font_names() -> list[str]:
 
 
 def save(
-    plot: spec.PlotSpec,
-    directory: Path,
-    *,
-    root: Path | None = None,
-    pdf: bool = False,
-    font: Font | None = None,
+    plot: spec.PlotSpec, directory: Path, *, root: Path | None = None, pdf: bool = False, font: Font | None = None
 ) -> str:
     """Write `<name>.svg` into a directory; return its text.
 
@@ -157,9 +150,7 @@ def save(
         write_file(directory / f"{plot.name}.svg", text, root=root)
         if not pdf:
             return text
-        from matplotlib.backends.backend_pdf import (
-            FigureCanvasPdf,  # a quarter of all that is loaded
-        )
+        from matplotlib.backends.backend_pdf import FigureCanvasPdf  # a quarter of all that is loaded
 
         epoch = datetime(1970, 1, 1, tzinfo=UTC)  # equal plots give equal bytes
         figure.set_dpi(_POINTS_PER_INCH)
@@ -223,13 +214,7 @@ def _figure(plot: spec.PlotSpec) -> Figure:
             axes[-1].set_xlabel("")
         left.numbered = not plot.share_y or place % plot.columns == 0
     if plot.title:
-        figure.suptitle(
-            plot.title,
-            x=0.005,
-            ha="left",
-            fontsize=mpl.rcParams["font.size"] + 1.5,
-            fontweight="bold",
-        )
+        figure.suptitle(plot.title, x=0.005, ha="left", fontsize=mpl.rcParams["font.size"] + 1.5, fontweight="bold")
     handles = _handles(plot) if plot.legend == "below" else []
     if handles:
         legend = figure.legend(
@@ -305,18 +290,13 @@ def _panel(panel: spec.Panel, axes: Axes, place: int, *, label_lines: bool) -> t
         # Margins are those of the data, which may be far from the lower end.
         axes.set_ylim(low, max(high, low + HEADROOM * (axes.dataLim.y1 - low)))
     _show_marks_at_the_edge(axes)
-    for axis, side, (low, high) in (
-        (panel.x, axes.xaxis, axes.get_xlim()),
-        (panel.y, axes.yaxis, axes.get_ylim()),
-    ):
+    for axis, side, (low, high) in ((panel.x, axes.xaxis, axes.get_xlim()), (panel.y, axes.yaxis, axes.get_ylim())):
         if axis.scale == "log" and not axis.ticks:
             ticks = spec.log_ticks(low, high)
             side.set_major_locator(FixedLocator([position for position, _ in ticks]))
             side.set_major_formatter(FixedFormatter([text for _, text in ticks]))
             side.set_minor_formatter(NullFormatter())
-    rows = panel.y.ticks and any(
-        isinstance(mark, spec.Bars | spec.Dots | spec.Cells) for mark in panel.marks
-    )
+    rows = panel.y.ticks and any(isinstance(mark, spec.Bars | spec.Dots | spec.Cells) for mark in panel.marks)
     sides = add_sides(axes, y_ticks=not rows)
     if panel.legend != "none":
         axes.legend(loc="best", handlelength=2.4)
@@ -383,9 +363,7 @@ def _dots(mark: spec.Dots, axes: Axes) -> Sequence[Artist]:
     look = styles.look_of(mark.look)
     drawn: list[Artist] = []
     if mark.low is not None and mark.high is not None:
-        lines = axes.hlines(
-            mark.y, mark.low, mark.high, color=look.colour, linewidth=1.4, zorder=2.4
-        )
+        lines = axes.hlines(mark.y, mark.low, mark.high, color=look.colour, linewidth=1.4, zorder=2.4)
         drawn.append(lines)
     drawn += axes.plot(
         mark.x,
@@ -431,11 +409,7 @@ def _box(mark: spec.Box, axes: Axes) -> Sequence[Artist]:
         edgecolor=colour,
     )
     axes.hlines(
-        [mark.at, mark.at],
-        [mark.lower, mark.quartile_3],
-        [mark.quartile_1, mark.upper],
-        color=colour,
-        linewidth=1.0,
+        [mark.at, mark.at], [mark.lower, mark.quartile_3], [mark.quartile_1, mark.upper], color=colour, linewidth=1.0
     )
     axes.vlines(mark.median, mark.at - half, mark.at + half, color=colour, linewidth=2.0)
     axes.plot(
@@ -463,25 +437,15 @@ def _cells(mark: spec.Cells, axes: Axes) -> Sequence[Artist]:
     for cell in mark.cells:
         alpha = low + (high - low) * cell.shade
         corner = (cell.x - 0.5, cell.y - 0.5)
-        drawn.append(
-            axes.add_patch(Rectangle(corner, 1.0, 1.0, facecolor=colour, alpha=alpha, linewidth=0))
-        )
-        axes.text(
-            cell.x, cell.y, cell.text, ha="center", va="center", fontsize=mpl.rcParams["font.size"]
-        )
+        drawn.append(axes.add_patch(Rectangle(corner, 1.0, 1.0, facecolor=colour, alpha=alpha, linewidth=0)))
+        axes.text(cell.x, cell.y, cell.text, ha="center", va="center", fontsize=mpl.rcParams["font.size"])
     return drawn
 
 
 def _rule(mark: spec.Rule, axes: Axes) -> Sequence[Artist]:
     look = styles.look_of(mark.look)
     draw_rule = cast("Callable[..., Any]", axes.axvline if mark.along == "x" else axes.axhline)
-    draw_rule(
-        mark.at,
-        color=look.colour,
-        linewidth=0.8,
-        linestyle=(0, look.dash) if look.dash else "-",
-        zorder=1.5,
-    )
+    draw_rule(mark.at, color=look.colour, linewidth=0.8, linestyle=(0, look.dash) if look.dash else "-", zorder=1.5)
     return ()
 
 

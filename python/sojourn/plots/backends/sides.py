@@ -112,9 +112,7 @@ class Side(Artist):
         places = self._panel.transData.transform(corners)[:, self._along]
         low, high = sorted(places[-2:])
         slack = 1e-10 * (high - low)
-        return np.where(
-            (places[:-2] >= low - slack) & (places[:-2] <= high + slack), places[:-2], np.nan
-        )
+        return np.where((places[:-2] >= low - slack) & (places[:-2] <= high + slack), places[:-2], np.nan)
 
     def _labels(self) -> list[_Label]:
         """Return place, words and width of each label in pixels, without those that would touch another."""
@@ -141,10 +139,7 @@ class Side(Artist):
         if not labels:
             return start, start - style.name_pad * scale
         start -= style.pad * scale
-        if self._which == "x":
-            end = start - _height(style.size) * scale
-        else:
-            end = start - max(width for *_, width in labels)
+        end = start - _height(style.size) * scale if self._which == "x" else start - max(width for *_, width in labels)
         return start, end - style.name_pad * scale
 
     def texts(self) -> list[Text]:
@@ -236,16 +231,10 @@ class Side(Artist):
         near, far = (box.y0, box.y1) if lower else (box.x0, box.x1)
         large, small = (
             places[np.isfinite(places)]
-            for places in (
-                self._places(self._axis.get_majorticklocs()),
-                self._places(self._axis.get_minorticklocs()),
-            )
+            for places in (self._places(self._axis.get_majorticklocs()), self._places(self._axis.get_minorticklocs()))
         )
         grid = self._line(
-            np.repeat(large, 3),
-            np.tile((near, far, np.nan), len(large)),
-            color=style.grid,
-            linewidth=style.grid_width,
+            np.repeat(large, 3), np.tile((near, far, np.nan), len(large)), color=style.grid, linewidth=style.grid_width
         )
         grid.set_clip_path(self._panel.patch)
         marks = [
@@ -324,10 +313,7 @@ def _apart(labels: Sequence[_Label], apart: float) -> list[_Label]:
     kept: list[int] = []
     for one in sorted(range(len(labels)), key=lambda n: (_roundness(labels[n][1]), n)):
         place, _, width = labels[one]
-        if all(
-            abs(place - labels[other][0]) > 0.5 * (width + labels[other][2]) + apart
-            for other in kept
-        ):
+        if all(abs(place - labels[other][0]) > 0.5 * (width + labels[other][2]) + apart for other in kept):
             kept.append(one)
     return [labels[one] for one in sorted(kept)]
 

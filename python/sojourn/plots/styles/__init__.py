@@ -96,15 +96,7 @@ DASHES: dict[str, Dash] = {
     "long-dashed": (9, 2),
     "short-dashed": (2.6, 0.9),
 }
-MARKERS = {
-    "circle": "o",
-    "square": "s",
-    "triangle": "^",
-    "down": "v",
-    "diamond": "D",
-    "plus": "P",
-    "cross": "X",
-}
+MARKERS = {"circle": "o", "square": "s", "triangle": "^", "down": "v", "diamond": "D", "plus": "P", "cross": "X"}
 
 
 def look_of(name: str) -> Look:

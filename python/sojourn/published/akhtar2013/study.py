@@ -88,9 +88,7 @@ def active(spans: tuple[np.ndarray, np.ndarray], at: np.ndarray) -> np.ndarray:
 
     Examples
     --------
-    >>> active(
-    ...     (np.array([0.0, 5.0]), np.array([10.0, np.inf])), np.array([1.0, 6.0, 20.0])
-    ... ).tolist()
+    >>> active((np.array([0.0, 5.0]), np.array([10.0, np.inf])), np.array([1.0, 6.0, 20.0])).tolist()
     [1, 2, 1]
     """
     began, ended = (np.sort(one) for one in spans)
@@ -104,9 +102,7 @@ def stalls(session: Session) -> list[tuple[float, float]]:
     --------
     >>> ended = np.array([1.0, 2.0, 9.0, 10.0])
     >>> nothing = np.zeros(4)
-    >>> stalls(
-    ...     Session(nothing, ended, nothing, nothing, nothing)
-    ... )  # 4 s at 2 s, dry at 6 s, 4 s again at 10 s
+    >>> stalls(Session(nothing, ended, nothing, nothing, nothing))  # 4 s at 2 s, dry at 6 s, 4 s again at 10 s
     [(6.0, 10.0)]
     """
     found: list[tuple[float, float]] = []
@@ -201,11 +197,7 @@ def loss_run(view: StudyView, point: str) -> np.ndarray:
 
 def _by_video(rows: pl.DataFrame, seed: int) -> list[pl.DataFrame]:
     """Return the rows of what each video is sent: each has one connection, and they open in the order of their numbers."""
-    own = rows.filter(
-        (pl.col("seed") == seed)
-        & (pl.col("traffic") == "video")
-        & (pl.col("direction") == "downstream")
-    )
+    own = rows.filter((pl.col("seed") == seed) & (pl.col("traffic") == "video") & (pl.col("direction") == "downstream"))
     return own.sort("connection", "at_ns").partition_by("connection", maintain_order=True)
 
 
@@ -277,16 +269,11 @@ def beside_downloads(ask: Ask) -> Outcome:
                 levels.append(video.level_mbps)
         count, level = np.concatenate(counts), np.concatenate(levels)
         found[manager] = {
-            ("3 or more" if n == 3 else str(n)): float(level[count == n].mean())
-            for n in range(4)
-            if (count == n).any()
+            ("3 or more" if n == 3 else str(n)): float(level[count == n].mean()) for n in range(4) if (count == n).any()
         }
     if any(len(values) < 2 for values in found.values()):
         raise NotRecorded("needs videos beside different numbers of downloads")
-    falling = all(
-        values == sorted(values, reverse=True)
-        for values in (list(v.values()) for v in found.values())
-    )
+    falling = all(values == sorted(values, reverse=True) for values in (list(v.values()) for v in found.values()))
     spread = {name: max(v.values()) - min(v.values()) for name, v in found.items()}
     ours = "; ".join(f"{NAMES[name]} {by_group(v, unit='Mb/s')}" for name, v in found.items())
     return Outcome.of(falling and spread["taildrop"] > spread["red"], ours)
@@ -307,15 +294,8 @@ def _until(ask: Ask) -> float:
     return min(SHOWN_UNTIL_S, ask.view.duration_s("published/medium-red"))
 
 
-def _panel(
-    marks: list[Mark], until: float, quantity: str, unit: str, high: float, title: str
-) -> Panel:
-    return Panel(
-        Axis("time", "s", low=0.0, high=until),
-        Axis(quantity, unit, low=0.0, high=high),
-        tuple(marks),
-        title,
-    )
+def _panel(marks: list[Mark], until: float, quantity: str, unit: str, high: float, title: str) -> Panel:
+    return Panel(Axis("time", "s", low=0.0, high=until), Axis(quantity, unit, low=0.0, high=high), tuple(marks), title)
 
 
 def client_buffer(ask: Ask) -> PlotSpec:
@@ -331,11 +311,7 @@ def client_buffer(ask: Ask) -> PlotSpec:
         ]
         upper.append(_panel(marks, until, "client buffer", "s", 31.0, NAMES[manager]))
         count = active(spans, at).astype(float)
-        lower.append(
-            _panel(
-                [Line(at, count, "tail", step=True, solid=True)], until, "downloads", "", 5.0, ""
-            )
-        )
+        lower.append(_panel([Line(at, count, "tail", step=True, solid=True)], until, "downloads", "", 5.0, ""))
     return PlotSpec(
         name="client-buffer",
         title="Tail-drop and RED in detail: client buffer",
@@ -355,15 +331,11 @@ def video_series(ask: Ask) -> PlotSpec:
     upper: list[Panel] = []
     lower: list[Panel] = []
     for manager, videos, _ in _shown(ask):
-        for panels, what, quantity in (
-            (upper, "throughput", "throughput"),
-            (lower, "level", "quality level"),
-        ):
+        for panels, what, quantity in ((upper, "throughput", "throughput"), (lower, "level", "quality level")):
             shares = _windows(videos, what, until)
             at = WINDOW_S * (np.arange(len(shares[0]), dtype=float) + 0.5)
             marks: list[Mark] = [
-                Line(at, row, f"cycle-{number}", f"video {number + 1}", solid=True)
-                for number, row in enumerate(shares)
+                Line(at, row, f"cycle-{number}", f"video {number + 1}", solid=True) for number, row in enumerate(shares)
             ]
             title = NAMES[manager] if what == "throughput" else ""
             panels.append(_panel(marks, until, quantity, "Mb/s", 6.2, title))

@@ -20,13 +20,7 @@ from sojourn.answers.view import NotRecorded, StudyView
 from sojourn.field.analysis import Analysis, analyse
 from sojourn.field.deltas import FEWEST_TESTS, SLOTS
 from sojourn.field.figures import figures
-from sojourn.field.population import (
-    DEFAULT,
-    Home,
-    Population,
-    circumstances,
-    draw_homes,
-)
+from sojourn.field.population import DEFAULT, Home, Population, circumstances, draw_homes
 from sojourn.field.records import FieldTest, frame_of_tests
 from sojourn.field.tables import headlines
 from sojourn.plots.spec import PlotSpec
@@ -91,8 +85,7 @@ def _week(
 ) -> list[FieldTest]:
     """Return a home's tests of one week, without those that are missing."""
     streams = [
-        view.values(point, f"test-{STREAMS[direction]}-{mark}", "goodput_loaded")
-        for mark in ("be", "bk", "cs5", "ef")
+        view.values(point, f"test-{STREAMS[direction]}-{mark}", "goodput_loaded") for mark in ("be", "bk", "cs5", "ef")
     ]
     pings = [view.values(point, f"test-ping-udp-{mark}", "rtt_mean") for mark in ("be", "bk", "ef")]
     throughput, latency = np.mean(streams, axis=0), np.mean(pings, axis=0)
@@ -136,11 +129,7 @@ def deltas(view: StudyView, part: str, direction: str, metric: str) -> pl.DataFr
     """Return percent deltas from each home's mean over the three weeks: `probe, treatment, delta`."""
     column = {"throughput": "throughput_mbps", "latency": "latency_ms"}[metric]
     tests = trial(view, part, direction)
-    means = (
-        tests.filter(pl.col("treatment").is_in(BUFFERS))
-        .group_by("probe")
-        .agg(mean=pl.col(column).mean())
-    )
+    means = tests.filter(pl.col("treatment").is_in(BUFFERS)).group_by("probe").agg(mean=pl.col(column).mean())
     return tests.join(means, on="probe", maintain_order="left").select(
         "probe", "treatment", delta=100.0 * (pl.col(column) / pl.col("mean") - 1.0)
     )
@@ -203,10 +192,7 @@ def calendar(view: StudyView, point: str, metric: str) -> float:
     if found is None or not tests[found.target.name]:
         message = "needs tests at several hours"
         raise NotRecorded(message)
-    smallest = min(
-        test.p if math.isnan(test.cluster_p) else test.cluster_p
-        for test in tests[found.target.name]
-    )
+    smallest = min(test.p if math.isnan(test.cluster_p) else test.cluster_p for test in tests[found.target.name])
     return min(1.0, smallest * sum(len(many) for many in tests.values()))
 
 
@@ -280,9 +266,7 @@ def sweet_spot_figure(ask: Ask) -> PlotSpec:
         if y.low is not None and y.high is not None:
             marks.append(Line(np.repeat(middle, 2), np.array([y.low, y.high]), look, solid=True))
         low, high = (None if end is None else np.array([end]) for end in (x.low, x.high))
-        marks.append(
-            Dots(middle, np.array([y.value or 0.0]), look, name, low=low, high=high, texts=(name,))
-        )
+        marks.append(Dots(middle, np.array([y.value or 0.0]), look, name, low=low, high=high, texts=(name,)))
     if not marks:
         message = "needs the trial"
         raise NotRecorded(message)

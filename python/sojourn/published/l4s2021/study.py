@@ -127,12 +127,7 @@ def printed_pair(rate: int, queue: str, rtts: str, pair: str) -> float:
     """Return the printed ratio of scenario 1."""
     first, second = pair.replace("today", "prague").split("-")
     return _of_both(
-        "scenario1",
-        rate_mbps=str(rate),
-        queue=_QUEUES[queue],
-        round_trips=rtts,
-        control_1=first,
-        control_2=second,
+        "scenario1", rate_mbps=str(rate), queue=_QUEUES[queue], round_trips=rtts, control_1=first, control_2=second
     )
 
 
@@ -192,9 +187,7 @@ def reno_is_worse(ask: Ask) -> Outcome:
 
 def share_of_cubic(ask: Ask) -> Outcome:
     """H21-04."""
-    found = {
-        f"{q}-{e}": ask.at("second", f"s6/{q}-cubic-{e}") for q in SINGLE for e in ("ecn", "not")
-    }
+    found = {f"{q}-{e}": ask.at("second", f"s6/{q}-cubic-{e}") for q in SINGLE for e in ("ecn", "not")}
     return Outcome.of(all(1 <= v <= 4 for v in found.values()), f"{_range(found)} Mb/s")
 
 
@@ -226,10 +219,7 @@ def completion_times(ask: Ask) -> Outcome:
             ours = ask.at("geometric_mean", f"f/{beside}-far-{far}{end}")
             factors.append(ours / printed_completion(far, beside))
     near = sum(1 / 1.5 <= factor <= 1.5 for factor in factors)
-    return Outcome.of(
-        near >= 12,
-        f"{near} of 15 within 1.5 of print; factors {min(factors):.2f} to {max(factors):.2f}",
-    )
+    return Outcome.of(near >= 12, f"{near} of 15 within 1.5 of print; factors {min(factors):.2f} to {max(factors):.2f}")
 
 
 def _fifos() -> Iterator[tuple[int, str]]:
@@ -282,21 +272,13 @@ def more_unfair_than_cubic(ask: Ask) -> Outcome:
 
 def beyond_the_round_trips(ask: Ask) -> Outcome:
     """H21-16."""
-    found = {
-        str(rate): 1 / _ratio(ask, rate, "dualpi2", "160-10", "prague-prague") for rate in (50, 10)
-    }
-    return Outcome.of(
-        min(found.values()) > 16, f"{found['50']:.3g} at 50 Mb/s, {found['10']:.3g} at 10"
-    )
+    found = {str(rate): 1 / _ratio(ask, rate, "dualpi2", "160-10", "prague-prague") for rate in (50, 10)}
+    return Outcome.of(min(found.values()) > 16, f"{found['50']:.3g} at 50 Mb/s, {found['10']:.3g} at 10")
 
 
 def the_near_one_wins(ask: Ask) -> Outcome:
     """H21-17."""
-    found = {
-        f"{rate} {pair}": 1 / _ratio(ask, rate, "dualpi2", "160-10", pair)
-        for rate in (50, 10)
-        for pair in PAIRS
-    }
+    found = {f"{rate} {pair}": 1 / _ratio(ask, rate, "dualpi2", "160-10", pair) for rate in (50, 10) for pair in PAIRS}
     return Outcome.of(min(found.values()) >= 2, f"{_range(found)} in 8 rows")
 
 
@@ -309,8 +291,7 @@ def less_biased_in_one_case(ask: Ask) -> Outcome:
     less = [
         pair
         for pair in PAIRS
-        if _bias(_ratio(ask, 50, "dualpi2", "160-10", pair))
-        < _bias(_ratio(ask, 50, "pfifo", "160-10", pair))
+        if _bias(_ratio(ask, 50, "dualpi2", "160-10", pair)) < _bias(_ratio(ask, 50, "pfifo", "160-10", pair))
     ]
     return Outcome.of(less == ["prague-cubic"], f"less biased: {', '.join(less) or 'none'}")
 
@@ -336,27 +317,19 @@ def _used(ask: Ask, flow: str, queue: str, burst: str, way: str = "alone") -> fl
 def relabelled_cubic(ask: Ask) -> Outcome:
     """H21-39."""
     found = {far: 1 / ask.at("ratio", f"relabelled/{far}") for far in ("20", "80")}
-    return Outcome.of(
-        max(found.values()) < 0.5,
-        f"{found['20']:.2f} of the other at 20 ms, {found['80']:.2f} at 80",
-    )
+    return Outcome.of(max(found.values()) < 0.5, f"{found['20']:.2f} of the other at 20 ms, {found['80']:.2f} at 80")
 
 
 def near_print(ask: Ask) -> Outcome:
     """H21-41: the ratios of DualPI2 at 50 Mb/s."""
     factors = {
-        f"{rtts} {pair}": _bias(
-            _ratio(ask, 50, "dualpi2", rtts, pair) / printed_pair(50, "dualpi2", rtts, pair)
-        )
+        f"{rtts} {pair}": _bias(_ratio(ask, 50, "dualpi2", rtts, pair) / printed_pair(50, "dualpi2", rtts, pair))
         for rtts in ROUND_TRIPS
         for pair in PAIRS
     }
     near = sum(factor <= 1.5 for factor in factors.values())
     worst = max(factors, key=lambda name: factors[name])
-    return Outcome.of(
-        near >= 22,
-        f"{near} of 24 within 1.5 of print; farthest {worst}, {factors[worst]:.2g} times",
-    )
+    return Outcome.of(near >= 22, f"{near} of 24 within 1.5 of print; farthest {worst}, {factors[worst]:.2g} times")
 
 
 # ---- headline ---------------------------------------------------------------------------------------------------
@@ -373,10 +346,7 @@ def headline(ask: Ask) -> str:
         )
 
     def behind_bursts() -> str:
-        two, four = (
-            ask.at("ratio", f"bursts/today-dualpi2-today-20-pair-{burst}")
-            for burst in ("2ms", "4ms")
-        )
+        two, four = (ask.at("ratio", f"bursts/today-dualpi2-today-20-pair-{burst}") for burst in ("2ms", "4ms"))
         return f"behind bursts of 2 and 4 ms it gets {two:.2f} and {four:.2f} times as much, as Comcast's trials hinted"
 
     def by_round_trip() -> str:
@@ -470,17 +440,10 @@ def figure_ratio(ask: Ask) -> PlotSpec:
                 for ms in (10, 20, 80)
             )
             marks += [Line(x, y, look, label), Dots(x, y, look)]
-        printed = np.array(
-            [printed_pair(rate, "dualpi2", f"{m}-{m}", "prague-cubic") for m in (10, 20, 80)]
-        )
+        printed = np.array([printed_pair(rate, "dualpi2", f"{m}-{m}", "prague-cubic") for m in (10, 20, 80)])
         marks.append(Dots(np.array([10.0, 20.0, 80.0]), printed, "ink diamond", "print"))
         x_axis = Axis(
-            "round trip",
-            "ms",
-            scale="log",
-            low=8.0,
-            high=100.0,
-            ticks=((10.0, "10"), (20.0, "20"), (80.0, "80")),
+            "round trip", "ms", scale="log", low=8.0, high=100.0, ticks=((10.0, "10"), (20.0, "20"), (80.0, "80"))
         )
         panels.append(Panel(x_axis, _ratios(0.5, 5.0), tuple(marks), f"{rate} Mb/s"))
     return PlotSpec(
@@ -651,17 +614,9 @@ def figure_harm(ask: Ask) -> PlotSpec:
     ):
         x, y = _found((float(far), lambda far=far: _harm(ask, far, who)) for far in FAR)  # noqa: B023
         marks += [Line(x, y, look, label), Dots(x, y, look)]
-        printed = np.array(
-            [1 - printed_completion(far, "none") / printed_completion(far, who) for far in FAR]
-        )
+        printed = np.array([1 - printed_completion(far, "none") / printed_completion(far, who) for far in FAR])
         marks.append(
-            Dots(
-                np.array(FAR, dtype=float),
-                printed,
-                "ink diamond",
-                "print" if who == "prague" else "",
-                filled=False,
-            )
+            Dots(np.array(FAR, dtype=float), printed, "ink diamond", "print" if who == "prague" else "", filled=False)
         )
     ticks = tuple((float(far), str(far)) for far in FAR)
     panel = Panel(

@@ -25,11 +25,7 @@ def outcome(view: StudyView, point: str, subject: str) -> np.ndarray:
         # What was asked shortly before the end may still be on its way.
         longest_s = took_ms[np.isfinite(took_ms)].max(initial=0.0) / 1e3
         inside = (at >= FROM_S) & (np.isfinite(took_ms) | (at < end_s - longest_s))
-        told = judge(
-            Observed(subject, "echoes", "two-way", at[inside], took_ms[inside]),
-            GAME,
-            interval=False,
-        )
+        told = judge(Observed(subject, "echoes", "two-way", at[inside], took_ms[inside]), GAME, interval=False)
         found.append(np.nan if told is None else told.value)
     return np.array(found)
 

@@ -143,9 +143,7 @@ def waiting_share(series: LinkSeries) -> float:
 
 def behind_share(view: StudyView, point: str) -> float:
     """Share of the call's waiting that is spent behind the rate-shaping queue."""
-    rows = view.table("delays", point).filter(
-        (pl.col("traffic") == "call") & (pl.col("direction") == "upstream")
-    )
+    rows = view.table("delays", point).filter((pl.col("traffic") == "call") & (pl.col("direction") == "upstream"))
     by_cause = dict(rows.group_by("cause").agg(pl.col("total_ns").sum()).iter_rows())
     behind = sum(float(by_cause.get(c, 0)) for c in ("request_wait", "grant_wait", "framing"))
     return behind / (behind + float(by_cause.get("queue", 0)))
@@ -162,9 +160,7 @@ def connection_loss(view: StudyView, point: str) -> np.ndarray:
 
 def budget_share(view: StudyView, point: str, subject: str = "upstream") -> np.ndarray:
     """Share of what the shaper lets through at most, the sustained rate and one burst."""
-    budget_kb = (
-        BUCKET.sustained_mbps * 1e6 / 8 * view.duration_s(point) + BUCKET.burst_bytes
-    ) / 1000.0
+    budget_kb = (BUCKET.sustained_mbps * 1e6 / 8 * view.duration_s(point) + BUCKET.burst_bytes) / 1000.0
     return view.values(point, subject, "forwarded_volume") / budget_kb
 
 
@@ -217,8 +213,7 @@ def figure_9(ask: Ask) -> PlotSpec:
         (panel,),
         width=120,
         height=68,
-        description=f"Share of the time at or below each queue size; 16 packets or more for {share:.1f} % "
-        "of the time.",
+        description=f"Share of the time at or below each queue size; 16 packets or more for {share:.1f} % of the time.",
     )
 
 
@@ -278,11 +273,7 @@ def behind_codel(ask: Ask) -> Outcome:
     """W12-68: load times near those of Table 5; Table 6 prints another run of the same cases."""
     times = _all_cases(ask, "page_load_time_median", "codel")
     far = {
-        table: [
-            c
-            for c, printed in printed_median(table, "CoDel").items()
-            if abs(times[c] / printed - 1) > 0.15
-        ]
+        table: [c for c, printed in printed_median(table, "CoDel").items() if abs(times[c] / printed - 1) > 0.15]
         for table in ("5", "6")
     }
     beside = f"more than 15 % from Table 6: {', '.join(far['6']) or 'none'}"
@@ -292,9 +283,7 @@ def behind_codel(ask: Ask) -> Outcome:
 
 def behind_50_ms(ask: Ask) -> Outcome:
     """W12-77: load times within a factor of the printed ones."""
-    times = ask.numbers(
-        "page_load_time_median", queue_manager="droptail-21", load=[2, 3, 5, 7, 8, 9]
-    )
+    times = ask.numbers("page_load_time_median", queue_manager="droptail-21", load=[2, 3, 5, 7, 8, 9])
     printed = printed_median("6", "DropTail")
     held = all(1 / 1.6 <= times[c] / printed[c] <= 1.6 for c in times)
     return Outcome.of(held, by_group(times, 3, "s"))
@@ -353,10 +342,7 @@ def volumes(ask: Ask) -> Outcome:
 
 def scores_from_losses(_: Ask) -> Outcome:
     """W12-87: all 36 printed scores follow from the printed losses, without the delay term."""
-    losses = {
-        (row["source"][-1], row["test_case"]): float(row["total_plr_pct"]) / 100
-        for row in printed_rows("voip")
-    }
+    losses = {(row["source"][-1], row["test_case"]): float(row["total_plr_pct"]) / 100 for row in printed_rows("voip")}
     fitting = 0
     rows = printed_rows("summary")
     for row in rows:
@@ -364,6 +350,4 @@ def scores_from_losses(_: Ask) -> Outcome:
         table = "4" if row["source"].endswith("8") and row["queue_manager"] != "CoDel" else "3"
         score = mean_opinion_score(voice_rating(0.0, losses[table, row["test_case"]]))
         fitting += f"{score:.1f}" == row["voip_mos"]
-    return Outcome.of(
-        fitting == len(rows), f"{fitting} of {len(rows)}", "recomputed from the print"
-    )
+    return Outcome.of(fitting == len(rows), f"{fitting} of {len(rows)}", "recomputed from the print")

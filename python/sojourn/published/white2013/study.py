@@ -65,9 +65,7 @@ def sent_early(series: LinkSeries) -> float:
 
 def _in_burst(series: LinkSeries) -> np.ndarray:
     """Rates from the first peak to the end of the burst, Mb/s; the bin in which it ends is left out."""
-    return series.rate_mbps[
-        series.between(ramp_s(series) - series.width_s, burst_end_s(series) - series.width_s)
-    ]
+    return series.rate_mbps[series.between(ramp_s(series) - series.width_s, burst_end_s(series) - series.width_s)]
 
 
 def dip(series: LinkSeries) -> float:
@@ -258,8 +256,7 @@ def floor_of_one_queue(ask: Ask) -> Outcome:
     return Outcome.of(
         all(4.0 <= v <= 6.5 for v in least.values()),
         by_group(least, 3, "ms"),
-        f"rounded up: {shown} ms; least packet with CoDel, whose head drops free grants (2.1.1): "
-        f"{number(first)} ms",
+        f"rounded up: {shown} ms; least packet with CoDel, whose head drops free grants (2.1.1): {number(first)} ms",
     )
 
 
@@ -271,15 +268,9 @@ def best_in_most_cells(ask: Ask) -> Outcome:
     """W13-61: SFQ-CoDel has the least delay in most cells of the grid."""
     words: dict[str, int] = {}
     for measure, title in (("mixed_delay_p50", "median"), ("mixed_delay_p95", "95th percentile")):
-        by_manager = {
-            manager: ask.numbers(measure, by=["rf", "group"], queue_manager=manager)
-            for manager in MANAGERS
-        }
+        by_manager = {manager: ask.numbers(measure, by=["rf", "group"], queue_manager=manager) for manager in MANAGERS}
         cells = by_manager["sfq-codel"]
-        words[title] = sum(
-            min(MANAGERS, key=lambda m, cell=cell: by_manager[m][cell]) == "sfq-codel"
-            for cell in cells
-        )
+        words[title] = sum(min(MANAGERS, key=lambda m, cell=cell: by_manager[m][cell]) == "sfq-codel" for cell in cells)
     ours = ", ".join(f"{name}: {count} of 9" for name, count in words.items())
     return Outcome.of(all(count >= 6 for count in words.values()), ours)
 
@@ -331,10 +322,7 @@ def same_cause(ask: Ask) -> Outcome:
             frames.append(
                 flows.filter(pl.col("traffic") == "game")
                 .join(counted, on=["seed", "sub_flow"], how="left", maintain_order="left")
-                .select(
-                    pl.col("uploads").fill_null(0),
-                    lost=100 * pl.col("lost_datagrams") / pl.col("datagrams"),
-                )
+                .select(pl.col("uploads").fill_null(0), lost=100 * pl.col("lost_datagrams") / pl.col("datagrams"))
             )
     games = pl.concat(frames)
     if games["uploads"].n_unique() == 1:
@@ -348,8 +336,7 @@ def same_cause(ask: Ask) -> Outcome:
     beside = {str(uploads): lost for uploads, lost in by_number.iter_rows()}
     return Outcome.of(
         correlation > 0.7,
-        f"{number(correlation)} over {len(games)} games; lost beside so many uploads: "
-        f"{by_group(beside, 3, '%')}",
+        f"{number(correlation)} over {len(games)} games; lost beside so many uploads: {by_group(beside, 3, '%')}",
     )
 
 
@@ -363,8 +350,7 @@ def lost_names(ask: Ask) -> Outcome:
     for manager in MANAGERS:
         for group, loads in households.items():
             more = [
-                ask.at("load_time_mean", f"{load}-names-{manager}")
-                - ask.at("load_time_mean", f"{load}-none-{manager}")
+                ask.at("load_time_mean", f"{load}-names-{manager}") - ask.at("load_time_mean", f"{load}-none-{manager}")
                 for load in loads
             ]
             cost[manager, group] = combined(more, "mean")
@@ -374,9 +360,7 @@ def lost_names(ask: Ask) -> Outcome:
     def listed(cells: list[tuple[str, str]]) -> str:
         return by_group({f"{MANAGER_LABELS[m]} {g}": cost[m, g] for m, g in cells}, 3, "s")
 
-    return Outcome.of(
-        set(largest) == set(named), listed(largest), f"expected: {listed(list(named))}"
-    )
+    return Outcome.of(set(largest) == set(named), listed(largest), f"expected: {listed(list(named))}")
 
 
 def alike(ask: Ask) -> Outcome:
@@ -627,7 +611,6 @@ def say_goodput(ask: Ask) -> str:
     base = means.pop("bufferbloat")
     words = {manager: change(value / base - 1) for manager, value in means.items()}
     changes = ", ".join(
-        f"{'nothing' if text == 'as much' else text} with {MANAGER_LABELS[manager]}"
-        for manager, text in words.items()
+        f"{'nothing' if text == 'as much' else text} with {MANAGER_LABELS[manager]}" for manager, text in words.items()
     )
     return f"What it costs the uploads, against one second of drop-tail: {changes}."

@@ -24,9 +24,7 @@ def classic_goodput(view: StudyView, point: str, direction: str) -> np.ndarray:
     metric = "goodput" if direction == "upstream" else "goodput_downstream"
     names = [f"{'upload' if direction == 'upstream' else 'download'}-{n}" for n in range(1, 6)]
     found = [
-        view.values(point, subject, metric)
-        for subject in (*names, "speed-test")
-        if view.has(point, subject, metric)
+        view.values(point, subject, metric) for subject in (*names, "speed-test") if view.has(point, subject, metric)
     ]
     if not found:
         raise NotRecorded(f"point {point} has no transfers {direction}")
@@ -166,18 +164,13 @@ def figure_11(ask: Ask) -> PlotSpec:
     lines = {
         f"mix {mix}": (
             look,
-            [(1.0, f"table-3/mix-{mix}-lld")]
-            + [(float(n), f"games/mix-{mix}-games-{n}") for n in counts],
+            [(1.0, f"table-3/mix-{mix}-lld")] + [(float(n), f"games/mix-{mix}-games-{n}") for n in counts],
         )
         for mix, look in ((1, "blue circle"), (6, "vermillion dashed square"))
     }
     panel = Panel(
         x=Axis(
-            "games at once",
-            scale="log",
-            low=1.0,
-            high=100.0,
-            ticks=tuple((float(n), str(n)) for n in (1, *counts)),
+            "games at once", scale="log", low=1.0, high=100.0, ticks=tuple((float(n), str(n)) for n in (1, *counts))
         ),
         y=Axis("P99 of the round trip", "ms", low=0.0, high=6.0),
         marks=tuple(_traces(ask, lines)),
@@ -249,13 +242,9 @@ def quantiles_outside(view: StudyView, point: str) -> np.ndarray:
     NotRecorded
         If the point has no histogram.
     """
-    rows = view.table("latency_histogram", point).with_columns(
-        pl.col("to_ns").fill_null(pl.col("longest_ns"))
-    )
+    rows = view.table("latency_histogram", point).with_columns(pl.col("to_ns").fill_null(pl.col("longest_ns")))
     found: dict[int, int] = {}
-    for (seed, link, queue), bins in rows.partition_by(
-        "seed", "link", "queue", as_dict=True
-    ).items():
+    for (seed, link, queue), bins in rows.partition_by("seed", "link", "queue", as_dict=True).items():
         low, high = (bins[column].to_numpy() / 1e6 for column in ("from_ns", "to_ns"))
         index = view.seeds(point).index(int(seed))
         for name in ("p50", "p95", "p99", "p999"):

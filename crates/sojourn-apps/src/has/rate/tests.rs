@@ -22,28 +22,12 @@ fn steps(level: impl Fn(f64) -> usize) -> Vec<f64> {
 fn bola_goes_up_at_the_buffers_that_its_score_gives() {
     // Worked out from u = ln(R/R0), g = 1 + u_max/(T/10 - 1), V = 10/(g - 1), where scores of neighbours meet.
     for (target, g, v, points) in [
-        (
-            26,
-            2.3147,
-            7.6065,
-            [11.18, 13.94, 16.63, 19.10, 21.67, 24.32],
-        ),
-        (
-            30,
-            2.0517,
-            9.5082,
-            [11.48, 14.92, 18.28, 21.37, 24.59, 27.90],
-        ),
+        (26, 2.3147, 7.6065, [11.18, 13.94, 16.63, 19.10, 21.67, 24.32]),
+        (30, 2.0517, 9.5082, [11.48, 14.92, 18.28, 21.37, 24.59, 27.90]),
     ] {
-        let config = BolaConfig {
-            target: Span::from_s(target),
-            ..BolaConfig::BASE
-        };
+        let config = BolaConfig { target: Span::from_s(target), ..BolaConfig::BASE };
         let gains = config.gains(&ladder());
-        assert!(
-            (gains.0 - g).abs() < 1e-4 && (gains.1 - v).abs() < 1e-3,
-            "{gains:?}"
-        );
+        assert!((gains.0 - g).abs() < 1e-4 && (gains.1 - v).abs() < 1e-3, "{gains:?}");
         let found = steps(|buffer| config.level(&ladder(), buffer));
         assert_eq!(found.len(), 6);
         for (found, expected) in found.into_iter().zip(points) {
@@ -56,15 +40,9 @@ fn bola_goes_up_at_the_buffers_that_its_score_gives() {
 #[test]
 fn bba_0_maps_the_buffer_to_a_rate_on_a_line() {
     let config = Bba0Config::BASE;
-    for (buffer, rate) in [
-        (0.0, 0.72),
-        (6.0, 0.72),
-        (10.0, 1.707),
-        (15.0, 2.940),
-        (20.0, 4.173),
-        (27.0, 5.9),
-        (30.0, 5.9),
-    ] {
+    for (buffer, rate) in
+        [(0.0, 0.72), (6.0, 0.72), (10.0, 1.707), (15.0, 2.940), (20.0, 4.173), (27.0, 5.9), (30.0, 5.9)]
+    {
         let mapped = config.map(&ladder(), buffer);
         assert!((mapped - rate).abs() < 6e-4, "{buffer}: {mapped}");
     }
@@ -84,12 +62,8 @@ fn bba_0_keeps_its_level_until_the_line_passes_a_neighbour() {
 fn offered(chooser: &mut Chooser, buffer: u64) -> (usize, LevelReason) {
     let ladder = ladder();
     let bytes = |level: usize| ladder[level].as_bps() / 4;
-    let choice = chooser.choose(&Offer {
-        ladder: &ladder,
-        chunk: Span::from_s(2),
-        buffer: Span::from_s(buffer),
-        bytes: &bytes,
-    });
+    let choice =
+        chooser.choose(&Offer { ladder: &ladder, chunk: Span::from_s(2), buffer: Span::from_s(buffer), bytes: &bytes });
     (choice.level, choice.reason)
 }
 

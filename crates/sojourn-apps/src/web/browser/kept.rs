@@ -35,10 +35,7 @@ impl Arrived {
     /// How many of `first..below` are there.
     fn of(&self, (first, below): (u64, u64)) -> u64 {
         let in_order = self.in_order.clamp(first, below);
-        let early = self
-            .early
-            .iter()
-            .map(|range| range.1.min(below).saturating_sub(range.0.max(in_order)));
+        let early = self.early.iter().map(|range| range.1.min(below).saturating_sub(range.0.max(in_order)));
         in_order - first + early.sum::<u64>()
     }
 }
@@ -92,14 +89,9 @@ impl Web {
     pub(super) fn exchange(&mut self, object: Object, context: &mut dyn ApplicationContext) {
         let shared = self.asks_for_all();
         let place = (object.user, object.server);
-        let known = self
-            .kept
-            .iter_mut()
-            .find(|(_, kept)| (kept.user, kept.server) == place && (shared || kept.is_idle()));
-        let exchange = Exchange {
-            object,
-            response: None,
-        };
+        let known =
+            self.kept.iter_mut().find(|(_, kept)| (kept.user, kept.server) == place && (shared || kept.is_idle()));
+        let exchange = Exchange { object, response: None };
         if let Some((connection, kept)) = known {
             kept.exchanges.push(exchange);
             if kept.is_connected {
@@ -122,12 +114,7 @@ impl Web {
     }
 
     /// An event of a kept connection; whether it is one.
-    pub(super) fn is_for_kept(
-        &mut self,
-        now: Instant,
-        event: Event,
-        context: &mut dyn ApplicationContext,
-    ) -> bool {
+    pub(super) fn is_for_kept(&mut self, now: Instant, event: Event, context: &mut dyn ApplicationContext) -> bool {
         match event {
             Event::Delivered(connection, end, total) => {
                 self.on_kept_arrival(now, (connection, end), (0, total), context)
@@ -135,19 +122,13 @@ impl Web {
             Event::Early(connection, end, first, below) => {
                 self.on_kept_arrival(now, (connection, end), (first, below), context)
             }
-            Event::Connected(connection, End::Client) => {
-                self.on_kept_connected(connection, context)
-            }
+            Event::Connected(connection, End::Client) => self.on_kept_connected(connection, context),
             _ => false,
         }
     }
 
     /// A kept connection is there; whether it is one.
-    fn on_kept_connected(
-        &mut self,
-        connection: ConnectionId,
-        context: &mut dyn ApplicationContext,
-    ) -> bool {
+    fn on_kept_connected(&mut self, connection: ConnectionId, context: &mut dyn ApplicationContext) -> bool {
         let Some(kept) = self.kept.get_mut(connection) else {
             return false;
         };
@@ -198,10 +179,7 @@ impl Web {
             }
         }
         let ended = |exchange: &&Exchange| exchange.object.ended_at.is_some();
-        kept.complete_below += kept.exchanges[kept.complete_below..]
-            .iter()
-            .take_while(ended)
-            .count();
+        kept.complete_below += kept.exchanges[kept.complete_below..].iter().take_while(ended).count();
         for object in complete {
             context.record(&object);
             self.on_object(now, &object, context);
@@ -217,21 +195,11 @@ impl Web {
     }
 
     /// A kept connection is gone before its objects were complete: others bring them.
-    pub(super) fn on_kept_lost(
-        &mut self,
-        connection: ConnectionId,
-        context: &mut dyn ApplicationContext,
-    ) {
+    pub(super) fn on_kept_lost(&mut self, connection: ConnectionId, context: &mut dyn ApplicationContext) {
         let lost = self.kept.remove(connection);
         for object in lost.iter().flat_map(Kept::unfinished) {
             let first_byte_at = None;
-            self.exchange(
-                Object {
-                    first_byte_at,
-                    ..*object
-                },
-                context,
-            );
+            self.exchange(Object { first_byte_at, ..*object }, context);
         }
     }
 }

@@ -5,21 +5,12 @@ use proptest::prelude::*;
 use sojourn_base::{Bytes, Span};
 
 /// As by default.
-const NAME_LOOKUP: NameLookup = NameLookup::Datagram {
-    query: 60,
-    answer: 120,
-    timeout: Span::from_s(5),
-};
+const NAME_LOOKUP: NameLookup = NameLookup::Datagram { query: 60, answer: 120, timeout: Span::from_s(5) };
 
 #[test]
 fn connections_that_the_server_closes_are_forgotten_in_the_order_of_their_objects() {
     let mut desk = Desk::new(1);
-    let config = WebConfig {
-        closing: Closing::Server {
-            forget_after: Span::from_s(10),
-        },
-        ..WebConfig::WHITE2012
-    };
+    let config = WebConfig { closing: Closing::Server { forget_after: Span::from_s(10) }, ..WebConfig::WHITE2012 };
     desk.run(&mut Web::new(&config), Instant::from_s(30));
     let first_page = desk.pages[0];
     let due: Vec<Instant> = desk
@@ -28,18 +19,9 @@ fn connections_that_the_server_closes_are_forgotten_in_the_order_of_their_object
         .filter(|object| object.page == 0)
         .filter_map(|object| Some(object.ended_at? + Span::from_s(10)))
         .collect();
-    assert_eq!(
-        due.len(),
-        101,
-        "page 0 was loaded at {:?}",
-        first_page.ended_at
-    );
+    assert_eq!(due.len(), 101, "page 0 was loaded at {:?}", first_page.ended_at);
     for (_, connection) in &desk.abandoned {
-        assert_eq!(
-            desk.closed_ends(*connection),
-            [false, true],
-            "the server closes alone"
-        );
+        assert_eq!(desk.closed_ends(*connection), [false, true], "the server closes alone");
     }
     let forgotten: Vec<Instant> = desk.abandoned.iter().map(|(at, _)| *at).collect();
     assert_eq!(forgotten[..101], due[..]);
@@ -108,10 +90,7 @@ fn pages_follow_each_other_after_five_seconds() {
 fn the_page_of_2013_has_716802_bytes_per_user() {
     // W13-109, with the four users of x10.
     let mut desk = desk(1);
-    let config = WebConfig {
-        users: 4,
-        ..WebConfig::WHITE2013
-    };
+    let config = WebConfig { users: 4, ..WebConfig::WHITE2013 };
     desk.run(&mut Web::new(&config), Instant::from_s(4));
     let users: Vec<u32> = desk.pages.iter().map(|page| page.user).collect();
     assert_eq!(users, [0, 1, 2, 3]);
@@ -129,11 +108,7 @@ fn load_time_runs_from_the_first_syn_to_the_last_byte() {
     // Requests come in four pieces as well: each object costs 2 * 21 ms more, and there are 1 + 5 in a row.
     let page = desk.pages[0];
     assert_eq!(page.ended_at, Some(Instant::from_ms(2040 + 6 * 42)));
-    let last = desk
-        .objects
-        .iter()
-        .filter_map(|object| object.ended_at)
-        .max();
+    let last = desk.objects.iter().filter_map(|object| object.ended_at).max();
     assert_eq!(last, page.ended_at);
     let index = desk.objects[0];
     assert_eq!((index.index, index.bytes), (0, 100_000));
@@ -148,10 +123,7 @@ fn a_lost_name_look_up_costs_its_timeout() {
         let mut desk = desk(1);
         desk.round_trips.push(Span::from_ms(25));
         desk.lost_datagrams = lost;
-        let config = WebConfig {
-            name_lookup: NAME_LOOKUP,
-            ..WebConfig::WHITE2013
-        };
+        let config = WebConfig { name_lookup: NAME_LOOKUP, ..WebConfig::WHITE2013 };
         desk.run(&mut Web::new(&config), Instant::from_s(10));
         let page = desk.pages[0];
         let queries = desk.datagrams.iter().filter(|(.., length)| *length == 60);
@@ -171,10 +143,7 @@ fn unfinished_pages_and_objects_are_recorded_at_the_end() {
     let page = desk.pages[0];
     assert_eq!(page.ended_at, None);
     assert_eq!((page.objects, page.bytes), (13, 100_000 + 12 * 25_000));
-    let (done, open): (Vec<&Object>, Vec<&Object>) = desk
-        .objects
-        .iter()
-        .partition(|object| object.ended_at.is_some());
+    let (done, open): (Vec<&Object>, Vec<&Object>) = desk.objects.iter().partition(|object| object.ended_at.is_some());
     assert_eq!((done.len(), open.len()), (13, 24));
 }
 
@@ -203,24 +172,13 @@ fn failed_and_broken_connections_are_replaced() {
 /// The first page of 2012 by `protocol`: when it is complete, connections in all, and most at a time to each server.
 fn first_page(protocol: Protocol) -> (Option<Instant>, usize, Vec<usize>) {
     let mut desk = desk(1);
-    let config = WebConfig {
-        protocol,
-        ..WebConfig::WHITE2012
-    };
+    let config = WebConfig { protocol, ..WebConfig::WHITE2012 };
     desk.run(&mut Web::new(&config), Instant::from_s(3));
     assert_eq!((desk.pages[0].objects, desk.objects.len()), (101, 101));
-    let closed = (0..desk.opened.len())
-        .filter(|&id| desk.closed_ends(ConnectionId(u32::try_from(id).unwrap())) == [true, true]);
-    assert_eq!(
-        closed.count(),
-        desk.opened.len(),
-        "closed when the page is complete"
-    );
-    (
-        desk.pages[0].ended_at,
-        desk.opened.len(),
-        desk.most_in_use[..4].to_vec(),
-    )
+    let closed =
+        (0..desk.opened.len()).filter(|&id| desk.closed_ends(ConnectionId(u32::try_from(id).unwrap())) == [true, true]);
+    assert_eq!(closed.count(), desk.opened.len(), "closed when the page is complete");
+    (desk.pages[0].ended_at, desk.opened.len(), desk.most_in_use[..4].to_vec())
 }
 
 #[test]
@@ -228,50 +186,28 @@ fn kept_connections_spare_a_handshake_for_each_object_but_the_first() {
     // The index at 1040 ms; at the slowest server a handshake of 100 ms and 25 objects over six connections, five rounds of
     // 100 ms, where a connection for each object takes ten.
     let (ended_at, opened, most) = first_page(Protocol::KeptAlive);
-    assert_eq!(
-        (ended_at, opened, most),
-        (Some(Instant::from_ms(1640)), 24, vec![6; 4])
-    );
+    assert_eq!((ended_at, opened, most), (Some(Instant::from_ms(1640)), 24, vec![6; 4]));
 }
 
 #[test]
 fn one_connection_to_each_server_brings_all_objects_in_the_order_of_requests() {
     // The index at 1040 ms; at the slowest server a handshake and one round trip.
     let (ended_at, opened, most) = first_page(Protocol::Multiplexed);
-    assert_eq!(
-        (ended_at, opened, most),
-        (Some(Instant::from_ms(1240)), 4, vec![1; 4])
-    );
+    assert_eq!((ended_at, opened, most), (Some(Instant::from_ms(1240)), 4, vec![1; 4]));
     let mut desk = desk(1);
     desk.pieces = 25;
-    let config = WebConfig {
-        protocol: Protocol::Multiplexed,
-        ..WebConfig::WHITE2012
-    };
+    let config = WebConfig { protocol: Protocol::Multiplexed, ..WebConfig::WHITE2012 };
     desk.run(&mut Web::new(&config), Instant::from_s(3));
-    let of_slowest: Vec<u32> = desk
-        .objects
-        .iter()
-        .filter(|object| object.server == 3)
-        .map(|object| object.index)
-        .collect();
+    let of_slowest: Vec<u32> =
+        desk.objects.iter().filter(|object| object.server == 3).map(|object| object.index).collect();
     assert_eq!(of_slowest, (1..=25).collect::<Vec<u32>>());
 }
 
 #[test]
 fn an_object_does_not_wait_for_bytes_of_others_that_come_late() {
     // Index of 1000 B, then three objects of 1000 B; the first of them loses bytes 1200 to 1300 on its way.
-    let page = PageModel::Equal(crate::EqualPage {
-        servers: 1,
-        objects_per_server: 3,
-        size: Bytes(1000),
-    });
-    let config = WebConfig {
-        page,
-        index: Bytes(1000),
-        protocol: Protocol::Multiplexed,
-        ..WebConfig::WHITE2012
-    };
+    let page = PageModel::Equal(crate::EqualPage { servers: 1, objects_per_server: 3, size: Bytes(1000) });
+    let config = WebConfig { page, index: Bytes(1000), protocol: Protocol::Multiplexed, ..WebConfig::WHITE2012 };
     let (mut web, mut desk) = (Web::new(&config), Desk::new(1));
     let connection = ConnectionId(0);
     let mut tell = |ms, event| web.on_event(Instant::from_ms(ms), event, &mut desk);
@@ -288,24 +224,10 @@ fn an_object_does_not_wait_for_bytes_of_others_that_come_late() {
     let ended: Vec<(u32, Instant, Instant)> = desk
         .objects
         .iter()
-        .map(|object| {
-            (
-                object.index,
-                object.first_byte_at.unwrap(),
-                object.ended_at.unwrap(),
-            )
-        })
+        .map(|object| (object.index, object.first_byte_at.unwrap(), object.ended_at.unwrap()))
         .collect();
     let ms = Instant::from_ms;
-    assert_eq!(
-        ended,
-        [
-            (0, ms(40), ms(40)),
-            (2, ms(61), ms(62)),
-            (3, ms(63), ms(63)),
-            (1, ms(60), ms(90))
-        ]
-    );
+    assert_eq!(ended, [(0, ms(40), ms(40)), (2, ms(61), ms(62)), (3, ms(63), ms(63)), (1, ms(60), ms(90))]);
     assert_eq!(desk.pages[0].ended_at, Some(ms(90)));
 }
 

@@ -23,11 +23,9 @@ mod tests {
 
     #[test]
     fn resolvers_are_those_of_the_lines_that_name_one() {
-        let text = "# nameserver 192.0.2.9\nsearch example\nnameserver 192.0.2.53\n nameserver\t2001:db8::53\nnameserver x\n";
-        let expected: Vec<SocketAddr> = vec![
-            "192.0.2.53:53".parse().unwrap(),
-            "[2001:db8::53]:53".parse().unwrap(),
-        ];
+        let text =
+            "# nameserver 192.0.2.9\nsearch example\nnameserver 192.0.2.53\n nameserver\t2001:db8::53\nnameserver x\n";
+        let expected: Vec<SocketAddr> = vec!["192.0.2.53:53".parse().unwrap(), "[2001:db8::53]:53".parse().unwrap()];
         assert_eq!(resolvers(text), expected);
     }
 }

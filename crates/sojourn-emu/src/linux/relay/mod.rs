@@ -46,10 +46,7 @@ fn is_refused(address: IpAddr) -> bool {
                 || four.is_multicast()
         }
         IpAddr::V6(six) => {
-            six.is_loopback()
-                || six.is_unspecified()
-                || six.is_multicast()
-                || six.is_unicast_link_local()
+            six.is_loopback() || six.is_unspecified() || six.is_multicast() || six.is_unicast_link_local()
         }
     }
 }
@@ -98,13 +95,7 @@ pub struct Relay<'a> {
 
 impl<'a> Relay<'a> {
     /// A relay between the model and the host's network.
-    pub fn new(
-        holder: &'a Holder,
-        model: OwnedFd,
-        far_device: OwnedFd,
-        far: Vec<FarEnd>,
-        mtu: usize,
-    ) -> Self {
+    pub fn new(holder: &'a Holder, model: OwnedFd, far_device: OwnedFd, far: Vec<FarEnd>, mtu: usize) -> Self {
         let resolvers = std::fs::read_to_string("/etc/resolv.conf").unwrap_or_default();
         Self {
             holder,
@@ -146,11 +137,7 @@ impl<'a> Relay<'a> {
                 .filter(|(_, pending)| !pending.is_connected)
                 .filter_map(|(pair, _)| next().then_some(*pair))
                 .collect();
-            let accepting: Vec<SocketAddr> = self
-                .listeners
-                .keys()
-                .filter_map(|at| next().then_some(*at))
-                .collect();
+            let accepting: Vec<SocketAddr> = self.listeners.keys().filter_map(|at| next().then_some(*at)).collect();
             self.connections.retain_mut(|connection| {
                 let (near, away) = connection.interests();
                 let near = !near.is_empty() && next();
@@ -173,20 +160,10 @@ impl<'a> Relay<'a> {
     /// Waits; returns what is ready, in the order of the sets.
     fn wait(&self, end: BorrowedFd<'_>) -> io::Result<Vec<bool>> {
         let read = PollFlags::POLLIN;
-        let mut polled = vec![
-            PollFd::new(end, read),
-            PollFd::new(self.model.as_fd(), read),
-        ];
-        let connecting = self
-            .pending
-            .values()
-            .filter(|pending| !pending.is_connected);
+        let mut polled = vec![PollFd::new(end, read), PollFd::new(self.model.as_fd(), read)];
+        let connecting = self.pending.values().filter(|pending| !pending.is_connected);
         polled.extend(connecting.map(|one| PollFd::new(one.away.as_fd(), PollFlags::POLLOUT)));
-        polled.extend(
-            self.listeners
-                .values()
-                .map(|one| PollFd::new(one.as_fd(), read)),
-        );
+        polled.extend(self.listeners.values().map(|one| PollFd::new(one.as_fd(), read)));
         for connection in &self.connections {
             // One that nothing is wanted of would be ready for ever once its peer is gone.
             let (near, away) = connection.interests();
@@ -194,11 +171,7 @@ impl<'a> Relay<'a> {
             let wanted = both.into_iter().filter(|(_, flags)| !flags.is_empty());
             polled.extend(wanted.map(|(stream, flags)| PollFd::new(stream.as_fd(), flags)));
         }
-        polled.extend(
-            self.flows
-                .iter()
-                .map(|one| PollFd::new(one.socket.as_fd(), read)),
-        );
+        polled.extend(self.flows.iter().map(|one| PollFd::new(one.socket.as_fd(), read)));
         // chosen: a second, for what is forgotten when it is old.
         match poll(&mut polled, PollTimeout::from(1000_u16)) {
             Ok(_) | Err(nix::Error::EINTR) => {}
@@ -231,10 +204,7 @@ impl<'a> Relay<'a> {
 
     /// Who is meant outside.
     fn peer(&self, to: SocketAddr) -> Option<SocketAddr> {
-        let is_far = self
-            .far
-            .iter()
-            .any(|end| to.ip() == end.v4 || to.ip() == end.v6);
+        let is_far = self.far.iter().any(|end| to.ip() == end.v4 || to.ip() == end.v6);
         if is_far {
             return self.resolvers.first().copied();
         }
@@ -251,12 +221,7 @@ impl<'a> Relay<'a> {
         let has_room = self.pending.len() + self.connections.len() < MOST_CONNECTIONS;
         match tcp::begin(peer) {
             Ok(away) if has_room => {
-                let pending = Pending {
-                    away,
-                    syn: syn.to_vec(),
-                    sequence,
-                    is_connected: false,
-                };
+                let pending = Pending { away, syn: syn.to_vec(), sequence, is_connected: false };
                 self.pending.insert(pair, pending);
             }
             _ => self.refuse(pair, sequence),
@@ -316,18 +281,11 @@ impl<'a> Relay<'a> {
 
     fn send(&mut self, pair: Pair, peer: SocketAddr, payload: &[u8], class: u8) {
         let now = self.now_s;
-        let known = self
-            .flows
-            .iter()
-            .position(|flow| (flow.from, flow.to) == pair);
+        let known = self.flows.iter().position(|flow| (flow.from, flow.to) == pair);
         if known.is_none() {
             self.flows.retain(|flow| flow.used_at + FLOW_LASTS_S > now);
             if self.flows.len() >= MOST_FLOWS {
-                let oldest = self
-                    .flows
-                    .iter()
-                    .enumerate()
-                    .min_by_key(|(_, flow)| flow.used_at);
+                let oldest = self.flows.iter().enumerate().min_by_key(|(_, flow)| flow.used_at);
                 if let Some((at, _)) = oldest {
                     self.flows.swap_remove(at);
                 }
@@ -369,14 +327,7 @@ mod tests {
 
     #[test]
     fn the_host_and_its_link_are_out_of_reach() {
-        for address in [
-            "127.0.0.1",
-            "169.254.169.254",
-            "::1",
-            "fe80::1",
-            "::ffff:127.0.0.1",
-            "0.0.0.0",
-        ] {
+        for address in ["127.0.0.1", "169.254.169.254", "::1", "fe80::1", "::ffff:127.0.0.1", "0.0.0.0"] {
             assert!(is_refused(address.parse().unwrap()), "{address}");
         }
         for address in ["192.0.2.1", "10.0.0.1", "2001:db8::1"] {
@@ -387,18 +338,9 @@ mod tests {
     #[test]
     fn the_far_ends_own_traffic_is_not_relayed_but_its_names_are() {
         let (v4, v6) = FarEnd::addresses(0);
-        let far = [FarEnd {
-            v4,
-            v6,
-            rtt: sojourn_base::Span::ZERO,
-            line_rate: sojourn_base::BitRate::from_mbps(1000),
-        }];
+        let far = [FarEnd { v4, v6, rtt: sojourn_base::Span::ZERO, line_rate: sojourn_base::BitRate::from_mbps(1000) }];
         let inside: SocketAddr = "100.64.0.2:4000".parse().unwrap();
-        for (to, is_ours) in [
-            ("100.64.0.1:53", true),
-            ("100.64.0.1:5201", false),
-            ("192.0.2.1:5201", true),
-        ] {
+        for (to, is_ours) in [("100.64.0.1:53", true), ("100.64.0.1:5201", false), ("192.0.2.1:5201", true)] {
             let to = to.parse().unwrap();
             let (_, packet) = packet::datagram(inside, to, b"x", 0, 1500).unwrap();
             assert_eq!(is_relayed(&packet, &far), is_ours, "{to}");

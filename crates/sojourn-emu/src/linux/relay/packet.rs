@@ -43,16 +43,9 @@ pub(super) fn read(packet: &[u8]) -> Option<Packet<'_>> {
                 return None; // a fragment
             }
             let total = usize::from(u16::from_be_bytes([fixed[2], fixed[3]]));
-            let address =
-                |at: usize| Ipv4Addr::new(fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]);
+            let address = |at: usize| Ipv4Addr::new(fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]);
             let rest = packet.get(header..total.min(packet.len()))?;
-            (
-                address(12).into(),
-                address(16).into(),
-                fixed[9],
-                fixed[1],
-                rest,
-            )
+            (address(12).into(), address(16).into(), fixed[9], fixed[1], rest)
         }
         6 => {
             let fixed: &[u8; 40] = packet.first_chunk()?;
@@ -136,13 +129,7 @@ fn partial(start: usize, offset: u16) -> Offload {
 }
 
 /// The IP header before `length` bytes, and the sum over the pseudo-header.
-fn header(
-    from: IpAddr,
-    to: IpAddr,
-    protocol: u8,
-    class: u8,
-    length: usize,
-) -> Option<(Vec<u8>, u16)> {
+fn header(from: IpAddr, to: IpAddr, protocol: u8, class: u8, length: usize) -> Option<(Vec<u8>, u16)> {
     let mut packet = Vec::with_capacity(40 + length);
     let short = u16::try_from(length).ok()?;
     let addresses = match (from, to) {
@@ -172,10 +159,7 @@ fn header(
 
 /// Sum of 16-bit words (RFC 1071).
 fn sum(bytes: &[u8]) -> u32 {
-    bytes
-        .chunks(2)
-        .map(|two| u32::from(u16::from_be_bytes([two[0], *two.get(1).unwrap_or(&0)])))
-        .sum()
+    bytes.chunks(2).map(|two| u32::from(u16::from_be_bytes([two[0], *two.get(1).unwrap_or(&0)]))).sum()
 }
 
 fn folded(sum: u32) -> u16 {
@@ -189,10 +173,7 @@ mod tests {
 
     #[test]
     fn a_datagram_that_is_written_reads_back() {
-        for (from, to) in [
-            ("192.0.2.1:53", "100.64.0.2:4000"),
-            ("[2001:db8::1]:443", "[fd73:6f6a::2]:4000"),
-        ] {
+        for (from, to) in [("192.0.2.1:53", "100.64.0.2:4000"), ("[2001:db8::1]:443", "[fd73:6f6a::2]:4000")] {
             let (from, to) = (from.parse().unwrap(), to.parse().unwrap());
             let (offload, packet) = datagram(from, to, b"hello", 0x2e, 1500).unwrap();
             let read = read(&packet).unwrap();
@@ -204,48 +185,33 @@ mod tests {
 
     #[test]
     fn the_header_of_a_datagram_sums_to_all_ones() {
-        let (from, to) = (
-            "192.0.2.1:53".parse().unwrap(),
-            "100.64.0.2:4000".parse().unwrap(),
-        );
+        let (from, to) = ("192.0.2.1:53".parse().unwrap(), "100.64.0.2:4000".parse().unwrap());
         let (_, packet) = datagram(from, to, b"x", 0, 1500).unwrap();
         assert_eq!(folded(sum(&packet[..20])), 0xffff);
     }
 
     #[test]
     fn a_refusal_acknowledges_the_syn() {
-        let (from, to) = (
-            "192.0.2.1:80".parse().unwrap(),
-            "100.64.0.2:4000".parse().unwrap(),
-        );
+        let (from, to) = ("192.0.2.1:80".parse().unwrap(), "100.64.0.2:4000".parse().unwrap());
         let (offload, packet) = reset(from, to, u32::MAX).unwrap();
         assert_eq!(packet[28..34], [0, 0, 0, 0, 0x50, 0x14]);
         // The sum that the stack adds makes the whole one right: pseudo-header, then all words of the segment.
         let pseudo = sum(&packet[12..20]) + 6 + 20;
         let field = u32::from(u16::from_be_bytes([packet[36], packet[37]]));
         assert_eq!(folded(pseudo), folded(field));
-        assert_eq!(
-            usize::from(offload.checksum_start + offload.checksum_offset),
-            36
-        );
+        assert_eq!(usize::from(offload.checksum_start + offload.checksum_offset), 36);
     }
 
     #[test]
     fn what_is_longer_than_the_link_allows_is_not_written() {
-        let (from, to) = (
-            "192.0.2.1:53".parse().unwrap(),
-            "100.64.0.2:4000".parse().unwrap(),
-        );
+        let (from, to) = ("192.0.2.1:53".parse().unwrap(), "100.64.0.2:4000".parse().unwrap());
         assert!(datagram(from, to, &[0; 1472], 0, 1500).is_some());
         assert!(datagram(from, to, &[0; 1473], 0, 1500).is_none());
     }
 
     #[test]
     fn a_packet_cut_anywhere_is_read_or_refused() {
-        let (from, to) = (
-            "192.0.2.1:53".parse().unwrap(),
-            "100.64.0.2:4000".parse().unwrap(),
-        );
+        let (from, to) = ("192.0.2.1:53".parse().unwrap(), "100.64.0.2:4000".parse().unwrap());
         let (_, packet) = datagram(from, to, b"hello", 0, 1500).unwrap();
         for length in 0..packet.len() {
             let _ = read(&packet[..length]);

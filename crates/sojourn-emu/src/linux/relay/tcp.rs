@@ -3,8 +3,7 @@
 use nix::errno::Errno;
 use nix::poll::PollFlags;
 use nix::sys::socket::{
-    AddressFamily, SockFlag, SockType, SockaddrStorage, connect, getsockopt, setsockopt, socket,
-    sockopt,
+    AddressFamily, SockFlag, SockType, SockaddrStorage, connect, getsockopt, setsockopt, socket, sockopt,
 };
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -15,11 +14,7 @@ const ROOM: usize = 256 * 1024;
 
 /// Begins to connect from outside, as the caller's own program would.
 pub(super) fn begin(to: SocketAddr) -> nix::Result<TcpStream> {
-    let family = if to.is_ipv4() {
-        AddressFamily::Inet
-    } else {
-        AddressFamily::Inet6
-    };
+    let family = if to.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 };
     let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
     let socket = socket(family, SockType::Stream, flags, None)?;
     setsockopt(&socket, sockopt::TcpNoDelay, &true)?;
@@ -48,13 +43,7 @@ struct Half {
 
 impl Half {
     fn new() -> Self {
-        Self {
-            bytes: vec![0; ROOM].into_boxed_slice(),
-            start: 0,
-            end: 0,
-            is_over: false,
-            is_shut: false,
-        }
+        Self { bytes: vec![0; ROOM].into_boxed_slice(), start: 0, end: 0, is_over: false, is_shut: false }
     }
 
     fn wants_input(&self) -> bool {
@@ -112,12 +101,7 @@ impl Relayed {
     pub(super) fn new(near: TcpStream, away: TcpStream) -> Self {
         let _ = near.set_nonblocking(true);
         let _ = near.set_nodelay(true);
-        Self {
-            near,
-            away,
-            up: Half::new(),
-            down: Half::new(),
-        }
+        Self { near, away, up: Half::new(), down: Half::new() }
     }
 
     /// What is waited for on either.
@@ -138,14 +122,7 @@ impl Relayed {
         if !(up && down) {
             // Whoever is left learns that it broke, and does not take it for the end: both are reset.
             for stream in [&self.near, &self.away] {
-                let _ = setsockopt(
-                    stream,
-                    sockopt::Linger,
-                    &libc::linger {
-                        l_onoff: 1,
-                        l_linger: 0,
-                    },
-                );
+                let _ = setsockopt(stream, sockopt::Linger, &libc::linger { l_onoff: 1, l_linger: 0 });
             }
             return false;
         }

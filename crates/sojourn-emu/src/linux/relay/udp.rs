@@ -1,8 +1,7 @@
 //! Datagrams: one socket of the host for each flow, the traffic class carried both ways.
 
 use nix::sys::socket::{
-    ControlMessage, ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, sendmsg, setsockopt,
-    sockopt,
+    ControlMessage, ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, sendmsg, setsockopt, sockopt,
 };
 use std::io::{IoSlice, IoSliceMut};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -23,12 +22,7 @@ pub(super) struct Flow {
 
 impl Flow {
     /// A flow to `peer` outside, which is `to` for the inside.
-    pub(super) fn open(
-        from: SocketAddr,
-        to: SocketAddr,
-        peer: SocketAddr,
-        now: u64,
-    ) -> std::io::Result<Self> {
+    pub(super) fn open(from: SocketAddr, to: SocketAddr, peer: SocketAddr, now: u64) -> std::io::Result<Self> {
         let socket = if peer.is_ipv4() {
             UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?
         } else {
@@ -41,12 +35,7 @@ impl Flow {
         } else {
             setsockopt(&socket, sockopt::Ipv6RecvTClass, &true)?;
         }
-        Ok(Self {
-            socket,
-            from,
-            to,
-            used_at: now,
-        })
+        Ok(Self { socket, from, to, used_at: now })
     }
 
     /// Sends a datagram outside; one that the host does not take is lost, as datagrams are.
@@ -70,8 +59,7 @@ impl Flow {
             let mut parts = [IoSliceMut::new(room)];
             let flags = MsgFlags::MSG_DONTWAIT;
             let socket = self.socket.as_raw_fd();
-            let message =
-                recvmsg::<SockaddrStorage>(socket, &mut parts, Some(&mut space), flags).ok()?;
+            let message = recvmsg::<SockaddrStorage>(socket, &mut parts, Some(&mut space), flags).ok()?;
             let class = message.cmsgs().ok().and_then(|mut all| {
                 all.find_map(|control| match control {
                     ControlMessageOwned::Ipv4Tos(class) => Some(class),

@@ -35,11 +35,7 @@ struct Source {
 }
 
 impl Port for Source {
-    fn read_batch(
-        &mut self,
-        _most: usize,
-        receive: &mut dyn FnMut(Offload, &[u8]),
-    ) -> io::Result<usize> {
+    fn read_batch(&mut self, _most: usize, receive: &mut dyn FnMut(Offload, &[u8])) -> io::Result<usize> {
         receive(Offload::default(), &self.unit);
         Ok(1)
     }
@@ -67,14 +63,8 @@ impl Clock for Ticks {
 
     fn wait(&mut self, _until: Instant) -> io::Result<Wake> {
         self.now += Span::from_ms(1);
-        let both = PerDirection {
-            upstream: true,
-            downstream: true,
-        };
-        Ok(Wake {
-            readable: both,
-            ended: self.now >= self.until,
-        })
+        let both = PerDirection { upstream: true, downstream: true };
+        Ok(Wake { readable: both, ended: self.now >= self.until })
     }
 
     fn rest(&mut self, until: Instant) {
@@ -94,11 +84,7 @@ impl Clock for Ticks {
 /// An emulation that is idle but for its processor.
 fn idle_until(until: Instant, busy_percent: u64) -> (Pump<FakePort>, Ticks) {
     let (_, mut pump) = emulation(&plan(DropTailConfig::bytes(100_000)), []);
-    let mut clock = Ticks {
-        until,
-        busy_percent,
-        ..Ticks::default()
-    };
+    let mut clock = Ticks { until, busy_percent, ..Ticks::default() };
     pump.run(&mut clock, &mut |_| {}).unwrap();
     (pump, clock)
 }
@@ -142,10 +128,7 @@ fn joined_writes_are_at_least_50_us_apart_and_never_early() {
     times.dedup();
     assert!(times.len() <= 5, "{times:?}");
     for pair in times.windows(2) {
-        assert!(
-            pair[1].saturating_since(pair[0]) >= Span::from_us(50),
-            "{times:?}"
-        );
+        assert!(pair[1].saturating_since(pair[0]) >= Span::from_us(50), "{times:?}");
     }
     assert!(pump.snapshot().joins);
 }
@@ -161,22 +144,13 @@ fn no_allocation_per_packet(joined: bool) {
     let mut plan = plan(CodelConfig::RFC8289);
     plan.record = RecordConfig::NOTHING;
     let written = Rc::new(Cell::new(0));
-    let port = |direction| Source {
-        unit: datagram(direction, 1400, 1, 2),
-        written: Rc::clone(&written),
-    };
-    let ends = Ends {
-        inside: port(Direction::Upstream),
-        far: port(Direction::Downstream),
-    };
+    let port = |direction| Source { unit: datagram(direction, 1400, 1, 2), written: Rc::clone(&written) };
+    let ends = Ends { inside: port(Direction::Upstream), far: port(Direction::Downstream) };
     let mut pump = Pump::new(&plan, ends).unwrap();
     if joined {
         pump.joiner = Some(Joiner::new(0));
     }
-    let mut clock = Ticks {
-        until: Instant::from_s(3),
-        ..Ticks::default()
-    };
+    let mut clock = Ticks { until: Instant::from_s(3), ..Ticks::default() };
     pump.run(&mut clock, &mut |_| {}).unwrap();
     let before = (ALLOCATIONS.get(), written.get());
     clock.until = Instant::from_s(13);
@@ -184,8 +158,5 @@ fn no_allocation_per_packet(joined: bool) {
     let (allocated, packets) = (ALLOCATIONS.get() - before.0, written.get() - before.1);
     assert!(packets > 15_000, "{packets}");
     // A list with a row for each second grows.
-    assert!(
-        allocated <= 4,
-        "{allocated} allocations for {packets} packets"
-    );
+    assert!(allocated <= 4, "{allocated} allocations for {packets} packets");
 }

@@ -23,26 +23,13 @@ fn packets_are_recorded_as_of_the_entry_whose_they_are() {
     let rows: Vec<_> = records
         .datagrams()
         .iter()
-        .map(|row| {
-            (
-                row.traffic.0,
-                row.flow,
-                row.sequence,
-                row.direction,
-                row.length.0,
-            )
-        })
+        .map(|row| (row.traffic.0, row.flow, row.sequence, row.direction, row.length.0))
         .collect();
     let (up, down) = (Direction::Upstream, Direction::Downstream);
-    assert_eq!(
-        rows,
-        [(0, 0, 0, up, 200), (2, 0, 0, down, 300), (0, 0, 1, up, 200)]
-    );
+    assert_eq!(rows, [(0, 0, 0, up, 200), (2, 0, 0, down, 300), (0, 0, 1, up, 200)]);
     // The parts of the delay sum to the whole.
     for row in records.datagrams() {
-        let sojourn_record::Fate::Arrived(at) = row.fate else {
-            panic!("{row:?}")
-        };
+        let sojourn_record::Fate::Arrived(at) = row.fate else { panic!("{row:?}") };
         assert_eq!(row.split.total(), at.saturating_since(row.sent_at));
     }
     let names: Vec<&str> = finished.tables.iter().map(|table| table.name).collect();
@@ -59,10 +46,7 @@ fn spelled(data: &ColumnData) -> Vec<String> {
     match data {
         ColumnData::Words { codes, dictionary } => {
             let word = |code: &i32| Some(dictionary.get(usize::try_from(*code).ok()?)?.clone());
-            codes
-                .iter()
-                .map(|code| word(code).unwrap_or_default())
-                .collect()
+            codes.iter().map(|code| word(code).unwrap_or_default()).collect()
         }
         other => vec![format!("{other:?}")],
     }
@@ -119,12 +103,7 @@ rtt = "20 ms"
     scenario.duration = emulated.summary.duration;
     let simulated = simulate(&scenario);
     assert_eq!(emulated.summary.hidden_losses, 0);
-    let dropped = |records: &Records| {
-        records
-            .signals()
-            .map(|(_, count)| count.packets)
-            .sum::<u64>()
-    };
+    let dropped = |records: &Records| records.signals().map(|(_, count)| count.packets).sum::<u64>();
     assert!(dropped(&simulated) > 50, "{}", dropped(&simulated));
     let (simulated, emulated) = (simulated.tables(), emulated.records.tables());
     let names = |tables: &[Table]| tables.iter().map(|it| it.name).collect::<Vec<_>>();

@@ -6,12 +6,7 @@ fn limits(config: CongestionConfig, maps: impl Iterator<Item = u64>) -> Vec<u64>
     let interval = Span::from_ms(2);
     let mut limit = GrantLimit::new(config, interval, BitRate::from_kbps(98_304));
     let mut context = Collector::default();
-    maps.map(|map| {
-        limit
-            .at(map, Instant::ZERO + interval * map, &mut context)
-            .0
-    })
-    .collect()
+    maps.map(|map| limit.at(map, Instant::ZERO + interval * map, &mut context).0).collect()
 }
 
 #[test]
@@ -49,24 +44,14 @@ fn levels_hold_for_ten_seconds_in_the_stated_order() {
     let every_ten_seconds = || (0..13).map(|dwell| dwell * 5_000);
     assert_eq!(
         limits(CongestionConfig::white2013_light(), every_ten_seconds()),
-        [
-            5000, 1250, 625, 1250, 3125, 625, 3125, 1250, 5000, 625, 5000, 3125, 5000
-        ]
+        [5000, 1250, 625, 1250, 3125, 625, 3125, 1250, 5000, 625, 5000, 3125, 5000]
     );
     assert_eq!(
         limits(CongestionConfig::white2013_moderate(), every_ten_seconds()),
-        [
-            3125, 825, 425, 825, 1250, 425, 1250, 825, 3125, 425, 3125, 1250, 3125
-        ]
+        [3125, 825, 425, 825, 1250, 425, 1250, 825, 3125, 425, 3125, 1250, 3125]
     );
     // The last MAP of a dwell still has its level.
-    assert_eq!(
-        limits(
-            CongestionConfig::white2013_light(),
-            [4_999, 5_000].into_iter()
-        ),
-        [5000, 1250]
-    );
+    assert_eq!(limits(CongestionConfig::white2013_light(), [4_999, 5_000].into_iter()), [5000, 1250]);
 }
 
 #[test]
@@ -107,10 +92,9 @@ fn cycle(config: CongestionConfig) -> RateCycle {
 fn a_cycle_visits_all_twelve_changes_and_its_levels_equally_often() {
     // W13-44: means of exactly 10 and 5.625 Mb/s, 12 distinct ordered pairs, 120 s.
     // W13-45: below the sustained rate of 5 Mb/s for a quarter and for half of the time.
-    for (config, mean_kbps, dwells_below) in [
-        (CongestionConfig::white2013_light(), 10_000, 3),
-        (CongestionConfig::white2013_moderate(), 5_625, 6),
-    ] {
+    for (config, mean_kbps, dwells_below) in
+        [(CongestionConfig::white2013_light(), 10_000, 3), (CongestionConfig::white2013_moderate(), 5_625, 6)]
+    {
         let cycle = cycle(config);
         assert_eq!(cycle.period(), Span::from_s(120));
         assert!(cycle.visits_each_ordered_pair_once());
@@ -126,9 +110,7 @@ fn a_phase_rotates_the_cycle() {
     // Phase 1 is the order of the ns-2 script: 1 0 1 2 0 2 1 3 0 3 2 3.
     let mut cycle = cycle(CongestionConfig::white2013_light());
     cycle.phase = 1;
-    let order: Vec<BitRate> = [1, 0, 1, 2, 0, 2, 1, 3, 0, 3, 2, 3]
-        .map(|level| cycle.levels[level])
-        .to_vec();
+    let order: Vec<BitRate> = [1, 0, 1, 2, 0, 2, 1, 3, 0, 3, 2, 3].map(|level| cycle.levels[level]).to_vec();
     let levels: Vec<BitRate> = (0..12).map(|dwell| cycle.level(dwell)).collect();
     assert_eq!(levels, order);
     assert_eq!(cycle.level(12), cycle.level(0));
@@ -169,21 +151,9 @@ fn every_problem_of_a_cycle_is_listed() {
     })
     .collect_problems(&mut problems);
     let fields: Vec<&str> = problems.iter().map(|p| p.field).collect();
-    assert_eq!(
-        fields,
-        [
-            "congestion.variation",
-            "congestion.dwell",
-            "congestion.order",
-            "congestion.levels"
-        ]
-    );
+    assert_eq!(fields, ["congestion.variation", "congestion.dwell", "congestion.order", "congestion.levels"]);
     problems.clear();
-    CongestionConfig::GrantSize {
-        mean: Bytes::ZERO,
-        variation: f64::NAN,
-    }
-    .collect_problems(&mut problems);
+    CongestionConfig::GrantSize { mean: Bytes::ZERO, variation: f64::NAN }.collect_problems(&mut problems);
     assert_eq!(problems.len(), 2);
 }
 
@@ -194,12 +164,7 @@ fn the_levels_of_docsis_ns3_hold_for_five_seconds_in_the_order_of_its_program() 
     let [low, second, third, high] = [4_125, 5_000, 5_625, 6_250];
     let found = limits(CongestionConfig::ns3_1(), twice_in_five_seconds);
     let pairs: Vec<u64> = found.chunks(2).map(|pair| pair.iter().sum()).collect();
-    assert_eq!(
-        pairs,
-        [
-            second, low, second, third, low, third, second, high, low, high, third, high, second
-        ]
-    );
+    assert_eq!(pairs, [second, low, second, third, low, third, second, high, low, high, third, high, second]);
     for (config, first_two) in [
         // 9.25 Mb/s are 2312.5 B.
         (CongestionConfig::ns3_2(), [2_375, 2_312]),

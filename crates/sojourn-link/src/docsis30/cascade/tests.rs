@@ -18,19 +18,13 @@ fn unshaped(grant: u64) -> CascadeConfig {
             peak: BitRate::ZERO,
             peak_burst: Bytes::ZERO,
         },
-        congestion: CongestionConfig::GrantSize {
-            mean: Bytes(grant),
-            variation: 0.0,
-        },
+        congestion: CongestionConfig::GrantSize { mean: Bytes(grant), variation: 0.0 },
         ..CascadeConfig::WHITE2012
     }
 }
 
 fn drop_tail(config: &CascadeConfig) -> Modem<DropTailQueue> {
-    Cascade::new(
-        config,
-        Box::new(DropTailQueue::new(DropTailConfig::bytes(625_000))),
-    )
+    Cascade::new(config, Box::new(DropTailQueue::new(DropTailConfig::bytes(625_000))))
 }
 
 fn codel(config: &CascadeConfig) -> Modem<CodelQueue> {
@@ -38,11 +32,7 @@ fn codel(config: &CascadeConfig) -> Modem<CodelQueue> {
 }
 
 fn passages(context: &Collector) -> Vec<Passage> {
-    context
-        .delivered
-        .iter()
-        .map(|(_, _, passage)| *passage)
-        .collect()
+    context.delivered.iter().map(|(_, _, passage)| *passage).collect()
 }
 
 #[test]
@@ -51,12 +41,7 @@ fn a_lone_packet_arrives_one_loop_its_bits_and_the_fixed_delay_later() {
     // 17.740885… µs; then 1 ms.
     let mut modem = drop_tail(&CascadeConfig::WHITE2012);
     let mut context = Collector::default();
-    let wakeups = drive(
-        &mut modem,
-        [(Instant::from_us(500), 218)],
-        Instant::NEVER,
-        &mut context,
-    );
+    let wakeups = drive(&mut modem, [(Instant::from_us(500), 218)], Instant::NEVER, &mut context);
     assert_eq!(wakeups, 1);
     let passage = passages(&context)[0];
     assert_eq!(passage.arrives_at, Instant::from_ps(7_017_740_886));
@@ -76,10 +61,8 @@ fn the_loop_takes_four_to_six_milliseconds() {
     // 20.0371 ms apart: the phase in the MAP interval steps by 37.1 µs through all of it.
     let arrivals = (0..2_000).map(|n| (Instant::from_ns(20_037_100 * n), 100));
     drive(&mut modem, arrivals, Instant::NEVER, &mut context);
-    let waits: Vec<f64> = passages(&context)
-        .iter()
-        .map(|p| (p.delay.request_wait + p.delay.grant_wait).as_ms_f64())
-        .collect();
+    let waits: Vec<f64> =
+        passages(&context).iter().map(|p| (p.delay.request_wait + p.delay.grant_wait).as_ms_f64()).collect();
     assert_eq!(waits.len(), 2_000);
     assert!(waits.iter().all(|wait| (4.0..6.0).contains(wait)));
     let mean = waits.iter().sum::<f64>() / 2_000.0;
@@ -94,10 +77,7 @@ fn three_packets_through_small_grants_arrive_when_their_last_bytes_do() {
     let mut context = Collector::default();
     let at = Instant::from_us(500);
     let wakeups = drive(&mut modem, [(at, 1500); 3], Instant::NEVER, &mut context);
-    assert_eq!(
-        wakeups, 5,
-        "one for the rest of the burst, and one per MAP that grants"
-    );
+    assert_eq!(wakeups, 5, "one for the rest of the burst, and one per MAP that grants");
     let passages = passages(&context);
     let arrivals: Vec<u64> = passages.iter().map(|p| p.arrives_at.as_ps()).collect();
     assert_eq!(arrivals, [9_020_345_053, 11_040_690_105, 13_061_035_157]);
@@ -109,10 +89,7 @@ fn three_packets_through_small_grants_arrive_when_their_last_bytes_do() {
     // The second packet's first byte goes right behind the first packet.
     assert_eq!(passages[1].delay.grant_wait, Span::from_ps(6_020_345_053));
     let counters = modem.counters().expect("a MAC counts");
-    assert_eq!(
-        (counters.requested, counters.granted),
-        (Bytes(4500), Bytes(4500))
-    );
+    assert_eq!((counters.requested, counters.granted), (Bytes(4500), Bytes(4500)));
 }
 
 #[test]
@@ -122,18 +99,8 @@ fn an_idle_modem_sleeps_and_a_busy_one_wakes_once_per_packet_and_map() {
     assert_eq!(modem.next_wakeup(), Instant::NEVER);
     // 10 MB at the peak rate and then 5 Mb/s for 4 s: packets every 2.4 ms, a MAP each 2 ms.
     let offer = |from: u64| (0..).map(move |n| (Instant::from_us(from + 600 * n), 1500));
-    drive(
-        &mut modem,
-        offer(0).take(20_000),
-        Instant::from_s(8),
-        &mut context,
-    );
-    let steady = drive(
-        &mut modem,
-        offer(8_000_000),
-        Instant::from_s(12),
-        &mut context,
-    );
+    drive(&mut modem, offer(0).take(20_000), Instant::from_s(8), &mut context);
+    let steady = drive(&mut modem, offer(8_000_000), Instant::from_s(12), &mut context);
     let ideal = 4_000_000 / 2_400 + 4_000 / 2;
     assert!(steady <= ideal + 2, "{steady} wake-ups, {ideal} expected");
     drive(&mut modem, [], Instant::NEVER, &mut context);
@@ -155,19 +122,12 @@ fn overload<M: QueueManager>(modem: &mut Modem<M>) -> (Collector, u32) {
 }
 
 fn lost_at(context: &Collector, stage: Stage) -> usize {
-    context
-        .dropped
-        .iter()
-        .filter(|drop| drop.2.stage == stage)
-        .count()
+    context.dropped.iter().filter(|drop| drop.2.stage == stage).count()
 }
 
 fn congested(variant: CascadeVariant) -> CascadeConfig {
     CascadeConfig {
-        congestion: CongestionConfig::GrantSize {
-            mean: Bytes(625),
-            variation: 0.2,
-        },
+        congestion: CongestionConfig::GrantSize { mean: Bytes(625), variation: 0.2 },
         variant,
         ..CascadeConfig::WHITE2012
     }
@@ -181,18 +141,9 @@ fn on_a_congested_channel_the_backlog_moves_into_the_transmit_queue() {
     assert_eq!(most_staged, 32);
     assert_eq!(lost_at(&context, Stage::Queue), 0);
     assert!(lost_at(&context, Stage::TransmitQueue) > 500);
-    assert!(
-        context
-            .dropped
-            .iter()
-            .all(|drop| drop.2.reason == Reason::Overlimit)
-    );
+    assert!(context.dropped.iter().all(|drop| drop.2.reason == Reason::Overlimit));
     // 32 packets of 1500 B at 2.5 Mb/s: 154 ms, and up to a loop more.
-    let longest = passages(&context)
-        .iter()
-        .map(|p| p.delay.total())
-        .max()
-        .unwrap();
+    let longest = passages(&context).iter().map(|p| p.delay.total()).max().unwrap();
     assert!((0.15..0.17).contains(&longest.as_secs_f64()), "{longest}");
 }
 
@@ -212,39 +163,24 @@ fn a_sojourn_over_both_queues_lets_codel_act_on_the_transmit_queue() {
     let dropped = |variant| {
         let mut modem = codel(&congested(variant));
         let (context, _) = overload(&mut modem);
-        let by_codel = context
-            .dropped
-            .iter()
-            .filter(|drop| drop.2.reason == Reason::Target);
+        let by_codel = context.dropped.iter().filter(|drop| drop.2.reason == Reason::Target);
         (by_codel.count(), lost_at(&context, Stage::TransmitQueue))
     };
     let (alone, refused_alone) = dropped(CascadeVariant::DropAtTransmitQueue);
     let (both, refused_both) = dropped(CascadeVariant::SojournOverBoth);
     assert_eq!(alone, 0);
     assert!((150..=200).contains(&both), "{both} drops");
-    assert!(
-        refused_both + 100 < refused_alone,
-        "{refused_both} {refused_alone}"
-    );
+    assert!(refused_both + 100 < refused_alone, "{refused_both} {refused_alone}");
 }
 
 #[test]
 fn places_that_a_grant_frees_are_filled_in_time_for_its_request() {
     // Two places, whole packets per grant, three packets at 1 ms: the third waits in front, moves in at
     // 6 ms when the grant frees a place, and is requested at once: granted at 10 ms.
-    let config = CascadeConfig {
-        transmit_queue: Packets(2),
-        variant: CascadeVariant::BackPressure,
-        ..unshaped(1500)
-    };
+    let config = CascadeConfig { transmit_queue: Packets(2), variant: CascadeVariant::BackPressure, ..unshaped(1500) };
     let mut modem = drop_tail(&config);
     let mut context = Collector::default();
-    drive(
-        &mut modem,
-        [(Instant::from_ms(1), 1500); 3],
-        Instant::from_ms(5),
-        &mut context,
-    );
+    drive(&mut modem, [(Instant::from_ms(1), 1500); 3], Instant::from_ms(5), &mut context);
     assert_eq!(modem.backlog().packets, Packets(1));
     assert_eq!(modem.staged().packets, Packets(2));
     drive(&mut modem, [], Instant::NEVER, &mut context);
@@ -257,10 +193,7 @@ fn places_that_a_grant_frees_are_filled_in_time_for_its_request() {
 
 #[test]
 fn the_manager_judges_a_packet_at_the_time_it_will_leave_both_queues() {
-    let config = CascadeConfig {
-        variant: CascadeVariant::SojournOverBoth,
-        ..unshaped(500)
-    };
+    let config = CascadeConfig { variant: CascadeVariant::SojournOverBoth, ..unshaped(500) };
     let mut modem = drop_tail(&config);
     let at = Instant::from_ms(1);
     // An empty modem: requested at 2 ms, granted at 6 ms.
@@ -269,13 +202,7 @@ fn the_manager_judges_a_packet_at_the_time_it_will_leave_both_queues() {
     let before = Instant::from_us(900);
     drive(&mut modem, [(before, 1500), (at, 1500)], at, &mut context);
     // 3000 B are ahead: six grants from 6 to 16 ms, and the next begins at 18 ms.
-    modem.rate_shaping.offer(
-        at,
-        crate::testing::packet(400),
-        PacketHandle(9),
-        NextStage::default(),
-        &mut context,
-    );
+    modem.rate_shaping.offer(at, crate::testing::packet(400), PacketHandle(9), NextStage::default(), &mut context);
     assert_eq!(modem.judged_at(at), Instant::from_ms(18));
     // An expectation that shrinks does not take the manager's time back.
     modem.last_judged_at = Instant::from_ms(30);
@@ -301,11 +228,7 @@ fn all_but_the_first_packet_of_a_burst_meet_the_limit_of_the_queue() {
     assert_eq!(modem.staged().packets, Packets(22));
     drive(&mut modem, [], Instant::NEVER, &mut context);
     let first_grant = Instant::from_ms(6);
-    assert!(
-        passages(&context)
-            .iter()
-            .all(|p| p.arrives_at < first_grant + Span::from_us(1_100))
-    );
+    assert!(passages(&context).iter().all(|p| p.arrives_at < first_grant + Span::from_us(1_100)));
 }
 
 #[test]

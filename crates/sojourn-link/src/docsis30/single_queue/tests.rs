@@ -7,17 +7,11 @@ use sojourn_queue::{CodelConfig, CodelQueue, DropTailConfig, DropTailQueue, Reas
 use std::vec::Vec;
 
 fn drop_tail(config: &SingleQueueConfig, limit: u64) -> SingleQueue<DropTailQueue> {
-    SingleQueue::new(
-        config,
-        Box::new(DropTailQueue::new(DropTailConfig::bytes(limit))),
-    )
+    SingleQueue::new(config, Box::new(DropTailQueue::new(DropTailConfig::bytes(limit))))
 }
 
 fn congested(congestion: CongestionConfig) -> SingleQueueConfig {
-    SingleQueueConfig {
-        congestion,
-        ..SingleQueueConfig::WHITE2013
-    }
+    SingleQueueConfig { congestion, ..SingleQueueConfig::WHITE2013 }
 }
 
 /// A channel that always leaves `kbps`.
@@ -37,11 +31,7 @@ fn counted<M: QueueManager>(modem: &SingleQueue<M>) -> LinkCounters {
 }
 
 fn passages(context: &Collector) -> Vec<Passage> {
-    context
-        .delivered
-        .iter()
-        .map(|(_, _, passage)| *passage)
-        .collect()
+    context.delivered.iter().map(|(_, _, passage)| *passage).collect()
 }
 
 /// Latencies to the CMTS, less serialisation, of `count` packets that find the modem empty, at all
@@ -51,10 +41,7 @@ fn lone_latencies(count: u64) -> Vec<f64> {
     let mut context = Collector::default();
     let arrivals = (0..count).map(|n| (Instant::from_ns(20_037_100 * n), 100));
     drive(&mut modem, arrivals, Instant::NEVER, &mut context);
-    passages(&context)
-        .iter()
-        .map(|p| (p.delay.total().saturating_sub(p.delay.serialisation)).as_ms_f64())
-        .collect()
+    passages(&context).iter().map(|p| (p.delay.total().saturating_sub(p.delay.serialisation)).as_ms_f64()).collect()
 }
 
 #[test]
@@ -62,33 +49,19 @@ fn a_lone_packet_is_requested_at_the_next_map_and_granted_two_maps_later() {
     // B1: at 0.5 ms; requested at 2 ms, granted in [6, 8) ms, at the CMTS 1 ms and its bits later.
     let mut modem = drop_tail(&SingleQueueConfig::WHITE2013, 625_000);
     let mut context = Collector::default();
-    let wakeups = drive(
-        &mut modem,
-        [(Instant::from_us(500), 1500)],
-        Instant::NEVER,
-        &mut context,
-    );
+    let wakeups = drive(&mut modem, [(Instant::from_us(500), 1500)], Instant::NEVER, &mut context);
     assert_eq!(wakeups, 2, "a request and a grant");
     let passage = passages(&context)[0];
     let begins_at = passage.dequeued_at.as_ns();
-    assert!(
-        (6_000_000..8_000_000).contains(&begins_at),
-        "{begins_at} ns"
-    );
+    assert!((6_000_000..8_000_000).contains(&begins_at), "{begins_at} ns");
     assert_eq!(passage.delay.request_wait, Span::from_us(1500));
     assert_eq!(passage.delay.queue, Span::ZERO);
     assert_eq!(passage.delay.framing, Span::ZERO);
     assert_eq!(passage.delay.serialisation, Span::from_ps(122_070_313));
-    assert_eq!(
-        passage.arrives_at,
-        passage.dequeued_at + Span::from_ps(122_070_313) + Span::from_ms(1)
-    );
+    assert_eq!(passage.arrives_at, passage.dequeued_at + Span::from_ps(122_070_313) + Span::from_ms(1));
     assert_eq!(modem.next_wakeup(), Instant::NEVER);
     let counters = counted(&modem);
-    assert_eq!(
-        (counters.requested, counters.granted),
-        (Bytes(1500), Bytes(1500))
-    );
+    assert_eq!((counters.requested, counters.granted), (Bytes(1500), Bytes(1500)));
     assert_eq!(counters.unused_grant, Bytes::ZERO);
 }
 
@@ -97,12 +70,7 @@ fn a_packet_at_the_start_of_a_map_waits_for_the_next_one() {
     // The wait for the request is U(0, M], unlike the cascade's.
     let mut modem = drop_tail(&SingleQueueConfig::WHITE2013, 625_000);
     let mut context = Collector::default();
-    drive(
-        &mut modem,
-        [(Instant::from_ms(4), 100)],
-        Instant::NEVER,
-        &mut context,
-    );
+    drive(&mut modem, [(Instant::from_ms(4), 100)], Instant::NEVER, &mut context);
     let passage = passages(&context)[0];
     assert_eq!(passage.delay.request_wait, Span::from_ms(2));
     assert!(passage.dequeued_at >= Instant::from_ms(10));
@@ -140,11 +108,7 @@ fn grants_are_uniform_in_their_interval() {
     let distance = offsets
         .iter()
         .enumerate()
-        .map(|(i, x)| {
-            (x - i as f64 / 5e3)
-                .abs()
-                .max((x - (i + 1) as f64 / 5e3).abs())
-        })
+        .map(|(i, x)| (x - i as f64 / 5e3).abs().max((x - (i + 1) as f64 / 5e3).abs()))
         .fold(0.0, f64::max);
     assert!(distance < 1.63 / 5_000.0_f64.sqrt(), "distance {distance}");
 }
@@ -152,20 +116,14 @@ fn grants_are_uniform_in_their_interval() {
 #[test]
 fn isolated_packets_stay_below_the_codel_target_of_ten_milliseconds() {
     // W13-32: the MAC alone never looks like a standing queue.
-    let mut modem = SingleQueue::new(
-        &SingleQueueConfig::WHITE2013,
-        Box::new(CodelQueue::new(CodelConfig::WHITE2013)),
-    );
+    let mut modem = SingleQueue::new(&SingleQueueConfig::WHITE2013, Box::new(CodelQueue::new(CodelConfig::WHITE2013)));
     let mut context = Collector::default();
     let arrivals = (0..5_000).map(|n| (Instant::from_ns(20_037_100 * n), 300));
     drive(&mut modem, arrivals, Instant::NEVER, &mut context);
     assert_eq!(context.dropped.len(), 0);
     for passage in passages(&context) {
         let sojourn = passage.dequeued_at.saturating_since(passage.entered_at);
-        assert!(
-            (Span::from_ms(4)..Span::from_ms(8)).contains(&sojourn),
-            "{sojourn}"
-        );
+        assert!((Span::from_ms(4)..Span::from_ms(8)).contains(&sojourn), "{sojourn}");
     }
 }
 
@@ -175,8 +133,7 @@ fn without_drops_no_packet_beats_the_loop_and_no_grant_is_unused() {
     let mut modem = drop_tail(&SingleQueueConfig::WHITE2013, 625_000);
     let mut context = Collector::default();
     // Bursts of up to eight packets at awkward distances.
-    let arrivals =
-        (0..4_000_u64).map(|n| (Instant::from_us(1_700 * (n / 8) * 9 + 311 * (n % 8)), 900));
+    let arrivals = (0..4_000_u64).map(|n| (Instant::from_us(1_700 * (n / 8) * 9 + 311 * (n % 8)), 900));
     drive(&mut modem, arrivals, Instant::NEVER, &mut context);
     assert_eq!(context.delivered.len(), 4_000);
     for passage in passages(&context) {
@@ -195,12 +152,7 @@ fn after_a_head_drop_a_later_packet_rides_the_grant_of_the_dropped_one() {
     let mut context = Collector::default();
     let short = [(Instant::from_us(500), 50); 5];
     let late = (Instant::from_us(5_900), 200);
-    drive(
-        &mut modem,
-        short.into_iter().chain([late]),
-        Instant::NEVER,
-        &mut context,
-    );
+    drive(&mut modem, short.into_iter().chain([late]), Instant::NEVER, &mut context);
     assert_eq!(context.dropped.len(), 5);
     let passage = passages(&context)[0];
     assert!(passage.dequeued_at < Instant::from_ms(8));
@@ -213,25 +165,13 @@ fn after_a_head_drop_a_later_packet_rides_the_grant_of_the_dropped_one() {
 
 #[test]
 fn with_codel_what_is_granted_is_sent_or_counted_as_unused() {
-    let mut modem = SingleQueue::new(
-        &level(1_000),
-        Box::new(CodelQueue::new(CodelConfig::WHITE2013)),
-    );
+    let mut modem = SingleQueue::new(&level(1_000), Box::new(CodelQueue::new(CodelConfig::WHITE2013)));
     let mut context = Collector::default();
     // 1.3 Mb/s for 30 s into 1 Mb/s.
     let bulk = (0..3_250_u64).map(|n| (Instant::from_us(9_230 * n), 1500));
     drive(&mut modem, bulk, Instant::NEVER, &mut context);
-    assert!(
-        context
-            .dropped
-            .iter()
-            .any(|drop| drop.2.reason == Reason::Target)
-    );
-    let sent: u64 = context
-        .delivered
-        .iter()
-        .map(|d| u64::from(d.1.length))
-        .sum();
+    assert!(context.dropped.iter().any(|drop| drop.2.reason == Reason::Target));
+    let sent: u64 = context.delivered.iter().map(|d| u64::from(d.1.length)).sum();
     let counters = counted(&modem);
     assert_eq!(counters.granted, counters.requested);
     assert_eq!(counters.granted, Bytes(sent) + counters.unused_grant);
@@ -247,10 +187,7 @@ fn a_congested_packet_ends_in_its_third_grant() {
     assert_eq!(wakeups, 4, "a request and three grants");
     let passage = passages(&context)[0];
     let last_byte = passage.arrives_at.as_ns() - 1_000_000;
-    assert!(
-        (20_010_000_000..20_012_000_000).contains(&last_byte),
-        "{last_byte} ns"
-    );
+    assert!((20_010_000_000..20_012_000_000).contains(&last_byte), "{last_byte} ns");
     assert!(passage.delay.framing > Span::from_ms(2));
 }
 
@@ -258,20 +195,14 @@ fn a_congested_packet_ends_in_its_third_grant() {
 /// the channel `kbps`, after its burst is spent.
 fn longest_sojourn(kbps: u64, limit: u64) -> f64 {
     let config = SingleQueueConfig {
-        shaper: ShaperConfig {
-            burst: Bytes(1522),
-            ..ShaperConfig::WHITE2013_UPSTREAM
-        },
+        shaper: ShaperConfig { burst: Bytes(1522), ..ShaperConfig::WHITE2013_UPSTREAM },
         ..level(kbps)
     };
     let mut modem = drop_tail(&config, limit);
     let mut context = Collector::default();
     let arrivals = (0..20_000_u64).map(|n| (Instant::from_us(400 * n), 1500));
     drive(&mut modem, arrivals, Instant::from_s(8), &mut context);
-    passages(&context)
-        .iter()
-        .map(|p| p.dequeued_at.saturating_since(p.entered_at).as_ms_f64())
-        .fold(0.0, f64::max)
+    passages(&context).iter().map(|p| p.dequeued_at.saturating_since(p.entered_at).as_ms_f64()).fold(0.0, f64::max)
 }
 
 #[test]
@@ -288,10 +219,7 @@ fn a_full_buffer_delays_by_its_size_over_the_rate_left() {
     ] {
         let longest = longest_sojourn(kbps, limit);
         let packet = 1500.0 * 8.0 / kbps as f64;
-        assert!(
-            longest > ms - packet && longest < ms + 6.0,
-            "{longest} ms instead of {ms}"
-        );
+        assert!(longest > ms - packet && longest < ms + 6.0, "{longest} ms instead of {ms}");
     }
     // W13-51: half the rate doubles it.
     let ratio = longest_sojourn(2_500, 31_250) / longest_sojourn(5_000, 31_250);
@@ -351,12 +279,7 @@ fn unspent_grants_are_refunded() {
     // drops the packet: everything comes back, and the bucket is no fuller than full.
     let mut modem = SingleQueue::new(&SingleQueueConfig::WHITE2013, Box::new(Picky::default()));
     let mut context = Collector::default();
-    drive(
-        &mut modem,
-        [(Instant::ZERO, 90)],
-        Instant::from_ms(2),
-        &mut context,
-    );
+    drive(&mut modem, [(Instant::ZERO, 90)], Instant::from_ms(2), &mut context);
     let soon = Instant::from_us(2_100);
     assert_eq!(modem.tokens(soon), Bytes(10_000_000 - 90 + 62));
     drive(&mut modem, [], Instant::NEVER, &mut context);
@@ -379,12 +302,7 @@ fn unspent_grants_are_refunded() {
             Box::new(Picky::default()),
         );
         let mut context = Collector::default();
-        drive(
-            &mut modem,
-            [(Instant::ZERO, length)],
-            Instant::NEVER,
-            &mut context,
-        );
+        drive(&mut modem, [(Instant::ZERO, length)], Instant::NEVER, &mut context);
         modem.tokens(Instant::from_ms(10))
     };
     assert_eq!(spent(90), Bytes(1000));
@@ -398,11 +316,7 @@ fn two_queue_managers_meet_the_same_grants_in_the_same_maps() {
     let run = |early: &[u64]| {
         let mut modem = drop_tail(&SingleQueueConfig::WHITE2013, 625_000);
         let mut context = Collector::default();
-        let arrivals: Vec<_> = early
-            .iter()
-            .chain(&[900])
-            .map(|ms| (Instant::from_ms(*ms), 218))
-            .collect();
+        let arrivals: Vec<_> = early.iter().chain(&[900]).map(|ms| (Instant::from_ms(*ms), 218)).collect();
         drive(&mut modem, arrivals, Instant::NEVER, &mut context);
         passages(&context).last().unwrap().arrives_at
     };

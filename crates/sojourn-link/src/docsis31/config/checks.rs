@@ -16,10 +16,7 @@ impl UpstreamConfig {
     pub(crate) fn problems(&self, problems: &mut Vec<ConfigProblem>) {
         check_rates(self.rate, self.peak, problems);
         if self.service == Service::Single {
-            for (key, own) in ["classic_rate", "low_latency_rate"]
-                .into_iter()
-                .zip(self.own_rates())
-            {
+            for (key, own) in ["classic_rate", "low_latency_rate"].into_iter().zip(self.own_rates()) {
                 if own > BitRate::ZERO {
                     problems.push(problem(
                         key,
@@ -38,10 +35,7 @@ impl UpstreamConfig {
         if self.map_interval < frame {
             problems.push(problem(
                 "map_interval",
-                format!(
-                    "a MAP interval of {} is shorter than a frame of this channel ({frame})",
-                    self.map_interval
-                ),
+                format!("a MAP interval of {} is shorter than a frame of this channel ({frame})", self.map_interval),
                 "DOCSIS 3.1 MULPI: whole frames; \"1 ms\" or \"2 ms\" are usual",
             ));
             return;
@@ -56,10 +50,7 @@ impl UpstreamConfig {
         if self.rate > BitRate::ZERO && guarantee.rate > self.rate {
             problems.push(problem(
                 "proactive.rate",
-                format!(
-                    "the guaranteed grant rate ({}) is above the service rate ({})",
-                    guarantee.rate, self.rate
-                ),
+                format!("the guaranteed grant rate ({}) is above the service rate ({})", guarantee.rate, self.rate),
                 "at most `rate`, the maximum sustained rate of the aggregate (DOCSIS 3.1 MULPI, annex C)",
             ));
         }
@@ -101,14 +92,9 @@ impl UpstreamConfig {
         }
         // Grants are paid for MAP by MAP: what the buckets hold must be more than what is guaranteed.
         let each_map = timeline.frames.div_ceil(frames) * wanted * timeline.minislot_bytes;
-        for (field, rate, depth) in [
-            ("burst", self.rate, self.burst),
-            (
-                "peak_interval",
-                self.peak,
-                self.peak.bytes_in(self.peak_interval),
-            ),
-        ] {
+        for (field, rate, depth) in
+            [("burst", self.rate, self.burst), ("peak_interval", self.peak, self.peak.bytes_in(self.peak_interval))]
+        {
             if rate > BitRate::ZERO && depth.0 <= each_map {
                 problems.push(problem(
                     field,
@@ -127,11 +113,7 @@ impl DownstreamConfig {
     pub(crate) fn problems(&self, problems: &mut Vec<ConfigProblem>) {
         check_rates(self.rate, self.peak, problems);
         check_plant(self.plant_km, problems);
-        check_symbols(
-            ["cyclic_prefix", "interleaver"],
-            &self.channel.symbols,
-            problems,
-        );
+        check_symbols(["cyclic_prefix", "interleaver"], &self.channel.symbols, problems);
         check_downstream_channel(&self.channel, problems);
         check_upstream_channel(BELOW, &self.upstream, problems);
         self.congestion.collect_problems(problems);
@@ -167,10 +149,7 @@ pub(crate) fn check_channels(
 ) {
     check_plant(kilometres, problems);
     check_upstream_channel(HERE, channel, problems);
-    let keys = [
-        "downstream_channel.cyclic_prefix",
-        "downstream_channel.interleaver",
-    ];
+    let keys = ["downstream_channel.cyclic_prefix", "downstream_channel.interleaver"];
     check_symbols(keys, downstream, problems);
 }
 
@@ -189,11 +168,8 @@ fn check_plant(kilometres: f64, problems: &mut Vec<ConfigProblem>) {
 
 /// Keys of an OFDMA channel, in the table of its link and in that of a downstream.
 const HERE: [&str; 3] = ["cyclic_prefix", "subcarriers", "efficiency"];
-const BELOW: [&str; 3] = [
-    "upstream_channel.cyclic_prefix",
-    "upstream_channel.subcarriers",
-    "upstream_channel.efficiency",
-];
+const BELOW: [&str; 3] =
+    ["upstream_channel.cyclic_prefix", "upstream_channel.subcarriers", "upstream_channel.efficiency"];
 
 fn check_upstream_channel(
     [cyclic_prefix, subcarriers, efficiency]: [&'static str; 3],
@@ -264,10 +240,7 @@ fn check_symbols(
     if symbols.interleaver > deepest {
         problems.push(problem(
             interleaver,
-            format!(
-                "an interleaver of {} symbols is deeper than {deepest}",
-                symbols.interleaver
-            ),
+            format!("an interleaver of {} symbols is deeper than {deepest}", symbols.interleaver),
             "1 to 32 at 50 kHz, 1 to 16 at 25 kHz (DOCSIS 3.1 PHY)",
         ));
     }

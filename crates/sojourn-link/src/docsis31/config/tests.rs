@@ -11,11 +11,7 @@ fn fields(config: &UpstreamConfig) -> Vec<(&'static str, String)> {
 
 #[test]
 fn profiles_have_nothing_wrong_with_them() {
-    for config in [
-        UpstreamConfig::WHITE2019,
-        UpstreamConfig::WHITE2019_LLD,
-        UpstreamConfig::WHITE2019_PGS,
-    ] {
+    for config in [UpstreamConfig::WHITE2019, UpstreamConfig::WHITE2019_LLD, UpstreamConfig::WHITE2019_PGS] {
         assert_eq!(fields(&config), Vec::new());
     }
     let mut problems = Vec::new();
@@ -27,74 +23,39 @@ fn profiles_have_nothing_wrong_with_them() {
 fn what_a_cmts_would_refuse_is_named_with_its_limit() {
     let lld = UpstreamConfig::WHITE2019_LLD;
     let granted = |kbps, us: Option<u64>| {
-        ProactiveConfig::Basic(Guarantee {
-            rate: BitRate::from_kbps(kbps),
-            interval: us.map(Span::from_us),
-        })
+        ProactiveConfig::Basic(Guarantee { rate: BitRate::from_kbps(kbps), interval: us.map(Span::from_us) })
     };
     let channel = OfdmaChannel::BASE;
     for (config, field, words) in [
         (
-            UpstreamConfig {
-                proactive: granted(60_000, Some(135)),
-                ..lld.clone()
-            },
+            UpstreamConfig { proactive: granted(60_000, Some(135)), ..lld.clone() },
             "proactive.rate",
             "the guaranteed grant rate (60 Mb/s) is above the service rate (50 Mb/s)",
         ),
         (
-            UpstreamConfig {
-                proactive: granted(5_000, Some(100)),
-                ..lld.clone()
-            },
+            UpstreamConfig { proactive: granted(5_000, Some(100)), ..lld.clone() },
             "proactive.interval",
             "a grant interval of 100 us is shorter than a frame (135 us)",
         ),
         (
-            UpstreamConfig {
-                map_interval: Span::from_us(134),
-                ..lld.clone()
-            },
+            UpstreamConfig { map_interval: Span::from_us(134), ..lld.clone() },
             "map_interval",
             "a MAP interval of 134 us is shorter than a frame of this channel (135 us)",
         ),
+        (UpstreamConfig { plant_km: 81.0, ..lld.clone() }, "plant_km", "a plant of 81 km is out of reach"),
         (
-            UpstreamConfig {
-                plant_km: 81.0,
-                ..lld.clone()
-            },
-            "plant_km",
-            "a plant of 81 km is out of reach",
-        ),
-        (
-            UpstreamConfig {
-                channel: OfdmaChannel {
-                    subcarriers: 1_901,
-                    ..channel
-                },
-                ..lld.clone()
-            },
+            UpstreamConfig { channel: OfdmaChannel { subcarriers: 1_901, ..channel }, ..lld.clone() },
             "subcarriers",
             "1901 active subcarriers of 50 kHz: a channel of 95 MHz has 1900",
         ),
         (
-            UpstreamConfig {
-                channel: OfdmaChannel {
-                    cyclic_prefix: 100,
-                    ..channel
-                },
-                ..lld.clone()
-            },
+            UpstreamConfig { channel: OfdmaChannel { cyclic_prefix: 100, ..channel }, ..lld.clone() },
             "cyclic_prefix",
             "100 samples are no cyclic prefix",
         ),
         (
             UpstreamConfig {
-                downstream: OfdmSymbols {
-                    spacing: Spacing::Khz25,
-                    interleaver: 17,
-                    ..OfdmSymbols::BASE
-                },
+                downstream: OfdmSymbols { spacing: Spacing::Khz25, interleaver: 17, ..OfdmSymbols::BASE },
                 ..lld.clone()
             },
             "downstream_channel.interleaver",

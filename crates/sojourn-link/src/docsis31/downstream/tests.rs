@@ -12,19 +12,11 @@ fn a_lone_packet_arrives_when_the_notes_say() {
     // Vector C3: 1000 B at 100.001 ms leave the modem at 100.165 ms; 152.5 us from the start of a symbol.
     let mut context = Collector::default();
     let at = Instant::from_us(100_001);
-    drive(
-        &mut link(&DownstreamConfig::WHITE2019),
-        [(at, 1_018)],
-        Instant::from_s(1),
-        &mut context,
-    );
+    drive(&mut link(&DownstreamConfig::WHITE2019), [(at, 1_018)], Instant::from_s(1), &mut context);
     // 1028 B are more than a symbol may have at 400 Mb/s (1125 B): one symbol.
     let passage = context.delivered[0].2;
     assert_eq!(passage.arrives_at, Instant::from_us(100_165));
-    assert_eq!(
-        passage.delay.total(),
-        passage.arrives_at.saturating_since(at)
-    );
+    assert_eq!(passage.delay.total(), passage.arrives_at.saturating_since(at));
     assert_eq!(passage.delay.framing, Span::from_ns(11_500));
     assert_eq!(passage.delay.pipeline, Span::from_us(90));
     assert_eq!(passage.delay.serialisation, Span::from_ns(22_500));
@@ -36,20 +28,10 @@ fn a_standing_queue_leaves_at_the_peak_rate_and_then_at_the_sustained_rate() {
     // 2.5 MB at 400 Mb/s against 200 Mb/s last 100 ms; Ethernet frames are counted, and MAC headers are not.
     let mut context = Collector::default();
     let arrivals = (0..20_000).map(|number| (Instant::from_us(50 * number), 1_518));
-    drive(
-        &mut link(&DownstreamConfig::WHITE2019),
-        arrivals,
-        Instant::from_s(1),
-        &mut context,
-    );
+    drive(&mut link(&DownstreamConfig::WHITE2019), arrivals, Instant::from_s(1), &mut context);
     let bytes_until = |ms| {
-        let arrived = context
-            .delivered
-            .iter()
-            .filter(|(_, _, p)| p.arrives_at < Instant::from_ms(ms));
-        arrived
-            .map(|(_, meta, _)| u64::from(meta.length))
-            .sum::<u64>()
+        let arrived = context.delivered.iter().filter(|(_, _, p)| p.arrives_at < Instant::from_ms(ms));
+        arrived.map(|(_, meta, _)| u64::from(meta.length)).sum::<u64>()
     };
     // 1518 B each 50 us are 242.88 Mb/s: the bucket is empty after 2.5 MB / 42.88 Mb/s, which is 466 ms.
     let late = bytes_until(1_000) - bytes_until(500);
@@ -77,16 +59,10 @@ fn frames_of_any_length_get_the_rate() {
         let mut context = Collector::default();
         drive(&mut link(&config), arrivals, end, &mut context);
         let second_half = Instant::from_ms(ms / 2)..end;
-        let late = context
-            .delivered
-            .iter()
-            .filter(|(.., p)| second_half.contains(&p.arrives_at));
+        let late = context.delivered.iter().filter(|(.., p)| second_half.contains(&p.arrives_at));
         let bytes: u64 = late.map(|(_, meta, _)| u64::from(meta.length)).sum();
         let due = rate.bytes_in(Span::from_ms(ms / 2)).0;
-        assert!(
-            bytes.abs_diff(due) <= 2 * 1_518,
-            "{kbps} kb/s: {bytes} B for {due} B"
-        );
+        assert!(bytes.abs_diff(due) <= 2 * 1_518, "{kbps} kb/s: {bytes} B for {due} B");
     }
 }
 
@@ -100,12 +76,7 @@ fn a_peak_rate_is_reached_if_it_is_more_than_a_frame_per_symbol() {
     };
     let mut context = Collector::default();
     let arrivals = (0..20_000).map(|_| (Instant::ZERO, 1_518));
-    drive(
-        &mut link(&config),
-        arrivals,
-        Instant::from_ms(100),
-        &mut context,
-    );
+    drive(&mut link(&config), arrivals, Instant::from_ms(100), &mut context);
     let bytes = context.delivered.len() as f64 * 1_518.0;
     assert!((bytes * 8.0 / 0.1 / 1e9 - 1.0).abs() < 0.005, "{bytes}");
 }
@@ -115,20 +86,12 @@ fn others_leave_so_many_bytes_a_second() {
     let config = DownstreamConfig {
         rate: BitRate::ZERO,
         peak: BitRate::ZERO,
-        congestion: crate::CongestionConfig::GrantSize {
-            mean: Bytes(225),
-            variation: 0.5,
-        },
+        congestion: crate::CongestionConfig::GrantSize { mean: Bytes(225), variation: 0.5 },
         ..DownstreamConfig::WHITE2019
     };
     let mut context = Collector::default();
     let arrivals = (0..2_000).map(|_| (Instant::ZERO, 1_518));
-    drive(
-        &mut link(&config),
-        arrivals,
-        Instant::from_ms(200),
-        &mut context,
-    );
+    drive(&mut link(&config), arrivals, Instant::from_ms(200), &mut context);
     // 225 B each 22.5 us: 80 Mb/s.
     let rate = context.delivered.len() as f64 * 1_528.0 * 8.0 / 0.2;
     assert!((rate / 80e6 - 1.0).abs() < 0.02, "{rate}");
@@ -139,10 +102,7 @@ fn levels_of_a_part_of_a_byte_in_each_symbol_are_reached() {
     // A symbol of 22.5 us has 2.8125 B at 1 Mb/s, 4.78125 B at 1.7 Mb/s and 0.84375 B at 0.3 Mb/s.
     for kbps in [300, 1_000, 1_700] {
         let level = BitRate::from_kbps(kbps);
-        let config = DownstreamConfig {
-            congestion: steady(level),
-            ..DownstreamConfig::WHITE2019
-        };
+        let config = DownstreamConfig { congestion: steady(level), ..DownstreamConfig::WHITE2019 };
         let mut context = Collector::default();
         let arrivals = (0..1_000).map(|_| (Instant::ZERO, 1_000));
         let end = Instant::from_s(2);

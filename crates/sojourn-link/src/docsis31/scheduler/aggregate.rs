@@ -18,10 +18,7 @@ pub(crate) struct Aggregate {
 impl Aggregate {
     /// The buckets that a scheduler has.
     pub(in crate::docsis31) const fn of(scheduler: &Scheduler) -> Self {
-        Self {
-            sustained: scheduler.sustained,
-            peak: scheduler.peak,
-        }
+        Self { sustained: scheduler.sustained, peak: scheduler.peak }
     }
 
     /// Hands the buckets to a scheduler for the MAP whose interval starts at `now`, but for what is kept for others: with

@@ -150,10 +150,7 @@ fn headers_come_back_to_both_buckets_and_what_was_not_used_to_one() {
     };
     // 10,000 - 4752 B, and a debt of 27.
     assert_eq!(tokens(&scheduler, 21), [5_248, 0]);
-    let outcome = Outcome {
-        unused: 1_000,
-        headers: 30,
-    };
+    let outcome = Outcome { unused: 1_000, headers: 30 };
     scheduler.learn(scheduler.timeline.starts_at(22), LOW_LATENCY, outcome);
     scheduler.backlog = [0; 2];
     scheduler.make(24, &mut grants, &mut context);
@@ -163,11 +160,7 @@ fn headers_come_back_to_both_buckets_and_what_was_not_used_to_one() {
 
 #[test]
 fn without_a_rate_the_channel_is_the_limit() {
-    let config = UpstreamConfig {
-        rate: BitRate::ZERO,
-        peak: BitRate::ZERO,
-        ..UpstreamConfig::WHITE2019_LLD
-    };
+    let config = UpstreamConfig { rate: BitRate::ZERO, peak: BitRate::ZERO, ..UpstreamConfig::WHITE2019_LLD };
     let mut scheduler = scheduler(&config);
     let mut context: Collector = Collector::default();
     scheduler.request(Instant::ZERO, CLASSIC, 10_000_000);
@@ -179,10 +172,7 @@ fn without_a_rate_the_channel_is_the_limit() {
 #[test]
 fn congestion_limits_what_is_asked_for_and_not_what_is_guaranteed() {
     let config = UpstreamConfig {
-        congestion: crate::CongestionConfig::GrantSize {
-            mean: Bytes(480),
-            variation: 0.0,
-        },
+        congestion: crate::CongestionConfig::GrantSize { mean: Bytes(480), variation: 0.0 },
         ..UpstreamConfig::WHITE2019_PGS
     };
     let mut scheduler = scheduler(&config);
@@ -191,10 +181,7 @@ fn congestion_limits_what_is_asked_for_and_not_what_is_guaranteed() {
     let mut grants = Vec::new();
     scheduler.make(2, &mut grants, &mut context);
     // Seven proactive grants of two minislots; nothing is left of ten.
-    assert_eq!(
-        (slots(&grants, CLASSIC), slots(&grants, LOW_LATENCY)),
-        (0, 14)
-    );
+    assert_eq!((slots(&grants, CLASSIC), slots(&grants, LOW_LATENCY)), (0, 14));
 }
 
 #[test]
@@ -202,21 +189,11 @@ fn what_others_leave_beyond_whole_minislots_is_left_in_a_later_map() {
     // 0.2 Mb/s are 23.625 B in 0.945 ms, less than half a minislot of 48 B; 60 B are a minislot and a quarter.
     let levels = [
         (steady(BitRate::from_kbps(200)), 2_362_500),
-        (
-            crate::CongestionConfig::GrantSize {
-                mean: Bytes(60),
-                variation: 0.0,
-            },
-            6_000_000,
-        ),
+        (crate::CongestionConfig::GrantSize { mean: Bytes(60), variation: 0.0 }, 6_000_000),
     ];
     for (congestion, bytes) in levels {
-        let config = UpstreamConfig {
-            congestion,
-            rate: BitRate::ZERO,
-            peak: BitRate::ZERO,
-            ..UpstreamConfig::WHITE2019_LLD
-        };
+        let config =
+            UpstreamConfig { congestion, rate: BitRate::ZERO, peak: BitRate::ZERO, ..UpstreamConfig::WHITE2019_LLD };
         let mut scheduler = scheduler(&config);
         let mut context: Collector = Collector::default();
         scheduler.request(Instant::ZERO, CLASSIC, 1_000_000_000);
@@ -248,10 +225,7 @@ fn what_was_not_used_comes_back_once_it_is_known() {
         bucket.tokens(scheduler.timeline.starts_at(map)).0
     };
     assert_eq!(tokens_after(&mut scheduler, 2), 5_200);
-    let unused = Outcome {
-        unused: 4_800,
-        headers: 0,
-    };
+    let unused = Outcome { unused: 4_800, headers: 0 };
     scheduler.learn(scheduler.timeline.starts_at(3), CLASSIC, unused);
     // The MAP of interval 4 is made after that, as 1 Mb/s has given 118.125 B for each interval; that of 3 before.
     assert_eq!(tokens_after(&mut scheduler, 3), 5_318);
@@ -273,13 +247,7 @@ fn proactive_grants_come_in_every_frame_and_grow_with_requests() {
     scheduler.request(Instant::ZERO, LOW_LATENCY, 4_800);
     scheduler.request(Instant::ZERO, CLASSIC, 480);
     scheduler.make(3, &mut grants, &mut context);
-    assert_eq!(
-        (grants[0].flow, grants[0].start, grants[0].length),
-        (LOW_LATENCY, 0, 88)
-    );
-    assert_eq!(
-        (grants[1].flow, grants[1].start, grants[1].length),
-        (CLASSIC, 88, 10)
-    );
+    assert_eq!((grants[0].flow, grants[0].start, grants[0].length), (LOW_LATENCY, 0, 88));
+    assert_eq!((grants[1].flow, grants[1].start, grants[1].length), (CLASSIC, 88, 10));
     assert_eq!(slots(&grants, LOW_LATENCY), 100);
 }

@@ -38,11 +38,7 @@ impl LinkContext for Scripted {
 
 /// An IP packet of `length` bytes in an Ethernet frame.
 fn frame(length: u32, queue: ServiceQueue) -> Meta {
-    Meta {
-        length: length.max(46) + 18,
-        queue,
-        ..Meta::default()
-    }
+    Meta { length: length.max(46) + 18, queue, ..Meta::default() }
 }
 
 fn classic(length: u32) -> Meta {
@@ -59,17 +55,8 @@ fn modem(config: &UpstreamConfig) -> Upstream<TwoQueues> {
 
 /// When the only packet leaves the CMTS.
 fn lone_packet(config: &UpstreamConfig, at: Instant, draws: (f64, f64)) -> Passage {
-    let mut context = Scripted {
-        inner: Collector::default(),
-        request_frame: draws.0,
-        grant_offset: draws.1,
-    };
-    drive_packets(
-        &mut modem(config),
-        [(at, classic(1_000))],
-        Instant::from_s(1),
-        &mut context,
-    );
+    let mut context = Scripted { inner: Collector::default(), request_frame: draws.0, grant_offset: draws.1 };
+    drive_packets(&mut modem(config), [(at, classic(1_000))], Instant::from_s(1), &mut context);
     context.inner.delivered[0].2
 }
 
@@ -77,16 +64,9 @@ fn lone_packet(config: &UpstreamConfig, at: Instant, draws: (f64, f64)) -> Passa
 fn a_request_takes_as_long_as_the_notes_work_out() {
     // Vectors C4 and C5 (docsis-link-test-suite.cc, docsis-lld-test-suite.cc).
     let at = Instant::from_us(100_001);
-    let slow = lone_packet(
-        &UpstreamConfig::WHITE2019,
-        at,
-        (11.5 / 15.0, 300.0 / 3_525.0),
-    );
+    let slow = lone_packet(&UpstreamConfig::WHITE2019, at, (11.5 / 15.0, 300.0 / 3_525.0));
     assert_eq!(slow.arrives_at, Instant::from_us(103_720));
-    let fast = UpstreamConfig {
-        map_interval: Span::from_ms(1),
-        ..UpstreamConfig::WHITE2019
-    };
+    let fast = UpstreamConfig { map_interval: Span::from_ms(1), ..UpstreamConfig::WHITE2019 };
     let fast = lone_packet(&fast, at, (4.5 / 7.0, 0.0));
     assert_eq!(fast.dequeued_at, Instant::from_us(102_870));
     assert_eq!(fast.arrives_at, Instant::from_us(103_315));
@@ -108,12 +88,7 @@ fn a_packet_that_meets_its_grant_takes_445_us() {
         let prepared = config.timeline().frame_at(100, 3) - Span::from_us(135);
         let at = prepared + Span::from_ns(late);
         let mut context = Collector::default();
-        drive_packets(
-            &mut modem(config),
-            [(at, low_latency(40))],
-            Instant::from_s(1),
-            &mut context,
-        );
+        drive_packets(&mut modem(config), [(at, low_latency(40))], Instant::from_s(1), &mut context);
         let passage = context.delivered[0].2;
         let taken = passage.arrives_at.saturating_since(at);
         assert_eq!(taken, Span::from_ns(expected));
@@ -146,17 +121,9 @@ fn a_longer_packet_takes_two_proactive_grants() {
     for phase_us in 0..135 {
         let at = Instant::from_us(50_000 + phase_us);
         let mut context = Collector::default();
-        drive_packets(
-            &mut modem(config),
-            [(at, low_latency(110))],
-            Instant::from_s(1),
-            &mut context,
-        );
+        drive_packets(&mut modem(config), [(at, low_latency(110))], Instant::from_s(1), &mut context);
         let taken = context.delivered[0].2.arrives_at.saturating_since(at);
-        assert!(
-            taken >= Span::from_us(580) && taken < Span::from_us(715),
-            "{taken}"
-        );
+        assert!(taken >= Span::from_us(580) && taken < Span::from_us(715), "{taken}");
     }
 }
 
@@ -186,9 +153,8 @@ fn round_trips(config: &UpstreamConfig, count: u64, spread: f64) -> Vec<f64> {
     let mut cmts = Downstream::new(&down, Box::new(TwoQueues::default()));
     let mut back = Collector::default();
     for number in 0..count {
-        let at = |random: &mut RandomStream| {
-            Instant::from_ms(20 + 33 * number) + Span::from_secs_f64(0.004 * random.unit())
-        };
+        let at =
+            |random: &mut RandomStream| Instant::from_ms(20 + 33 * number) + Span::from_secs_f64(0.004 * random.unit());
         let length = normal(&mut random) * spread + 110.0;
         let arrival = (at(&mut random), low_latency(whole(length)));
         let until = Instant::from_ms(33 * (number + 1));
@@ -212,11 +178,7 @@ fn normal(random: &mut RandomStream) -> f64 {
     (0..12).map(|_| random.unit()).sum::<f64>() - 6.0
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "small and not negative"
-)]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small and not negative")]
 fn whole(value: f64) -> u32 {
     value as u32
 }
@@ -230,10 +192,7 @@ fn round_trips_are_those_of_the_monte_carlo_of_the_map_timeline() {
     // Vectors C6 and C7: a million samples of the timeline alone, worked out beside this code. White 2019 prints 4.7,
     // 7.7 and 0.9 ms.
     let proactive = |us| UpstreamConfig {
-        proactive: ProactiveConfig::Basic(Guarantee {
-            rate: BitRate::from_mbps(5),
-            interval: Some(Span::from_us(us)),
-        }),
+        proactive: ProactiveConfig::Basic(Guarantee { rate: BitRate::from_mbps(5), interval: Some(Span::from_us(us)) }),
         ..UpstreamConfig::WHITE2019_LLD
     };
     for (config, least, mean, p99, p999, spread) in [
@@ -266,12 +225,7 @@ fn loaded(config: &UpstreamConfig, packets: u64, gap: Span) -> Collector {
         let at = Instant::from_ms(10) + gap * number;
         [(at, classic(1_000)), (at, low_latency(1_000))]
     };
-    drive_packets(
-        &mut modem(config),
-        (0..packets).flat_map(both),
-        Instant::from_s(100),
-        &mut context,
-    );
+    drive_packets(&mut modem(config), (0..packets).flat_map(both), Instant::from_s(100), &mut context);
     context
 }
 
@@ -281,15 +235,9 @@ fn two_flows_that_fill_the_aggregate_are_both_served() {
     for kbps in [0, 5_680, 49_800] {
         let proactive = match kbps {
             0 => ProactiveConfig::None,
-            kbps => ProactiveConfig::Basic(Guarantee {
-                rate: BitRate::from_kbps(kbps),
-                interval: None,
-            }),
+            kbps => ProactiveConfig::Basic(Guarantee { rate: BitRate::from_kbps(kbps), interval: None }),
         };
-        let config = UpstreamConfig {
-            proactive,
-            ..UpstreamConfig::WHITE2019_LLD
-        };
+        let config = UpstreamConfig { proactive, ..UpstreamConfig::WHITE2019_LLD };
         let packets = 10_000;
         let context = loaded(&config, packets, Span::from_us(329));
         assert_eq!(context.delivered.len() as u64, 2 * packets);
@@ -303,9 +251,8 @@ fn two_flows_that_fill_the_aggregate_are_both_served() {
 fn a_weight_shares_a_full_aggregate_and_a_single_queue_manager_has_the_classic_flow() {
     // Invariant 12: both flows want more than there is.
     let context = loaded(&UpstreamConfig::WHITE2019_LLD, 20_000, Span::from_us(100));
-    let late = |(_, _, p): &&(u32, Meta, Passage)| {
-        p.arrives_at > Instant::from_s(1) && p.arrives_at < Instant::from_ms(1_900)
-    };
+    let late =
+        |(_, _, p): &&(u32, Meta, Passage)| p.arrives_at > Instant::from_s(1) && p.arrives_at < Instant::from_ms(1_900);
     let served: Vec<_> = context.delivered.iter().filter(late).collect();
     let of = |queue| served.iter().filter(|(_, m, _)| m.queue == queue).count() as f64;
     let share = of(ServiceQueue::LowLatency) / served.len() as f64;
@@ -314,18 +261,10 @@ fn a_weight_shares_a_full_aggregate_and_a_single_queue_manager_has_the_classic_f
     let mut context = Collector::default();
     let config = &UpstreamConfig::WHITE2019_PGS;
     let mut link = Upstream::new(config, Box::new(crate::testing::Diary::default()));
-    drive_packets(
-        &mut link,
-        [(Instant::from_ms(10), low_latency(100))],
-        Instant::from_s(1),
-        &mut context,
-    );
+    drive_packets(&mut link, [(Instant::from_ms(10), low_latency(100))], Instant::from_s(1), &mut context);
     assert_eq!(context.delivered.len(), 1);
     let taken = context.delivered[0].2.delay.total();
-    assert!(
-        taken > Span::from_us(1_930),
-        "no proactive grant was for it"
-    );
+    assert!(taken > Span::from_us(1_930), "no proactive grant was for it");
 }
 
 /// A modem that never runs dry over `span`: packets of `length` bytes come a tenth faster than `config` lets them go,
@@ -371,18 +310,12 @@ fn one_service_flow_and_both_of_an_aggregate_get_the_rate_and_not_more() {
                 ..UpstreamConfig::BASE
             };
             let context = backlogged(&config, length, span);
-            let late = context
-                .delivered
-                .iter()
-                .filter(|(.., p)| p.arrives_at > half);
+            let late = context.delivered.iter().filter(|(.., p)| p.arrives_at > half);
             let bytes: u64 = late.map(|(_, meta, _)| u64::from(meta.length)).sum();
             let due = rate.bytes_in(span / 2).0;
             // What is under way at both ends, less than one in a hundred: a packet, and what comes in a MAP interval.
             let ends = 1_518 + rate.bytes_in(Span::from_ms(map_ms)).0;
-            assert!(
-                bytes.abs_diff(due) <= ends,
-                "{kbps} kb/s, {length} B, {service:?}: {bytes} B for {due} B"
-            );
+            assert!(bytes.abs_diff(due) <= ends, "{kbps} kb/s, {length} B, {service:?}: {bytes} B for {due} B");
         }
     }
 }
@@ -392,11 +325,7 @@ fn a_flow_of_an_aggregate_keeps_to_a_rate_of_its_own() {
     // 50 Mb/s, of which both flows want 27.5.
     for (own_mbps, proactive, expected) in [
         ([0, 10], ProactiveConfig::None, [27.5, 10.0]),
-        (
-            [0, 10],
-            UpstreamConfig::WHITE2019_PGS.proactive,
-            [27.5, 10.0],
-        ),
+        ([0, 10], UpstreamConfig::WHITE2019_PGS.proactive, [27.5, 10.0]),
         ([20, 0], ProactiveConfig::None, [20.0, 27.5]),
     ] {
         let config = UpstreamConfig {
@@ -440,11 +369,7 @@ impl QueueManager for Asking {
         self.0.enqueue(now, meta, item, context)
     }
 
-    fn dequeue(
-        &mut self,
-        now: Instant,
-        context: &mut dyn sojourn_queue::QueueContext,
-    ) -> Option<sojourn_queue::Held> {
+    fn dequeue(&mut self, now: Instant, context: &mut dyn sojourn_queue::QueueContext) -> Option<sojourn_queue::Held> {
         self.0.dequeue(now, context)
     }
 
@@ -565,10 +490,7 @@ fn an_adaptive_guarantee_wastes_less_than_half_and_is_hardly_slower() {
     // W19-39.
     let adaptive = UpstreamConfig {
         proactive: ProactiveConfig::Adaptive {
-            guarantee: Guarantee {
-                rate: BitRate::from_mbps(5),
-                interval: Some(Span::from_us(135)),
-            },
+            guarantee: Guarantee { rate: BitRate::from_mbps(5), interval: Some(Span::from_us(135)) },
             quiet: 0.8,
             idle_after: None,
             request_interval: Span::from_ms(1),
@@ -587,11 +509,7 @@ fn an_adaptive_guarantee_wastes_less_than_half_and_is_hardly_slower() {
         });
         let arrivals: Vec<_> = arrivals.collect();
         drive_packets(&mut modem, arrivals, Instant::NEVER, &mut context);
-        let mut taken: Vec<f64> = context
-            .delivered
-            .iter()
-            .map(|(_, _, p)| p.delay.total().as_ms_f64())
-            .collect();
+        let mut taken: Vec<f64> = context.delivered.iter().map(|(_, _, p)| p.delay.total().as_ms_f64()).collect();
         taken.sort_by(f64::total_cmp);
         let unused = Link::counters(&modem).expect("it counts").unused_grant;
         (quantile(&taken, 0.99), unused.0 as f64)

@@ -33,10 +33,7 @@ fn group(config: &GroupConfig, members: &[DownstreamMemberConfig]) -> (SharedDow
     let homes = members.iter();
     let homes = homes.map(|member| (*member, queue.clone().at(BitRate::ZERO).build()));
     let collectors = members.iter().map(|_| Collector::default());
-    (
-        SharedDownstream::new(config, homes.collect()),
-        Homes(collectors.collect()),
-    )
+    (SharedDownstream::new(config, homes.collect()), Homes(collectors.collect()))
 }
 
 /// Packets `(microsecond, port, bytes)` in order of time, until nothing waits; then the group and what came of it.
@@ -78,11 +75,7 @@ fn order(homes: &Homes) -> Vec<(u64, usize, u32)> {
 #[test]
 fn a_lone_packet_arrives_with_its_symbol_behind_pipelines_and_plant() {
     // 1018 B and 10 B at 1712 Mb/s from 100.001 ms on: sent at 100.00580 ms, with the symbol that ends at 100.0125 ms.
-    let (group, homes) = served(
-        &GroupConfig::BASE,
-        &[tier(300, 3_044)],
-        [(100_001, 0, 1_018)],
-    );
+    let (group, homes) = served(&GroupConfig::BASE, &[tier(300, 3_044)], [(100_001, 0, 1_018)]);
     let passage = &homes.0[0].delivered[0].2;
     assert_eq!(passage.arrives_at, Instant::from_ns(100_142_500));
     assert_eq!(passage.delay.total(), Span::from_ns(141_500));
@@ -141,11 +134,7 @@ fn the_wait_for_tokens_is_the_homes_own_and_the_rest_its_neighbours() {
         let mine = (0..4).map(|_| (10, 0, 1_000));
         let theirs = (0..extra).map(|_| (0, 1, 1_000));
         let packets: Vec<_> = theirs.chain(mine).collect();
-        served(
-            &channels(),
-            &[tier(8, 1_000), tier(1_000, 1_000_000)],
-            packets,
-        )
+        served(&channels(), &[tier(8, 1_000), tier(1_000, 1_000_000)], packets)
     };
     let (group, homes) = alone(0);
     let waits = group.member_counters(0);
@@ -157,10 +146,7 @@ fn the_wait_for_tokens_is_the_homes_own_and_the_rest_its_neighbours() {
     let (group, homes) = alone(200);
     let waits = group.member_counters(0);
     assert_eq!(waits.own_rate, Span::from_ms(6));
-    let all: Span = homes.0[0]
-        .delivered
-        .iter()
-        .fold(Span::ZERO, |sum, it| sum + it.2.delay.queue);
+    let all: Span = homes.0[0].delivered.iter().fold(Span::ZERO, |sum, it| sum + it.2.delay.queue);
     assert_eq!(waits.own_rate + waits.neighbours, all);
     assert!(waits.neighbours > Span::from_us(100), "{waits:?}");
 }

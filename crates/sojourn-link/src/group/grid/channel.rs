@@ -62,12 +62,7 @@ impl Channel {
 
     /// The frame of its interval in which a data minislot lies, and its place among those of the frame; `fixed` says how
     /// many minislots before the end of a frame are granted without request.
-    pub fn place_of_data(
-        &self,
-        opportunities: u32,
-        minislot: u64,
-        fixed: Option<&dyn Fn(u64) -> u64>,
-    ) -> (u64, u64) {
+    pub fn place_of_data(&self, opportunities: u32, minislot: u64, fixed: Option<&dyn Fn(u64) -> u64>) -> (u64, u64) {
         let layout = &self.layouts[opportunities as usize];
         let Some(fixed) = fixed else {
             let frame = layout.partition_point(|end| u64::from(*end) <= minislot);

@@ -107,13 +107,7 @@ impl Grid {
             let steps = (config.map_interval.as_ps() + step.as_ps() / 2) / step.as_ps().max(1);
             step * steps.max(1)
         };
-        let times = Timeline::new(
-            channel,
-            &config.downstream,
-            wished,
-            config.map_processing,
-            config.plant_km,
-        );
+        let times = Timeline::new(channel, &config.downstream, wished, config.map_processing, config.plant_km);
         let symbols = symbols_per_request(channel.spacing.khz());
         let per = u64::from((channel.symbols_per_frame / symbols).max(1));
         let scqam = Channel {
@@ -151,8 +145,7 @@ impl Grid {
     fn docsis30(config: &GroupConfig, most: u32) -> Self {
         let minislot = config.scqam.minislot;
         let whole = minislot * DOCSIS30_FRAMES;
-        let minislots =
-            ((config.map_interval.as_ps() + whole.as_ps() / 2) / whole.as_ps().max(1)).max(1);
+        let minislots = ((config.map_interval.as_ps() + whole.as_ps() / 2) / whole.as_ps().max(1)).max(1);
         let frame = minislot * minislots;
         let channel = Channel {
             frame,

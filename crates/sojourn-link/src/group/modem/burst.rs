@@ -127,12 +127,8 @@ impl Modem {
         state.arrived = arrives_at;
         let entry = fragment.packet.enqueued_at;
         let asked = state.asked_for(position);
-        let asked = asked.map_or([entry; 3], |asked| {
-            [asked.first, asked.sent, asked.interval]
-        });
-        let eligible = scheduler
-            .eligible_at((port, flow), position)
-            .unwrap_or(starts_at);
+        let asked = asked.map_or([entry; 3], |asked| [asked.first, asked.sent, asked.interval]);
+        let eligible = scheduler.eligible_at((port, flow), position).unwrap_or(starts_at);
         // Each moment is not before the one in front of it, and not behind the first byte's frame.
         let mut before = entry;
         let mut wait = |until: Instant| {

@@ -106,17 +106,7 @@ impl Flow {
     }
 
     /// A request was heard that ends at `end` among all requested bytes.
-    pub(in crate::group) fn heard(
-        &mut self,
-        end: u64,
-        (first, sent): (Instant, Instant),
-        interval: Instant,
-    ) {
-        self.asked.push_back(Asked {
-            end,
-            first,
-            sent,
-            interval,
-        });
+    pub(in crate::group) fn heard(&mut self, end: u64, (first, sent): (Instant, Instant), interval: Instant) {
+        self.asked.push_back(Asked { end, first, sent, interval });
     }
 }

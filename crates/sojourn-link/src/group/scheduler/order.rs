@@ -92,9 +92,7 @@ impl Scheduler {
         let free: u64 = self.free.iter().sum();
         let wanted = |scheduler: &Self, port: usize| {
             let state = &scheduler.ports[port];
-            let cap = state
-                .channel(&scheduler.free)
-                .map(|channel| state.caps[channel]);
+            let cap = state.channel(&scheduler.free).map(|channel| state.caps[channel]);
             cap.map_or(0, |cap| (state.want + scheduler.header).div_ceil(cap))
         };
         let wants: Vec<u64> = homes.iter().map(|port| wanted(self, *port)).collect();

@@ -47,32 +47,21 @@ fn a_rate_holds_exactly_in_the_long_run() {
     // Vector 10: 10.5 Mb/s accrue 1240.3125 B in a MAP: six grants of 26 minislots, then 25, and a debt
     // of less than a minislot.
     let member = MemberConfig {
-        shaper: ShaperConfig {
-            sustained: BitRate::from_kbps(10_500),
-            ..ShaperConfig::BASE
-        },
+        shaper: ShaperConfig { sustained: BitRate::from_kbps(10_500), ..ShaperConfig::BASE },
         ..greedy()
     };
     let mut scheduler = scheduler(&GroupConfig::BASE, &[member]);
     scheduler.request((0, 0), 1_000_000);
     let price = scheduler.ports[0].buckets.price(Bytes(3044));
     scheduler.ports[0].buckets.debit(Instant::ZERO, price);
-    let found: Vec<u64> = (1..=14)
-        .map(|map| allocate(&mut scheduler, map, 1_629)[0])
-        .collect();
-    assert_eq!(
-        found,
-        [26, 26, 26, 26, 26, 26, 25, 26, 26, 26, 26, 26, 25, 26]
-    );
+    let found: Vec<u64> = (1..=14).map(|map| allocate(&mut scheduler, map, 1_629)[0]).collect();
+    assert_eq!(found, [26, 26, 26, 26, 26, 26, 25, 26, 26, 26, 26, 26, 25, 26]);
 }
 
 #[test]
 fn a_home_with_poor_modulation_gets_the_bytes_or_the_minislots_of_another() {
     // Vector 11: 48 B and 28 B in a minislot, 1629 of them in a MAP.
-    let far = MemberConfig {
-        modulation: Some(6.0),
-        ..greedy()
-    };
+    let far = MemberConfig { modulation: Some(6.0), ..greedy() };
     for (share, near) in [(Share::Bytes, 600.0), (Share::Minislots, 814.5)] {
         let mut group = GroupConfig::BASE;
         group.scheduler.share = share;
@@ -94,14 +83,8 @@ fn a_home_with_poor_modulation_gets_the_bytes_or_the_minislots_of_another() {
 #[test]
 fn a_reserved_rate_is_kept_beside_homes_of_the_highest_priority_and_gives_no_more() {
     // Vector 20: 2 Mb/s within a minislot for each MAP.
-    let reserved = MemberConfig {
-        reserved: BitRate::from_mbps(2),
-        ..greedy()
-    };
-    let first = MemberConfig {
-        priority: 7,
-        ..greedy()
-    };
+    let reserved = MemberConfig { reserved: BitRate::from_mbps(2), ..greedy() };
+    let first = MemberConfig { priority: 7, ..greedy() };
     let mut scheduler = scheduler(&GroupConfig::BASE, &[reserved, first, first]);
     let mut bytes = 0;
     for map in 1..=1_000 {
@@ -120,10 +103,7 @@ fn a_reserved_rate_is_kept_beside_homes_of_the_highest_priority_and_gives_no_mor
 #[test]
 fn a_higher_priority_takes_what_it_wants_and_the_others_the_rest() {
     // Vector 21.
-    let first = MemberConfig {
-        priority: 1,
-        ..greedy()
-    };
+    let first = MemberConfig { priority: 1, ..greedy() };
     let mut scheduler = scheduler(&GroupConfig::BASE, &[greedy(), first, greedy()]);
     scheduler.request((1, 0), 500 * 48);
     for port in [0, 2] {
@@ -144,10 +124,7 @@ fn a_request_is_granted_whole_minislots_with_a_header() {
     scheduler.allocate((at, at), &[1_629], &mut segments);
     assert_eq!(segments.len(), 1);
     let segment = segments[0];
-    assert_eq!(
-        (segment.minislots, segment.payload, segment.requested),
-        (22, 1_048, 1_028)
-    );
+    assert_eq!((segment.minislots, segment.payload, segment.requested), (22, 1_048, 1_028));
     assert!(scheduler.is_idle());
 }
 
@@ -193,14 +170,8 @@ fn an_assured_rate_is_exact_over_eight_frames_of_a_passive_optical_network() {
     // Vector 23: 100 Mb/s are 390.625 words a frame, 390 and 391 in turn, 3125 in eight.
     let group = pon(9_953_280, 128);
     assert_eq!(group.pon.words(), 38_880);
-    let assured = MemberConfig {
-        reserved: BitRate::from_mbps(100),
-        ..greedy()
-    };
-    let first = MemberConfig {
-        priority: 7,
-        ..greedy()
-    };
+    let assured = MemberConfig { reserved: BitRate::from_mbps(100), ..greedy() };
+    let first = MemberConfig { priority: 7, ..greedy() };
     let mut scheduler = Scheduler::new(&group, &[assured, first], &group.grid());
     scheduler.header = 0;
     let mut words = Vec::new();
@@ -224,26 +195,18 @@ fn an_assured_rate_is_exact_over_eight_frames_of_a_passive_optical_network() {
 #[test]
 fn three_maps_of_others_are_the_neighbours_and_three_of_an_empty_bucket_the_homes_own() {
     // Vector 25: what was requested for MAP 1 is granted in MAP 4.
-    let first = MemberConfig {
-        priority: 7,
-        ..greedy()
-    };
+    let first = MemberConfig { priority: 7, ..greedy() };
     let starts_at = |map: u64| Instant::ZERO + Span::from_us(945) * map;
     let mut full = scheduler(&GroupConfig::BASE, &[greedy(), first]);
     full.request((0, 0), 480);
     full.request((1, 0), 3 * 1_629 * 48);
-    let found: Vec<u64> = (1..=4)
-        .map(|map| allocate(&mut full, map, 1_629)[0])
-        .collect();
+    let found: Vec<u64> = (1..=4).map(|map| allocate(&mut full, map, 1_629)[0]).collect();
     assert_eq!(found, [0, 0, 0, 10]);
     // Within its buckets from the start: it waited for its neighbours.
     assert_eq!(full.eligible_at((0, 0), 480), Some(starts_at(1)));
 
     let slow = MemberConfig {
-        shaper: ShaperConfig {
-            sustained: BitRate::from_kbps(10_500),
-            ..ShaperConfig::BASE
-        },
+        shaper: ShaperConfig { sustained: BitRate::from_kbps(10_500), ..ShaperConfig::BASE },
         ..greedy()
     };
     let mut own = scheduler(&GroupConfig::BASE, &[slow]);
@@ -251,9 +214,7 @@ fn three_maps_of_others_are_the_neighbours_and_three_of_an_empty_bucket_the_home
     let price = own.ports[0].buckets.price(Bytes(3_044 + 3_721));
     own.ports[0].buckets.debit(Instant::ZERO, price);
     own.request((0, 0), 480);
-    let found: Vec<u64> = (1..=4)
-        .map(|map| allocate(&mut own, map, 1_629)[0])
-        .collect();
+    let found: Vec<u64> = (1..=4).map(|map| allocate(&mut own, map, 1_629)[0]).collect();
     assert_eq!(found, [0, 0, 0, 10]);
     assert_eq!(own.eligible_at((0, 0), 480), Some(starts_at(4)));
 }
@@ -319,12 +280,7 @@ fn leftover(room: usize, load: f64) -> f64 {
 #[test]
 fn what_a_map_leaves_for_the_next_one_is_the_queue_of_theory() {
     // Packets of 32 minislots, requests in the order of their arrival, room for 16 or 50 packets in a MAP.
-    for (room, load, printed) in [
-        (16, 0.8, 0.673),
-        (16, 0.9, 2.772),
-        (16, 0.95, 7.550),
-        (50, 0.9, 1.779),
-    ] {
+    for (room, load, printed) in [(16, 0.8, 0.673), (16, 0.9, 2.772), (16, 0.95, 7.550), (50, 0.9, 1.779)] {
         let mean = leftover(room, load);
         assert!((mean / printed - 1.0).abs() < 0.01, "{mean} for {printed}");
     }

@@ -45,9 +45,7 @@ impl Group {
 
     /// Intervals that are over need not be known.
     fn forget(&mut self, now: Instant) {
-        let needed = self
-            .next_map
-            .saturating_sub(self.layout.grid.interval_of(now));
+        let needed = self.next_map.saturating_sub(self.layout.grid.interval_of(now));
         let needed = needed * self.layout.grid.channels.len() as u64;
         while self.known.len() as u64 > needed {
             self.known.pop_front();
@@ -71,8 +69,7 @@ impl Group {
         for channel in 0..self.layout.grid.channels.len() {
             self.counters.minislots += maps * self.layout.grid.channels[channel].minislots();
             if !self.layout.has_unasked() {
-                self.counters.opportunities +=
-                    maps * u64::from(self.idle_opportunities(0, channel));
+                self.counters.opportunities += maps * u64::from(self.idle_opportunities(0, channel));
                 continue;
             }
             for map in self.counted..end {
@@ -104,15 +101,8 @@ impl Group {
             self.inbox.pop_front();
             let flow = (request.port, request.flow);
             let end = self.scheduler.request(flow, request.bytes);
-            let interval = self
-                .layout
-                .grid
-                .starts_at(self.layout.grid.acknowledged_by(request.sent));
-            self.modems[request.port].flows[request.flow].heard(
-                end,
-                (request.first, request.sent),
-                interval,
-            );
+            let interval = self.layout.grid.starts_at(self.layout.grid.acknowledged_by(request.sent));
+            self.modems[request.port].flows[request.flow].heard(end, (request.first, request.sent), interval);
         }
         self.grant_unasked(map);
         self.count_idle(map);
@@ -124,8 +114,7 @@ impl Group {
             self.free.push(data.saturating_sub(fixed));
         }
         let mut segments = core::mem::take(&mut self.segments);
-        self.scheduler
-            .allocate((now, starts_at), &self.free, &mut segments);
+        self.scheduler.allocate((now, starts_at), &self.free, &mut segments);
         self.count_map(map, &segments);
         self.next_map += 1;
         self.forget(now);
@@ -164,8 +153,7 @@ impl Group {
         flow.outstanding = flow.outstanding.saturating_sub(segment.payload);
         flow.due += segment.payload;
         flow.mac.granted += Bytes(segment.payload);
-        if matches!(flow.contention, Contention::Deferring { .. })
-            && self.requests.contention == Contending::Collisions
+        if matches!(flow.contention, Contention::Deferring { .. }) && self.requests.contention == Contending::Collisions
         {
             flow.contention = Contention::Idle;
         }
@@ -197,9 +185,7 @@ impl Group {
             unit = context.unit_at(Draw::GrantOffset, map);
         });
         for channel in 0..self.layout.grid.channels.len() {
-            let here = segments
-                .iter_mut()
-                .filter(|segment| segment.channel == channel);
+            let here = segments.iter_mut().filter(|segment| segment.channel == channel);
             let here: Vec<&mut Segment> = here.collect();
             let taken: u64 = here.iter().map(|segment| segment.minislots).sum();
             let offset = pick(self.free[channel].saturating_sub(taken), unit);

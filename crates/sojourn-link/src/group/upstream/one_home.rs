@@ -22,11 +22,7 @@ fn arrivals(count: u64, length: u32) -> Vec<(Instant, Meta)> {
     let mut random: RandomStream = Seed(7).stream("arrivals");
     let mut one = |number: u64| {
         let at = Instant::from_ms(20 + 33 * number) + Span::from_secs_f64(0.004 * random.unit());
-        let meta = Meta {
-            length: length + 18,
-            queue: ServiceQueue::LowLatency,
-            ..Meta::default()
-        };
+        let meta = Meta { length: length + 18, queue: ServiceQueue::LowLatency, ..Meta::default() };
         (at, meta)
     };
     (0..count).map(&mut one).collect()
@@ -69,10 +65,7 @@ fn assert_alike(group: &[f64], link: &[f64], most: f64, what: &str) {
     for percent in 1..100 {
         let at = (group.len() - 1) * percent / 100;
         let (one, other) = (group[at], link[at]);
-        assert!(
-            (one - other).abs() < most,
-            "{what}, P{percent}: {one} {other}"
-        );
+        assert!((one - other).abs() < most, "{what}, P{percent}: {one} {other}");
     }
     let mean = |all: &[f64]| all.iter().sum::<f64>() / all.len() as f64;
     let (one, other) = (mean(group), mean(link));
@@ -92,34 +85,18 @@ fn ideal(interval: Span) -> GroupConfig {
 #[test]
 fn one_home_is_the_modem_of_white_2019() {
     let arrivals = arrivals(6_000, 110);
-    let guaranteed = |us| {
-        ProactiveConfig::Basic(Guarantee {
-            rate: BitRate::from_mbps(5),
-            interval: Some(Span::from_us(us)),
-        })
-    };
+    let guaranteed =
+        |us| ProactiveConfig::Basic(Guarantee { rate: BitRate::from_mbps(5), interval: Some(Span::from_us(us)) });
     for (service, proactive, interval) in [
         (Service::Single, ProactiveConfig::None, Span::from_ms(2)),
         (Service::LowLatency, ProactiveConfig::None, Span::from_ms(1)),
         (Service::LowLatency, guaranteed(135), Span::from_ms(1)),
         (Service::LowLatency, guaranteed(270), Span::from_ms(1)),
     ] {
-        let link = UpstreamConfig {
-            service,
-            proactive,
-            map_interval: interval,
-            ..UpstreamConfig::WHITE2019
-        };
-        let member = MemberConfig {
-            service,
-            proactive,
-            ..MemberConfig::BASE
-        };
+        let link = UpstreamConfig { service, proactive, map_interval: interval, ..UpstreamConfig::WHITE2019 };
+        let member = MemberConfig { service, proactive, ..MemberConfig::BASE };
         let what = std::format!("{service:?} {proactive:?} {interval}");
-        let of_link = of_link(
-            Upstream::new(&link, Box::new(TwoQueues::default())),
-            &arrivals,
-        );
+        let of_link = of_link(Upstream::new(&link, Box::new(TwoQueues::default())), &arrivals);
         let of_group = of_group(&ideal(interval), member, &arrivals);
         assert_alike(&of_group, &of_link, 0.1, &what);
     }
@@ -129,10 +106,7 @@ fn one_home_is_the_modem_of_white_2019() {
 fn one_home_is_the_modem_of_white_2013() {
     let arrivals = arrivals(4_000, 1_000);
     // On one channel of its four, as a packet of a group is on one.
-    let config = SingleQueueConfig {
-        channel_rate: BitRate::from_kbps(24_576),
-        ..SingleQueueConfig::WHITE2013
-    };
+    let config = SingleQueueConfig { channel_rate: BitRate::from_kbps(24_576), ..SingleQueueConfig::WHITE2013 };
     let link = SingleQueue::new(&config, Box::new(TwoQueues::default()));
     let mut config = ideal(Span::from_ms(2));
     config.form = Form::Docsis30;

@@ -46,10 +46,7 @@ impl Modem {
 
 /// Share of attempts that collide, and the 99th percentile of delay in ms, of packets that come at `arrivals` (in ns) at
 /// their modems, with `opportunities` in each interval.
-#[expect(
-    clippy::too_many_lines,
-    reason = "the rules in one piece, in the order of time"
-)]
+#[expect(clippy::too_many_lines, reason = "the rules in one piece, in the order of time")]
 fn oracle(modems: usize, opportunities: u64, arrivals: &[(u64, usize)], end: u64) -> (f64, f64) {
     let mut random: RandomStream = Seed(9).stream("oracle");
     let mut all = vec![Modem::default(); modems];
@@ -62,8 +59,7 @@ fn oracle(modems: usize, opportunities: u64, arrivals: &[(u64, usize)], end: u64
         let now = frame * FRAME;
         // Opportunities of this frame, one after the other.
         let number = frame % 7;
-        let here =
-            ((number + 1) * opportunities).div_ceil(7) - (number * opportunities).div_ceil(7);
+        let here = ((number + 1) * opportunities).div_ceil(7) - (number * opportunities).div_ceil(7);
         for _ in 0..here {
             let mut users = Vec::new();
             for (port, modem) in all.iter_mut().enumerate() {
@@ -128,8 +124,7 @@ fn oracle(modems: usize, opportunities: u64, arrivals: &[(u64, usize)], end: u64
                     *counts != map
                 });
                 for modem in &mut all {
-                    let Some((tells, is_lost, asked)) = modem.sent.filter(|sent| sent.0 == map)
-                    else {
+                    let Some((tells, is_lost, asked)) = modem.sent.filter(|sent| sent.0 == map) else {
                         continue;
                     };
                     debug_assert!(tells == map);
@@ -175,9 +170,7 @@ fn engine(modems: usize, opportunities: u32, arrivals: &[(u64, usize)], end: u64
     }
     advance(&mut group, us(end as f64 / 1e3), &mut homes);
     let sum = |of: fn(&sojourn_base::ModemCounters) -> u64| -> u64 {
-        (0..modems)
-            .map(|port| of(&group.member_counters(port)))
-            .sum()
+        (0..modems).map(|port| of(&group.member_counters(port))).sum()
     };
     let collided = sum(|it| it.collided) as f64 / sum(|it| it.attempts) as f64;
     let collectors = homes.collectors.iter();
@@ -211,24 +204,14 @@ fn two_hundred_homes_collide_as_often_as_in_the_oracle_however_their_packets_com
         arrivals.sort_unstable();
         let found = engine(homes, 16, &arrivals, end);
         let expected = oracle(homes, 16, &arrivals, end);
-        assert!(
-            (found.0 - expected.0).abs() < 0.015,
-            "{found:?} {expected:?}"
-        );
-        assert!(
-            (found.1 / expected.1 - 1.0).abs() < 0.1,
-            "{found:?} {expected:?}"
-        );
+        assert!((found.0 - expected.0).abs() < 0.015, "{found:?} {expected:?}");
+        assert!((found.1 / expected.1 - 1.0).abs() < 0.1, "{found:?} {expected:?}");
         assert!((found.0 - collided).abs() < 0.025, "{found:?}");
         assert!((found.1 / p99 - 1.0).abs() < 0.15, "{found:?}");
     }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "positive and below a minute"
-)]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive and below a minute")]
 fn nanoseconds(ns: f64) -> u64 {
     ns as u64
 }

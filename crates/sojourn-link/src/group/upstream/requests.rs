@@ -33,23 +33,13 @@ impl Group {
     }
 
     /// A packet has come, or a request was answered: the flow contends if it must.
-    pub(super) fn enter(
-        &mut self,
-        now: Instant,
-        of: (usize, usize),
-        context: &mut dyn LinkContext,
-    ) {
+    pub(super) fn enter(&mut self, now: Instant, of: (usize, usize), context: &mut dyn LinkContext) {
         let (port, flow) = of;
         let state = &self.modems[port].flows[flow];
         if state.contention != Contention::Idle || self.need(now, of) == 0 {
             return;
         }
-        let tries = Tries {
-            exponent: 0,
-            repeated: 0,
-            since: now,
-            first: None,
-        };
+        let tries = Tries { exponent: 0, repeated: 0, since: now, first: None };
         if self.requests.contention == Contending::Ideal {
             self.ask_once(now, of, tries, context);
             return;
@@ -91,11 +81,7 @@ impl Group {
             let Some(counts) = self.opportunities_of(map) else {
                 continue;
             };
-            match self
-                .layout
-                .grid
-                .opportunity((map, now), bonded, counts, left)
-            {
+            match self.layout.grid.opportunity((map, now), bonded, counts, left) {
                 Ok(found) => {
                     at = Some(found);
                     break;
@@ -108,13 +94,7 @@ impl Group {
     }
 
     /// Where requests cannot be lost: the next interval without a grant has a frame in which the flow asks.
-    fn ask_once(
-        &mut self,
-        now: Instant,
-        (port, flow): (usize, usize),
-        tries: Tries,
-        context: &mut dyn LinkContext,
-    ) {
+    fn ask_once(&mut self, now: Instant, (port, flow): (usize, usize), tries: Tries, context: &mut dyn LinkContext) {
         let first = self.homes[port].first;
         let current = self.layout.grid.interval_of(now);
         let at = match self.homes[port].polls {
@@ -167,13 +147,7 @@ impl Group {
             }
             return;
         };
-        let this = Use {
-            at,
-            channel,
-            opportunity,
-            port,
-            flow,
-        };
+        let this = Use { at, channel, opportunity, port, flow };
         let place = self.uses.partition_point(|other| *other < this);
         if self.uses.get(place) != Some(&this) {
             self.uses.insert(place, this);
@@ -189,12 +163,7 @@ impl Group {
         let mut undecided = core::mem::take(&mut self.undecided);
         for (port, flow) in undecided.drain(..) {
             self.modems[port].flows[flow].is_undecided = false;
-            let Contention::Deferring {
-                at: None,
-                mut left,
-                tries,
-            } = self.modems[port].flows[flow].contention
-            else {
+            let Contention::Deferring { at: None, mut left, tries } = self.modems[port].flows[flow].contention else {
                 continue;
             };
             if self.requests.contention == Contending::Ideal {
@@ -205,10 +174,7 @@ impl Group {
             }
             let bonded = self.homes[port].bonded;
             let counts = self.opportunities_of(map).unwrap_or_default();
-            let found = self
-                .layout
-                .grid
-                .opportunity((map, now), bonded, counts, left);
+            let found = self.layout.grid.opportunity((map, now), bonded, counts, left);
             let at = match found {
                 Ok(found) => {
                     left = 0;
@@ -277,11 +243,8 @@ impl Group {
 
     /// Of two flows of one modem in one opportunity, the later one takes the next.
     fn put_off(&mut self, (port, flow): (usize, usize)) {
-        let Contention::Deferring {
-            at: Some((at, channel, opportunity)),
-            tries,
-            ..
-        } = self.modems[port].flows[flow].contention
+        let Contention::Deferring { at: Some((at, channel, opportunity)), tries, .. } =
+            self.modems[port].flows[flow].contention
         else {
             return;
         };
@@ -296,10 +259,7 @@ impl Group {
             let all = self.layout.grid.opportunities_of(bonded, counts);
             let mut is_behind = false;
             for number in 0..all {
-                let place = self
-                    .layout
-                    .grid
-                    .opportunity((map, before), bonded, counts, number);
+                let place = self.layout.grid.opportunity((map, before), bonded, counts, number);
                 if is_behind {
                     found = place.ok();
                     break;
@@ -307,22 +267,13 @@ impl Group {
                 is_behind = place == Ok((at, channel, opportunity));
             }
         }
-        let contention = Contention::Deferring {
-            at: found,
-            left: 0,
-            tries,
-        };
+        let contention = Contention::Deferring { at: found, left: 0, tries };
         self.modems[port].flows[flow].contention = contention;
         self.register((port, flow), found);
     }
 
     /// The flow requests at its opportunity, if it still wants to; returns for how many bytes.
-    fn ask(
-        &mut self,
-        now: Instant,
-        (port, flow): (usize, usize),
-        here: (Instant, usize, u32),
-    ) -> Option<u64> {
+    fn ask(&mut self, now: Instant, (port, flow): (usize, usize), here: (Instant, usize, u32)) -> Option<u64> {
         let asked = self.need(now, (port, flow));
         let modem = &mut self.modems[port];
         let state = &mut modem.flows[flow];
@@ -341,12 +292,7 @@ impl Group {
         state.mac.requested += Bytes(asked);
         modem.counters.attempts += 1;
         modem.counters.collided += 1;
-        state.contention = Contention::Sent {
-            map: self.layout.grid.acknowledged_by(now),
-            lost: true,
-            asked,
-            tries,
-        };
+        state.contention = Contention::Sent { map: self.layout.grid.acknowledged_by(now), lost: true, asked, tries };
         Some(asked)
     }
 
@@ -365,14 +311,7 @@ impl Group {
         if self.requests.contention == Contending::Ideal {
             modem.flows[flow].contention = Contention::Idle;
         }
-        self.inbox.push_back(Request {
-            received_at,
-            port,
-            flow,
-            bytes,
-            first,
-            sent: now,
-        });
+        self.inbox.push_back(Request { received_at, port, flow, bytes, first, sent: now });
     }
 
     /// A flow asks in a grant for what it has not asked for.
@@ -395,18 +334,10 @@ impl Group {
     }
 
     /// A MAP tells a flow whether its request was heard.
-    pub(super) fn on_answer(
-        &mut self,
-        now: Instant,
-        of: (usize, usize),
-        context: &mut dyn LinkContext,
-    ) {
+    pub(super) fn on_answer(&mut self, now: Instant, of: (usize, usize), context: &mut dyn LinkContext) {
         let (port, flow) = of;
         let state = &mut self.modems[port].flows[flow];
-        let Contention::Sent {
-            lost, asked, tries, ..
-        } = state.contention
-        else {
+        let Contention::Sent { lost, asked, tries, .. } = state.contention else {
             return;
         };
         state.contention = Contention::Idle;
@@ -434,11 +365,8 @@ impl Group {
             self.enter(now, of, context);
             return;
         }
-        let tries = Tries {
-            exponent: (tries.exponent + 1).min(self.requests.end),
-            repeated: tries.repeated + 1,
-            ..tries
-        };
+        let tries =
+            Tries { exponent: (tries.exponent + 1).min(self.requests.end), repeated: tries.repeated + 1, ..tries };
         self.defer(now, of, tries, context);
     }
 }

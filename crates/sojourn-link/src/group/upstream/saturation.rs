@@ -39,17 +39,10 @@ fn saturated(flows: usize, opportunities: u32, seconds: u64) -> (f64, f64) {
         }
     }
     let counters = group.counters(end);
-    let attempts: u64 = (0..flows)
-        .map(|port| group.member_counters(port).attempts)
-        .sum();
-    let collided: u64 = (0..flows)
-        .map(|port| group.member_counters(port).collided)
-        .sum();
+    let attempts: u64 = (0..flows).map(|port| group.member_counters(port).attempts).sum();
+    let collided: u64 = (0..flows).map(|port| group.member_counters(port).collided).sum();
     let successes = (counters.used - counters.collided) as f64;
-    (
-        successes / counters.opportunities as f64,
-        collided as f64 / attempts as f64,
-    )
+    (successes / counters.opportunities as f64, collided as f64 / attempts as f64)
 }
 
 #[test]
@@ -100,10 +93,7 @@ fn by_chance(opportunities: u32, first_exponent: u32, load: f64) -> (f64, f64) {
     let modems = (0..MODEMS).map(|port| group.member_counters(port));
     let all = modems.reduce(|sum, one| sum + one).unwrap_or_default();
     let reception = 0.445;
-    (
-        all.collided as f64 / all.attempts as f64,
-        all.request_delay.as_ms_f64() / all.heard as f64 - reception,
-    )
+    (all.collided as f64 / all.attempts as f64, all.request_delay.as_ms_f64() / all.heard as f64 - reception)
 }
 
 #[test]
@@ -119,10 +109,7 @@ fn requests_by_chance_collide_as_often_as_the_reference_says() {
         (64, 4, 3_000.0 * 945e-6 / 64.0, 0.05, None),
     ] {
         let found = by_chance(opportunities, exponent, load);
-        assert!(
-            (found.0 - collided).abs() < 0.012 + 0.02 * collided,
-            "{load}: {found:?}"
-        );
+        assert!((found.0 - collided).abs() < 0.012 + 0.02 * collided, "{load}: {found:?}");
         if let Some(delay) = delay {
             assert!((found.1 / delay - 1.0).abs() < 0.08, "{load}: {found:?}");
         }
@@ -200,10 +187,7 @@ fn saturated_flows_succeed_as_often_as_the_reference_and_the_mean_field_say() {
     ] {
         let found = saturated(flows, 8, 30);
         assert!((found.0 / success - 1.0).abs() < 0.02, "{flows}: {found:?}");
-        assert!(
-            (found.1 / collided - 1.0).abs() < 0.02,
-            "{flows}: {found:?}"
-        );
+        assert!((found.1 / collided - 1.0).abs() < 0.02, "{flows}: {found:?}");
         let theory = mean_field(flows as f64, between);
         let high = theory / found.0 - 1.0;
         let most = if flows < 50 { 0.16 } else { 0.04 };
@@ -215,10 +199,7 @@ fn saturated_flows_succeed_as_often_as_the_reference_and_the_mean_field_say() {
 fn plain_exponential_backoff_tends_to_half_the_logarithm_of_two() {
     // KWA: ln 2 / 2 = 0.3466 successes for each opportunity, however many flows, if windows have no end that is felt.
     let found = saturated(50, 8, 30).0;
-    assert!(
-        (found / (core::f64::consts::LN_2 / 2.0) - 1.0).abs() < 0.02,
-        "{found}"
-    );
+    assert!((found / (core::f64::consts::LN_2 / 2.0) - 1.0).abs() < 0.02, "{found}");
 }
 
 #[test]
@@ -243,8 +224,7 @@ fn saturated_docsis_1_carries_what_was_printed() {
                 arrive(&mut group, at, port, length + 14, &mut homes);
             }
         }
-        let delivered =
-            |homes: &Homes| -> usize { homes.collectors.iter().map(|it| it.delivered.len()).sum() };
+        let delivered = |homes: &Homes| -> usize { homes.collectors.iter().map(|it| it.delivered.len()).sum() };
         advance(&mut group, us(1_000_000.0), &mut homes);
         let before = delivered(&homes);
         advance(&mut group, us(6_000_000.0), &mut homes);
@@ -283,10 +263,7 @@ fn cho(opportunities: u32, length: u32, offered: f64) -> (f64, f64) {
     for (_, _, passage) in homes.collectors.iter().flat_map(|it| &it.delivered) {
         if passage.arrives_at >= Instant::from_s(1) {
             bytes += f64::from(length);
-            delay += passage
-                .arrives_at
-                .saturating_since(passage.entered_at)
-                .as_ms_f64();
+            delay += passage.arrives_at.saturating_since(passage.entered_at).as_ms_f64();
             count += 1.0;
         }
     }
@@ -301,18 +278,12 @@ fn six_opportunities_in_two_milliseconds_are_about_best() {
         let (goodput, delay) = cho(opportunities, 64, 0.62);
         (delay, opportunities, goodput)
     });
-    let best = found
-        .iter()
-        .copied()
-        .reduce(|a, b| if b.0 < a.0 { b } else { a });
+    let best = found.iter().copied().reduce(|a, b| if b.0 < a.0 { b } else { a });
     let (delay, opportunities, goodput) = best.unwrap();
     assert!((4..=8).contains(&opportunities), "{found:?}");
     assert!((goodput - 0.58).abs() < 0.08, "{found:?}");
     // Twice as long with two, and with twelve.
-    assert!(
-        found[0].0 > 2.0 * delay && found[5].0 > 2.0 * delay,
-        "{found:?}"
-    );
+    assert!(found[0].0 > 2.0 * delay && found[5].0 > 2.0 * delay, "{found:?}");
 }
 
 #[test]
@@ -333,8 +304,5 @@ fn the_channel_of_the_clemson_scenario_carries_what_its_slots_leave() {
     let counted = passages.filter(|it| it.2.arrives_at >= Instant::from_s(1));
     let mbps = counted.count() as f64 * 1_500.0 * 8.0 / 3.0 / 1e6;
     let expected = 10.24 * 124.0 / 160.0 * 1_500.0 / 1_524.0;
-    assert!(
-        (mbps / expected - 1.0).abs() < 0.01,
-        "{mbps} for {expected}"
-    );
+    assert!((mbps / expected - 1.0).abs() < 0.01, "{mbps} for {expected}");
 }

@@ -31,13 +31,7 @@ fn capacity() -> u64 {
     let (mut group, mut homes) = (group(&channel(), 20), Homes::new(20));
     for port in 0..20 {
         for _ in 0..400 {
-            group.on_arrival(
-                us(1_000.0),
-                port,
-                packet(LENGTH),
-                PacketHandle(0),
-                &mut homes,
-            );
+            group.on_arrival(us(1_000.0), port, packet(LENGTH), PacketHandle(0), &mut homes);
         }
     }
     let delivered = |homes: &Homes| {
@@ -73,8 +67,7 @@ fn mean_time(seed: u64, tier: u64, every_ms: f64, count: usize) -> f64 {
         at -= 1e3 * every_ms * sojourn_base::math::ln(1.0 - stream.unit());
         let now = us(at);
         advance(&mut group, now, &mut homes);
-        let idle =
-            |port: &usize| homes.collectors[*port].delivered.len() == PACKETS * began[*port].len();
+        let idle = |port: &usize| homes.collectors[*port].delivered.len() == PACKETS * began[*port].len();
         let port = (0..HOMES).find(idle).expect("fewer transfers than homes");
         began[port].push(now);
         for _ in 0..PACKETS {
@@ -105,9 +98,6 @@ fn transfers_share_the_channel_as_erlang_and_processor_sharing_say() {
         let found = mean_time(1, tier, sent / load, 2_500);
         // Alone a transfer takes a few milliseconds more than its bytes at the tier.
         let expected = alone + (factor - 1.0) * sent;
-        assert!(
-            (found / expected - 1.0).abs() < 0.06,
-            "{use_}: {found} ms for {expected}"
-        );
+        assert!((found / expected - 1.0).abs() < 0.06, "{use_}: {found} ms for {expected}");
     }
 }

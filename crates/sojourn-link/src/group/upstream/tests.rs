@@ -60,11 +60,7 @@ impl Homes {
     }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "times of tests are positive and short"
-)]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "times of tests are positive and short")]
 pub(super) fn us(us: f64) -> Instant {
     Instant::from_ps((us * 1e6).round() as u64)
 }
@@ -109,24 +105,11 @@ fn a_lone_packet_takes_the_times_of_the_notes() {
     let passage = homes.collectors[0].delivered[0].2;
     assert_eq!(passage.arrives_at, us(102_370.0));
     let delay = passage.delay;
-    let parts = [
-        delay.request_wait,
-        delay.grant_wait,
-        delay.queue,
-        delay.framing,
-        delay.serialisation,
-        delay.wire,
-    ];
-    assert_eq!(
-        parts.map(|part| part.as_ps() / 1_000_000),
-        [34, 2_025, 0, 0, 135, 175]
-    );
+    let parts = [delay.request_wait, delay.grant_wait, delay.queue, delay.framing, delay.serialisation, delay.wire];
+    assert_eq!(parts.map(|part| part.as_ps() / 1_000_000), [34, 2_025, 0, 0, 135, 175]);
     assert_eq!(delay.total(), Span::from_us(2_369));
     let counters = group.member_counters(0);
-    assert_eq!(
-        (counters.attempts, counters.collided, counters.heard),
-        (1, 0, 1)
-    );
+    assert_eq!((counters.attempts, counters.collided, counters.heard), (1, 0, 1));
     // 22 minislots of 48 B, less the header of the segment.
     assert_eq!(group.modems[0].flows[0].mac.granted, Bytes(1_048));
     assert_eq!(group.modems[0].flows[0].mac.unused_grant, Bytes(20));
@@ -176,12 +159,7 @@ fn a_deferral_counts_the_opportunities_of_all_maps_on_its_way() {
     (group.uses, group.next_map) = (VecDeque::new(), 102);
     group.known = VecDeque::from([6, 2]);
     homes.tell(0, 11, 16);
-    let tries = Tries {
-        exponent: 4,
-        repeated: 0,
-        since: Instant::ZERO,
-        first: None,
-    };
+    let tries = Tries { exponent: 4, repeated: 0, since: Instant::ZERO, first: None };
     // The last moment of interval 99: everything of interval 100 is to come.
     let now = us(94_499.0);
     homes.at(0, &mut |context| group.defer(now, (0, 0), tries, context));
@@ -201,13 +179,7 @@ fn a_greedy_modem_contends_once_and_then_asks_in_its_grants() {
     let mut group = group(&config, 1);
     let mut homes = Homes::new(1);
     for number in 0..4_000 {
-        arrive(
-            &mut group,
-            us(1_000.0 + 100.0 * f64::from(number)),
-            0,
-            6_000,
-            &mut homes,
-        );
+        arrive(&mut group, us(1_000.0 + 100.0 * f64::from(number)), 0, 6_000, &mut homes);
     }
     assert_eq!(group.member_counters(0).attempts, 1);
     assert!(homes.collectors[0].delivered.len() > 3_900);
@@ -259,10 +231,7 @@ fn after_the_last_try_the_packet_at_the_head_is_dropped() {
         assert_eq!((counters.attempts, counters.collided), (17, 17));
         assert_eq!(counters.given_up, 1);
         let (_, _, loss) = &homes.collectors[port].dropped[0];
-        assert_eq!(
-            (loss.stage, loss.reason),
-            (Stage::TransmitQueue, Reason::Unheard)
-        );
+        assert_eq!((loss.stage, loss.reason), (Stage::TransmitQueue, Reason::Unheard));
     }
 }
 
@@ -294,23 +263,13 @@ fn the_wait_of_lone_packets_is_that_of_the_notes_whatever_the_phase() {
 #[test]
 fn the_wait_behind_an_empty_bucket_is_the_homes_own_and_behind_a_full_channel_the_neighbours() {
     // Vector 25, in directions: one home shaped to 1 Mb/s alone; then 40 greedy homes on a channel of 20 subcarriers.
-    let queue = || {
-        ManagerConfig::from(DropTailConfig::bytes(10_000_000))
-            .at(BitRate::ZERO)
-            .build()
-    };
+    let queue = || ManagerConfig::from(DropTailConfig::bytes(10_000_000)).at(BitRate::ZERO).build();
     let mut slow = MemberConfig::BASE;
     slow.shaper.sustained = BitRate::from_mbps(1);
     let mut lone = Group::new(&config(16), vec![(slow, queue())]);
     let mut homes = Homes::new(1);
     for number in 0..50 {
-        arrive(
-            &mut lone,
-            us(1_000.0 + f64::from(number)),
-            0,
-            1_500,
-            &mut homes,
-        );
+        arrive(&mut lone, us(1_000.0 + f64::from(number)), 0, 1_500, &mut homes);
     }
     advance(&mut lone, us(2_000_000.0), &mut homes);
     let waits = lone.member_counters(0);
@@ -324,13 +283,7 @@ fn the_wait_behind_an_empty_bucket_is_the_homes_own_and_behind_a_full_channel_th
     for port in 0..10 {
         for number in 0..50 {
             let at = us(1_000.0 + f64::from(number + 50 * port));
-            arrive(
-                &mut full,
-                at,
-                usize::try_from(port).unwrap(),
-                1_500,
-                &mut homes,
-            );
+            arrive(&mut full, at, usize::try_from(port).unwrap(), 1_500, &mut homes);
         }
     }
     advance(&mut full, us(2_000_000.0), &mut homes);
@@ -366,10 +319,7 @@ fn bytes_requested_are_granted_or_lost_and_delays_sum_to_the_whole() {
         let payload: u64 = delivered.iter().map(|it| u64::from(it.1.length) + 10).sum();
         assert_eq!(mac.granted.0, payload + mac.unused_grant.0);
         for (_, _, passage) in delivered {
-            assert_eq!(
-                passage.delay.total(),
-                passage.arrives_at.saturating_since(passage.entered_at)
-            );
+            assert_eq!(passage.delay.total(), passage.arrives_at.saturating_since(passage.entered_at));
         }
         assert!(delivered.is_sorted_by_key(|it| it.2.arrives_at));
         assert_eq!(group.modems[port].backlog(), Backlog::default());
@@ -391,11 +341,7 @@ fn another_home_changes_no_draw_and_maps_that_are_skipped_change_nothing() {
         }
         advance(&mut group, us(10_000_000.0), &mut homes);
         let of = |it: &(u32, Meta, crate::Passage)| it.2;
-        homes.collectors[0]
-            .delivered
-            .iter()
-            .map(of)
-            .collect::<Vec<_>>()
+        homes.collectors[0].delivered.iter().map(of).collect::<Vec<_>>()
     };
     assert_eq!(run(false), run(true));
 }
@@ -406,10 +352,7 @@ fn two_flows_of_one_modem_in_one_opportunity_do_not_collide_and_the_second_takes
     use crate::docsis31::config::Service;
     use crate::testing::TwoQueues;
     use sojourn_base::ServiceQueue;
-    let member = MemberConfig {
-        service: Service::LowLatency,
-        ..MemberConfig::BASE
-    };
+    let member = MemberConfig { service: Service::LowLatency, ..MemberConfig::BASE };
     let home = || {
         let queue: Box<dyn QueueManager> = Box::new(TwoQueues::default());
         (member, queue)
@@ -418,10 +361,7 @@ fn two_flows_of_one_modem_in_one_opportunity_do_not_collide_and_the_second_takes
         let mut group = Group::new(&config(8), vec![home(), home()]);
         let mut homes = Homes::new(2);
         let send = |group: &mut Group, port: usize, queue, homes: &mut Homes| {
-            let meta = Meta {
-                queue,
-                ..packet(500)
-            };
+            let meta = Meta { queue, ..packet(500) };
             group.on_arrival(us(94_400.0), port, meta, PacketHandle(0), homes);
         };
         for queue in [ServiceQueue::LowLatency, ServiceQueue::Classic] {
@@ -452,12 +392,7 @@ fn a_lost_request_is_not_repeated_if_a_grant_has_asked_for_all_meanwhile() {
         map: 102,
         lost: true,
         asked: 500,
-        tries: Tries {
-            exponent: 3,
-            repeated: 1,
-            since: us(94_400.0),
-            first: None,
-        },
+        tries: Tries { exponent: 3, repeated: 1, since: us(94_400.0), first: None },
     };
     flow.outstanding = 1_000; // the lost request and one in a grant
     let now = us(95_632.5);
@@ -481,17 +416,10 @@ fn packets_over_bonded_channels_are_complete_with_their_last_segment_and_in_orde
     }
     advance(&mut group, us(103_400.0), &mut homes);
     let segments: Vec<_> = group.fills.iter().map(|fill| fill.segment).collect();
-    let found: Vec<_> = segments
-        .iter()
-        .map(|it| (it.channel, it.minislots, it.payload))
-        .collect();
+    let found: Vec<_> = segments.iter().map(|it| (it.channel, it.minislots, it.payload)).collect();
     assert_eq!(found, [(0, 40, 1_512), (1, 40, 1_512), (2, 2, 68)]);
     advance(&mut group, us(120_000.0), &mut homes);
-    let arrivals: Vec<_> = homes.collectors[0]
-        .delivered
-        .iter()
-        .map(|it| (it.0, it.2.arrives_at))
-        .collect();
+    let arrivals: Vec<_> = homes.collectors[0].delivered.iter().map(|it| (it.0, it.2.arrives_at)).collect();
     assert_eq!(arrivals.len(), 2);
     assert_eq!(arrivals[0].1, us(104_000.0 + 550.0 + 1_000.0));
     assert_eq!(arrivals[1].1, arrivals[0].1);

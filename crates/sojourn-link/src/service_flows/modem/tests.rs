@@ -2,15 +2,12 @@ use crate::docsis31::config::{Service, UpstreamConfig};
 use crate::docsis31::proactive::{Guarantee, ProactiveConfig};
 use crate::testing::Collector;
 use crate::{
-    AnyLink, ClassifierConfig, ConditionConfig, Draw, FlowsConfig, LinkConfig, LinkContext, Loss,
-    Mark, MarkingConfig, Passage, SerialConfig, ServiceFlowConfig,
+    AnyLink, ClassifierConfig, ConditionConfig, Draw, FlowsConfig, LinkConfig, LinkContext, Loss, Mark, MarkingConfig,
+    Passage, SerialConfig, ServiceFlowConfig,
 };
 use alloc::string::ToString;
 use core::net::Ipv4Addr;
-use sojourn_base::{
-    Address, BitRate, Bytes, Direction, Ecn, FlowKey, Instant, Meta, PacketHandle, ServiceQueue,
-    Span,
-};
+use sojourn_base::{Address, BitRate, Bytes, Direction, Ecn, FlowKey, Instant, Meta, PacketHandle, ServiceQueue, Span};
 use sojourn_queue::{DocsisDualQueueConfig, DropTailConfig, ManagerConfig};
 use std::vec;
 use std::vec::Vec;
@@ -66,27 +63,17 @@ type Arrival = (Instant, u32, u16, (u8, Ecn));
 const PLAIN: (u8, Ecn) = (0, Ecn::NotEct);
 
 fn run(link: &mut AnyLink, arrivals: &[Arrival], until: Instant) -> Known {
-    let mut context = Known {
-        ports: arrivals.iter().map(|(_, _, port, _)| *port).collect(),
-        ..Known::default()
-    };
+    let mut context = Known { ports: arrivals.iter().map(|(_, _, port, _)| *port).collect(), ..Known::default() };
     let mut next = Instant::NEVER;
     let mut arrivals = (0_u64..).zip(arrivals).peekable();
     loop {
-        let arrival = arrivals
-            .peek()
-            .map_or(Instant::NEVER, |(_, arrival)| arrival.0);
+        let arrival = arrivals.peek().map_or(Instant::NEVER, |(_, arrival)| arrival.0);
         if next.min(arrival) > until || next.min(arrival) == Instant::NEVER {
             return context;
         }
         if arrival <= next {
             let (number, (at, length, _, (dscp, ecn))) = arrivals.next().expect("it was peeked at");
-            let meta = Meta {
-                length: *length,
-                dscp: *dscp,
-                ecn: *ecn,
-                ..Meta::default()
-            };
+            let meta = Meta { length: *length, dscp: *dscp, ecn: *ecn, ..Meta::default() };
             next = link.arrive(*at, meta, PacketHandle(number), &mut context);
         } else {
             next = link.wake(next, &mut context);
@@ -97,17 +84,13 @@ fn run(link: &mut AnyLink, arrivals: &[Arrival], until: Instant) -> Known {
 /// Bytes that arrive for each of `ports`, and which.
 fn bytes_to(context: &Known, port: u16, from: Instant) -> u64 {
     let delivered = context.inner.delivered.iter();
-    let own = delivered.filter(|(item, _, passage)| {
-        context.ports[*item as usize] == port && passage.arrives_at >= from
-    });
+    let own =
+        delivered.filter(|(item, _, passage)| context.ports[*item as usize] == port && passage.arrives_at >= from);
     own.map(|(_, meta, _)| u64::from(meta.length)).sum()
 }
 
 fn pair() -> LinkConfig {
-    LinkConfig {
-        link: UpstreamConfig::WHITE2019_LLD.into(),
-        queue: DocsisDualQueueConfig::DOCSIS31_UPSTREAM.into(),
-    }
+    LinkConfig { link: UpstreamConfig::WHITE2019_LLD.into(), queue: DocsisDualQueueConfig::DOCSIS31_UPSTREAM.into() }
 }
 
 fn plain(rate: u64) -> LinkConfig {
@@ -117,10 +100,7 @@ fn plain(rate: u64) -> LinkConfig {
         map_interval: Span::from_ms(1),
         ..UpstreamConfig::BASE
     };
-    LinkConfig {
-        link: link.into(),
-        queue: drop_tail(),
-    }
+    LinkConfig { link: link.into(), queue: drop_tail() }
 }
 
 fn drop_tail() -> ManagerConfig {
@@ -135,11 +115,7 @@ fn rule(to: &str, port: u16) -> ClassifierConfig {
 }
 
 fn flow(name: &str) -> ServiceFlowConfig {
-    ServiceFlowConfig {
-        name: name.to_string(),
-        queue: drop_tail(),
-        ..ServiceFlowConfig::blank()
-    }
+    ServiceFlowConfig { name: name.to_string(), queue: drop_tail(), ..ServiceFlowConfig::blank() }
 }
 
 /// `mbps` to each port for a second, in packets of 1,000 B.
@@ -170,10 +146,7 @@ fn built(link: &LinkConfig, flows: &FlowsConfig) -> AnyLink {
 
 #[test]
 fn rules_that_nothing_matches_change_nothing() {
-    let flows = FlowsConfig {
-        classifiers: vec![rule("low-latency", 1)],
-        ..FlowsConfig::NONE
-    };
+    let flows = FlowsConfig { classifiers: vec![rule("low-latency", 1)], ..FlowsConfig::NONE };
     let mut arrivals = load(&[(6_000, 40), (6_001, 20)]);
     for (number, arrival) in arrivals.iter_mut().enumerate() {
         arrival.3.1 = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0][number % 3];
@@ -209,12 +182,7 @@ fn a_rule_sends_a_port_to_the_low_latency_queue_and_another_one_away_from_it() {
         (at, 200, 6_002, (45, Ecn::NotEct)),
     ];
     let context = run(&mut built(&pair(), &flows), &arrivals, Instant::from_s(1));
-    let mut queues: Vec<_> = context
-        .inner
-        .delivered
-        .iter()
-        .map(|(item, meta, _)| (*item, meta.queue))
-        .collect();
+    let mut queues: Vec<_> = context.inner.delivered.iter().map(|(item, meta, _)| (*item, meta.queue)).collect();
     queues.sort_unstable();
     let (fast, slow) = (ServiceQueue::LowLatency, ServiceQueue::Classic);
     let wanted = [fast, slow, fast, slow, fast];
@@ -233,11 +201,7 @@ fn a_marking_rewrites_the_code_point_before_anybody_sorts_by_it() {
         ..FlowsConfig::NONE
     };
     let at = Instant::from_ms(10);
-    let arrivals = [
-        (at, 200, 6_005, PLAIN),
-        (at, 200, 6_011, (45, Ecn::NotEct)),
-        (at, 200, 6_011, (45, Ecn::Ect1)),
-    ];
+    let arrivals = [(at, 200, 6_005, PLAIN), (at, 200, 6_011, (45, Ecn::NotEct)), (at, 200, 6_011, (45, Ecn::Ect1))];
     let context = run(&mut built(&pair(), &flows), &arrivals, Instant::from_s(1));
     assert_eq!(context.remarked, [(0, 45), (1, 0), (2, 0)]);
     for (item, meta, _) in &context.inner.delivered {
@@ -252,10 +216,7 @@ fn members_share_the_rate_of_their_aggregate_evenly_and_by_priority() {
     let link = plain(20);
     let share = |flows: &FlowsConfig, ports: &[(u16, u64)]| {
         let context = run(&mut built(&link, flows), &load(ports), Instant::from_s(10));
-        ports
-            .iter()
-            .map(|(port, _)| rate_to(&context, *port))
-            .collect::<Vec<f64>>()
+        ports.iter().map(|(port, _)| rate_to(&context, *port)).collect::<Vec<f64>>()
     };
     let mut flows = FlowsConfig {
         service_flows: vec![flow("a"), flow("b")],
@@ -264,37 +225,22 @@ fn members_share_the_rate_of_their_aggregate_evenly_and_by_priority() {
     };
     let near = |found: &[f64], wanted: &[f64]| {
         // What comes back of headers and of grants that were not full goes to whoever is next: some percent.
-        let close = found
-            .iter()
-            .zip(wanted)
-            .all(|(f, w)| (f - w).abs() < 0.05 * w);
+        let close = found.iter().zip(wanted).all(|(f, w)| (f - w).abs() < 0.05 * w);
         assert!(close, "{found:?} for {wanted:?}");
         let (sum, all) = (found.iter().sum::<f64>(), wanted.iter().sum::<f64>());
         assert!((sum - all).abs() < 0.005 * all, "{sum} of {all}");
     };
     // Three that want more than there is; and one that wants less than its share.
-    near(
-        &share(&flows, &[(6_000, 20), (6_001, 20), (6_002, 20)]),
-        &[6.667, 6.667, 6.667],
-    );
-    near(
-        &share(&flows, &[(6_000, 20), (6_001, 20), (6_002, 2)]),
-        &[9.0, 9.0, 2.0],
-    );
+    near(&share(&flows, &[(6_000, 20), (6_001, 20), (6_002, 20)]), &[6.667, 6.667, 6.667]);
+    near(&share(&flows, &[(6_000, 20), (6_001, 20), (6_002, 2)]), &[9.0, 9.0, 2.0]);
     // One with a priority, and a rate of its own below what it wants.
     flows.service_flows[0].traffic_priority = 1;
     flows.service_flows[0].rate = BitRate::from_mbps(8);
     flows.service_flows[0].burst = Bytes(10_000);
-    near(
-        &share(&flows, &[(6_000, 20), (6_001, 20), (6_002, 20)]),
-        &[6.0, 8.0, 6.0],
-    );
+    near(&share(&flows, &[(6_000, 20), (6_001, 20), (6_002, 20)]), &[6.0, 8.0, 6.0]);
     // One outside the aggregate takes nothing of it.
     flows.service_flows[0].member = false;
-    near(
-        &share(&flows, &[(6_000, 20), (6_001, 20), (6_002, 20)]),
-        &[10.0, 8.0, 10.0],
-    );
+    near(&share(&flows, &[(6_000, 20), (6_001, 20), (6_002, 20)]), &[10.0, 8.0, 10.0]);
 }
 
 #[test]
@@ -323,20 +269,9 @@ fn a_packet_of_one_flow_does_not_wait_behind_those_of_another() {
 #[test]
 fn a_flow_without_a_low_latency_queue_has_proactive_grants_too() {
     // White 2019 §5.1: the modem need not know of them.
-    let grants = ProactiveConfig::Basic(Guarantee {
-        rate: BitRate::from_mbps(5),
-        interval: Some(Span::from_us(135)),
-    });
-    let arrivals: Vec<Arrival> = (0..200)
-        .map(|n| {
-            (
-                Instant::from_us(33_017 * n + 50_000),
-                110 + 18,
-                6_000,
-                PLAIN,
-            )
-        })
-        .collect();
+    let grants = ProactiveConfig::Basic(Guarantee { rate: BitRate::from_mbps(5), interval: Some(Span::from_us(135)) });
+    let arrivals: Vec<Arrival> =
+        (0..200).map(|n| (Instant::from_us(33_017 * n + 50_000), 110 + 18, 6_000, PLAIN)).collect();
     let worst = |link: &mut AnyLink| {
         let context = run(link, &arrivals, Instant::from_s(10));
         assert_eq!(context.inner.delivered.len(), arrivals.len());
@@ -344,14 +279,8 @@ fn a_flow_without_a_low_latency_queue_has_proactive_grants_too() {
         let delays = delays.map(|(.., p)| p.arrives_at.saturating_since(p.entered_at));
         (delays.clone().min(), delays.max().expect("some"))
     };
-    let mut config = UpstreamConfig {
-        service: Service::Single,
-        ..UpstreamConfig::WHITE2019
-    };
-    let link = |config: &UpstreamConfig| LinkConfig {
-        link: config.clone().into(),
-        queue: drop_tail(),
-    };
+    let mut config = UpstreamConfig { service: Service::Single, ..UpstreamConfig::WHITE2019 };
+    let link = |config: &UpstreamConfig| LinkConfig { link: config.clone().into(), queue: drop_tail() };
     assert!(worst(&mut link(&config).build()).1 > Span::from_ms(5));
     config.proactive = grants;
     assert_eq!(link(&config).problems(), []);
@@ -361,10 +290,7 @@ fn a_flow_without_a_low_latency_queue_has_proactive_grants_too() {
     assert!(most <= Span::from_us(715), "{most}");
     // As a flow beside the first, which has none.
     let flows = FlowsConfig {
-        service_flows: vec![ServiceFlowConfig {
-            proactive: grants,
-            ..flow("game")
-        }],
+        service_flows: vec![ServiceFlowConfig { proactive: grants, ..flow("game") }],
         classifiers: vec![rule("game", 6_000)],
         ..FlowsConfig::NONE
     };
@@ -375,10 +301,7 @@ fn a_flow_without_a_low_latency_queue_has_proactive_grants_too() {
 
 #[test]
 fn a_single_flow_with_proactive_grants_keeps_its_rate() {
-    let grants = ProactiveConfig::Basic(Guarantee {
-        rate: BitRate::from_mbps(5),
-        interval: Some(Span::from_us(135)),
-    });
+    let grants = ProactiveConfig::Basic(Guarantee { rate: BitRate::from_mbps(5), interval: Some(Span::from_us(135)) });
     let config = UpstreamConfig {
         rate: BitRate::from_mbps(20),
         burst: Bytes(30_000),
@@ -386,38 +309,19 @@ fn a_single_flow_with_proactive_grants_keeps_its_rate() {
         proactive: grants,
         ..UpstreamConfig::BASE
     };
-    let link = LinkConfig {
-        link: config.into(),
-        queue: drop_tail(),
-    };
-    let context = run(
-        &mut link.build(),
-        &load(&[(6_000, 40)]),
-        Instant::from_s(10),
-    );
+    let link = LinkConfig { link: config.into(), queue: drop_tail() };
+    let context = run(&mut link.build(), &load(&[(6_000, 40)]), Instant::from_s(10));
     let rate = rate_to(&context, 6_000);
     assert!((rate - 20.0).abs() < 0.1, "{rate}");
 }
 
 #[test]
 fn a_line_with_rules_keeps_to_its_conditions() {
-    let line = SerialConfig {
-        rate: BitRate::from_mbps(10),
-        ..SerialConfig::BASE
-    };
-    let link = LinkConfig {
-        link: line.into(),
-        queue: drop_tail(),
-    };
-    let slower = [ConditionConfig {
-        at: Some(Span::from_ms(5)),
-        rate: Some(BitRate::from_mbps(2)),
-        ..ConditionConfig::BASE
-    }];
-    let flows = FlowsConfig {
-        classifiers: vec![rule("classic", 1)],
-        ..FlowsConfig::NONE
-    };
+    let line = SerialConfig { rate: BitRate::from_mbps(10), ..SerialConfig::BASE };
+    let link = LinkConfig { link: line.into(), queue: drop_tail() };
+    let slower =
+        [ConditionConfig { at: Some(Span::from_ms(5)), rate: Some(BitRate::from_mbps(2)), ..ConditionConfig::BASE }];
+    let flows = FlowsConfig { classifiers: vec![rule("classic", 1)], ..FlowsConfig::NONE };
     let (arrivals, until) = (load(&[(6_000, 20)]), Instant::from_s(20));
     let with = run(&mut link.build_with(&flows, &slower), &arrivals, until);
     let without = run(&mut link.build_under(&slower), &arrivals, until);
@@ -433,14 +337,7 @@ fn what_is_wrong_with_rules_and_flows_is_listed() {
     let mut bits = rule("voice/low-latency", 6_001);
     bits.packets.tos = vec![1, 1];
     let flows = FlowsConfig {
-        service_flows: vec![
-            flow("voice"),
-            flow("voice"),
-            ServiceFlowConfig {
-                member: false,
-                ..flow("a/b")
-            },
-        ],
+        service_flows: vec![flow("voice"), flow("voice"), ServiceFlowConfig { member: false, ..flow("a/b") }],
         classifiers: vec![wrong, bits, rule("low-latency", 1)],
         ..FlowsConfig::NONE
     };
@@ -463,10 +360,6 @@ fn what_is_wrong_with_rules_and_flows_is_listed() {
     );
     assert_eq!(
         places(&plain(20), Direction::Downstream)[..3],
-        [
-            "service_flow[0].name",
-            "service_flow[1].name",
-            "service_flow[2].name"
-        ]
+        ["service_flow[0].name", "service_flow[1].name", "service_flow[2].name"]
     );
 }

@@ -27,20 +27,11 @@ impl QueueContext for Link {
 }
 
 fn link(mbps: u64) -> Link {
-    Link {
-        rate: BitRate::from_mbps(mbps),
-        ..Link::default()
-    }
+    Link { rate: BitRate::from_mbps(mbps), ..Link::default() }
 }
 
 fn meta(flow_hash: u32, dscp: u8, host: u16, length: u32) -> Meta {
-    Meta {
-        flow_hash,
-        dscp,
-        host,
-        length,
-        ..Meta::default()
-    }
+    Meta { flow_hash, dscp, host, length, ..Meta::default() }
 }
 
 #[test]
@@ -85,19 +76,8 @@ fn served(dscps: [u8; 2]) -> usize {
     for ms in 0..800 {
         let now = Instant::from_ms(ms);
         for (flow, dscp) in (1..).zip(dscps) {
-            while queue.tins[Tins::Diffserv4.of(dscp)]
-                .flows
-                .bins
-                .backlog()
-                .packets
-                < Packets(3)
-            {
-                let _ = queue.enqueue(
-                    now,
-                    meta(flow, dscp, 0, 1000),
-                    PacketHandle(0),
-                    &mut context,
-                );
+            while queue.tins[Tins::Diffserv4.of(dscp)].flows.bins.backlog().packets < Packets(3) {
+                let _ = queue.enqueue(now, meta(flow, dscp, 0, 1000), PacketHandle(0), &mut context);
             }
         }
         let packet = queue.dequeue(now, &mut context).expect("packets wait");
@@ -121,26 +101,15 @@ fn a_tin_goes_first_up_to_its_threshold_and_not_beyond() {
 
 #[test]
 fn hosts_share_alike_however_many_flows_they_have() {
-    for (hosts, low, high) in [
-        (Isolation::Triple, 0.45, 0.55),
-        (Isolation::Flows, 0.18, 0.22),
-    ] {
-        let mut queue = CakeQueue::new(CakeConfig {
-            hosts,
-            ..CakeConfig::BEST_EFFORT
-        });
+    for (hosts, low, high) in [(Isolation::Triple, 0.45, 0.55), (Isolation::Flows, 0.18, 0.22)] {
+        let mut queue = CakeQueue::new(CakeConfig { hosts, ..CakeConfig::BEST_EFFORT });
         let mut context = link(100);
         let mut bytes = [0_u32; 2];
         // Four flows of host 7, and one of host 9.
         let flows = [(1, 7), (2, 7), (3, 7), (4, 7), (5, 9)];
         for (flow, host) in flows {
             for _ in 0..3 {
-                let _ = queue.enqueue(
-                    Instant::ZERO,
-                    meta(flow, 0, host, 1500),
-                    PacketHandle(0),
-                    &mut context,
-                );
+                let _ = queue.enqueue(Instant::ZERO, meta(flow, 0, host, 1500), PacketHandle(0), &mut context);
             }
         }
         for us in 0..10_000 {
@@ -158,19 +127,9 @@ fn hosts_share_alike_however_many_flows_they_have() {
 
 #[test]
 fn the_longest_queue_of_all_tins_pays_when_memory_is_full() {
-    let mut queue = CakeQueue::new(CakeConfig {
-        memory: Some(Bytes(10_000)),
-        ..CakeConfig::DIFFSERV4
-    });
+    let mut queue = CakeQueue::new(CakeConfig { memory: Some(Bytes(10_000)), ..CakeConfig::DIFFSERV4 });
     let mut context = link(8);
-    let mut offer = |flow, dscp| {
-        queue.enqueue(
-            Instant::ZERO,
-            meta(flow, dscp, 0, 1000),
-            PacketHandle(0),
-            &mut context,
-        )
-    };
+    let mut offer = |flow, dscp| queue.enqueue(Instant::ZERO, meta(flow, dscp, 0, 1000), PacketHandle(0), &mut context);
     for _ in 0..10 {
         assert_eq!(offer(1, 0), Verdict::Accepted);
     }

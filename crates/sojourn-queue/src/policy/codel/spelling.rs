@@ -17,18 +17,11 @@ impl Value for CodelFloor {
             Self::Fixed(size) => Some(Bytes(u64::from(*size))),
             Self::LargestSeen => None,
         };
-        Or {
-            value: &mut size,
-            word: LARGEST_SEEN,
-        }
-        .read(content, key)?;
+        Or { value: &mut size, word: LARGEST_SEEN }.read(content, key)?;
         *self = match size {
             None => Self::LargestSeen,
             Some(Bytes(size)) => Self::Fixed(u32::try_from(size).map_err(|_| {
-                Mismatch::new(
-                    alloc::format!("{} is more than can be held", Bytes(size)),
-                    "for instance \"1500 B\"",
-                )
+                Mismatch::new(alloc::format!("{} is more than can be held", Bytes(size)), "for instance \"1500 B\"")
             })?),
         };
         Ok(())

@@ -21,10 +21,7 @@ fn drops(law: &CodelLaw, calls_ms: u64, sojourn: impl Fn(u64) -> u64) -> Vec<Dro
     let mut found = vec![];
     for ms in 1..=calls_ms {
         let now = Instant::from_ms(ms);
-        let head = Head {
-            sojourn: Span::from_ms(sojourn(ms)),
-            above_floor: true,
-        };
+        let head = Head { sojourn: Span::from_ms(sojourn(ms)), above_floor: true };
         let was_dropping = codel.is_dropping();
         let mut packets = 0;
         let mut judgement = codel.on_head(law, head, now);
@@ -46,35 +43,22 @@ fn drops(law: &CodelLaw, calls_ms: u64, sojourn: impl Fn(u64) -> u64) -> Vec<Dro
 }
 
 fn with_variant(variant: CodelVariant) -> CodelLaw {
-    CodelLaw {
-        variant,
-        ..CodelLaw::RFC8289
-    }
+    CodelLaw { variant, ..CodelLaw::RFC8289 }
 }
 
-const VARIANTS: [CodelVariant; 4] = [
-    CodelVariant::Original2012,
-    CodelVariant::Nichols2013,
-    CodelVariant::Sfq2013,
-    CodelVariant::Rfc8289,
-];
+const VARIANTS: [CodelVariant; 4] =
+    [CodelVariant::Original2012, CodelVariant::Nichols2013, CodelVariant::Sfq2013, CodelVariant::Rfc8289];
 
 #[test]
 fn a_standing_queue_is_signalled_faster_and_faster() {
     for variant in VARIANTS {
         let drops = drops(&with_variant(variant), 572, |_| 20);
         let calls: Vec<_> = drops.iter().map(|drop| drop.call_ms).collect();
-        assert_eq!(
-            calls,
-            [101, 201, 272, 330, 380, 425, 465, 503, 539, 572],
-            "{variant:?}"
-        );
+        assert_eq!(calls, [101, 201, 272, 330, 380, 425, 465, 503, 539, 572], "{variant:?}");
         let next: Vec<_> = drops.iter().map(|drop| drop.next_us).take(9).collect();
         assert_eq!(
             next,
-            [
-                201_000, 271_710, 329_445, 379_445, 424_167, 464_991, 502_788, 538_143, 571_477
-            ],
+            [201_000, 271_710, 329_445, 379_445, 424_167, 464_991, 502_788, 538_143, 571_477],
             "{variant:?}"
         );
     }
@@ -83,53 +67,20 @@ fn a_standing_queue_is_signalled_faster_and_faster() {
 #[test]
 fn variants_differ_in_how_they_resume() {
     let dips = |ms| {
-        if (600..700).contains(&ms) || (900..1000).contains(&ms) {
-            1
-        } else {
-            20
-        }
+        if (600..700).contains(&ms) || (900..1000).contains(&ms) { 1 } else { 20 }
     };
     let entry = |call_ms, count, next_us| (call_ms, count, next_us);
     for (variant, second, third, before_900, total, last_count) in [
-        (
-            CodelVariant::Original2012,
-            entry(800, 9, 833_333),
-            entry(1100, 11, 1_130_151),
-            14,
-            22,
-            18,
-        ),
-        (
-            CodelVariant::Nichols2013,
-            entry(732, 8, 767_355),
-            entry(1028, 11, 1_058_151),
-            16,
-            27,
-            21,
-        ),
-        (
-            CodelVariant::Rfc8289,
-            entry(800, 9, 833_333),
-            entry(1100, 3, 1_157_735),
-            14,
-            19,
-            7,
-        ),
+        (CodelVariant::Original2012, entry(800, 9, 833_333), entry(1100, 11, 1_130_151), 14, 22, 18),
+        (CodelVariant::Nichols2013, entry(732, 8, 767_355), entry(1028, 11, 1_058_151), 16, 27, 21),
+        (CodelVariant::Rfc8289, entry(800, 9, 833_333), entry(1100, 3, 1_157_735), 14, 19, 7),
     ] {
         let drops = drops(&with_variant(variant), 1300, dips);
-        let entries: Vec<_> = drops
-            .iter()
-            .filter(|drop| drop.entered)
-            .map(|drop| (drop.call_ms, drop.count, drop.next_us))
-            .collect();
+        let entries: Vec<_> =
+            drops.iter().filter(|drop| drop.entered).map(|drop| (drop.call_ms, drop.count, drop.next_us)).collect();
         assert_eq!(entries[1..], [second, third], "{variant:?}");
-        let packets = |until| -> u32 {
-            drops
-                .iter()
-                .filter(|drop| drop.call_ms < until)
-                .map(|drop| drop.packets)
-                .sum()
-        };
+        let packets =
+            |until| -> u32 { drops.iter().filter(|drop| drop.call_ms < until).map(|drop| drop.packets).sum() };
         assert_eq!(packets(900), before_900, "{variant:?}");
         assert_eq!(packets(u64::MAX), total, "{variant:?}");
         assert_eq!(drops.last().unwrap().count, last_count, "{variant:?}");
@@ -140,12 +91,7 @@ fn variants_differ_in_how_they_resume() {
 fn the_values_of_white_2013() {
     let drops = drops(&CodelLaw::WHITE2013, 993, |_| 20);
     let calls: Vec<_> = drops.iter().map(|drop| drop.call_ms).collect();
-    assert_eq!(
-        calls,
-        [
-            151, 301, 408, 494, 569, 636, 697, 754, 807, 857, 905, 950, 993
-        ]
-    );
+    assert_eq!(calls, [151, 301, 408, 494, 569, 636, 697, 754, 807, 857, 905, 950, 993]);
 }
 
 #[test]
@@ -156,10 +102,7 @@ fn the_first_drop_waits_one_interval_and_gaps_never_grow() {
     let law = CodelLaw::WHITE2012;
     for ms in 1..20_000 {
         let now = Instant::from_ms(ms);
-        let head = Head {
-            sojourn: Span::from_ms(20),
-            above_floor: true,
-        };
+        let head = Head { sojourn: Span::from_ms(20), above_floor: true };
         let mut judgement = codel.on_head(&law, head, now);
         while judgement == Judgement::Signal {
             judgement = codel.on_dropped(&law, Some(head), now);
@@ -167,10 +110,7 @@ fn the_first_drop_waits_one_interval_and_gaps_never_grow() {
         }
     }
     assert_eq!(due[0], Instant::from_ms(101 + 100));
-    let gaps: Vec<_> = due
-        .windows(2)
-        .map(|pair| pair[1].since(pair[0]).unwrap())
-        .collect();
+    let gaps: Vec<_> = due.windows(2).map(|pair| pair[1].since(pair[0]).unwrap()).collect();
     assert!(gaps.windows(2).all(|pair| pair[1] <= pair[0]));
 }
 
@@ -182,18 +122,14 @@ fn the_drop_rate_grows_linearly_in_time() {
     let rate: Vec<(f64, f64)> = (1..20_u32)
         .map(|bin| {
             let (from, to) = (bin * 500, bin * 500 + 500);
-            let in_bin = drops
-                .iter()
-                .filter(|drop| (u64::from(from)..u64::from(to)).contains(&drop.call_ms));
+            let in_bin = drops.iter().filter(|drop| (u64::from(from)..u64::from(to)).contains(&drop.call_ms));
             let packets: u32 = in_bin.map(|drop| drop.packets).sum();
             (f64::from(from), f64::from(packets))
         })
         .map(|(time, rate)| (time / 1000.0, rate))
         .collect();
     let n = rate.len() as f64;
-    let (sum_x, sum_y) = rate
-        .iter()
-        .fold((0.0, 0.0), |(a, b), (x, y)| (a + x, b + y));
+    let (sum_x, sum_y) = rate.iter().fold((0.0, 0.0), |(a, b), (x, y)| (a + x, b + y));
     let (mean_x, mean_y) = (sum_x / n, sum_y / n);
     let (mut xy, mut xx, mut yy) = (0.0, 0.0, 0.0);
     for (x, y) in &rate {
@@ -231,10 +167,7 @@ fn long_episodes_of_2013_resume_at_98_percent_of_their_count() {
         count: 200,
         ..Codel::default()
     };
-    let late = Head {
-        sojourn: Span::from_ms(20),
-        above_floor: true,
-    };
+    let late = Head { sojourn: Span::from_ms(20), above_floor: true };
     let now = Instant::from_ms(1000);
     assert_eq!(codel.on_head(&law, late, now), Judgement::Signal);
     let _ = codel.on_dropped(&law, Some(late), now);
@@ -245,18 +178,10 @@ fn long_episodes_of_2013_resume_at_98_percent_of_their_count() {
 #[test]
 fn spacing_follows_the_inverse_square_root() {
     // 100 ms / √2 = 70.710 678 118 654 75… ms.
-    for (count, ps) in [
-        (0, 100_000_000_000),
-        (1, 100_000_000_000),
-        (2, 70_710_678_119),
-        (4, 50_000_000_000),
-        (9, 33_333_333_333),
-    ] {
-        assert_eq!(
-            spacing(Span::from_ms(100), count),
-            Span::from_ps(ps),
-            "{count}"
-        );
+    for (count, ps) in
+        [(0, 100_000_000_000), (1, 100_000_000_000), (2, 70_710_678_119), (4, 50_000_000_000), (9, 33_333_333_333)]
+    {
+        assert_eq!(spacing(Span::from_ms(100), count), Span::from_ps(ps), "{count}");
     }
 }
 

@@ -21,30 +21,18 @@ fn probabilities(mut pie: DocsisPie, delays_ms: &[f64]) -> Vec<f64> {
 fn assert_close(ours: &[f64], expected: &[f64]) {
     assert_eq!(ours.len(), expected.len());
     for (ours, expected) in ours.iter().zip(expected) {
-        assert!(
-            (ours - expected).abs() <= 1e-9 * expected.abs(),
-            "{ours} instead of {expected}"
-        );
+        assert!((ours - expected).abs() <= 1e-9 * expected.abs(), "{ours} instead of {expected}");
     }
 }
 
 /// Past the inactive state and the safeguards, with this probability.
 fn awake(probability: f64) -> DocsisPie {
-    DocsisPie {
-        probability,
-        old_delay: 1.0,
-        state: BurstState::Active,
-        ..DocsisPie::default()
-    }
+    DocsisPie { probability, old_delay: 1.0, state: BurstState::Active, ..DocsisPie::default() }
 }
 
 #[test]
 fn tokens_go_at_peak_rate_and_the_rest_at_the_sustained_rate() {
-    let shaper = |peak| Shaper {
-        tokens: Bytes(20_000),
-        sustained: BitRate::from_mbps(5),
-        peak,
-    };
+    let shaper = |peak| Shaper { tokens: Bytes(20_000), sustained: BitRate::from_mbps(5), peak };
     let with_peak = shaper(BitRate::from_mbps(20));
     for (queued, shaper, ms) in [
         (50_000, with_peak, 56.0),
@@ -76,32 +64,17 @@ fn a_constant_delay_of_56_ms() {
 #[test]
 fn a_delay_above_200_ms_adds_two_percent_per_update() {
     let ours = probabilities(DocsisPie::default(), &[250.0; 6]);
-    let printed = [
-        0.020_334_472_66,
-        0.070_334_472_66,
-        0.120_334_472_66,
-        0.160_334_472_66,
-        0.200_334_472_66,
-        0.240_334_472_66,
-    ];
+    let printed =
+        [0.020_334_472_66, 0.070_334_472_66, 0.120_334_472_66, 0.160_334_472_66, 0.200_334_472_66, 0.240_334_472_66];
     for (ours, printed) in ours.iter().zip(printed) {
-        assert!(
-            (ours - printed).abs() < 1e-11,
-            "{ours} instead of {printed}"
-        );
+        assert!((ours - printed).abs() < 1e-11, "{ours} instead of {printed}");
     }
 }
 
 #[test]
 fn the_probability_decays_below_5_ms() {
-    let pie = DocsisPie {
-        old_delay: 0.004,
-        ..awake(0.5)
-    };
-    assert_close(
-        &probabilities(pie, &[4.0; 3]),
-        &[0.487_06, 0.474_378_8, 0.461_951_224],
-    );
+    let pie = DocsisPie { old_delay: 0.004, ..awake(0.5) };
+    assert_close(&probabilities(pie, &[4.0; 3]), &[0.487_06, 0.474_378_8, 0.461_951_224]);
 }
 
 /// Which of 140 mean packets are dropped if every draw gives `unit`, and how many draws that takes.
@@ -132,10 +105,7 @@ fn drops_are_spread_between_085_and_85_due_ones() {
 
 #[test]
 fn the_burst_clock_covers_nine_updates() {
-    let mut pie = DocsisPie {
-        burst: MAXIMUM_BURST,
-        ..awake(0.5)
-    };
+    let mut pie = DocsisPie { burst: MAXIMUM_BURST, ..awake(0.5) };
     for update in 0..9 {
         let left = Span::from_ms(142 - 16 * update);
         assert_eq!(pie.burst_allowance(), left, "update {update}");
@@ -149,11 +119,7 @@ fn the_burst_clock_covers_nine_updates() {
 
 #[test]
 fn a_short_queue_sleeps_and_a_first_drop_grants_a_burst() {
-    let mut pie = DocsisPie {
-        probability: 5.0,
-        old_delay: 1.0,
-        ..DocsisPie::default()
-    };
+    let mut pie = DocsisPie { probability: 5.0, old_delay: 1.0, ..DocsisPie::default() };
     let mut arrive = |backlog| {
         let dropped = pie.on_arrival(&LAW, 1500, backlog, 90_000, || 0.0);
         (dropped, pie)

@@ -6,10 +6,7 @@ use super::*;
 use std::vec::Vec;
 
 fn without_burst(law: PieLaw) -> Pie {
-    Pie {
-        burst: Span::ZERO,
-        ..Pie::new(&law)
-    }
+    Pie { burst: Span::ZERO, ..Pie::new(&law) }
 }
 
 /// The probability after each of these delays in ms.
@@ -29,10 +26,7 @@ fn probabilities(law: PieLaw, delays_ms: &[f64]) -> Vec<f64> {
 fn assert_close(ours: &[f64], expected: &[f64]) {
     assert_eq!(ours.len(), expected.len());
     for (ours, expected) in ours.iter().zip(expected) {
-        assert!(
-            (ours - expected).abs() <= 1e-9 * expected.abs(),
-            "{ours} instead of {expected}"
-        );
+        assert!((ours - expected).abs() <= 1e-9 * expected.abs(), "{ours} instead of {expected}");
     }
 }
 
@@ -53,9 +47,7 @@ fn a_constant_delay_above_the_reference() {
 
 #[test]
 fn up_through_the_gains_and_down_again() {
-    let delays = [
-        30.0, 60.0, 90.0, 120.0, 120.0, 120.0, 50.0, 10.0, 0.0, 0.0, 0.0,
-    ];
+    let delays = [30.0, 60.0, 90.0, 120.0, 120.0, 120.0, 50.0, 10.0, 0.0, 0.0, 0.0];
     let ours = probabilities(PieLaw::RFC8033, &delays);
     let printed = [
         1.922_607_422e-5,
@@ -71,10 +63,7 @@ fn up_through_the_gains_and_down_again() {
         0.0,
     ];
     for (ours, printed) in ours.iter().zip(printed) {
-        assert!(
-            (ours - printed).abs() <= 1e-9 * printed + 1e-15,
-            "{ours} {printed}"
-        );
+        assert!((ours - printed).abs() <= 1e-9 * printed + 1e-15, "{ours} {printed}");
     }
 }
 
@@ -123,14 +112,9 @@ fn a_burst_is_left_alone_for_ten_updates() {
 #[test]
 fn no_draw_while_the_delay_is_low_and_the_probability_moderate() {
     let law = PieLaw::RFC8033;
-    let pie = |probability, old_delay| Pie {
-        probability,
-        old_delay,
-        ..without_burst(law)
-    };
+    let pie = |probability, old_delay| Pie { probability, old_delay, ..without_burst(law) };
     let offered = |mut pie: Pie, backlog| pie.on_arrival(&law, 1500, backlog, || 0.0);
-    let refuse_to_draw =
-        |mut pie: Pie, backlog| pie.on_arrival(&law, 1500, backlog, || panic!("no draw"));
+    let refuse_to_draw = |mut pie: Pie, backlog| pie.on_arrival(&law, 1500, backlog, || panic!("no draw"));
     assert_eq!(refuse_to_draw(pie(0.19, 0.007), 30_000), PieVerdict::Pass);
     assert_eq!(offered(pie(0.2, 0.007), 30_000), PieVerdict::Drop);
     assert_eq!(offered(pie(0.19, 0.0075), 30_000), PieVerdict::Drop);
@@ -161,11 +145,7 @@ fn the_probability_rises_above_the_reference_and_falls_to_zero_below() {
 #[test]
 fn at_the_reference_the_probability_stands_still() {
     let law = PieLaw::RFC8033;
-    let mut pie = Pie {
-        probability: 0.05,
-        old_delay: 0.015,
-        ..without_burst(law)
-    };
+    let mut pie = Pie { probability: 0.05, old_delay: 0.015, ..without_burst(law) };
     pie.update(&law, 0.015);
     assert_eq!(pie.probability(), 0.05);
 }
@@ -173,54 +153,28 @@ fn at_the_reference_the_probability_stands_still() {
 #[test]
 fn steps_are_capped_above_ten_percent() {
     let law = PieLaw::RFC8033;
-    let mut pie = Pie {
-        probability: 0.1,
-        ..without_burst(law)
-    };
+    let mut pie = Pie { probability: 0.1, ..without_burst(law) };
     pie.update(&law, 3.0);
     assert!((pie.probability() - 0.12).abs() < 1e-12);
-    let boosted = PieLaw {
-        high_delay: Some(Span::from_ms(250)),
-        ..law
-    };
+    let boosted = PieLaw { high_delay: Some(Span::from_ms(250)), ..law };
     pie.update(&boosted, 3.0);
     assert!((pie.probability() - 0.16).abs() < 1e-12);
 }
 
 #[test]
 fn small_packets_are_dropped_less_often_if_wanted() {
-    let law = PieLaw {
-        scale_by_size: true,
-        ..PieLaw::RFC8033
-    };
-    let mut pie = Pie {
-        probability: 0.5,
-        old_delay: 1.0,
-        ..without_burst(law)
-    };
+    let law = PieLaw { scale_by_size: true, ..PieLaw::RFC8033 };
+    let mut pie = Pie { probability: 0.5, old_delay: 1.0, ..without_burst(law) };
     // 128 of 1024 bytes: an eighth of 0.5.
-    assert_eq!(
-        pie.on_arrival(&law, 128, 30_000, || 0.0625),
-        PieVerdict::Pass
-    );
-    assert_eq!(
-        pie.on_arrival(&law, 128, 30_000, || 0.0624),
-        PieVerdict::Drop
-    );
+    assert_eq!(pie.on_arrival(&law, 128, 30_000, || 0.0625), PieVerdict::Pass);
+    assert_eq!(pie.on_arrival(&law, 128, 30_000, || 0.0624), PieVerdict::Drop);
 }
 
 #[test]
 fn marks_turn_into_drops_at_the_threshold() {
-    let law = PieLaw {
-        ecn: true,
-        ..PieLaw::RFC8033
-    };
+    let law = PieLaw { ecn: true, ..PieLaw::RFC8033 };
     let offered = |probability| {
-        let mut pie = Pie {
-            probability,
-            old_delay: 1.0,
-            ..without_burst(law)
-        };
+        let mut pie = Pie { probability, old_delay: 1.0, ..without_burst(law) };
         pie.on_arrival(&law, 1500, 30_000, || 0.0)
     };
     assert_eq!(offered(0.099), PieVerdict::Mark);
@@ -229,19 +183,10 @@ fn marks_turn_into_drops_at_the_threshold() {
 
 #[test]
 fn derandomised_drops_are_spread() {
-    let law = PieLaw {
-        derandomise: true,
-        ..PieLaw::RFC8033
-    };
+    let law = PieLaw { derandomise: true, ..PieLaw::RFC8033 };
     let drops = |unit: f64| -> Vec<u32> {
-        let mut pie = Pie {
-            probability: 0.125,
-            old_delay: 1.0,
-            ..without_burst(law)
-        };
-        (1..=140)
-            .filter(|_| pie.on_arrival(&law, 1024, 30_000, || unit) == PieVerdict::Drop)
-            .collect()
+        let mut pie = Pie { probability: 0.125, old_delay: 1.0, ..without_burst(law) };
+        (1..=140).filter(|_| pie.on_arrival(&law, 1024, 30_000, || unit) == PieVerdict::Drop).collect()
     };
     // 0.125 × 68 = 8.5 and 0.125 × 7 = 0.875, the first multiple that is at least 0.85.
     assert_eq!(drops(0.999), [68, 136]);
@@ -250,10 +195,7 @@ fn derandomised_drops_are_spread() {
 
 #[test]
 fn an_allowance_is_granted_again_only_after_the_quiet_time() {
-    let law = PieLaw {
-        burst_rule: BurstRule::AfterQuiet(Span::from_ms(1500)),
-        ..PieLaw::RFC8033
-    };
+    let law = PieLaw { burst_rule: BurstRule::AfterQuiet(Span::from_ms(1500)), ..PieLaw::RFC8033 };
     let mut pie = Pie::new(&law);
     let arrive = |pie: &mut Pie| pie.on_arrival(&law, 1500, 30_000, || 0.0);
     assert_eq!(arrive(&mut pie), PieVerdict::Pass);
@@ -277,10 +219,7 @@ fn an_allowance_is_granted_again_only_after_the_quiet_time() {
 
 #[test]
 fn a_sleeping_pie_wakes_up_at_its_threshold_and_falls_asleep_again() {
-    let law = PieLaw {
-        activation: Activation::Backlog(Bytes(30_000)),
-        ..PieLaw::RFC8033
-    };
+    let law = PieLaw { activation: Activation::Backlog(Bytes(30_000)), ..PieLaw::RFC8033 };
     let mut pie = Pie::new(&law);
     let arrive = |pie: &mut Pie, backlog| pie.on_arrival(&law, 1500, backlog, || 0.0);
     for _ in 0..50 {
@@ -301,12 +240,7 @@ fn a_sleeping_pie_wakes_up_at_its_threshold_and_falls_asleep_again() {
 
 #[test]
 fn probabilities_stay_in_range_for_absurd_parameters() {
-    let law = PieLaw {
-        alpha: 1e6,
-        beta: 1e9,
-        high_delay: Some(Span::ZERO),
-        ..PieLaw::RFC8033
-    };
+    let law = PieLaw { alpha: 1e6, beta: 1e9, high_delay: Some(Span::ZERO), ..PieLaw::RFC8033 };
     let mut pie = without_burst(law);
     for step in 0..1000_u32 {
         pie.update(&law, f64::from(step % 7) * 1e3);

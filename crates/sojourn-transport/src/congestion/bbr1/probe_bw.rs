@@ -11,8 +11,7 @@ impl Bbr1 {
     pub(super) fn start_probe_bw(&mut self, now: Instant) {
         self.state = State::ProbeBw;
         // Any place but the one that drains.
-        self.cycle_index =
-            (9 - usize::try_from(self.dice.roll(7)).unwrap_or(0)) % PACING_GAIN_CYCLE.len();
+        self.cycle_index = (9 - usize::try_from(self.dice.roll(7)).unwrap_or(0)) % PACING_GAIN_CYCLE.len();
         self.cycle_stamp = now;
     }
 

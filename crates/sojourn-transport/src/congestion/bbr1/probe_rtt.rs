@@ -10,8 +10,7 @@ use crate::congestion::Ack;
 impl Bbr1 {
     /// Linux `bbr_update_min_rtt`.
     pub(super) fn update_min_rtt(&mut self, ack: &Ack) {
-        let expired = self.began
-            && ack.now.saturating_since(self.min_rtt_stamp) > self.config.round_trip_window;
+        let expired = self.began && ack.now.saturating_since(self.min_rtt_stamp) > self.config.round_trip_window;
         if let Some(sample) = rtt_sample(ack)
             && (sample <= self.min_rtt || expired)
         {
@@ -22,9 +21,7 @@ impl Bbr1 {
             self.recovery.save_cwnd(self.cwnd);
             self.probe_rtt.begin();
         }
-        if self.state == State::ProbeRtt
-            && self.probe_rtt.on_ack(ack, MIN_PIPE_CWND, &mut self.rounds)
-        {
+        if self.state == State::ProbeRtt && self.probe_rtt.on_ack(ack, MIN_PIPE_CWND, &mut self.rounds) {
             self.min_rtt_stamp = ack.now;
             self.cwnd = self.cwnd.max(self.recovery.prior_cwnd());
             if self.full_bw_reached {

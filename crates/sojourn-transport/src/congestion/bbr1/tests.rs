@@ -14,15 +14,7 @@ struct Path {
 impl Path {
     fn new() -> Self {
         let bbr = Bbr1::new(Bbr1Config::BASE, &CONNECTION);
-        Self {
-            bbr,
-            window: Window {
-                size: 10.0,
-                threshold: f64::INFINITY,
-            },
-            now: Instant::from_s(1),
-            delivered: 0,
-        }
+        Self { bbr, window: Window { size: 10.0, threshold: f64::INFINITY }, now: Instant::from_s(1), delivered: 0 }
     }
 
     /// One round of ten acknowledgements in which segments arrive at `rate` with `pipe` in the network.
@@ -61,11 +53,7 @@ fn startup_ends_after_three_rounds_without_a_quarter_more_and_drain_with_the_que
     }
     assert_eq!(path.bbr.state, State::Startup);
     // 2.885 x 0.99 times the rate.
-    assert!(
-        (path.bbr.pacing_rate - 2856.15).abs() < 0.01,
-        "{}",
-        path.bbr.pacing_rate
-    );
+    assert!((path.bbr.pacing_rate - 2856.15).abs() < 0.01, "{}", path.bbr.pacing_rate);
     for _ in 0..3 {
         path.round(1200.0, 120);
     }
@@ -78,8 +66,7 @@ fn startup_ends_after_three_rounds_without_a_quarter_more_and_drain_with_the_que
 }
 
 #[test]
-fn ten_seconds_without_a_shorter_round_trip_are_followed_by_four_segments_for_a_fifth_of_a_second()
-{
+fn ten_seconds_without_a_shorter_round_trip_are_followed_by_four_segments_for_a_fifth_of_a_second() {
     let mut path = Path::new();
     for _ in 0..6 {
         path.round(1000.0, 20);
@@ -95,10 +82,7 @@ fn ten_seconds_without_a_shorter_round_trip_are_followed_by_four_segments_for_a_
         path.round(100.0, 4);
     }
     let lasted = path.now.saturating_since(began);
-    assert!(
-        lasted >= Span::from_ms(200) && lasted < Span::from_ms(300),
-        "{lasted:?}"
-    );
+    assert!(lasted >= Span::from_ms(200) && lasted < Span::from_ms(300), "{lasted:?}");
     assert!(path.window.size > 20.0, "{}", path.window.size);
 }
 

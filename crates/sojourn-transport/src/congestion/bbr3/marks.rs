@@ -21,10 +21,7 @@ const STARTUP_ROUNDS: u32 = 2;
 
 /// Marks of a connection whose peer counts them.
 #[derive(Clone, Copy, Debug)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent facts, named as in Linux"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, named as in Linux")]
 pub(super) struct Marks {
     /// The peer counts them.
     counts: bool,
@@ -61,14 +58,7 @@ impl Marks {
 
     /// An acknowledgement; the round ends with it if `round_start`. Marks are answered once the shortest round trip is no longer
     /// than `longest`, at any with zero.
-    pub(super) fn on_ack(
-        &mut self,
-        ack: &Ack,
-        round_start: bool,
-        min_rtt: Span,
-        longest: Span,
-        rules: Rules,
-    ) {
+    pub(super) fn on_ack(&mut self, ack: &Ack, round_start: bool, min_rtt: Span, longest: Span, rules: Rules) {
         if !self.counts {
             return;
         }
@@ -110,13 +100,8 @@ mod tests {
 
     /// A round of ten segments of which `marks` were marked.
     fn round(marks: &mut Marks, marked: u32, min_rtt: Span, longest: Span) {
-        let ack = Ack {
-            marks: marked,
-            ..ack_at(Instant::ZERO, 10)
-        };
-        let rules = Rules::Three {
-            reprobes_after_marks: true,
-        };
+        let ack = Ack { marks: marked, ..ack_at(Instant::ZERO, 10) };
+        let rules = Rules::Three { reprobes_after_marks: true };
         marks.on_ack(&ack, true, min_rtt, longest, rules);
     }
 
@@ -124,11 +109,7 @@ mod tests {
     fn the_estimate_begins_with_one_and_follows_a_sixteenth_of_each_round() {
         let mut marks = Marks::new(true);
         // 1 - 1/16; then 0.9375 * 15/16 + 0.5/16, of which a third is cut.
-        for (marked, alpha, cut) in [
-            (10, 1.0, 0.666_666_7),
-            (0, 0.9375, 0.6875),
-            (5, 0.910_156_25, 0.696_614_6),
-        ] {
+        for (marked, alpha, cut) in [(10, 1.0, 0.666_666_7), (0, 0.9375, 0.6875), (5, 0.910_156_25, 0.696_614_6)] {
             round(&mut marks, marked, NEAR, UP_TO);
             assert!((marks.alpha - alpha).abs() < 1e-9, "{}", marks.alpha);
             assert!((marks.cut() - cut).abs() < 1e-7, "{}", marks.cut());
@@ -138,12 +119,7 @@ mod tests {
     #[test]
     fn more_than_half_of_a_round_is_too_many_and_half_in_two_rounds_ends_startup() {
         let mut marks = Marks::new(true);
-        for (marked, too_many, ends) in [
-            (5, false, false),
-            (6, true, true),
-            (4, false, false),
-            (10, true, false),
-        ] {
+        for (marked, too_many, ends) in [(5, false, false), (6, true, true), (4, false, false), (10, true, false)] {
             round(&mut marks, marked, NEAR, UP_TO);
             assert_eq!((marks.too_many, marks.end_startup()), (too_many, ends));
         }
@@ -152,18 +128,12 @@ mod tests {
     #[test]
     fn marks_are_answered_on_short_paths_or_wherever_it_is_asked_for() {
         let far = Span::from_ms(20);
-        for (counts, longest, answered) in [
-            (true, UP_TO, false),
-            (true, Span::ZERO, true),
-            (false, Span::ZERO, false),
-        ] {
+        for (counts, longest, answered) in [(true, UP_TO, false), (true, Span::ZERO, true), (false, Span::ZERO, false)]
+        {
             let mut marks = Marks::new(counts);
             round(&mut marks, 10, far, longest);
             round(&mut marks, 10, far, longest);
-            assert_eq!(
-                (marks.in_round, marks.too_many, marks.end_startup()),
-                (answered, answered, answered)
-            );
+            assert_eq!((marks.in_round, marks.too_many, marks.end_startup()), (answered, answered, answered));
         }
     }
 }

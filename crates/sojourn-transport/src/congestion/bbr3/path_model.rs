@@ -21,11 +21,7 @@ impl Bbr3 {
 
     /// `BBRBDPMultiple`.
     pub(super) fn bdp_multiple(&self, gain: f64) -> f64 {
-        if self.min_rtt == Span::MAX {
-            self.initial_window
-        } else {
-            gain * bdp(self.bw(), self.min_rtt)
-        }
+        if self.min_rtt == Span::MAX { self.initial_window } else { gain * bdp(self.bw(), self.min_rtt) }
     }
 
     /// `BBRInflight`: with room for what is released at once.
@@ -64,21 +60,14 @@ impl Bbr3 {
 
     /// `BBRAdaptLowerBoundsFromCongestion`.
     pub(super) fn adapt_lower_bounds_from_congestion(&mut self) {
-        let probing = matches!(
-            self.state,
-            State::Startup | State::ProbeBwRefill | State::ProbeBwUp
-        );
+        let probing = matches!(self.state, State::Startup | State::ProbeBwRefill | State::ProbeBwUp);
         if probing || !(self.loss_in_round || self.marks.in_round) {
             return;
         }
         if self.inflight_shortterm.is_infinite() {
             self.inflight_shortterm = self.cwnd;
         }
-        let marked = if self.marks.in_round {
-            self.marks.cut() * self.inflight_shortterm
-        } else {
-            f64::INFINITY
-        };
+        let marked = if self.marks.in_round { self.marks.cut() * self.inflight_shortterm } else { f64::INFINITY };
         if self.loss_in_round {
             self.lower_bounds_after_losses();
         }
@@ -91,9 +80,7 @@ impl Bbr3 {
             self.bw_shortterm = self.max_bw();
         }
         self.bw_shortterm = self.bw_latest.max(self.config.beta * self.bw_shortterm);
-        self.inflight_shortterm = self
-            .inflight_latest
-            .max(self.config.beta * self.inflight_shortterm);
+        self.inflight_shortterm = self.inflight_latest.max(self.config.beta * self.inflight_shortterm);
     }
 
     /// `BBRResetShortTermModel`.
@@ -105,9 +92,7 @@ impl Bbr3 {
     pub(super) fn set_cwnd(&mut self, ack: &Ack) {
         let acked = f64::from(ack.acked);
         let starts = self.rounds.round_start && ack.rate.is_some();
-        let (window, settled) =
-            self.recovery
-                .modulate_cwnd(ack, ack.rate.as_ref(), starts, self.cwnd);
+        let (window, settled) = self.recovery.modulate_cwnd(ack, ack.rate.as_ref(), starts, self.cwnd);
         self.cwnd = window;
         if !settled {
             let product = self.bdp_multiple(self.gains().1);

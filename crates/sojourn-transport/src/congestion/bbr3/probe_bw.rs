@@ -17,12 +17,7 @@ const DOUBLINGS: u32 = 30;
 
 impl Bbr3 {
     /// `BBRAdaptLongTermModel`; returns whether that has decided on the next state (version 2).
-    pub(super) fn adapt_long_term_model(
-        &mut self,
-        ack: &Ack,
-        rate: &RateSample,
-        sample: f64,
-    ) -> bool {
+    pub(super) fn adapt_long_term_model(&mut self, ack: &Ack, rate: &RateSample, sample: f64) -> bool {
         if self.rounds.round_start {
             match self.ack_phase {
                 AckPhase::ProbeStarting => self.ack_phase = AckPhase::ProbeFeedback,
@@ -33,10 +28,7 @@ impl Bbr3 {
                         self.max_bw_filter = [0.0, self.max_bw_filter[0]];
                         self.max_bw_filter[0] = self.max_bw_filter[0].max(sample);
                     }
-                    if self.is_in_a_probe_bw_state()
-                        && self.stopped_at_the_bound
-                        && !self.last_probe_too_high
-                    {
+                    if self.is_in_a_probe_bw_state() && self.stopped_at_the_bound && !self.last_probe_too_high {
                         self.start_probe_bw_refill(rate, 0);
                         return true;
                     }
@@ -89,12 +81,7 @@ impl Bbr3 {
     }
 
     /// `BBRUpdateProbeBWCyclePhase`.
-    pub(super) fn update_probe_bw_cycle_phase(
-        &mut self,
-        ack: &Ack,
-        rate: &RateSample,
-        sample: f64,
-    ) {
+    pub(super) fn update_probe_bw_cycle_phase(&mut self, ack: &Ack, rate: &RateSample, sample: f64) {
         let pipe = f64::from(rate.in_flight);
         match self.state {
             State::ProbeBwDown | State::ProbeBwCruise if self.is_time_to_probe_anew(ack) => {
@@ -112,8 +99,7 @@ impl Bbr3 {
             State::ProbeBwUp if self.version.rules == Rules::Two => {
                 let lasted = ack.now.saturating_since(self.cycle_stamp);
                 let at_the_bound = self.last_probe_too_high && pipe >= self.inflight_longterm;
-                let queues =
-                    lasted > self.min_rtt && pipe >= self.inflight(PROBE_BW_UP_PACING_GAIN);
+                let queues = lasted > self.min_rtt && pipe >= self.inflight(PROBE_BW_UP_PACING_GAIN);
                 if at_the_bound || queues {
                     self.stopped_at_the_bound |= at_the_bound;
                     self.last_probe_too_high = false;
@@ -175,18 +161,12 @@ impl Bbr3 {
 
     /// There were marks and no losses in this cycle: who made them may be gone (Linux `bbr_check_time_to_probe_bw`).
     fn is_time_to_probe_anew(&self, ack: &Ack) -> bool {
-        let at_once = Rules::Three {
-            reprobes_after_marks: true,
-        };
+        let at_once = Rules::Three { reprobes_after_marks: true };
         self.version.rules == at_once && self.marks.in_cycle && !self.loss_in_cycle && ack.open
     }
 
     /// The power of two that is half of the bound at most.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "`as` clamps, and bounds are positive"
-    )]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` clamps, and bounds are positive")]
     fn rounds_of_half_the_bound(&self) -> u32 {
         let half = (self.inflight_longterm / 2.0).max(1.0) as u32;
         half.ilog2().min(DOUBLINGS)
@@ -195,7 +175,6 @@ impl Bbr3 {
     /// `BBRIsTimeToProbeBW`.
     fn is_time_to_probe_bw(&self, now: Instant) -> bool {
         let reno = self.bdp_multiple(1.0).min(self.cwnd).min(RENO_ROUNDS);
-        now.saturating_since(self.cycle_stamp) > self.bw_probe_wait
-            || f64::from(self.rounds_since_bw_probe) >= reno
+        now.saturating_since(self.cycle_stamp) > self.bw_probe_wait || f64::from(self.rounds_since_bw_probe) >= reno
     }
 }

@@ -14,8 +14,7 @@ const MIN_RTT_FILTER_LEN: Span = Span::from_s(10);
 impl Bbr3 {
     /// `BBRUpdateMinRTT`; returns whether it is time to probe (`BBR.probe_rtt_expired`).
     pub(super) fn update_min_rtt(&mut self, ack: &Ack) -> bool {
-        let expired = self.began
-            && ack.now.saturating_since(self.probe_rtt_min_stamp) > self.config.probe_interval;
+        let expired = self.began && ack.now.saturating_since(self.probe_rtt_min_stamp) > self.config.probe_interval;
         if let Some(sample) = rtt_sample(ack)
             && (sample < self.probe_rtt_min_delay || expired)
         {
@@ -23,8 +22,7 @@ impl Bbr3 {
         }
         let old = ack.now.saturating_since(self.min_rtt_stamp) > MIN_RTT_FILTER_LEN;
         if self.probe_rtt_min_delay < self.min_rtt || old {
-            (self.min_rtt, self.min_rtt_stamp) =
-                (self.probe_rtt_min_delay, self.probe_rtt_min_stamp);
+            (self.min_rtt, self.min_rtt_stamp) = (self.probe_rtt_min_delay, self.probe_rtt_min_stamp);
         }
         expired
     }
@@ -39,9 +37,7 @@ impl Bbr3 {
         }
         if self.state == State::ProbeRtt
             && let Some(rate) = &ack.rate
-            && self
-                .probe_rtt
-                .on_ack(ack, self.probe_rtt_cwnd(), &mut self.rounds)
+            && self.probe_rtt.on_ack(ack, self.probe_rtt_cwnd(), &mut self.rounds)
         {
             self.probe_rtt_min_stamp = ack.now;
             self.cwnd = self.cwnd.max(self.recovery.prior_cwnd());

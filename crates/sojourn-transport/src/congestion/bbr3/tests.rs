@@ -21,24 +21,15 @@ impl Path {
 
     /// With a peer that counts marks, which are answered on this path.
     fn counting(version: Version) -> Self {
-        let config = Bbr3Config {
-            marks_up_to: Span::ZERO,
-            ..Bbr3Config::BASE
-        };
-        let connection = Connection {
-            counts_marks: true,
-            ..CONNECTION
-        };
+        let config = Bbr3Config { marks_up_to: Span::ZERO, ..Bbr3Config::BASE };
+        let connection = Connection { counts_marks: true, ..CONNECTION };
         Self::of(Bbr3::new(config, version, &connection))
     }
 
     fn of(bbr: Bbr3) -> Self {
         Self {
             bbr,
-            window: Window {
-                size: 10.0,
-                threshold: f64::INFINITY,
-            },
+            window: Window { size: 10.0, threshold: f64::INFINITY },
             now: Instant::from_s(1),
             delivered: 0,
             marked: 0,
@@ -118,10 +109,7 @@ fn startup_sends_at_277_hundredths_and_ends_when_the_rate_stops_growing() {
 #[test]
 fn drain_ends_after_three_rounds_whatever_is_in_the_network() {
     for (drain_rounds, rounds) in [(Some(3), 4), (None, 20)] {
-        let config = Bbr3Config {
-            drain_rounds,
-            ..Bbr3Config::BASE
-        };
+        let config = Bbr3Config { drain_rounds, ..Bbr3Config::BASE };
         let mut path = Path::of(Bbr3::new(config, Version::THREE, &CONNECTION));
         while path.bbr.state != State::Drain {
             path.round(1000.0, 90, 0);
@@ -158,10 +146,7 @@ fn a_cycle_goes_down_cruises_refills_and_probes_upward() {
     path.until(State::ProbeBwRefill);
     // 40 segments in the network: a Reno flow of that size has its turn after 40 rounds of 40 ms.
     let waited = path.now.saturating_since(since);
-    assert!(
-        (Span::from_ms(1400)..=Span::from_ms(1800)).contains(&waited),
-        "{waited:?}"
-    );
+    assert!((Span::from_ms(1400)..=Span::from_ms(1800)).contains(&waited), "{waited:?}");
     path.until(State::ProbeBwUp);
     assert!((path.bbr.pacing_rate - 0.99 * 1250.0).abs() < 0.5);
     // A queue is left by the probe: 50 in the network are more than the product and three quanta.
@@ -192,11 +177,7 @@ fn losses_while_cruising_lower_the_rate_by_seven_tenths_at_most_until_the_next_p
     path.round(500.0, 40, 1);
     path.round(500.0, 40, 1);
     path.round(500.0, 40, 0);
-    assert!(
-        path.bbr.bw_shortterm >= 500.0 && path.bbr.bw_shortterm <= 1000.0,
-        "{}",
-        path.bbr.bw_shortterm
-    );
+    assert!(path.bbr.bw_shortterm >= 500.0 && path.bbr.bw_shortterm <= 1000.0, "{}", path.bbr.bw_shortterm);
     path.until(State::ProbeBwRefill);
     assert!(path.bbr.bw_shortterm.is_infinite());
 }
@@ -205,30 +186,18 @@ fn losses_while_cruising_lower_the_rate_by_seven_tenths_at_most_until_the_next_p
 fn half_of_the_product_for_a_fifth_of_a_second_each_five_seconds() {
     let mut path = Path::full();
     path.until(State::ProbeRtt);
-    assert!(
-        path.window.size <= path.bbr.probe_rtt_cwnd(),
-        "{}",
-        path.window.size
-    );
+    assert!(path.window.size <= path.bbr.probe_rtt_cwnd(), "{}", path.window.size);
     assert!((path.bbr.probe_rtt_cwnd() - 20.0).abs() < 1e-6);
     let began = path.now;
     while path.bbr.state == State::ProbeRtt {
         path.round(500.0, 20, 0);
     }
     let lasted = path.now.saturating_since(began);
-    assert!(
-        lasted >= Span::from_ms(200) && lasted < Span::from_ms(320),
-        "{lasted:?}"
-    );
+    assert!(lasted >= Span::from_ms(200) && lasted < Span::from_ms(320), "{lasted:?}");
 }
 
 /// Version 3 that waits for its next probe.
-const PATIENT: Version = Version {
-    rules: Rules::Three {
-        reprobes_after_marks: false,
-    },
-    ..Version::THREE
-};
+const PATIENT: Version = Version { rules: Rules::Three { reprobes_after_marks: false }, ..Version::THREE };
 
 #[test]
 fn marks_while_cruising_cut_the_network_by_a_third_of_the_estimate_and_not_the_rate() {
@@ -241,14 +210,8 @@ fn marks_while_cruising_cut_the_network_by_a_third_of_the_estimate_and_not_the_r
     path.marked = 0;
     path.round(1000.0, 40, 0);
     let cut = path.bbr.inflight_shortterm / window;
-    assert!(
-        cut > 0.6 && cut < 1.0 && (cut - before).abs() < 0.03,
-        "{cut}"
-    );
-    assert!(
-        path.bbr.bw_shortterm.is_infinite(),
-        "the rate is for losses"
-    );
+    assert!(cut > 0.6 && cut < 1.0 && (cut - before).abs() < 0.03, "{cut}");
+    assert!(path.bbr.bw_shortterm.is_infinite(), "the rate is for losses");
 }
 
 #[test]

@@ -44,27 +44,19 @@ impl Sender {
         let sample = largest.map(|sent_at| {
             let sample = now.saturating_since(sent_at);
             let delay = segment.sent_at.saturating_since(segment.echo);
-            self.round_trip
-                .sample(now, sample, delay.min(out.config.acknowledge.delay));
+            self.round_trip.sample(now, sample, delay.min(out.config.acknowledge.delay));
             out.statistics.note_round_trip(sample);
             sample
         });
-        let marks = if out.config.ecn == EcnMode::Off {
-            0
-        } else {
-            self.marks.take_report(segment.marks, newly.packets, true)
-        };
+        let marks =
+            if out.config.ecn == EcnMode::Off { 0 } else { self.marks.take_report(segment.marks, newly.packets, true) };
         if marks > 0 {
             out.statistics.echoes_received += 1;
             self.on_marks(now, largest.unwrap_or(now), out);
         }
         self.detect(now, out);
         let quiet = marks == 0 || self.control.grows_with_marks();
-        let counted = if self.recovery_since == Some(now) {
-            0
-        } else {
-            newly.counted
-        };
+        let counted = if self.recovery_since == Some(now) { 0 } else { newly.counted };
         let may_change = counted > 0 && quiet;
         let news = Ack {
             now,
@@ -76,10 +68,7 @@ impl Sender {
             next: self.next(),
             rate: self.rate_sample(),
             round_trip: sample,
-            smoothed: self
-                .round_trip
-                .smoothed()
-                .unwrap_or(out.config.connect.timeout),
+            smoothed: self.round_trip.smoothed().unwrap_or(out.config.connect.timeout),
             one_way_delay: Some(Span::from_ps(segment.one_way_delay_ps)),
             flight_before,
             may_change,
@@ -94,12 +83,7 @@ impl Sender {
     }
 
     /// Takes what the ranges acknowledge; returns when the largest was sent if that is newly acknowledged.
-    fn take_ranges(
-        &mut self,
-        now: Instant,
-        segment: &Segment,
-        largest: u32,
-    ) -> (Newly, Option<Instant>) {
+    fn take_ranges(&mut self, now: Instant, segment: &Segment, largest: u32) -> (Newly, Option<Instant>) {
         let mut newly = Newly::default();
         let mut newest = None;
         self.largest_acknowledged = self.largest_acknowledged.max(Some(largest));
@@ -142,11 +126,7 @@ impl Sender {
     }
 
     pub(super) fn forget_settled(&mut self) {
-        while self
-            .packets
-            .front()
-            .is_some_and(|packet| packet.fate != Fate::Outstanding)
-        {
+        while self.packets.front().is_some_and(|packet| packet.fate != Fate::Outstanding) {
             self.packets.pop_front();
             self.first += 1;
         }

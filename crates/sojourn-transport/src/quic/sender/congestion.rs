@@ -9,18 +9,8 @@ use sojourn_base::Instant;
 
 impl Sender {
     /// A congestion event begins a recovery period (RFC 9002 appendix B.6).
-    pub(super) fn begin_recovery<C>(
-        &mut self,
-        now: Instant,
-        cause: Cause,
-        out: &mut Outlet<'_, C>,
-    ) {
-        self.control.on_congestion(&Congestion {
-            now,
-            cause,
-            base: self.control.window().size,
-            next: self.next(),
-        });
+    pub(super) fn begin_recovery<C>(&mut self, now: Instant, cause: Cause, out: &mut Outlet<'_, C>) {
+        self.control.on_congestion(&Congestion { now, cause, base: self.control.window().size, next: self.next() });
         let window = self.control.window_mut();
         window.size = match cause {
             Cause::Mark => window.size.min(window.threshold),
@@ -30,18 +20,10 @@ impl Sender {
         self.set_recovering(now, true, out);
     }
 
-    pub(super) fn set_recovering<C>(
-        &mut self,
-        now: Instant,
-        recovering: bool,
-        out: &mut Outlet<'_, C>,
-    ) {
+    pub(super) fn set_recovering<C>(&mut self, now: Instant, recovering: bool, out: &mut Outlet<'_, C>) {
         if recovering != self.recovering {
-            *if self.recovering {
-                &mut out.statistics.time_in_recovery
-            } else {
-                &mut out.statistics.time_open
-            } += now.saturating_since(self.state_since);
+            *if self.recovering { &mut out.statistics.time_in_recovery } else { &mut out.statistics.time_open } +=
+                now.saturating_since(self.state_since);
             (self.recovering, self.state_since) = (recovering, now);
         }
     }

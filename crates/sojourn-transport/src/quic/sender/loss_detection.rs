@@ -66,8 +66,7 @@ impl Sender {
         let persistent = period.is_some_and(|period| {
             let period = period + out.config.acknowledge.delay;
             let first_sample_at = self.round_trip.first_sample_at();
-            longest_run(&lost, first_sample_at)
-                > period.saturating_mul(PERSISTENT_CONGESTION_THRESHOLD)
+            longest_run(&lost, first_sample_at) > period.saturating_mul(PERSISTENT_CONGESTION_THRESHOLD)
         });
         if persistent {
             self.begin_recovery(now, Cause::Timeout, out);
@@ -89,10 +88,7 @@ impl Sender {
 fn longest_run(lost: &[(u32, Instant)], first_sample_at: Instant) -> Span {
     let (mut longest, mut begin) = (Span::ZERO, None::<(u32, Instant)>);
     let mut before = None;
-    for &(number, sent_at) in lost
-        .iter()
-        .filter(|(_, sent_at)| *sent_at > first_sample_at)
-    {
+    for &(number, sent_at) in lost.iter().filter(|(_, sent_at)| *sent_at > first_sample_at) {
         if before != number.checked_sub(1) || begin.is_none() {
             begin = Some((number, sent_at));
         }

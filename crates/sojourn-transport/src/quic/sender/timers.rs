@@ -19,18 +19,12 @@ impl Sender {
         let Some(period) = self.round_trip.timeout(config.timeout.granularity) else {
             return self.backed_off(config.connect.timeout, config);
         };
-        let delay = if self.waiting {
-            Span::ZERO
-        } else {
-            config.acknowledge.delay
-        };
+        let delay = if self.waiting { Span::ZERO } else { config.acknowledge.delay };
         self.backed_off(period + delay, config)
     }
 
     fn backed_off(&self, period: Span, config: &StackConfig) -> Span {
-        period
-            .saturating_mul(1 << self.expiries.min(40))
-            .min(config.timeout.maximum)
+        period.saturating_mul(1 << self.expiries.min(40)).min(config.timeout.maximum)
     }
 
     /// When the probe timeout expires (RFC 9002 appendix A.8).
@@ -54,11 +48,7 @@ impl Sender {
     }
 
     /// The timer of loss detection is due (RFC 9002 appendix A.9).
-    pub(in crate::quic) fn on_timer<C: EndpointContext>(
-        &mut self,
-        now: Instant,
-        out: &mut Outlet<'_, C>,
-    ) {
+    pub(in crate::quic) fn on_timer<C: EndpointContext>(&mut self, now: Instant, out: &mut Outlet<'_, C>) {
         if now < self.deadline(out.config) {
             return;
         }
@@ -85,23 +75,13 @@ impl Sender {
 
     /// What a probe carries: new data if there are any, else what has been outstanding longest, and if all of that has
     /// arrived, a PING frame; whether it goes again.
-    fn probe_content(
-        &mut self,
-        now: Instant,
-        probe: u32,
-        config: &StackConfig,
-    ) -> Option<(Content, bool)> {
+    fn probe_content(&mut self, now: Instant, probe: u32, config: &StackConfig) -> Option<(Content, bool)> {
         let within = self.outstanding < config.receive_window;
         if within && let Some(next) = self.take_next(now, config) {
             return Some(next);
         }
-        let outstanding = self
-            .packets
-            .iter()
-            .filter(|packet| packet.fate == Fate::Outstanding);
-        let waits = outstanding
-            .map(|packet| packet.content)
-            .filter(|it| !self.is_acknowledged(it));
+        let outstanding = self.packets.iter().filter(|packet| packet.fate == Fate::Outstanding);
+        let waits = outstanding.map(|packet| packet.content).filter(|it| !self.is_acknowledged(it));
         let mut seen: Vec<Content> = Vec::new();
         for content in waits {
             if !seen.contains(&content) {
@@ -112,8 +92,6 @@ impl Sender {
             }
         }
         let ping = (probe == 0 && self.outstanding > 0).then(|| (Content::none(now), false));
-        seen.get(probe as usize)
-            .map(|&content| (content, true))
-            .or(ping)
+        seen.get(probe as usize).map(|&content| (content, true)).or(ping)
     }
 }

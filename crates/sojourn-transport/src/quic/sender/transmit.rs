@@ -11,11 +11,7 @@ use sojourn_base::Instant;
 
 impl Sender {
     /// Takes what leaves next: what was lost, then new data; whether it goes again.
-    pub(super) fn take_next(
-        &mut self,
-        now: Instant,
-        config: &StackConfig,
-    ) -> Option<(Content, bool)> {
+    pub(super) fn take_next(&mut self, now: Instant, config: &StackConfig) -> Option<(Content, bool)> {
         self.drop_needless();
         if let Some(content) = self.lost.pop_front() {
             return Some((content, true));
@@ -38,11 +34,7 @@ impl Sender {
 
     /// What was lost may have arrived all the same.
     fn drop_needless(&mut self) {
-        while self
-            .lost
-            .front()
-            .is_some_and(|content| self.is_acknowledged(content))
-        {
+        while self.lost.front().is_some_and(|content| self.is_acknowledged(content)) {
             self.lost.pop_front();
         }
     }
@@ -65,11 +57,7 @@ impl Sender {
     }
 
     /// Send what may be sent (RFC 9002 section 7).
-    pub(in crate::quic) fn transmit<C: EndpointContext>(
-        &mut self,
-        now: Instant,
-        out: &mut Outlet<'_, C>,
-    ) {
+    pub(in crate::quic) fn transmit<C: EndpointContext>(&mut self, now: Instant, out: &mut Outlet<'_, C>) {
         let config = out.config;
         if self.outstanding == 0 && !self.waiting && self.stream.has_more() {
             self.restart_after_idle(now, config);
@@ -116,9 +104,7 @@ impl Sender {
 
     /// When the pacer lets the next packet go; [`Instant::NEVER`] if nothing waits for it.
     pub(in crate::quic) fn paced_until(&mut self, now: Instant, config: &StackConfig) -> Instant {
-        let ready = self
-            .next_length(now, config)
-            .is_some_and(|length| self.has_room(length, config));
+        let ready = self.next_length(now, config).is_some_and(|length| self.has_room(length, config));
         if !ready || self.outstanding >= config.receive_window {
             return Instant::NEVER;
         }
@@ -133,41 +119,19 @@ impl Sender {
         let timeout = self.probe_timeout(config);
         if idle > timeout {
             let window = self.control.window_mut();
-            restart(
-                config.idle_restart,
-                config.initial_window,
-                idle,
-                timeout,
-                window,
-            );
+            restart(config.idle_restart, config.initial_window, idle, timeout, window);
             self.control.on_restart(idle);
         }
     }
 
     /// Send the handshake packet of this end.
-    pub(in crate::quic) fn send_handshake<C: EndpointContext>(
-        &mut self,
-        now: Instant,
-        out: &mut Outlet<'_, C>,
-    ) {
+    pub(in crate::quic) fn send_handshake<C: EndpointContext>(&mut self, now: Instant, out: &mut Outlet<'_, C>) {
         let handshake = true;
-        self.send(
-            now,
-            Content {
-                handshake,
-                ..Content::none(now)
-            },
-            out,
-        );
+        self.send(now, Content { handshake, ..Content::none(now) }, out);
     }
 
     /// Put `content` into a packet of its own number (RFC 9002 appendices A.5 and B.4).
-    pub(super) fn send<C: EndpointContext>(
-        &mut self,
-        now: Instant,
-        content: Content,
-        out: &mut Outlet<'_, C>,
-    ) {
+    pub(super) fn send<C: EndpointContext>(&mut self, now: Instant, content: Content, out: &mut Outlet<'_, C>) {
         let config = out.config;
         let number = self.next();
         let (length, flags) = if content.handshake {
@@ -175,11 +139,7 @@ impl Sender {
             out.statistics.syn_retransmissions += u64::from(repeated);
             (config.wire.syn, Flags::SYN)
         } else {
-            let flags = if content.last {
-                Flags::FIN
-            } else {
-                Flags::NONE
-            };
+            let flags = if content.last { Flags::FIN } else { Flags::NONE };
             (config.wire.data_header + u32::from(content.length), flags)
         };
         let mut segment = crate::quic::packet(now, flags, length);
@@ -196,21 +156,12 @@ impl Sender {
                 out.receiver.stamp(&mut segment);
             }
         }
-        self.packets.push_back(Packet {
-            content,
-            sent_at: now,
-            bytes: segment.length,
-            fate: Fate::Outstanding,
-        });
+        self.packets.push_back(Packet { content, sent_at: now, bytes: segment.length, fate: Fate::Outstanding });
         self.outstanding += 1;
         self.in_flight += u64::from(segment.length);
         self.last_sent_at = now;
         if let Some(rate) = &mut self.delivery_rate {
-            rate.on_sent(
-                now,
-                number,
-                (self.first, self.outstanding, self.outstanding),
-            );
+            rate.on_sent(now, number, (self.first, self.outstanding, self.outstanding));
         }
         if let Some(pacing) = self.control.pacing(config) {
             let place = (self.round_trip.smoothed(), self.outstanding);
@@ -220,10 +171,7 @@ impl Sender {
         out.statistics.segments_sent += 1;
         out.statistics.payload_bytes_sent += u64::from(segment.payload);
         out.statistics.wire_bytes_sent += u64::from(segment.length);
-        let times = SendTimes {
-            written_at: content.written_at,
-            first_sent_at: content.first_sent_at,
-        };
+        let times = SendTimes { written_at: content.written_at, first_sent_at: content.first_sent_at };
         out.context.emit(&segment, times);
     }
 }

@@ -111,9 +111,7 @@ impl Scoreboard {
 
     /// The lowest segment in `from..to` that was sent once and is neither SACKed nor lost.
     pub(crate) fn next_untouched(&self, from: u32, to: u32) -> Option<u32> {
-        self.find(from.max(self.first), to.min(self.next), |marks| {
-            !(marks.sacked | marks.lost | marks.retransmitted)
-        })
+        self.find(from.max(self.first), to.min(self.next), |marks| !(marks.sacked | marks.lost | marks.retransmitted))
     }
 
     /// The highest segment that is not SACKed.

@@ -28,10 +28,7 @@ impl Scoreboard {
             deficit += self.full_size - u32::from(self.slots[slot].length);
             short &= short - 1;
         }
-        Tally {
-            segments: ones(bits),
-            deficit,
-        }
+        Tally { segments: ones(bits), deficit }
     }
 
     pub(super) fn find(&self, from: u32, to: u32, wanted: impl Fn(&Marks) -> u64) -> Option<u32> {

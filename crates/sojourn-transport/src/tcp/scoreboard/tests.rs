@@ -4,12 +4,7 @@ use std::vec::Vec;
 const FULL: u32 = 1000;
 
 fn sent(offset: u32, length: u16) -> Sent {
-    Sent {
-        offset,
-        length,
-        transmissions: 1,
-        ..Sent::NONE
-    }
+    Sent { offset, length, transmissions: 1, ..Sent::NONE }
 }
 
 /// `count` full segments in flight, the first numbered 0.

@@ -17,12 +17,7 @@ use sojourn_base::{Instant, Span};
 impl Sender {
     /// A segment that acknowledges has arrived, and something is outstanding.
     #[inline]
-    pub(crate) fn on_ack<C: EndpointContext>(
-        &mut self,
-        now: Instant,
-        segment: &Segment,
-        out: &mut Outlet<'_, C>,
-    ) {
+    pub(crate) fn on_ack<C: EndpointContext>(&mut self, now: Instant, segment: &Segment, out: &mut Outlet<'_, C>) {
         if self.is_plain(segment, out.config) {
             self.on_plain_ack(now, segment, out);
         } else {
@@ -47,24 +42,16 @@ impl Sender {
             && self.probe.is_none()
             && self.delivery_rate.is_none()
             && self.board.is_plain()
-            && self
-                .detector
-                .is_quiet(first, self.board.segment(first).sent_at)
+            && self.detector.is_quiet(first, self.board.segment(first).sent_at)
     }
 
     /// [`Self::on_any_ack`], for one that is plain.
-    fn on_plain_ack<C: EndpointContext>(
-        &mut self,
-        now: Instant,
-        segment: &Segment,
-        out: &mut Outlet<'_, C>,
-    ) {
+    fn on_plain_ack<C: EndpointContext>(&mut self, now: Instant, segment: &Segment, out: &mut Outlet<'_, C>) {
         let config = out.config;
         let (first, newest) = (self.board.first(), segment.acknowledgement - 1);
         let flight_before = self.board.flight();
         let sent_at = self.board.segment(newest).sent_at;
-        self.detector
-            .on_delivered_in_order(now, first, (newest, sent_at));
+        self.detector.on_delivered_in_order(now, first, (newest, sent_at));
         if config.sampling == RoundTripSampling::NewestAcknowledged {
             self.timed = Some((newest, sent_at));
         }
@@ -113,12 +100,7 @@ impl Sender {
 
     /// Any acknowledgement, whatever it says.
     #[inline(never)] // most are plain
-    fn on_any_ack<C: EndpointContext>(
-        &mut self,
-        now: Instant,
-        segment: &Segment,
-        out: &mut Outlet<'_, C>,
-    ) {
+    fn on_any_ack<C: EndpointContext>(&mut self, now: Instant, segment: &Segment, out: &mut Outlet<'_, C>) {
         let before = self.board.first();
         let end = segment.acknowledgement;
         let habits = &out.config.habits;
@@ -128,11 +110,7 @@ impl Sender {
         }
         let (pipe_before, flight_before) = (self.board.pipe(), self.board.flight());
         let newly_sacked = self.take_sack(now, segment);
-        let covered = if end > before {
-            self.take_cumulative(now, segment, out.config)
-        } else {
-            Covered::default()
-        };
+        let covered = if end > before { self.take_cumulative(now, segment, out.config) } else { Covered::default() };
         let acked = covered.segments;
         let delivered = newly_sacked + acked - covered.sacked_before;
         let (marked, marks) = self.marks_of(segment, delivered, out.config);
@@ -156,11 +134,7 @@ impl Sender {
         let newly_lost = self.detect(now);
         // What had been SACKed earlier counts once, as in Linux: the acknowledgement that repairs a
         // timeout may cover hundreds of such segments.
-        let grows_by = if habits.grows_by_all_covered {
-            acked
-        } else {
-            delivered
-        };
+        let grows_by = if habits.grows_by_all_covered { acked } else { delivered };
         let mut news = Ack {
             now,
             acked: grows_by,
@@ -197,13 +171,9 @@ impl Sender {
         if entered {
             self.enter_recovery(now, delivered, out);
         } else if self.state == CongestionState::Recovery {
-            let progress = Progress {
-                delivered,
-                safe: acked > 0 && newly_lost == 0,
-            };
+            let progress = Progress { delivered, safe: acked > 0 && newly_lost == 0 };
             if delivered > 0 {
-                self.recovery
-                    .on_ack(progress, &self.board, &mut self.control);
+                self.recovery.on_ack(progress, &self.board, &mut self.control);
             }
         }
         if !habits.grows_before_state_changes {
@@ -242,8 +212,7 @@ impl Sender {
     fn end_deliveries(&mut self, segment: &Segment) {
         if self.detector.follows_deliveries() {
             let sacked = self.board.highest_sacked().map_or(0, |n| n + 1);
-            self.detector
-                .end_of_deliveries(self.board.first().max(sacked));
+            self.detector.end_of_deliveries(self.board.first().max(sacked));
             if segment.flags.has(Flags::DSACK) {
                 self.detector.on_duplicate_report(&self.board);
             }
@@ -266,13 +235,7 @@ impl Sender {
         if segment.sack.is_empty() {
             return 0;
         }
-        let Self {
-            board,
-            detector,
-            round_trip,
-            delivery_rate,
-            ..
-        } = self;
+        let Self { board, detector, round_trip, delivery_rate, .. } = self;
         let follows = detector.follows_deliveries();
         let ranks = detector.follows_retransmissions();
         let mut count = 0;
@@ -292,20 +255,9 @@ impl Sender {
         count
     }
 
-    fn take_cumulative(
-        &mut self,
-        now: Instant,
-        segment: &Segment,
-        config: &StackConfig,
-    ) -> Covered {
+    fn take_cumulative(&mut self, now: Instant, segment: &Segment, config: &StackConfig) -> Covered {
         let end = segment.acknowledgement;
-        let Self {
-            board,
-            detector,
-            round_trip,
-            delivery_rate,
-            ..
-        } = self;
+        let Self { board, detector, round_trip, delivery_rate, .. } = self;
         if let Some(rate) = delivery_rate {
             board.for_each_undelivered(end, |number, sent| {
                 rate.on_delivered(now, number, sent);
@@ -327,13 +279,7 @@ impl Sender {
         self.board.acknowledge(end)
     }
 
-    fn sample_of(
-        &mut self,
-        now: Instant,
-        segment: &Segment,
-        delivered: u32,
-        config: &StackConfig,
-    ) -> Option<Span> {
+    fn sample_of(&mut self, now: Instant, segment: &Segment, delivered: u32, config: &StackConfig) -> Option<Span> {
         let sample = if config.sampling == RoundTripSampling::Timestamps {
             let counts = delivered > 0 || config.habits.samples_duplicates;
             (counts && segment.echo != Instant::NEVER).then(|| now.saturating_since(segment.echo))
@@ -351,13 +297,7 @@ impl Sender {
     }
 
     /// New data are acknowledged: timers, back-off, probe.
-    fn on_progress<C>(
-        &mut self,
-        now: Instant,
-        segment: &Segment,
-        sampled: bool,
-        out: &mut Outlet<'_, C>,
-    ) {
+    fn on_progress<C>(&mut self, now: Instant, segment: &Segment, sampled: bool, out: &mut Outlet<'_, C>) {
         if sampled {
             self.backoff = 0;
         }
@@ -387,13 +327,7 @@ impl Sender {
         }
     }
 
-    fn count_duplicate(
-        &mut self,
-        before: u32,
-        segment: &Segment,
-        newly_sacked: u32,
-        config: &StackConfig,
-    ) {
+    fn count_duplicate(&mut self, before: u32, segment: &Segment, newly_sacked: u32, config: &StackConfig) {
         if segment.acknowledgement > before {
             self.duplicates = 0;
         } else if segment.is_pure_ack()
@@ -408,9 +342,7 @@ impl Sender {
     }
 
     pub(super) fn detect(&mut self, now: Instant) -> u32 {
-        let newly_lost = self
-            .detector
-            .detect((now, self.state), &mut self.board, &self.round_trip);
+        let newly_lost = self.detector.detect((now, self.state), &mut self.board, &self.round_trip);
         if let Some(rate) = &mut self.delivery_rate {
             rate.on_lost(newly_lost);
         }
@@ -423,9 +355,7 @@ impl Sender {
             GrowthGate::None => true,
             GrowthGate::Strict => pipe_before >= window.whole(),
             GrowthGate::Near => pipe_before + 1 >= window.whole(),
-            GrowthGate::Linux if self.control.in_slow_start() => {
-                window.size < 2.0 * f64::from(self.usage.largest)
-            }
+            GrowthGate::Linux if self.control.in_slow_start() => window.size < 2.0 * f64::from(self.usage.largest),
             GrowthGate::Linux => self.usage.limited,
         }
     }

@@ -14,11 +14,7 @@ use sojourn_base::{Ecn, Instant};
 
 impl Sender {
     /// The SYN as a data segment without payload (ns-2 one-way agents).
-    pub(crate) fn send_syn_as_data<C: EndpointContext>(
-        &mut self,
-        now: Instant,
-        out: &mut Outlet<'_, C>,
-    ) {
+    pub(crate) fn send_syn_as_data<C: EndpointContext>(&mut self, now: Instant, out: &mut Outlet<'_, C>) {
         let number = self.board.push(Sent {
             sent_at: now,
             first_sent_at: now,
@@ -33,12 +29,7 @@ impl Sender {
     }
 
     /// Send `number`, which is lost, again.
-    pub(super) fn retransmit<C: EndpointContext>(
-        &mut self,
-        now: Instant,
-        number: u32,
-        out: &mut Outlet<'_, C>,
-    ) {
+    pub(super) fn retransmit<C: EndpointContext>(&mut self, now: Instant, number: u32, out: &mut Outlet<'_, C>) {
         let is_syn = self.board.segment(number).flags.has(Flags::SYN);
         *match self.state {
             _ if is_syn => &mut out.statistics.syn_retransmissions,
@@ -49,12 +40,7 @@ impl Sender {
     }
 
     /// Send `number` again, for whatever reason.
-    pub(super) fn repeat<C: EndpointContext>(
-        &mut self,
-        now: Instant,
-        number: u32,
-        out: &mut Outlet<'_, C>,
-    ) {
+    pub(super) fn repeat<C: EndpointContext>(&mut self, now: Instant, number: u32, out: &mut Outlet<'_, C>) {
         self.board.retransmit(number, now);
         self.detector.on_retransmitted(number, &self.board, now);
         // Karn: a timed segment is no longer unambiguous.
@@ -67,30 +53,18 @@ impl Sender {
     }
 
     /// Hand the latest copy of segment `number` to the network.
-    pub(super) fn emit<C: EndpointContext>(
-        &mut self,
-        now: Instant,
-        number: u32,
-        out: &mut Outlet<'_, C>,
-    ) {
+    pub(super) fn emit<C: EndpointContext>(&mut self, now: Instant, number: u32, out: &mut Outlet<'_, C>) {
         let config = out.config;
         let sent = self.board.segment(number);
         let payload = u32::from(sent.length);
         let first = sent.transmissions == 1;
-        let times = SendTimes {
-            written_at: sent.written_at,
-            first_sent_at: sent.first_sent_at,
-        };
+        let times = SendTimes { written_at: sent.written_at, first_sent_at: sent.first_sent_at };
         let syn = sent.flags.has(Flags::SYN);
         let mut segment = Segment {
             sequence: number,
             acknowledgement: 0,
             payload,
-            length: if syn {
-                config.wire.syn
-            } else {
-                config.wire.data_header + payload
-            },
+            length: if syn { config.wire.syn } else { config.wire.data_header + payload },
             sent_at: now,
             echo: Instant::NEVER,
             one_way_delay_ps: 0,

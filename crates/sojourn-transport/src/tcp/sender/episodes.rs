@@ -16,12 +16,7 @@ use sojourn_base::Instant;
 
 impl Sender {
     /// End recovery or the repair of a timeout, or go on after a partial acknowledgement.
-    pub(super) fn leave_episode<C: EndpointContext>(
-        &mut self,
-        now: Instant,
-        acked: u32,
-        out: &mut Outlet<'_, C>,
-    ) {
+    pub(super) fn leave_episode<C: EndpointContext>(&mut self, now: Instant, acked: u32, out: &mut Outlet<'_, C>) {
         if acked == 0 {
             return;
         }
@@ -51,8 +46,7 @@ impl Sender {
             self.board.forget_marks();
             self.detector.forget();
         }
-        self.recovery
-            .end(&self.board, &mut self.control, after_timeout);
+        self.recovery.end(&self.board, &mut self.control, after_timeout);
         self.detector.on_recovery_end();
         self.duplicates = 0;
         self.set_state(now, CongestionState::Open, out);
@@ -72,20 +66,13 @@ impl Sender {
                 self.duplicates == DUPLICATE_THRESHOLD && covers_more
             }
             LossDetection::FullTcpSack => self.duplicates == DUPLICATE_THRESHOLD,
-            LossDetection::Sack6675 => {
-                self.board.pending() > 0 || (enough && !self.board.is_retransmitted(first))
-            }
+            LossDetection::Sack6675 => self.board.pending() > 0 || (enough && !self.board.is_retransmitted(first)),
             _ => self.board.pending() > 0,
         }
     }
 
     #[cold]
-    pub(super) fn enter_recovery<C: EndpointContext>(
-        &mut self,
-        now: Instant,
-        delivered: u32,
-        out: &mut Outlet<'_, C>,
-    ) {
+    pub(super) fn enter_recovery<C: EndpointContext>(&mut self, now: Instant, delivered: u32, out: &mut Outlet<'_, C>) {
         let by_duplicates = matches!(
             out.config.loss_detection,
             LossDetection::ThreeDuplicates | LossDetection::FullTcpSack | LossDetection::Sack6675
@@ -104,19 +91,14 @@ impl Sender {
         };
         self.reduce(now, base, out);
         self.recover = self.board.next();
-        self.recovery
-            .begin(&self.board, &mut self.control, delivered);
+        self.recovery.begin(&self.board, &mut self.control, delivered);
         self.set_state(now, CongestionState::Recovery, out);
         // What detection knows only in recovery counts for this acknowledgement already.
         if out.config.loss_detection == LossDetection::FullTcpSack {
             self.detect(now);
         }
-        let progress = Progress {
-            delivered,
-            safe: false,
-        };
-        self.recovery
-            .on_ack(progress, &self.board, &mut self.control);
+        let progress = Progress { delivered, safe: false };
+        self.recovery.on_ack(progress, &self.board, &mut self.control);
         self.probe = None;
         self.probe_at = Instant::NEVER;
         self.pacer.release();
@@ -135,11 +117,7 @@ impl Sender {
 
     /// Send the lowest lost segment again, whatever the window says.
     #[cold]
-    pub(super) fn retransmit_first<C: EndpointContext>(
-        &mut self,
-        now: Instant,
-        out: &mut Outlet<'_, C>,
-    ) {
+    pub(super) fn retransmit_first<C: EndpointContext>(&mut self, now: Instant, out: &mut Outlet<'_, C>) {
         if let Some(number) = self.board.next_lost() {
             self.retransmit(now, number, out);
         }
@@ -147,12 +125,7 @@ impl Sender {
 
     /// Lower the threshold for a detected loss.
     pub(super) fn reduce<C>(&mut self, now: Instant, base: f64, out: &mut Outlet<'_, C>) {
-        self.control.on_congestion(&Congestion {
-            now,
-            cause: Cause::Loss,
-            base,
-            next: self.board.next(),
-        });
+        self.control.on_congestion(&Congestion { now, cause: Cause::Loss, base, next: self.board.next() });
         out.statistics.loss_reductions += 1;
         self.confirm(out.config);
     }
@@ -176,11 +149,7 @@ impl Sender {
             ReductionBase::Minimum => f64::from(window.whole()).min(flight),
             ReductionBase::Window => window.size.min(f64::from(config.receive_window)),
             ReductionBase::Flight => {
-                let limited = if config.limited_transmit {
-                    self.duplicates.min(DUPLICATE_THRESHOLD - 1)
-                } else {
-                    0
-                };
+                let limited = if config.limited_transmit { self.duplicates.min(DUPLICATE_THRESHOLD - 1) } else { 0 };
                 flight - f64::from(limited)
             }
             ReductionBase::Pipe if bytes => f64::from(self.board.pipe_bytes()) / full,
@@ -204,12 +173,7 @@ impl Sender {
             return;
         }
         let base = self.reduction_base(out.config);
-        self.control.on_congestion(&Congestion {
-            now,
-            cause: Cause::Mark,
-            base,
-            next: self.board.next(),
-        });
+        self.control.on_congestion(&Congestion { now, cause: Cause::Mark, base, next: self.board.next() });
         out.statistics.mark_reductions += 1;
         let window = self.control.window_mut();
         window.size = window.size.min(window.threshold);
@@ -217,12 +181,7 @@ impl Sender {
         self.confirm(out.config);
     }
 
-    pub(super) fn set_state<C>(
-        &mut self,
-        now: Instant,
-        state: CongestionState,
-        out: &mut Outlet<'_, C>,
-    ) {
+    pub(super) fn set_state<C>(&mut self, now: Instant, state: CongestionState, out: &mut Outlet<'_, C>) {
         let spent = now.saturating_since(self.state_since);
         *match self.state {
             CongestionState::Open | CongestionState::Disorder => &mut out.statistics.time_open,

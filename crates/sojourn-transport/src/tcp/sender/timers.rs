@@ -27,12 +27,8 @@ impl Sender {
                 self.enter_recovery(now, 0, out);
             } else if self.state == CongestionState::Recovery && newly_lost > 0 {
                 // As in Linux, the timer permits one segment: no acknowledgement may come any more.
-                let progress = Progress {
-                    delivered: 0,
-                    safe: true,
-                };
-                self.recovery
-                    .on_ack(progress, &self.board, &mut self.control);
+                let progress = Progress { delivered: 0, safe: true };
+                self.recovery.on_ack(progress, &self.board, &mut self.control);
             }
             self.transmit(now, out);
         }
@@ -46,9 +42,7 @@ impl Sender {
 
     /// The earliest of the sender's timers.
     pub(crate) fn deadline(&self) -> Instant {
-        self.timeout_at
-            .min(self.probe_at)
-            .min(self.detector.deadline())
+        self.timeout_at.min(self.probe_at).min(self.detector.deadline())
     }
 
     /// The retransmission timeout.
@@ -77,12 +71,8 @@ impl Sender {
         if !applies {
             self.probe_at = Instant::NEVER;
         } else if reason {
-            let mut wait = self
-                .round_trip
-                .smoothed()
-                .map_or(PROBE_TIMEOUT_WITHOUT_SAMPLE, |smoothed| {
-                    smoothed.saturating_mul(2)
-                });
+            let mut wait =
+                self.round_trip.smoothed().map_or(PROBE_TIMEOUT_WITHOUT_SAMPLE, |smoothed| smoothed.saturating_mul(2));
             if self.board.flight() == 1 {
                 wait += WORST_DELAYED_ACK;
             }
@@ -102,10 +92,7 @@ impl Sender {
             out.statistics.probe_retransmissions += 1;
             self.repeat(now, number, out);
         }
-        self.probe = Some(Probe {
-            end: self.board.next(),
-            repeated,
-        });
+        self.probe = Some(Probe { end: self.board.next(), repeated });
         self.restart_timeout(now);
     }
 
@@ -116,8 +103,7 @@ impl Sender {
             return;
         }
         out.statistics.timeouts += 1;
-        let connecting =
-            out.config.connect.handshake != Handshake::ThreeWay && self.board.first() == 0;
+        let connecting = out.config.connect.handshake != Handshake::ThreeWay && self.board.first() == 0;
         if self.expiries >= out.config.timeout.retries && !connecting {
             self.given_up = true;
             self.timeout_at = Instant::NEVER;
@@ -126,12 +112,7 @@ impl Sender {
         let repeat = self.state == CongestionState::Loss && self.expiries > 0;
         if !repeat || out.config.habits.every_expiry_reduces {
             let base = self.reduction_base(out.config);
-            self.control.on_congestion(&Congestion {
-                now,
-                cause: Cause::Timeout,
-                base,
-                next: self.board.next(),
-            });
+            self.control.on_congestion(&Congestion { now, cause: Cause::Timeout, base, next: self.board.next() });
         }
         self.control.window_mut().size = 1.0;
         self.expiries += 1;

@@ -36,11 +36,7 @@ struct Run {
 }
 
 impl Run {
-    const NOTHING: Self = Self {
-        sent: false,
-        exhausted: true,
-        limited: false,
-    };
+    const NOTHING: Self = Self { sent: false, exhausted: true, limited: false };
 }
 
 impl Sender {
@@ -52,11 +48,7 @@ impl Sender {
     }
 
     /// Send what may be sent, and leave the probe timer to the caller; returns whether there were new data.
-    pub(super) fn send_what_may_be_sent<C: EndpointContext>(
-        &mut self,
-        now: Instant,
-        out: &mut Outlet<'_, C>,
-    ) -> bool {
+    pub(super) fn send_what_may_be_sent<C: EndpointContext>(&mut self, now: Instant, out: &mut Outlet<'_, C>) -> bool {
         if self.waiting {
             return false;
         }
@@ -66,11 +58,7 @@ impl Sender {
         if self.state == CongestionState::Recovery {
             self.recovery.before_sending(self.board.pipe());
         }
-        let mut run = if self.has_nothing_to_send() {
-            Run::NOTHING
-        } else {
-            self.send_run(now, out)
-        };
+        let mut run = if self.has_nothing_to_send() { Run::NOTHING } else { self.send_run(now, out) };
         if !run.exhausted {
             self.send_one_by_one(now, out, &mut run);
         }
@@ -100,12 +88,7 @@ impl Sender {
     }
 
     /// The send loop: whatever may leave next, as long as something may.
-    fn send_one_by_one<C: EndpointContext>(
-        &mut self,
-        now: Instant,
-        out: &mut Outlet<'_, C>,
-        run: &mut Run,
-    ) {
+    fn send_one_by_one<C: EndpointContext>(&mut self, now: Instant, out: &mut Outlet<'_, C>, run: &mut Run) {
         loop {
             if let Some(pacing) = self.control.pacing(out.config)
                 && self.is_paced(now, pacing)
@@ -201,11 +184,7 @@ impl Sender {
     }
 
     /// Send new data if there are any, without asking the window. Returns whether something was sent.
-    pub(super) fn send_new<C: EndpointContext>(
-        &mut self,
-        now: Instant,
-        out: &mut Outlet<'_, C>,
-    ) -> bool {
+    pub(super) fn send_new<C: EndpointContext>(&mut self, now: Instant, out: &mut Outlet<'_, C>) -> bool {
         if self.exceeds_receive_window(out.config) {
             return false;
         }
@@ -216,22 +195,14 @@ impl Sender {
         true
     }
 
-    fn send_piece<C: EndpointContext>(
-        &mut self,
-        now: Instant,
-        piece: &Piece,
-        out: &mut Outlet<'_, C>,
-    ) {
+    fn send_piece<C: EndpointContext>(&mut self, now: Instant, piece: &Piece, out: &mut Outlet<'_, C>) {
         let number = self.take_piece(now, piece, out.config);
         self.emit(now, number, out);
     }
 
     /// Make `piece` the next segment.
     #[inline(always)]
-    #[expect(
-        clippy::inline_always,
-        reason = "each segment is one, in a run or alone"
-    )]
+    #[expect(clippy::inline_always, reason = "each segment is one, in a run or alone")]
     fn take_piece(&mut self, now: Instant, piece: &Piece, config: &StackConfig) -> u32 {
         let number = self.board.push(Sent {
             sent_at: now,
@@ -302,21 +273,13 @@ impl Sender {
                 } else {
                     window.whole()
                 };
-                Room {
-                    used: if hold { board.flight() } else { board.pipe() },
-                    limit,
-                    first: false,
-                }
+                Room { used: if hold { board.flight() } else { board.pipe() }, limit, first: false }
             }
             WindowUnit::Bytes => {
                 // A thousandth of a byte makes up for the rounding of segments to bytes and back.
                 let full = f64::from(config.maximum_segment_size);
                 Room {
-                    used: if hold {
-                        board.flight_bytes()
-                    } else {
-                        board.pipe_bytes()
-                    },
+                    used: if hold { board.flight_bytes() } else { board.pipe_bytes() },
                     limit: whole(window.size * full + 0.001),
                     first: board.pipe() == 0,
                 }
@@ -326,25 +289,15 @@ impl Sender {
 
     /// RFC 6675 rules 3 and 4: in recovery, with nothing else to send, repeat a segment that is not
     /// known to be lost.
-    fn send_speculatively<C: EndpointContext>(
-        &mut self,
-        now: Instant,
-        out: &mut Outlet<'_, C>,
-    ) -> bool {
+    fn send_speculatively<C: EndpointContext>(&mut self, now: Instant, out: &mut Outlet<'_, C>) -> bool {
         let applies = self.state == CongestionState::Recovery
             && out.config.loss_detection == LossDetection::Sack6675
             && self.has_room(out.config.maximum_segment_size, false, out.config);
         if !applies {
             return false;
         }
-        let from = self
-            .recovery
-            .retransmitted_below
-            .max(self.board.lost_below());
-        let hole = self
-            .board
-            .highest_sacked()
-            .and_then(|highest| self.board.next_untouched(from, highest));
+        let from = self.recovery.retransmitted_below.max(self.board.lost_below());
+        let hole = self.board.highest_sacked().and_then(|highest| self.board.next_untouched(from, highest));
         let number = match hole {
             Some(number) => number,
             None if !self.recovery.rescued => {
