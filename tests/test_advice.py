@@ -19,14 +19,14 @@ from sojourn.advice.race import Losses, Table, ocba_shares, race
 from sojourn.advice.said import sentence
 from sojourn.advice.search import Standing
 from sojourn.advice.uses import read_uses, users_of
+from sojourn.base.errors import UsageError
 from sojourn.calibration.calibrate import calibrate
 from sojourn.calibration.line import ACCESSES, Guess, unknowns_of
 from sojourn.calibration.line_text import scenario_text
 from sojourn.calibration.measurement import Load
 from sojourn.calibration.table import drawn
-from sojourn.errors import UsageError
 from sojourn.provisioning import decode, diff, encode
-from sojourn.scenario import Scenario, check_scenario
+from sojourn.scenario.scenario_file import Scenario, check_scenario
 from sojourn.store import Store
 from support import CommandLine
 

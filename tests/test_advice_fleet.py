@@ -9,7 +9,7 @@ from sojourn.advice.arms import Arm
 from sojourn.advice.fleet import Fleet, Judged, check_fleet
 from sojourn.advice.race import race
 from sojourn.advice.search import near_best
-from sojourn.errors import UsageError
+from sojourn.base.errors import UsageError
 from sojourn.store import Store
 from support import CommandLine
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from sojourn.advice.arms import mbps_of
+from sojourn.base.errors import SojournError, UsageError
 from sojourn.calibration.calibrate import calibrated, disagree
 from sojourn.calibration.check import check
 from sojourn.calibration.choices import bounds_of, families_of
@@ -26,10 +27,9 @@ from sojourn.calibration.simulated import RECORD, seen_in, series_of
 from sojourn.calibration.statistics import NAMES, statistics_of
 from sojourn.calibration.summary import read_summary
 from sojourn.calibration.table import Draw, drawn, make_table, simulate_draw
-from sojourn.engine import simulate
-from sojourn.errors import SojournError, UsageError
 from sojourn.field.series import read_series
-from sojourn.scenario import Scenario
+from sojourn.scenario.scenario_file import Scenario
+from sojourn.simulation.engine import simulate
 from support import CommandLine
 
 FILES = Path(__file__).parent / "field" / "files"

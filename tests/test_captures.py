@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from sojourn.errors import UsageError
-from sojourn.packets import choose, read_capture
-from sojourn.settings import apply_settings
+from sojourn.base.errors import UsageError
+from sojourn.captures.packets import choose, read_capture
+from sojourn.scenario.settings import apply_settings
 from support import CommandLine
 
 Packet = tuple[int, int, int, int]

@@ -14,7 +14,7 @@ from sojourn.aqm import golden
 from sojourn.aqm.page import place_in_band
 from sojourn.aqm.scenarios import CELLS, LEFT_OUT, buffer_packets, scenario_text
 from sojourn.aqm.suite import BAND, MEASURES, OWN, Manager, Measured, Result, characterise, known_managers, rows_of
-from sojourn.bands import Band
+from sojourn.judging.bands import Band
 from sojourn.stats.estimate import Estimate
 from support import CommandLine
 from test_plugins import FIFO, IN_C, compiled, write_plugin

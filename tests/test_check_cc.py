@@ -9,7 +9,6 @@ from typing import Any
 import polars as pl
 import pytest
 
-from sojourn.bands import place_of
 from sojourn.cli import run_command
 from sojourn.congestion import general, heist, l4s, rules, states
 from sojourn.congestion.general.alone import jain
@@ -17,6 +16,7 @@ from sojourn.congestion.general.managed import answered
 from sojourn.congestion.general.paths import LATEST_S
 from sojourn.congestion.scenario import Cell, Run, buffer_packets
 from sojourn.congestion.suite import BAND, SUITES, Controller, chosen, known_controllers, stack_kinds
+from sojourn.judging.bands import place_of
 from sojourn.stats.estimate import Estimate
 from support import CommandLine
 

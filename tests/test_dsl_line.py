@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 
 from sojourn.api.run import Run, run
-from sojourn.scenario import Scenario
+from sojourn.scenario.scenario_file import Scenario
 
 LINE = """
 schema = 1

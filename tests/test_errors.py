@@ -2,7 +2,7 @@
 
 import pytest
 
-from sojourn.errors import ExitStatus, MissingExtra, Problem, ScenarioError, nearest
+from sojourn.base.errors import ExitStatus, MissingExtra, Problem, ScenarioError, nearest
 
 
 @pytest.mark.parametrize(

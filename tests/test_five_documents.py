@@ -8,8 +8,8 @@ import pytest
 
 import sojourn._engine as _engine
 from sojourn import Scenario, run
+from sojourn.base.metrics import metrics
 from sojourn.cli.app import COMMANDS, parser_of
-from sojourn.metrics import metrics
 from sojourn.study.library import builtin_names
 from support import CommandLine
 

@@ -13,7 +13,7 @@ import pytest
 from blake3 import blake3
 
 import sojourn
-from sojourn.scenario import load_scenario
+from sojourn.scenario.scenario_file import load_scenario
 
 ROOT = Path(__file__).resolve().parents[1]
 GOLDEN = (ROOT / "crates/sojourn-engine/tests/golden/columns.txt").read_text(encoding="utf-8")

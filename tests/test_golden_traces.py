@@ -11,7 +11,7 @@ import pytest
 
 import sojourn._engine as _engine
 from sojourn.aqm.golden import COURSES, FOLDER, LARGEST, RUNS, golden_traces, made_anew, read_golden, replay
-from sojourn.errors import UsageError
+from sojourn.base.errors import UsageError
 from sojourn.plugins import read_plugin
 from support import CommandLine
 from test_plugins import FIFO, IN_C, compiled, write_plugin

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sojourn.home import ACCESSES, Household, lines_to_set, study_files
+from sojourn.homes.household import ACCESSES, Household, lines_to_set, study_files
 from sojourn.provisioning import encode
 from sojourn.study.library import load_study
 from sojourn.study.result import StudyResult

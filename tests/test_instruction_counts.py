@@ -34,6 +34,6 @@ def test_no_world_needs_more_instructions_than_it_did(world: str, monkeypatch: p
 
 
 def test_every_bench_world_has_a_count() -> None:
-    from sojourn.bench import world_names
+    from sojourn.simulation.bench import world_names
 
     assert sorted(COUNTS["instructions_per_packet_hop"]) == sorted(world_names())

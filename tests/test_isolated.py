@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from sojourn.isolated import python_command
+from sojourn.process.isolated import python_command
 
 TRAP = "raise SystemExit('code from the current directory ran')\n"
 

@@ -12,26 +12,25 @@ PACKAGE = Path(__file__).parents[1] / "python" / "sojourn"
 LAYERS = """
     __main__
     cli
-    home recording
+    homes
     advice published
-    aqm bench congestion emulation neighbourhood nqb query scores serve traces
-    calibration
+    aqm congestion emulation nqb scores serve
+    calibration judging
     field
     provisioning
     api
     report
-    bands
-    answers key_list
+    answers
     cluster
     study
     plugins
-    managers progress run_directory
-    scenario store
-    declarations engine notebook on_disk output plots settings
-    headline packets schedule
-    csv_tables
-    digits errors files formulas isolated memory messages stats toml_text version web_headers words
-    metrics
+    simulation
+    store
+    scenario
+    declarations plots
+    captures headline traces
+    process stats
+    base version
 """
 """Rooms from the top; those of one line do not know each other."""
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from sojourn.errors import UsageError
-from sojourn.neighbourhood import HOURS, Answer, Crowd, counts_of, crowds_of, scaled, settings_of, study_files
+from sojourn.base.errors import UsageError
+from sojourn.homes.neighbourhood import HOURS, Answer, Crowd, counts_of, crowds_of, scaled, settings_of, study_files
 from support import CommandLine
 
 SCENARIO = Path(__file__).parents[1] / "scenarios" / "neighbourhood.toml"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from sojourn.errors import EnvironmentFailure, UsageError
-from sojourn.output import new_directory, owner
+from sojourn.base.errors import EnvironmentFailure, UsageError
+from sojourn.base.output import new_directory, owner
 
 
 def test_a_directory_appears_when_it_is_complete(tmp_path: Path) -> None:

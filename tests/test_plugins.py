@@ -13,11 +13,11 @@ import polars as pl
 import pytest
 
 import sojourn
-from sojourn.errors import UsageError
+from sojourn.base.errors import UsageError
 from sojourn.plugins import PluginFailed, read_plugin, simulate_apart, try_plugins
 from sojourn.plugins.controller_library import STRUCTS
 from sojourn.plugins.library import REASONS
-from sojourn.scenario import Scenario
+from sojourn.scenario.scenario_file import Scenario
 from sojourn.store import Store
 from sojourn.study.result import StudyResult
 from support import CommandLine, write_scenario, write_study

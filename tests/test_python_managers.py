@@ -10,7 +10,7 @@ import pytest
 
 import sojourn
 from sojourn import Packet, Scenario
-from sojourn.errors import UsageError
+from sojourn.base.errors import UsageError
 from sojourn.store import Store
 from support import write_scenario
 

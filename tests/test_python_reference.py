@@ -190,7 +190,7 @@ def test_a_notebook_has_a_bar_for_a_run_of_more_than_a_second(
 ) -> None:
     sojourn.run("household.toml")
     assert notebook.shown == []
-    monkeypatch.setattr("sojourn.progress.SILENT_S", 0.0)
+    monkeypatch.setattr("sojourn.process.progress.SILENT_S", 0.0)
     long = sojourn.load_scenario("household.toml").with_settings({"duration": "600 s"})
     sojourn.run(long)
     assert notebook.shown[0].startswith("<progress")

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sojourn.errors import UsageError
-from sojourn.recording import (
+from sojourn.base.errors import UsageError
+from sojourn.calibration.recording import (
     Row,
     filled,
     opportunities_of_packets,
@@ -16,7 +16,7 @@ from sojourn.recording import (
     rows_of_measurement,
     rows_of_opportunities,
 )
-from sojourn.schedule import opportunities_of
+from sojourn.traces.schedule import opportunities_of
 from support import CommandLine
 
 FILES = Path(__file__).parent / "field" / "files"

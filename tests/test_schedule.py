@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sojourn.errors import UsageError
-from sojourn.scenario import load_scenario
-from sojourn.schedule import conditions_from_csv
+from sojourn.base.errors import UsageError
+from sojourn.scenario.scenario_file import load_scenario
+from sojourn.traces.schedule import conditions_from_csv
 
 EXAMPLE = Path(__file__).parents[1] / "scenarios/two-bottlenecks.toml"
 

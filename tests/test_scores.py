@@ -8,13 +8,13 @@ import pytest
 
 from sojourn import _engine
 from sojourn.answers.view import StudyView
-from sojourn.errors import UsageError
+from sojourn.base.errors import UsageError
 from sojourn.field.series import read_series
-from sojourn.run_directory import read_run
 from sojourn.scores.judge import Observed, judge, rating_of, responsiveness_of
 from sojourn.scores.observed import subjects_of
 from sojourn.scores.requirement import USES, read_requirement, requirement_of
 from sojourn.scores.rows import qoo
+from sojourn.simulation.run_directory import read_run
 from sojourn.study.result import StudyResult
 from support import CommandLine
 

@@ -9,10 +9,10 @@ import pytest
 
 import sojourn
 from sojourn import _engine
-from sojourn.engine import simulate
-from sojourn.errors import InterruptedRun, UsageError
-from sojourn.metrics import delay_causes
-from sojourn.scenario import Scenario, check_scenario, load_scenario
+from sojourn.base.errors import InterruptedRun, UsageError
+from sojourn.base.metrics import delay_causes
+from sojourn.scenario.scenario_file import Scenario, check_scenario, load_scenario
+from sojourn.simulation.engine import simulate
 from sojourn.store import Store
 from support import write_scenario
 

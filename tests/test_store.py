@@ -13,8 +13,8 @@ import polars as pl
 import pytest
 
 from sojourn import _engine
-from sojourn.errors import EnvironmentFailure
-from sojourn.scenario import Scenario, load_scenario
+from sojourn.base.errors import EnvironmentFailure
+from sojourn.scenario.scenario_file import Scenario, load_scenario
 from sojourn.store import STALE_AFTER_S, PackedRun, Store, default_directory, pack
 from sojourn.store.catalogue import Catalogue
 from sojourn.store.shelf import listing_of

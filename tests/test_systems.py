@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from sojourn import memory, output
-from sojourn.errors import EnvironmentFailure
+from sojourn.base import memory, output
+from sojourn.base.errors import EnvironmentFailure
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "python" / "sojourn"

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sojourn.errors import UsageError
-from sojourn.schedule import opportunities_from_text, opportunities_of
-from sojourn.settings import apply_settings
-from sojourn.traces import LTE, STARLINK, likeness, make_lte, make_starlink, make_wifi
+from sojourn.base.errors import UsageError
+from sojourn.scenario.settings import apply_settings
+from sojourn.traces.link_traces import LTE, STARLINK, likeness, make_lte, make_starlink, make_wifi
+from sojourn.traces.schedule import opportunities_from_text, opportunities_of
 from support import CommandLine
 
 SCENARIO = """

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from sojourn.api.result import StudyResult, load_result
     from sojourn.api.run import Run, run
     from sojourn.api.study import Study
+    from sojourn.base.errors import Problem, RecordError, RunError, ScenarioError, SojournError, StudyError
     from sojourn.calibration.calibrate import calibrate
-    from sojourn.errors import Problem, RecordError, RunError, ScenarioError, SojournError, StudyError
-    from sojourn.managers import Packet, QueueManager, add_manager
-    from sojourn.scenario import Scenario, load_scenario
+    from sojourn.plugins.in_process import Packet, QueueManager, add_manager
+    from sojourn.scenario.scenario_file import Scenario, load_scenario
     from sojourn.scores.rows import score
     from sojourn.serve.live import Live, live
 
@@ -56,20 +56,20 @@ __all__ = [
 _HOMES = {
     "Advice": "sojourn.advice.answer",
     "advise": "sojourn.advice.answer",
-    "Problem": "sojourn.errors",
-    "RecordError": "sojourn.errors",
-    "RunError": "sojourn.errors",
-    "ScenarioError": "sojourn.errors",
-    "SojournError": "sojourn.errors",
-    "StudyError": "sojourn.errors",
-    "Packet": "sojourn.managers",
-    "QueueManager": "sojourn.managers",
-    "add_manager": "sojourn.managers",
+    "Problem": "sojourn.base.errors",
+    "RecordError": "sojourn.base.errors",
+    "RunError": "sojourn.base.errors",
+    "ScenarioError": "sojourn.base.errors",
+    "SojournError": "sojourn.base.errors",
+    "StudyError": "sojourn.base.errors",
+    "Packet": "sojourn.plugins.in_process",
+    "QueueManager": "sojourn.plugins.in_process",
+    "add_manager": "sojourn.plugins.in_process",
     "calibrate": "sojourn.calibration.calibrate",
     "Run": "sojourn.api.run",
     "run": "sojourn.api.run",
-    "Scenario": "sojourn.scenario",
-    "load_scenario": "sojourn.scenario",
+    "Scenario": "sojourn.scenario.scenario_file",
+    "load_scenario": "sojourn.scenario.scenario_file",
     "score": "sojourn.scores.rows",
     "Live": "sojourn.serve.live",
     "live": "sojourn.serve.live",

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 import tomli_w
 
-from sojourn.digits import significant
-from sojourn.errors import UsageError
+from sojourn.base.digits import significant
+from sojourn.base.errors import UsageError
 from sojourn.provisioning import Modem, decode, encode, expand
 from sojourn.provisioning.scenarios import access, left_out, traffic
-from sojourn.scenario import check_scenario, scenario_warnings
+from sojourn.scenario.scenario_file import check_scenario, scenario_warnings
 from support import CommandLine
 
 CRATE = Path(__file__).parents[2] / "crates/sojourn-provisioning/tests"

@@ -86,8 +86,8 @@ def test_a_run_that_is_made_in_no_time_is_made_again_rather_than_kept(sojourn: C
 def test_a_run_that_takes_its_time_tells_how_far_it_is(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from sojourn import progress
     from sojourn.cli import run_command
+    from sojourn.process import progress
 
     monkeypatch.setattr(progress, "SILENT_S", 0.0)
     monkeypatch.setattr(progress, "LINE_EVERY_S", 0.0)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from sojourn.base.errors import UsageError
 from sojourn.cluster.executors import executor_of
-from sojourn.errors import UsageError
 from support.cluster_model import simulate_workers
 
 

@@ -12,13 +12,13 @@ from cluster.test_workers import MAKE, Threads
 from sojourn.answers.judging import judge
 from sojourn.answers.open_study import OpenStudy
 from sojourn.answers.view import StudyView
+from sojourn.base.errors import RecordError, UsageError
 from sojourn.cluster.attend import Crew
 from sojourn.cluster.many import ManyPoints
-from sojourn.errors import RecordError, UsageError
-from sojourn.query import asked
 from sojourn.report.columns import build_columns, choose
 from sojourn.store import Store
 from sojourn.store.objects import FolderObjects
+from sojourn.store.sql import asked
 from sojourn.study.columns import Columns, write_columns
 from sojourn.study.definition import load_definition
 from sojourn.study.expand import labels_of_points

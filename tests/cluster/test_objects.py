@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from sojourn.errors import MissingExtra, StoreUnreachable, UsageError
+from sojourn.base.errors import MissingExtra, StoreUnreachable, UsageError
 from sojourn.store import Store
 from sojourn.store.objects import FolderObjects, Objects
 from sojourn.store.shared import open_objects

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 import tomli_w
 
+from sojourn.base.errors import StudyError
 from sojourn.cluster.check import check_all
 from sojourn.cluster.price import check_some, count_of_study, price_of, spans_of_study
 from sojourn.cluster.shared_plan import plan_of
 from sojourn.cluster.watch import Watch
-from sojourn.errors import StudyError
 from sojourn.store.objects import FolderObjects
 from sojourn.study.expand import NumberedPoints
 from sojourn.study.library import load_study

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
+from sojourn.base.errors import EnvironmentFailure, OtherVersion, RecordError, RunError, UsageError
 from sojourn.cluster.attend import unit_length
 from sojourn.cluster.child import MAKE
-from sojourn.cluster.claims import Board
+from sojourn.cluster.unit_claims import Board
 from sojourn.cluster.drive import Crowd
 from sojourn.cluster.notes import DoneNote
 from sojourn.cluster.shared_plan import Round, SharedPlan, Span, plan_of, publish, read_plan, units_of
 from sojourn.cluster.worker import Worker
-from sojourn.errors import EnvironmentFailure, OtherVersion, RecordError, RunError, UsageError
 from sojourn.store import Store
 from sojourn.store.objects import FolderObjects, Objects
 from sojourn.study.execute import Finished

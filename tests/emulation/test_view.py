@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sojourn.emulation.view import View, lines
-from sojourn.emulation.words import matters, trust
+from sojourn.emulation.sentences import matters, trust
 
 
 def moment(at_s: float, delivered: int) -> dict[str, Any]:

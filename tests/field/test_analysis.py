@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from field.trials import LEVELS, VECTOR_FACTORS, field_test, trial, vector_rows
-from sojourn.errors import UsageError
+from sojourn.base.errors import UsageError
 from sojourn.field.analysis import Analysis, TargetAnalysis, analyse
 from sojourn.field.comparability import compare_weeks
 from sojourn.field.deltas import observations, weekly_ratio

@@ -17,7 +17,7 @@ import polars as pl
 import pytest
 
 from field.services import Collector, flent_file, postgresql
-from sojourn.errors import UsageError
+from sojourn.base.errors import UsageError
 from sojourn.field.collector.app import create_app
 from sojourn.field.collector.page import page
 from sojourn.field.collector.service import export

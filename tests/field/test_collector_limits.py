@@ -25,7 +25,7 @@ import uvicorn
 from sqlalchemy.event import listens_for
 
 from field.services import Collector, flent_file, free_port
-from sojourn.errors import UsageError
+from sojourn.base.errors import UsageError
 from sojourn.field.collector import app, connections, reader
 from sojourn.field.collector.app import create_app
 from sojourn.field.collector.connections import Listener, connection_class

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sojourn.errors import UsageError
+from sojourn.base.errors import UsageError
 from sojourn.field.histogram import LatencyHistogram, read_histograms
 from support import CommandLine
 

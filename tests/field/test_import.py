@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from field.trials import FILES, field_test, flent_document, write_packed
-from sojourn.errors import EnvironmentFailure, StudyError, UsageError
+from sojourn.base.errors import EnvironmentFailure, StudyError, UsageError
 from sojourn.field.assignments import Assignments, read_schedule
 from sojourn.field.design import schedule
 from sojourn.field.flent import flent_series, read_flent

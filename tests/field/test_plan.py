@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from field.services import Collector
-from sojourn.errors import StudyError, UsageError
+from sojourn.base.errors import StudyError, UsageError
 from sojourn.field.assignments import Assignments
 from sojourn.field.collector.app import create_app
 from sojourn.field.collector.plan import plan_of, set_plan

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from field.services import flent_file
-from sojourn.errors import StudyError, UsageError
+from sojourn.base.errors import StudyError, UsageError
 from sojourn.field.probe import running
 from sojourn.field.probe.own_tests import file_of, problems_of
 from sojourn.field.probe.schedule import next_slot

@@ -9,14 +9,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sojourn.engine import simulate
-from sojourn.errors import UsageError
+from sojourn.base.errors import UsageError
 from sojourn.field.assignments import read_schedule
 from sojourn.field.design import schedule
 from sojourn.field.importer import import_files
 from sojourn.field.population import DEFAULT, Population, calendar_factors, circumstances, draw_homes
 from sojourn.field.simulate import _scenario, _tests_of, queue_of, simulate_trial  # pyright: ignore[reportPrivateUsage]
 from sojourn.provisioning import encode
+from sojourn.simulation.engine import simulate
 from sojourn.study.library import load_study
 from support import CommandLine
 

@@ -7,7 +7,7 @@ from typing import Any
 from sojourn import _engine, run
 from sojourn.answers.checks import TWO_WAY
 from sojourn.headline import headline_rows, may_be_named
-from sojourn.scenario import check_scenario, load_scenario
+from sojourn.scenario.scenario_file import check_scenario, load_scenario
 from support import HOUSEHOLD, CommandLine, write_scenario
 
 GAME = {"name": "game", "app": {"kind": "online-game"}, "rtt": "20 ms"}

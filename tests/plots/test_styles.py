@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from sojourn.metrics import delay_causes
+from sojourn.base.metrics import delay_causes
 from sojourn.plots import styles
 from sojourn.study.library import load_study
 

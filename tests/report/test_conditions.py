@@ -10,7 +10,7 @@ from sojourn.api.run import run
 from sojourn.plots.spec import Band, Note, Panel
 from sojourn.report.conditions import conditions_of, seconds
 from sojourn.report.single import run_figures
-from sojourn.scenario import Scenario
+from sojourn.scenario.scenario_file import Scenario
 
 EXAMPLE = Path(__file__).parents[2] / "scenarios/line-that-changes.toml"
 

@@ -6,7 +6,7 @@ import pytest
 from sojourn.plots.backends import mpl
 from sojourn.plots.spec import Dots
 from sojourn.report.drawing import inline
-from sojourn.report.felt import felt
+from sojourn.report.felt_section import felt
 from support import CommandLine, write_scenario
 from support.drawings import drawn_values
 

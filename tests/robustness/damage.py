@@ -23,9 +23,9 @@ from typing import Any, cast
 import polars as pl
 
 from robustness.mutations import ODD, mutated
+from sojourn.base.errors import SojournError
+from sojourn.base.toml_text import parse_toml
 from sojourn.cli import run_command
-from sojourn.errors import SojournError
-from sojourn.toml_text import parse_toml
 from support import write_scenario, write_study
 
 NUMBERS = [1e308, -1e308, float("nan"), float("inf"), -float("inf"), 0, -1, 1, 2**62, 5e-324, None]

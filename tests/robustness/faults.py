@@ -24,9 +24,9 @@ from typing import Any
 
 from robustness.kills import ended, fork
 from sojourn import _engine
+from sojourn.base.errors import SojournError
 from sojourn.cli import run_command
-from sojourn.errors import SojournError
-from sojourn.scenario import load_scenario
+from sojourn.scenario.scenario_file import load_scenario
 from sojourn.store import PackedRun, Store, pack
 from support import write_scenario, write_study
 

@@ -18,8 +18,8 @@ from typing import Any, cast
 import tomli_w
 
 from sojourn.answers.checks import unanswerable
-from sojourn.errors import SojournError
-from sojourn.scenario import check_scenario, load_scenario, read_text
+from sojourn.base.errors import SojournError
+from sojourn.scenario.scenario_file import check_scenario, load_scenario, read_text
 from sojourn.study.library import load_study
 from sojourn.study.plan import RunOptions, make_plan
 from support import HOUSEHOLD, STUDY

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sojourn.output import dated
+from sojourn.base.output import dated
 from support import CommandLine, words_only, write_scenario, write_study
 
 

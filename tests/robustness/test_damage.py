@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from robustness.damage import campaign, forget_digests, make_results
+from sojourn.base.on_disk import NUMBERS, WORDS, record_columns
 from sojourn.cli import run_command
-from sojourn.on_disk import NUMBERS, WORDS, record_columns
 from sojourn.study.result import StudyResult
 from support import Finished, words_only
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from robustness.damage import make_results
-from sojourn.scenario import load_scenario
+from sojourn.scenario.scenario_file import load_scenario
 from sojourn.store import Store, pack
 from support import CommandLine, words_only, write_scenario, write_study
 

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 import tomli_w
 
-from sojourn.engine import simulate
-from sojourn.errors import MemoryExceeded
-from sojourn.memory import budget, memory_size
-from sojourn.scenario import load_scenario
+from sojourn.base.errors import MemoryExceeded
+from sojourn.base.memory import budget, memory_size
+from sojourn.scenario.scenario_file import load_scenario
+from sojourn.simulation.engine import simulate
 from support import HOUSEHOLD, CommandLine, words_only, write_scenario, write_study
 
 DIRECTION = {

@@ -10,7 +10,7 @@ import pytest
 import sojourn as package
 from sojourn.answers.checks import unanswerable
 from sojourn.report.by_label import file_name
-from sojourn.scenario import Scenario, check_scenario, load_scenario
+from sojourn.scenario.scenario_file import Scenario, check_scenario, load_scenario
 from sojourn.study.library import load_study
 from sojourn.study.plan import RunOptions, make_plan
 from support import HOUSEHOLD, CommandLine, write_scenario, write_study
@@ -91,7 +91,7 @@ def test_a_study_that_could_not_run_quickly_or_has_no_version_is_not_valid(
     tmp_path: Path, changes: dict[str, Any], place: str
 ) -> None:
     path = write_study(tmp_path, **changes)
-    from sojourn.errors import StudyError
+    from sojourn.base.errors import StudyError
 
     with pytest.raises(StudyError) as raised:
         make_plan(load_study(str(path)), RunOptions(), unanswerable)

@@ -17,16 +17,16 @@ import pytest
 
 from robustness.damage import make_results
 from robustness.strangers import COMMANDS, World, bytecode, campaign, digest_of, make_home
+from sojourn.base.files import fresh_folder, make_folder, new_file, open_file, write_file
+from sojourn.base.files import read_file as read
+from sojourn.base.formulas import no_formula
+from sojourn.base.messages import visible
+from sojourn.base.toml_text import DEEPEST, LONGEST, parse_toml
 from sojourn.cli import run_command
 from sojourn.field.flent import read_flent
 from sojourn.field.importer import measurement_files, read_file
 from sojourn.field.reading import Unreadable, read_document
-from sojourn.files import fresh_folder, make_folder, new_file, open_file, write_file
-from sojourn.files import read_file as read
-from sojourn.formulas import no_formula
-from sojourn.messages import visible
 from sojourn.study.result import StudyResult
-from sojourn.toml_text import DEEPEST, LONGEST, parse_toml
 from support import CommandLine, Finished, words_only, write_study
 
 
@@ -258,7 +258,7 @@ def test_a_table_of_too_many_rows_is_refused_before_it_is_unpacked(
     many = pl.select(pl.repeat(0, 1_000_000).alias("start_ns"))
     many.write_parquet(given / "run" / "many.parquet")
     assert (given / "run" / "many.parquet").stat().st_size < 10_000
-    monkeypatch.setattr("sojourn.on_disk.budget", lambda: 4_000_000)
+    monkeypatch.setattr("sojourn.base.on_disk.budget", lambda: 4_000_000)
     done = command("report", given / "run")
     assert "many.parquet has 1,000,000 rows, more than there is memory for" in done.stderr
 
@@ -315,8 +315,8 @@ def test_check_reads_a_module_and_does_not_run_it(own: Path, tmp_path: Path) -> 
     [
         ("def other(ask): ...", 'study.py has no function "say"'),
         ("def say(ask) return 1", "study.py, line 1"),
-        ("from sojourn.digits import *", ""),
-        ("if True:\n    from sojourn.digits import significant as say", ""),
+        ("from sojourn.base.digits import *", ""),
+        ("if True:\n    from sojourn.base.digits import significant as say", ""),
         ("class Box:\n    def say(self): ...", 'study.py has no function "say"'),
         ("say = print", ""),
     ],
@@ -377,7 +377,7 @@ def test_dots_in_strings_comments_and_numbers_are_no_parts_of_a_key() -> None:
 def test_the_longest_text_takes_little_memory() -> None:
     line = "x" + ".a" * (DEEPEST - 2)
     text = "\n".join(f"{line}.k{number} = 1" for number in range(LONGEST // 70))
-    program = "import sys; from sojourn.toml_text import parse_toml; parse_toml(sys.stdin.read())"
+    program = "import sys; from sojourn.base.toml_text import parse_toml; parse_toml(sys.stdin.read())"
     limit = "import resource; resource.setrlimit(resource.RLIMIT_AS, (500_000_000,) * 2); "
     done = subprocess.run([sys.executable, "-c", limit + program], input=text, text=True, check=False)
     assert done.returncode == 0

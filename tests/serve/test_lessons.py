@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from sojourn.errors import UsageError
+from sojourn.base.errors import UsageError
 from sojourn.serve.lessons import SEEDS, Lesson, judged, lessons, simulated
 from sojourn.serve.site import read, site
 from sojourn.serve.teacher import teacher_body

@@ -14,7 +14,7 @@ from tests.serve.test_web_engine import needs_engine
 from tests.test_python_managers import Fifo
 
 import sojourn
-from sojourn.errors import EnvironmentFailure, ScenarioError, UsageError
+from sojourn.base.errors import EnvironmentFailure, ScenarioError, UsageError
 from sojourn.serve import live as room
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from tests.serve.test_web_engine import GOLDEN, world
 
-from sojourn.engine import simulate
-from sojourn.scenario import load_scenario
+from sojourn.scenario.scenario_file import load_scenario
 from sojourn.serve.lessons import ORDER
+from sojourn.simulation.engine import simulate
 
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 BUFFER = "access.upstream.queue.limit"

@@ -10,7 +10,7 @@ from typing import cast
 import polars as pl
 
 from sojourn.answers.view import StudyView
-from sojourn.errors import RecordError
+from sojourn.base.errors import RecordError
 from sojourn.study.result import METRICS_SCHEMA, StudyResult
 from studies.cases_2013 import (
     BITTORRENT,

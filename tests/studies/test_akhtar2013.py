@@ -12,7 +12,7 @@ import pytest
 from sojourn import _engine
 from sojourn.answers.open_study import OpenStudy
 from sojourn.api.run import run
-from sojourn.scenario import Scenario
+from sojourn.scenario.scenario_file import Scenario
 from sojourn.study.library import Study, load_study
 from studies.named_tests import missing_tests
 

@@ -11,7 +11,7 @@ from sojourn.answers.figure import Figure
 from sojourn.answers.open_study import OpenStudy
 from sojourn.answers.reporting import declared_parts
 from sojourn.answers.view import StudyView
-from sojourn.errors import StudyError
+from sojourn.base.errors import StudyError
 from sojourn.plots.spec import Dots, Line
 from sojourn.study.library import builtin_names, load_study
 from sojourn.study.plan import RunOptions, make_plan

@@ -10,7 +10,7 @@ from sojourn.answers.checks import unanswerable
 from sojourn.answers.open_study import OpenStudy
 from sojourn.answers.tolerance import Rule, Verdict, judge
 from sojourn.answers.view import NotRecorded, StudyView
-from sojourn.errors import StudyError
+from sojourn.base.errors import StudyError
 from sojourn.stats.estimate import Estimate
 from sojourn.study.library import load_study
 from sojourn.study.plan import RunOptions, make_plan

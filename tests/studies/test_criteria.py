@@ -16,8 +16,8 @@ from sojourn.answers.open_study import OpenStudy
 from sojourn.answers.tolerance import Rule, Verdict
 from sojourn.answers.tolerance import judge as judge_cell
 from sojourn.answers.view import StudyView
+from sojourn.base.errors import StudyError
 from sojourn.declarations.answers import Condition
-from sojourn.errors import StudyError
 from sojourn.stats.estimate import Estimate
 from sojourn.study.library import load_study
 from sojourn.study.plan import RunOptions, make_plan

@@ -13,7 +13,7 @@ from sojourn.answers.open_study import OpenStudy
 from sojourn.answers.report_content import StudyParts
 from sojourn.answers.reporting import declared_parts
 from sojourn.answers.view import StudyView
-from sojourn.errors import StudyError
+from sojourn.base.errors import StudyError
 from sojourn.report import build
 from sojourn.report.builder import summary_of
 from sojourn.report.files import write_references

@@ -10,12 +10,12 @@ import pytest
 
 import sojourn
 from sojourn.answers.open_study import OpenStudy
-from sojourn.scenario import Scenario
+from sojourn.scenario.scenario_file import Scenario
+from sojourn.scenario.settings import apply_settings
 from sojourn.scores.observed import paired_trips
-from sojourn.settings import apply_settings
 from sojourn.stats.estimate import wilson
 from sojourn.study.library import Study, load_study
-from sojourn.traces import LTE, make_lte, make_starlink
+from sojourn.traces.link_traces import LTE, make_lte, make_starlink
 from support import CommandLine
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from sojourn.errors import UsageError
+from sojourn.base.errors import UsageError
 from sojourn.report.comparison import by_effect, comparison_table
 from sojourn.stats.pairs import Contest, Standing, holm, paired_test, tally, who_wins
 from sojourn.study.compare import compare_labels, compare_results

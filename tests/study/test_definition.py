@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sojourn.errors import Problem, StudyError, UsageError
+from sojourn.base.errors import Problem, StudyError, UsageError
 from sojourn.study.definition import load_definition, parse_definition
 
 MINIMAL = b'schema = 1\nname = "x"\nscenario = "base.toml"\n[points.base]\n'

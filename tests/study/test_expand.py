@@ -10,8 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sojourn import _engine
-from sojourn.errors import Problem, StudyError, UsageError
-from sojourn.settings import apply_settings
+from sojourn.base.errors import Problem, StudyError, UsageError
+from sojourn.scenario.settings import apply_settings
 from sojourn.study.axes import Combinations
 from sojourn.study.definition import StudyDefinition
 from sojourn.study.expand import NumberedPoints, Point, select

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import tomli_w
 
-from sojourn.errors import StudyError, UsageError
-from sojourn.scenario import Scenario
+from sojourn.base.errors import StudyError, UsageError
+from sojourn.scenario.scenario_file import Scenario
 from sojourn.study.library import Study, builtin_names, load_study, with_settings
 from sojourn.study.plan import QUICK_LONGEST_S, RunOptions, make_plan, only_runs
 from study.overlay_oracle import merge as literally

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from sojourn.base.errors import StudyError, UsageError
 from sojourn.declarations.answers import Measure
-from sojourn.errors import StudyError, UsageError
 from sojourn.stats.anytime import anytime_factor
 from sojourn.stats.estimate import bounded_mean_of, interval_within, mean_of, quantile_of, quantile_places
 from sojourn.stats.level import at_level, confidence, significance

@@ -5,7 +5,7 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from sojourn.cluster.claims import Board, Claim
+from sojourn.cluster.unit_claims import Board, Claim
 from sojourn.cluster.notes import DoneNote
 from sojourn.cluster.shared_plan import Round, SharedPlan, Span
 

@@ -21,7 +21,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from uvicorn.server import ServerState
 
 from field.services import flent_file
-from sojourn.errors import SojournError
+from sojourn.base.errors import SojournError
 from sojourn.field.collector import app as service
 from sojourn.field.collector import storage
 from sojourn.field.collector.connections import connection_class

@@ -78,14 +78,14 @@ def _run(command: Sequence[str], text: str = "") -> str:
 
 def fixed_worlds() -> list[str]:
     """Return the names of the worlds of `sojourn bench`."""
-    from sojourn.bench import world_names
+    from sojourn.simulation.bench import world_names
 
     return world_names()
 
 
 def fixed_world(name: str, repetitions: int) -> list[Cost]:
     """Measure a world of `sojourn bench` so many times."""
-    from sojourn.bench import measure
+    from sojourn.simulation.bench import measure
 
     runs = [measure(name) for _ in range(repetitions)]
     return [

@@ -32,10 +32,10 @@ from sojourn.advice.said import (
 )
 from sojourn.advice.search import Found, search_arms, search_router
 from sojourn.advice.uses import User, read_uses, users_of
-from sojourn.errors import UsageError, nearest, plain
+from sojourn.base.errors import UsageError, nearest, plain
 from sojourn.provisioning import Configuration
-from sojourn.scenario import Scenario, load_scenario
-from sojourn.settings import apply_settings
+from sojourn.scenario.scenario_file import Scenario, load_scenario
+from sojourn.scenario.settings import apply_settings
 from sojourn.stats.level import at_level
 from sojourn.store import Store
 from sojourn.study.runner import available_cores
@@ -105,7 +105,7 @@ class Advice:
 
     def rows(self) -> list[tuple[str, ...]]:
         """Return what was confirmed as rows: measure, unit, and of each setting the value with its 90 % interval."""
-        from sojourn.digits import significant
+        from sojourn.base.digits import significant
 
         with at_level(LEVEL):
             rows = felt_rows(self.found, self.users)
@@ -190,7 +190,7 @@ class Advice:
 
     def _repr_html_(self) -> str:
         """Show the answer with its numbers."""
-        from sojourn.notebook import table_html
+        from sojourn.base.notebook import table_html
 
         return table_html(self.sentence, self.headings(), self.rows())
 

@@ -14,10 +14,10 @@ from functools import cached_property
 from typing import Any, cast
 
 from sojourn.advice.varying import mean_mbps
-from sojourn.errors import UsageError
-from sojourn.scenario import Scenario
-from sojourn.settings import apply_settings
-from sojourn.toml_text import parse_toml, toml_value
+from sojourn.base.errors import UsageError
+from sojourn.base.toml_text import parse_toml, toml_value
+from sojourn.scenario.scenario_file import Scenario
+from sojourn.scenario.settings import apply_settings
 
 __all__ = [
     "AS_IS",

@@ -18,7 +18,7 @@ import polars as pl
 from sojourn.advice.arms import Arm, Line
 from sojourn.advice.race import Table
 from sojourn.advice.uses import User, loss_of
-from sojourn.errors import RunError
+from sojourn.base.errors import RunError
 from sojourn.store import Kept, Store
 from sojourn.study.execute import run_on_threads
 from sojourn.study.plan import RunSpec, Seeds

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from sojourn.advice.arms import WAYS, Arm, Line
 from sojourn.advice.varying import minute_rates
-from sojourn.errors import plain
+from sojourn.base.errors import plain
 from sojourn.version import VERSION
 
 __all__ = ["BLOCKS", "autorate_block", "blocks_of", "docsis_block", "tc_block", "uci_block"]

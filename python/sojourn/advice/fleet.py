@@ -20,8 +20,8 @@ from sojourn.advice.answer import advise
 from sojourn.advice.arms import AS_IS, SHARES, Arm, router_arms
 from sojourn.advice.bench import SCREEN_S, Bench
 from sojourn.advice.race import MOST_SEEDS, TOLERANCE
-from sojourn.errors import UsageError, plain
-from sojourn.scenario import Scenario
+from sojourn.base.errors import UsageError, plain
+from sojourn.scenario.scenario_file import Scenario
 from sojourn.store import Store
 from sojourn.study.library import load_study
 from sojourn.study.runner import available_cores

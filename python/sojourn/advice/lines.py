@@ -3,7 +3,7 @@
 Source: DOCSIS 3.1 as in `docs/models/docsis31.md`, with the plain buffers of 250 and 100 ms that White 2019 Table 3 has for
 today's modem and CMTS.
 Deviations: delays of DSL, fibre and LTE are chosen, the first as for `sojourn home`: interleaving, some 20 km with an aggregation network,
-and the way through a radio network. LTE is a trace that was made like one of AT&T (see `sojourn.traces`), at the mean rates that are told.
+and the way through a radio network. LTE is a trace that was made like one of AT&T (see `sojourn.traces.link_traces`), at the mean rates that are told.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ TRACE_S = 60.0
 
 def _trace(rate: str, seed: int) -> str:
     """Return the keys of opportunities like those of LTE, whose mean is a rate."""
-    from sojourn.schedule import opportunities_from_text
-    from sojourn.traces import LTE, OPPORTUNITY, make_lte, trace_text
+    from sojourn.traces.link_traces import LTE, OPPORTUNITY, make_lte, trace_text
+    from sojourn.traces.schedule import opportunities_from_text
 
     mbps = float(rate.partition(" ")[0])
     times = make_lte(LTE["att"], TRACE_S, seed, mbps)

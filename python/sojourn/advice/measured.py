@@ -17,12 +17,12 @@ import tomli_w
 
 from sojourn.advice.arms import WAYS, Line
 from sojourn.advice.lines import line_scenario
+from sojourn.base.errors import RecordError, UsageError, plain, why
+from sojourn.base.files import read_file
+from sojourn.base.toml_text import parse_toml
 from sojourn.calibration.calibrate import calibrate
 from sojourn.calibration.line import ACCESSES
-from sojourn.errors import RecordError, UsageError, plain, why
-from sojourn.files import read_file
-from sojourn.scenario import Scenario, decoded
-from sojourn.toml_text import parse_toml
+from sojourn.scenario.scenario_file import Scenario, decoded
 
 __all__ = ["MeasuredLine", "measured_line"]
 

@@ -16,11 +16,11 @@ import tomli_w
 
 from sojourn.advice.arms import WAYS, Arm, Line
 from sojourn.advice.lines import line_scenario
-from sojourn.errors import UsageError
+from sojourn.base.errors import UsageError
+from sojourn.base.toml_text import parse_toml
 from sojourn.provisioning import Configuration, Service, decode, encode, expand
 from sojourn.provisioning.scenarios import access
-from sojourn.scenario import Scenario
-from sojourn.toml_text import parse_toml
+from sojourn.scenario.scenario_file import Scenario
 
 __all__ = ["better_file", "is_modem_file", "line_of_file"]
 

@@ -14,7 +14,7 @@ from sojourn.advice.said import setting_words, times_words
 from sojourn.advice.search import CONFIRM_SEEDS
 from sojourn.answers.figure import Figure, of_one_panel
 from sojourn.answers.report_content import PlainCell, PlainTable
-from sojourn.files import fresh_folder, write_file
+from sojourn.base.files import fresh_folder, write_file
 from sojourn.plots.spec import Axis, Dots, Line, Mark, Panel
 from sojourn.report.drawing_files import draw_files
 from sojourn.report.page import page_of

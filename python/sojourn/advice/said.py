@@ -9,7 +9,7 @@ import numpy as np
 
 from sojourn.advice.arms import AS_IS, Arm, Line
 from sojourn.advice.uses import User
-from sojourn.digits import significant
+from sojourn.base.digits import significant
 from sojourn.stats.estimate import Estimate, log_mean_of, mean_of
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from sojourn.errors import UsageError, nearest, plain
+from sojourn.base.errors import UsageError, nearest, plain
 
 __all__ = ["USES", "Use", "User", "loss_of", "read_uses", "users_of"]
 

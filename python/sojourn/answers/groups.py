@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from sojourn.answers.selection import Points
+from sojourn.base.errors import nearest
 from sojourn.declarations.answers import Condition, Measure, Value
-from sojourn.errors import nearest
 
 __all__ = ["ONE", "Groups", "condition_problems", "found", "groups_of", "value_problems"]
 

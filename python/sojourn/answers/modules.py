@@ -20,8 +20,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
 
-from sojourn.errors import Problem, StudyError, why
-from sojourn.files import read_file
+from sojourn.base.errors import Problem, StudyError, why
+from sojourn.base.files import read_file
 from sojourn.store import default_directory
 
 __all__ = ["Guarded", "ModuleNames", "is_trusted", "load_module", "names_in", "read_module", "trust", "what_failed"]

@@ -11,9 +11,9 @@ from sojourn.answers.selection import LabelledPoint
 from sojourn.answers.table import format_estimate, format_number
 from sojourn.answers.view import NotRecorded
 from sojourn.answers.winners import missing_words
+from sojourn.base.templates import fill
 from sojourn.declarations.answers import NumbersTable
 from sojourn.stats.estimate import NOTHING, Estimate
-from sojourn.words import fill
 
 __all__ = ["cell", "numbers_table"]
 

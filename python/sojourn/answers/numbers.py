@@ -13,7 +13,7 @@ from string import Formatter
 
 import numpy as np
 
-from sojourn.digits import significant
+from sojourn.base.digits import significant
 from sojourn.stats.estimate import variation_of
 
 __all__ = [

@@ -13,7 +13,7 @@ from sojourn.answers.modules import Guarded, ModuleNames, is_trusted, load_modul
 from sojourn.answers.selection import LabelledPoint, Points
 from sojourn.answers.tolerance import Rule, read_rules
 from sojourn.answers.view import StudyView
-from sojourn.errors import Problem, StudyError
+from sojourn.base.errors import Problem, StudyError
 from sojourn.study.competitors import with_competitors
 from sojourn.study.definition import StudyDefinition
 from sojourn.study.expand import Point, labels_of_points

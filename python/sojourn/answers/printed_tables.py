@@ -16,8 +16,8 @@ from sojourn.answers.selection import LabelledPoint
 from sojourn.answers.table import Cell, Column, ColumnGroup, Row, Table
 from sojourn.answers.tolerance import find_rule
 from sojourn.answers.view import NotRecorded
+from sojourn.base.files import read_file
 from sojourn.declarations.answers import Measure, PrintedColumn, PrintedGroup, PrintedTable, Where
-from sojourn.files import read_file
 from sojourn.stats.estimate import NOTHING, Estimate, median_of, paired_difference, paired_ratio
 
 __all__ = ["printed_row", "printed_rows", "printed_table"]

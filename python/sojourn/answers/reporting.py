@@ -23,8 +23,8 @@ from sojourn.answers.table import Table
 from sojourn.answers.view import NotRecorded, StudyView
 from sojourn.answers.winners import winners
 from sojourn.answers.word_tables import rated_table
+from sojourn.base.files import read_file
 from sojourn.declarations.answers import Headline
-from sojourn.files import read_file
 from sojourn.headline.said import Headline as First
 
 __all__ = ["declared_parts", "failure", "notes_of"]

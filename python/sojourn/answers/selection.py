@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from sojourn.base.templates import fill
 from sojourn.declarations.answers import LabelValue, LabelWords, Where
-from sojourn.words import fill
 
 __all__ = ["LabelledPoint", "Points"]
 

@@ -15,9 +15,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, cast
 
-from sojourn.files import read_file
+from sojourn.base.files import read_file
+from sojourn.base.toml_text import parse_toml
 from sojourn.stats.estimate import Estimate
-from sojourn.toml_text import parse_toml
 
 JUDGED_TRUST = frozenset("AB")
 """Trust grades whose printed numbers may judge us: confirmed by a second number (A), plausible (B)."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sojourn.errors import RecordError
+from sojourn.base.errors import RecordError
 from sojourn.stats.distribution import Distribution, delays
 from sojourn.stats.estimate import Estimate, mean_of
 

@@ -7,8 +7,8 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, Self
 
-from sojourn.errors import UsageError
-from sojourn.files import new_file, write_file
+from sojourn.base.errors import UsageError
+from sojourn.base.files import new_file, write_file
 from sojourn.plots.backends import mpl
 from sojourn.plots.spec import PlotSpec
 

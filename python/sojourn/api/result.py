@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sojourn.notebook import pandas_frame, table_html
-from sojourn.run_directory import is_run
+from sojourn.base.notebook import pandas_frame, table_html
+from sojourn.simulation.run_directory import is_run
 from sojourn.study import result
 
 if TYPE_CHECKING:

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any, Self
 import polars as pl
 
 import sojourn._engine as _engine
-from sojourn.engine import simulate
-from sojourn.errors import RecordError, ScenarioError, plain
+from sojourn.base.errors import RecordError, ScenarioError, plain
+from sojourn.base.notebook import in_notebook, pandas_frame, table_html
+from sojourn.base.on_disk import read_text
 from sojourn.headline import Headline, headline_of_run, headline_rows
-from sojourn.notebook import in_notebook, pandas_frame, table_html
-from sojourn.on_disk import read_text
 from sojourn.plugins import Plugin, read_plugin, simulate_apart
-from sojourn.progress import RunProgress
-from sojourn.run_directory import read_run
-from sojourn.scenario import Scenario, load_scenario
+from sojourn.process.progress import RunProgress
+from sojourn.scenario.scenario_file import Scenario, load_scenario
+from sojourn.simulation.engine import simulate
+from sojourn.simulation.run_directory import read_run
 from sojourn.store import Store, pack
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ import tomli_w
 
 from sojourn.answers.checks import unanswerable
 from sojourn.api.result import StudyResult
-from sojourn.errors import StudyError
-from sojourn.notebook import table_html
+from sojourn.base.errors import StudyError
+from sojourn.base.notebook import table_html
 from sojourn.plugins import read_plugin, try_plugins
-from sojourn.scenario import Scenario, read_text
+from sojourn.scenario.scenario_file import Scenario, read_text
 from sojourn.store import Store
 from sojourn.study import library, result
 from sojourn.study.competitors import with_plugins

@@ -16,12 +16,12 @@ from typing import Protocol
 import sojourn._engine as _engine
 from sojourn.aqm.scenarios import CELLS
 from sojourn.aqm.suite import Manager
-from sojourn.engine import simulate
-from sojourn.errors import UsageError, plain, why
-from sojourn.files import read_named
+from sojourn.base.errors import UsageError, plain, why
+from sojourn.base.files import read_named
 from sojourn.plugins import Plugin, PluginFailed, replay_apart
 from sojourn.report.checks import Judged
-from sojourn.scenario import Scenario
+from sojourn.scenario.scenario_file import Scenario
+from sojourn.simulation.engine import simulate
 from sojourn.version import VERSION
 
 __all__ = [

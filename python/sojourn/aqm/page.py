@@ -12,7 +12,7 @@ from sojourn.answers.figure import Figure, of_one_panel
 from sojourn.answers.report_content import PlainCell, PlainTable
 from sojourn.aqm.scenarios import LEFT_OUT
 from sojourn.aqm.suite import BAND, MEASURES, OWN, Measured, Result
-from sojourn.bands import Band, estimate_json, number_cell, place_of
+from sojourn.judging.bands import Band, estimate_json, number_cell, place_of
 from sojourn.plots.spec import Axis, Dots, Mark, Panel
 from sojourn.report.checks import SCHEMA, Block, Section, rows_table, write_check_page
 from sojourn.stats.estimate import Estimate

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import sojourn._engine as _engine
 from sojourn.aqm.scenarios import CELLS, DURATION_S, Cell, buffer_packets, scenario_text
-from sojourn.bands import Band, band_rows, over_seeds, read_band
-from sojourn.engine import simulate
+from sojourn.judging.bands import Band, band_rows, over_seeds, read_band
 from sojourn.plugins import Plugin, PluginFailed, check_apart, simulate_apart
 from sojourn.report.checks import Judged
-from sojourn.scenario import Scenario
-from sojourn.settings import apply_settings
+from sojourn.scenario.scenario_file import Scenario
+from sojourn.scenario.settings import apply_settings
+from sojourn.simulation.engine import simulate
 from sojourn.stats.estimate import Estimate
 
 __all__ = ["BAND", "MEASURES", "Manager", "Measured", "Result", "characterise", "judge", "known_managers", "rows_of"]

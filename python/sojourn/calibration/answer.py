@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from sojourn.base.digits import significant
+from sojourn.base.errors import RunError
+from sojourn.base.notebook import table_html
 from sojourn.calibration.identify import Finding
 from sojourn.calibration.inversion import buffer_ms
 from sojourn.calibration.line import FAMILIES, FAMILY_WORDS, Access
 from sojourn.calibration.line_text import scenario_text
 from sojourn.calibration.misfit import NO_POSTERIOR
 from sojourn.calibration.side import Choices, Side
-from sojourn.digits import significant
-from sojourn.errors import RunError
-from sojourn.notebook import table_html
 from sojourn.version import VERSION
 
 __all__ = ["Answer", "amount", "draws_of"]

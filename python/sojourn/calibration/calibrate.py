@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from sojourn.base.errors import UsageError, nearest
 from sojourn.calibration.answer import Answer
 from sojourn.calibration.choices import bounds_of, families_of
 from sojourn.calibration.files import write_calibration
@@ -26,7 +27,6 @@ from sojourn.calibration.side import BUDGET_S, Choices, Side, Statistics
 from sojourn.calibration.statistics import statistics_of
 from sojourn.calibration.summary import is_summary, read_summary
 from sojourn.calibration.table import PILOT, affordable, cost_of, drawn, make_table
-from sojourn.errors import UsageError, nearest
 from sojourn.study.runner import available_cores
 
 __all__ = ["Calibration", "calibrate", "calibrated", "disagree"]

@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping
 
 import sojourn._engine as _engine
+from sojourn.base.errors import UsageError, nearest, plain
 from sojourn.calibration.line import FAMILIES
-from sojourn.errors import UsageError, nearest, plain
 
 __all__ = ["NAMES", "bounds_of", "families_of", "quantity"]
 

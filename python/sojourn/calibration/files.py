@@ -9,14 +9,14 @@ from pathlib import Path
 import polars as pl
 
 import sojourn._engine as _engine
+from sojourn.base.files import write_file
+from sojourn.base.output import dated, new_directory
+from sojourn.base.toml_text import parse_toml, toml_value
 from sojourn.calibration.answer import Answer
 from sojourn.calibration.fit import Posterior
 from sojourn.calibration.line import FAMILIES
 from sojourn.calibration.report import write_page
 from sojourn.calibration.side import Side
-from sojourn.files import write_file
-from sojourn.output import dated, new_directory
-from sojourn.toml_text import parse_toml, toml_value
 from sojourn.version import VERSION
 
 __all__ = ["write_calibration"]

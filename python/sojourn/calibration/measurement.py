@@ -14,10 +14,10 @@ from typing import Literal
 
 import numpy as np
 
-from sojourn.errors import UsageError, plain
+from sojourn.base.errors import UsageError, plain
+from sojourn.base.files import folder_names
 from sojourn.field.rates import Direction, Rates
 from sojourn.field.series import RoundTrips, Series, read_series
-from sojourn.files import folder_names
 
 __all__ = ["Load", "Measured", "Seen", "Told", "by_direction", "read_measurements", "seen_of", "shortened"]
 

@@ -9,13 +9,13 @@ import numpy as np
 
 from sojourn.answers.figure import Figure
 from sojourn.answers.report_content import PlainCell, PlainTable
+from sojourn.base.digits import significant
 from sojourn.calibration.answer import draws_of
 from sojourn.calibration.measurement import Load, Seen
 from sojourn.calibration.side import Side
 from sojourn.calibration.simulated import seen_in
 from sojourn.calibration.statistics import NAMES, ROBUST, WORDS, statistics_of
 from sojourn.calibration.table import Draw, simulate_draw
-from sojourn.digits import significant
 from sojourn.plots.spec import Axis, Band, Line, Panel, PlotSpec
 
 __all__ = ["Prediction", "figures_of", "predict", "statistics_table"]

@@ -8,11 +8,11 @@ from pathlib import Path
 from markupsafe import Markup
 
 from sojourn.answers.report_content import PlainCell, PlainTable
+from sojourn.base.files import fresh_folder, write_file
 from sojourn.calibration.answer import Answer, amount
 from sojourn.calibration.line import FAMILIES, FAMILY_WORDS
 from sojourn.calibration.predictive import figures_of, predict, statistics_table
 from sojourn.calibration.side import Side
-from sojourn.files import fresh_folder, write_file
 from sojourn.report.drawing_files import draw_files
 from sojourn.report.files import write_plain
 from sojourn.report.page import DrawnFigure, page_of

@@ -15,6 +15,9 @@ from typing import Any, cast
 
 import numpy as np
 
+from sojourn.base.csv_tables import content_of, text_of
+from sojourn.base.errors import UsageError, nearest, plain
+from sojourn.base.toml_text import parse_toml
 from sojourn.calibration.choices import quantity
 from sojourn.calibration.inversion import FULL_PACKET, PAYLOAD
 from sojourn.calibration.measurement import (
@@ -30,9 +33,6 @@ from sojourn.calibration.measurement import (
     Told,
 )
 from sojourn.calibration.statistics import NAMES
-from sojourn.csv_tables import content_of, text_of
-from sojourn.errors import UsageError, nearest, plain
-from sojourn.toml_text import parse_toml
 
 __all__ = ["is_summary", "read_summary"]
 

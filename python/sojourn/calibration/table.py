@@ -19,8 +19,8 @@ from sojourn.calibration.line_text import scenario_text
 from sojourn.calibration.measurement import Load
 from sojourn.calibration.simulated import RECORD, seen_in
 from sojourn.calibration.statistics import NAMES, statistics_of
-from sojourn.engine import simulate
-from sojourn.scenario import Scenario
+from sojourn.scenario.scenario_file import Scenario
+from sojourn.simulation.engine import simulate
 
 __all__ = ["Draw", "Table", "affordable", "cost_of", "drawn", "make_table", "simulate_draw", "simulate_draws"]
 

@@ -12,7 +12,7 @@ import sys
 __all__ = ["main", "run_command"]
 
 
-INTERRUPTED = 3  # as in `sojourn.errors.ExitStatus`, which is not loaded for help
+INTERRUPTED = 3  # as in `sojourn.base.errors.ExitStatus`, which is not loaded for help
 
 INTERRUPTS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGALRM") if hasattr(signal, name)]
 """Signals that end a command; the third is an interrupt that comes again (`_unraisable`)."""
@@ -56,8 +56,8 @@ def _flush() -> int:
 
 def _refused(error: OSError) -> int:
     """Say what the system refused."""
+    from sojourn.base.errors import EnvironmentFailure, plain, why
     from sojourn.cli.console import show_error
-    from sojourn.errors import EnvironmentFailure, plain, why
 
     place = f"{plain(error.filename)}: " if error.filename else "cannot write: "
     failure = EnvironmentFailure(f"{place}{why(error)}")
@@ -99,29 +99,29 @@ def run_command(arguments: list[str]) -> int:
     except OSError as error:
         return _refused(error)
     except MemoryError:
+        from sojourn.base.errors import EnvironmentFailure
         from sojourn.cli.console import show_error
-        from sojourn.errors import EnvironmentFailure
 
         failure = EnvironmentFailure("this machine is out of memory")
         show_error(failure)
         return failure.exit_status
     except KeyboardInterrupt:
+        from sojourn.base.errors import ExitStatus
         from sojourn.cli.console import note
-        from sojourn.errors import ExitStatus
 
         note("interrupted")
         return ExitStatus.INTERRUPTED
     except Exception as error:
+        from sojourn.base.errors import SojournError
         from sojourn.cli.console import show_error
-        from sojourn.errors import SojournError
 
         if not isinstance(error, SojournError):
             raise
         show_error(error)
         return error.exit_status
     except BaseException as error:
+        from sojourn.base.errors import RecordError, RunError
         from sojourn.cli.console import show_error
-        from sojourn.errors import RecordError, RunError
 
         name = type(error).__name__
         if name == "PanicException":  # of a library in Rust, which nobody can name without it

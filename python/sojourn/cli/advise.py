@@ -75,9 +75,9 @@ def execute(options: Namespace) -> None:
 
     from sojourn.advice.answer import advise
     from sojourn.advice.page import write_page
+    from sojourn.base.messages import visible
+    from sojourn.base.output import dated, new_directory, refuse_used, writing
     from sojourn.cli.console import note, print_json, print_table, say
-    from sojourn.messages import visible
-    from sojourn.output import dated, new_directory, refuse_used, writing
     from sojourn.provisioning import read_secret
     from sojourn.store import Store
 
@@ -131,8 +131,8 @@ def execute(options: Namespace) -> None:
 def _check(options: Namespace) -> None:
     """Hold advice on a fleet against exhaustive search."""
     from sojourn.advice.fleet import HEADINGS, check_fleet
+    from sojourn.base.errors import UsageError
     from sojourn.cli.console import note, print_json, print_table, say
-    from sojourn.errors import UsageError
     from sojourn.store import Store
 
     if options.scenario or options.line or options.measured or options.out:
@@ -216,7 +216,7 @@ def _seconds(text: str, option: str) -> float:
     """Read a span of time: `60 s`, `2 min`, or a number of seconds."""
     import re
 
-    from sojourn.errors import UsageError, plain
+    from sojourn.base.errors import UsageError, plain
 
     found = re.fullmatch(r"(\d{1,6}(?:\.\d{1,3})?)\s*(s|min|h)?", text.strip())
     scale = {"s": 1.0, "min": 60.0, "h": 3600.0}
@@ -228,7 +228,7 @@ def _seconds(text: str, option: str) -> float:
 
 def _share(text: str) -> float:
     """Read a share: `5%` or `0.05`."""
-    from sojourn.errors import UsageError, plain
+    from sojourn.base.errors import UsageError, plain
 
     stripped = text.strip()
     try:

@@ -204,7 +204,7 @@ def _overview(group: str) -> str:
 def _refuse(group: str, word: str) -> int:
     from difflib import get_close_matches
 
-    from sojourn.errors import UsageError
+    from sojourn.base.errors import UsageError
 
     prefix = f"{group} " if group else ""
     start = len(prefix)

@@ -65,7 +65,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise what is wrong as an error of usage."""
-        from sojourn.errors import UsageError
+        from sojourn.base.errors import UsageError
 
         hint = f"{self.prog} --help"
         _, unknown, rest = message.partition("unrecognized arguments: ")
@@ -201,7 +201,7 @@ def named_files(option: str, texts: Sequence[str], example: str) -> dict[str, st
     UsageError
         If a text has no name or no file, or a name stands twice.
     """
-    from sojourn.errors import UsageError
+    from sojourn.base.errors import UsageError
 
     found: dict[str, str] = {}
     for text in texts:

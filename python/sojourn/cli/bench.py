@@ -18,8 +18,8 @@ def arguments(parser: Parser) -> None:
 
 def execute(options: Namespace) -> None:
     """Measure the engine on fixed worlds: packet-hops/s, time per packet-hop, peak memory."""
-    from sojourn.bench import measure, world_names
     from sojourn.cli.console import note, print_json, print_table
+    from sojourn.simulation.bench import measure, world_names
 
     worlds: list[dict[str, object]] = []
     for name in world_names():

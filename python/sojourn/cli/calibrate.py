@@ -82,7 +82,7 @@ def arguments(parser: Parser) -> None:
 
 def execute(options: Namespace) -> None:
     """Print what is known of the line, a quantity a line."""
-    from sojourn.errors import UsageError
+    from sojourn.base.errors import UsageError
 
     if options.check:
         if options.files:
@@ -99,13 +99,13 @@ def execute(options: Namespace) -> None:
 
 
 def _calibrate(options: Namespace) -> None:
+    from sojourn.base.errors import RunError
+    from sojourn.base.output import refuse_used
     from sojourn.calibration.calibrate import calibrated
     from sojourn.calibration.choices import bounds_of, families_of
     from sojourn.calibration.side import Choices
     from sojourn.cli.console import note, print_json
-    from sojourn.errors import RunError
-    from sojourn.output import refuse_used
-    from sojourn.progress import CountProgress
+    from sojourn.process.progress import CountProgress
     from sojourn.study.runner import available_cores
 
     if options.out is not None:
@@ -139,10 +139,10 @@ def _calibrate(options: Namespace) -> None:
 
 
 def _check(options: Namespace) -> None:
+    from sojourn.base.errors import RunError
     from sojourn.calibration.check import check
     from sojourn.cli.console import print_json, print_table
-    from sojourn.errors import RunError
-    from sojourn.progress import CountProgress
+    from sojourn.process.progress import CountProgress
     from sojourn.study.runner import available_cores
 
     budget, runs = _budget(options.budget)
@@ -176,7 +176,7 @@ def _check(options: Namespace) -> None:
 
 def _accesses(text: str) -> list[str]:
     """Read kinds of access lines, with commas; `all` for all."""
-    from sojourn.errors import UsageError, nearest, plain
+    from sojourn.base.errors import UsageError, nearest, plain
 
     words = list(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
     if words == ["all"]:
@@ -196,10 +196,10 @@ def _budget(text: str) -> tuple[float, int | None]:
     """Read a budget: a time, or a number of runs."""
     from argparse import ArgumentTypeError
 
+    from sojourn.base.errors import UsageError
     from sojourn.calibration.side import BUDGET_S
     from sojourn.calibration.table import FEWEST_RUNS
     from sojourn.cli.arguments import span
-    from sojourn.errors import UsageError
 
     if text.isascii() and text.isdecimal():
         runs = int(text[:9])
@@ -218,7 +218,7 @@ def _budget(text: str) -> tuple[float, int | None]:
 
 
 def _pairs(texts: list[str], option: str) -> dict[str, str]:
-    from sojourn.errors import UsageError, plain
+    from sojourn.base.errors import UsageError, plain
 
     found: dict[str, str] = {}
     for text in texts:

@@ -27,8 +27,8 @@ def arguments(parser: Parser) -> None:
 
 def execute(options: Namespace) -> None:
     """Print quantiles of the delay, and the shares that the document prints."""
+    from sojourn.captures.packets import buffering_delay, read_capture
     from sojourn.cli.console import note, print_json, print_table, say
-    from sojourn.packets import buffering_delay, read_capture
 
     capture = read_capture(options.file)
     found = buffering_delay(capture, options.home)

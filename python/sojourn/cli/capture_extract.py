@@ -33,11 +33,11 @@ def arguments(parser: Parser) -> None:
 def execute(options: Namespace) -> None:
     """Write the list of one flow."""
     import sojourn._engine as _engine
+    from sojourn.base.errors import UsageError
+    from sojourn.base.files import write_file
+    from sojourn.base.output import refuse_used
+    from sojourn.captures.packets import choose, read_capture, worth_a_look
     from sojourn.cli.console import note, say
-    from sojourn.errors import UsageError
-    from sojourn.files import write_file
-    from sojourn.output import refuse_used
-    from sojourn.packets import choose, read_capture, worth_a_look
 
     if options.out is not None:
         refuse_used(Path(options.out))

@@ -26,8 +26,8 @@ def arguments(parser: Parser) -> None:
 
 def execute(options: Namespace) -> None:
     """List the flows with most bytes first."""
+    from sojourn.captures.packets import read_capture
     from sojourn.cli.console import note, print_json, print_table
-    from sojourn.packets import read_capture
 
     capture = read_capture(options.file)
     rows: list[dict[str, object]] = []

@@ -20,8 +20,8 @@ def arguments(parser: Parser) -> None:
 
 def execute(options: Namespace) -> int:
     """Validate scenario and study files; all problems at once."""
+    from sojourn.base.errors import ExitStatus, SojournError
     from sojourn.cli.console import note, show_error
-    from sojourn.errors import ExitStatus, SojournError
 
     failed = False
     for file in options.files:
@@ -36,9 +36,9 @@ def execute(options: Namespace) -> int:
 
 
 def _check_file(file: str) -> str:
+    from sojourn.base.errors import ScenarioError
     from sojourn.cli.console import show_warnings
-    from sojourn.errors import ScenarioError
-    from sojourn.scenario import check_scenario, read_text, scenario_warnings
+    from sojourn.scenario.scenario_file import check_scenario, read_text, scenario_warnings
 
     if not Path(file).exists() and _is_builtin(file):
         return _check_study(file)
@@ -77,7 +77,7 @@ def _check_study(name: str) -> str:
 def _is_study(text: str) -> bool:
     import tomllib
 
-    from sojourn.toml_text import parse_toml
+    from sojourn.base.toml_text import parse_toml
 
     try:
         keys = set(parse_toml(text))

@@ -73,10 +73,10 @@ def execute(options: Namespace) -> int:
     from sojourn.aqm.page import as_json, write_page
     from sojourn.aqm.scenarios import DURATION_S
     from sojourn.aqm.suite import Result, judge, known_managers
+    from sojourn.base.errors import UsageError
+    from sojourn.base.output import dated, refuse_used
     from sojourn.cli.check_result import hand_in
     from sojourn.cli.console import note
-    from sojourn.errors import UsageError
-    from sojourn.output import dated, refuse_used
 
     managers = _managers(options)
     traces = [_traces(manager, options.traces) for manager in managers]
@@ -142,7 +142,7 @@ def _managers(options: Namespace) -> list[Manager]:
     """
     import sojourn._engine as _engine
     from sojourn.aqm.suite import Manager
-    from sojourn.errors import UsageError, nearest
+    from sojourn.base.errors import UsageError, nearest
     from sojourn.plugins import read_plugin
 
     kinds = _engine.manager_kinds()
@@ -177,7 +177,7 @@ def _traces(manager: Manager, words: Sequence[str]) -> list[Path]:
 
 def _cells(options: Namespace) -> list[Cell]:
     from sojourn.aqm.scenarios import CELLS, QUICK
-    from sojourn.bands import wanted
+    from sojourn.judging.bands import wanted
 
     if options.laws:
         return []

@@ -63,14 +63,14 @@ def execute(options: Namespace) -> int:
     """Characterise controllers, and write one page."""
     from pathlib import Path
 
+    from sojourn.base.errors import UsageError
+    from sojourn.base.output import dated, refuse_used
     from sojourn.cli.check_result import hand_in
     from sojourn.cli.console import note
     from sojourn.congestion import rtp
     from sojourn.congestion.general import QUICK
     from sojourn.congestion.page import as_json, write_page
     from sojourn.congestion.suite import characterise, chosen, known_controllers
-    from sojourn.errors import UsageError
-    from sojourn.output import dated, refuse_used
     from sojourn.study.runner import available_cores
 
     controllers = _controllers(options)
@@ -134,9 +134,9 @@ def _controllers(options: Namespace) -> list[Controller]:
     UsageError
         If a stack or a key is not known, or nothing is named.
     """
+    from sojourn.base.errors import UsageError, nearest
     from sojourn.congestion.rtp import MEDIA
     from sojourn.congestion.suite import SHORT, Controller, stack_kinds
-    from sojourn.errors import UsageError, nearest
     from sojourn.plugins import read_plugin
 
     kinds = [*stack_kinds(), *MEDIA]
@@ -172,8 +172,8 @@ def _suites(options: Namespace) -> list[str] | None:
     UsageError
         If there is none of a name.
     """
+    from sojourn.base.errors import UsageError
     from sojourn.congestion.suite import SUITES
-    from sojourn.errors import UsageError
 
     if options.suite is None:
         return None

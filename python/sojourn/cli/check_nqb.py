@@ -68,13 +68,13 @@ def execute(options: Namespace) -> int:
     """Judge flows of a capture, and write one page."""
     import json
 
+    from sojourn.base.errors import ExitStatus
+    from sojourn.base.files import write_file
+    from sojourn.base.output import dated, new_directory, refuse_used, writing
+    from sojourn.captures.packets import choose, read_capture, worth_a_look
     from sojourn.cli.console import hand_over, note, print_json
-    from sojourn.errors import ExitStatus
-    from sojourn.files import write_file
     from sojourn.nqb.judge import CAPACITY_BPS, RATES_BPS, Question, judge
     from sojourn.nqb.page import as_json, sentence, write_page
-    from sojourn.output import dated, new_directory, refuse_used, writing
-    from sojourn.packets import choose, read_capture, worth_a_look
 
     is_ours = options.out is None
     out = dated("check-nqb") if is_ours else Path(options.out)

@@ -37,10 +37,10 @@ def hand_in(
     """
     import json
 
+    from sojourn.base.errors import ExitStatus
+    from sojourn.base.files import write_file
+    from sojourn.base.output import new_directory, writing
     from sojourn.cli.console import hand_over, note, print_json
-    from sojourn.errors import ExitStatus
-    from sojourn.files import write_file
-    from sojourn.output import new_directory, writing
 
     with new_directory(out, is_ours=is_ours) as directory, writing(out):
         write_page(directory)

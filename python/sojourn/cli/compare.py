@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from sojourn.answers.report_content import PlainTable
     from sojourn.cli.arguments import Parser
-    from sojourn.run_directory import SingleRun
+    from sojourn.simulation.run_directory import SingleRun
     from sojourn.study.result import StudyResult
 
 __all__ = ["arguments", "execute"]
@@ -35,7 +35,7 @@ def arguments(parser: Parser) -> None:
 
 def execute(options: Namespace) -> int:
     """Show what moved from A to B, or what a label changes: paired by seed, with significance."""
-    from sojourn.errors import ExitStatus, UsageError
+    from sojourn.base.errors import ExitStatus, UsageError
 
     if (options.after is None) == (options.by is None):
         raise UsageError(
@@ -104,11 +104,11 @@ def _points(options: Namespace) -> bool:
 def _results(options: Namespace) -> bool:
     import polars as pl
 
+    from sojourn.base.errors import UsageError
     from sojourn.cli.console import note, print_json, print_table
-    from sojourn.errors import UsageError
     from sojourn.headline.compared import headline_of_frame
     from sojourn.report.comparison import by_effect, effect_table
-    from sojourn.run_directory import SingleRun, is_run
+    from sojourn.simulation.run_directory import SingleRun, is_run
     from sojourn.study.compare import CHANGED, compare_results
     from sojourn.study.result import StudyResult
 
@@ -188,8 +188,8 @@ def _shown(table: pl.DataFrame, *, show_all: bool) -> pl.DataFrame:
 
 
 def _write_page(path: Path, title: str, headline: str, tables: list[PlainTable], graded: str = "") -> None:
+    from sojourn.base.errors import EnvironmentFailure
     from sojourn.cli.console import note
-    from sojourn.errors import EnvironmentFailure
     from sojourn.report.comparison import write_comparison_page
 
     try:

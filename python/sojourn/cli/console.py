@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from sojourn.messages import note, visible
+from sojourn.base.messages import note, visible
 
 TYPE_CHECKING = False  # as type checkers read it; the module typing would take its time
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from _typeshed import DataclassInstance
 
-    from sojourn.errors import Problem, SojournError
+    from sojourn.base.errors import Problem, SojournError
 
 __all__ = [
     "format_number",
@@ -149,7 +149,7 @@ def format_number(value: float | None) -> str:
     >>> format_number(1234567.0), format_number(0.0123456), format_number(3.0)
     ('1234567', '0.012346', '3')
     """
-    from sojourn.digits import significant
+    from sojourn.base.digits import significant
 
     if value is None:
         return ""

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     import sojourn._engine as _engine
     from sojourn.cli.arguments import Parser
-    from sojourn.scenario import Scenario
+    from sojourn.scenario.scenario_file import Scenario
 
 __all__ = ["arguments", "execute"]
 
@@ -97,7 +97,7 @@ def execute(options: Namespace) -> int:
     """Emulate, join or watch."""
     import sys
 
-    from sojourn.errors import EnvironmentFailure, UsageError
+    from sojourn.base.errors import EnvironmentFailure, UsageError
 
     if not sys.platform.startswith("linux"):
         raise EnvironmentFailure("the emulator runs on Linux only", "simulate instead: sojourn run FILE")
@@ -118,7 +118,7 @@ def execute(options: Namespace) -> int:
 
 def _refuse_ends(options: Namespace) -> None:
     """Refuse what only an emulation around a command has."""
-    from sojourn.errors import UsageError
+    from sojourn.base.errors import UsageError
 
     given = {
         "a command": options.command,
@@ -152,8 +152,8 @@ def _watch(process: int) -> int:
 
 def _join(options: Namespace) -> int:
     import sojourn._engine as _engine
+    from sojourn.base.errors import UsageError
     from sojourn.emulation.control import namespaces_of
-    from sojourn.errors import UsageError
 
     command, environment = _command(options, "")
     descriptors = namespaces_of(options.join)
@@ -167,11 +167,11 @@ def _join(options: Namespace) -> int:
 def _check(options: Namespace) -> int:
     """Measure what this machine can do, and say so: the sentence first, then its reasons."""
     import sojourn._engine as _engine
+    from sojourn.base.errors import ExitStatus, UsageError
     from sojourn.cli.console import print_json
     from sojourn.emulation.check import LINE, measure, probe_far
     from sojourn.emulation.priority import GRANT
-    from sojourn.errors import ExitStatus, UsageError
-    from sojourn.scenario import Scenario, load_scenario
+    from sojourn.scenario.scenario_file import Scenario, load_scenario
 
     if options.command:
         raise UsageError("--check runs no command", "sojourn emulate --check FILE")
@@ -199,10 +199,10 @@ def _check(options: Namespace) -> int:
 def _emulate(options: Namespace) -> int:
     import os
 
+    from sojourn.base.errors import ExitStatus, Problem
     from sojourn.cli.console import note, print_json, show_warnings
-    from sojourn.emulation.words import browser_hint, expectation, matters, rates, trust
-    from sojourn.errors import ExitStatus, Problem
-    from sojourn.scenario import load_scenario
+    from sojourn.emulation.sentences import browser_hint, expectation, matters, rates, trust
+    from sojourn.scenario.scenario_file import load_scenario
 
     scenario = load_scenario(options.file, options.settings, is_emulated=True)
     if scenario.compiled.warnings:
@@ -212,7 +212,7 @@ def _emulate(options: Namespace) -> int:
     if options.record is not None:
         from pathlib import Path
 
-        from sojourn.output import refuse_used
+        from sojourn.base.output import refuse_used
 
         refuse_used(Path(options.record), "--record")
         refuse_used(Path(f"{options.record}.partial"), "--record")
@@ -316,8 +316,8 @@ def _begin(options: Namespace, scenario: _engine.Scenario) -> _engine.Emulation:
     import shutil
 
     import sojourn._engine as _engine
-    from sojourn.emulation.words import rates
-    from sojourn.errors import EnvironmentFailure, UsageError
+    from sojourn.base.errors import EnvironmentFailure, UsageError
+    from sojourn.emulation.sentences import rates
 
     wanted: dict[str, Any] = {
         "seed": scenario.seed if options.seed is None else options.seed,
@@ -355,7 +355,7 @@ def _make_room(directory: str) -> None:
     """Make a new directory for captures."""
     from pathlib import Path
 
-    from sojourn.output import refuse_used, writing
+    from sojourn.base.output import refuse_used, writing
 
     refuse_used(Path(directory), "--pcap")
     with writing(Path(directory), "choose another directory with --pcap"):
@@ -367,9 +367,9 @@ def _run(options: Namespace, emulation: _engine.Emulation) -> None:
     import sys
 
     import sojourn._engine as _engine
+    from sojourn.base.errors import EnvironmentFailure, UsageError
     from sojourn.emulation.control import Door
     from sojourn.emulation.view import EVERY_S, View
-    from sojourn.errors import EnvironmentFailure, UsageError
 
     # A terminal that the command writes on is the command's.
     is_free = sys.stderr.isatty() and not sys.stdout.isatty() and not options.json
@@ -416,10 +416,10 @@ def _write(options: Namespace, scenario: Scenario, emulation: _engine.Emulation,
 
     import polars as pl
 
-    from sojourn.emulation.words import trust
-    from sojourn.files import write_file
-    from sojourn.on_disk import list_files
-    from sojourn.output import new_directory, writing
+    from sojourn.base.files import write_file
+    from sojourn.base.on_disk import list_files
+    from sojourn.base.output import new_directory, writing
+    from sojourn.emulation.sentences import trust
     from sojourn.report.single import build_run_report
     from sojourn.study.manifest import describe_machine, describe_source, write_json
     from sojourn.study.write import write_table

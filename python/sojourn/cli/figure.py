@@ -57,9 +57,9 @@ def length(text: str) -> float:
 
 def execute(options: Namespace) -> None:
     """Write a figure as SVG and PDF, or name all figures of a result."""
+    from sojourn.base.errors import UsageError
+    from sojourn.base.output import writing
     from sojourn.cli.console import hand_over
-    from sojourn.errors import UsageError
-    from sojourn.output import writing
     from sojourn.report.figure_files import figure_named, figures_of, write_figure
 
     figures = figures_of(options.directory)
@@ -89,7 +89,7 @@ def _font(family: str, size: float | None) -> Font:
     """Return what the figure is written in."""
     from difflib import get_close_matches
 
-    from sojourn.errors import UsageError
+    from sojourn.base.errors import UsageError
     from sojourn.plots.backends.mpl import Font, font_names
 
     known = font_names()

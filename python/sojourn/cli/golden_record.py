@@ -42,10 +42,10 @@ def arguments(parser: Parser) -> None:
 def execute(options: Namespace) -> None:
     """Run the scenario and write what its queue manager was offered and did."""
     from sojourn.aqm.golden import pack, record
-    from sojourn.files import write_file
-    from sojourn.messages import note
-    from sojourn.output import refuse_used, writing
-    from sojourn.scenario import load_scenario
+    from sojourn.base.files import write_file
+    from sojourn.base.messages import note
+    from sojourn.base.output import refuse_used, writing
+    from sojourn.scenario.scenario_file import load_scenario
 
     refuse_used(options.out)
     scenario = load_scenario(options.file, options.settings)

@@ -40,8 +40,8 @@ def arguments(parser: Parser) -> None:
 def execute(options: Namespace) -> int:
     """Replay traces, and show the first line of each that differs."""
     from sojourn.aqm.golden import golden_traces, read_golden, replay
+    from sojourn.base.errors import ExitStatus, UsageError, plain
     from sojourn.cli.console import print_json, say
-    from sojourn.errors import ExitStatus, UsageError, plain
     from sojourn.plugins import read_plugin
 
     if options.manager is not None and options.plugin is not None:
@@ -91,7 +91,7 @@ def _told(path: str, replayed: Replayed, text: str) -> list[str]:
         return [f"{path}: the same over {replayed.calls} calls"]
     if not replayed.line:
         return [f"{path}: {replayed.difference}"]
-    from sojourn.errors import plain
+    from sojourn.base.errors import plain
 
     lines = text.split("\n")
     first = max(replayed.line - AROUND, 1)

@@ -49,8 +49,8 @@ def execute(options: Namespace) -> None:
     from dataclasses import asdict
 
     from sojourn.cli.console import note, print_json, print_table
-    from sojourn.neighbourhood import Answer, counts_of, crowds_of, settings_of
-    from sojourn.scenario import load_scenario
+    from sojourn.homes.neighbourhood import Answer, counts_of, crowds_of, settings_of
+    from sojourn.scenario.scenario_file import load_scenario
 
     text = load_scenario(options.file, settings_of(options.settings)).text
     homes = options.homes or sum(counts_of(text).values())
@@ -94,8 +94,8 @@ def _run(text: str, homes: int, options: Namespace) -> tuple[Path, dict[int, dic
 
     from sojourn import report
     from sojourn.answers.checks import unanswerable
-    from sojourn.neighbourhood import SEEDS, study_files
-    from sojourn.output import refuse_used
+    from sojourn.base.output import refuse_used
+    from sojourn.homes.neighbourhood import SEEDS, study_files
     from sojourn.store import Store
     from sojourn.study.library import load_study
     from sojourn.study.plan import RunOptions, make_plan

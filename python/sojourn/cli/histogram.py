@@ -65,7 +65,7 @@ def execute(options: Namespace) -> None:
 
 
 def _shares(said: str) -> list[float]:
-    from sojourn.errors import UsageError
+    from sojourn.base.errors import UsageError
 
     try:
         shares = [float(word) / 100 for word in said.split(",")]

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sojourn.cli.arguments import Parser
-    from sojourn.home import Household
+    from sojourn.homes.household import Household
     from sojourn.study.result import ReportSummary, StudyResult
 
 __all__ = ["arguments", "execute"]
@@ -51,7 +51,7 @@ def execute(options: Namespace) -> None:
     from pathlib import Path
 
     from sojourn.cli.console import note, print_json
-    from sojourn.home import Household, lines_to_set, setting_of
+    from sojourn.homes.household import Household, lines_to_set, setting_of
 
     home = Household(options.access, options.down, options.up, _feels(options.feels), options.uploads)
     explained = _explain(home) if options.explain else None
@@ -107,8 +107,8 @@ def _feels(text: str) -> tuple[str, ...]:
     UsageError
         If somebody is not known.
     """
-    from sojourn.errors import UsageError, nearest
-    from sojourn.home import APPLICATIONS
+    from sojourn.base.errors import UsageError, nearest
+    from sojourn.homes.household import APPLICATIONS
 
     words = tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
     for word in words:
@@ -124,8 +124,8 @@ def _explain(home: Household) -> Path:
     """Write the study below the current directory."""
     from pathlib import Path
 
-    from sojourn.home import study_files
-    from sojourn.output import refuse_used, writing
+    from sojourn.base.output import refuse_used, writing
+    from sojourn.homes.household import study_files
 
     folder = Path(home.name)
     refuse_used(folder)
@@ -143,8 +143,8 @@ def _run(home: Household, out: Path | None, store: str | None) -> tuple[Path, Re
 
     from sojourn import report
     from sojourn.answers.checks import unanswerable
-    from sojourn.home import study_files
-    from sojourn.output import refuse_used
+    from sojourn.base.output import refuse_used
+    from sojourn.homes.household import study_files
     from sojourn.store import Store
     from sojourn.study.library import load_study
     from sojourn.study.plan import RunOptions, make_plan

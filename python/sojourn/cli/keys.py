@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from sojourn.cli.arguments import Parser
-    from sojourn.key_list import KeyRow
+    from sojourn.study.key_list import KeyRow
 
 __all__ = ["arguments", "execute"]
 
@@ -26,9 +26,9 @@ def arguments(parser: Parser) -> None:
 
 def execute(options: Namespace) -> None:
     """Print keys of scenario and study files."""
+    from sojourn.base.errors import UsageError
     from sojourn.cli.console import note, print_json
-    from sojourn.errors import UsageError
-    from sojourn.key_list import REMARKS, find_keys, key_list, nearest_key, outline
+    from sojourn.study.key_list import REMARKS, find_keys, key_list, nearest_key, outline
 
     asked = " ".join(options.words)
     rows = key_list() if options.all else outline()

@@ -22,9 +22,9 @@ def execute(options: Namespace) -> None:
     """Write the text form, from which `provision encode` makes the same octets."""
     from pathlib import Path
 
+    from sojourn.base.files import write_file
+    from sojourn.base.output import writing
     from sojourn.cli.console import hand_over
-    from sojourn.files import write_file
-    from sojourn.output import writing
     from sojourn.provisioning.configuration import Configuration, read_octets
 
     text = Configuration(read_octets(options.file), docsis40=options.docsis40).text

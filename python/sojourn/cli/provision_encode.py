@@ -25,13 +25,13 @@ def execute(options: Namespace) -> int:
     """Write the octets and list all issues."""
     from pathlib import Path
 
+    from sojourn.base.errors import ExitStatus
+    from sojourn.base.files import write_file
+    from sojourn.base.output import writing
     from sojourn.cli.console import note
     from sojourn.cli.provision_show import tell
-    from sojourn.errors import ExitStatus
-    from sojourn.files import write_file
-    from sojourn.output import writing
     from sojourn.provisioning import encode, read_secret
-    from sojourn.scenario import read_text
+    from sojourn.scenario.scenario_file import read_text
 
     secret = read_secret(options.secret)
     text = read_text(options.file)

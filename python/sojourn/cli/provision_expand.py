@@ -45,13 +45,13 @@ def execute(options: Namespace) -> None:
     from dataclasses import asdict
     from pathlib import Path
 
+    from sojourn.base.files import write_file
+    from sojourn.base.output import writing
     from sojourn.cli.console import note, print_json, print_table
     from sojourn.cli.provision_show import tell
-    from sojourn.files import write_file
-    from sojourn.output import writing
     from sojourn.provisioning import decode, expand, read_secret, restate
     from sojourn.provisioning.expansion import parameter_rows
-    from sojourn.scenario import read_text
+    from sojourn.scenario.scenario_file import read_text
 
     configuration = decode(options.file, read_secret(options.secret), strict=options.strict)
     choices: dict[str, Any] = {

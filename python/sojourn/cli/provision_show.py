@@ -29,8 +29,8 @@ def arguments(parser: Parser) -> None:
 
 def execute(options: Namespace) -> int:
     """Print all TLVs with their place and meaning, and list all issues."""
+    from sojourn.base.errors import ExitStatus
     from sojourn.cli.console import note, print_json, print_table
-    from sojourn.errors import ExitStatus
     from sojourn.provisioning.configuration import Configuration, read_octets, read_secret
 
     octets = read_octets(options.file)

@@ -107,10 +107,10 @@ def execute(options: Namespace) -> None:
 
 
 def _simulated(options: Namespace) -> Simulated:
-    from sojourn.errors import UsageError
+    from sojourn.base.errors import UsageError
     from sojourn.provisioning import decode, read_secret
     from sojourn.provisioning.migration import Simulation, migrate, run_beside, services_of
-    from sojourn.scenario import read_text
+    from sojourn.scenario.scenario_file import read_text
 
     if len(set(options.files)) < len(options.files):
         raise UsageError("a file is named twice", "each FILE once")

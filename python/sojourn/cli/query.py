@@ -29,7 +29,7 @@ def arguments(parser: Parser) -> None:
 def execute(options: Namespace) -> None:
     """Ask the store, or one result, in SQL (DuckDB)."""
     from sojourn.cli.console import for_reader, print_rows, warn
-    from sojourn.query import asked
+    from sojourn.store.sql import asked
 
     with asked(options.sql, options.store, allow_files=options.allow_files) as answer:
         for sentence in answer.left_out:
@@ -40,7 +40,7 @@ def execute(options: Namespace) -> None:
         import csv
         import sys
 
-        from sojourn.formulas import no_formula
+        from sojourn.base.formulas import no_formula
 
         def cells(row: Sequence[object]) -> list[object]:
             return [no_formula(cell) if isinstance(cell, str) else cell for cell in row]

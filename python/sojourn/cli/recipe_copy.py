@@ -21,9 +21,9 @@ def execute(options: Namespace) -> None:
     """Copy the study of a recipe and its scenario into a new directory."""
     from pathlib import Path
 
+    from sojourn.base.errors import UsageError, nearest
+    from sojourn.base.output import new_directory, writing
     from sojourn.cli.console import note
-    from sojourn.errors import UsageError, nearest
-    from sojourn.output import new_directory, writing
     from sojourn.study.library import copy_recipe, recipe_names
 
     if options.name not in recipe_names():

@@ -21,10 +21,10 @@ def arguments(parser: Parser) -> None:
 
 def execute(options: Namespace) -> None:
     """Rebuild tables, figures and the page of a result directory."""
+    from sojourn.base.output import writing
     from sojourn.cli.console import hand_over, warn
-    from sojourn.output import writing
     from sojourn.report.single import build_run_report
-    from sojourn.run_directory import is_run
+    from sojourn.simulation.run_directory import is_run
     from sojourn.study.columns import Columns, is_columns
 
     with writing(options.directory):

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     import sojourn._engine as _engine
     from sojourn.api.run import Run
     from sojourn.cli.arguments import Parser
-    from sojourn.engine import Beside
-    from sojourn.progress import RunProgress
+    from sojourn.process.progress import RunProgress
+    from sojourn.simulation.engine import Beside
 
     Row = tuple[str, str, float, str]
 
@@ -23,7 +23,7 @@ __all__ = ["arguments", "execute"]
 LARGEST_SEED = 2**64 - 1
 
 LONGEST = 32 * 2**20
-"""Characters of a scenario that are read at once; of longer ones `sojourn.scenario` says what is wrong."""
+"""Characters of a scenario that are read at once; of longer ones `sojourn.scenario.scenario_file` says what is wrong."""
 
 WORTH_KEEPING_PACKETS = 6e6
 """Runs whose links carry fewer packets are made again rather than kept.
@@ -35,8 +35,8 @@ takes to read a data frame back; keeping them takes as long again.
 
 def arguments(parser: Parser) -> None:
     """Declare what the command takes."""
+    from sojourn.base.memory import memory_size
     from sojourn.cli.arguments import whole_number
-    from sojourn.memory import memory_size
 
     parser.add_argument("file", metavar="FILE", help="Scenario file.")
     parser.option(
@@ -84,7 +84,7 @@ def execute(options: Namespace) -> None:
     """Simulate one scenario and print its metrics."""
     from sojourn.cli.console import note, print_json, print_table
     from sojourn.headline import headline_of_run, headline_rows
-    from sojourn.progress import RunProgress
+    from sojourn.process.progress import RunProgress
 
     if options.plugins:
         from sojourn.plugins import read_plugin
@@ -105,7 +105,7 @@ def execute(options: Namespace) -> None:
     finished: Run | None = None
     is_written = options.out is not None or options.report
     if beside is not None or not (is_written or options.plugins or _is_kept(scenario, options.store)):
-        from sojourn.engine import simulate
+        from sojourn.simulation.engine import simulate
 
         records = simulate(scenario, seed, watch=progress, memory=options.memory, beside=beside)
         statistics, rows, from_store = records.statistics, records.metrics(), False
@@ -174,9 +174,9 @@ def _beside(options: Namespace) -> Beside | None:
         return None
     from pathlib import Path
 
-    from sojourn.engine import Beside
-    from sojourn.errors import UsageError
-    from sojourn.output import writing
+    from sojourn.base.errors import UsageError
+    from sojourn.base.output import writing
+    from sojourn.simulation.engine import Beside
 
     first = next(name for name, place in wanted.items() if place)
     for name, place in (("--out", options.out), ("--report", options.report), ("--plugin", options.plugins)):
@@ -196,7 +196,7 @@ def _scenario(file: str, settings: list[str]) -> tuple[_engine.Scenario, str]:
     """Read a scenario with its settings, and its text; without mistakes, nothing but the engine is needed."""
     if (valid := _valid(file, settings)) is not None:
         return valid
-    from sojourn.scenario import load_scenario  # which says what is wrong, and takes its time
+    from sojourn.scenario.scenario_file import load_scenario  # which says what is wrong, and takes its time
 
     loaded = load_scenario(file, settings)
     return loaded.compiled, loaded.text
@@ -205,7 +205,7 @@ def _scenario(file: str, settings: list[str]) -> tuple[_engine.Scenario, str]:
 def _valid(file: str, settings: list[str]) -> tuple[_engine.Scenario, str] | None:
     """Return a scenario and its text; `None` if there is anything to say about them."""
     import sojourn._engine as _engine
-    from sojourn.settings import apply_settings
+    from sojourn.scenario.settings import apply_settings
 
     with contextlib.suppress(Exception), open(file, encoding="utf-8", opener=_opened) as text:
         content = text.read(LONGEST)
@@ -237,8 +237,8 @@ def _opened(path: str, flags: int) -> int:
 
 
 def _warn(file: str, scenario: _engine.Scenario) -> None:
+    from sojourn.base.errors import Problem
     from sojourn.cli.console import show_warnings
-    from sojourn.errors import Problem
 
     show_warnings([Problem(w["path"], w["message"], w["hint"], file=file) for w in scenario.warnings])
 
@@ -246,7 +246,7 @@ def _warn(file: str, scenario: _engine.Scenario) -> None:
 def _refuse_used(out: str) -> None:
     from pathlib import Path
 
-    from sojourn.output import refuse_used
+    from sojourn.base.output import refuse_used
 
     refuse_used(Path(out))
 
@@ -258,7 +258,7 @@ def _is_kept(scenario: _engine.Scenario, store: str | None) -> bool:
 def _kept_run(scenario: _engine.Scenario, options: Namespace, seed: int, progress: RunProgress) -> Run:
     from sojourn.api.run import run
     from sojourn.cli.console import warn
-    from sojourn.scenario import load_scenario
+    from sojourn.scenario.scenario_file import load_scenario
     from sojourn.store import Store
 
     store = Store(options.store, on_damage=warn) if _is_kept(scenario, options.store) else None
@@ -269,7 +269,7 @@ def _kept_run(scenario: _engine.Scenario, options: Namespace, seed: int, progres
 def _new_place(name: str) -> str:
     import re
 
-    from sojourn.output import dated
+    from sojourn.base.output import dated
 
     return str(dated(re.sub(r"[^A-Za-z0-9._-]", "-", name)))
 
@@ -277,9 +277,9 @@ def _new_place(name: str) -> str:
 def _write(finished: Run, out: str, settings: list[str], *, report: bool, is_ours: bool) -> None:
     from pathlib import Path
 
-    from sojourn.files import write_file
-    from sojourn.on_disk import list_files
-    from sojourn.output import new_directory, writing
+    from sojourn.base.files import write_file
+    from sojourn.base.on_disk import list_files
+    from sojourn.base.output import new_directory, writing
     from sojourn.study.manifest import describe_machine, describe_source, write_json
     from sojourn.study.write import write_table
 

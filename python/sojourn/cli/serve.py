@@ -17,8 +17,8 @@ __all__ = ["arguments", "execute"]
 
 def arguments(parser: Parser) -> None:
     """Declare what the command takes."""
+    from sojourn.base.memory import memory_size
     from sojourn.cli.arguments import whole_number
-    from sojourn.memory import memory_size
 
     parser.add_argument(
         "what",
@@ -55,8 +55,8 @@ def execute(options: Namespace) -> int:
     import os
     import sys
 
+    from sojourn.base.errors import ExitStatus, MissingExtra, UsageError
     from sojourn.cli.console import note, print_json, print_table
-    from sojourn.errors import ExitStatus, MissingExtra, UsageError
     from sojourn.serve.lessons import PAGE, lessons
     from sojourn.store import default_directory
 

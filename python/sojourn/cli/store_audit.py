@@ -28,9 +28,9 @@ def arguments(parser: Parser) -> None:
 
 def execute(options: Namespace) -> int:
     """Make runs again, and tell whether they came out as they are kept."""
+    from sojourn.base.errors import ExitStatus
     from sojourn.cli.console import print_found
     from sojourn.cluster.audit import audit
-    from sojourn.errors import ExitStatus
     from sojourn.store import default_directory
     from sojourn.store.shared import open_objects
 

@@ -20,10 +20,10 @@ def execute(options: Namespace) -> None:
     """Write a commented study and its scenario into a new directory."""
     from pathlib import Path
 
+    from sojourn.base.errors import UsageError
+    from sojourn.base.files import write_file
+    from sojourn.base.output import new_directory, writing
     from sojourn.cli.console import note
-    from sojourn.errors import UsageError
-    from sojourn.files import write_file
-    from sojourn.output import new_directory, writing
     from sojourn.study.skeleton import SCENARIO, STUDY, check_name
 
     directory = Path(options.name)

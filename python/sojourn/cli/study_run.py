@@ -23,8 +23,8 @@ MOST_SEEDS = 1_000_000  # as in study files
 
 def arguments(parser: Parser) -> None:
     """Declare what the command takes."""
+    from sojourn.base.memory import memory_size
     from sojourn.cli.arguments import share_of, span, whole_number
-    from sojourn.memory import memory_size
 
     parser.add_argument("name", metavar="NAME|FILE", help="Study by name, or its file.")
     parser.option("--points", "GLOB", "Only points whose name fits. May be repeated.", action="append", default=[])
@@ -101,9 +101,9 @@ def execute(options: Namespace) -> None:
     import contextlib
 
     from sojourn.answers.checks import unanswerable
+    from sojourn.base.errors import InterruptedRun, UsageError
+    from sojourn.base.output import refuse_used
     from sojourn.cli.console import note, print_json, show_warnings
-    from sojourn.errors import InterruptedRun, UsageError
-    from sojourn.output import refuse_used
     from sojourn.plugins import read_plugin, try_plugins
     from sojourn.study.competitors import with_plugins
     from sojourn.study.expand import has_many_points
@@ -168,7 +168,7 @@ def execute(options: Namespace) -> None:
         from sojourn import report
 
         note("writing the report")
-        from sojourn.report.precision import precision_sentence
+        from sojourn.report.precision_section import precision_sentence
 
         if precise := precision_sentence(result):
             note(precise)

@@ -22,10 +22,10 @@ def run_many(options: Namespace, study: Study, wishes: RunOptions, crowd: Crowd,
 
     from sojourn.answers.open_study import OpenStudy
     from sojourn.answers.selection import Points
+    from sojourn.base.errors import InterruptedRun
+    from sojourn.base.output import dated, new_directory, writing
     from sojourn.cli.console import hand_over, note, print_json, tell_claims
     from sojourn.cluster.many import ManyPoints
-    from sojourn.errors import InterruptedRun
-    from sojourn.output import dated, new_directory, writing
     from sojourn.report.builder import summary_of
     from sojourn.report.columns import build_columns, choose
     from sojourn.study.columns import write_columns
@@ -122,7 +122,7 @@ def _refuse(options: Namespace, study: Study) -> None:
     UsageError
         If something is.
     """
-    from sojourn.errors import UsageError
+    from sojourn.base.errors import UsageError
     from sojourn.study.expand import MOST_POINTS
 
     hints = {

@@ -30,10 +30,10 @@ def arguments(parser: Parser) -> None:
 
 def execute(options: Namespace) -> None:
     """Write the other form."""
+    from sojourn.base.files import write_file
+    from sojourn.base.output import refuse_used, writing
+    from sojourn.calibration.recording import converted
     from sojourn.cli.console import note
-    from sojourn.files import write_file
-    from sojourn.output import refuse_used, writing
-    from sojourn.recording import converted
 
     refuse_used(options.out)
     text, words = converted(options.file, opportunity=options.opportunity, step_s=options.step, until_s=options.until)

@@ -25,10 +25,10 @@ def arguments(parser: Parser) -> None:
 
 def execute(options: Namespace) -> None:
     """Write a part of a trace; its times begin at 0."""
+    from sojourn.base.files import write_file
+    from sojourn.base.output import refuse_used, writing
     from sojourn.cli.console import note
-    from sojourn.files import write_file
-    from sojourn.output import refuse_used, writing
-    from sojourn.traces import cut_trace, read_trace, trace_text
+    from sojourn.traces.link_traces import cut_trace, read_trace, trace_text
 
     refuse_used(options.out)
     times = read_trace(options.file)

@@ -21,11 +21,11 @@ def arguments(parser: Parser) -> None:
 
 def execute(options: Namespace) -> None:
     """Write traces one after the other; each begins where the one before ends."""
+    from sojourn.base.errors import UsageError
+    from sojourn.base.files import write_file
+    from sojourn.base.output import refuse_used, writing
     from sojourn.cli.console import note
-    from sojourn.errors import UsageError
-    from sojourn.files import write_file
-    from sojourn.output import refuse_used, writing
-    from sojourn.traces import join_traces, read_trace, trace_text
+    from sojourn.traces.link_traces import join_traces, read_trace, trace_text
 
     refuse_used(options.out)
     if len(options.files) < 2:

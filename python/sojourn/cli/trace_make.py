@@ -35,11 +35,11 @@ def arguments(parser: Parser) -> None:
 
 def execute(options: Namespace) -> None:
     """Write a trace whose first lines say what made it."""
+    from sojourn.base.errors import UsageError
+    from sojourn.base.files import write_file
+    from sojourn.base.output import refuse_used, writing
     from sojourn.cli.console import note
-    from sojourn.errors import UsageError
-    from sojourn.files import write_file
-    from sojourn.output import refuse_used, writing
-    from sojourn.traces import LTE, make_lte, make_starlink, make_wifi, trace_text
+    from sojourn.traces.link_traces import LTE, make_lte, make_starlink, make_wifi, trace_text
     from sojourn.version import VERSION
 
     refuse_used(options.out)

@@ -29,10 +29,10 @@ def arguments(parser: Parser) -> None:
 
 def execute(options: Namespace) -> None:
     """Write the trace."""
+    from sojourn.base.files import write_file
+    from sojourn.base.output import refuse_used, writing
+    from sojourn.calibration.recording import recorded
     from sojourn.cli.console import note
-    from sojourn.files import write_file
-    from sojourn.output import refuse_used, writing
-    from sojourn.recording import recorded
 
     refuse_used(options.out)
     text, words = recorded(options.file, opportunity=options.opportunity)

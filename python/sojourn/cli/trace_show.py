@@ -24,7 +24,7 @@ def execute(options: Namespace) -> None:
     from dataclasses import asdict
 
     from sojourn.cli.console import print_json, print_table
-    from sojourn.traces import likeness, read_trace
+    from sojourn.traces.link_traces import likeness, read_trace
 
     found = [(str(file), likeness(read_trace(file))) for file in options.files]
     if options.json:

@@ -47,8 +47,8 @@ def arguments(parser: Parser) -> None:
 
 def execute(options: Namespace) -> None:
     """Collect uploads of probes, each exactly once, and show who reports."""
+    from sojourn.base.errors import MissingExtra, UsageError
     from sojourn.cli.console import hand_over, note
-    from sojourn.errors import MissingExtra, UsageError
 
     try:
         from sojourn.field.collector.service import export, serve

@@ -32,9 +32,9 @@ def arguments(parser: Parser) -> None:
 
 def execute(options: Namespace) -> None:
     """Print a schedule as CSV: one row per test, three slots a day, both directions."""
+    from sojourn.base.formulas import without_formulas
     from sojourn.cli.console import hand_over, note
     from sojourn.field.design import schedule
-    from sojourn.formulas import without_formulas
 
     width = len(str(options.homes))
     table = schedule(

@@ -35,12 +35,12 @@ def execute(options: Namespace) -> int:
     """Import Flent, iperf3 and irtt files; each is imported, or named with the reason why not."""
     from dataclasses import asdict
 
+    from sojourn.base.errors import ExitStatus
+    from sojourn.base.output import refuse_used
     from sojourn.cli.console import note, print_json
-    from sojourn.errors import ExitStatus
     from sojourn.field.importer import import_files, write_imported
     from sojourn.field.labels import read_labels
-    from sojourn.output import refuse_used
-    from sojourn.progress import RunProgress
+    from sojourn.process.progress import RunProgress
 
     refuse_used(options.out)
     checks = _checks(options.path) if options.check_flent else []

@@ -28,8 +28,8 @@ def arguments(parser: Parser) -> None:
 
 def execute(options: Namespace) -> int:
     """Run Flent's tests on a schedule, keep what they wrote, and send it until the collector has it."""
+    from sojourn.base.errors import ExitStatus
     from sojourn.cli.console import note, say
-    from sojourn.errors import ExitStatus
     from sojourn.field.probe import running
     from sojourn.field.probe.plan import refresh
     from sojourn.field.probe.settings import load_settings

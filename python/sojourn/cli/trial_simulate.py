@@ -58,14 +58,14 @@ def execute(options: Namespace) -> None:
     from dataclasses import replace
     from math import log1p
 
+    from sojourn.base.output import refuse_used
     from sojourn.cli.arguments import named_files
     from sojourn.cli.console import note
     from sojourn.field.assignments import read_schedule
     from sojourn.field.population import DEFAULT
     from sojourn.field.simulate import queue_of, simulate_trial
-    from sojourn.output import refuse_used
-    from sojourn.progress import RunProgress
-    from sojourn.scenario import read_text
+    from sojourn.process.progress import RunProgress
+    from sojourn.scenario.scenario_file import read_text
     from sojourn.study.library import load_study
     from sojourn.study.runner import available_cores
 
@@ -129,8 +129,8 @@ def _treatment(text: str) -> tuple[str, dict[str, Any]]:
     import tomllib
     from typing import cast
 
-    from sojourn.errors import UsageError
-    from sojourn.toml_text import parse_toml
+    from sojourn.base.errors import UsageError
+    from sojourn.base.toml_text import parse_toml
 
     name, equals, value = text.partition("=")
     try:

@@ -26,10 +26,10 @@ def arguments(parser: Parser) -> None:
 
 def execute(options: Namespace) -> int:
     """Work, and return how it ended."""
+    from sojourn.base.errors import ExitStatus, UsageError
     from sojourn.cli.console import note, print_json, warn
     from sojourn.cluster.shared_plan import read_plan
     from sojourn.cluster.worker import Worker
-    from sojourn.errors import ExitStatus, UsageError
     from sojourn.store import default_directory
     from sojourn.store.shared import open_objects
 

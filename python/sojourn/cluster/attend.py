@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
+from sojourn.base.errors import EnvironmentFailure, RecordError, StoreUnreachable
 from sojourn.cluster.executors import Executor
 from sojourn.cluster.notes import DoneNote, read_note
 from sojourn.cluster.shared_plan import Round, SharedPlan, Span, Unit, read_rounds, units_of
 from sojourn.cluster.worker import segment_place
-from sojourn.errors import EnvironmentFailure, RecordError, StoreUnreachable
 from sojourn.store import Store
 from sojourn.store.objects import FolderObjects, Objects
 from sojourn.store.segments import LISTING

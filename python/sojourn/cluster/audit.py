@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import sojourn._engine as _engine
-from sojourn.engine import simulate
-from sojourn.errors import SojournError
-from sojourn.scenario import Scenario
+from sojourn.base.errors import SojournError
+from sojourn.scenario.scenario_file import Scenario
+from sojourn.simulation.engine import simulate
 from sojourn.store import SEGMENTS_LAYOUT
 from sojourn.store.objects import Objects
 from sojourn.store.segments import LISTING
@@ -91,7 +91,7 @@ def _table(objects: Objects, place: str, name: str, columns: tuple[str, ...]) ->
     """Return columns of a table; nothing if it is damaged."""
     import polars as pl
 
-    from sojourn.on_disk import digest_of
+    from sojourn.base.on_disk import digest_of
 
     content = objects.read(f"{place}/{name}.parquet")
     listing = objects.read(f"{place}/{LISTING}")

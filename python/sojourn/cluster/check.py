@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from typing import Any
 
+from sojourn.base.errors import EnvironmentFailure, Problem, StudyError, plain
 from sojourn.cluster.child import Death, Maker
 from sojourn.cluster.shared_plan import Round, SharedPlan, Span
-from sojourn.errors import EnvironmentFailure, Problem, StudyError, plain
 
 __all__ = ["check_all"]
 

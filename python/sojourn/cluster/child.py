@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sojourn.base.errors import EnvironmentFailure, plain, why
+from sojourn.base.files import read_file, write_file
 from sojourn.cluster.maker import UNDER_WAY
 from sojourn.cluster.shared_plan import SharedPlan
-from sojourn.errors import EnvironmentFailure, plain, why
-from sojourn.files import read_file, write_file
-from sojourn.isolated import python_command
+from sojourn.process.isolated import python_command
 
 __all__ = ["MAKE", "Death", "Maker"]
 

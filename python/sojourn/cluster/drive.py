@@ -8,11 +8,11 @@ from __future__ import annotations
 import random
 from collections.abc import Generator, Iterable, Iterator
 
+from sojourn.base.errors import RunError, plain
 from sojourn.cluster.attend import PER_RUN_S, Attendant, Crew
 from sojourn.cluster.notes import DoneNote, missing_of
 from sojourn.cluster.price import measured
 from sojourn.cluster.shared_plan import SharedPlan, Span, Unit, plan_of, publish
-from sojourn.errors import RunError, plain
 from sojourn.store import Store
 from sojourn.study.execute import Finished
 from sojourn.study.plan import Plan, RunSpec

@@ -15,9 +15,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from sojourn.errors import EnvironmentFailure, ExitStatus, MissingExtra, UsageError
-from sojourn.files import write_file
-from sojourn.isolated import python_command
+from sojourn.base.errors import EnvironmentFailure, ExitStatus, MissingExtra, UsageError
+from sojourn.base.files import write_file
+from sojourn.process.isolated import python_command
 from sojourn.version import VERSION
 
 __all__ = ["Executor", "executor_of", "worker_command"]

@@ -144,8 +144,8 @@ def _read(objects: Objects, name: str) -> _Plan:
 
 
 def _version_of(objects: Objects, name: str) -> str:
+    from sojourn.base.errors import SojournError
     from sojourn.cluster.shared_plan import read_plan
-    from sojourn.errors import SojournError
 
     try:
         return read_plan(objects, name).engine_version

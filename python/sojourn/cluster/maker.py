@@ -16,12 +16,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
+from sojourn.base.errors import RunError, SojournError, why
+from sojourn.base.files import make_folder, write_file
+from sojourn.base.memory import budget
 from sojourn.cluster.notes import Missing
 from sojourn.cluster.shared_plan import OpenPlan, Span, open_plan
-from sojourn.engine import simulate
-from sojourn.errors import RunError, SojournError, why
-from sojourn.files import make_folder, write_file
-from sojourn.memory import budget
+from sojourn.simulation.engine import simulate
 from sojourn.store import PackedRun, pack_segment
 from sojourn.study.plan import RunSpec
 

@@ -9,12 +9,12 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from sojourn.base.errors import UsageError, plain
 from sojourn.cluster.attend import Attendant, Crew
 from sojourn.cluster.notes import DoneNote
 from sojourn.cluster.price import check_some, price_of, spans_of_study
 from sojourn.cluster.shared_plan import SharedPlan, Span, Unit, plan_of, publish
-from sojourn.errors import UsageError, plain
-from sojourn.progress import LINE_EVERY_S
+from sojourn.process.progress import LINE_EVERY_S
 from sojourn.store import Store
 from sojourn.study.execute import Finished
 from sojourn.study.expand import NumberedPoints

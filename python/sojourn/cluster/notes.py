@@ -9,8 +9,8 @@ from typing import Annotated, TypeVar
 
 from pydantic import Field, ValidationError
 
+from sojourn.base.errors import plain
 from sojourn.declarations.base import Strict
-from sojourn.errors import plain
 
 __all__ = ["ClaimNote", "DoneNote", "Missing", "missing_of", "read_note"]
 

@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sojourn.base.errors import RunError, ScenarioError, StudyError
 from sojourn.cluster.shared_plan import Span
-from sojourn.engine import simulate
-from sojourn.errors import RunError, ScenarioError, StudyError
-from sojourn.scenario import Scenario
+from sojourn.scenario.scenario_file import Scenario
+from sojourn.simulation.engine import simulate
 from sojourn.store import PackedRun, pack_segment
 from sojourn.study.definition import StudyDefinition
 from sojourn.study.expand import NumberedPoints

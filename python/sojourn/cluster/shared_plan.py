@@ -16,10 +16,10 @@ from typing import Annotated, Literal
 from pydantic import Field, ValidationError
 
 import sojourn._engine as _engine
+from sojourn.base.errors import OtherVersion, RecordError, UsageError
+from sojourn.base.files import make_folder, read_file, write_file
 from sojourn.declarations.base import Strict
-from sojourn.errors import OtherVersion, RecordError, UsageError
-from sojourn.files import make_folder, read_file, write_file
-from sojourn.scenario import Scenario
+from sojourn.scenario.scenario_file import Scenario
 from sojourn.store.objects import Objects
 from sojourn.study.definition import StudyDefinition, load_definition
 from sojourn.study.expand import NumberedPoints

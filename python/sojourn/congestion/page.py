@@ -10,12 +10,12 @@ import numpy as np
 
 from sojourn.answers.figure import Figure
 from sojourn.answers.report_content import PlainCell, PlainTable
-from sojourn.bands import Band, estimate_json, number_cell, place_of
+from sojourn.base.digits import significant
 from sojourn.congestion import general, heist
 from sojourn.congestion.general.alone import QUEUE
 from sojourn.congestion.scenario import Cell, Number
 from sojourn.congestion.suite import BAND, Measured, Result
-from sojourn.digits import significant
+from sojourn.judging.bands import Band, estimate_json, number_cell, place_of
 from sojourn.plots.spec import Axis, Dots, Mark, Panel, PlotSpec
 from sojourn.report.checks import SCHEMA, Block, Section, rows_table, write_check_page
 from sojourn.stats.estimate import Estimate

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from sojourn.base.toml_text import parse_toml, toml_value
 from sojourn.congestion.general.alone import jain
 from sojourn.congestion.general.common import OTHERS, lettered
 from sojourn.congestion.scenario import Cell, Number, Run, Stacks, flow
-from sojourn.toml_text import parse_toml, toml_value
 
 __all__ = ["CELLS", "MEDIA", "QUICK"]
 

@@ -10,14 +10,14 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sojourn.bands import Band
+from sojourn.base.digits import significant
 from sojourn.congestion import bbr, general, l4s, states
 from sojourn.congestion.general.alone import LOSS
 from sojourn.congestion.general.beside import SHARES
 from sojourn.congestion.general.managed import MANAGED
 from sojourn.congestion.general.paths import CHANGE, LATEST_S
 from sojourn.congestion.scenario import Cell
-from sojourn.digits import significant
+from sojourn.judging.bands import Band
 from sojourn.report.checks import Judged
 from sojourn.stats.estimate import Estimate
 

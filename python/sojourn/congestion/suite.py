@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import sojourn._engine as _engine
-from sojourn.bands import Band, over_seeds, read_band, wanted
+from sojourn.base.toml_text import parse_toml, toml_value
 from sojourn.congestion import bbr, general, heist, l4s, rtp, rules, states
 from sojourn.congestion.scenario import Cell, Run, Stacks, flow, scenario_text
-from sojourn.engine import simulate
+from sojourn.judging.bands import Band, over_seeds, read_band, wanted
 from sojourn.plugins import Plugin, PluginFailed, simulate_apart
 from sojourn.report.checks import Judged
-from sojourn.scenario import Scenario
-from sojourn.settings import apply_settings
+from sojourn.scenario.scenario_file import Scenario
+from sojourn.scenario.settings import apply_settings
+from sojourn.simulation.engine import simulate
 from sojourn.stats.estimate import Estimate
-from sojourn.toml_text import parse_toml, toml_value
 
 __all__ = [
     "BAND",

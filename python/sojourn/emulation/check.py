@@ -15,8 +15,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sojourn.emulation.words import duration, rates
-from sojourn.errors import EnvironmentFailure
+from sojourn.base.errors import EnvironmentFailure
+from sojourn.emulation.sentences import duration, rates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

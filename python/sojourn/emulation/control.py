@@ -14,7 +14,7 @@ import struct
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from sojourn.errors import UsageError
+from sojourn.base.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

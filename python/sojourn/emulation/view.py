@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from typing import IO, TYPE_CHECKING, Any
 
-from sojourn.emulation.words import duration
+from sojourn.emulation.sentences import duration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from sojourn.errors import UsageError
+from sojourn.base.errors import UsageError
 from sojourn.field.comparability import Comparison, compare_weeks
 from sojourn.field.deltas import DAYS, FEWEST_TESTS, SLOTS, Weighting, observations, weekly_ratio
 from sojourn.field.mixed import MixedFit, fit_mixed

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import polars as pl
 
-from sojourn.errors import Problem, StudyError, UsageError
+from sojourn.base.errors import Problem, StudyError, UsageError
+from sojourn.base.files import read_named
 from sojourn.field.records import FieldTest
-from sojourn.files import read_named
 
 __all__ = ["LABEL_HINT", "SCHEDULE", "Assignments", "Period", "is_label", "read_schedule"]
 

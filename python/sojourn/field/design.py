@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from sojourn.errors import UsageError
+from sojourn.base.errors import UsageError
 from sojourn.field.assignments import LABEL_HINT, SCHEDULE, is_label
 from sojourn.field.deltas import SLOTS
 

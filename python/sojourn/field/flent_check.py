@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from sojourn.errors import EnvironmentFailure
+from sojourn.base.errors import EnvironmentFailure
 from sojourn.field.flent import flent_series
 from sojourn.field.reading import Unreadable, read_document
 

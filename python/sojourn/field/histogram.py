@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import sojourn._engine as _engine
-from sojourn.csv_tables import content_of, rows_of, text_of
-from sojourn.errors import UsageError, plain
+from sojourn.base.csv_tables import content_of, rows_of, text_of
+from sojourn.base.errors import UsageError, plain
 from sojourn.field.reading import LARGEST_FILE
 
 __all__ = ["LatencyHistogram", "Quantile", "read_histograms"]

@@ -17,17 +17,17 @@ from typing import Any
 
 import polars as pl
 
-from sojourn import files
-from sojourn.errors import RecordError, UsageError, plain, why
+from sojourn.base import files
+from sojourn.base.errors import RecordError, UsageError, plain, why
+from sojourn.base.formulas import no_formula, without_formulas
+from sojourn.base.on_disk import read_table
+from sojourn.base.output import new_directory
 from sojourn.field.flent import looks_like_flent, read_flent
 from sojourn.field.iperf3 import looks_like_iperf3, read_iperf3
 from sojourn.field.irtt import looks_like_irtt, read_irtt
 from sojourn.field.labels import Labelling
 from sojourn.field.reading import LARGEST_FILE, LARGEST_TEXT, Unreadable, document_of, read_document
 from sojourn.field.records import SCHEMA, FieldTest, frame_of_tests
-from sojourn.formulas import no_formula, without_formulas
-from sojourn.on_disk import read_table
-from sojourn.output import new_directory
 
 __all__ = [
     "Imported",

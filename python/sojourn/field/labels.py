@@ -16,10 +16,10 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from sojourn.errors import Problem, StudyError, UsageError, nearest
+from sojourn.base.errors import Problem, StudyError, UsageError, nearest
+from sojourn.base.files import read_named
 from sojourn.field.assignments import SCHEDULE, Assignments, read_schedule
 from sojourn.field.records import FieldTest
-from sojourn.files import read_named
 
 __all__ = ["Labelling", "Labels", "labels_of", "read_labels"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from sojourn.errors import MissingExtra
+from sojourn.base.errors import MissingExtra
 
 __all__ = ["formula_models", "scipy_stats", "variance_analysis"]
 

@@ -18,7 +18,7 @@ from typing import IO, Any, cast
 
 from pydantic import ValidationError
 
-from sojourn.files import read_file
+from sojourn.base.files import read_file
 
 __all__ = [
     "LARGEST_FILE",

@@ -9,14 +9,14 @@ from typing import Any
 import polars as pl
 from markupsafe import Markup
 
-from sojourn.errors import RecordError
+from sojourn.base.errors import RecordError
+from sojourn.base.files import fresh_folder, read_file, write_file
+from sojourn.base.formulas import without_formulas
+from sojourn.base.on_disk import read_listing
 from sojourn.field.analysis import Analysis
 from sojourn.field.figures import figures
 from sojourn.field.tables import headline, headlines, tables
 from sojourn.field.verdicts import read
-from sojourn.files import fresh_folder, read_file, write_file
-from sojourn.formulas import without_formulas
-from sojourn.on_disk import read_listing
 
 __all__ = ["effect_rows", "write_report"]
 

@@ -16,8 +16,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from sojourn import csv_tables
-from sojourn.errors import UsageError, plain
+from sojourn.base import csv_tables
+from sojourn.base.errors import UsageError, plain
 from sojourn.field.flent import flent_load, flent_series, looks_like_flent
 from sojourn.field.iperf3 import looks_like_iperf3
 from sojourn.field.irtt import looks_like_irtt

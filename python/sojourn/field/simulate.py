@@ -23,8 +23,9 @@ import polars as pl
 import tomli_w
 
 import sojourn._engine as _engine
-from sojourn.engine import simulate
-from sojourn.errors import Problem, RecordError, ScenarioError, UsageError, nearest
+from sojourn.base.errors import Problem, RecordError, ScenarioError, UsageError, nearest
+from sojourn.base.files import write_file
+from sojourn.base.output import new_directory
 from sojourn.field.assignments import SCHEDULE
 from sojourn.field.population import (
     Circumstances,
@@ -35,9 +36,8 @@ from sojourn.field.population import (
     draw_homes,
     home_overlay,
 )
-from sojourn.files import write_file
-from sojourn.output import new_directory
-from sojourn.scenario import Scenario
+from sojourn.scenario.scenario_file import Scenario
+from sojourn.simulation.engine import simulate
 
 __all__ = ["SimulatedTest", "queue_of", "simulate_trial"]
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sojourn.errors import plain
+from sojourn.base.errors import plain
+from sojourn.base.metrics import words_of
 from sojourn.headline.felt import APPLICATIONS, application_of
 from sojourn.headline.said import BigNumber, Headline, number
-from sojourn.metrics import words_of
 
 __all__ = ["Effect", "Moved", "headline_of_changes", "headline_of_frame", "headline_of_trial"]
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import sojourn._engine as _engine
-from sojourn.digits import significant
-from sojourn.packets import CaptureFile, Flow
+from sojourn.base.digits import significant
+from sojourn.captures.packets import CaptureFile, Flow
 from sojourn.report.checks import Judged
 
 __all__ = ["CAPACITY_BPS", "RATES_BPS", "At", "Question", "Verdict", "judge"]

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.answers.report_content import PlainCell, PlainTable
-from sojourn.digits import significant
+from sojourn.base.digits import significant
+from sojourn.captures.packets import CaptureFile
 from sojourn.nqb.judge import MOST_COPIES, Question, Verdict, mbps
-from sojourn.packets import CaptureFile
 from sojourn.report.checks import SCHEMA, Block, Section, rows_table, write_check_page
 
 __all__ = ["as_json", "sentence", "write_page"]

@@ -25,7 +25,7 @@ from types import ModuleType
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import sojourn._engine as _engine
-from sojourn.errors import RunError, SojournError
+from sojourn.base.errors import RunError, SojournError
 from sojourn.plugins.file import Plugin
 
 if TYPE_CHECKING:
@@ -111,8 +111,8 @@ def main() -> None:
 def _work(answers: IO[bytes]) -> tuple[dict[str, Any], dict[str, bytes]]:
     job: dict[str, Any] = json.loads(sys.stdin.buffer.readline())
     plugins = [Plugin(one["name"], one["file"], sys.stdin.buffer.read(one["bytes"])) for one in job["plugins"]]
-    from sojourn.engine import simulate
-    from sojourn.scenario import Scenario
+    from sojourn.scenario.scenario_file import Scenario
+    from sojourn.simulation.engine import simulate
     from sojourn.store import pack
 
     if job["scenario"] is not None and "rows" not in job:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import sojourn._engine as _engine
-from sojourn.errors import UsageError, plain, why
-from sojourn.files import read_file
+from sojourn.base.errors import UsageError, plain, why
+from sojourn.base.files import read_file
 
 __all__ = ["LIBRARIES", "Plugin", "read_plugin"]
 

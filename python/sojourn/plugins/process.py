@@ -19,13 +19,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import IO, Any, cast
 
 import sojourn._engine as _engine
-from sojourn.engine import NOTICE_EVERY_S
-from sojourn.errors import InterruptedRun, RunError, plain
-from sojourn.isolated import python_command
-from sojourn.memory import budget
+from sojourn.base.errors import InterruptedRun, RunError, plain
+from sojourn.base.memory import budget
 from sojourn.plugins.child import CALL_S
 from sojourn.plugins.file import Plugin
-from sojourn.scenario import Scenario
+from sojourn.process.isolated import python_command
+from sojourn.scenario.scenario_file import Scenario
+from sojourn.simulation.engine import NOTICE_EVERY_S
 
 __all__ = ["MEMORY", "PluginFailed", "check_apart", "replay_apart", "simulate_apart", "try_plugins"]
 

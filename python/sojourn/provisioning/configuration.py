@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import sojourn._engine as _engine
-from sojourn.errors import Problem, ScenarioError, UsageError, plain, why
-from sojourn.files import read_named
+from sojourn.base.errors import Problem, ScenarioError, UsageError, plain, why
+from sojourn.base.files import read_named
 
 __all__ = [
     "SECRET_VARIABLE",

@@ -10,7 +10,7 @@ the default of the MIB, 3044 octets, which a modem spends once in a MAP interval
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sojourn.errors import UsageError
+from sojourn.base.errors import UsageError
 from sojourn.provisioning.expansion import DIRECTIONS, Service
 
 __all__ = ["MIXES", "NQB", "access", "left_out", "says_burst", "traffic"]

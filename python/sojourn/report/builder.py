@@ -17,14 +17,14 @@ from sojourn.answers.open_study import OpenStudy
 from sojourn.answers.report_content import StudyParts
 from sojourn.answers.reporting import declared_parts, failure, notes_of
 from sojourn.answers.view import StudyView
+from sojourn.base.files import fresh_folder, write_file
 from sojourn.declarations.answers import declares_answers
-from sojourn.files import fresh_folder, write_file
 from sojourn.headline.said import Headline
 from sojourn.report import generic, page
 from sojourn.report.drawing_files import Drawers
 from sojourn.report.files import write_claims, write_comparison, write_plain, write_references, write_table
 from sojourn.report.first import headline_of_result
-from sojourn.report.precision import precision_table, quantile_table
+from sojourn.report.precision_section import precision_table, quantile_table
 from sojourn.study.result import ReportSummary, StudyResult
 from sojourn.study.write import write_summary
 

@@ -16,8 +16,8 @@ from sojourn.answers.figure import Figure
 from sojourn.answers.figures.distribution import curve
 from sojourn.answers.figures.dots import height_of
 from sojourn.answers.view import NotRecorded, StudyView
-from sojourn.errors import RecordError
-from sojourn.metrics import words_of
+from sojourn.base.errors import RecordError
+from sojourn.base.metrics import words_of
 from sojourn.plots.ccdf import ccdf_panel
 from sojourn.plots.dots import DotRow, dot_panel
 from sojourn.plots.spec import Axis, Mark, Panel, PlotSpec, Scale

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from sojourn.answers.figure import Figure
 from sojourn.answers.report_content import PlainCell, PlainTable
-from sojourn.files import fresh_folder, write_file
+from sojourn.base.files import fresh_folder, write_file
 from sojourn.report.drawing_files import draw_files
 from sojourn.report.page import page_of
 

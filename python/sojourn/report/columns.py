@@ -19,11 +19,11 @@ from sojourn.answers.judging import judge
 from sojourn.answers.numbered import ColumnsView, TablePoints
 from sojourn.answers.open_study import OpenStudy
 from sojourn.answers.report_content import PlainCell, PlainTable, StudyParts
-from sojourn.digits import significant
-from sojourn.files import fresh_folder, write_file
+from sojourn.base.digits import significant
+from sojourn.base.files import fresh_folder, write_file
+from sojourn.base.metrics import words_of
 from sojourn.headline import may_be_named
 from sojourn.headline.kinds import kinds_in
-from sojourn.metrics import words_of
 from sojourn.plots.spec import Axis, Band, Line, Panel, PlotSpec, Scale, as_array
 from sojourn.report import page
 from sojourn.report.by_label import file_name

@@ -10,10 +10,10 @@ from typing import Any
 import polars as pl
 
 from sojourn.answers.report_content import PlainCell, PlainTable
-from sojourn.digits import significant
-from sojourn.files import write_file
+from sojourn.base.digits import significant
+from sojourn.base.files import write_file
+from sojourn.base.metrics import words_of
 from sojourn.headline.felt import application_of
-from sojourn.metrics import words_of
 from sojourn.report.page import page_of
 from sojourn.stats.quantity import quantity_of
 from sojourn.study.compare import LabelComparison, compare_labels
@@ -28,7 +28,7 @@ def comparisons_of(result: StudyResult, *, most: int = 4) -> list[LabelCompariso
     Labels with one value, and labels whose points cannot be paired, are left out; so are labels beyond
     `most`. For any report: they need nothing but the metrics.
     """
-    from sojourn.errors import UsageError
+    from sojourn.base.errors import UsageError
 
     found: list[LabelComparison] = []
     for label in result.labels:

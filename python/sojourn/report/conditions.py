@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from sojourn.base.toml_text import parse_toml
 from sojourn.plots.spec import Band, Mark, Note
-from sojourn.toml_text import parse_toml
 
 __all__ = ["Condition", "bands", "conditions_of", "notes"]
 

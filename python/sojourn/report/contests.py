@@ -9,8 +9,8 @@ import numpy as np
 from sojourn.answers.report_content import PlainCell, PlainTable
 from sojourn.answers.view import StudyView
 from sojourn.answers.winners import TESTED, Won
-from sojourn.digits import significant
-from sojourn.metrics import words_of
+from sojourn.base.digits import significant
+from sojourn.base.metrics import words_of
 from sojourn.report.roles import MOST_COMPETITORS, Measured, Roles
 from sojourn.stats.pairs import Contest, Standing, tally, who_wins
 from sojourn.stats.quantity import quantity_of

@@ -18,8 +18,8 @@ from queue import SimpleQueue
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Self, cast
 
-from sojourn.errors import plain
-from sojourn.isolated import python_command
+from sojourn.base.errors import plain
+from sojourn.process.isolated import python_command
 
 if TYPE_CHECKING:
     from sojourn.answers.figure import Figure

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sojourn.answers.figure import Figure
-from sojourn.errors import UsageError, nearest
+from sojourn.base.errors import UsageError, nearest
 from sojourn.plots.reshape import reshaped
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def figures_of(directory: Path) -> list[Figure]:
         If the directory holds no result.
     """
     from sojourn.report.single import run_figures
-    from sojourn.run_directory import is_run, read_run
+    from sojourn.simulation.run_directory import is_run, read_run
 
     if is_run(directory):
         _, tables, _ = read_run(directory)

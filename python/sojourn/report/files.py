@@ -10,8 +10,8 @@ from pathlib import Path
 from sojourn.answers.claims import JudgedClaim
 from sojourn.answers.report_content import PlainTable
 from sojourn.answers.table import Cell, Table
-from sojourn.files import write_file
-from sojourn.formulas import no_formula
+from sojourn.base.files import write_file
+from sojourn.base.formulas import no_formula
 from sojourn.stats.estimate import Estimate
 
 COMPARISON_COLUMNS = (

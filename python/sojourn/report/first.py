@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from sojourn.answers.selection import Points
-from sojourn.errors import plain
+from sojourn.base.errors import plain
 from sojourn.headline.derive import headline_of
 from sojourn.headline.felt import told_metrics
 from sojourn.headline.said import Headline, Point, amount

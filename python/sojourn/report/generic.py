@@ -18,8 +18,8 @@ from sojourn.answers.report_content import PlainCell, PlainTable, StudyParts
 from sojourn.answers.reporting import failure
 from sojourn.answers.view import StudyView
 from sojourn.answers.winners import Won
-from sojourn.digits import significant
-from sojourn.metrics import words_of
+from sojourn.base.digits import significant
+from sojourn.base.metrics import words_of
 from sojourn.report.by_label import distributions, dots, file_name
 from sojourn.report.comparison import comparison_table, comparisons_of
 from sojourn.report.contests import contests

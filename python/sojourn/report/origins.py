@@ -10,11 +10,11 @@ from typing import Any, cast
 
 import sojourn._engine as _engine
 from sojourn.answers.report_content import Assumption
-from sojourn.errors import RecordError
-from sojourn.files import folder_names
-from sojourn.on_disk import read_text
+from sojourn.base.errors import RecordError
+from sojourn.base.files import folder_names
+from sojourn.base.on_disk import read_text
+from sojourn.base.toml_text import parse_toml
 from sojourn.study.result import StudyResult
-from sojourn.toml_text import parse_toml
 
 __all__ = ["origins", "told"]
 

@@ -15,21 +15,21 @@ from markupsafe import Markup
 
 from sojourn.answers.figure import Figure
 from sojourn.answers.report_content import PlainCell, PlainTable
-from sojourn.digits import significant
-from sojourn.errors import RecordError
-from sojourn.files import fresh_folder, write_file
+from sojourn.base.digits import significant
+from sojourn.base.errors import RecordError
+from sojourn.base.files import fresh_folder, write_file
+from sojourn.base.metrics import delay_causes, words_of
+from sojourn.base.on_disk import read_text
 from sojourn.headline import LINKS, headline_of_run, headline_rows
-from sojourn.metrics import delay_causes, words_of
-from sojourn.on_disk import read_text
 from sojourn.plots.cdf import steps
 from sojourn.plots.spec import Axis, Line, Panel, PlotSpec, log_ticks
 from sojourn.plots.stack import stack_panel
 from sojourn.plots.timeseries import Trace, timeseries_panel
 from sojourn.report.conditions import Condition, bands, conditions_of, notes
 from sojourn.report.drawing_files import draw_files
-from sojourn.report.felt import felt
+from sojourn.report.felt_section import felt
 from sojourn.report.page import page_of
-from sojourn.run_directory import read_run
+from sojourn.simulation.run_directory import read_run
 
 __all__ = ["build_run_report", "run_figures"]
 

@@ -15,9 +15,9 @@ import numpy as np
 import polars as pl
 
 from sojourn.answers.figure import Figure
+from sojourn.base.metrics import words_of
 from sojourn.headline import may_be_named
 from sojourn.headline.said import together
-from sojourn.metrics import words_of
 from sojourn.plots.scales import differ, on_one_scale
 from sojourn.plots.spec import Axis, Band, Dots, Line, Mark, Panel, PlotSpec, Scale, as_array
 from sojourn.report.roles import LEAST_DIFFERENCE, Roles, by_role, kinds_of, largest_values

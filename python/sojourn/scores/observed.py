@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sojourn.errors import RecordError, UsageError, plain, why
+from sojourn.base.errors import RecordError, UsageError, plain, why
+from sojourn.base.files import read_file
 from sojourn.field.series import RoundTrips, Series, read_series
-from sojourn.files import read_file
-from sojourn.run_directory import is_run, read_run
-from sojourn.scenario import Scenario, decoded, load_scenario
+from sojourn.scenario.scenario_file import Scenario, decoded, load_scenario
 from sojourn.scores.judge import INTERVAL_S, Observed, Responsiveness, responsiveness_of
+from sojourn.simulation.run_directory import is_run, read_run
 from sojourn.study.expand import expand
 from sojourn.study.result import StudyResult
 

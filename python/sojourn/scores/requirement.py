@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, cast
 
 import sojourn._engine as _engine
-from sojourn.errors import UsageError, nearest, plain, why
-from sojourn.files import read_named
-from sojourn.toml_text import parse_toml
+from sojourn.base.errors import UsageError, nearest, plain, why
+from sojourn.base.files import read_named
+from sojourn.base.toml_text import parse_toml
 
 __all__ = ["USES", "Requirement", "read_requirement", "requirement_of"]
 

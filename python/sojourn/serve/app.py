@@ -25,13 +25,13 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from sojourn.errors import RecordError
+from sojourn.base.errors import RecordError
+from sojourn.base.web_headers import App, Headers
 from sojourn.serve.browse import Browser
 from sojourn.serve.guard import HEADERS, REPORT_HEADERS, Guard
 from sojourn.serve.jobs import Full, Jobs, Order
 from sojourn.serve.site import Site, read
 from sojourn.version import VERSION
-from sojourn.web_headers import App, Headers
 
 __all__ = ["Parts", "create_app"]
 

@@ -1,7 +1,7 @@
 """What there is to look at: results below a directory, runs of the store, scenarios and studies that were named.
 
 Everything goes by an identifier from a listing, and is looked up in a listing made anew: no text of a request becomes a path.
-What lies there may be somebody else's or damaged: it is read by `sojourn.files` and `sojourn.on_disk`, which follow no
+What lies there may be somebody else's or damaged: it is read by `sojourn.base.files` and `sojourn.base.on_disk`, which follow no
 links and say in a sentence what is wrong.
 """
 
@@ -15,10 +15,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
 
-from sojourn.errors import RecordError, why
-from sojourn.files import folder_names, is_file, read_file
-from sojourn.on_disk import read_listing
-from sojourn.run_directory import is_run, read_run
+from sojourn.base.errors import RecordError, why
+from sojourn.base.files import folder_names, is_file, read_file
+from sojourn.base.on_disk import read_listing
+from sojourn.simulation.run_directory import is_run, read_run
 from sojourn.store.catalogue import Catalogue
 from sojourn.study.library import builtin_names, builtin_title, recipe_names, recipe_title
 from sojourn.study.result import StudyResult

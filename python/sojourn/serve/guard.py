@@ -19,7 +19,7 @@ from collections.abc import Iterable, MutableMapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from sojourn.web_headers import App, Receive, Scope, Send
+from sojourn.base.web_headers import App, Receive, Scope, Send
 
 __all__ = ["HEADERS", "LARGEST_BODY", "LARGEST_HEADERS", "POLICY", "REPORT_HEADERS", "Guard"]
 

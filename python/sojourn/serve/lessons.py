@@ -18,9 +18,9 @@ from typing import Any, cast
 
 import jinja2
 
-from sojourn.engine import simulate
-from sojourn.metrics import metrics
-from sojourn.scenario import load_scenario
+from sojourn.base.metrics import metrics
+from sojourn.scenario.scenario_file import load_scenario
+from sojourn.simulation.engine import simulate
 
 __all__ = [
     "ORDER",

@@ -14,11 +14,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sojourn.errors import EnvironmentFailure, UsageError
-from sojourn.files import write_file
-from sojourn.scenario import Scenario, load_scenario
+from sojourn.base.errors import EnvironmentFailure, UsageError
+from sojourn.base.files import write_file
+from sojourn.base.toml_text import toml_value
+from sojourn.scenario.scenario_file import Scenario, load_scenario
 from sojourn.serve.lessons import PAGE
-from sojourn.toml_text import toml_value
 
 __all__ = ["Live", "live"]
 

@@ -5,9 +5,9 @@ It is drawn from runs of this engine when a site is exported, or when somebody a
 
 from __future__ import annotations
 
-from sojourn.engine import simulate
-from sojourn.scenario import load_scenario
+from sojourn.scenario.scenario_file import load_scenario
 from sojourn.serve.lessons import Lesson
+from sojourn.simulation.engine import simulate
 
 __all__ = ["PICTURE_SEED", "delay_picture"]
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import uvicorn
 
-from sojourn.errors import EnvironmentFailure, UsageError, why
+from sojourn.base.errors import EnvironmentFailure, UsageError, why
 from sojourn.serve.app import Parts, create_app
 from sojourn.serve.browse import Browser
 from sojourn.serve.guard import LARGEST_HEADERS

@@ -12,9 +12,9 @@ from pathlib import Path
 import jinja2
 from markdown_it import MarkdownIt
 
-from sojourn.errors import EnvironmentFailure, UsageError
-from sojourn.files import write_file
-from sojourn.scenario import load_scenario
+from sojourn.base.errors import EnvironmentFailure, UsageError
+from sojourn.base.files import write_file
+from sojourn.scenario.scenario_file import load_scenario
 from sojourn.serve.guard import POLICY
 from sojourn.serve.lessons import PAGE, SCENARIOS, Lesson, Numbers, lessons
 from sojourn.serve.picture import delay_picture
@@ -46,7 +46,7 @@ def read(content: Content) -> bytes:
 @cache
 def _keys() -> bytes:
     """Return the table of keys for the form: what stands where, what it may be, what it means."""
-    from sojourn.key_list import scenario_keys_once, synonyms
+    from sojourn.study.key_list import scenario_keys_once, synonyms
 
     rows = [
         [row.path, row.kind, row.value, row.default, row.allowed, row.about, row.origin] for row in scenario_keys_once()

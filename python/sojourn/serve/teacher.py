@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 
 from markdown_it import MarkdownIt
 
-from sojourn.errors import MissingExtra, UsageError
-from sojourn.metrics import metrics
+from sojourn.base.errors import MissingExtra, UsageError
+from sojourn.base.metrics import metrics
 from sojourn.serve.lessons import SEEDS, Lesson, Numbers, median_and_range
 from sojourn.serve.picture import PICTURE_SEED
 

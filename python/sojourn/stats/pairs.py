@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sojourn.metrics import Better
+from sojourn.base.metrics import Better
 from sojourn.stats.level import significance
 
 __all__ = ["Contest", "Standing", "holm", "paired_test", "tally", "who_wins"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from sojourn.metrics import Better, metrics
+from sojourn.base.metrics import Better, metrics
 
 __all__ = ["Quantity", "in_unit", "is_compared_by_ratio", "quantity_of"]
 

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import sojourn._engine as _engine
-from sojourn.errors import RecordError
-from sojourn.files import folder_names
-from sojourn.on_disk import digest_of
+from sojourn.base.errors import RecordError
+from sojourn.base.files import folder_names
+from sojourn.base.on_disk import digest_of
 from sojourn.store.segments import LAYOUT as SEGMENTS_LAYOUT
 from sojourn.store.segments import RUN, PackedRun, SegmentRun, Segments, pack_segment
 from sojourn.store.shelf import STALE_AFTER_S, Shelf, listing_of

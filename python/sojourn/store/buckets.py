@@ -17,7 +17,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any, TypeVar
 
-from sojourn.errors import MissingExtra, StoreUnreachable, UsageError
+from sojourn.base.errors import MissingExtra, StoreUnreachable, UsageError
 from sojourn.store.objects import LARGEST_OBJECT
 
 __all__ = ["BucketObjects"]

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sojourn.errors import RecordError
-from sojourn.files import folder_names, read_file
-from sojourn.on_disk import read_table
+from sojourn.base.errors import RecordError
+from sojourn.base.files import folder_names, read_file
+from sojourn.base.on_disk import read_table
 from sojourn.store import LAYOUT, SEGMENTS_LAYOUT
 from sojourn.store.segments import LISTING
 from sojourn.store.shelf import Shelf

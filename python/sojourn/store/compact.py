@@ -10,9 +10,9 @@ from pathlib import Path
 
 import polars as pl
 
-from sojourn.errors import RecordError
-from sojourn.files import remove
-from sojourn.on_disk import read_table
+from sojourn.base.errors import RecordError
+from sojourn.base.files import remove
+from sojourn.base.on_disk import read_table
 from sojourn.store import PackedRun, Store
 from sojourn.store.segments import RUN, Segment
 

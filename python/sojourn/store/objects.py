@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
-from sojourn.errors import StoreUnreachable, why
-from sojourn.files import create_file, folder_names, make_folder, read_file, remove
-from sojourn.output import owner
+from sojourn.base.errors import StoreUnreachable, why
+from sojourn.base.files import create_file, folder_names, make_folder, read_file, remove
+from sojourn.base.output import owner
 
 __all__ = ["LARGEST_OBJECT", "FolderObjects", "Objects"]
 

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import sojourn._engine as _engine
-from sojourn.errors import RecordError, plain
-from sojourn.files import folder_names, is_file, remove
-from sojourn.on_disk import digest_of, read_table
+from sojourn.base.errors import RecordError, plain
+from sojourn.base.files import folder_names, is_file, remove
+from sojourn.base.on_disk import digest_of, read_table
 from sojourn.store.shelf import Shelf, listing_of
 
 if TYPE_CHECKING:

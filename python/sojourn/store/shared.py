@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from pathlib import Path
 
-from sojourn.errors import UsageError
+from sojourn.base.errors import UsageError
 from sojourn.store.buckets import BucketObjects
 from sojourn.store.objects import FolderObjects, Objects
 

@@ -13,10 +13,10 @@ from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import Any
 
-from sojourn.errors import EnvironmentFailure, RecordError, plain, why
-from sojourn.files import folder_names, make_folder, move, open_file, read_file, remove, write_file
-from sojourn.on_disk import digest_of, size_and_digest
-from sojourn.output import owner, owner_is_gone
+from sojourn.base.errors import EnvironmentFailure, RecordError, plain, why
+from sojourn.base.files import folder_names, make_folder, move, open_file, read_file, remove, write_file
+from sojourn.base.on_disk import digest_of, size_and_digest
+from sojourn.base.output import owner, owner_is_gone
 
 __all__ = ["STALE_AFTER_S", "Shelf", "listing_of"]
 

@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast, overload
 from pydantic import Discriminator, Field, Tag
 
 import sojourn._engine as _engine
+from sojourn.base.errors import Problem
+from sojourn.base.toml_text import toml_value
 from sojourn.declarations.base import LabelValue, Strict
-from sojourn.errors import Problem
-from sojourn.toml_text import toml_value
 
 if TYPE_CHECKING:
     import numpy as np

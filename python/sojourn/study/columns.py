@@ -16,9 +16,9 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import polars as pl
 
-from sojourn.errors import RecordError
-from sojourn.files import is_file, read_file, write_file
-from sojourn.on_disk import list_files, read_listing, read_table, shape
+from sojourn.base.errors import RecordError
+from sojourn.base.files import is_file, read_file, write_file
+from sojourn.base.on_disk import list_files, read_listing, read_table, shape
 from sojourn.store import Store
 from sojourn.store.objects import LARGEST_OBJECT
 from sojourn.study.definition import StudyDefinition, load_definition

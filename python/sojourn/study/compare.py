@@ -13,8 +13,8 @@ from typing import Any, Protocol
 
 import polars as pl
 
-from sojourn.digits import significant
-from sojourn.errors import UsageError, nearest
+from sojourn.base.digits import significant
+from sojourn.base.errors import UsageError, nearest
 from sojourn.headline import may_be_named
 from sojourn.stats.level import at_level, significance
 from sojourn.stats.pairs import holm, paired_test

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-from sojourn.errors import UsageError
+from sojourn.base.errors import UsageError
+from sojourn.base.toml_text import parse_toml
 from sojourn.study.axes import KeyAxis
-from sojourn.toml_text import parse_toml
 
 if TYPE_CHECKING:
     from sojourn.plugins import Plugin

@@ -14,16 +14,16 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, ValidationError
 
 import sojourn._engine as _engine
+from sojourn.base.errors import MOST_PROBLEMS, Problem, StudyError, UsageError, nearest, plain, why
+from sojourn.base.files import read_file
+from sojourn.base.toml_text import parse_toml
 from sojourn.declarations.answers import Declarations, Pool
 from sojourn.declarations.base import LabelValue, Strict
-from sojourn.errors import MOST_PROBLEMS, Problem, StudyError, UsageError, nearest, plain, why
-from sojourn.files import read_file
-from sojourn.scenario import decoded
+from sojourn.scenario.scenario_file import decoded
 from sojourn.study.axes import Axis, KeyAxis, Sample, problems_of, unit_of
 from sojourn.study.files import merge_includes
 from sojourn.study.pool import pool_problems
 from sojourn.study.precision import PreciseSeeds, Precision, PrecisionGoal, PrecisionPairs
-from sojourn.toml_text import parse_toml
 
 __all__ = [
     "LabelValue",

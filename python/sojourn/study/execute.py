@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import sojourn._engine as _engine
-from sojourn.engine import NOTICE_EVERY_S, simulate
-from sojourn.errors import EnvironmentFailure, InterruptedRun, MissingExtra, RunError, SojournError
-from sojourn.memory import budget
+from sojourn.base.errors import EnvironmentFailure, InterruptedRun, MissingExtra, RunError, SojournError
+from sojourn.base.memory import budget
 from sojourn.plugins import MEMORY, Plugin, simulate_apart
-from sojourn.scenario import Scenario
+from sojourn.scenario.scenario_file import Scenario
+from sojourn.simulation.engine import NOTICE_EVERY_S, simulate
 from sojourn.store import Kept, PackedRun, Store, pack
 from sojourn.study.plan import RunSpec
 

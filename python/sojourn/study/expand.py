@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import tomli_w
 
 import sojourn._engine as _engine
-from sojourn.errors import Problem, StudyError, UsageError, nearest
-from sojourn.toml_text import parse_toml
-from sojourn.words import fill, placeholders
+from sojourn.base.errors import Problem, StudyError, UsageError, nearest
+from sojourn.base.templates import fill, placeholders
+from sojourn.base.toml_text import parse_toml
 
 if TYPE_CHECKING:
     from sojourn.study.axes import Level

@@ -6,11 +6,11 @@ import tomllib
 from pathlib import Path
 from typing import Any, cast
 
+from sojourn.base.errors import Problem, plain, why
+from sojourn.base.files import is_file, make_folder, read_file, write_file
+from sojourn.base.toml_text import parse_toml
 from sojourn.declarations.answers import Declarations
-from sojourn.errors import Problem, plain, why
-from sojourn.files import is_file, make_folder, read_file, write_file
-from sojourn.scenario import decoded
-from sojourn.toml_text import parse_toml
+from sojourn.scenario.scenario_file import decoded
 
 __all__ = ["companions", "copy_companions", "is_inside", "merge_includes", "study_folder_of"]
 

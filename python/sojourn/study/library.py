@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import sojourn._engine as _engine
-from sojourn.errors import Problem, StudyError, UsageError, nearest, plain, why
-from sojourn.files import read_file, write_file
-from sojourn.scenario import decoded
-from sojourn.settings import apply_settings
-from sojourn.toml_text import parse_toml
+from sojourn.base.errors import Problem, StudyError, UsageError, nearest, plain, why
+from sojourn.base.files import read_file, write_file
+from sojourn.base.toml_text import parse_toml
+from sojourn.scenario.scenario_file import decoded
+from sojourn.scenario.settings import apply_settings
 
 if TYPE_CHECKING:
     from sojourn.plugins import Plugin

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import sojourn._engine as _engine
-from sojourn.files import write_file
+from sojourn.base.files import write_file
 from sojourn.study.library import Study
 from sojourn.study.plan import Plan, RunOptions
 from sojourn.version import VERSION

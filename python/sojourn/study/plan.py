@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 
-from sojourn.errors import Problem, ScenarioError, StudyError, UsageError
-from sojourn.scenario import Scenario, check_scenario
+from sojourn.base.errors import Problem, ScenarioError, StudyError, UsageError
+from sojourn.scenario.scenario_file import Scenario, check_scenario
 from sojourn.study.definition import StudyDefinition
 from sojourn.study.expand import Point, expand_all, select
 from sojourn.study.library import Study

@@ -9,10 +9,10 @@ from fnmatch import translate
 import numpy as np
 import polars as pl
 
+from sojourn.base.templates import fill
 from sojourn.study.axes import Level, levels_of
 from sojourn.study.definition import MatrixDefinition, StudyDefinition
 from sojourn.study.expand import labels_of_numbers
-from sojourn.words import fill
 
 __all__ = ["point_table"]
 

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from sojourn.base.errors import Problem, nearest
+from sojourn.base.metrics import metrics
 from sojourn.declarations.answers import Declarations, Measure, Pool
-from sojourn.errors import Problem, nearest
-from sojourn.metrics import metrics
 
 if TYPE_CHECKING:
     import polars as pl  # who counts points has no time to load it

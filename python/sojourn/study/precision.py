@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
+from sojourn.base.errors import Problem, UsageError, nearest, plain
+from sojourn.base.metrics import metrics
 from sojourn.declarations.answers import Measure
 from sojourn.declarations.base import LabelValue, Strict
-from sojourn.errors import Problem, UsageError, nearest, plain
-from sojourn.metrics import metrics
 from sojourn.stats.precision import (
     LEAST,
     MOST,

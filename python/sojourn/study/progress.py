@@ -10,8 +10,8 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from sojourn.messages import note, visible
-from sojourn.progress import LINE_EVERY_S, notebook_bar
+from sojourn.base.messages import note, visible
+from sojourn.process.progress import LINE_EVERY_S, notebook_bar
 from sojourn.study.workload import Workload
 
 if TYPE_CHECKING:

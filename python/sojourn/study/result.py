@@ -13,10 +13,10 @@ from typing import Any, Self
 
 import polars as pl
 
-from sojourn.errors import RecordError, nearest, plain
-from sojourn.files import folder_names, open_file
+from sojourn.base.errors import RecordError, nearest, plain
+from sojourn.base.files import folder_names, open_file
+from sojourn.base.on_disk import open_listed, read_listing, read_table, shape
 from sojourn.headline.said import Headline
-from sojourn.on_disk import open_listed, read_listing, read_table, shape
 from sojourn.stats.level import CONFIDENCE, at_level
 from sojourn.stats.precision import LEVEL
 from sojourn.study.competitors import with_competitors

@@ -15,8 +15,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol, TypedDict, Unpack
 
-from sojourn.errors import EnvironmentFailure, RunError, SojournError, UsageError
-from sojourn.output import dated, new_directory, writing
+from sojourn.base.errors import EnvironmentFailure, RunError, SojournError, UsageError
+from sojourn.base.output import dated, new_directory, writing
 from sojourn.plugins import PluginFailed
 from sojourn.store import Kept, Store
 from sojourn.study.execute import Finished, run_on_cluster, run_on_threads

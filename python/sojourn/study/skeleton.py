@@ -2,7 +2,7 @@
 
 import re
 
-from sojourn.errors import UsageError
+from sojourn.base.errors import UsageError
 
 __all__ = ["SCENARIO", "STUDY", "check_name"]
 

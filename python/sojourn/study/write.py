@@ -15,10 +15,10 @@ from typing import Any
 
 import polars as pl
 
-from sojourn.errors import EnvironmentFailure
-from sojourn.files import allow_many, new_file, open_file, place_of, read_file, write_file
-from sojourn.formulas import without_formulas
-from sojourn.on_disk import list_files
+from sojourn.base.errors import EnvironmentFailure
+from sojourn.base.files import allow_many, new_file, open_file, place_of, read_file, write_file
+from sojourn.base.formulas import without_formulas
+from sojourn.base.on_disk import list_files
 from sojourn.store import RUN, Kept, SegmentRun
 from sojourn.study.definition import StudyDefinition
 from sojourn.study.files import copy_companions

@@ -14,11 +14,11 @@ from sojourn.answers.checks.drawn import Drawn
 from sojourn.answers.checks.names import Names
 from sojourn.answers.checks.values import TWO_WAY, Values
 from sojourn.answers.open_study import OpenStudy
+from sojourn.base.errors import Problem, ScenarioError, StudyError, nearest
+from sojourn.base.files import is_file
 from sojourn.declarations.answers import declares_answers
-from sojourn.errors import Problem, ScenarioError, StudyError, nearest
-from sojourn.files import is_file
 from sojourn.headline.felt import APPLICATIONS
-from sojourn.scenario import Scenario
+from sojourn.scenario.scenario_file import Scenario
 from sojourn.study.expand import Point
 from sojourn.study.files import companions, is_inside
 from sojourn.study.library import Study

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from sojourn.answers.checks.names import Names
 from sojourn.answers.checks.values import Values
 from sojourn.answers.groups import Groups, condition_problems
+from sojourn.base.errors import Problem, nearest
 from sojourn.declarations.answers import ClaimDefinition, Condition
-from sojourn.errors import Problem, nearest
 
 __all__ = ["Claims"]
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from sojourn.answers.averaging import Answer, hidden_of, ways_out
 from sojourn.answers.checks.names import Names
 from sojourn.answers.checks.values import put_together
+from sojourn.base.errors import Problem, nearest
 from sojourn.declarations.figures import (
     AnyFigure,
     CdfFigure,
@@ -24,7 +25,6 @@ from sojourn.declarations.figures import (
     TimeSeriesFigure,
     TradeoffFigure,
 )
-from sojourn.errors import Problem, nearest
 
 __all__ = ["Drawn"]
 

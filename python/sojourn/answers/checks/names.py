@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 
 from sojourn.answers.modules import ModuleNames
 from sojourn.answers.open_study import OpenStudy
+from sojourn.base.errors import Problem, StudyError, nearest
+from sojourn.base.files import read_file
 from sojourn.declarations.base import Where
-from sojourn.errors import Problem, StudyError, nearest
-from sojourn.files import read_file
 
 __all__ = ["MEET", "Names"]
 

@@ -10,10 +10,10 @@ from sojourn.answers.averaging import hidden_labels
 from sojourn.answers.checks.names import MEET, Names
 from sojourn.answers.composed import COMPARED, parts_of
 from sojourn.answers.groups import ONE, Groups, groups_of, value_problems
+from sojourn.base.errors import Problem, nearest
+from sojourn.base.metrics import metrics
 from sojourn.declarations.answers import Measure, Value
 from sojourn.declarations.base import Where
-from sojourn.errors import Problem, nearest
-from sojourn.metrics import metrics
 from sojourn.study.pool import pooled_subjects
 
 __all__ = ["TWO_WAY", "Values", "put_together"]

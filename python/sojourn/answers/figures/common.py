@@ -9,11 +9,11 @@ from sojourn.answers.asking import Ask
 from sojourn.answers.open_study import OpenStudy
 from sojourn.answers.selection import LabelledPoint
 from sojourn.answers.winners import missing_words
+from sojourn.base.metrics import metrics, words_of
 from sojourn.declarations.answers import LabelWords, Measure
 from sojourn.declarations.base import LabelValue, Where
 from sojourn.declarations.figures import AxisDefinition, FacetFigure
 from sojourn.headline.said import together
-from sojourn.metrics import metrics, words_of
 from sojourn.plots import styles
 from sojourn.plots.spec import Axis, Mark, Note, Rule, Scale
 

@@ -18,12 +18,12 @@ from sojourn.answers.figures.common import caption_of, look_of, number_or_none, 
 from sojourn.answers.open_study import OpenStudy
 from sojourn.answers.selection import LabelledPoint
 from sojourn.answers.view import NotRecorded
+from sojourn.base.templates import fill
 from sojourn.declarations.base import Where
 from sojourn.declarations.figures import DistributionFigure
 from sojourn.plots.spec import Axis, Band, Line, Mark, Note, Panel, PlotSpec
 from sojourn.stats.distribution import Distribution, mixture
 from sojourn.stats.estimate import t_quantile
-from sojourn.words import fill
 
 __all__ = ["curve", "figure"]
 

@@ -14,13 +14,13 @@ from sojourn.answers.open_study import OpenStudy
 from sojourn.answers.selection import LabelledPoint
 from sojourn.answers.table import Cell, Table
 from sojourn.answers.view import NotRecorded
+from sojourn.base.templates import fill
 from sojourn.declarations.answers import Measure
 from sojourn.declarations.base import Where
 from sojourn.declarations.figures import DotPanel, DotsFigure, Lane
 from sojourn.plots.dots import DotRow, dot_panel
 from sojourn.plots.spec import Panel, PlotSpec
 from sojourn.stats.estimate import NOTHING, Estimate
-from sojourn.words import fill
 
 __all__ = ["figure", "height_of"]
 

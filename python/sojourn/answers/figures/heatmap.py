@@ -9,10 +9,10 @@ from sojourn.answers.figure import Figure
 from sojourn.answers.figures.common import caption_of, facets_of, unit_of
 from sojourn.answers.open_study import OpenStudy
 from sojourn.answers.view import NotRecorded
+from sojourn.base.digits import significant
+from sojourn.base.metrics import words_of
 from sojourn.declarations.base import Where
 from sojourn.declarations.figures import HeatmapFigure
-from sojourn.digits import significant
-from sojourn.metrics import words_of
 from sojourn.plots.spec import Axis, Cell, Cells, Panel, PlotSpec
 from sojourn.stats.estimate import Estimate
 

@@ -13,9 +13,9 @@ from sojourn.answers.figures.dots import height_of
 from sojourn.answers.open_study import OpenStudy
 from sojourn.answers.selection import LabelledPoint
 from sojourn.answers.view import NotRecorded
+from sojourn.base.metrics import words_of
 from sojourn.declarations.answers import Measure
 from sojourn.declarations.figures import RatioFigure
-from sojourn.metrics import words_of
 from sojourn.plots.dots import DotRow, dot_panel
 from sojourn.plots.spec import Panel, PlotSpec, Rule, log_ticks
 from sojourn.stats.estimate import NOTHING, Estimate, paired_ratio

@@ -11,8 +11,8 @@ from sojourn.answers.figure import Figure
 from sojourn.answers.figures.common import facets_left, facets_of
 from sojourn.answers.open_study import OpenStudy
 from sojourn.answers.view import StudyView
+from sojourn.base.metrics import delay_causes
 from sojourn.declarations.figures import StackFigure
-from sojourn.metrics import delay_causes
 from sojourn.plots.spec import PlotSpec
 from sojourn.plots.stack import stack_panel
 

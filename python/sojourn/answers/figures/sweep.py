@@ -21,9 +21,9 @@ from sojourn.answers.figures.common import (
 from sojourn.answers.open_study import OpenStudy
 from sojourn.answers.selection import LabelledPoint
 from sojourn.answers.view import NotRecorded
+from sojourn.base.metrics import words_of
 from sojourn.declarations.base import Where
 from sojourn.declarations.figures import SweepFigure, SweepLine, SweepPanel
-from sojourn.metrics import words_of
 from sojourn.plots.scales import on_one_scale
 from sojourn.plots.spec import Axis, Band, Dots, Line, Mark, Panel, PlotSpec, Rule
 from sojourn.stats.estimate import Estimate

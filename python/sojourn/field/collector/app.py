@@ -36,13 +36,13 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from sojourn.base.web_headers import Headers
 from sojourn.field.collector.page import POLICY, page
 from sojourn.field.collector.plan import configuration_of, plan_of
 from sojourn.field.collector.reader import Reader, ReaderFailed
 from sojourn.field.collector.storage import Storage
 from sojourn.field.reading import Unreadable
 from sojourn.field.records import FieldTest
-from sojourn.web_headers import Headers
 
 __all__ = ["LARGEST_UPLOAD", "ReadUpload", "create_app"]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import sqlalchemy as sql
 
-from sojourn.errors import StudyError, UsageError
+from sojourn.base.errors import StudyError, UsageError
 from sojourn.field.assignments import Assignments
 from sojourn.field.collector.tables import CONFIGURATIONS, PERIODS
 from sojourn.provisioning import ProvisioningError, decode, expand

@@ -23,7 +23,7 @@ from typing import IO, Any
 from sojourn.field.importer import read_upload
 from sojourn.field.reading import Unreadable
 from sojourn.field.records import FieldTest
-from sojourn.isolated import python_command
+from sojourn.process.isolated import python_command
 
 __all__ = ["Reader", "ReaderFailed", "main"]
 

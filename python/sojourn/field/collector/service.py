@@ -7,11 +7,11 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from sojourn.errors import EnvironmentFailure, UsageError, why
+from sojourn.base.errors import EnvironmentFailure, UsageError, why
+from sojourn.base.files import write_file
 from sojourn.field.collector.connections import MOST_CONNECTIONS, Listener, connection_class
 from sojourn.field.collector.storage import Storage
 from sojourn.field.importer import Imported, write_imported
-from sojourn.files import write_file
 
 __all__ = ["export", "serve"]
 

@@ -22,7 +22,7 @@ import sqlalchemy as sql
 from sqlalchemy.event import listens_for
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
-from sojourn.errors import EnvironmentFailure, UsageError
+from sojourn.base.errors import EnvironmentFailure, UsageError
 from sojourn.field.collector.tables import CHECKS, METADATA, PROBES, TEST_COLUMNS, TESTS, UPLOADS, VIEWERS
 from sojourn.field.importer import read_upload
 from sojourn.field.reading import Unreadable

@@ -13,9 +13,9 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
-from sojourn.errors import Problem
+from sojourn.base.errors import Problem
+from sojourn.base.files import read_named
 from sojourn.field.flent import is_series
-from sojourn.files import read_named
 
 __all__ = ["OWN", "file_of", "problems_of"]
 

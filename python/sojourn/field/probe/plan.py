@@ -15,11 +15,11 @@ from typing import Annotated, Any
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from sojourn.base.files import is_file, read_file, write_file
 from sojourn.field.assignments import is_label
 from sojourn.field.probe.settings import ProbeSettings
 from sojourn.field.probe.upload import client_of
 from sojourn.field.reading import Unreadable, first_problem, parse_document
-from sojourn.files import is_file, read_file, write_file
 
 __all__ = ["HomePlan", "PlannedPeriod", "announce", "read_plan", "refresh", "title_at"]
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from sojourn.errors import EnvironmentFailure, UsageError, plain
+from sojourn.base.errors import EnvironmentFailure, UsageError, plain
 from sojourn.field.probe.own_tests import file_of
 from sojourn.field.probe.plan import HomePlan, announce, refresh, title_at
 from sojourn.field.probe.schedule import next_slot

@@ -17,10 +17,10 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from sojourn.errors import Problem, StudyError, UsageError
+from sojourn.base.errors import Problem, StudyError, UsageError
+from sojourn.base.files import read_named
+from sojourn.base.toml_text import parse_toml
 from sojourn.field.probe.own_tests import problems_of
-from sojourn.files import read_named
-from sojourn.toml_text import parse_toml
 
 __all__ = ["ProbeSettings", "load_settings"]
 

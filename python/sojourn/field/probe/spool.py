@@ -15,8 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from sojourn.errors import EnvironmentFailure
-from sojourn.files import read_file
+from sojourn.base.errors import EnvironmentFailure
+from sojourn.base.files import read_file
 
 __all__ = ["DISK", "Disk", "Spool"]
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sojourn.errors import MissingExtra, UsageError
+from sojourn.base.errors import MissingExtra, UsageError
 from sojourn.field.probe.spool import Spool
 
 __all__ = ["Report", "Uploader", "client_of"]

@@ -34,7 +34,7 @@ from matplotlib.patches import Patch, Rectangle
 from matplotlib.text import Text
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullFormatter, NullLocator
 
-from sojourn.files import new_file, write_file
+from sojourn.base.files import new_file, write_file
 from sojourn.plots import spec, styles
 from sojourn.plots.backends import labels
 from sojourn.plots.backends.sides import Side, add_sides, without_ligatures

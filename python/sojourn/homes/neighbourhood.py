@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from sojourn.errors import UsageError
+from sojourn.base.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -324,7 +324,7 @@ def study_files(scenario: str, homes: int, seeds: int = SEEDS) -> dict[str, str]
 
 _MODULE = '''"""The answer in a sentence."""
 
-from sojourn.neighbourhood import findings
+from sojourn.homes.neighbourhood import findings
 
 HOMES, SHARES_DOWNSTREAM = {homes}, {down}
 

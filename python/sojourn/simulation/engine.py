@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sojourn._engine as _engine
-from sojourn.memory import budget
+from sojourn.base.memory import budget
 
 TYPE_CHECKING = False  # as type checkers read it; the module typing would take its time
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def simulate(
             beside.qlog,
         )
     except OSError as error:
-        from sojourn.errors import RunError, why
+        from sojourn.base.errors import RunError, why
 
         where = " or ".join(place for place in (beside.pcap, beside.qlog) if place)
         raise RunError(
@@ -95,18 +95,18 @@ def simulate(
             "what is there is not whole",
         ) from error
     except _engine.Interrupted as error:
-        from sojourn.errors import InterruptedRun
+        from sojourn.base.errors import InterruptedRun
 
         raise InterruptedRun("the run was interrupted") from error
     except _engine.MemoryExceeded as error:
-        from sojourn.errors import MemoryExceeded
+        from sojourn.base.errors import MemoryExceeded
 
         what, hint = error.args
         raise MemoryExceeded(
             f"the run of {scenario.name} with seed {seed} is too large: {what}", f"{hint}; or more, by --memory"
         ) from error
     except _engine.ManagerFailed as error:
-        from sojourn.errors import RunError
+        from sojourn.base.errors import RunError
 
         raise RunError(
             f"the run of {scenario.name} with seed {seed} failed: {error}", "see the cause of the exception"
@@ -114,7 +114,7 @@ def simulate(
     except (KeyboardInterrupt, SystemExit):  # by way of `watch`
         raise
     except BaseException as error:  # a panic of the engine is not an Exception
-        from sojourn.errors import RunError
+        from sojourn.base.errors import RunError
 
         first = (str(error) or type(error).__name__).splitlines()[0]
         raise RunError(

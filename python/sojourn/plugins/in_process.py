@@ -8,7 +8,7 @@ from typing import Protocol
 
 import sojourn._engine as _engine
 from sojourn._engine import Packet
-from sojourn.errors import UsageError
+from sojourn.base.errors import UsageError
 
 __all__ = ["Packet", "QueueManager", "add_manager"]
 

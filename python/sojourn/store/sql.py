@@ -21,9 +21,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from sojourn.errors import EnvironmentFailure, MissingExtra, UsageError, plain, why
-from sojourn.files import allow_many, folder_names, open_file, place_of
-from sojourn.memory import budget
+from sojourn.base.errors import EnvironmentFailure, MissingExtra, UsageError, plain, why
+from sojourn.base.files import allow_many, folder_names, open_file, place_of
+from sojourn.base.memory import budget
 from sojourn.store import LAYOUT, SEGMENTS_LAYOUT, default_directory
 
 __all__ = ["Answer", "asked"]

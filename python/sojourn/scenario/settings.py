@@ -37,7 +37,7 @@ def apply_settings(text: str, settings: Sequence[str]) -> str:
     for setting in settings:
         path, equals, value = setting.partition("=")
         if not equals or not path.strip():
-            from sojourn.errors import UsageError
+            from sojourn.base.errors import UsageError
 
             raise UsageError(
                 f"--set {setting}: not of the form a.b.c=V", "for example: --set access.upstream.queue.target=10ms"
@@ -48,11 +48,11 @@ def apply_settings(text: str, settings: Sequence[str]) -> str:
         try:
             file, problems = file.with_setting(path, value)
         except UnicodeEncodeError:  # bytes of the command line that are no UTF-8
-            from sojourn.errors import UsageError, plain
+            from sojourn.base.errors import UsageError, plain
 
             raise UsageError(f"--set {plain(setting)}: not a UTF-8 text") from None
         if problems:
-            from sojourn.errors import UsageError
+            from sojourn.base.errors import UsageError
 
             message = problems[0]["message"].removeprefix("cannot be set: ")
             raise UsageError(f"--set {setting}: {message}", problems[0]["hint"])
@@ -62,10 +62,10 @@ def apply_settings(text: str, settings: Sequence[str]) -> str:
 def _file(name: str, key: str) -> str:
     from pathlib import Path
 
-    from sojourn.errors import UsageError, why
-    from sojourn.files import read_named
-    from sojourn.packets import is_capture, packets_of_file
-    from sojourn.schedule import conditions_from_csv, opportunities_from_text, trains_from_text
+    from sojourn.base.errors import UsageError, why
+    from sojourn.base.files import read_named
+    from sojourn.captures.packets import is_capture, packets_of_file
+    from sojourn.traces.schedule import conditions_from_csv, opportunities_from_text, trains_from_text
 
     try:
         if key == "packets" and is_capture(Path(name)):

@@ -8,8 +8,8 @@ from __future__ import annotations
 import csv
 import io
 
-from sojourn.errors import UsageError, plain, why
-from sojourn.files import read_named
+from sojourn.base.errors import UsageError, plain, why
+from sojourn.base.files import read_named
 
 TYPE_CHECKING = False  # as type checkers read it; the module typing would take its time
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sojourn.errors import UsageError
+from sojourn.base.errors import UsageError
 
 if TYPE_CHECKING:
     import polars as pl

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from sojourn.advice.arms import Arm, Line
 from sojourn.advice.blocks import tc_block
+from sojourn.base.toml_text import toml_value
 from sojourn.provisioning import encode
-from sojourn.scenario import Scenario
-from sojourn.toml_text import toml_value
+from sojourn.scenario.scenario_file import Scenario
 
 __all__ = ["ACCESSES", "APPLICATIONS", "NAMES", "SETTINGS", "Household", "lines_to_set", "setting_of", "study_files"]
 

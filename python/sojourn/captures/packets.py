@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import sojourn._engine as _engine
-from sojourn.errors import UsageError, plain, why
-from sojourn.files import open_file
+from sojourn.base.errors import UsageError, plain, why
+from sojourn.base.files import open_file
 
 __all__ = [
     "BufferingDelay",

@@ -11,8 +11,8 @@ import socket
 from collections.abc import Generator
 from pathlib import Path
 
-from sojourn.errors import EnvironmentFailure, UsageError
-from sojourn.files import read_file
+from sojourn.base.errors import EnvironmentFailure, UsageError
+from sojourn.base.files import read_file
 
 __all__ = ["dated", "new_directory", "owner", "owner_is_gone", "refuse_used", "writing"]
 

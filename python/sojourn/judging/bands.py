@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from sojourn.answers.report_content import PlainCell
-from sojourn.digits import significant
-from sojourn.errors import RunError, UsageError
+from sojourn.base.digits import significant
+from sojourn.base.errors import RunError, UsageError
 from sojourn.stats.estimate import Estimate, mean_of
 
 __all__ = [

@@ -6,8 +6,8 @@ A scenario names no files, so both come by the command line: `--set access.upstr
 
 from __future__ import annotations
 
-from sojourn.csv_tables import rows_of
-from sojourn.errors import UsageError
+from sojourn.base.csv_tables import rows_of
+from sojourn.base.errors import UsageError
 
 __all__ = ["conditions_from_csv", "opportunities_from_text", "opportunities_of", "trains_from_text"]
 

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any, cast
 
 import sojourn._engine as _engine
-from sojourn.errors import Problem, ScenarioError, UsageError, plain, why
-from sojourn.files import read_named
-from sojourn.notebook import table_html
-from sojourn.settings import apply_settings
-from sojourn.toml_text import parse_toml, toml_value
+from sojourn.base.errors import Problem, ScenarioError, UsageError, plain, why
+from sojourn.base.files import read_named
+from sojourn.base.notebook import table_html
+from sojourn.base.toml_text import parse_toml, toml_value
+from sojourn.scenario.settings import apply_settings
 
 __all__ = ["Scenario", "check_scenario", "decoded", "load_scenario", "read_text", "scenario_warnings"]
 

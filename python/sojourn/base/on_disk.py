@@ -14,9 +14,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from sojourn.errors import RecordError, plain
-from sojourn.files import open_file, read_file
-from sojourn.memory import budget
+from sojourn.base.errors import RecordError, plain
+from sojourn.base.files import open_file, read_file
+from sojourn.base.memory import budget
 
 if TYPE_CHECKING:
     from io import BufferedReader

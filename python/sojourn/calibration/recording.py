@@ -15,12 +15,12 @@ from pathlib import Path
 
 import numpy as np
 
+from sojourn.base.csv_tables import content_of, number_of, rows_of, text_of
+from sojourn.base.errors import UsageError, plain
 from sojourn.calibration.inversion import FULL_PACKET, PAYLOAD
 from sojourn.calibration.measurement import Measured, read_measurements
 from sojourn.calibration.statistics import idle_ms
-from sojourn.csv_tables import content_of, number_of, rows_of, text_of
-from sojourn.errors import UsageError, plain
-from sojourn.traces import OPPORTUNITY, read_trace, trace_text
+from sojourn.traces.link_traces import OPPORTUNITY, read_trace, trace_text
 
 __all__ = [
     "Row",

@@ -8,11 +8,11 @@ from __future__ import annotations
 import sys
 import time
 
-from sojourn.messages import visible
+from sojourn.base.messages import visible
 
 TYPE_CHECKING = False  # as type checkers read it; the module typing would take its time
 if TYPE_CHECKING:
-    from sojourn.notebook import NotebookBar
+    from sojourn.base.notebook import NotebookBar
 
 __all__ = ["LINE_EVERY_S", "CountProgress", "RunProgress", "notebook_bar"]
 
@@ -81,7 +81,7 @@ def notebook_bar() -> NotebookBar | None:
     """Return what shows progress in a notebook, if this is one."""
     if "IPython" not in sys.modules:  # as everywhere on the command line
         return None
-    from sojourn.notebook import NotebookBar, in_notebook
+    from sojourn.base.notebook import NotebookBar, in_notebook
 
     return NotebookBar() if in_notebook() else None
 

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from sojourn.errors import UsageError, plain, why
-from sojourn.files import read_named
-from sojourn.schedule import opportunities_of
+from sojourn.base.errors import UsageError, plain, why
+from sojourn.base.files import read_named
+from sojourn.traces.schedule import opportunities_of
 
 __all__ = [
     "LTE",

@@ -8,9 +8,9 @@ from typing import Any, Self
 
 import polars as pl
 
-from sojourn.errors import RecordError
-from sojourn.files import folder_names, is_file
-from sojourn.on_disk import read_listing, read_table, shape
+from sojourn.base.errors import RecordError
+from sojourn.base.files import folder_names, is_file
+from sojourn.base.on_disk import read_listing, read_table, shape
 from sojourn.stats.level import CONFIDENCE
 
 __all__ = ["SingleRun", "is_run", "read_run"]

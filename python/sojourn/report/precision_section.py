@@ -5,8 +5,8 @@ from __future__ import annotations
 import polars as pl
 
 from sojourn.answers.report_content import PlainCell, PlainTable
-from sojourn.digits import significant
-from sojourn.metrics import words_of
+from sojourn.base.digits import significant
+from sojourn.base.metrics import words_of
 from sojourn.stats.estimate import quantile_of
 from sojourn.stats.precision import unseen_share
 from sojourn.study.result import StudyResult

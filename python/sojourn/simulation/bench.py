@@ -5,8 +5,8 @@ import subprocess
 from typing import cast
 
 import sojourn._engine as _engine
-from sojourn.errors import RunError
-from sojourn.isolated import python_command
+from sojourn.base.errors import RunError
+from sojourn.process.isolated import python_command
 
 __all__ = ["measure", "world_names"]
 
@@ -24,7 +24,7 @@ def measure(world: str) -> "_engine.BenchWorld":
     RunError
         If the process fails.
     """
-    command = python_command(f"from sojourn.bench import work; work({world!r})")
+    command = python_command(f"from sojourn.simulation.bench import work; work({world!r})")
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         last = (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]

@@ -1,0 +1,1 @@
+"""Files, numbers, texts and errors that every room uses."""

@@ -1,0 +1,1 @@
+"""One household, and a channel of many homes."""

@@ -1,0 +1,1 @@
+"""Candidates judged beside known ones."""

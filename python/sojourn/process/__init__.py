@@ -1,0 +1,1 @@
+"""Other processes, and the progress of long work."""

@@ -1,0 +1,1 @@
+"""Scenario files and the settings laid over them."""

@@ -1,0 +1,1 @@
+"""One run: the compiled engine, its directory, its benchmark."""

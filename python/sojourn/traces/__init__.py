@@ -1,0 +1,1 @@
+"""Traces and conditions of links as files."""
