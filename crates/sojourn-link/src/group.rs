@@ -16,6 +16,7 @@
 //! | `contention` | a modem's backoff |
 //! | `scheduler` | what the CMTS grants in a MAP |
 //! | `modem` | queue, fragment, what is asked for and what is granted, and where delay comes from |
+//! | `members` | the surroundings of each modem |
 //! | [`upstream`] | the group at work |
 //! | [`downstream`] | the other direction |
 //! | `medium` | either direction |
@@ -37,6 +38,7 @@ mod fits;
 pub mod grid;
 mod layout;
 pub(crate) mod medium;
+mod members;
 mod modem;
 mod scheduler;
 mod tier;
@@ -47,6 +49,7 @@ pub mod upstream;
 /// pages that load it are about one home.
 pub const KNOWN: bool = cfg!(not(target_family = "wasm"));
 
-pub use config::{GroupConfig, MemberConfig};
-pub use downstream::{BondedConfig, DownstreamMemberConfig, SharedDownstream};
-pub use upstream::{Group, Members};
+pub use config::{BondedConfig, DownstreamMemberConfig, GroupConfig, MemberConfig};
+pub use downstream::SharedDownstream;
+pub use members::Members;
+pub use upstream::Group;

@@ -1,7 +1,7 @@
 //! A group of one home, as a link: what a scenario without neighbours has.
 
 use super::medium::Medium;
-use super::upstream::Members;
+use super::members::Members;
 use crate::{Link, LinkContext, LinkCounters, Transmit};
 use sojourn_base::{Instant, Meta, PacketHandle};
 use sojourn_queue::Backlog;

@@ -3,8 +3,9 @@
 //! Source: named at the rows; docsis-ns3 1.2 for the channel.
 //! Deviations: those of [`crate::group`].
 
+mod downstream;
+
 use super::channels::{ChannelSet, Form, PON_FRAME, PonConfig, ScqamConfig, WORD};
-use super::downstream::BondedConfig;
 use crate::config::ShaperConfig;
 use crate::docsis31::channel::{OfdmSymbols, OfdmaChannel};
 use crate::docsis31::config::Service;
@@ -15,6 +16,8 @@ use alloc::vec::Vec;
 use sojourn_base::{BitRate, Bytes, Span};
 use sojourn_keys::{origin, parameters, rate_or, words};
 use sojourn_queue::ConfigProblem;
+
+pub use downstream::{BondedConfig, DownstreamMemberConfig};
 
 words! {
     /// How many opportunities a modem may wait for before its first try.

@@ -12,13 +12,11 @@
 //! Deviations: in a passage, both waits are one; a packet is sent in symbols as they come, so that it may arrive up to a symbol
 //! earlier than on the link of one modem, which fills whole symbols ahead. All modems are bonded over all channels.
 
-mod config;
-
-use super::config::{GroupConfig, MAC_HEADER};
+use super::config::{DownstreamMemberConfig, GroupConfig, MAC_HEADER};
+use super::members::Members;
 use super::scheduler::PRIORITIES;
 use super::tier::Tier;
 use super::timers::Timers;
-use super::upstream::Members;
 use crate::config::Pull;
 use crate::docsis31::channel::{plant_round_trip, thousandths};
 use crate::docsis31::with_header;
@@ -31,8 +29,6 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 use sojourn_base::{Bytes, ChannelCounters, Instant, Meta, ModemCounters, PacketHandle, Span};
 use sojourn_queue::{Backlog, Held, QueueManager};
-
-pub use config::{BondedConfig, DownstreamMemberConfig};
 
 /// Picoseconds that a byte takes at one bit per second.
 const BYTE: u64 = 8_000_000_000_000;

@@ -1,7 +1,8 @@
 //! What the modems of a group share in one direction.
 
 use super::downstream::SharedDownstream;
-use super::upstream::{Group, Members};
+use super::members::Members;
+use super::upstream::Group;
 use crate::Link;
 use alloc::boxed::Box;
 use sojourn_base::{ChannelCounters, Direction, Instant, Meta, ModemCounters, PacketHandle};

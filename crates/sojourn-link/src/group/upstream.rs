@@ -28,28 +28,17 @@ mod sharing;
 use super::channels::Form;
 use super::config::{Contending, GroupConfig, MemberConfig, Placement, RequestConfig};
 use super::layout::{Layout, Provision};
+use super::members::Members;
 use super::modem::Modem;
 use super::scheduler::{Scheduler, Segment};
 use super::timers::Timers;
-use crate::{Link, LinkContext};
+use crate::Link;
 use alloc::boxed::Box;
 use alloc::collections::{BinaryHeap, VecDeque};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 use sojourn_base::{ChannelCounters, Instant, Meta, ModemCounters, PacketHandle};
 use sojourn_queue::{ProactiveGrants, QueueManager};
-
-/// What lies around the modems of a group, one by one.
-pub trait Members {
-    /// Calls `act` with what the modem at `port` may ask and tell.
-    fn at(&mut self, port: usize, act: &mut dyn FnMut(&mut dyn LinkContext));
-
-    /// See [`LinkContext::work`].
-    fn work(&mut self, units: u64) -> bool {
-        let _ = units;
-        true
-    }
-}
 
 /// A service flow is about to use an opportunity, in order of time, channel, number and home.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::Draw;
+use crate::LinkContext;
 use crate::group::config::Backoff;
 use crate::group::contention::{Contention, Tries};
 use crate::testing::{Collector, packet};
