@@ -13,10 +13,10 @@ import pytest
 from sojourn.base.errors import EnvironmentFailure, OtherVersion, RecordError, RunError, UsageError
 from sojourn.cluster.attend import unit_length
 from sojourn.cluster.child import MAKE
-from sojourn.cluster.unit_claims import Board
 from sojourn.cluster.drive import Crowd
 from sojourn.cluster.notes import DoneNote
 from sojourn.cluster.shared_plan import Round, SharedPlan, Span, plan_of, publish, read_plan, units_of
+from sojourn.cluster.unit_claims import Board
 from sojourn.cluster.worker import Worker
 from sojourn.store import Store
 from sojourn.store.objects import FolderObjects, Objects

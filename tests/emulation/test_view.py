@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from sojourn.emulation.view import View, lines
 from sojourn.emulation.sentences import matters, trust
+from sojourn.emulation.view import View, lines
 
 
 def moment(at_s: float, delivered: int) -> dict[str, Any]:

@@ -5,9 +5,9 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from sojourn.cluster.unit_claims import Board, Claim
 from sojourn.cluster.notes import DoneNote
 from sojourn.cluster.shared_plan import Round, SharedPlan, Span
+from sojourn.cluster.unit_claims import Board, Claim
 
 __all__ = ["Simulated", "simulate_workers"]
 

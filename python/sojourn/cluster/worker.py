@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 from sojourn.base.errors import EnvironmentFailure, OtherVersion, UsageError
 from sojourn.base.files import read_file
 from sojourn.cluster.child import MAKE, Death, Maker
-from sojourn.cluster.unit_claims import Board, Claim
 from sojourn.cluster.notes import DoneNote, Missing
 from sojourn.cluster.shared_plan import SharedPlan, Span, Unit, read_rounds, units_of
+from sojourn.cluster.unit_claims import Board, Claim
 from sojourn.store import SEGMENTS_LAYOUT
 from sojourn.store.objects import LARGEST_OBJECT, Objects
 from sojourn.store.segments import LISTING
