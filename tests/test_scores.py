@@ -1,6 +1,7 @@
 """Scores: requirements, Quality of Outcome of samples, of files and of runs, and what is refused."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from sojourn import _engine
 from sojourn.answers.view import StudyView
 from sojourn.base.errors import UsageError
+from sojourn.field.importer import import_files
 from sojourn.field.series import read_series
 from sojourn.scores.judge import Observed, judge, rating_of, responsiveness_of
 from sojourn.scores.observed import subjects_of
@@ -115,7 +117,109 @@ def test_samples_at_random_miss_the_tail_as_often_as_the_table_says() -> None:
 def test_a_call_is_rated_by_half_of_the_round_trip_and_its_buffer() -> None:
     # 180 ms there and back: 90 + 60 ms one way, Idd 0.164; nothing lost.
     assert rating_of(samples([180.0] * 20)) == pytest.approx(93.2 - 0.164, abs=5e-4)
-    assert rating_of(samples([np.inf] * 20)) is None
+    # A buffer that rejects what is later than the fastest plus 60 ms plays all at the fastest plus 60: whatever the median is.
+    played = rating_of(samples([180.0] + [290.0] * 19))
+    assert played == pytest.approx(93.2 - 0.164, abs=5e-4)
+    # 125 ms behind the fastest is 62.5 ms one way, and lost: 19 of 20 are no call.
+    late = rating_of(samples([180.0] + [305.0] * 19))
+    assert late is not None
+    assert late < 30
+    assert rating_of(samples([np.inf] * 20)) == 0.0
+    assert rating_of(samples([])) is None
+
+
+@pytest.mark.parametrize("use", USES)
+def test_what_never_came_counts_in_every_score(use: str) -> None:
+    # Absence is no gap in a mean: nine runs that lost all and one that was perfect are 10 of 100.
+    nothing = judge(samples([np.inf] * 300), requirement_of(use))
+    assert nothing is not None
+    assert (nothing.value, nothing.low, nothing.high) == (0.0, 0.0, 0.0)
+    assert nothing.decides == "nothing came back: 300 of 300 lost"
+    # One of three hundred back is no better.
+    one = judge(samples([20.0] + [np.inf] * 299), requirement_of(use))
+    assert one is not None
+    assert one.value == 0.0
+    assert judge(samples([]), requirement_of(use)) is None
+
+
+def irtt_file(path: Path, trips_ms: Sequence[float | None], *, every_ms: float = 20.0) -> Path:
+    """Write what irtt would of round trips; `None` is one that was lost."""
+    echoes: list[dict[str, object]] = [
+        {
+            "seqno": number,
+            "lost": "true_down" if trip is None else "false",
+            "timestamps": {"client": {"send": {"wall": 1773133200 * 10**9, "monotonic": int(number * every_ms * 1e6)}}},
+            "delay": {} if trip is None else {"rtt": round(trip * 1e6)},
+        }
+        for number, trip in enumerate(trips_ms)
+    ]
+    came = [trip for trip in trips_ms if trip is not None]
+    mean = 1e6 * sum(came) / len(came) if came else 0
+    stats = {
+        "start_time": "2026-03-10T09:00:00Z",
+        "rtt": {"n": len(came), "mean": mean, "median": mean},
+        "packets_sent": len(trips_ms),
+    }
+    document = {"version": {}, "system_info": {}, "config": {}, "stats": stats, "round_trips": echoes}
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return path
+
+
+def test_a_round_trip_below_zero_came_back(sojourn: CommandLine, tmp_path: Path) -> None:
+    # heistp/irtt issue 13: clocks of Windows step by half a millisecond, and a third of the round trips is below zero.
+    coarse = [(-0.4, 0.3, 1.2)[number % 3] for number in range(500)]
+    whole = irtt_file(tmp_path / "coarse.json", coarse)
+    (subject,) = subjects_of(whole)
+    (found,) = subject.observed
+    assert found.loss == 0.0
+    assert (found.came.min(), found.came.max()) == (0.0, 1.2)
+    assert found.sent_s.tolist() == pytest.approx([0.02 * number for number in range(500)])
+    told = sojourn("score", whole, "--json").json()["scores"]
+    assert [row["value"] for row in told if row["score"].startswith("QoO")] == [100.0, 100.0]
+    assert any("33 % of round trips are not above zero" in flag for flag in told[0]["flags"])
+    # What the file calls lost is lost, and no more: one in ten.
+    tenth = [None if number % 10 == 0 else trip for number, trip in enumerate(coarse)]
+    (lost,) = subjects_of(irtt_file(tmp_path / "tenth.json", tenth))[0].observed
+    assert lost.loss == pytest.approx(0.1)
+    # All lost is 0 of 100, and says why.
+    done = sojourn("score", irtt_file(tmp_path / "none.json", [None] * 500))
+    assert "0 of 100 for a game, decided by nothing came back: 500 of 500 lost" in done.stderr
+    # An echo that was not lost has a round trip.
+    document = json.loads(whole.read_text(encoding="utf-8"))
+    del document["round_trips"][7]["delay"]["rtt"]
+    whole.write_text(json.dumps(document), encoding="utf-8")
+    with pytest.raises(UsageError, match="echo 7 was not lost, and has no round trip"):
+        read_series(whole)
+
+
+def test_a_trial_of_lost_echoes_has_its_loss_and_its_blackouts(tmp_path: Path) -> None:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    away = [None if 100 <= number < 160 else 20.0 for number in range(500)]  # 1.2 s
+    irtt_file(folder / "away.json", away)
+    irtt_file(folder / "coarse.json", [-0.4, 0.3] * 250)
+    irtt_file(folder / "none.json", [None] * 500)
+    irtt_file(folder / "spread.json", [None if number % 10 == 0 else 20.0 for number in range(500)])
+    tests = {row["file"]: row for row in import_files(folder).tests.to_dicts()}
+    assert {file: row["loss"] for file, row in tests.items()} == {
+        "away.json": pytest.approx(0.12), "coarse.json": 0.0, "none.json": 1.0, "spread.json": pytest.approx(0.1)
+    }  # fmt: skip
+    assert {file: row["flags"] for file, row in tests.items()} == {
+        "away.json": "blackout", "coarse.json": "coarse-clock", "none.json": "few-samples blackout", "spread.json": ""
+    }  # fmt: skip
+    assert tests["coarse.json"]["latency_ms"] == 0.0  # the mean that irtt tells is below zero
+    assert tests["none.json"]["latency_ms"] is None
+
+
+def test_a_folder_of_measurements_names_the_call_that_takes_it(sojourn: CommandLine, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        irtt_file(tmp_path / f"{name}.json", [20.0] * 50)
+    done = sojourn("score", tmp_path)
+    assert done.status == 2
+    assert "is a folder of 2 files" in done.stderr
+    assert f"sojourn score {tmp_path}/a.json" in done.stderr
+    assert "sojourn trial import" in done.stderr
+    assert sojourn("score", tmp_path / "a.json", tmp_path / "b.json").status == 0
 
 
 def test_round_trips_per_minute_are_those_of_the_worked_example() -> None:

@@ -15,7 +15,7 @@ def test_real_files_become_a_report(sojourn: CommandLine, tmp_path: Path) -> Non
     imported = sojourn("trial", "import", str(FILES), "--out", str(out))
     assert imported.status == 0
     assert imported.stdout.strip() == str(out)
-    assert "18 tests of 1 homes from 18 files, 0 skipped" in imported.stderr
+    assert "18 tests of 1 home from 18 files, 0 skipped" in imported.stderr
     done = sojourn("trial", "analyse", str(out))
     assert done.status == 0, done.stderr
     assert done.stdout.strip() == str(out / "report.html")

@@ -2,13 +2,16 @@
 
 import importlib
 import math
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from field.trials import LEVELS, VECTOR_FACTORS, field_test, trial, vector_rows
 from sojourn.base.errors import UsageError
@@ -22,8 +25,8 @@ from sojourn.field.power import VarianceParts, power_table, variance_parts
 from sojourn.field.rank_tests import rank_tests
 from sojourn.field.records import TARGETS, frame_of_tests
 from sojourn.field.regression import Coefficient, fit
-from sojourn.field.report import effect_rows
-from sojourn.field.tables import headlines, tables
+from sojourn.field.report import effect_rows, write_report
+from sojourn.field.tables import headline, headlines, tables
 from sojourn.field.verdicts import read, seen_from, unasked
 
 UPLOAD_LATENCY = TARGETS[2]
@@ -377,3 +380,73 @@ def test_a_difference_of_the_size_that_is_said_is_seen_in_most_trials() -> None:
     assert 0.5 <= np.mean(seen) <= 1.0
     assert not any(read(*uploads(seed, 0.0)).is_clear for seed in range(2))
     assert 3.0 < size < 20.0
+
+
+def pilot(cells: list[tuple[int, int, int]], *, seed: int = 1) -> pl.DataFrame:
+    """Return so many tests of each home and treatment."""
+    generator = np.random.default_rng(seed)
+    moment = datetime(2026, 11, 2, 9, tzinfo=UTC)
+    tests = [
+        field_test(
+            probe=f"home-{home}",
+            time=moment + timedelta(days=number, hours=treatment),
+            treatment="ABCD"[treatment],
+            latency_ms=20.0 + 10.0 * treatment + float(generator.random()),
+            throughput_mbps=5.0,
+            file=f"{home}-{treatment}-{number}.flent.gz",
+        )
+        for home, treatment, count in cells
+        for number in range(count)
+    ]
+    return frame_of_tests(tests)
+
+
+def test_a_pilot_of_five_tests_says_what_it_measured_and_what_it_lacks(tmp_path: Path) -> None:
+    # One home, four treatments with a test each, and a second one of the first: the first thing that a trial has.
+    tests = pilot([(1, 0, 2), (1, 1, 1), (1, 2, 1), (1, 3, 1)])
+    analysis = analyse(tests)
+    first = headline(analysis)
+    assert first is not None
+    assert first.sentence.startswith("In this home the upload latency was 21 ms with A, 30 ms with B,")
+    assert "5 tests do not say how much tests vary: an interval needs two tests of each treatment" in first.sentence
+    assert {row["verdict"] for row in effect_rows(analysis) if row["factor"] == "treatment"} == {"no interval"}
+    assert all(math.isnan(row["low"]) for row in effect_rows(analysis) if row["factor"] == "treatment")
+    (tmp_path / "skipped.csv").write_text("file,reason\n", encoding="utf-8")
+    assert write_report(tmp_path, analysis, tests).exists()
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    st.lists(
+        st.tuples(st.integers(1, 3), st.integers(0, 3), st.integers(1, 3)),
+        min_size=2,
+        max_size=7,
+        unique_by=lambda c: c[:2],
+    ).filter(lambda cells: len({treatment for _, treatment, _ in cells}) > 1)
+)
+def test_no_trial_is_too_small_to_be_told(cells: list[tuple[int, int, int]]) -> None:
+    analysis = analyse(pilot(cells))
+    first = headline(analysis)
+    assert first is not None
+    assert headlines(analysis)
+    assert "nan" not in " ".join([first.sentence, *headlines(analysis)])
+    few = {treatment for _, treatment, _ in cells}
+    for row in effect_rows(analysis):
+        tests = {t: sum(count for _, other, count in cells if other == t) for t in few}
+        if row["factor"] == "treatment" and min(tests["ABCD".index(row[one])] for one in ("level", "reference")) < 2:
+            assert row["verdict"] == "no interval"
+    assert tables(analysis)
+    assert figures(analysis)
+
+
+def test_what_one_home_shows_clearly_is_said_of_that_home() -> None:
+    for homes, whose in [(1, "In this home "), (3, "In these 3 homes ")]:
+        first = headline(analyse(trial(homes=homes)))
+        assert first is not None
+        assert first.sentence.startswith(f"{whose}8KB has 6")
+        assert "points less upload latency than 96KB" in first.sentence
+        assert first.sentence.endswith("nothing about others: it takes 6 homes.")
+        assert "Nothing separates" not in first.sentence
+    alike = headline(analyse(trial(homes=1, latency=(1.0, 1.0, 1.0), noise=0.3)))
+    assert alike is not None
+    assert alike.sentence.startswith("Nothing separates")

@@ -77,8 +77,9 @@ const fn both(upstream: f64, downstream: f64) -> PerDirection<f64> {
 const FEW: usize = 100;
 
 impl Requirement {
-    /// What round trips (ms, in rising order) and a loss are worth, with what there is of the rates (Mb/s); `None` if nothing came.
-    pub fn judge(&self, rising: &[f64], lost: f64, rates: PerDirection<Option<f64>>) -> Option<QualityOfOutcome> {
+    /// The worth of round trips (ms, in rising order) and of a loss, with what there is of the rates (Mb/s). If nothing came, no
+    /// percentile is met: the score is 0.
+    pub fn judge(&self, rising: &[f64], lost: f64, rates: PerDirection<Option<f64>>) -> QualityOfOutcome {
         let latency = self.latency.iter().map(|(percentile, perfect, useless)| {
             let share = percentile / 100.0;
             let measured = if rising.len() < FEW {
@@ -86,14 +87,14 @@ impl Requirement {
             } else {
                 quantile::inverted_cdf(rising, share)
             };
-            Some(Judged { measured: measured?, perfect: *perfect, useless: *useless })
+            Judged { measured: measured.unwrap_or(f64::INFINITY), perfect: *perfect, useless: *useless }
         });
+        let latency: Vec<_> = latency.collect();
         let (perfect, useless) = self.loss;
         let loss = Judged { measured: lost, perfect, useless };
         let known = [(rates.upstream, self.rates.upstream), (rates.downstream, self.rates.downstream)];
         let known: Vec<_> = known.into_iter().filter_map(|(there, needed)| Some((there?, needed))).collect();
-        let latency = latency.collect::<Option<Vec<_>>>()?;
-        Some(QualityOfOutcome::of(&latency, Some(loss), &known))
+        QualityOfOutcome::of(&latency, Some(loss), &known)
     }
 }
 
@@ -182,6 +183,16 @@ mod tests {
 
     fn close(ours: f64, expected: f64) {
         assert!((ours - expected).abs() < 1e-9, "{ours} {expected}");
+    }
+
+    #[test]
+    fn nothing_that_came_is_worth_nothing_to_anyone() {
+        let free = PerDirection { upstream: Some(100.0), downstream: Some(100.0) };
+        for needs in USES {
+            assert_eq!(needs.judge(&[], 1.0, free).overall().to_bits(), 0_f64.to_bits(), "{}", needs.name);
+            // One of three hundred that came back at once is worth no more than its loss.
+            assert!(needs.judge(&[1.0], 299.0 / 300.0, free).overall() <= 0.0, "{}", needs.name);
+        }
     }
 
     #[test]

@@ -51,7 +51,7 @@ def execute(options: Namespace) -> int:
     for file, reason in imported.skipped:
         note(f"skipped: {file}: {reason}")
     write_imported(imported, options.out, options.path)
-    tests = imported.tests
+    tests, homes = imported.tests, imported.tests["probe"].n_unique()
     if options.json:
         print_json(
             {
@@ -67,7 +67,7 @@ def execute(options: Namespace) -> int:
         if options.check_flent:
             _show(checks)
         note(
-            f"{tests.height} tests of {tests['probe'].n_unique()} homes from {imported.files} files, "
+            f"{tests.height} tests of {homes} home{'s' * (homes != 1)} from {imported.files} files, "
             f"{len(imported.skipped)} skipped"
         )
         print(options.out)

@@ -22,9 +22,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sojourn.field.labels import labels_of
 from sojourn.field.reading import Unreadable, first_problem
 from sojourn.field.records import Direction, FieldTest
-from sojourn.field.samples import LARGEST, Samples, pooled_mean, pooled_quantile, samples_of
+from sojourn.field.samples import LARGEST, Samples, blackout_flag, is_coarse, pooled_mean, pooled_quantile, samples_of
 
-__all__ = ["FlentSeries", "flent_load", "flent_series", "is_series", "looks_like_flent", "read_flent"]
+__all__ = ["FlentSeries", "flent_load", "flent_series", "is_series", "looks_like_flent", "lost_pings", "read_flent"]
 
 NEWEST_VERSION = 4
 """Of the file format (Flent 2.1)."""
@@ -32,8 +32,14 @@ NEWEST_VERSION = 4
 DELAY = 5.0
 """Seconds before and after the load in which only pings run (Flent's setting DELAY)."""
 
+MOST_LOST = 10
+"""How many times what came back may be missing. chosen: numbers with larger gaps are none of pings."""
+
 FEW = 0.5
 """Share of expected samples below which a test is doubtful; metrics of the talk do not say, chosen."""
+
+PING = "Ping (ms) "
+"""How series of round trips begin."""
 
 WORDS: dict[Direction, str] = {"up": "upload", "down": "download"}
 """Directions of load, and Flent's words for them."""
@@ -160,6 +166,28 @@ def flent_load(document: dict[str, Any]) -> tuple[float, float] | None:
     return began, began + content.metadata.LENGTH
 
 
+def lost_pings(document: dict[str, Any], name: str, sent: np.ndarray) -> np.ndarray | None:
+    """Return when pings were sent that never came back, by their numbers; `None` if they have none."""
+    raw: Any = document.get("raw_values")
+    entries: Any = cast("dict[str, Any]", raw).get(name) if isinstance(raw, dict) else None
+    if not isinstance(entries, list) or len(cast("list[Any]", entries)) != len(sent):
+        return None
+    numbers: list[int] = []
+    for entry in cast("list[Any]", entries):
+        number = cast("dict[str, Any]", entry).get("seq") if isinstance(entry, dict) else None
+        if isinstance(number, bool) or not isinstance(number, int | float):
+            return None
+        if not 0 <= number < 1e9 or number != int(number):
+            return None
+        numbers.append(int(number))
+    if not numbers or max(numbers) - min(numbers) >= MOST_LOST * len(numbers):
+        return None
+    known = set(numbers)
+    lost = [number for number in range(min(numbers), max(numbers) + 1) if number not in known]
+    order = np.argsort(numbers)
+    return np.interp(np.array(lost, dtype=float), np.array(numbers, dtype=float)[order], sent[order])
+
+
 def _content(document: dict[str, Any]) -> _File:
     try:
         content = _File.model_validate(document)
@@ -185,6 +213,7 @@ def _series(content: _File, document: dict[str, Any]) -> list[FlentSeries]:
     found: list[FlentSeries] = []
     for name in names:
         values = np.asarray(content.results[name], dtype=float)
+        values = np.maximum(values, 0.0) if name.startswith(PING) else values
         known = (values >= 0) & (values <= LARGEST)
         grid = Samples(x[known], values[known])
         own = raw[name]
@@ -202,6 +231,7 @@ def _raw_samples(content: _File, document: dict[str, Any], name: str) -> Samples
     return samples_of(
         cast("list[Any]", entries) if isinstance(entries, list) else (),
         are_rates=content.version < NEWEST_VERSION and "UDP" in name,
+        are_pings=name.startswith(PING),
     )
 
 
@@ -221,7 +251,8 @@ def _test(
     began = _delay_before_load(metadata)
     ended = began + metadata.LENGTH
     throughput, grid = _throughput(content, series, direction, began, ended)
-    kind, pings = _pings(series)
+    kind, measured = _pings(series)
+    pings = [one.samples for one in measured]
     expected = round((metadata.TOTAL_LENGTH or content.x_values[-1]) / metadata.STEP_SIZE)
     samples = max((_count(one, metadata.STEP_SIZE) for one in pings), default=0)
     flags: list[str] = []
@@ -231,6 +262,11 @@ def _test(
         flags.append("few-samples")
     if samples and max(one.at.max() for one in pings if len(one)) < began + FEW * metadata.LENGTH:
         flags.append("pings-stop-early")
+    echoes = [_echoes(document, one) for one in measured]
+    known = [one for one in echoes if one is not None]
+    loss = float(np.mean(~np.isfinite(np.concatenate([trips for _, trips in known])))) if known else None
+    flags += ["blackout"] if any(blackout_flag(*one) for one in known) else []
+    flags += ["coarse-clock"] if any(is_coarse(one.values) for one in pings) else []
     labels = labels_of(file, metadata.TITLE or "", metadata.LOCAL_HOST or "")
     return FieldTest(
         probe=labels.probe or "unknown",
@@ -246,6 +282,7 @@ def _test(
         latency_idle_ms=pooled_mean(one.where(one.at < began) for one in pings),
         samples=samples,
         expected_samples=expected,
+        loss=loss if len(known) == len(echoes) else None,
         treatment=labels.treatment,
         week=labels.week,
         zone=labels.zone,
@@ -287,10 +324,19 @@ def _throughput(
     return grid, grid
 
 
-def _pings(series: Sequence[FlentSeries]) -> tuple[str, list[Samples]]:
-    """Return the kind and the samples of the pings of the best kind that is there."""
+def _echoes(document: dict[str, Any], ping: FlentSeries) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return when pings were sent, and their round trips, infinite where nothing came back; `None` if that is not known."""
+    lost = lost_pings(document, ping.name, ping.samples.at)
+    if lost is None:
+        return None
+    trips = np.concatenate([ping.samples.values, np.full(len(lost), np.inf)])
+    return np.concatenate([ping.samples.at, lost]), trips
+
+
+def _pings(series: Sequence[FlentSeries]) -> tuple[str, list[FlentSeries]]:
+    """Return the kind and the pings of the best kind that is there."""
     for kind, pattern in (("UDP", _UDP), ("ICMP", _ICMP)):
-        found = [one.samples for one in series if pattern.fullmatch(one.name)]
+        found = [one for one in series if pattern.fullmatch(one.name)]
         if found:
             return kind, found
     return "", []

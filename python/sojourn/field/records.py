@@ -45,6 +45,8 @@ class FieldTest:
         The same, inside and outside the load.
     samples, expected_samples
         Pings that came back, pings that were sent.
+    loss
+        Share of pings that never came back, from 0 to 1; `None` if the file does not say it.
     treatment, week
         What the probe was given; empty and `None` if nothing says it.
     zone
@@ -68,6 +70,7 @@ class FieldTest:
     latency_idle_ms: float | None
     samples: int
     expected_samples: int
+    loss: float | None = None
     treatment: str
     week: int | None
     zone: str
@@ -92,6 +95,7 @@ SCHEMA = pl.Schema(
         "latency_idle_ms": pl.Float64(),
         "samples": pl.Int64(),
         "expected_samples": pl.Int64(),
+        "loss": pl.Float64(),
         "treatment": pl.String(),
         "week": pl.Int64(),
         "zone": pl.String(),

@@ -4,7 +4,8 @@ Source: Klatsky 2016, "How did we analyze the data?" (linear regression on week,
 day); type II analysis of variance for whole factors. Tests of one home are alike, so intervals clustered
 by probe (CR1, t with one degree of freedom less than probes) are the ones to read; plain, HC3 and
 bootstrap intervals stand beside them. statsmodels computes.
-Deviations: a factor with one level, and one that says the same as another, is left out and named.
+Deviations: a factor with one level, and one that says the same as another, is left out and named. Errors and tests for which
+the degrees of freedom do not suffice, as in a pilot with one test of a treatment, are NaN.
 """
 
 from __future__ import annotations
@@ -49,6 +50,8 @@ class Coefficient:
     cluster_high: float
     homes: int
     """With tests of both levels."""
+    tests: int
+    """Of that level of the two which has fewer."""
     bootstrap_p: float = math.nan
     """Wild cluster bootstrap-t with Webb's weights; NaN where it was not asked for."""
 
@@ -133,11 +136,11 @@ def fit(
     terms = " + ".join(f"C({name})" for name, _ in used) or "1"
     model = formulas.ols(f"delta ~ {terms}", frame)
     plain = model.fit()
-    robust = plain.get_robustcov_results("HC3", use_t=True)
     groups = rows["probe"].rank("dense").cast(pl.Int64).to_numpy() - 1
     probes = int(groups.max()) + 1
+    robust = plain.get_robustcov_results("HC3", use_t=True)
     clustered = plain.get_robustcov_results("cluster", groups=groups, use_t=True) if probes > 1 else None
-    anova = _type_two(plain) if used else None
+    anova = variance_analysis().anova_lm(plain, typ=2) if used else None
     names: list[str] = list(plain.model.exog_names)
     if bootstrap is None:
         bootstrap = 1 < probes < FEW_PROBES
@@ -235,6 +238,8 @@ def wild_bootstrap(
         fitted = restricted @ np.linalg.lstsq(restricted, y, rcond=None)[0]
         residual = y - fitted
         t = _t_values(y[None, :], x, inverse, part, sums, column)[0]
+        if not math.isfinite(t):
+            continue  # homes that agree to the last digit do not say how much homes differ
         count = 0
         for chunk in np.array_split(weights, max(1, draws // 1000)):
             outcomes = fitted + residual * chunk[:, groups]
@@ -294,7 +299,7 @@ def _coefficient(
     low, high = plain.conf_int(1 - LEVEL).iloc[column]
     cluster_low, cluster_high = clustered.conf_int(1 - LEVEL)[column] if clustered is not None else (math.nan, math.nan)
     level = names[column].partition("[T.")[2].removesuffix("]")
-    probes = [set(rows.filter(pl.col(factor).cast(pl.String) == one)["probe"].to_list()) for one in (level, levels[0])]
+    tests = [rows.filter(pl.col(factor).cast(pl.String) == one)["probe"].to_list() for one in (level, levels[0])]
     return Coefficient(
         factor=factor,
         level=level,
@@ -307,7 +312,8 @@ def _coefficient(
         cluster_error=float(clustered.bse[column]) if clustered is not None else math.nan,
         cluster_low=float(cluster_low),
         cluster_high=float(cluster_high),
-        homes=len(probes[0] & probes[1]),
+        homes=len(set(tests[0]) & set(tests[1])),
+        tests=min(len(one) for one in tests),
         bootstrap_p=p_values.get(column, math.nan),
     )
 
@@ -325,29 +331,31 @@ def _factor_test(
     row = anova.loc[f"C({factor})"]
     degrees, f = int(row["df"]), float(row["F"])
     squares, residual = float(row["sum_sq"]), float(anova.loc["Residual", "sum_sq"])
-    wald = robust.f_test(contrast)
-    by_probe = (
-        clustered.f_test(contrast)
-        if clustered is not None and len(columns) < clustered.df_resid_inference + 1
-        else None
-    )
+    robust_f, robust_p = _wald(robust, contrast)
+    is_enough = clustered is not None and len(columns) < clustered.df_resid_inference + 1
+    cluster_f, cluster_p = _wald(clustered, contrast) if is_enough else (math.nan, math.nan)
     return FactorTest(
         factor=factor,
         degrees=degrees,
         sum_squares=squares,
         f=f,
         p=float(row["PR(>F)"]),
-        robust_f=float(np.squeeze(wald.fvalue)),
-        robust_p=float(np.squeeze(wald.pvalue)),
-        cluster_f=float(np.squeeze(by_probe.fvalue)) if by_probe is not None else math.nan,
-        cluster_p=float(np.squeeze(by_probe.pvalue)) if by_probe is not None else math.nan,
-        partial_eta_squared=squares / (squares + residual),
+        robust_f=robust_f,
+        robust_p=robust_p,
+        cluster_f=cluster_f,
+        cluster_p=cluster_p,
+        partial_eta_squared=squares / (squares + residual) if squares + residual > 0 else math.nan,
         partial_omega_squared=degrees * (f - 1) / (degrees * (f - 1) + plain.nobs),
     )
 
 
-def _type_two(plain: Any) -> Any:  # noqa: ANN401 - statsmodels is not typed
-    return variance_analysis().anova_lm(plain, typ=2)
+def _wald(found: Any, contrast: np.ndarray) -> tuple[float, float]:  # noqa: ANN401 - statsmodels is not typed
+    """Return F and p of a Wald test; NaN where the covariance does not have the rank that the test needs."""
+    covariance = contrast @ found.cov_params() @ contrast.T
+    if not np.isfinite(covariance).all() or np.linalg.matrix_rank(covariance) < len(contrast):
+        return math.nan, math.nan
+    test = found.f_test(contrast)
+    return float(np.squeeze(test.fvalue)), float(np.squeeze(test.pvalue))
 
 
 def _centring(observations: int, parameters: int, probes: int) -> float:

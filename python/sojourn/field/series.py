@@ -12,15 +12,15 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from sojourn.base import csv_tables
 from sojourn.base.errors import UsageError, plain
-from sojourn.field.flent import flent_load, flent_series, looks_like_flent
+from sojourn.field.flent import flent_load, flent_series, looks_like_flent, lost_pings
 from sojourn.field.iperf3 import looks_like_iperf3
-from sojourn.field.irtt import looks_like_irtt
+from sojourn.field.irtt import irtt_echoes, looks_like_irtt
 from sojourn.field.rates import Rates, flent_rates, iperf3_rates
 from sojourn.field.reading import LARGEST_FILE, Unreadable, content_of, document_of
 
@@ -32,9 +32,6 @@ question over a new connection, and one over a connection that is loaded."""
 
 UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 """Endings of columns of times, in seconds."""
-
-MOST_LOST = 10
-"""How many times what came back may be missing. chosen: numbers with larger gaps are none of pings."""
 
 LONGEST_S = 600.0
 """A longer round trip is none. chosen: no tool waits ten minutes; nanoseconds under the wrong heading are longer."""
@@ -51,7 +48,7 @@ class RoundTrips:
     sent_s
         When each was asked, from the first one of the file.
     rtt_ms
-        Infinite where nothing came back.
+        Infinite where nothing came back; 0 where a coarse clock saw no time pass.
     is_loss_known
         Whether it can be seen what was lost.
     runs_back_s
@@ -156,7 +153,7 @@ def _flent(document: dict[str, Any], name: str) -> Series:
             continue
         took = one.samples.values
         sent = one.samples.at - (took / 1e3 if one.is_raw else 0.0)
-        lost = _missing(document, one.name, sent)
+        lost = lost_pings(document, one.name, sent)
         extra = np.empty(0) if lost is None else lost
         found.append(
             RoundTrips(
@@ -174,55 +171,12 @@ def _flent(document: dict[str, Any], name: str) -> Series:
     return Series("Flent", name, tuple(found), loaded, mean_rates, rates)
 
 
-def _missing(document: dict[str, Any], name: str, sent: np.ndarray) -> np.ndarray | None:
-    """Return when pings were sent that never came back, by their numbers; `None` if they have none."""
-    raw: Any = document.get("raw_values")
-    entries: Any = cast("dict[str, Any]", raw).get(name) if isinstance(raw, dict) else None
-    if not isinstance(entries, list) or len(cast("list[Any]", entries)) != len(sent):
-        return None
-    numbers: list[int] = []
-    for entry in cast("list[Any]", entries):
-        number = cast("dict[str, Any]", entry).get("seq") if isinstance(entry, dict) else None
-        if isinstance(number, bool) or not isinstance(number, int | float):
-            return None
-        if not 0 <= number < 1e9 or number != int(number):
-            return None
-        numbers.append(int(number))
-    if not numbers or max(numbers) - min(numbers) >= MOST_LOST * len(numbers):
-        return None
-    known = set(numbers)
-    lost = [number for number in range(min(numbers), max(numbers) + 1) if number not in known]
-    order = np.argsort(numbers)
-    return np.interp(np.array(lost, dtype=float), np.array(numbers, dtype=float)[order], sent[order])
-
-
 def _irtt(document: dict[str, Any], name: str) -> Series:
-    entries: Any = document["round_trips"]
-    rows: list[tuple[float, float]] = []
-    for entry in cast("list[Any]", entries) if isinstance(entries, list) else ():
-        sent = _inside(entry, "timestamps", "client", "send", "monotonic")
-        if sent is None:
-            sent = _inside(entry, "timestamps", "client", "send", "wall")
-        if sent is None:
-            continue
-        took = _inside(entry, "delay", "rtt")
-        rows.append((sent / 1e9, math.inf if took is None else took / 1e6))
-    if not rows:
+    echoes = irtt_echoes(document)
+    if not len(echoes.sent_s) or math.isnan(echoes.sent_s[0]):
         raise Unreadable("has no round trips with times")
-    table = np.array(rows)
-    sent, took = table[:, 0] - table[0, 0], table[:, 1]
-    return Series("irtt", name, (RoundTrips("UDP echoes", "ping", sent, took),))
-
-
-def _inside(value: Any, *keys: str) -> float | None:  # noqa: ANN401 - any JSON
-    """Return a number at a path of keys; `None` if there is none that can be a time."""
-    for key in keys:
-        if not isinstance(value, dict):
-            return None
-        value = cast("dict[str, Any]", value).get(key)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e19:
-        return None
-    return float(value)
+    sent = echoes.sent_s - echoes.sent_s[0]
+    return Series("irtt", name, (RoundTrips("UDP echoes", "ping", sent, echoes.rtt_ms),))
 
 
 def _table(text: str, name: str) -> Series:

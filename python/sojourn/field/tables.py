@@ -8,9 +8,9 @@ from dataclasses import replace
 from sojourn.answers.report_content import PlainCell, PlainTable
 from sojourn.field.analysis import Analysis, TargetAnalysis
 from sojourn.field.regression import Coefficient
-from sojourn.field.verdicts import ratio_interval, read, seen_from, unasked
+from sojourn.field.verdicts import FEWEST_TO_BE_CLEAR, Reading, ratio_interval, read, seen_from, unasked
 from sojourn.headline.compared import Effect, headline_of_trial
-from sojourn.headline.said import Headline
+from sojourn.headline.said import BigNumber, Headline, number, together
 
 __all__ = ["headline", "headlines", "tables"]
 
@@ -56,15 +56,21 @@ def probability(p: float) -> str:
 
 
 def headline(analysis: Analysis) -> Headline | None:
-    """Say in one sentence what the treatment with the largest effect does to latency, and what it costs."""
+    """Say in one sentence what the treatment with the largest effect does to latency, and what it costs.
+
+    Homes that are too few to say it of others show it of themselves; tests that are too few for an interval say what they measured.
+    """
     latency = analysis.target("upload_latency") or next(
         (found for found in analysis.targets if "latency" in found.target.name), None
     )
-    if latency is None or not _main(latency):
+    if latency is None:
         return None
+    told = [one for one in _main(latency) if read(analysis, latency, one).has_interval]
+    if not told:
+        return _measured(latency)
     way = latency.target.name.partition("_")[0]
     throughput = analysis.target(f"{way}_throughput")
-    coefficient = max(_main(latency), key=lambda one: abs(one.estimate))
+    coefficient = max(told, key=lambda one: abs(one.estimate))
     effect = _effect(analysis, latency, coefficient)
     cost = [
         _effect(analysis, throughput, one)
@@ -72,12 +78,50 @@ def headline(analysis: Analysis) -> Headline | None:
         if throughput and one.level == coefficient.level
     ]
     names = coefficient.level, coefficient.reference
-    homes = coefficient.homes or latency.fit.probes
     if effect.points > 0:  # said of the treatment that helps
         names = names[1], names[0]
         effect = replace(effect, points=-effect.points)
         cost = [replace(one, points=-one.points) for one in cost]
-    return headline_of_trial(*names, effect, cost[0] if cost else None, homes)
+    reading = read(analysis, latency, coefficient)
+    if not reading.homes:
+        return Headline(
+            f"No home had both {names[0]} and {names[1]}: whatever differs between their tests may be the homes.", "tie"
+        )
+    if reading.homes < FEWEST_TO_BE_CLEAR and reading.leaves_out_zero:
+        return _of_these_homes(latency, names, effect, cost[0] if cost else None, reading)
+    return headline_of_trial(*names, effect, cost[0] if cost else None, reading.homes)
+
+
+def _measured(found: TargetAnalysis) -> Headline:
+    """Say what was measured of each treatment by tests that do not say how much tests vary."""
+    homes = "this home" if found.fit.probes == 1 else f"these {found.fit.probes} homes"
+    values = together([f"{number(one.mean)} {found.target.unit} with {one.level}" for one in found.periods])
+    return Headline(
+        f"In {homes} the {found.target.title.lower()} was {values}; {found.rows.height} tests do not say how much tests vary: "
+        f"an interval needs two tests of each {found.factor}, and a verdict {FEWEST_TO_BE_CLEAR} homes.",
+        "trial",
+    )
+
+
+def _of_these_homes(
+    found: TargetAnalysis, names: tuple[str, str], effect: Effect, cost: Effect | None, reading: Reading
+) -> Headline:
+    """Say what a treatment did in homes that are too few to say it of others."""
+    is_one = reading.homes <= 1
+    homes = "this home" if is_one else f"these {reading.homes} homes"
+    over = "over its tests" if is_one else "by home"
+    helps, other = names
+    size = number(abs(effect.points))
+    latency = found.target.title.lower()
+    text = f"In {homes} {helps} has {size} points less {latency} than {other} (± {number(effect.half)} {over})"
+    if cost is not None and abs(cost.points) > cost.half:
+        text += f" and {number(abs(cost.points))} points {'less' if cost.points < 0 else 'more'} throughput"
+    few = "one home says" if is_one else f"{reading.homes} homes say"
+    return Headline(
+        f"{text}; {few} nothing about others: it takes {FEWEST_TO_BE_CLEAR} homes.",
+        "trial",
+        big=BigNumber(size, "points", f"{latency}, {homes}"),
+    )
 
 
 def _effect(analysis: Analysis, found: TargetAnalysis, coefficient: Coefficient) -> Effect:
@@ -101,7 +145,8 @@ def sweet_spot(analysis: Analysis) -> str:
     names = [period.level for period in latency.periods]
     if [period.level for period in throughput.periods] != names:
         return ""
-    if not all(read(analysis, found, _main(found)[-1]).is_clear for found in (throughput, latency)):
+    ends = [(found, one) for found in (throughput, latency) for one in _main(found)[-1:]]
+    if len(ends) < 2 or not all(read(analysis, found, one).is_clear for found, one in ends):
         return ""
     low, middle, high = latency.periods
     gain = throughput.periods[2].delta_mean - throughput.periods[0].delta_mean
@@ -132,10 +177,13 @@ def _sentence(analysis: Analysis, found: TargetAnalysis) -> str:
     parts: list[str] = []
     for coefficient in _main(found):
         reading = read(analysis, found, coefficient)
-        parts.append(
-            f"{coefficient.level} {signed(coefficient.estimate)} points "
-            f"({signed(reading.low)} to {signed(reading.high)})" + reading.doubt
-        )
+        interval = f" ({signed(reading.low)} to {signed(reading.high)})" if reading.has_interval else ""
+        parts.append(f"{coefficient.level} {signed(coefficient.estimate)} points{interval}{reading.doubt}")
+    if not parts:
+        values = "; ".join(f"{one.level} {plain(one.mean)} {found.target.unit}" for one in found.periods)
+        return f"{titled(found)}: {values}. Nothing more: {dict(found.fit.left_out)[found.factor]}."
+    if not all(read(analysis, found, one).has_interval for one in _main(found)):
+        parts[-1] += "; one test of a treatment does not say how much tests vary"
     reference = found.periods[0].level
     return f"{titled(found)}, against {found.factor} {reference}: {'; '.join(parts)}."
 
@@ -158,7 +206,9 @@ def _effects(analysis: Analysis) -> PlainTable:
                     PlainCell(
                         f"{signed(coefficient.estimate)} points",
                         "best" if reading.is_clear else "muted",
-                        f"{signed(reading.low)} to {signed(reading.high)} ({reading.kind})",
+                        f"{signed(reading.low)} to {signed(reading.high)} ({reading.kind})"
+                        if reading.has_interval
+                        else reading.kind,
                     ),
                     PlainCell(_percent(found.ratio(coefficient.level)) if is_main else ""),
                     PlainCell(reading.verdict),
@@ -189,9 +239,11 @@ def _intervals(analysis: Analysis) -> str:
     """Say what the intervals of the effects are."""
     readings = [read(analysis, found, c) for found in analysis.targets for c in found.fit.coefficients]
     said: list[str] = []
-    if any(one.is_by_home for one in readings):
+    if any(one.is_by_home and one.has_interval for one in readings):
         said.append("Intervals are 95 %, clustered by home, since tests of one home are alike.")
-    if not all(one.is_by_home for one in readings):
+    if not all(one.has_interval for one in readings):
+        said.append("Where a level has one test, nothing says how much tests vary, and there is no interval.")
+    if any(one.has_interval and not one.is_by_home for one in readings):
         said.append(
             "Where one home alone has both levels, the 95 % interval is over its tests: it ignores homes and says "
             "nothing of others."

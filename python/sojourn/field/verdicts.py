@@ -1,7 +1,8 @@
 """Which interval of an effect is read, and what it says.
 
 Tests of one home are alike, so an interval is by home (CR1, t with one degree of freedom less than homes), and an
-effect that one home alone shows has no verdict: its interval is over that home's tests and says nothing of others.
+effect that one home alone shows has no verdict: its interval is over that home's tests and says nothing of others. A level with
+one test does not say how much tests vary: what was measured is told, without an interval.
 Nobody asked beforehand about each week, day and hour; the rows of all of them share a level of 5 % (Bonferroni).
 """
 
@@ -16,10 +17,13 @@ from sojourn.field.mixed import RatioEffect
 from sojourn.field.power import POWER
 from sojourn.field.regression import LEVEL, Coefficient
 
-__all__ = ["Reading", "ratio_interval", "read", "seen_from", "unasked"]
+__all__ = ["FEWEST_TO_BE_CLEAR", "Reading", "ratio_interval", "read", "seen_from", "unasked"]
 
 FEWEST_HOMES = 2
 """With both levels; one home does not say how much homes differ."""
+
+FEWEST_TESTS = 2
+"""Of each level; one test has no deviation."""
 
 FEWEST_TO_BE_CLEAR = 6
 """Homes with both levels. chosen: an effect that has the same sign in each of five homes is chance in 6 % of trials
@@ -37,15 +41,29 @@ class Reading:
     """With how many rows it shares the level."""
     homes: int
     """With both levels."""
+    tests: int
+    """Of that level of the two which has fewer."""
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether the tests say how much tests vary."""
+        return math.isfinite(self.low) and math.isfinite(self.high)
+
+    @property
+    def leaves_out_zero(self) -> bool:
+        """Whether these tests, of these homes, seldom differ as much by chance."""
+        return self.low > 0 or self.high < 0
 
     @property
     def is_clear(self) -> bool:
         """Whether homes show it, and chance would seldom."""
-        return self.homes >= FEWEST_TO_BE_CLEAR and (self.low > 0 or self.high < 0)
+        return self.homes >= FEWEST_TO_BE_CLEAR and self.leaves_out_zero
 
     @property
     def verdict(self) -> str:
         """One or two words for a table."""
+        if not self.has_interval:
+            return "no interval"
         if not self.is_by_home:
             return "one home"
         if self.homes < FEWEST_TO_BE_CLEAR:
@@ -57,6 +75,8 @@ class Reading:
         """What a sentence adds to an effect that is not clear; empty if it is."""
         if self.is_clear:
             return ""
+        if not self.has_interval:
+            return " without an interval"
         if not self.is_by_home:
             return " in one home alone"
         few = self.homes < FEWEST_TO_BE_CLEAR
@@ -65,6 +85,8 @@ class Reading:
     @property
     def kind(self) -> str:
         """What the interval is over."""
+        if not self.has_interval:
+            return "no interval"
         return "by home" if self.is_by_home else "tests of one home"
 
 
@@ -82,9 +104,11 @@ def read(analysis: Analysis, found: TargetAnalysis, coefficient: Coefficient) ->
         if by_home
         else (coefficient.standard_error, found.fit.residual_degrees)
     )
+    if coefficient.tests < FEWEST_TESTS:
+        error = math.nan
     half = float(scipy_stats().t.ppf(1 - (1 - LEVEL) / 2 / among, degrees)) * error
     low, high = coefficient.estimate - half, coefficient.estimate + half
-    return Reading(low, high, by_home, among, coefficient.homes)
+    return Reading(low, high, by_home, among, coefficient.homes, coefficient.tests)
 
 
 def seen_from(analysis: Analysis, found: TargetAnalysis, coefficient: Coefficient) -> float:

@@ -49,7 +49,7 @@ class Observed:
     sent_s, delay_ms
         When, and how long; infinite if nothing came back.
     is_loss_known
-        Whether what is lost is among them.
+        Whether what is lost is among them; what is not is never told as lost.
     rates_mbps
         What there was for it, by direction.
     flags
@@ -120,7 +120,7 @@ class Responsiveness:
 def judge(
     observed: Observed, needs: Requirement, *, loss_as_delay: bool = False, interval: bool = True
 ) -> Outcome | None:
-    """Return the Quality of Outcome; `None` if nothing came, so that there is no delay.
+    """Return the Quality of Outcome: 0 if nothing came of what was sent; `None` if nothing was sent.
 
     Parameters
     ----------
@@ -140,8 +140,11 @@ def judge(
 
 def _outcome(delays: np.ndarray, observed: Observed, needs: Requirement, *, loss_as_delay: bool) -> Outcome | None:
     came = np.sort(delays if loss_as_delay else delays[np.isfinite(delays)])
-    if not len(came) or not math.isfinite(came[0]):
+    if not len(delays):
         return None
+    if not len(came) or not math.isfinite(came[0]):
+        back = " back" if observed.direction == "two-way" else ""
+        return Outcome(0.0, 0.0, 0.0, None, f"nothing came{back}: {len(delays)} of {len(delays)} lost")
     measured = [_percentile(came, percentile) for percentile, _, _ in needs.latency]
     judged = [(value, perfect, useless) for value, (_, perfect, useless) in zip(measured, needs.latency, strict=True)]
     lost = float(np.mean(~np.isfinite(delays)))
@@ -227,16 +230,16 @@ def apdex_of(observed: Observed, satisfied_ms: float) -> float | None:
 def rating_of(observed: Observed) -> float | None:
     """Return R of ITU-T G.107 for G.711 that conceals losses: half of a round trip, or a delay one way, and a jitter buffer.
 
-    Packets that come later than the fastest by more than the buffer are lost. `None` if nothing came.
+    All packets are played when the fastest has waited for the buffer; those that come later are lost. 0 if nothing came, which is no
+    call; `None` if nothing was sent.
     """
     came = observed.came
     if not len(came):
-        return None
+        return 0.0 if len(observed.delay_ms) else None
     one_way = came / 2 if observed.direction == "two-way" else came
     in_time = one_way - one_way[0] <= JITTER_BUFFER_MS
     lost = 1 - float(in_time.sum()) / len(observed.delay_ms)
-    delay = float(np.quantile(one_way, 0.5, method="inverted_cdf")) + JITTER_BUFFER_MS
-    return _engine.rating_g107(delay, lost, conceals=True)
+    return _engine.rating_g107(float(one_way[0]) + JITTER_BUFFER_MS, lost, conceals=True)
 
 
 def responsiveness_of(

@@ -20,6 +20,8 @@ import polars as pl
 
 from sojourn.base.errors import RecordError, UsageError, plain, why
 from sojourn.base.files import read_file
+from sojourn.field.importer import measurement_files
+from sojourn.field.samples import is_coarse
 from sojourn.field.series import RoundTrips, Series, read_series
 from sojourn.scenario.scenario_file import Scenario, decoded, load_scenario
 from sojourn.scores.judge import INTERVAL_S, Observed, Responsiveness, responsiveness_of
@@ -78,6 +80,7 @@ def subjects_of(path: Path, directions: Sequence[str] = ("two-way",)) -> list[Su
         text = load_scenario(path / "scenario.toml").canonical()
         found = _of_run(tables, text, manifest["statistics"]["simulated_s"], directions)
     else:
+        _refuse_folder(path)
         found = _of_study(StudyResult.load(path), directions)
     if not found:
         raise UsageError(
@@ -85,6 +88,25 @@ def subjects_of(path: Path, directions: Sequence[str] = ("two-way",)) -> list[Su
             "a game, or a probe with `transfers = true` below [record]; of a study, keep datagrams or transfers",
         )
     return found
+
+
+def _refuse_folder(path: Path) -> None:
+    """Refuse a folder of measurements: each file is scored by itself, and all together are a trial.
+
+    Raises
+    ------
+    UsageError
+        If it is one.
+    """
+    if any((path / name).exists() for name in ("manifest.json", "metrics.parquet")):
+        return
+    files = measurement_files(path)
+    if files:
+        some = f"{plain(path)}/{files[0][1]}" + (" …" if len(files) > 1 else "")
+        raise UsageError(
+            f"{plain(path)} is a folder of {len(files)} files, and a score is that of a file or of a result",
+            f"sojourn score {some}; or all as a trial: sojourn trial import {plain(path)} --out DIR",
+        )
 
 
 def _of_file(series: Series) -> list[Subject]:
@@ -123,7 +145,15 @@ def _of_series(one: RoundTrips, series: Series) -> Observed:
 
 
 def _observed(one: RoundTrips, method: str, rates: Mapping[str, float], idle: Observed | None = None) -> Observed:
-    return Observed(one.name, method, "two-way", one.sent_s, one.rtt_ms, one.is_loss_known, dict(rates), idle=idle)
+    came = one.rtt_ms[np.isfinite(one.rtt_ms)]
+    flags: tuple[str, ...] = ()
+    if is_coarse(came):
+        flags = (
+            f"{100 * np.mean(came <= 0):.0f} % of round trips are not above zero: the clock is coarse, and they count as 0 ms",
+        )
+    return Observed(
+        one.name, method, "two-way", one.sent_s, one.rtt_ms, one.is_loss_known, dict(rates), flags=flags, idle=idle
+    )
 
 
 def _of_run(tables: Mapping[str, pl.DataFrame], text: str, length_s: float, directions: Sequence[str]) -> list[Subject]:

@@ -67,7 +67,7 @@ def score(
 
 
 def qoo(view: StudyView, point: str, subject: str, use: str) -> np.ndarray:
-    """Return the Quality of Outcome of an entry at a point of a study, one number for each seed; NaN where nothing came.
+    """Return the Quality of Outcome of an entry at a point of a study, one number for each seed; NaN where nothing was sent.
 
     A measure of a study asks for it: its module imports this function, and `function = "qoo"` with `arguments = ["game", "game"]` names the
     entry and the use. Runs keep `datagrams`, or `transfers` of a probe.

@@ -41,8 +41,7 @@ pub(super) fn outcome_metrics(rows: &mut Rows, facts: &RunFacts, records: &Recor
         downstream: left_over(facts, records, id, Direction::Downstream),
     };
     for (metric, needs) in NAMES.into_iter().zip(USES) {
-        let found = needs.judge(&came, lost, left);
-        rows.add_some(name, metric, found.map(|found| found.overall()));
+        rows.add(name, metric, needs.judge(&came, lost, left).overall());
     }
 }
 
