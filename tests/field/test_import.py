@@ -226,7 +226,7 @@ def _broken(document: dict[str, Any]) -> list[dict[str, Any]]:
         document | {"x_values": [], "results": {}},
         document | {"metadata": metadata | {"TIME": "yesterday"}},
         document | {"metadata": metadata | {"TIME": "0001-01-01T00:00:00+14:00"}},
-        document | {"metadata": metadata | {"TOTAL_LENGTH": float("inf")}},
+        document | {"metadata": metadata | {"LENGTH": float("inf")}},
         document | {"metadata": metadata | {"STEP_SIZE": 1e-320}},
         document | {"x_values": [10**400, *document["x_values"][1:]]},
         document | {"metadata": {k: v for k, v in metadata.items() if k != "LENGTH"}},
@@ -267,7 +267,7 @@ def test_every_file_is_imported_or_named_and_the_rest_is_not_lost(tmp_path: Path
     assert reasons["f-deep.json"] == "is nested too deeply"
     assert reasons["g-list.json"] == "is JSON, and no object"
     assert "no tool that is known" in reasons["h-foreign.json"]
-    assert reasons["i-text.txt"] == "is not JSON, or cut off"
+    assert reasons["i-text.txt"] == "is not JSON, or cut off: line 1, column 1"
     assert reasons["k-again.flent.gz"] == "has the content of a-good.flent.gz"
     assert not Path("executed").exists()
 
@@ -455,7 +455,7 @@ def test_an_import_is_written_whole_and_read_back(tmp_path: Path) -> None:
     (source / "b.flent.gz").write_bytes(b"no")
     write_imported(import_files(source), out, source)
     assert read_imported(out).height == 1
-    assert pl.read_csv(out / "skipped.csv").rows() == [("b.flent.gz", "is not JSON, or cut off")]
+    assert pl.read_csv(out / "skipped.csv").rows() == [("b.flent.gz", "is not JSON, or cut off: line 1, column 1")]
     assert json.loads((out / "manifest.json").read_text())["skipped"] == 1
     with pytest.raises(UsageError, match="not empty"):
         write_imported(import_files(source), out, source)
@@ -495,5 +495,5 @@ def test_counts_that_are_none_are_refused() -> None:
 
 def test_half_a_character_is_no_text() -> None:
     assert parse_document(b'{"a": "\\ud83d\\ude00"}') == {"a": "\U0001f600"}
-    with pytest.raises(Unreadable, match="not JSON"):
+    with pytest.raises(Unreadable, match="half a character"):
         parse_document(b'{"a": "\\ud83d"}')

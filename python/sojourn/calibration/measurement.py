@@ -16,6 +16,7 @@ import numpy as np
 
 from sojourn.base.errors import UsageError, plain
 from sojourn.base.files import folder_names
+from sojourn.field.iperf3 import other_ends
 from sojourn.field.rates import Direction, Rates
 from sojourn.field.series import RoundTrips, Series, read_series
 
@@ -159,8 +160,11 @@ def read_measurements(paths: Sequence[Path]) -> list[Measured]:
         With the first file that says nothing of a line, and why.
     """
     found: dict[Load, list[tuple[Seen, str, str]]] = {}
-    for path in _files(paths):
-        series = read_series(path, needs_round_trips=False)
+    every = [read_series(path, needs_round_trips=False) for path in _files(paths)]
+    servers = {file for file, _ in other_ends({one.name: one.end for one in every if one.end is not None})}
+    for series in every:
+        if series.name in servers:
+            continue
         for load, seen in _loads_of(series):
             found.setdefault(load, []).append((seen, series.name, series.sha256))
     groups = [

@@ -11,10 +11,10 @@ transactions, of which there are more while answers come fast. Files without raw
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, Literal, cast
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -24,7 +24,17 @@ from sojourn.field.reading import Unreadable, first_problem
 from sojourn.field.records import Direction, FieldTest
 from sojourn.field.samples import LARGEST, Samples, blackout_flag, is_coarse, pooled_mean, pooled_quantile, samples_of
 
-__all__ = ["FlentSeries", "flent_load", "flent_series", "is_series", "looks_like_flent", "lost_pings", "read_flent"]
+__all__ = [
+    "FlentSeries",
+    "flent_load",
+    "flent_series",
+    "is_series",
+    "looks_like_flent",
+    "lost_pings",
+    "ping_kind",
+    "read_flent",
+    "stream_direction",
+]
 
 NEWEST_VERSION = 4
 """Of the file format (Flent 2.1)."""
@@ -44,10 +54,16 @@ PING = "Ping (ms) "
 WORDS: dict[Direction, str] = {"up": "upload", "down": "download"}
 """Directions of load, and Flent's words for them."""
 
-_STREAM = re.compile(r"TCP (upload|download)( [A-Z]+[0-9]*( \S+)?|::[0-9]+)?")
-_AVERAGE = re.compile(r"TCP (upload|download) avg")
-_UDP = re.compile(r"Ping \(ms\) UDP( \S+)*")
-_ICMP = re.compile(r"Ping \(ms\) ICMP[0-9]*( \S+)?")
+_LOAD = re.compile(r"TCP (upload|download)(?![a-z])(.*)", re.DOTALL)
+"""Series of a load, whatever a test calls its streams: `TCP upload`, `TCP upload BE::1`, `TCP upload Torrent::2`, `TCP download::1 (CS0)`."""
+
+COMPUTED = ("avg", "sum", "fairness")
+"""Last words of series that Flent computes of others. Source: Flent's tests, runners `average`, `sum` and `fairness`."""
+
+_PING = re.compile(r"Ping \(ms\)(?: |::)(UDP|ICMP)(?![a-z]).*", re.DOTALL)
+
+UNLIKE = 0.2
+"""Share by which the mean of a direction may differ from that of its grid unsaid. chosen: a stalled sender's grid reads 5 % high."""
 
 
 _Seconds = Annotated[float, Field(ge=1e-3, le=1e6)]
@@ -107,9 +123,47 @@ class FlentSeries:
         return self.samples.mean() if self.tool_mean is None else self.tool_mean
 
 
+def stream_direction(name: str, *, is_raw: bool) -> Literal["up", "down"] | None:
+    """Return the direction of a stream of a load; `None` if a series is none.
+
+    Parameters
+    ----------
+    name
+        Of the series.
+    is_raw
+        Whether it has samples of a tool; what Flent computes has none.
+
+    Examples
+    --------
+    >>> [stream_direction(name, is_raw=False) for name in ("TCP upload BE::1", "TCP download avg", "TCP totals")]
+    ['up', None, None]
+    """
+    match = _LOAD.fullmatch(name)
+    if match is None or (not is_raw and _is_computed(name)):
+        return None
+    return "up" if match[1] == "upload" else "down"
+
+
+def _is_computed(name: str) -> bool:
+    return name.rpartition(" ")[2] in COMPUTED
+
+
+def _is_child(name: str, every: Container[str]) -> bool:
+    """Whether a series is what a tool says of another one, as its window: it has the other's name before a last `::`."""
+    parent, _, own = name.rpartition("::")
+    return parent in every or own.startswith("tcp_")
+
+
+def ping_kind(name: str) -> str:
+    """Return `UDP` or `ICMP` of a series of pings; empty if it is none."""
+    match = _PING.fullmatch(name)
+    return match[1] if match and not _is_computed(name) else ""
+
+
 def is_series(name: str) -> bool:
-    """Whether a series is a stream, an average of streams or a ping that is read here."""
-    return any(pattern.fullmatch(name) for pattern in (_AVERAGE, _STREAM, _UDP, _ICMP))
+    """Whether a series is a stream, the average of all streams or a ping."""
+    is_average = name in {f"TCP {word} avg" for word in WORDS.values()}
+    return is_average or stream_direction(name, is_raw=False) is not None or bool(ping_kind(name))
 
 
 def looks_like_flent(document: dict[str, Any]) -> bool:
@@ -134,9 +188,8 @@ def read_flent(document: dict[str, Any], file: str) -> list[FieldTest]:
     """
     content = _content(document)
     series = _series(content, document)
-    directions: list[Direction] = [
-        direction for direction, word in WORDS.items() if any(one.name.startswith(f"TCP {word}") for one in series)
-    ]
+    loads = [match[1] for one in series if (match := _LOAD.fullmatch(one.name))]
+    directions: list[Direction] = [direction for direction, word in WORDS.items() if word in loads]
     return [_test(content, document, file, direction, series) for direction in directions or ("none",)]
 
 
@@ -206,8 +259,12 @@ def _content(document: dict[str, Any]) -> _File:
 
 def _series(content: _File, document: dict[str, Any]) -> list[FlentSeries]:
     """Return streams, their averages and pings, in the order of the file."""
-    names = [name for name in content.results if is_series(name)]
-    raw = {name: _raw_samples(content, document, name) for name in names}
+    raw = {
+        name: _raw_samples(content, document, name)
+        for name in content.results
+        if (is_series(name) or _LOAD.fullmatch(name)) and not _is_child(name, content.results)
+    }
+    names = [name for name, samples in raw.items() if is_series(name) or len(samples)]
     first = min((float(one.at.min()) for one in raw.values() if len(one)), default=0.0)
     x = np.asarray(content.x_values, dtype=float)
     found: list[FlentSeries] = []
@@ -258,6 +315,8 @@ def _test(
     flags: list[str] = []
     if direction != "none" and not throughput:
         flags.append("no-throughput")
+    if throughput and grid is not None and abs(throughput - grid) > UNLIKE * max(throughput, grid):
+        flags.append("mean-unlike-grid")
     if pings and samples < FEW * expected:
         flags.append("few-samples")
     if samples and max(one.at.max() for one in pings if len(one)) < began + FEW * metadata.LENGTH:
@@ -307,7 +366,7 @@ def _throughput(
     if direction == "none":
         return None, None
     word = WORDS[direction]
-    streams = [one for one in series if (m := _STREAM.fullmatch(one.name)) and m[1] == word]
+    streams = [one for one in series if stream_direction(one.name, is_raw=one.is_raw) == direction]
     average = next((one for one in series if one.name == f"TCP {word} avg"), None)
     x = np.asarray(content.x_values, dtype=float)
     many = [one.name for one in streams] if average is None else [average.name]
@@ -335,8 +394,8 @@ def _echoes(document: dict[str, Any], ping: FlentSeries) -> tuple[np.ndarray, np
 
 def _pings(series: Sequence[FlentSeries]) -> tuple[str, list[FlentSeries]]:
     """Return the kind and the pings of the best kind that is there."""
-    for kind, pattern in (("UDP", _UDP), ("ICMP", _ICMP)):
-        found = [one for one in series if pattern.fullmatch(one.name)]
+    for kind in ("UDP", "ICMP"):
+        found = [one for one in series if ping_kind(one.name) == kind]
         if found:
             return kind, found
     return "", []

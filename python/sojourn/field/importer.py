@@ -18,15 +18,15 @@ from typing import Any
 import polars as pl
 
 from sojourn.base import files
-from sojourn.base.errors import RecordError, UsageError, plain, why
+from sojourn.base.errors import RecordError, UsageError, plain
 from sojourn.base.formulas import no_formula, without_formulas
 from sojourn.base.on_disk import read_table
 from sojourn.base.output import new_directory
 from sojourn.field.flent import looks_like_flent, read_flent
-from sojourn.field.iperf3 import looks_like_iperf3, read_iperf3
+from sojourn.field.iperf3 import end_of, looks_like_iperf3, other_ends, read_iperf3
 from sojourn.field.irtt import looks_like_irtt, read_irtt
 from sojourn.field.labels import Labelling
-from sojourn.field.reading import LARGEST_FILE, LARGEST_TEXT, Unreadable, document_of, read_document
+from sojourn.field.reading import LARGEST_TEXT, Unreadable, content_of, document_of, read_document
 from sojourn.field.records import SCHEMA, FieldTest, frame_of_tests
 
 __all__ = [
@@ -115,30 +115,32 @@ def import_files(
         If there is no such folder or file.
     """
     paths = measurement_files(source)
-    tests: list[FieldTest] = []
+    read: dict[str, list[FieldTest]] = {}
     skipped: list[tuple[str, str]] = []
     seen: dict[bytes, str] = {}
+    ends: dict[str, tuple[str, bool]] = {}
     for done, (path, name) in enumerate(paths, start=1):
         try:
-            found = read_file(path, name)
-            first = seen.setdefault(_digest(path), name)
+            content = content_of(path)
+            document = document_of(content)
+            found = _tests_in(document, name)
+            first = seen.setdefault(hashlib.sha256(content).digest(), name)
             if first == name:
-                tests.extend(found)
+                read[name] = found
+                if (end := end_of(document)) is not None:
+                    ends[name] = end
             else:
                 skipped.append((name, f"has the content of {first}"))
         except Unreadable as reason:
             skipped.append((name, str(reason)))
         progress(done, len(paths))
+    for name, client in other_ends(ends):
+        del read[name]
+        skipped.append((name, f"is the server's end of the test in {client}"))
+    tests = [test for found in read.values() for test in found]
     if labelling is not None:
         tests = labelling.apply(tests)
     return Imported(frame_of_tests(tests), len(paths), tuple(skipped))
-
-
-def _digest(path: Path) -> bytes:
-    try:
-        return hashlib.sha256(files.read_file(path, most=LARGEST_FILE)).digest()
-    except OSError as error:
-        raise Unreadable(f"cannot be read: {why(error)}") from error
 
 
 def measurement_files(source: Path) -> list[tuple[Path, str]]:

@@ -1,6 +1,8 @@
 """Files of strangers: read as JSON within bounds, executed never.
 
-A probe's upload may be cut off, or made by somebody who wants our memory. Each refusal is one sentence.
+A probe's upload may be cut off, or made by one who wants our memory. Each refusal is one sentence.
+
+Source: `sojourn.base.json_text`; iperf3's JSON stream (`--json-stream`, since 3.17): an object a line with `event` and `data`.
 """
 
 from __future__ import annotations
@@ -9,9 +11,6 @@ import bz2
 import errno
 import gzip
 import io
-import json
-import math
-import re
 import zlib
 from pathlib import Path
 from typing import IO, Any, cast
@@ -19,6 +18,7 @@ from typing import IO, Any, cast
 from pydantic import ValidationError
 
 from sojourn.base.files import read_file
+from sojourn.base.json_text import NotJson, TooMuch, parse_json, parse_with_pairs
 
 __all__ = [
     "LARGEST_FILE",
@@ -35,12 +35,25 @@ LARGEST_FILE = 32 * 2**20
 """Bytes of a file; chosen: ten minutes of Flent's largest test take half a megabyte."""
 
 LARGEST_TEXT = 64 * 2**20
-"""Bytes of its text, unpacked; chosen: ten minutes of Flent's largest test take three megabytes, and the
-worst text of this size (empty lists in lists) takes less than two gigabytes in memory."""
+"""Bytes of its text, unpacked; chosen: ten minutes of Flent's largest test take three megabytes."""
 
+SUMS = frozenset({"sum", "sum_sent", "sum_received"})
+"""Names that iperf3 before 3.11 says twice of a bidirectional test, once for each direction."""
 
-_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
-"""Escapes of half a character, which are text only as pairs."""
+KINDS = (
+    (b"Main", "is text of the docsis tool: sojourn provision encode"),
+    (b"\x0a\x0d\x0d\x0a", "is a packet capture: sojourn capture show"),
+    (b"\xa1\xb2", "is a packet capture: sojourn capture show"),
+    (b"\xd4\xc3\xb2\xa1", "is a packet capture: sojourn capture show"),
+    (b"\x4d\x3c\xb2\xa1", "is a packet capture: sojourn capture show"),
+    (b"PAR1", "is a table in Parquet and no measurement"),
+    (b"PK\x03\x04", "is a ZIP archive: unpack it first"),
+    (b"\xfd7zXZ", "is compressed by xz: unxz it first"),
+    (b"\x28\xb5\x2f\xfd", "is compressed by zstd: unzstd it first"),
+    (b"SQLite format 3", "is a database and no measurement"),
+    (b"<", "is markup and no measurement"),
+)
+"""First bytes of what is often taken for a measurement, and what it is."""
 
 
 class Unreadable(Exception):
@@ -104,24 +117,62 @@ def document_of(content: bytes, largest_text: int = LARGEST_TEXT) -> dict[str, A
 
 
 def parse_document(text: bytes) -> dict[str, Any]:
-    """Return the JSON object in a text.
+    """Return the JSON object in a text, or that of iperf3's stream of objects.
+
+    A name of `SUMS` that stands twice has both values as its value, in a tuple.
 
     Raises
     ------
     Unreadable
         If there is none.
     """
+    for first, words in KINDS:
+        if text.startswith(first):
+            raise Unreadable(words)
     try:
-        document = json.loads(text, parse_constant=_no_number)
-        if _HALF.search(text):
-            json.dumps(document, ensure_ascii=False).encode()
-    except RecursionError as error:
-        raise Unreadable("is nested too deeply") from error
-    except (ValueError, UnicodeDecodeError) as error:
-        raise Unreadable("is not JSON, or cut off") from error
+        document, repeated = parse_with_pairs(text, SUMS)
+    except TooMuch as error:
+        raise Unreadable(str(error)) from error
+    except NotJson as error:
+        document, repeated = _of_lines(text, error), frozenset[str]()
     if not isinstance(document, dict):
         raise Unreadable("is JSON, and no object")
-    return cast("dict[str, Any]", document)
+    found = cast("dict[str, Any]", document)
+    if repeated and "intervals" not in found:
+        raise Unreadable(f"says {sorted(repeated)[0]} twice in one object: it cannot be told which counts")
+    return found
+
+
+def _of_lines(text: bytes, error: NotJson) -> dict[str, Any]:
+    """Return what lines of JSON say together; what was wrong with the whole is told where they are none.
+
+    Raises
+    ------
+    Unreadable
+        If they are no stream of iperf3.
+    """
+    first, _, rest = text.lstrip().partition(b"\n")
+    try:
+        head = cast("object", parse_json(first))
+        parse_json(rest.lstrip().partition(b"\n")[0])
+    except NotJson:
+        raise Unreadable(str(error)) from error
+    if not isinstance(head, dict) or not {"event", "data"} <= head.keys():
+        raise Unreadable("is lines of JSON, an object a line, of no tool that is known here")
+    events: dict[str, list[Any]] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.strip():
+            try:
+                one = cast("object", parse_json(line))
+            except NotJson as wrong:
+                raise Unreadable(f"line {number}: {wrong}") from wrong
+            if isinstance(one, dict):
+                event = cast("dict[str, Any]", one)
+                events.setdefault(str(event.get("event")), []).append(event.get("data"))
+    found = {name: events[name][-1] for name in ("start", "end", "error") if name in events}
+    if "end" not in found and "error" not in found:
+        raise Unreadable("is cut off: a stream of iperf3 without its end")
+    return {**found, "intervals": events.get("interval", [])}
 
 
 def first_problem(error: ValidationError) -> str:
@@ -147,10 +198,6 @@ def _bounded(file: IO[bytes] | gzip.GzipFile, most: int) -> bytes:
     if len(text) > most:
         raise Unreadable(f"unpacks to more than {most / 2**20:.3g} MiB")
     return text
-
-
-def _no_number(_text: str) -> float:
-    return math.nan
 
 
 def _reason(error: Exception) -> str:

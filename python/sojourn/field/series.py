@@ -18,10 +18,10 @@ import numpy as np
 
 from sojourn.base import csv_tables
 from sojourn.base.errors import UsageError, plain
-from sojourn.field.flent import flent_load, flent_series, looks_like_flent, lost_pings
-from sojourn.field.iperf3 import looks_like_iperf3
+from sojourn.field.flent import flent_load, flent_series, looks_like_flent, lost_pings, ping_kind, stream_direction
+from sojourn.field.iperf3 import end_of, iperf3_rates, looks_like_iperf3
 from sojourn.field.irtt import irtt_echoes, looks_like_irtt
-from sojourn.field.rates import Rates, flent_rates, iperf3_rates
+from sojourn.field.rates import Rates, flent_rates
 from sojourn.field.reading import LARGEST_FILE, Unreadable, content_of, document_of
 
 __all__ = ["PROBES", "RoundTrips", "Series", "read_series"]
@@ -88,6 +88,8 @@ class Series:
         What each stream carried, sample by sample.
     sha256
         Of the file.
+    end
+        Name of the test, and whether its server wrote the file; `None` where a file has no name of its test.
     """
 
     tool: str
@@ -97,6 +99,7 @@ class Series:
     rates_mbps: Mapping[str, float] = field(default_factory=dict[str, float])
     rates: tuple[Rates, ...] = ()
     sha256: str = ""
+    end: tuple[str, bool] | None = None
 
 
 def read_series(path: Path, *, needs_round_trips: bool = True) -> Series:
@@ -137,7 +140,7 @@ def _series(document: dict[str, Any], name: str, *, needs_round_trips: bool) -> 
     if looks_like_iperf3(document):
         if needs_round_trips:
             raise Unreadable("has no round trips of packets: iperf3 tells those that TCP smooths")
-        return Series("iperf3", name, (), None, rates=tuple(iperf3_rates(document)))
+        return Series("iperf3", name, (), None, rates=tuple(iperf3_rates(document)), end=end_of(document))
     raise Unreadable("is JSON of no tool that is known here (Flent, irtt, iperf3)")
 
 
@@ -145,11 +148,10 @@ def _flent(document: dict[str, Any], name: str) -> Series:
     found: list[RoundTrips] = []
     mean_rates: dict[str, float] = {}
     for one in flent_series(document):
-        for direction, word in (("up", "TCP upload"), ("down", "TCP download")):
-            is_stream = one.name.startswith(word) and not one.name.endswith(" avg")
-            if is_stream and one.mean is not None:
-                mean_rates[direction] = mean_rates.get(direction, 0.0) + one.mean
-        if not one.name.startswith("Ping") or not len(one.samples):
+        direction = stream_direction(one.name, is_raw=one.is_raw)
+        if direction is not None and one.mean is not None:
+            mean_rates[direction] = mean_rates.get(direction, 0.0) + one.mean
+        if not ping_kind(one.name) or not len(one.samples):
             continue
         took = one.samples.values
         sent = one.samples.at - (took / 1e3 if one.is_raw else 0.0)

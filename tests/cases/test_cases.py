@@ -1,0 +1,283 @@
+"""Inputs of public bug reports, and two of the same kind beside each: what is said of them. See README.md for their sources."""
+
+import contextlib
+import gzip
+import io
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from sojourn.base.errors import UsageError
+from sojourn.calibration.measurement import read_measurements
+from sojourn.cli import run_command
+from sojourn.field.importer import Imported, import_files
+from support import Finished
+
+HERE = Path(__file__).parent
+
+
+def case(number: str) -> Path:
+    """Return the folder of a case."""
+    (found,) = HERE.glob(f"{number}-*")
+    return found
+
+
+def command(*arguments: str | Path) -> Finished:
+    """Run a command in this process; what it raises is a traceback of the program."""
+    said, told = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(told):
+        status = run_command([str(argument) for argument in arguments])
+    return Finished(status, said.getvalue(), told.getvalue())
+
+
+def unpacked(path: Path, folder: Path) -> Path:
+    """Return a packed input as the tool wrote it."""
+    out = folder / path.stem
+    out.write_bytes(gzip.decompress(path.read_bytes()))
+    return out
+
+
+def edited(path: Path, out: Path, change: Callable[[dict[str, Any]], None]) -> Path:
+    """Write a JSON file with a change."""
+    content = path.read_bytes()
+    document: dict[str, Any] = json.loads(gzip.decompress(content) if path.suffix == ".gz" else content)
+    change(document)
+    out.write_text(json.dumps(document))
+    return out
+
+
+def rates(imported: Imported) -> dict[tuple[str, str], float]:
+    """Return the throughput of each file and direction."""
+    tests = imported.tests.select("file", "direction", pl.col("throughput_mbps").round(3))
+    return {(file, direction): rate for file, direction, rate in tests.iter_rows()}
+
+
+def measured(path: Path) -> dict[str, float]:
+    """Return what streams of each direction carried together, Mb/s, as `calibrate` reads it."""
+    return {
+        one.load.direction: 8e-6 * float(one.seen[0].carried[-1]) / float(one.seen[0].at_s[-1])
+        for one in read_measurements([path])
+    }
+
+
+# ---- 01: sums that stand twice --------------------------------------------------------------------
+
+
+def test_01_both_directions_of_a_bidirectional_test_are_read_whatever_the_version() -> None:
+    found = import_files(case("01"))
+    assert rates(found) == {
+        (file, way): rate for file in ("line.json", "new-format.json") for way, rate in (("up", 20.0), ("down", 90.0))
+    }
+    assert found.skipped == ()
+    for name in ("line.json", "new-format.json"):
+        assert measured(case("01") / name) == {"up": pytest.approx(20.0), "down": pytest.approx(90.0)}
+
+
+def test_01_a_sum_that_its_intervals_do_not_carry_is_refused(tmp_path: Path) -> None:
+    def double(document: dict[str, Any]) -> None:
+        for name in ("sum_sent", "sum_received"):
+            document["end"][name]["bits_per_second"] *= 2
+
+    edited(case("06") / "up.json", tmp_path / "double.json", double)
+    (said,) = import_files(tmp_path).skipped
+    assert said == ("double.json", "contradicts itself: 40.11 Mb/s up in its sum, 20.05 in its intervals")
+    with pytest.raises(UsageError, match="contradicts itself"):
+        read_measurements([tmp_path / "double.json"])
+
+
+def test_01_a_name_that_stands_twice_elsewhere_is_refused_and_the_other_files_go_on(tmp_path: Path) -> None:
+    text = gzip.decompress((case("13") / "torrent.flent.gz").read_bytes()).decode()
+    twice = text.replace('"LENGTH"', '"LENGTH": 60, "LENGTH"', 1)
+    assert twice != text
+    (tmp_path / "twice.flent").write_text(twice)
+    shutil.copy(case("01") / "line.json", tmp_path)
+    found = import_files(tmp_path)
+    assert found.skipped == (("twice.flent", 'says "LENGTH" 2 times in one object: it cannot be told which counts'),)
+    assert found.tests.height == 2
+
+
+# ---- 02: the file of a server ---------------------------------------------------------------------
+
+
+def test_02_a_server_says_what_it_knows_and_its_upload_is_an_upload() -> None:
+    found = import_files(case("02"))
+    assert rates(found) == {("server-of-download.json", "down"): 90.5, ("server-of-upload.json", "up"): 20.5}
+    assert found.tests.filter(direction="down")["flags"].to_list() == ["sent-not-received"]
+    assert list(measured(case("02") / "server-of-upload.json")) == ["up"]
+    assert list(measured(case("02") / "server-of-download.json")) == ["down"]
+
+
+def test_02_both_ends_of_one_test_are_one_test(tmp_path: Path) -> None:
+    name = json.loads((case("06") / "up.json").read_text())["start"]["cookie"]
+    shutil.copy(case("06") / "up.json", tmp_path / "client.json")
+
+    def server(document: dict[str, Any]) -> None:
+        document["start"]["cookie"] = name
+
+    edited(case("02") / "server-of-upload.json", tmp_path / "server.json", server)
+    found = import_files(tmp_path)
+    assert list(rates(found)) == [("client.json", "up")]
+    assert found.skipped == (("server.json", "is the server's end of the test in client.json"),)
+    (read,) = read_measurements([tmp_path])
+    assert [Path(one).name for one in read.names] == ["client.json"]
+
+
+def test_02_a_server_of_the_old_form_reads_both_directions(tmp_path: Path) -> None:
+    text = (case("01") / "line.json").read_text()
+    text = text.replace('"connecting_to"', '"accepted_connection"')
+    for one, other in (("true", "TRUE"), ("false", "true"), ("TRUE", "false")):
+        text = text.replace(f'"sender": {one}', f'"sender": {other}')
+    (tmp_path / "server.json").write_text(text)
+    found = import_files(tmp_path)
+    # The server received the upload, and only sent the download.
+    assert rates(found) == {("server.json", "up"): 20.0, ("server.json", "down"): 90.3}
+
+
+# ---- 03: numbers that are none --------------------------------------------------------------------
+
+
+def test_03_what_c_prints_in_place_of_a_number_is_no_number() -> None:
+    assert rates(import_files(case("03"))) == {("voip.json", "up"): 0.066}
+
+
+@pytest.mark.parametrize("printed", ["nan", "-inf", "NaN", "Infinity"])
+def test_03_other_spellings_of_no_number_are_read_alike(printed: str, tmp_path: Path) -> None:
+    text = (case("03") / "voip.json").read_text()
+    (tmp_path / "voip.json").write_text(text.replace("-nan", printed))
+    assert rates(import_files(tmp_path)) == {("voip.json", "up"): 0.066}
+
+
+def test_03_a_loss_that_is_not_known_is_no_loss_of_nothing(tmp_path: Path) -> None:
+    text = (case("03") / "voip.json").read_text()
+    (tmp_path / "voip.json").write_text(text.replace('"lost_percent":0}', '"lost_percent":-nan}'))
+    tests = import_files(tmp_path).tests
+    assert tests["flags"].to_list() == ["sent-not-received"]
+
+
+def test_03_a_stream_of_objects_is_read_as_the_file_that_it_stands_for(tmp_path: Path) -> None:
+    document = json.loads((case("06") / "up.json").read_text())
+    events = [
+        ("start", document["start"]),
+        *(("interval", one) for one in document["intervals"]),
+        ("end", document["end"]),
+    ]
+    lines = [json.dumps({"event": event, "data": data}) for event, data in events]
+    (tmp_path / "up.json").write_text("\n".join(lines) + "\n")
+    assert rates(import_files(tmp_path)) == rates(import_files(case("06")))
+    assert measured(tmp_path / "up.json") == measured(case("06") / "up.json")
+    (tmp_path / "up.json").write_text("\n".join(lines[:-1]) + "\n")
+    assert import_files(tmp_path).skipped == (("up.json", "is cut off: a stream of iperf3 without its end"),)
+    (tmp_path / "up.json").write_text('{"a": 1}\n{"a": 2}\n')
+    (said,) = import_files(tmp_path).skipped
+    assert said[1] == "is lines of JSON, an object a line, of no tool that is known here"
+
+
+# ---- 13: streams by a rule ------------------------------------------------------------------------
+
+
+def test_13_streams_are_found_whatever_a_test_calls_them() -> None:
+    found = import_files(case("13"))
+    assert found.skipped == ()
+    up = {file: rate for (file, way), rate in rates(found).items() if way == "up"}
+    assert up == {
+        "torrent.flent.gz": 2.0,  # one of 6 Mb/s and four of 1
+        "nflows.flent.gz": 5.0,
+        "nflows-up-only.flent.gz": 5.0,
+        "plain-nup.flent.gz": 5.0,
+    }
+    assert measured(case("13") / "torrent.flent.gz")["up"] == pytest.approx(10.0, rel=0.01)
+    both = measured(case("13") / "nflows.flent.gz")
+    assert (both["up"], both["down"]) == (pytest.approx(20.0, rel=0.01), pytest.approx(80.0, rel=0.01))
+    assert measured(case("13") / "plain-nup.flent.gz")["up"] == pytest.approx(20.0, rel=0.01)
+
+
+def renamed(names: dict[str, str]) -> Callable[[dict[str, Any]], None]:
+    """Return a change that calls series otherwise."""
+
+    def change(document: dict[str, Any]) -> None:
+        for place in (document["results"], document["raw_values"], document["metadata"]["SERIES_META"]):
+            for old, new in names.items():
+                if old in place:
+                    place[new] = place.pop(old)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("TCP upload::1 (CS0)", "TCP upload::video", "TCP upload::3 (EF)", "TCP upload::4"),  # rrul_var
+        ("TCP upload Cubic BE", "TCP upload dctcp BE", "TCP upload Cubic CS1", "TCP upload dctcp CS1"),  # cubic_dctcp
+        (
+            "TCP upload BE 192.0.2.1",
+            "TCP upload BE host.example",
+            "TCP upload sum",
+            "TCP upload avg",
+        ),  # a host so called
+    ],
+)
+def test_13_other_names_of_streams_are_read_alike(names: tuple[str, ...], tmp_path: Path) -> None:
+    own = dict(zip([f"TCP upload::{number}" for number in range(1, 5)], names, strict=True))
+    computed = {"TCP upload avg": "TCP upload Torrent avg", "TCP upload sum": "TCP upload Torrent sum"}
+    path = tmp_path / "named.flent"
+    edited(case("13") / "plain-nup.flent.gz", path, renamed(computed | own))
+    assert rates(import_files(tmp_path)) == {("named.flent", "up"): 5.0}
+    assert measured(path)["up"] == pytest.approx(20.0, rel=0.01)
+
+
+def test_13_what_a_tool_says_of_a_stream_is_no_stream(tmp_path: Path) -> None:
+    def window(document: dict[str, Any]) -> None:
+        for name in list(document["raw_values"]):
+            if name.startswith("TCP"):
+                document["results"][f"{name}::tcp_cwnd"] = document["results"][name]
+                document["raw_values"][f"{name}::tcp_cwnd"] = document["raw_values"][name]
+
+    path = edited(case("13") / "torrent.flent.gz", tmp_path / "window.flent", window)
+    assert rates(import_files(tmp_path)) == {("window.flent", "up"): 2.0}
+    assert measured(path)["up"] == pytest.approx(10.0, rel=0.01)
+
+
+def test_13_a_mean_that_its_own_grid_contradicts_has_a_flag(tmp_path: Path) -> None:
+    def larger(document: dict[str, Any]) -> None:
+        for name, meta in document["metadata"]["SERIES_META"].items():
+            if name.startswith("TCP"):
+                meta["MEAN_VALUE"] *= 1.3
+
+    edited(case("13") / "plain-nup.flent.gz", tmp_path / "larger.flent", larger)
+    tests = import_files(tmp_path).tests
+    assert (tests["throughput_mbps"].to_list(), tests["flags"].to_list()) == ([6.5], ["mean-unlike-grid"])
+
+
+# ---- 26: text that is no text ---------------------------------------------------------------------
+
+HALF = "has half a character, which is no text: a surrogate without its other half"
+
+
+def test_26_half_a_character_costs_its_own_file_alone(tmp_path: Path) -> None:
+    files = [unpacked(path, tmp_path) for path in sorted(case("26").iterdir())]
+    shutil.copy(case("13") / "torrent.flent.gz", tmp_path)
+    found = import_files(tmp_path)
+    assert found.skipped == tuple((path.name, HALF) for path in files)
+    assert rates(found) == {("torrent.flent.gz", "up"): 2.0}
+    for path in files:
+        with pytest.raises(UsageError, match="half a character"):
+            read_measurements([path])
+
+
+@pytest.mark.parametrize("title", ["\\ud800", "\\\\\\udfff", "\\udc00\\ud800"])
+def test_26_so_does_an_escape_that_stands_for_half_a_character(title: str, tmp_path: Path) -> None:
+    text = gzip.decompress((case("13") / "torrent.flent.gz").read_bytes()).decode()
+    (tmp_path / "escaped.flent").write_text(text.replace('"TITLE": "lab"', f'"TITLE": "{title}"'))
+    assert import_files(tmp_path).skipped == (("escaped.flent", HALF),)
+
+
+@pytest.mark.parametrize("title", ["\\ud83d\\ude00", "\\\\ud800", "\U0001f600"])
+def test_26_a_whole_character_is_text_however_it_is_written(title: str, tmp_path: Path) -> None:
+    text = gzip.decompress((case("13") / "torrent.flent.gz").read_bytes()).decode()
+    (tmp_path / "whole.flent").write_text(text.replace('"TITLE": "lab"', f'"TITLE": "{title}"'), encoding="utf-8")
+    assert import_files(tmp_path).tests.height == 1
