@@ -442,6 +442,15 @@ def replay_trace(text: str, line: str | None, how: str, slack_ns: int) -> tuple[
     `how` is `exact`, `law` or `slack`. Timers of the trace are for an exact replay; draws of a plugin come by `next_draw`.
     """
 
+def packets_kept(scenario: Scenario) -> int | None:
+    """Packets that wait at once in the queue of the upstream before one is dropped for want of room.
+
+    None if it is not packets that it counts, or if they are very many. The interpreter lock is released.
+    """
+
+def chosen_draw() -> float | None:
+    """The number that a law hands to plugins of this thread in place of a random one, if it does."""
+
 def next_draw() -> float:
     """Return the next number of the trace that this thread replays into a plugin."""
 

@@ -88,12 +88,16 @@ pub(crate) struct Bench<'a> {
     /// When each packet came, and what it was.
     pub(crate) arrivals: Vec<(Instant, Meta)>,
     number: u64,
-    has_failed: &'a dyn Fn() -> bool,
+    subject: &'a Subject<'a>,
 }
 
 impl<'a> Bench<'a> {
     /// An empty queue, a line of `rate`, and draws.
-    pub(crate) fn new(subject: &Subject<'a>, rate: BitRate, draws: Draws) -> Self {
+    pub(crate) fn new(subject: &'a Subject<'a>, rate: BitRate, draws: Draws) -> Self {
+        subject.choose(match draws {
+            Draws::Constant(unit) => Some(unit),
+            Draws::Stream(_) => None,
+        });
         let queue = (subject.make)();
         let timer = queue.next_timer();
         Self {
@@ -104,7 +108,7 @@ impl<'a> Bench<'a> {
             vain_calls: 0,
             arrivals: Vec::new(),
             number: 0,
-            has_failed: subject.has_failed,
+            subject,
         }
     }
 
@@ -132,11 +136,12 @@ impl<'a> Bench<'a> {
     /// From now on each draw is this.
     pub(crate) fn draw(&mut self, unit: f64) {
         self.host.draws = Draws::Constant(unit);
+        self.subject.choose(Some(unit));
     }
 
     /// Whether the manager has failed, so that nothing more need be done.
     pub(crate) fn is_over(&self) -> bool {
-        (self.has_failed)()
+        (self.subject.has_failed)()
     }
 
     /// Time goes on; timers run when they are due.
@@ -178,12 +183,17 @@ impl<'a> Bench<'a> {
         sent.map(|held| (held.item.0, held.meta.length))
     }
 
-    /// Takes what is left, also from one that said that nothing was.
+    /// Takes what is left, also from one that said that nothing was: then time goes on.
     pub(crate) fn drain(&mut self) {
         const TRIES: u32 = 8;
+        /// chosen: longer than any interval of a law.
+        const PAUSE: Span = Span::from_ms(200);
         let mut vain = 0;
         while self.backlog().packets.0 > 0 && vain < TRIES && !self.is_over() {
-            vain += u32::from(self.take().is_none());
+            if self.take().is_none() {
+                vain += 1;
+                self.wait(self.host.now + PAUSE);
+            }
         }
     }
 

@@ -5,8 +5,9 @@
 use crate::bench::{Bench, Draws, Event, packet};
 use crate::row::{Cost, Finding, RATE, Row, Subject};
 use sojourn_base::{BitRate, Bytes, Ecn, Instant, Limit, Meta, RandomStream, Seed, Span};
-use sojourn_queue::Backlog;
-use std::collections::BTreeMap;
+use sojourn_queue::{Backlog, Reason};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
 
 /// The rows of every manager.
 pub(crate) const ROWS: [Row; 8] = [
@@ -60,6 +61,14 @@ pub(crate) const ROWS: [Row; 8] = [
     },
 ];
 
+/// The row of every manager that follows a document.
+pub(crate) const CALM: Row = Row {
+    id: "NQ1",
+    statement: "Where no queue stands, nothing is dropped or marked.",
+    source: "RFC 7567 §2; the document of the kind",
+    judge: calm,
+};
+
 /// Arrivals of the long mix. chosen: a fault of one packet in 100,000 happens twice.
 const LONG: usize = 210_000;
 
@@ -73,27 +82,62 @@ fn stream() -> Draws {
     Draws::Stream(Box::new(Seed(1).stream("check/draws")))
 }
 
+/// Two packets at most wait most of the time, of all sizes: no law has anything to say.
+fn calm(subject: &Subject<'_>) -> Finding {
+    /// chosen: at a third of the line's rate less than 2 ms wait, less than half of any target.
+    const LOAD: f64 = 0.3;
+    /// chosen: more than ever wait at this load.
+    const ROOM: u64 = 20;
+    let arrivals = traffic(LONG, &[LOAD], &[0], [Ecn::NotEct, Ecn::Ect0, Ecn::NotEct, Ecn::Ect0]);
+    let mut bench = Bench::new(subject, MIX_RATE, stream());
+    bench.drive(&arrivals, Instant::NEVER);
+    bench.drain();
+    let signals = bench.log().iter().filter_map(|(at, event)| match event {
+        Event::Dropped(number, _) | Event::Marked(number) => Some((at, number)),
+        _ => None,
+    });
+    let expected = format!("none of {LONG} packets on a line that is a third full");
+    let few = match subject.limit.map(|limit| limit.at(MIX_RATE)) {
+        Some(Limit::Packets(packets)) => u64::from(packets.0) < ROOM,
+        Some(Limit::Bytes(bytes)) => bytes.0 < ROOM * 1514,
+        _ => false,
+    };
+    if few {
+        return Finding::not_judged(expected, format!("its limit is below {ROOM} packets, which may be full"));
+    }
+    match signals.clone().next() {
+        None => Finding::of(true, expected, "none"),
+        Some((at, first)) => {
+            Finding::of(false, expected, format!("{}, first packet {first} at {}", signals.count(), seconds(*at)))
+        }
+    }
+}
+
 /// Packets of many flows, sizes and code points; the load changes from a tenth to two and a half times the line.
 fn mix(count: usize) -> Vec<(Instant, Meta)> {
     /// chosen: idle, busy, full and overloaded, each longer than any interval of a law.
     const LOADS: [f64; 6] = [0.5, 0.95, 1.5, 0.1, 2.5, 0.8];
+    const CODE_POINTS: [u8; 10] = [0, 0, 0, 0, 0, 0, 0, 45, 46, 10];
+    traffic(count, &LOADS, &CODE_POINTS, [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce])
+}
+
+fn traffic(count: usize, loads: &[f64], code_points: &[u8], ecn: [Ecn; 4]) -> Vec<(Instant, Meta)> {
     const PHASE: Span = Span::from_ms(400);
     const LENGTHS: [u32; 4] = [64, 200, 576, 1514];
     const MEAN: f64 = 588.5;
-    const ECN: [Ecn; 4] = [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce];
     let mut random = Seed(1).stream("check/mix");
     let mut now = 0.0;
     let mean_gap = MEAN * 8.0 / MIX_RATE.as_bps() as f64;
     (0..count)
         .map(|_| {
             let phase = Span::from_secs_f64(now).as_ps() / PHASE.as_ps();
-            let load = LOADS[usize::try_from(phase).expect("some hundred") % LOADS.len()];
+            let load = loads[usize::try_from(phase).expect("some hundred") % loads.len()];
             now += 2.0 * random.unit() * mean_gap / load;
             let length = LENGTHS[pick(&mut random, 4)];
             let meta = Meta {
-                dscp: [0, 0, 0, 0, 0, 0, 0, 45, 46, 10][pick(&mut random, 10)],
+                dscp: code_points[pick(&mut random, code_points.len())],
                 pure_ack: length == 64 && random.unit() < 0.5,
-                ..packet(length, flow(pick(&mut random, 40)), ECN[pick(&mut random, 4)])
+                ..packet(length, flow(pick(&mut random, 40)), ecn[pick(&mut random, 4)])
             };
             (Instant::ZERO + Span::from_secs_f64(now), meta)
         })
@@ -112,7 +156,7 @@ fn flow(number: usize) -> u32 {
 }
 
 /// A bench after the mix, with an empty queue.
-fn mixed<'a>(subject: &Subject<'a>, count: usize, vain_calls: u32) -> Bench<'a> {
+fn mixed<'a>(subject: &'a Subject<'a>, count: usize, vain_calls: u32) -> Bench<'a> {
     let mut bench = Bench::new(subject, MIX_RATE, stream());
     bench.vain_calls = vain_calls;
     bench.drive(&mix(count), Instant::NEVER);
@@ -167,16 +211,19 @@ fn verdict(expected: &str, holds: &str, fault: Option<String>) -> Finding {
 fn conservation(subject: &Subject<'_>) -> Finding {
     let bench = mixed(subject, LONG, 0);
     let expected = format!("{LONG} arrivals, each sent or dropped once");
+    // Packets that it says it still holds are late and not lost: X2.
+    let waiting = bench.backlog().packets.0 as usize;
     match fates(&bench) {
         Err(fault) => Finding::of(false, expected, fault),
         Ok(fates) => {
             let count = |wanted: fn(&Fate) -> bool| fates.iter().filter(|fate| wanted(fate)).count();
-            let lost = fates.iter().position(|fate| fate.sent + fate.dropped == 0);
+            let gone = |fate: &Fate| fate.sent + fate.dropped == 0;
+            let lost = fates.iter().position(gone).filter(|_| count(gone) > waiting);
             let unsaid = fates.iter().position(|fate| !fate.kept && fate.dropped == 0);
             let found = format!("{} sent, {} dropped", count(|fate| fate.sent == 1), count(|fate| fate.dropped == 1));
             let fault = lost
                 .map(|first| {
-                    let all = count(|fate| fate.sent + fate.dropped == 0);
+                    let all = count(gone) - waiting;
                     format!("{all} lost without a word, first packet {first}")
                 })
                 .or(unsaid.map(|first| format!("packet {first} was refused and not dropped")));
@@ -390,16 +437,35 @@ fn limit(subject: &Subject<'_>) -> Finding {
     verdict(&format!("at most {limit} and one packet"), &format!("at most {} in {}", most.bytes, most.packets), fault)
 }
 
-/// Calls that are measured. chosen: P99.9 is of some hundred; a library is called some 10 us a packet.
-const MEASURED: usize = 100_000;
+/// Packets that wait at once before one is dropped for want of room; `None` if their length matters, or if there are more than 60,000.
+pub fn packets_held(subject: &Subject<'_>) -> Option<u32> {
+    const MOST: u32 = 60_000;
+    let held = |length: u32| {
+        let mut bench = Bench::new(subject, RATE, Draws::Constant(1.0 - f64::EPSILON));
+        bench.wait(Instant::from_ms(1));
+        (0..=MOST).find(|number| {
+            bench.offer(packet(length, flow(*number as usize % 40), Ecn::NotEct));
+            let last = bench.log().iter().rev().take(4);
+            last.into_iter().any(|(_, event)| matches!(event, Event::Dropped(_, Reason::Overlimit | Reason::FatFlow)))
+                || bench.is_over()
+        })
+    };
+    held(1500).filter(|packets| held(500) == Some(*packets))
+}
 
-/// Most memory that may come on top over as many packets at a constant backlog. chosen: 10 B a packet would be a leak, and
-/// a system hands memory out in pages.
-const GROWTH: u64 = 10 * MEASURED as u64;
+/// Packets that are measured. chosen: P99.9 is of some hundred calls; a leak of 8 B a packet is 586 pages; a library is called
+/// some 10 us a packet.
+const MEASURED: usize = 300_000;
+
+/// Most memory that may come on top over as many packets at a constant backlog. chosen: 2 B a packet, a quarter of the
+/// least leak of a pointer; what a generator or a list of packets that wait takes is there before.
+const GROWTH: u64 = 2 * MEASURED as u64;
 
 fn cost(subject: &Subject<'_>) -> Finding {
     const LONGEST_NS: u64 = 1_000_000;
-    let expected = "P99.9 below 1 ms; at most 1 MB more after 100,000 packets";
+    /// Calls that may take longer.
+    const BEYOND: usize = MEASURED / 1000;
+    let expected = "P99.9 below 1 ms; at most 0.6 MB more after 300,000 packets";
     let Some(Cost { processor_ns, resident }) = subject.cost else {
         return Finding::not_judged(expected, "for libraries only: benchmarks measure built-in ones");
     };
@@ -415,25 +481,28 @@ fn cost(subject: &Subject<'_>) -> Finding {
         }
         processor_ns() - before
     };
-    for _ in 0..MEASURED / 2 {
+    for _ in 0..MEASURED / 3 {
         step(&mut bench);
         if bench.is_over() {
             return Finding::not_judged(expected, "it failed");
         }
     }
+    // Only the longest are kept: a list of all would be memory that comes on top.
+    let mut times = BinaryHeap::with_capacity(BEYOND + 2);
     let before = resident();
-    let mut times = Vec::with_capacity(MEASURED);
     for _ in 0..MEASURED {
-        times.push(step(&mut bench));
+        times.push(Reverse(step(&mut bench)));
+        if times.len() > BEYOND + 1 {
+            times.pop();
+        }
         if bench.is_over() {
             return Finding::not_judged(expected, "it failed");
         }
     }
     let grown = resident().saturating_sub(before);
-    times.sort_unstable();
-    let longest = times[MEASURED - MEASURED / 1000 - 1];
+    let longest = times.peek().map_or(0, |Reverse(time)| *time);
     Finding::of(
-        longest < LONGEST_NS && grown <= GROWTH + 8 * MEASURED as u64,
+        longest < LONGEST_NS && grown <= GROWTH,
         expected,
         format!("P99.9 {:.3} ms of computing a packet; {:.1} MB more", longest as f64 / 1e6, grown as f64 / 1e6),
     )

@@ -23,6 +23,7 @@ mod laws;
 pub mod nqb;
 mod row;
 
+pub use contract::packets_held;
 pub use row::{Cost, Finding, RATE, Row, Subject, Verdict};
 
 use sojourn_queue::ManagerConfig;
@@ -36,7 +37,7 @@ pub fn judge(config: &ManagerConfig, like: &str) -> Vec<(Row, Finding)> {
         make: &make,
         limit: config.limit(),
         has_service_queues: config.has_service_queues(),
-        draws_here: true,
+        choose_draws: None,
         has_failed: &|| false,
         cost: None,
     };
@@ -46,6 +47,7 @@ pub fn judge(config: &ManagerConfig, like: &str) -> Vec<(Row, Finding)> {
 /// The rows that a manager of this kind must keep: those of every manager, and those of its document.
 pub fn rows(like: &str) -> Vec<Row> {
     let mut rows = contract::ROWS.to_vec();
+    rows.extend((!like.is_empty()).then_some(contract::CALM));
     rows.extend(laws::of(like));
     rows
 }

@@ -90,12 +90,20 @@ pub struct Subject<'a> {
     pub limit: Option<Limit>,
     /// Whether what waits in its classic queue alone is limited.
     pub has_service_queues: bool,
-    /// Whether each of its draws is one of its context's: not if it only takes a seed from there.
-    pub draws_here: bool,
+    /// Of a manager that takes only a seed from its context: makes the numbers that it is handed constant, or its generator's
+    /// again, and returns whether it has asked for one since the call before. `None` if it draws from its context.
+    pub choose_draws: Option<&'a dyn Fn(Option<f64>) -> bool>,
     /// Whether it has failed and the rest would mean nothing.
     pub has_failed: &'a dyn Fn() -> bool,
     /// For rows about cost; they are not judged without.
     pub cost: Option<Cost>,
+}
+
+impl Subject<'_> {
+    /// Makes draws constant, or random again; whether the manager has drawn since the call before, or draws from its context.
+    pub(crate) fn choose(&self, unit: Option<f64>) -> bool {
+        self.choose_draws.is_none_or(|choose| choose(unit))
+    }
 }
 
 impl core::fmt::Debug for Subject<'_> {

@@ -2,4 +2,5 @@
 
 mod built_in;
 mod golden;
+mod later;
 mod mutants;

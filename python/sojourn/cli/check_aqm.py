@@ -52,8 +52,8 @@ def arguments(parser: Parser) -> None:
     parser.option("--only", "LIST", "Only these scenarios, such as T1,C2; their sections will do, too.")
     parser.option(
         "--trace",
-        "golden|FILE",
-        "Replay golden traces, too: golden means those of the kind. May be repeated.",
+        "golden|none|FILE",
+        "Replay these golden traces; golden means those of the kind, which is the default but for changed keys. May be repeated.",
         action="append",
         default=[],
         dest="traces",
@@ -69,10 +69,10 @@ def execute(options: Namespace) -> int:
     """Judge and characterise queue managers, and write one page."""
     from pathlib import Path
 
-    from sojourn.aqm.golden import judge_by_trace
+    from sojourn.aqm.golden import judge_by_trace, room_of
     from sojourn.aqm.page import as_json, write_page
     from sojourn.aqm.scenarios import DURATION_S
-    from sojourn.aqm.suite import Result, judge, known_managers
+    from sojourn.aqm.suite import NO_CRASH, Result, judge, known_managers
     from sojourn.base.errors import UsageError
     from sojourn.base.output import dated, refuse_used
     from sojourn.cli.check_result import hand_in
@@ -80,7 +80,7 @@ def execute(options: Namespace) -> int:
 
     managers = _managers(options)
     traces = [_traces(manager, options.traces) for manager in managers]
-    if options.traces and not any(traces):
+    if "golden" in options.traces and not any(traces):
         kinds = ", ".join(dict.fromkeys(manager.like or "a plugin" for manager in managers))
         raise UsageError(f"--trace golden: no golden trace is one of {kinds}", "a file, or another --as")
     cells = _cells(options)
@@ -95,8 +95,13 @@ def execute(options: Namespace) -> int:
     results: list[Result] = []
     for manager, paths in zip(managers, traces, strict=True):
         result = Result(manager, judge(manager))
-        rows = (judge_by_trace(manager, path, f"GT{n}") for n, path in enumerate(paths, 1))
-        result.judged.extend(rows)
+        if not any(row.expected == NO_CRASH for row in result.judged):
+            named = {Path(word) for word in options.traces}  # these are replayed as they are
+            room = room_of(manager) if set(paths) - named else None
+            result.judged.extend(
+                judge_by_trace(manager, path, f"GT{n}", is_own=path not in named, room=room)
+                for n, path in enumerate(paths, 1)
+            )
         results.append(result)
         failed = len(result.failed)
         note(f"{manager.name}: {len(result.judged) - failed} rows hold or are not judged, {failed} fail")
@@ -172,7 +177,10 @@ def _traces(manager: Manager, words: Sequence[str]) -> list[Path]:
 
     from sojourn.aqm.golden import own_traces
 
-    return [path for word in words for path in (own_traces(manager) if word == "golden" else [Path(word)])]
+    if not words:  # a built-in manager with other keys does what they say, and no trace of the defaults
+        return own_traces(manager) if manager.is_itself or manager.plugin is not None else []
+    found = [word for word in words if word != "none"]
+    return [path for word in found for path in (own_traces(manager) if word == "golden" else [Path(word)])]
 
 
 def _cells(options: Namespace) -> list[Cell]:

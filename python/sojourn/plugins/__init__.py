@@ -5,13 +5,22 @@ by the digest of its file. Nothing is run because a directory holds it: who asks
 """
 
 from sojourn.plugins.file import Plugin, read_plugin
-from sojourn.plugins.process import MEMORY, PluginFailed, check_apart, replay_apart, simulate_apart, try_plugins
+from sojourn.plugins.process import (
+    MEMORY,
+    PluginFailed,
+    check_apart,
+    packets_kept,
+    replay_apart,
+    simulate_apart,
+    try_plugins,
+)
 
 __all__ = [
     "MEMORY",
     "Plugin",
     "PluginFailed",
     "check_apart",
+    "packets_kept",
     "read_plugin",
     "replay_apart",
     "simulate_apart",

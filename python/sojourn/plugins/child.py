@@ -119,10 +119,10 @@ def _work(answers: IO[bytes]) -> tuple[dict[str, Any], dict[str, bytes]]:
         importlib.import_module("polars")  # before the limits, which are the plugin's
     _limit(job["memory"])
     _Watch(answers)(0.0)  # from here on, silence is the plugin's
-    has_draws = job.get("how", "law") != "law"
+    draws = _Recorded if job.get("how", "law") != "law" else _Chosen if "rows" in job else None
     role = CONTROLLER if job.get("is_controller") else MANAGER
     for plugin in plugins:
-        _guarded(plugin, lambda plugin=plugin: _load(plugin, role, has_draws=has_draws))
+        _guarded(plugin, lambda plugin=plugin: _load(plugin, role, draws))
     if "trace" in job:
         return _replay(job, plugins[0], answers)
     if job["scenario"] is None:
@@ -147,6 +147,9 @@ def _judge(
 ) -> tuple[dict[str, Any], dict[str, bytes]]:
     """Judge a plugin, row by row; each is told as it is known, because the next may be the last."""
     watch = _Watch(answers)
+    if not job["rows"]:
+        kept = _watched(lambda: _engine.packets_kept(scenario), watch, 0.0)
+        _tell_row(answers, ("" if kept is None else str(kept), "", ""))
     for place, row in enumerate(job["rows"]):
         share = place / len(job["rows"])
         judged = _watched(lambda row=row: _engine.check_row(scenario, job["like"], row), watch, share)
@@ -220,14 +223,24 @@ class _Recorded(Random):
         return _engine.next_draw()
 
 
-def _load(plugin: Plugin, role: Role, *, has_draws: bool) -> None:
-    """Make a plugin known to scenarios of this process; of a trace, it may have the draws."""
+class _Chosen(Random):
+    """The number that a law hands out in place of a random one, while it does."""
+
+    def random(self) -> float:
+        chosen = _engine.chosen_draw()
+        return super().random() if chosen is None else chosen
+
+
+def _load(plugin: Plugin, role: Role, draws: type[Random] | None) -> None:
+    """Make a plugin known to scenarios of this process, with another generator if there is one."""
     make = _library(plugin, role) if plugin.is_library else factory_of(plugin, role)
 
-    def recorded(_: Random) -> object:
-        return make(_Recorded())
+    def with_draws(own: Random) -> object:
+        random = draws() if draws is not None else own
+        random.setstate(own.getstate())
+        return make(random)
 
-    factory: Callable[..., object] = recorded if has_draws else make
+    factory: Callable[..., object] = make if draws is None else with_draws
     trial: Any = factory(*role.trial)
     missing = [word for word in role.methods if not callable(getattr(trial, word, None))]
     if missing:

@@ -27,7 +27,7 @@ from sojourn.process.isolated import python_command
 from sojourn.scenario.scenario_file import Scenario
 from sojourn.simulation.engine import NOTICE_EVERY_S
 
-__all__ = ["MEMORY", "PluginFailed", "check_apart", "replay_apart", "simulate_apart", "try_plugins"]
+__all__ = ["MEMORY", "PluginFailed", "check_apart", "packets_kept", "replay_apart", "simulate_apart", "try_plugins"]
 
 PATIENCE_S = 60.0
 """Seconds without a word from the process, after which it is ended.
@@ -134,6 +134,20 @@ def check_apart(
     """
     job = {"scenario": scenario.canonical(), "like": like, "rows": list(rows)}
     _ask(job, [plugin], min(budget(), MEMORY), None, "was judged", 0.0, row=told)
+
+
+def packets_kept(scenario: Scenario, plugin: Plugin) -> int | None:
+    """Return how many packets wait at once in a plugin before one is dropped for want of room; `None` if it counts no packets.
+
+    Raises
+    ------
+    PluginFailed
+        If the plugin failed.
+    """
+    found: list[tuple[str, str, str]] = []
+    check_apart(scenario, plugin, "", [], found.append)
+    ((kept, _, _),) = found
+    return int(kept) if kept else None
 
 
 def replay_apart(text: str, plugin: Plugin, how: str, slack_ns: int) -> tuple[int, int, str]:

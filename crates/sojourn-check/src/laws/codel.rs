@@ -1,6 +1,7 @@
 //! CoDel signals a standing queue, and nothing else.
 //!
-//! Source: RFC 8289 section 4.1 (when), 4.2 and 5.6 (how often), 4.3 and 4.4 (5 ms, 100 ms). Deviations: none known.
+//! Source: RFC 8289 section 4.1 (when), 4.2 and 5.6 (how often), 5.5 (where it resumes), 4.3 and 4.4 (5 ms, 100 ms).
+//! Deviations: none known.
 
 use crate::bench::{Bench, Draws, Event, packet, time_of};
 use crate::row::{Finding, RATE, Row, Subject};
@@ -21,6 +22,13 @@ pub(super) const CD2: Row = Row {
     judge: control_law,
 };
 
+pub(super) const CD3: Row = Row {
+    id: "CD3",
+    statement: "Within 16 intervals an episode resumes at the count that the last one added, later ones at one.",
+    source: "RFC 8289 §5.5",
+    judge: resumption,
+};
+
 const FULL: u32 = 1500;
 const TARGET: Span = Span::from_ms(5);
 const INTERVAL: Span = Span::from_ms(100);
@@ -39,7 +47,7 @@ fn signals(bench: &Bench<'_>) -> usize {
     all.filter(|(_, event)| is_signal(event)).count()
 }
 
-fn bench<'a>(subject: &Subject<'a>, rate: BitRate) -> Bench<'a> {
+fn bench<'a>(subject: &'a Subject<'a>, rate: BitRate) -> Bench<'a> {
     let mut bench = Bench::new(subject, rate, Draws::Constant(0.5));
     bench.wait(Instant::from_ms(1));
     bench
@@ -115,4 +123,73 @@ fn control_law(subject: &Subject<'_>) -> Finding {
         && gaps.iter().zip(SINCE_FIRST_MS).all(|(found, law)| (-1e-6..=service_ms + 1e-3).contains(&(found - law)));
     let told: Vec<String> = gaps.iter().map(|gap| format!("{gap:.1}")).collect();
     Finding::of(is_first && follow, expected, format!("{waited:.1} ms; then {} ms", told.join(", ")))
+}
+
+/// The line of episodes. chosen: fast, so that gaps between signals are told to a tenth of a millisecond.
+const FAST: BitRate = BitRate::from_mbps(100);
+
+/// The times of signals while 80 packets wait, until there were so many, and while the rest is sent.
+fn episode(bench: &mut Bench<'_>, from: Instant, signals: usize) -> Vec<Instant> {
+    /// chosen: 9.6 ms, more than the target.
+    const STANDING: u32 = 80;
+    /// chosen: a second and a half, three times what sixteen signals take.
+    const MOST: u32 = 12_500;
+    let (mut now, before) = (from, bench.signals());
+    bench.wait(now);
+    let first = bench.log().len();
+    let mut services = 0;
+    loop {
+        let given = bench.signals() - before;
+        if usize::try_from(given).is_ok_and(|given| given < signals) && services < MOST {
+            let missing = STANDING.saturating_sub(bench.backlog().packets.0);
+            for _ in 0..missing {
+                bench.offer(packet(FULL, 1, Ecn::NotEct));
+            }
+        } else if bench.backlog().packets.0 == 0 || bench.is_over() {
+            break;
+        }
+        services += 1;
+        now += time_of(FAST, FULL);
+        bench.wait(now);
+        let _ = bench.take();
+        if services > 2 * MOST {
+            break;
+        }
+    }
+    let _ = bench.take(); // which finds nothing
+    bench.log()[first..].iter().filter(|(_, event)| is_signal(event)).map(|(at, _)| *at).collect()
+}
+
+fn resumption(subject: &Subject<'_>) -> Finding {
+    /// Signals of the first episode, and of the others. chosen: far apart, so that the rules of other versions give other paces.
+    const MANY: usize = 15;
+    const FEW: usize = 5;
+    /// Intervals from the last signal of an episode to the standing queue of the next. chosen: between the 8 of versions
+    /// before the document and its 16, close, and beyond 16.
+    const APART: [u64; 3] = [12, 3, 20];
+    /// chosen: implementations compute the root in a few bits; the paces that are told apart differ by 40 % and more.
+    const NEAR: f64 = 0.1;
+    let expected = "the second signal after 100 ms over the root of what the episode before added: \
+        at 12 and 3 intervals; after 100 ms at 20";
+    let mut bench = bench(subject, FAST);
+    let first = episode(&mut bench, Instant::from_ms(2), MANY);
+    let (Some(mut last), mut added) = (first.last().copied(), first.len().saturating_sub(1)) else {
+        return Finding::of(false, expected, "no signal");
+    };
+    let (mut told, mut laws, mut holds) = (Vec::new(), Vec::new(), added > FEW);
+    for intervals in APART {
+        let signals = episode(&mut bench, last + INTERVAL.saturating_mul(intervals), FEW);
+        let [one, two, ..] = signals[..] else {
+            return Finding::of(false, expected, format!("{} signals in an episode", signals.len()));
+        };
+        let count = if intervals < 16 { added.max(1) } else { 1 };
+        let law = INTERVAL.as_ms_f64() / (count as f64).sqrt();
+        let gap = two.saturating_since(one).as_ms_f64();
+        holds &= (gap - law).abs() <= NEAR * law + time_of(FAST, FULL).as_ms_f64();
+        told.push(format!("{gap:.1}"));
+        laws.push(format!("{law:.1}"));
+        added = signals.len() - 1;
+        last = signals[signals.len() - 1];
+    }
+    Finding::of(holds, format!("{expected}: {} ms", laws.join(", ")), format!("{} ms", told.join(", ")))
 }

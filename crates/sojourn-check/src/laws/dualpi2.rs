@@ -45,7 +45,7 @@ struct Held<'a> {
 
 impl<'a> Held<'a> {
     /// `classic` packets wait.
-    fn new(subject: &Subject<'a>, classic: u32) -> Self {
+    fn new(subject: &'a Subject<'a>, classic: u32) -> Self {
         let mut bench = Bench::new(subject, LINE, Draws::Constant(1.0 - f64::EPSILON));
         for _ in 0..classic {
             bench.offer(packet(FULL, CLASSIC, Ecn::Ect0));
