@@ -8,12 +8,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sojourn.cli.arguments import Parser
+    from sojourn.homes.neighbourhood import Answer
     from sojourn.study.result import StudyResult
 
 __all__ = ["arguments", "execute"]
 
-MOST_HOMES = 1024
-"""Four times as many are tried, and a scenario has at most 4096."""
+MOST_ASKED = 1_000_000
+"""Homes that may be asked about; thresholds say how many nodes they are."""
 
 MOST_SEEDS = 100
 
@@ -23,84 +24,85 @@ def arguments(parser: Parser) -> None:
     from sojourn.cli.arguments import whole_number
 
     parser.epilog = (
-        "Runs the file with a quarter to four times as many homes, of the same kinds in the same proportions, and says when "
-        "calls feel their neighbours. Example: sojourn group scenarios/neighbourhood.toml --homes 200"
+        "Says whether so many homes are fine on the channel, and searches from how many on they are not: runs of the file "
+        "with more and fewer homes, of the same kinds in the same proportions. Example: sojourn group scenarios/neighbourhood.toml "
+        "--homes 200"
     )
     parser.add_argument("file", metavar="FILE", help="Scenario file with homes on a service group.")
     parser.option(
-        "--homes", "N", "Homes on the channel now (default: those of the file).", type=whole_number(1, MOST_HOMES)
+        "--homes", "N", "Homes on the channel now (default: those of the file).", type=whole_number(1, MOST_ASKED)
     )
     parser.option(
         "--set",
         "A.B.C=V",
-        "Change the scenario, for example group.subcarriers=800; plan.up and plan.down are the rates that homes buy. May be repeated.",
+        "Change the scenario, for example group.subcarriers=800; plan.up and plan.down are the rates that homes buy, seed the first seed. May be repeated.",
         action="append",
         default=[],
         dest="settings",
     )
-    parser.option("--seeds", "N", "Runs of each number of homes (2).", type=whole_number(1, MOST_SEEDS))
+    parser.option("--seeds", "N", "Runs of each number of homes (3).", type=whole_number(1, MOST_SEEDS))
     parser.option("--out", "DIR", "New directory for the result (default: below results/).")
     parser.option("--store", "DIR", "Where finished runs are kept.")
     parser.flag("--json", "Print one JSON object.")
 
 
 def execute(options: Namespace) -> None:
-    """Run the study of a neighbourhood, and say when to split the node."""
+    """Say whether so many homes are fine on the channel, and when to split the node."""
     from dataclasses import asdict
 
     from sojourn.cli.console import note, print_json, print_table
-    from sojourn.homes.neighbourhood import Answer, counts_of, crowds_of, settings_of
+    from sojourn.homes.neighbourhood import counts_of, plant_of, settings_of
     from sojourn.scenario.scenario_file import load_scenario
 
-    text = load_scenario(options.file, settings_of(options.settings)).text
+    settings, first_seed = settings_of(options.settings)
+    text = load_scenario(options.file, settings).text
     homes = options.homes or sum(counts_of(text).values())
-    out, numbers = _run(text, homes, options)
-    answer = Answer(homes, crowds_of(numbers))
+    out, answer = _run(text, homes, first_seed, options)
+    split = answer.split
+    crowds = {one.homes: one for one in [*answer.crowds, *([answer.own] if answer.own else [])]}
     if options.json:
-        full = answer.split_at
         print_json(
             {
                 "homes": homes,
-                "split_at": None if full is None else full.homes,
+                "verdict": answer.verdict,
+                "split_at": None if split is None else split.homes,
                 "sentence": answer.sentence,
-                "crowds": [asdict(crowd) for crowd in answer.crowds],
+                "plant": plant_of(text),
+                "thresholds": [asdict(one) for one in answer.thresholds],
+                "crowds": [
+                    {"homes": number, **{name: one.mean(name) for name in sorted(next(iter(one.seeds.values())))}}
+                    for number, one in sorted(crowds.items())
+                ],
                 "out": str(out),
             }
         )
         return
     print(answer.sentence)
-    headings = ["homes", "channel used, %", "tiers left", "median call, ms", "worst call, ms"]
-    headings.append("calls over 50 ms, %")
-    down = [(it.down_use, it.down_worst_ms) for it in answer.crowds]
-    if any(use is not None for use, _ in down):
-        headings += ["downstream busy, %", "worst call there, ms"]
-    rows: list[list[str]] = []
-    for it, (use, worst) in zip(answer.crowds, down, strict=True):
-        left = "–" if it.left is None else f"{it.left:.1f}"
-        row = [str(it.homes), f"{it.use:.0f}", left, f"{it.median_ms:.1f}", f"{it.worst_ms:.1f}"]
-        row.append(f"{it.spoilt:.0f}")
-        if use is not None:
-            row += [f"{use:.0f}", "–" if worst is None else f"{worst:.1f}"]
-        rows.append(row)
-    print_table(headings, rows)
+    print()
+    print_table(
+        ("what", "from homes (95 %)", "when"), [(one.name, one.told, one.definition) for one in answer.thresholds]
+    )
+    print()
+    print(f"On {plant_of(text)}; another plant has other numbers.")
     note(f"report: {out}/report.html")
 
 
-def _run(text: str, homes: int, options: Namespace) -> tuple[Path, dict[int, dict[str, float]]]:
-    """Make the runs and the page; returns the means of the channel's metrics by number of homes."""
-    import csv
+def _run(text: str, homes: int, first_seed: int, options: Namespace) -> tuple[Path, Answer]:
+    """Search the thresholds, and make the page of all runs."""
     import tempfile
     from pathlib import Path
 
     from sojourn import report
     from sojourn.answers.checks import unanswerable
     from sojourn.base.output import refuse_used
-    from sojourn.homes.neighbourhood import SEEDS, study_files
+    from sojourn.cli.console import note
+    from sojourn.homes.neighbourhood import SEEDS, Answer, Crowd, counts_of, crowds_of, next_numbers, study_files
     from sojourn.store import Store
     from sojourn.study.library import load_study
-    from sojourn.study.plan import RunOptions, make_plan
+    from sojourn.study.plan import Plan, RunOptions, make_plan
     from sojourn.study.progress import StudyProgress
-    from sojourn.study.runner import available_cores, run_study
+    from sojourn.study.runner import available_cores, execute_plan, run_study
+    from sojourn.study.write import metrics_of
 
     def finish(result: StudyResult) -> None:
         report.build(result)
@@ -108,24 +110,28 @@ def _run(text: str, homes: int, options: Namespace) -> tuple[Path, dict[int, dic
     out = options.out and Path(options.out)
     if out is not None:
         refuse_used(out)
-    files = study_files(text, homes, options.seeds or SEEDS)
+    seeds, store, cores = options.seeds or SEEDS, Store(options.store), available_cores()
+    progress = StudyProgress(f"{cores} threads")
+
+    def planned(numbers: list[int], asked: int, folder: Path) -> Plan:
+        for name, content in study_files(text, asked, numbers, seeds, first_seed).items():
+            (folder / name).write_text(content, encoding="utf-8")
+        return make_plan(load_study(str(folder / "study.toml")), RunOptions(), unanswerable)
+
+    start = sum(counts_of(text).values())
+    crowds: list[Crowd] = []
     with tempfile.TemporaryDirectory() as directory:
-        for name, content in files.items():
-            (Path(directory) / name).write_text(content, encoding="utf-8")
-        study = load_study(str(Path(directory) / "study.toml"))
-        outcome = run_study(
-            make_plan(study, RunOptions(), unanswerable),
-            Store(options.store),
-            out=out,
-            jobs=available_cores(),
-            progress=StudyProgress(f"{available_cores()} threads"),
-            finish=finish,
-        )
-    numbers: dict[int, dict[str, float]] = {}
-    with (outcome.directory / "summary.csv").open(encoding="utf-8", newline="") as table:
-        for row in csv.DictReader(table):
-            channel, sign, direction = row["subject"].partition("/")
-            if channel == "group" and row["homes"]:  # the picture of the day has none
-                means = numbers.setdefault(int(row["homes"]), {})
-                means[row["metric"] + sign + direction] = float(row["mean"])
-    return outcome.directory, numbers
+        while numbers := next_numbers(crowds, start):
+            note(f"trying {' and '.join(f'{number:,}' for number in numbers)} homes")
+            plan = planned(numbers, numbers[0], Path(directory))
+            entries, _ = execute_plan(plan, store, jobs=cores, progress=progress)
+            metrics = metrics_of(list(zip(plan.runs, entries, strict=True)), plan.study.definition)
+            crowds += crowds_of(metrics, {str(number): number for number in numbers})
+            crowds.sort(key=lambda one: one.homes)
+        searched = [one.homes for one in crowds]
+        plan = planned(searched, homes, Path(directory))
+        outcome = run_study(plan, store, out=out, jobs=cores, progress=progress, finish=finish)
+        entries, _ = execute_plan(plan, store, jobs=cores, progress=progress)
+        metrics = metrics_of(list(zip(plan.runs, entries, strict=True)), plan.study.definition)
+    tried = crowds_of(metrics, {str(number): number for number in {*searched, homes}})
+    return outcome.directory, Answer.of(homes, tried, searched)

@@ -1,39 +1,58 @@
 """How many homes fit on the channel of a service group: a file of homes as a study over their number, and its answer.
 
-Source: Comcast's congestion management as published: an upstream port is near congestion above 70 % of its capacity. Cloonan et
-al. 2014 (ARRIS): a node needs the mean load of its homes and 1.2 times the fastest tier. The rule of delay is chosen: where the
-99th percentile is above 50 ms for more than one call in twenty, neighbours are felt.
+Thresholds are searched: numbers of homes are doubled or halved from those of the file until a rule is broken by one number and kept by
+another, and halved between these. They depend on the file and the seeds alone, and not on the number that was asked about.
+
+Source: Comcast's congestion management as published: an upstream port is near congestion above 70 % of its capacity, a downstream
+port above 80 %. Cloonan et al. 2014 (ARRIS): a node needs the mean load of its homes and 1.2 times the fastest tier. The rule of
+delay is chosen: where the 99th percentile is above 50 ms for more than one call in twenty, calls suffer.
 """
 
 from __future__ import annotations
 
+import json
 import math
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 from sojourn.base.errors import UsageError
+from sojourn.stats.estimate import mean_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import polars as pl
+
     from sojourn.answers.asking import Ask
+    from sojourn.plots.spec import PlotSpec
 
 __all__ = [
-    "CLOONAN",
-    "NEAR_CONGESTION",
+    "MOST_HOMES",
     "Answer",
     "Crowd",
+    "Threshold",
     "counts_of",
     "crowds_of",
+    "day",
     "findings",
+    "next_numbers",
+    "plant_of",
     "settings_of",
-    "shares_downstream",
     "study_files",
+    "thresholds_of",
 ]
 
-STEPS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0)
-"""Numbers of homes that are tried, as shares of the number that was asked for."""
+MOST_HOMES = 4096
+"""Homes on one channel, as in scenario files."""
+
+CLOSE = 0.04
+"""Share of its number of homes within which a threshold is searched. chosen: other seeds move it by as much."""
+
+SHARES = (0.125, 0.25, 0.5, 0.75)
+"""Numbers of homes that are tried below the first threshold, as shares of it: pictures have them, and the fewest are those with which
+others are compared."""
 
 HOURS = {"03": 0.25, "06": 0.35, "09": 0.6, "12": 0.65, "15": 0.7, "18": 0.85, "21": 1.0, "24": 0.7}
 """Homes that are at it, by the hour of the day, as shares of those of the busiest one. chosen: quiet nights, a climb through the
@@ -42,15 +61,15 @@ day, the evening busiest, as operators describe their plants; no figures by the 
 NODES = (0.5, 1.0, 1.5, 2.0)
 """Sizes of the node that the picture of the day has, as shares of the number that was asked for."""
 
-SEEDS = 2
-"""chosen: an interval, and an answer within half a minute."""
+SEEDS = 3
+"""chosen: an interval that is no wider than ten times its deviation, and an answer within a minute."""
 
 FELT_MS, FELT_SHARE = 50, 5.0
-"""A call is spoilt above this 99th percentile of delay upstream, and the node is too full with more such calls than this
-share, %. chosen: a third of the 150 ms that G.114 allows from mouth to ear, and one home in twenty."""
+"""A call suffers above this 99th percentile of delay, and calls suffer where more than this share of them does, %. chosen: a
+third of the 150 ms that G.114 allows from mouth to ear, and one home in twenty."""
 
-NEAR_CONGESTION = 70.0
-"""Use of an upstream channel, %, from which a port counts as near congestion (Comcast)."""
+NEAR_CONGESTION, NEAR_CONGESTION_DOWN = 70.0, 80.0
+"""Use of a channel upstream and downstream, %, from which a port counts as near congestion (Comcast)."""
 
 CLOONAN = 1.2
 """Fastest tiers that the mean load has to leave of the channel (Cloonan et al. 2014)."""
@@ -66,78 +85,261 @@ another seed changes."""
 
 @dataclass(frozen=True)
 class Crowd:
-    """What so many homes are like, as means over seeds.
+    """The channel with so many homes on it.
 
     Attributes
     ----------
     homes
         How many.
-    use
-        Share of the channel that is granted, %.
-    median_ms, worst_ms
-        99th percentile of delay of the median and of the worst call.
-    spoilt
-        Calls above `FELT_MS`, %.
-    down_use, down_worst_ms
-        The same downstream, where homes share channels there: time in which these are busy, %, and the worst call.
-    left
-        Fastest tiers that the mean load leaves of the channel upstream.
-    full
-        MAPs without a minislot left, %.
+    seeds
+        Metrics of the channel by seed; names of those of the other direction end in "/downstream".
     """
 
     homes: int
-    use: float
-    median_ms: float
-    worst_ms: float
-    spoilt: float
-    down_use: float | None = None
-    down_worst_ms: float | None = None
-    left: float | None = None
-    full: float = 0.0
+    seeds: Mapping[int, Mapping[str, float]]
+
+    def mean(self, metric: str) -> float | None:
+        """Return the mean of a metric over seeds; `None` if no run has it."""
+        known = [one[metric] for one in self.seeds.values() if metric in one]
+        return sum(known) / len(known) if known else None
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a number of homes must not do to a channel.
+
+    Attributes
+    ----------
+    name, definition
+        In words; `{fewest}` stands for the fewest homes that were tried.
+    metric
+        Of the channel.
+    limit
+        Broken above it.
+    sign
+        -1 if it is broken below the limit.
+    times_fewest
+        Whether the limit is in values with the fewest homes.
+    splits
+        Whether a node is split for it.
+    """
+
+    name: str
+    definition: str
+    metric: str
+    limit: float
+    sign: int = 1
+    times_fewest: bool = False
+    splits: bool = False
+
+    def margin(self, crowd: Crowd, fewest: Crowd, seed: int | None = None) -> float | None:
+        """Return by how much a crowd is beyond the limit, below zero if it keeps the rule; of one seed, or of the mean."""
+        of = [one.mean(self.metric) if seed is None else one.seeds[seed].get(self.metric) for one in (crowd, fewest)]
+        if of[0] is None or of[1] is None:
+            return None
+        return self.sign * (of[0] - self.limit * (of[1] if self.times_fewest else 1.0))
+
+
+_OVER = f"more than {FELT_SHARE:g} % of calls wait above {FELT_MS} ms (99th percentile"
+
+RULES = (
+    Rule("calls suffer", f"{_OVER}, upstream)", "calls_over_50ms", FELT_SHARE, splits=True),
+    Rule("calls suffer downstream", f"{_OVER}, downstream)", "calls_over_50ms/downstream", FELT_SHARE, splits=True),
+    Rule("the channel is full", f"{FULL:g} % of MAPs have no minislot left", "full_maps", FULL, splits=True),
+    Rule("the channel is near congestion", f"more than {NEAR_CONGESTION:g} % of it is granted (Comcast)", "channel_use", NEAR_CONGESTION),
+    Rule(
+        "the other direction is near congestion",
+        f"its channels are busy for more than {NEAR_CONGESTION_DOWN:g} % of the time (Comcast)",
+        "channel_use/downstream",
+        NEAR_CONGESTION_DOWN,
+    ),
+    Rule(
+        "the worst call notices",
+        "it waits twice as long as with {fewest} homes (99th percentile, upstream)",
+        "calls_p99_worst",
+        KNEE,
+        times_fewest=True,
+    ),
+    Rule(
+        "the rule of the fastest tier is broken",
+        f"the mean load leaves less than {CLOONAN} of the fastest tier (Cloonan)",
+        "quality_k",
+        CLOONAN,
+        sign=-1,
+    ),
+)  # fmt: skip
+"""All that is said of a channel; the first ones split a node."""
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """From how many homes on a rule is broken, with its interval over seeds.
+
+    Attributes
+    ----------
+    name, definition
+        Those of the rule.
+    homes
+        The mean over seeds; `None` if no seed breaks it.
+    low, high
+        95 % interval over seeds; `None` with one seed, or if some do not break it.
+    broken, seeds
+        How many seeds break it, of how many.
+    splits
+        Whether a node is split for it.
+    """
+
+    name: str
+    definition: str
+    homes: int | None
+    low: int | None
+    high: int | None
+    broken: int
+    seeds: int
+    splits: bool
+
+    @property
+    def told(self) -> str:
+        """The number with its interval.
+
+        Examples
+        --------
+        >>> Threshold("full", "no minislot", 400, 380, 420, 3, 3, True).told
+        '400 (380 to 420)'
+        """
+        if self.homes is None:
+            return "–"
+        if self.broken < self.seeds:
+            return f"{self.homes} ({self.broken} of {self.seeds} seeds)"
+        return f"{self.homes} ({self.low} to {self.high})" if self.low is not None else f"{self.homes} (one seed)"
+
+
+def thresholds_of(crowds: Sequence[Crowd]) -> list[Threshold]:
+    """Return the thresholds of the rules that the crowds have metrics for, in rising order of homes; the unbroken ones last."""
+    found = [one for rule in RULES if (one := _threshold(rule, crowds)) is not None]
+    return sorted(found, key=lambda one: math.inf if one.homes is None else one.homes)
+
+
+def _threshold(rule: Rule, crowds: Sequence[Crowd]) -> Threshold | None:
+    fewest = crowds[0]
+    if all(rule.margin(one, fewest) is None for one in crowds):
+        return None
+    seeds = [seed for seed in fewest.seeds if all(seed in one.seeds for one in crowds)]
+    crossings = [_crossing(rule, crowds, seed) for seed in seeds]
+    known = [one for one in crossings if one is not None]
+    estimate = mean_of(known)
+    is_whole = len(known) == len(seeds) and estimate.low is not None and estimate.high is not None
+    return Threshold(
+        rule.name,
+        rule.definition.replace("{fewest}", str(fewest.homes)),
+        None if estimate.value is None else round(estimate.value),
+        max(round(estimate.low or 0.0), 1) if is_whole else None,
+        round(estimate.high or 0.0) if is_whole else None,
+        len(known),
+        len(seeds),
+        rule.splits,
+    )
+
+
+def _crossing(rule: Rule, crowds: Sequence[Crowd], seed: int) -> float | None:
+    """Return from how many homes on a seed breaks a rule: straight between the numbers that were tried."""
+    margins = [(one.homes, rule.margin(one, crowds[0], seed)) for one in crowds]
+    known = [(homes, margin) for homes, margin in margins if margin is not None]
+    if known and known[0][1] > 0:
+        return float(known[0][0])
+    for (few, kept), (many, broken) in pairwise(known):
+        if broken > 0:
+            return few - kept / (broken - kept) * (many - few)
+    return None
+
+
+def next_numbers(crowds: Sequence[Crowd], start: int, most: int = MOST_HOMES) -> list[int]:
+    """Return the numbers of homes that are tried next; none if all thresholds are known within `CLOSE`.
+
+    Parameters
+    ----------
+    crowds
+        Those that were tried, by number.
+    start
+        Homes of the file, with which the search begins.
+    most
+        The most that one channel may have.
+    """
+    if not crowds:
+        return [min(start, most)]
+    tried = {one.homes for one in crowds}
+    wanted: set[int] = set()
+    bounds: list[int] = []
+    for rule in (one for one in RULES if one.splits):
+        if all(rule.margin(one, one) is None for one in crowds):
+            continue
+        broken = min((one.homes for one in crowds if (rule.margin(one, crowds[0]) or 0.0) > 0), default=None)
+        if broken is not None:
+            bounds.append(broken)
+            kept = max((homes for homes in tried if homes < broken), default=0)
+            if broken - kept > max(CLOSE * broken, 1.0):
+                wanted.add((broken + kept) // 2)
+    first = min(bounds, default=max(tried))
+    if len(bounds) < sum(rule.splits and rule.margin(crowds[0], crowds[0]) is not None for rule in RULES):
+        # For rules that none of them breaks; what breaks one of them four times over is not worth its time.
+        wanted.add(min(2 * max(tried), most, max(BEYOND * first if bounds else most, max(tried))))
+    wanted -= tried
+    if not wanted:
+        wanted = {max(round(share * first), 1) for share in SHARES} - tried
+    return sorted(wanted)
+
+
+BEYOND = 4
+"""How many times the homes of the first threshold are tried for the others, at most. chosen: calls that are kept from a full channel."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """When to split the node.
+    """When to split the node, for those who ask about a number of homes.
 
     Attributes
     ----------
     asked
         The number of homes that was asked about.
     crowds
-        What was tried, by number of homes.
+        What was searched, by number of homes.
+    own
+        The number that was asked about; `None` if it is beyond what one channel may have, or what was searched.
     """
 
     asked: int
     crowds: Sequence[Crowd]
+    own: Crowd | None = None
+
+    @classmethod
+    def of(cls, asked: int, tried: Sequence[Crowd], searched: Sequence[int]) -> Answer:
+        """Return the answer of what was tried; thresholds come from the numbers that were searched alone."""
+        own = next((one for one in tried if one.homes == asked), None)
+        return cls(asked, [one for one in tried if one.homes in searched], own)
 
     @property
-    def split_at(self) -> Crowd | None:
-        """The fewest homes with too many spoilt calls, or with a full channel."""
-        is_too_full = (one for one in self.crowds if one.spoilt > FELT_SHARE or one.full >= FULL)
-        return next(is_too_full, None)
+    def thresholds(self) -> list[Threshold]:
+        """All of them, in rising order."""
+        return thresholds_of(self.crowds)
 
     @property
-    def near_congestion(self) -> Crowd | None:
-        """The fewest homes with which the channel is near congestion."""
-        return next((crowd for crowd in self.crowds if crowd.use > NEAR_CONGESTION), None)
+    def split(self) -> Threshold | None:
+        """The first threshold for which a node is split; `None` if none is reached."""
+        return next((one for one in self.thresholds if one.splits and one.homes is not None), None)
 
     @property
-    def knee(self) -> Crowd | None:
-        """The fewest homes with which the worst call waits `KNEE` times as long as with the fewest that were tried."""
-        least = KNEE * self.crowds[0].worst_ms
-        return next((crowd for crowd in self.crowds if crowd.worst_ms >= least), None)
+    def verdict(self) -> str:
+        """`fine`, `edge` or `too many`."""
+        split = self.split
+        if split is None or split.homes is None:
+            return "fine"
+        low, high = (split.homes if end is None else end for end in (split.low, split.high))
+        return "fine" if self.asked < low else "too many" if self.asked > high else "edge"
 
     @property
-    def by_rule(self) -> int | None:
-        """How many homes Cloonan's rule has room for; unknown if it has for all that were tried, or not for the fewest."""
-        known = [(crowd.homes, crowd.left) for crowd in self.crowds if crowd.left is not None]
-        for (few, more_left), (many, less_left) in pairwise(known):
-            if more_left >= CLOONAN > less_left:
-                share = (more_left - CLOONAN) / (more_left - less_left)
-                return math.floor(few + share * (many - few) + 1e-9)
-        return None
+    def sentences(self) -> list[str]:
+        """The answer for the homes that were asked about, and what was seen with them."""
+        return [self._first(), *([self._own(self.own)] if self.own is not None else [])]
 
     @property
     def sentence(self) -> str:
@@ -145,67 +347,47 @@ class Answer:
 
         Examples
         --------
-        >>> few, many = Crowd(200, 52.0, 4.0, 5.0, 0.0), Crowd(400, 92.0, 80.0, 120.0, 90.0)
-        >>> print(Answer(200, [few, many]).sentence)
-        Split at 400 homes, or before: with 400, 90 % of calls wait more than 50 ms at the 99th percentile (channel 92 % used), with 200 0 % (52 %). The worst call waits twice as long as with 200 homes from 400 on, at 92 % use. The channel is near congestion, above 70 %, from 400 homes on.
-        >>> full = Crowd(400, 92.5, 10.0, 12.0, 0.0, full=100.0)
-        >>> print(Answer(200, [few, full]).sentence.split(". ")[0])
-        Split at 400 homes, or before: with 400, 100 % of MAPs have no minislot left, and what homes send does not get through (channel 92 % used; the worst call waits 12 ms); with 200 it is 0 % (52 %)
-        >>> print(Answer(200, [few]).sentence)
-        No split up to 200 homes: there 0 % of calls wait more than 50 ms at the 99th percentile, the worst 5 ms (channel 52 % used).
-        >>> both = Crowd(400, 92.0, 80.0, 120.0, 90.0, down_use=61.0, down_worst_ms=7.0)
-        >>> print(Answer(400, [both]).sentence)
-        Split at 400 homes, or before: with 400, 90 % of calls wait more than 50 ms at the 99th percentile (channel 92 % used). The channel is near congestion, above 70 %, from 400 homes on. Downstream the channels are busy for 61 % of the time with 400 homes, and the worst call waits 7 ms.
+        >>> quiet = {"calls_over_50ms": 0.0, "full_maps": 10.0, "channel_use": 40.0, "calls_p99_worst": 5.0}
+        >>> loud = {"calls_over_50ms": 90.0, "full_maps": 60.0, "channel_use": 92.0, "calls_p99_worst": 90.0}
+        >>> print(Answer(200, [Crowd(390, {1: quiet}), Crowd(400, {1: loud})]).sentence)
+        200 homes: calls are fine, and up to 390 (one seed); split then.
         """
         return " ".join(self.sentences)
 
-    @property
-    def sentences(self) -> list[str]:
-        """When to split, and what else is known: what calls notice first, the rules of thumb, the other direction."""
-        found = [self._when_to_split()]
-        knee, room, near = self.knee, self.by_rule, self.near_congestion
-        if knee is not None:
-            found.append(
-                f"The worst call waits twice as long as with {self.crowds[0].homes} homes from {knee.homes} on, "
-                f"at {knee.use:.0f} % use."
-            )
-        if room is not None:
-            rule = f"the mean load and {CLOONAN} of the fastest tier"
-            found.append(f"Cloonan's rule, {rule}, has room for {room} homes.")
-        if near is not None:
-            limit = f"{NEAR_CONGESTION:.0f} %"
-            found.append(f"The channel is near congestion, above {limit}, from {near.homes} homes on.")
-        last = self.crowds[-1]
-        if last.down_use is not None:
-            busy = f"Downstream the channels are busy for {last.down_use:.0f} % of the time with {last.homes} homes"
-            worst = last.down_worst_ms
-            call = "" if worst is None else f", and the worst call waits {worst:.0f} ms"
-            found.append(f"{busy}{call}.")
-        return found
+    def _first(self) -> str:
+        """Answer for the number that was asked about."""
+        split = self.split
+        homes = f"{self.asked:,} home{'s' * (self.asked != 1)}"
+        most = self.crowds[-1].homes
+        if split is None or split.homes is None:
+            if self.asked <= most:
+                return f"{homes}: calls are fine, and with {most:,} too; nothing asks for a split."
+            return f"{homes}: one channel has at most {MOST_HOMES:,}; with {most:,} calls are fine."
+        where = split.told
+        suffer = split.name.startswith("calls suffer")
+        if self.verdict == "fine":
+            if suffer:
+                way = " downstream" if split.name.endswith("downstream") else ""
+                return f"{homes}: calls are fine, and up to {where}{way}; split then."
+            return f"{homes}: calls are fine, and {split.name} from {where} on; split before."
+        what = split.name
+        if self.verdict == "edge":
+            return f"{homes}: at the edge, {what} from {where} on, by the seed; split now."
+        fewest = (split.low or split.homes) - 1
+        nodes = (
+            f"; {-(-self.asked // fewest)} nodes of {-(-self.asked // -(-self.asked // fewest)):,} keep below"
+            if fewest
+            else ""
+        )
+        return f"{homes}: too many, {what} from {where} on{nodes}."
 
-    def _when_to_split(self) -> str:
-        full = self.split_at
-        waits = f"of calls wait more than {FELT_MS} ms at the 99th percentile"
-        if full is None:
-            last = self.crowds[-1]
-            return (
-                f"No split up to {last.homes} homes: there {last.spoilt:.0f} % {waits}, "
-                f"the worst {last.worst_ms:.0f} ms (channel {last.use:.0f} % used)."
-            )
-        place = list(self.crowds).index(full)
-        before = self.crowds[place - 1] if place else None
-        text = f"Split at {full.homes} homes, or before: with {full.homes}, "
-        if full.spoilt > FELT_SHARE:
-            text += f"{full.spoilt:.0f} % {waits} (channel {full.use:.0f} % used)"
-            if before is not None:
-                text += f", with {before.homes} {before.spoilt:.0f} % ({before.use:.0f} %)"
-        else:
-            text += (
-                f"{full.full:.0f} % of MAPs have no minislot left, and what homes send does not get through "
-                f"(channel {full.use:.0f} % used; the worst call waits {full.worst_ms:.0f} ms)"
-            )
-            if before is not None:
-                text += f"; with {before.homes} it is {before.full:.0f} % ({before.use:.0f} %)"
+    def _own(self, own: Crowd) -> str:
+        """Say what was seen with the number that was asked about."""
+        over, worst, use = (own.mean(name) for name in ("calls_over_50ms", "calls_p99_worst", "channel_use"))
+        text = f"With {own.homes:,}, {over or 0.0:.0f} % of calls wait above {FELT_MS} ms upstream (99th percentile), the worst "
+        text += f"{worst or 0.0:.3g} ms, and {use or 0.0:.0f} % of the channel is granted"
+        down = own.mean("channel_use/downstream")
+        text += "" if down is None else f"; downstream the channels are busy for {down:.0f} % of the time"
         return f"{text}."
 
 
@@ -213,19 +395,48 @@ PLAN = {"plan.up": "access.upstream.link.rate", "plan.down": "access.downstream.
 """What homes buy, by the keys of the links that give it to them."""
 
 
-def settings_of(settings: Sequence[str]) -> list[str]:
-    """Return settings with the rates of a plan in the places where scenarios have them.
+def settings_of(settings: Sequence[str]) -> tuple[list[str], int]:
+    """Return settings with the rates of a plan in the places where scenarios have them, and the first seed.
+
+    Raises
+    ------
+    UsageError
+        If the seed is none.
 
     Examples
     --------
-    >>> settings_of(["plan.up=100 Mb/s", "group.subcarriers=800"])
-    ['access.upstream.link.rate=100 Mb/s', 'group.subcarriers=800']
+    >>> settings_of(["plan.up=100 Mb/s", "group.subcarriers=800", "seed=7"])
+    (['access.upstream.link.rate=100 Mb/s', 'group.subcarriers=800'], 7)
     """
     found: list[str] = []
+    first = 1
     for setting in settings:
         key, sign, value = setting.partition("=")
-        found.append(PLAN.get(key.strip(), key) + sign + value)
-    return found
+        if key.strip() != "seed":
+            found.append(PLAN.get(key.strip(), key) + sign + value)
+            continue
+        if not re.fullmatch(r"[0-9]{1,9}", value.strip()):
+            raise UsageError(f"seed = {value.strip()} is no seed", "a whole number, with which the runs begin to count")
+        first = int(value)
+    return found, first
+
+
+def plant_of(scenario: str) -> str:
+    """Return in words on which channel the homes are: numbers are those of this plant.
+
+    Examples
+    --------
+    >>> plant_of('group = { form = "docsis30", map_interval = "2 ms", scqam = { channels = 4 } }')
+    '4 SC-QAM channels, a MAP each 2 ms'
+    """
+    group = tomllib.loads(scenario).get("group", {})
+    if group.get("form") == "pon":
+        return "a passive optical network"
+    channels = group.get("scqam", {}).get("channels", 0)
+    parts = [f"{channels} SC-QAM channel{'s' * (channels != 1)}"] if channels else []
+    if group.get("form") != "docsis30":
+        parts.append(f"{group['subcarriers']} subcarriers of OFDMA" if "subcarriers" in group else "OFDMA")
+    return " and ".join(parts) + (f", a MAP each {group['map_interval']}" if "map_interval" in group else "")
 
 
 def counts_of(scenario: str) -> dict[str, int]:
@@ -261,30 +472,58 @@ def shares_downstream(scenario: str) -> bool:
     return any(link["kind"] == "docsis31-group-downstream" for link in links if "kind" in link)
 
 
-def scaled(counts: Mapping[str, int], homes: int) -> dict[str, int]:
+def scaled(counts: Mapping[str, int], homes: int, needed: str = "") -> dict[str, int]:
     """Return so many homes in the same proportions: rounded down, and the rest to the largest remainders.
 
-    Every name keeps one home at least, and those come on top if there are fewer homes than names.
+    Names may get none; `needed` keeps one home, whatever the number.
 
     Examples
     --------
     >>> scaled({"heavy": 2, "busy": 8, "other": 190}, 100)
     {'heavy': 1, 'busy': 4, 'other': 95}
+    >>> scaled({"caller": 20, "other": 180}, 1, "caller")
+    {'caller': 1, 'other': 0}
     """
     whole = sum(counts.values())
     shares = {name: count * homes / whole for name, count in counts.items()}
-    found = {name: max(int(share), 1) for name, share in shares.items()}
+    found = {name: int(share) for name, share in shares.items()}
     by_rest = sorted(shares, key=lambda name: found[name] - shares[name])
-    for name in by_rest[: max(homes - sum(found.values()), 0)]:
+    for name in by_rest[: homes - sum(found.values())]:
         found[name] += 1
+    if needed and not found[needed]:
+        found[max(found, key=lambda name: found[name])] -= 1
+        found[needed] = 1
     return found
 
 
-def study_files(scenario: str, homes: int, seeds: int = SEEDS) -> dict[str, str]:
-    """Return a study over the number of homes of a scenario, as texts by file name."""
-    counts = counts_of(scenario)
-    numbers = sorted({max(round(share * homes), len(counts)) for share in STEPS})
-    quoted = ", ".join(f'"{number}"' for number in numbers)
+def _calling(file: Mapping[str, Any]) -> str:
+    """Return the name of homes that are in a call; empty if there are none."""
+    for home in file.get("home", []):
+        for entry in home.get("traffic", []):
+            app = entry.get("app", "")
+            if (app if isinstance(app, str) else app.get("kind")) == "voice":
+                return str(home["name"])
+    return ""
+
+
+def study_files(
+    scenario: str, homes: int, searched: Sequence[int], seeds: int = SEEDS, first_seed: int = 1
+) -> dict[str, str]:
+    """Return a study over numbers of homes of a scenario, as texts by file name; it runs as it is.
+
+    Parameters
+    ----------
+    scenario
+        The file with homes, as text.
+    homes
+        The number that was asked about, which is tried as well if one channel may have so many and the search came so far.
+    searched
+        Numbers that the search has tried.
+    seeds, first_seed
+        Runs of each.
+    """
+    counts, needed = counts_of(scenario), _calling(tomllib.loads(scenario))
+    numbers = sorted({*searched, *([homes] if homes <= max(searched) else [])})
     lines = [
         "# How many homes fit on the channel? Run it again, with more seeds and longer if need be:",
         "#   sojourn study run .",
@@ -293,44 +532,39 @@ def study_files(scenario: str, homes: int, seeds: int = SEEDS) -> dict[str, str]
         'title = "How many homes fit on the channel?"',
         'summary = "Homes of the same kinds in the same proportions, more and more of them on one upstream channel."',
         'scenario = "scenario.toml"',
-        f"seeds = {seeds}",
+        f"seeds = {{ first = {first_seed}, count = {seeds} }}",
         "",
         'module = "study.py"',
-        "",
-        "[[matrix]]",
-        'name = "{homes}"',
-        'labels = { part = "homes" }',
-        f"axes.homes = [{quoted}]",
     ]
     for number in numbers:
-        for name, count in scaled(counts, number).items():
-            lines += ["", f'[overlays."{number}".home."{name}"]', f"count = {count}"]
-    nodes = list(dict.fromkeys(max(round(share * homes), len(counts)) for share in NODES))
-    for node in nodes:
-        for hour, share in HOURS.items():
-            name = f"{node}-at-{hour}"
-            for kind, count in scaled(counts, max(round(share * node), len(counts))).items():
-                lines += ["", f'[overlays."{name}".home."{kind}"]', f"count = {count}"]
-            lines += [
-                "",
-                f'[points."day/{node}/{hour}"]',
-                f'overlays = ["{name}"]',
-                f'labels = {{ part = "day", node = "{node}", hour = "{hour}" }}',
-            ]
+        found = scaled(counts, number, needed)
+        none = [f"home.{name}" for name, count in found.items() if not count]
+        lines += ["", f"[overlays.{number}]", f"remove = {json.dumps(none)}"] if none else []
+        for name, count in found.items():
+            lines += ["", f'[overlays."{number}".home."{name}"]', f"count = {count}"] if count else []
+        lines += ["", f'[points."{number}"]', f'overlays = ["{number}"]', f"labels = {{ homes = {number} }}"]
     down = shares_downstream(scenario)
     text = "\n".join(lines) + "\n" + _MEASURES + (_DOWN if down else "") + _DAY
-    return {"study.toml": text, "scenario.toml": scenario, "study.py": _MODULE.format(homes=homes, down=down)}
+    return {
+        "study.toml": text,
+        "scenario.toml": scenario,
+        "study.py": _MODULE.format(homes=homes, searched=list(searched)),
+    }
 
 
-_MODULE = '''"""The answer in a sentence."""
+_MODULE = '''"""The answer in sentences, and the node by the hour."""
 
-from sojourn.homes.neighbourhood import findings
+from sojourn.homes import neighbourhood
 
-HOMES, SHARES_DOWNSTREAM = {homes}, {down}
+HOMES, SEARCHED = {homes}, {searched}
 
 
 def split(ask):
-    return findings(ask, HOMES, down=SHARES_DOWNSTREAM)
+    return neighbourhood.findings(ask, HOMES, SEARCHED)
+
+
+def day(ask):
+    return neighbourhood.day(ask, HOMES)
 '''
 
 _MEASURES = """
@@ -393,7 +627,6 @@ title = "More homes on one channel: when their calls feel it"
 caption = "Dashed: 50 ms, 5 % of calls, and 70 % of the channel, from which a port counts as near congestion. {spread}"
 description = "Delay of the median and the worst call, share of calls above 50 ms, and use of the channel, over the number of homes."
 over = "homes"
-where = { part = "homes" }
 quantity = "homes"
 columns = 3
 height = 80
@@ -430,7 +663,6 @@ title = "The other direction"
 caption = "Dashed: 50 ms, and 80 % of the time, from which a port counts as near congestion downstream. {spread}"
 description = "Delay downstream of the worst call, and time in which the channels are busy, over the number of homes."
 over = "homes"
-where = { part = "homes" }
 quantity = "homes"
 columns = 2
 height = 80
@@ -442,77 +674,107 @@ panels = [
 
 
 _DAY = """
-[measures.felt]
-subject = "group"
-metric = "calls_p99_worst_decile"
-title = "worst tenth of calls, delay upstream, 99 %"
-unit = "ms"
-where = { part = "day" }
-
 [[figure]]
 item = "day"
-kind = "heatmap"
+kind = "function"
+function = "day"
 group = "overview"
-title = "The node by the hour: what the worst tenth of calls waits, ms"
-caption = "Rows: homes on the node. Fewer of them are at it by day and at night (chosen shares, from a quarter at 3 to all at 21 o'clock)."
-description = "Delay of the worst tenth of calls, 99th percentile in ms, by homes on the node and hour of the day."
-measure = "felt"
-x = "hour"
-y = "node"
-scale = "log"
+caption = "Rows: homes on the node. Fewer of them are at it by day and at night (chosen shares, from a quarter at 3 to all at 21 o'clock). Values lie between those of the numbers that were tried."
 """
 
 
-def findings(ask: Ask, homes: int, *, down: bool = False) -> list[str]:
-    """Return the answer of a result in a few sentences; `down`: homes share channels downstream."""
-    names = ["used", "median", "worst", "spoilt", "left", "full"]
-    names += ["down_used", "down_worst"] if down else []
-    found = {name: ask.numbers(name, by=["homes"], part="homes") for name in names}
-    crowds = [
-        Crowd(
-            int(number),
-            use,
-            found["median"][number],
-            found["worst"][number],
-            found["spoilt"][number],
-            found["down_used"].get(number) if down else None,
-            found["down_worst"].get(number) if down else None,
-            found["left"].get(number),
-            found["full"][number],
-        )
-        for number, use in found["used"].items()
+def findings(ask: Ask, homes: int, searched: Sequence[int]) -> list[str]:
+    """Return the answer of a result: the sentences, and a line for each threshold."""
+    answer = Answer.of(homes, _crowds_in(ask), searched)
+    return [
+        *answer.sentences,
+        *(f"{one.name}: from {one.told} homes on; {one.definition}." for one in answer.thresholds),
     ]
-    return Answer(homes, sorted(crowds, key=lambda crowd: crowd.homes)).sentences
 
 
-def crowds_of(numbers: Mapping[int, Mapping[str, float]]) -> list[Crowd]:
-    """Return what was tried from the channel's metrics, as means over seeds, by number of homes.
+def day(ask: Ask, homes: int) -> PlotSpec:
+    """Return the node by the hour: the delay of the worst tenth of calls, between the numbers of homes that were tried."""
+    from sojourn.base.digits import significant
+    from sojourn.plots.spec import Axis, Cell, Cells, Panel, PlotSpec
 
-    Names of metrics of the other direction end in "/downstream".
+    known = [(one.homes, one.mean("calls_p99_worst_decile")) for one in _crowds_in(ask)]
+    tried = [(float(count), math.log(delay)) for count, delay in known if delay is not None and delay > 0]
+    nodes = sorted({max(round(share * min(homes, tried[-1][0])), 1) for share in NODES}, reverse=True)
+    found: dict[tuple[int, int], float] = {}
+    for x, share in enumerate(HOURS.values()):
+        for y, node in enumerate(nodes):
+            value = _between(tried, share * node)
+            if value is not None:
+                found[x, y] = math.exp(value)
+    low, high = math.log(min(found.values())), math.log(max(found.values()))
+    cells = tuple(
+        Cell(
+            float(x),
+            float(len(nodes) - 1 - y),
+            (math.log(value) - low) / (high - low) if high > low else 0.5,
+            significant(value, 3),
+            f"{significant(value, 3)} ms",
+        )
+        for (x, y), value in found.items()
+    )
+    hours = tuple((float(place), hour) for place, hour in enumerate(HOURS))
+    sizes = tuple((float(len(nodes) - 1 - place), str(node)) for place, node in enumerate(nodes))
+    panel = Panel(
+        Axis("hour", "", low=-0.5, high=len(hours) - 0.5, ticks=hours),
+        Axis("homes on the node", "", low=-0.5, high=len(sizes) - 0.5, ticks=sizes),
+        (Cells(cells, "blue"),),
+    )
+    return PlotSpec(
+        "day",
+        "The node by the hour: the 99th percentile of delay of the worst tenth of calls, ms",
+        (panel,),
+        height=26.0 + 8 * len(sizes),
+        description="Delay of the worst tenth of calls, 99th percentile in ms, by homes on the node and hour of the day.",
+    )
+
+
+def _between(known: Sequence[tuple[float, float]], homes: float) -> float | None:
+    """Return a value between those of the numbers beside it: below the fewest theirs, above the most none."""
+    if homes <= known[0][0]:
+        return known[0][1]
+    for (few, first), (many, second) in pairwise(known):
+        if homes <= many:
+            return first + (homes - few) / (many - few) * (second - first)
+    return None
+
+
+def _crowds_in(ask: Ask) -> list[Crowd]:
+    points = {point.name: int(str(point.labels["homes"])) for point in ask.points.select({}) if "homes" in point.labels}
+    return crowds_of(ask.view.result.metrics, points)
+
+
+def crowds_of(metrics: pl.DataFrame, homes: Mapping[str, int]) -> list[Crowd]:
+    """Return the crowds of runs: the metrics of the channel by seed, in rising order of homes.
+
+    Parameters
+    ----------
+    metrics
+        Columns `point, seed, subject, metric, value`.
+    homes
+        How many homes each point has.
 
     Raises
     ------
     UsageError
         If the runs had no service group, or no calls on it.
     """
-    found: list[Crowd] = []
-    for homes, means in sorted(numbers.items()):
-        if "calls_over_50ms" not in means or "channel_use" not in means:
-            raise UsageError(
-                "the homes have no channel in common, or nobody on it is in a call",
-                'link = { kind = "docsis31-group" } upstream, and homes with app = "voice"',
-            )
-        found.append(
-            Crowd(
-                homes=homes,
-                use=means["channel_use"],
-                median_ms=means["calls_p99_median"],
-                worst_ms=means["calls_p99_worst"],
-                spoilt=means["calls_over_50ms"],
-                down_use=means.get("channel_use/downstream"),
-                down_worst_ms=means.get("calls_p99_worst/downstream"),
-                left=means.get("quality_k"),
-                full=means["full_maps"],
-            )
+    import polars as pl
+
+    rows = metrics.filter(pl.col("subject").is_in(["group", "group/downstream"]))
+    found: dict[int, dict[int, dict[str, float]]] = {}
+    for point, seed, subject, metric, value in rows.select("point", "seed", "subject", "metric", "value").iter_rows():
+        if point in homes:
+            of_seed = found.setdefault(homes[point], {}).setdefault(seed, {})
+            of_seed[metric + subject.removeprefix("group")] = value
+    crowds = [Crowd(number, seeds) for number, seeds in sorted(found.items())]
+    if not crowds or any(one.mean("calls_over_50ms") is None or one.mean("channel_use") is None for one in crowds):
+        raise UsageError(
+            "the homes have no channel in common, or none of them is in a call",
+            'link = { kind = "docsis31-group" } upstream, and homes with app = "voice"',
         )
-    return found
+    return crowds
