@@ -154,6 +154,11 @@ def test_several_files_are_simulated_beside_each_other(sojourn: CommandLine, key
     assert set(content["headline"]["grades"]) == {"names-100-20", "explicit-100-20"}
     for row in content["rows"]:
         assert list(row["values"]) == ["names-100-20", "explicit-100-20"]
+    # The file that `expand` wrote names the code points that the CMTS adds by itself, too.
+    own = str(tmp_path / "explicit.cm")
+    assert sojourn("provision", "expand", NAMES, "--aqp", TABLES, "--out", own, "--style", "explicit").status == 0
+    again = sojourn("provision", "simulate", own, "--aqp", TABLES, "--duration", "1 s", "--seeds", "1", "--no-figures")
+    assert again.status == 0, again.stderr
     twice = sojourn("provision", "simulate", files[0], files[0], "--secret", key)
     assert twice.status == 2
     assert "a file is named twice" in twice.stderr

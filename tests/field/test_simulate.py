@@ -1,6 +1,7 @@
 """A simulated trial is read as a real one, and its files say what the simulation measured."""
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
@@ -14,7 +15,14 @@ from sojourn.field.assignments import read_schedule
 from sojourn.field.design import schedule
 from sojourn.field.importer import import_files
 from sojourn.field.population import DEFAULT, Population, calendar_factors, circumstances, draw_homes
-from sojourn.field.simulate import _scenario, _tests_of, queue_of, simulate_trial  # pyright: ignore[reportPrivateUsage]
+from sojourn.field.simulate import (
+    _scenario,  # pyright: ignore[reportPrivateUsage]
+    _tests_of,  # pyright: ignore[reportPrivateUsage]
+    queue_of,
+    quick_part,
+    simulate_trial,
+    unfinished,
+)
 from sojourn.provisioning import encode
 from sojourn.simulation.engine import simulate
 from sojourn.study.library import load_study
@@ -65,6 +73,48 @@ def test_the_same_trial_is_the_same_files(folder: Path, table: pl.DataFrame, bas
     simulate_trial(whole, queues, again, base=base, population=FAITHFUL)
     for path in (again / "home-1").iterdir():
         assert path.read_bytes() == (folder / "home-1" / path.name).read_bytes()
+
+
+def test_a_trial_that_was_stopped_goes_on_with_what_is_finished(
+    folder: Path, table: pl.DataFrame, base: str, tmp_path: Path
+) -> None:
+    queues = {name: queue_of(name) for name in TREATMENTS}
+    again = tmp_path / "again"
+
+    def stop_at(most: int) -> Callable[[int, int], None]:
+        def progress(done: int, total: int) -> None:
+            assert total == 16
+            if done == most:
+                raise KeyboardInterrupt
+
+        return progress
+
+    with pytest.raises(KeyboardInterrupt):
+        simulate_trial(table, queues, again, base=base, population=FAITHFUL, progress=stop_at(6))
+    assert not again.exists()
+    kept = {path: path.stat().st_mtime_ns for path in unfinished(again).rglob("*.gz")}
+    assert len(kept) >= 6
+    with pytest.raises(UsageError, match="another trial"):
+        simulate_trial(table, queues, again, base=base, population=FAITHFUL, seed=2)
+    with pytest.raises(KeyboardInterrupt):
+        simulate_trial(table, queues, again, base=base, population=FAITHFUL, progress=stop_at(16))
+    assert {path: path.stat().st_mtime_ns for path in kept} == kept
+    assert simulate_trial(table, queues, again, base=base, population=FAITHFUL) == 16
+    assert not unfinished(again).exists()
+    made, whole = (
+        {path.relative_to(one): path.read_bytes() for path in one.rglob("*") if path.is_file()}
+        for one in (again, folder)
+    )
+    assert made == whole
+
+
+def test_a_quick_simulation_has_the_first_day_of_each_treatment_in_twelve_homes() -> None:
+    whole = schedule([f"home-{number:02}" for number in range(1, 51)], ("8KB", "96KB"), date(2016, 5, 2))
+    quick = quick_part(whole)
+    assert quick["probe"].n_unique() == 12
+    assert quick.group_by("probe", "week").len()["len"].unique().to_list() == [6]
+    assert quick.group_by("probe").agg(pl.col("treatment").n_unique())["treatment"].unique().to_list() == [2]
+    assert quick_part(quick).equals(quick)
 
 
 def test_the_importer_finds_what_the_simulation_measured(folder: Path, table: pl.DataFrame, base: str) -> None:

@@ -258,6 +258,9 @@ impl Plan {
             link_header: options.link_header,
         };
         let mut told = Vec::new();
+        if options.round_trips.is_empty() && scenario.emulate.round_trips.is_empty() {
+            told.extend(plan.far.iter().map(|far| format!("round trip: {}, the longest of the traffic entries", far.rtt)));
+        }
         if !simulated.is_empty() {
             let names: Vec<&str> = simulated.iter().map(|it| &*it.name).collect();
             told.push(format!("simulated applications do not run here: {}", names.join(", ")));
@@ -269,25 +272,18 @@ impl Plan {
     }
 }
 
-/// Base round trips to the far addresses: as asked for, as the file says, or as all its entries have it.
+/// Base round trips to the far addresses: as asked for, as the file says, or the longest of its entries.
 fn round_trips(scenario: &Scenario, asked: &[Span]) -> Result<Vec<Span>, Refusal> {
     let said = if asked.is_empty() { &scenario.emulate.round_trips } else { asked };
     let mut found = said.to_vec();
     if found.is_empty() {
-        let servers = scenario.traffic.iter().flat_map(|it| &it.servers);
-        found.extend(servers.map(|server| server.rtt));
-        found.dedup();
-        if found.len() != 1 {
-            let message = if found.is_empty() {
-                "emulate.rtt is missing"
-            } else {
-                "emulate.rtt is missing, and traffic entries have several round-trip times"
-            };
-            return Err(Refusal {
-                message: message.to_owned(),
-                hint: "for instance rtt = \"20 ms\" below [emulate], or --rtt 20ms".to_owned(),
-            });
-        }
+        found.extend(longest_of_entries(scenario));
+    }
+    if found.is_empty() {
+        return Err(Refusal {
+            message: "emulate.rtt is missing".to_owned(),
+            hint: "for instance rtt = \"20 ms\" below [emulate], or --rtt 20ms".to_owned(),
+        });
     }
     if let Some(long) = found.iter().find(|rtt| **rtt > LONGEST_ROUND_TRIP) {
         return Err(Refusal {
@@ -302,6 +298,11 @@ fn round_trips(scenario: &Scenario, asked: &[Span]) -> Result<Vec<Span>, Refusal
         });
     }
     Ok(found)
+}
+
+/// Longest round trip of the traffic entries.
+fn longest_of_entries(scenario: &Scenario) -> Option<Span> {
+    scenario.traffic.iter().flat_map(|it| &it.servers).map(|server| server.rtt).max()
 }
 
 #[cfg(test)]
@@ -332,7 +333,7 @@ queue = { kind = "pie" }
     }
 
     #[test]
-    fn round_trips_are_those_asked_for_or_said_or_common_to_all_entries() {
+    fn round_trips_are_those_asked_for_or_said_or_the_longest_of_the_entries() {
         let said = "[emulate]\nrtt = [\"20 ms\", \"80 ms\"]\n";
         let ms = |options: &Options, more: &str| -> Vec<u64> {
             let (plan, _) = plan(more, options).unwrap();
@@ -345,7 +346,10 @@ queue = { kind = "pie" }
         let call = "[[traffic]]\nname = \"a\"\napp = \"voice\"\nrtt = \"40 ms\"\n";
         assert_eq!(ms(&none, call), [40]);
         let other = call.replace("\"a\"", "\"b\"").replace("40", "50");
-        assert!(refused(&format!("{call}{other}")).contains("several round-trip times"));
+        let both = format!("{call}{other}");
+        assert_eq!(ms(&none, &both), [50]);
+        let (_, told) = plan(&both, &none).unwrap();
+        assert_eq!(told[0], "round trip: 50 ms, the longest of the traffic entries");
         assert_eq!(refused(""), "emulate.rtt is missing");
         let long = Options { round_trips: vec![Span::from_ms(2001)], ..Options::default() };
         let refused_long = plan(said, &long).unwrap_err().message;

@@ -41,6 +41,11 @@ class Parser(argparse.ArgumentParser):
         self._takes_command = False
         self.add_argument("-h", "--help", action=_Help, help="Show this help and exit.")
 
+    @property
+    def declared(self) -> list[argparse.Action]:
+        """Arguments and options, in the order of their declaration."""
+        return self._actions
+
     def option(self, name: str, metavar: str, about: str, **how: object) -> None:
         """Declare an option with a value."""
         self.add_argument(name, metavar=metavar, help=about, **how)  # pyright: ignore[reportArgumentType]

@@ -49,6 +49,9 @@ def arguments(parser: Parser) -> None:
             type=_percent,
             default=0.0,
         )
+    parser.flag(
+        "--quick", "Twelve homes at most, and of each treatment the first day: to try what follows in a minute."
+    )
     parser.option("--seed", "N", "Which homes (1).", type=whole_number(0), default=1)
     parser.option("--jobs", "N", "Threads (one per core).", type=whole_number(1, 1024))
 
@@ -63,21 +66,23 @@ def execute(options: Namespace) -> None:
     from sojourn.cli.console import note
     from sojourn.field.assignments import read_schedule
     from sojourn.field.population import DEFAULT
-    from sojourn.field.simulate import queue_of, simulate_trial
-    from sojourn.process.progress import RunProgress
+    from sojourn.field.simulate import queue_of, quick_part, simulate_trial, unfinished
+    from sojourn.process.progress import CountProgress
     from sojourn.scenario.scenario_file import read_text
     from sojourn.study.library import load_study
     from sojourn.study.runner import available_cores
 
     refuse_used(options.out)
     schedule = read_schedule(options.schedule)
+    if options.quick:
+        schedule = quick_part(schedule)
     bootfiles = named_files("--bootfile", options.bootfile, "48KB=48KB.cm")
     given = dict(_treatment(text) for text in options.treatment)
     given |= {name: _queue_of_bootfile(path) for name, path in bootfiles.items()}
     names = schedule["treatment"].unique(maintain_order=True).to_list()
     queues = {name: given.get(name) or queue_of(name) for name in names}
     base = read_text(options.scenario) if options.scenario else load_study("klatsky2016").base
-    progress = RunProgress(str(options.schedule))
+    progress = CountProgress("tests")
     try:
         tests = simulate_trial(
             schedule,
@@ -87,8 +92,11 @@ def execute(options: Namespace) -> None:
             population=replace(DEFAULT, day_sigma=log1p(options.day_effect), hour_sigma=log1p(options.hour_effect)),
             seed=options.seed,
             jobs=options.jobs or available_cores(),
-            progress=lambda done, total: progress(done / total),
+            progress=lambda done, total: progress(str(options.schedule), done, total),
         )
+    except KeyboardInterrupt:
+        note(f"finished tests stay in {unfinished(options.out)}; the same command goes on with them")
+        raise
     finally:
         progress.stop()
     note(f"{tests} of {schedule.height} tests; the others are missing, or of homes that left")

@@ -8,6 +8,7 @@ Deviations: a test's other circumstances (`sojourn.field.population`) multiply i
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 import math
 import re
@@ -24,8 +25,8 @@ import tomli_w
 
 import sojourn._engine as _engine
 from sojourn.base.errors import Problem, RecordError, ScenarioError, UsageError, nearest
-from sojourn.base.files import write_file
-from sojourn.base.output import new_directory
+from sojourn.base.files import is_file, read_file, write_file
+from sojourn.base.output import refuse_used, writing
 from sojourn.field.assignments import SCHEDULE
 from sojourn.field.population import (
     Circumstances,
@@ -39,7 +40,10 @@ from sojourn.field.population import (
 from sojourn.scenario.scenario_file import Scenario
 from sojourn.simulation.engine import simulate
 
-__all__ = ["SimulatedTest", "queue_of", "simulate_trial"]
+__all__ = ["SimulatedTest", "queue_of", "quick_part", "simulate_trial", "unfinished"]
+
+QUICK_HOMES = 12
+"""Homes of a quick simulation. chosen: twice as many as make an effect clear, and a minute for three treatments."""
 
 STEP_S = 0.2
 """Flent's STEP_SIZE."""
@@ -122,6 +126,14 @@ def _queue_kinds() -> list[str]:
     return list(found)
 
 
+def quick_part(schedule: pl.DataFrame) -> pl.DataFrame:
+    """Return the tests of a quick simulation: the first homes of a schedule, with the first day of each treatment."""
+    homes = schedule["probe"].unique().sort().head(QUICK_HOMES)
+    days = pl.col("time").dt.date()
+    first = days == days.min().over("probe", "week")
+    return schedule.filter(pl.col("probe").is_in(homes.implode()) & first)
+
+
 def simulate_trial(
     schedule: pl.DataFrame,
     queues: Mapping[str, Mapping[str, Any]],
@@ -142,7 +154,8 @@ def simulate_trial(
     queues
         The upstream queue of each treatment, as a scenario says it.
     directory
-        A new directory; one folder per home.
+        A new directory; one folder per home. Until all tests are there, they stand in the directory that `unfinished`
+        names, and a further call with the same arguments goes on with it.
     base
         Scenario of a test, with a named load `test`.
     population, seed
@@ -160,7 +173,7 @@ def simulate_trial(
     Raises
     ------
     UsageError
-        If the directory is in use.
+        If the directory is in use, or the unfinished one belongs to another trial.
     ScenarioError
         If a test's scenario is not valid.
     """
@@ -170,26 +183,59 @@ def simulate_trial(
         key = (test.home.name, test.treatment, test.direction)
         if key not in scenarios:
             scenarios[key] = _scenario(base, test, queues[test.treatment])
-    with new_directory(directory) as unfinished:
+    folder = _begin(directory, json.dumps([schedule.write_csv(), queues, base, repr(population), seed]))
+    with writing(folder):
         for home in homes:
-            (unfinished / home).mkdir()
+            (folder / home).mkdir(exist_ok=True)
 
-        def make(test: SimulatedTest) -> None:
-            scenario = scenarios[test.home.name, test.treatment, test.direction]
-            around = circumstances(population, seed, test.number, test.week, test.direction, test.place)
-            throughput, latency = calendar_factors(population, seed, test.time)
-            around = replace(around, throughput=around.throughput * throughput, latency=around.latency * latency)
-            name, content = _file_of(scenario, test, around)
-            write_file(unfinished / test.home.name / name, content)
+    def make(test: SimulatedTest) -> None:
+        around = circumstances(population, seed, test.number, test.week, test.direction, test.place)
+        throughput, latency = calendar_factors(population, seed, test.time)
+        around = replace(around, throughput=around.throughput * throughput, latency=around.latency * latency)
+        path = folder / test.home.name / _name_of(test, around)
+        if not is_file(path):
+            write_file(path, _file_of(scenarios[test.home.name, test.treatment, test.direction], test, around))
 
-        with ThreadPoolExecutor(jobs) as pool:
-            try:
-                for done, _ in enumerate(pool.map(make, tests), start=1):
-                    progress(done, len(tests))
-            except BaseException:
-                pool.shutdown(cancel_futures=True)
-                raise
+    with ThreadPoolExecutor(jobs) as pool:
+        try:
+            for done, _ in enumerate(pool.map(make, tests), start=1):
+                progress(done, len(tests))
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+    with writing(directory):
+        (folder / TRIAL).unlink()
+        folder.rename(directory)
     return len(tests)
+
+
+TRIAL = "trial.sha256"
+"""The file of an unfinished directory that says which trial it is of."""
+
+
+def unfinished(directory: Path) -> Path:
+    """Return where the finished tests of a trial stand while others are missing."""
+    return directory.with_name(f"{directory.name}.partial")
+
+
+def _begin(directory: Path, trial: str) -> Path:
+    """Return the unfinished directory of a trial, new or with the tests of a call that was stopped."""
+    refuse_used(directory)
+    folder = unfinished(directory)
+    digest = hashlib.sha256(f"{_engine.engine_version()} {trial}".encode()).hexdigest()
+    if folder.exists():
+        if (
+            not is_file(folder / TRIAL)
+            or read_file(folder / TRIAL, most=len(digest)).decode("ascii", "replace") != digest
+        ):
+            raise UsageError(
+                f"{folder} holds tests of another trial, or of another version", "remove it, or take another --out"
+            )
+    else:
+        with writing(folder):
+            folder.mkdir(parents=True)
+            write_file(folder / TRIAL, digest)
+    return folder
 
 
 def _tests_of(schedule: pl.DataFrame, population: Population, seed: int) -> tuple[list[SimulatedTest], list[str]]:
@@ -234,22 +280,30 @@ def _raise(problems: Sequence[Any]) -> None:
         raise ScenarioError([Problem(one["path"], one["message"], one["hint"]) for one in problems])
 
 
-def _file_of(scenario: Scenario, test: SimulatedTest, around: Circumstances) -> tuple[str, bytes]:
-    """Simulate a test, and return name and content of its file."""
+def _began(test: SimulatedTest, around: Circumstances) -> datetime:
+    """Return when a test begins, by the clock of its home."""
+    return (test.time + timedelta(seconds=around.later_s + test.home.clock_s)).astimezone(UTC)
+
+
+def _name_of(test: SimulatedTest, around: Circumstances) -> str:
+    """Return the name of a test's file."""
+    title = f"probe_{test.home.name}_treatment_{test.treatment}_week_{test.week}"
+    return f"rrul_{test.direction}-{_began(test, around):%Y-%m-%dT%H%M%S.%f}.{title}.flent.gz"
+
+
+def _file_of(scenario: Scenario, test: SimulatedTest, around: Circumstances) -> bytes:
+    """Simulate a test, and return the content of its file."""
     records = simulate(scenario.compiled, test.place)
-    began = (test.time + timedelta(seconds=around.later_s + test.home.clock_s)).astimezone(UTC)
     document = flent_document(
         {name: pl.DataFrame(records.table(name)) for name in ("traffic_series", "transfers")},
         {(subject, metric): value for subject, metric, value, _ in records.metrics()},
         duration_s=scenario.duration_s,
         direction=test.direction,
         title=f"probe={test.home.name} treatment={test.treatment} week={test.week}",
-        began=began,
+        began=_began(test, around),
         around=around,
     )
-    title = f"probe_{test.home.name}_treatment_{test.treatment}_week_{test.week}"
-    name = f"rrul_{test.direction}-{began:%Y-%m-%dT%H%M%S.%f}.{title}.flent.gz"
-    return name, gzip.compress(json.dumps(document).encode(), mtime=0)
+    return gzip.compress(json.dumps(document).encode(), mtime=0)
 
 
 def flent_document(

@@ -41,8 +41,8 @@ class RunProgress:
         self._shown = False
         self._notebook = notebook_bar()
 
-    def __call__(self, share: float) -> None:
-        """Note the share of the run that is done."""
+    def __call__(self, share: float, said: str = "") -> None:
+        """Note the share of the run that is done, and how it is said if not in percent."""
         now = time.monotonic()
         if self._began is None:  # what came before were imports
             self._began = now
@@ -51,7 +51,7 @@ class RunProgress:
             return
         elapsed = now - self._began
         left = f", about {elapsed * (1 - share) / share:.0f} s left" if share > 0 else ""
-        text = f"{visible(self._name)}: {100 * share:.0f} % after {elapsed:.0f} s{left}"
+        text = f"{visible(self._name)}: {said or f'{100 * share:.0f} %'} after {elapsed:.0f} s{left}"
         if self._notebook is not None:
             self._notebook.show(share, text)
             self._next = now + REDRAW_EVERY_S
@@ -104,9 +104,9 @@ class CountProgress:
         """Note how many of what are done."""
         if what != self._what:
             self._bar.stop()
-            self._bar = RunProgress(f"{what}, {total} {self._unit}")
+            self._bar = RunProgress(what)
             self._what = what
-        self._bar(done / total)
+        self._bar(done / total, f"{done} of {total} {self._unit}")
 
     def stop(self) -> None:
         """Note that no more follow."""

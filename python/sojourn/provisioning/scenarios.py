@@ -285,7 +285,7 @@ def _dual_queue(part: Mapping[str, Any], direction: str, limit: str) -> Table:
     queue: Table = {"kind": "docsis-dual-queue"}
     if direction == "upstream":
         queue["profile"] = "docsis31-upstream"
-    marks = [rule["tos"][0] >> 2 for rule in part["classifiers"] if _is_dscp(rule)]
+    marks = list(dict.fromkeys(rule["tos"][0] >> 2 for rule in part["classifiers"] if _is_dscp(rule)))
     return queue | {
         "limit": limit,
         "target": f"{_number(classic, 'classic_latency_target')} ms",
