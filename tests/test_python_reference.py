@@ -71,10 +71,10 @@ def test_the_examples_in_docstrings_run_as_they_stand() -> None:
     assert sum(result.failed for result in tried) == 0
 
 
-def test_the_page_of_records_is_up_to_date() -> None:
-    tool = DOCS.parent / "tools" / "describe-records.py"
-    done = subprocess.run([sys.executable, tool, "--check"], check=False)
-    assert done.returncode == 0, "run .venv/bin/python tools/describe-records.py"
+@pytest.mark.parametrize("tool", ["describe-records.py", "describe-commands.py"])
+def test_the_pages_of_records_and_commands_are_up_to_date(tool: str) -> None:
+    done = subprocess.run([sys.executable, DOCS.parent / "tools" / tool, "--check"], check=False)
+    assert done.returncode == 0, f"run .venv/bin/python tools/{tool}"
 
 
 def test_every_public_name_exists_and_stands_in_the_reference() -> None:

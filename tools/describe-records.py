@@ -18,7 +18,7 @@ BEGINNING = """\
 
 What happened in a run stands in tables: Parquet files in the store and in directories of runs, Polars frames as
 `Run.tables`, views for `sojourn query`. A study keeps those that its `keep` names, with `point` and `seed` as first columns.
-What is not recorded (see `[record]` in the [scenario file](scenario-file.md)) leaves a table empty or away.
+What is not recorded (see `[record]` in the [scenario file](../guides/write-a-scenario.md)) leaves a table empty or away.
 """
 
 RESULT = """
