@@ -84,7 +84,8 @@ def test_a_threshold_is_found_wherever_it_lies_and_from_wherever_the_search_begi
     bounds = {"the channel is full": full, **({} if down is None else {"calls suffer downstream": down})}
     if len(knee) == 1:  # the search follows the mean over seeds
         bounds["calls suffer"] = next(iter(knee.values()))
-    first = min([*knee.values(), full, *([] if down is None else [down])])
+    known: list[float] = [*knee.values(), full, *([] if down is None else [down])]
+    first = min(known)
     for name, bound in bounds.items():
         homes = found[name].homes
         if homes is None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from sojourn.api.result import StudyResult
 from support import CommandLine, words_only, write_study
 
 
@@ -156,3 +157,61 @@ def test_show_tells_what_is_wrong_with_the_answers_of_a_study(sojourn: CommandLi
     done = sojourn("study", "show", "study.toml")
     assert (done.status, done.stdout) == (2, "")
     assert 'measures.delay.metric: no run has a metric "dely_p95"' in done.stderr
+
+
+def test_what_a_study_cannot_make_of_its_result_fails_the_command(sojourn: CommandLine, tmp_path: Path) -> None:
+    study = write_study(tmp_path, "200 ms", matrix=[{"axes": {"rtt": ["near"]}}], seeds={"count": 1})
+    top, tables = study.read_text(encoding="utf-8").split("\n[", 1)
+    answers = """
+[measures.own]
+function = "own"
+[[numbers]]
+name = "own"
+title = "A number of its own"
+rows = ["rtt"]
+columns = [{ measure = "own", title = "rows" }]
+[[figure]]
+kind = "function"
+item = "drawn"
+title = "Drawn"
+function = "draw"
+"""
+    study.write_text(f'{top}\nmodule = "study.py"\n[{tables}\n{answers}', encoding="utf-8")
+    module = tmp_path / "study.py"
+    # What the guide for notebooks says of a result holds of what a module is given, too.
+    module.write_text(
+        """
+def own(result, point):
+    return result.metrics.filter(point=point).height + len(result.runs)
+def draw(ask):
+    ask.metrics.no_such_thing()
+""",
+        encoding="utf-8",
+    )
+    done = sojourn("study", "run", study, "--out", tmp_path / "out")
+    assert done.status == 1
+    assert "error: figure drawn: study.py, line 5: AttributeError" in done.stderr
+    assert "A number of its own" not in done.stderr  # it could be made
+    assert done.stdout.strip().endswith("report.html")
+    assert not (tmp_path / "out" / "figures" / "drawn.svg").exists()
+    assert "figures/drawn.svg" not in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    drawn = sojourn("figure", tmp_path / "out", "drawn", "--out", tmp_path / "paper")
+    assert drawn.status == 1
+    assert "could not be drawn: study.py, line 5" in drawn.stderr
+    assert not (tmp_path / "paper").exists() or not list((tmp_path / "paper").iterdir())
+    assert sojourn("report", tmp_path / "out").status == 1
+    # A module that was run here before is tried by `check`; one that never was is read.
+    checked = sojourn("check", study)
+    assert checked.status == 2
+    assert "figure drawn: study.py, line 5" in checked.stderr
+    module.write_text("def own(result, point):\n    return result.values_of(point)\ndef draw(ask):\n    return None\n")
+    read = sojourn("check", study)
+    assert read.status == 0
+    assert "was read and not run: it was never run here" in read.stderr
+    failed = sojourn("study", "run", study, "--out", tmp_path / "again")
+    assert failed.status == 1
+    assert "error: A number of its own: study.py, line 2: AttributeError" in failed.stderr
+    loaded = StudyResult.load(tmp_path / "out")
+    (point,) = loaded.points["point"].to_list()
+    assert loaded.values(point, *loaded.metrics.select("subject", "metric").row(0)).shape == (1,)
+    assert "drawn" not in loaded.plots()

@@ -343,8 +343,9 @@ def test_a_module_that_leaves_the_program_is_an_error(own: Path, tmp_path: Path,
 def test_a_function_that_leaves_the_program_costs_its_own_part_alone(own: Path, tmp_path: Path, text: str) -> None:
     (own / "study.py").write_text(f"def say(ask):\n    {text}\n")
     done = run_own(own, tmp_path / "out")
-    assert done.status == 0, done.stderr
-    assert "No headline: " in (tmp_path / "out" / "report.html").read_text()
+    assert done.status == 1, done.stderr
+    assert "error: Headline: study.py, line 2: " in done.stderr
+    assert "Headline" in (tmp_path / "out" / "report.html").read_text()
     assert (tmp_path / "out" / "summary.csv").exists()
 
 

@@ -463,7 +463,12 @@ def decide(ask):
     made = declared_parts(OpenStudy.of(load_study(str(study))), StudyView(result))
     notes = {one.claim.identifier: one.outcome.note for one in made.claims}
     assert notes == {"bad": "cannot be judged: study.py, line 7: KeyError: 'x'", "good": ""}
-    assert made.headlines == ("(No headline: study.py, line 5: ValueError: no words)",)
+    assert made.headlines == ()
+    assert made.failures == (
+        "figure broken: study.py, line 3: ZeroDivisionError: division by zero",
+        "Headline: study.py, line 5: ValueError: no words",
+        "claim bad: study.py, line 7: KeyError: 'x'",
+    )
     captions = {figure.item: figure.caption for figure in made.figures}
     assert captions["broken"] == "Could not be drawn: study.py, line 3: ZeroDivisionError: division by zero"
     build(result)

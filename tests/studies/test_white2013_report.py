@@ -240,7 +240,7 @@ def test_without_the_document_s_conditions_only_the_cycles_are_drawn() -> None:
     view = only("ledbat-against-cubic")
     assert [figure.item for figure in all_figures(view)] == ["figure-9", "figure-10"]
     assert found_summary(view) is None
-    assert headlines(STUDY, ask_of(view)) == ()
+    assert headlines(STUDY, ask_of(view), []) == ()
     found = table_3(view)
     assert {cell.verdict for cell in found.ordered_cells()} == {Verdict.UNJUDGED}
 
@@ -356,7 +356,7 @@ def test_cells_weigh_the_same_in_a_mixture() -> None:
 
 
 def test_headlines_carry_numbers_of_every_manager() -> None:
-    sentences = headlines(STUDY, ask_of(whole()))
+    sentences = headlines(STUDY, ask_of(whole()), [])
     assert len(sentences) == 6
     for sentence in (sentences[0], sentences[2], sentences[3], sentences[4]):
         assert all(label in sentence for label in MANAGER_LABELS.values() if label[:3] != "SFQ")

@@ -21,6 +21,8 @@ class Figure:
         What to look for, in a sentence or two.
     group
         Where it belongs in the report: `overview`, `printed` or `delay`.
+    failure
+        Why it could not be drawn, if it could not; no file is written for it.
     is_folded
         Whether the page shows it only to those who ask: it says the same as another in another way.
     """
@@ -30,6 +32,7 @@ class Figure:
     caption: str
     group: str = "printed"
     is_folded: bool = False
+    failure: str = ""
 
     @property
     def title(self) -> str:
@@ -53,4 +56,4 @@ def failed(item: str, title: str, reason: str, group: str = "printed") -> Figure
     )
     sentence = f"C{words[1:]}"
     plot = PlotSpec(item, title, (panel,), height=30, description=sentence)
-    return Figure(item, plot, sentence, group)
+    return Figure(item, plot, sentence, group, failure=reason)

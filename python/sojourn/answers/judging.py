@@ -14,6 +14,7 @@ from sojourn.answers.criteria import all_hold, judge_conditions
 from sojourn.answers.modules import what_failed
 from sojourn.answers.numbers import Numbers, fill
 from sojourn.answers.open_study import OpenStudy
+from sojourn.answers.report_content import UNJUDGED
 from sojourn.answers.view import NotRecorded
 from sojourn.declarations.answers import ClaimDefinition, Value
 
@@ -61,7 +62,7 @@ def _outcome(study: OpenStudy, ask: Ask, definition: ClaimDefinition) -> Outcome
     except NotRecorded as reason:
         return Outcome.not_run(str(reason))
     except Exception as error:  # whatever a study's own code does
-        return Outcome.not_run(f"cannot be judged: {what_failed(error, study.definition.module)}")
+        return Outcome.not_run(f"{UNJUDGED}{what_failed(error, study.definition.module)}")
     finally:
         ask.seconds = 0.0
     reduced = ask.view.reduced

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from sojourn.declarations.answers import LabelValue, Measure, Where
 from sojourn.stats.distribution import Distribution, convolved, mixture, pooled
 from sojourn.stats.estimate import NOTHING, Estimate, log_mean_of, mean_of, median_of, variation_of
 from sojourn.stats.fairness import jain_index
+
+if TYPE_CHECKING:
+    import polars as pl
 
 __all__ = ["Measured"]
 
@@ -53,6 +56,16 @@ class Measured:
         self._numbers: dict[tuple[int, str], np.ndarray] = {}
         """Of declared measures by point: those that are made of others ask for the same again and again."""
         self._mixtures: dict[tuple[str, str, tuple[str, ...]], dict[int, Distribution]] = {}
+
+    @property
+    def metrics(self) -> pl.DataFrame:
+        """`point, seed, subject, metric, value, unit` of all runs, as of a result in a notebook."""
+        return self.view.metrics
+
+    @property
+    def runs(self) -> pl.DataFrame:
+        """One row per run, as of a result in a notebook."""
+        return self.view.runs
 
     def require_long(self, points: Sequence[LabelledPoint]) -> None:
         """Make sure that the runs of points are long enough to answer.

@@ -49,6 +49,13 @@ class Assumption:
     reason: str
 
 
+FAILED = "failed"
+"""Name of the tables that stand in the place of something that could not be made."""
+
+UNJUDGED = "cannot be judged: "
+"""How the note of a claim begins whose own code fails."""
+
+
 @dataclass(frozen=True)
 class StudyParts:
     """Everything that a study says about its result."""
@@ -65,6 +72,17 @@ class StudyParts:
     assumptions: tuple[Assumption, ...] = ()
     notes: str = ""
     """Markdown."""
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """What could not be made of what the study declares, and why; a module that is not run has not failed."""
+        found = [(f"figure {one.item}", one.failure) for one in self.figures if one.failure]
+        for table in self.plain_tables:
+            if table.name == FAILED:
+                found += [(table.title, row[0].text) for row in table.rows]
+        judged = ((one.claim.identifier, one.outcome.note) for one in self.claims)
+        found += [(f"claim {name}", note.removeprefix(UNJUDGED)) for name, note in judged if note.startswith(UNJUDGED)]
+        return tuple(f"{what}: {reason}" for what, reason in found if not reason.startswith("StudyError"))
 
     @property
     def printed(self) -> tuple[Table, ...]:

@@ -18,7 +18,7 @@ from sojourn.answers.number_tables import numbers_table
 from sojourn.answers.numbers import fill
 from sojourn.answers.open_study import OpenStudy
 from sojourn.answers.printed_tables import printed_table
-from sojourn.answers.report_content import Assumption, PlainCell, PlainTable, StudyParts
+from sojourn.answers.report_content import FAILED, Assumption, PlainCell, PlainTable, StudyParts
 from sojourn.answers.table import Table
 from sojourn.answers.view import NotRecorded, StudyView
 from sojourn.answers.winners import winners
@@ -75,7 +75,7 @@ def declared_parts(study: OpenStudy, view: StudyView, on_figure: Callable[[Figur
     ]
     own = study.definition.winners
     won = make(own.title, lambda: winners(study, ask, own)) if own else None
-    said = headlines(study, ask)
+    said = headlines(study, ask, failed)
     return StudyParts(
         headline=First(said[0], "own") if said else None,
         headlines=said,
@@ -102,11 +102,11 @@ def notes_of(study: OpenStudy) -> str:
 
 def failure(name: str, reason: str) -> PlainTable:
     """Return what stands in the place of something that could not be made."""
-    return PlainTable("failed", name, "", ("could not be made",), ((PlainCell(reason),),))
+    return PlainTable(FAILED, name, "", ("could not be made",), ((PlainCell(reason),),))
 
 
-def headlines(study: OpenStudy, ask: Ask) -> tuple[str, ...]:
-    """Return the findings in sentences, as far as the runs allow."""
+def headlines(study: OpenStudy, ask: Ask, failed: list[PlainTable]) -> tuple[str, ...]:
+    """Return the findings in sentences, as far as the runs allow; adds to `failed` those that could not be said."""
     found: list[str] = []
     for definition in study.definition.headline:
         try:
@@ -114,7 +114,7 @@ def headlines(study: OpenStudy, ask: Ask) -> tuple[str, ...]:
         except NotRecorded:
             continue
         except Exception as error:  # whatever a study's own code does
-            found.append(f"(No headline: {what_failed(error, study.definition.module)})")
+            failed.append(failure("Headline", what_failed(error, study.definition.module)))
     return tuple(found)
 
 

@@ -98,6 +98,31 @@ class StudyView:
         self._probes: dict[tuple[str, int], dict[str, dict[int, tuple[np.ndarray, np.ndarray]]]] = {}
 
     @property
+    def metrics(self) -> pl.DataFrame:
+        """`point, seed, subject, metric, value, unit` of all runs, as of a result in a notebook."""
+        return self.result.metrics
+
+    @property
+    def runs(self) -> pl.DataFrame:
+        """One row per run, as of a result in a notebook."""
+        return self.result.runs
+
+    @property
+    def summary(self) -> pl.DataFrame:
+        """One row per point, subject and metric, as of a result in a notebook."""
+        return self.result.summary
+
+    def records(self, table: str) -> pl.LazyFrame:
+        """Return a record table of all runs, as of a result in a notebook.
+
+        Raises
+        ------
+        RecordError
+            If the study kept none of that name.
+        """
+        return self.result.records(table)
+
+    @property
     def reduced(self) -> str:
         """What makes the runs less than the study; empty for all of it."""
         return self.result.reduced

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from sojourn.cli.arguments import Parser
+    from sojourn.study.library import Study
 
 __all__ = ["arguments", "execute"]
 
@@ -62,7 +63,7 @@ def _check_study(name: str) -> str:
     from functools import partial
 
     from sojourn.answers.checks import unanswerable
-    from sojourn.cli.console import note, show_warnings
+    from sojourn.cli.console import show_warnings
     from sojourn.study.library import load_study
     from sojourn.study.plan import RunOptions, make_plan
 
@@ -70,8 +71,59 @@ def _check_study(name: str) -> str:
     plan = make_plan(study, RunOptions(), partial(unanswerable, is_run=False))
     show_warnings(plan.warnings)
     if study.definition.module and not study.builtin:
-        note(f"{name}: its module {study.definition.module} was read and not run")
+        _try_module(study, name)
     return "study"
+
+
+MOST_POINTS = 24
+"""Points of which a module that is trusted is tried. chosen: a second of each is simulated within seconds."""
+
+
+def _try_module(study: Study, name: str) -> None:
+    """Run a module that was run here before on a second of each point; say what of it fails.
+
+    Raises
+    ------
+    RunError
+        If a measure, a figure or a claim of it fails.
+    """
+    import tempfile
+
+    from sojourn.answers.checks import unanswerable
+    from sojourn.answers.modules import is_trusted, read_module
+    from sojourn.answers.view import StudyView
+    from sojourn.base.errors import RunError
+    from sojourn.cli.console import note
+    from sojourn.report.builder import study_parts
+    from sojourn.store import Store
+    from sojourn.study.plan import RunOptions, make_plan
+    from sojourn.study.progress import StudyProgress
+    from sojourn.study.runner import run_study
+
+    module = study.definition.module
+    if not is_trusted(read_module(study.path.parent / module)):
+        note(f"{name}: its module {module} was read and not run: it was never run here")
+        return
+    plan = make_plan(study, RunOptions(seeds=1, duration="1 s"), unanswerable)
+    if len(plan.points) > MOST_POINTS:
+        note(f"{name}: its module {module} was read and not run: the study has more than {MOST_POINTS} points")
+        return
+    failures: list[str] = []
+    with tempfile.TemporaryDirectory() as folder:
+        store, out = Store(f"{folder}/store"), Path(folder) / "result"
+        run_study(
+            plan,
+            store,
+            out=out,
+            progress=StudyProgress("1 thread"),
+            finish=lambda result: failures.extend(study_parts(result, StudyView(result)).failures),
+        )
+    if failures:
+        raise RunError(
+            f"{name}: on one second of each point its module {module} fails:\n  " + "\n  ".join(failures),
+            "a module gets what the guides say; `result.metrics` is a table of all runs",
+        )
+    note(f"{name}: its module {module} was run on one second of each point")
 
 
 def _is_study(text: str) -> bool:

@@ -65,6 +65,15 @@ def show_problems(problems: Sequence[Problem]) -> None:
         _complain(str(problem), problem.hint)
 
 
+def show_failures(failures: Sequence[str]) -> int:
+    """Print what a study's own code could not make of its result; return how the command ends."""
+    from sojourn.base.errors import ExitStatus
+
+    for failure in failures:
+        _complain(failure, "")
+    return ExitStatus.FAILED if failures else ExitStatus.DONE
+
+
 def show_warnings(problems: Sequence[Problem]) -> None:
     """Print what deserves attention in a valid file."""
     for problem in problems:

@@ -19,14 +19,15 @@ def arguments(parser: Parser) -> None:
     parser.flag("--pdf", "Also write each figure as PDF; doubles the time.")
 
 
-def execute(options: Namespace) -> None:
+def execute(options: Namespace) -> int:
     """Rebuild tables, figures and the page of a result directory."""
     from sojourn.base.output import writing
-    from sojourn.cli.console import hand_over, warn
+    from sojourn.cli.console import hand_over, show_failures, warn
     from sojourn.report.single import build_run_report
     from sojourn.simulation.run_directory import is_run
     from sojourn.study.columns import Columns, is_columns
 
+    failures: tuple[str, ...] = ()
     with writing(options.directory):
         if is_run(options.directory):
             damages = build_run_report(options.directory, pdf=options.pdf)
@@ -40,8 +41,9 @@ def execute(options: Namespace) -> None:
             from sojourn.study.result import StudyResult
 
             result = StudyResult.load(options.directory)
-            report_package.build(result, pdf=options.pdf)
+            failures = report_package.build(result, pdf=options.pdf).failures
             damages = result.damages
     for sentence in damages:
         warn(f"{options.directory}: {sentence}; left out")
     hand_over(options.directory / "report.html")
+    return show_failures(failures)

@@ -96,14 +96,14 @@ def arguments(parser: Parser) -> None:
     parser.flag("--json", "Print one JSON object.")
 
 
-def execute(options: Namespace) -> None:
+def execute(options: Namespace) -> int:
     """Run what is missing of a study and write its report."""
     import contextlib
 
     from sojourn.answers.checks import unanswerable
-    from sojourn.base.errors import InterruptedRun, UsageError
+    from sojourn.base.errors import ExitStatus, InterruptedRun, UsageError
     from sojourn.base.output import refuse_used
-    from sojourn.cli.console import note, print_json, show_warnings
+    from sojourn.cli.console import note, print_json, show_failures, show_warnings
     from sojourn.plugins import read_plugin, try_plugins
     from sojourn.study.competitors import with_plugins
     from sojourn.study.expand import has_many_points
@@ -133,7 +133,7 @@ def execute(options: Namespace) -> None:
         crowd, store = _crowd(options, options.jobs or available_cores(), "workers")
         assert crowd is not None
         run_many(options, study, wishes, crowd, store)
-        return
+        return ExitStatus.DONE
     plan = make_plan(study, wishes, unanswerable)
     if plan.precision is not None and options.shard is not None:
         raise UsageError(
@@ -176,7 +176,7 @@ def execute(options: Namespace) -> None:
 
     try:
         if options.shard is not None and not _make_share(options, plan, store, progress, workers):
-            return
+            return ExitStatus.DONE
         with contextlib.ExitStack() as begun:
             outcome = run_study(
                 plan,
@@ -207,6 +207,7 @@ def execute(options: Namespace) -> None:
                 "headline": None if summary.headline is None else summary.headline.as_json(),
                 "comparison": summary.comparison,
                 "claims": summary.claims,
+                "failures": list(summary.failures),
                 "runs": {"computed": outcome.computed, "reused": outcome.reused},
                 "simulated_s": outcome.simulated_s,
                 "wall_s": outcome.wall_s,
@@ -216,6 +217,7 @@ def execute(options: Namespace) -> None:
         )
     else:
         _tell(plan, outcome, summary)
+    return show_failures(summary.failures)
 
 
 def _crowd(options: Namespace, cores: int, threads: str = "threads") -> tuple[Crowd | None, Store]:

@@ -523,7 +523,7 @@ def study_files(
         Runs of each.
     """
     counts, needed = counts_of(scenario), _calling(tomllib.loads(scenario))
-    numbers = sorted({*searched, *([homes] if homes <= max(searched) else [])})
+    numbers: list[int] = sorted({*searched, *([homes] if homes <= max(searched, default=0) else [])})
     lines = [
         "# How many homes fit on the channel? Run it again, with more seeds and longer if need be:",
         "#   sojourn study run .",

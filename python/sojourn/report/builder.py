@@ -54,6 +54,8 @@ def build_report(
             write_references(directory / "references.csv", parts.beside)
         write_claims(directory / "claims.csv", parts.claims)
         drawings = drawers.finish()
+        drawn = tuple(replace(one, failure=drawers.failed.get(one.item, one.failure)) for one in parts.figures)
+        parts = replace(parts, figures=drawn)
     write_file(directory / "report.html", page.render(result, parts, drawings, drawn=figures))
     return summary_of(parts)
 
@@ -130,7 +132,7 @@ def summary_of(parts: StudyParts) -> ReportSummary:
     for use in _COUNTED_USES:
         count = Counter(judged.outcome.verdict.value for judged in parts.claims if judged.claim.use == use)
         claims[use] = {"holds": count["holds"], "fails": count["fails"], "not_run": count["not-run"]}
-    return ReportSummary(comparison, claims, parts.headline)
+    return ReportSummary(comparison, claims, parts.headline, parts.failures)
 
 
 def _write_tables(directory: Path, parts: StudyParts) -> None:

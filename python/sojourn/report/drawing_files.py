@@ -55,6 +55,8 @@ class Drawers:
     ----------
     folder
         Where files go; it exists when the first figure is drawn.
+    failed
+        Why a figure could not be drawn, by item; it has no file.
     """
 
     def __init__(self, *, pdf: bool = False, expected: int = 0) -> None:
@@ -64,6 +66,7 @@ class Drawers:
         self._cost = 0
         self._waiting: SimpleQueue[Figure | None] = SimpleQueue()
         self._drawn: dict[str, str] = {}
+        self.failed: dict[str, str] = {}
         self._processes: list[subprocess.Popen[bytes]] = []
         self._threads: list[threading.Thread] = []
         if _is_worth(expected * (1 + FRAME)):
@@ -100,7 +103,7 @@ class Drawers:
             thread.join()
         for figure in self._figures:
             if figure.item not in self._drawn:  # here, its error is one of ours
-                self._drawn[figure.item] = _drawn(figure, self.folder, pdf=self._pdf)
+                self._keep(figure, _drawn(figure, self.folder, pdf=self._pdf))
         return {figure.item: self._drawn[figure.item] for figure in self._figures}
 
     def _start(self) -> None:
@@ -124,7 +127,13 @@ class Drawers:
             except (OSError, EOFError, ValueError, pickle.PickleError):
                 return  # the process is no more; `finish` draws what is left
             if drawn is not None:
-                self._drawn[figure.item] = drawn
+                self._keep(figure, drawn)
+
+    def _keep(self, figure: Figure, drawn: tuple[str, str]) -> None:
+        """Keep a drawing, and why it stands in the place of another if it does."""
+        self._drawn[figure.item], failure = drawn
+        if failure:
+            self.failed[figure.item] = failure
 
 
 def draw_files(figures: Sequence[Figure], folder: Path, *, pdf: bool = False) -> dict[str, str]:
@@ -156,22 +165,25 @@ def _most_processes() -> int:
     return min((os.cpu_count() or 1) - 1, MOST_PROCESSES) if sys.executable else 0
 
 
-def _drawn(figure: Figure, folder: Path, *, pdf: bool) -> str:
-    """Write the files of a figure; return its drawing as part of a page."""
+def _drawn(figure: Figure, folder: Path, *, pdf: bool) -> tuple[str, str]:
+    """Write the files of a figure; return its drawing as part of a page, and why it has no files if it has none."""
+    from sojourn.answers.figure import failed
     from sojourn.plots.backends import mpl
     from sojourn.report import drawing
 
-    try:
-        text = mpl.save(figure.plot, folder, root=folder.parent, pdf=pdf)
-    except (OSError, MemoryError):
-        raise
-    except Exception as error:  # values of 1e308 end a drawing in many ways
-        from sojourn.answers.figure import failed
-
-        reason = f"{type(error).__name__}: {plain(error)[:100]}"
-        instead = failed(figure.plot.name, figure.plot.title, reason)
-        text = mpl.save(instead.plot, folder, root=folder.parent, pdf=pdf)
-    return drawing.inline(text, f"drawn-{figure.item}", figure.plot)
+    name = f"drawn-{figure.item}"
+    reason = figure.failure
+    if not reason:
+        try:
+            return drawing.inline(mpl.save(figure.plot, folder, root=folder.parent, pdf=pdf), name, figure.plot), ""
+        except (OSError, MemoryError):
+            raise
+        except Exception as error:  # values of 1e308 end a drawing in many ways
+            reason = f"{type(error).__name__}: {plain(error)[:100]}"
+    instead = failed(figure.plot.name, figure.plot.title, reason)
+    text = mpl.save(instead.plot, folder, root=folder.parent)
+    (folder / f"{instead.plot.name}.svg").unlink(missing_ok=True)  # the page alone says why there is none
+    return drawing.inline(text, name, figure.plot), reason
 
 
 def work() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sojourn.answers.figure import Figure
-from sojourn.base.errors import UsageError, nearest
+from sojourn.base.errors import RunError, UsageError, nearest
 from sojourn.plots.reshape import reshaped
 
 if TYPE_CHECKING:
@@ -79,9 +79,16 @@ def write_figure(
         What it is written in.
     titled
         Whether its title stands above; captions of papers say it.
+
+    Raises
+    ------
+    RunError
+        If it could not be drawn.
     """
     from sojourn.plots.backends import mpl
 
+    if figure.failure:
+        raise RunError(f"{figure.item} could not be drawn: {figure.failure}")
     plot = figure.plot if titled else replace(figure.plot, title="")
     if width or height or columns:
         plot = reshaped(plot, width or plot.width, height, columns)

@@ -66,6 +66,8 @@ class ReportSummary:
     """Claims by use (gate, unit, report) and verdict: holds, fails, not_run."""
     headline: Headline | None = None
     """What the page says first."""
+    failures: tuple[str, ...] = ()
+    """What could not be made of what the study declares, and why."""
 
 
 @dataclass(frozen=True, repr=False)
