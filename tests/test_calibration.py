@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sojourn.advice.arms import mbps_of
 from sojourn.base.errors import SojournError, UsageError
+from sojourn.base.quantities import mbps_of
 from sojourn.calibration.calibrate import calibrated, disagree
 from sojourn.calibration.check import check
 from sojourn.calibration.choices import bounds_of, families_of

@@ -1,7 +1,7 @@
 """The compiled part of Sojourn: scenarios, runs and metric definitions. Private; see `sojourn`."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypedDict, final
+from typing import Any, Literal, Protocol, TypedDict, final
 
 class ArrowStream(Protocol):
     """A table in the Arrow C stream interface; `polars.DataFrame(table)` reads it without a copy."""
@@ -327,6 +327,9 @@ def check(text: str) -> list[Problem]:
 
 def units() -> list[tuple[str, str, int]]:
     """Units of quantities: spelling, what it measures, and how many of the smallest step it is."""
+
+def quantity(what: Literal["rate", "size", "time"], text: str, unit: str) -> int:
+    """A quantity in b/s, bytes or ps, read as in scenario files; a number alone is in `unit`. `ValueError` with message and hint."""
 
 def scenario_schema() -> str:
     """JSON Schema of the scenario file."""

@@ -7,7 +7,8 @@ import pytest
 import tomli_w
 
 from sojourn.base.errors import MemoryExceeded
-from sojourn.base.memory import budget, memory_size
+from sojourn.base.memory import budget
+from sojourn.base.quantities import size_bytes
 from sojourn.scenario.scenario_file import load_scenario
 from sojourn.simulation.engine import simulate
 from support import HOUSEHOLD, CommandLine, words_only, write_scenario, write_study
@@ -119,7 +120,7 @@ def test_one_run_that_is_too_large_does_not_end_the_others_of_a_study(sojourn: C
 def test_a_budget_is_shared_and_a_wish_is_kept() -> None:
     assert budget(4, 1000) == 250
     assert budget() > 1_000_000
-    assert memory_size("1.5 GB") == 1_500_000_000
+    assert size_bytes("1.5 GB") == 1_500_000_000
 
 
 def test_a_size_without_unit_is_refused_in_words(sojourn: CommandLine, tmp_path: Path) -> None:

@@ -2,7 +2,8 @@
 //!
 //! A quantity is a decimal number, a space (which may be missing) and a unit. It is read exactly: a
 //! value that the type cannot hold to the last digit is refused, never rounded. What prints as a
-//! quantity reads back as the same value.
+//! quantity reads back as the same value. Units of other tools (`20mbit` of tc, `1Gbps`, `5 sec`) and the short
+//! `300M` of a rate are read too; they are never printed.
 //!
 //! Source: units of the four source studies. `kB`, `MB` and `GB` are decimal, as the byte budget of
 //! White 2012 confirms; `KB` is read as `kB` (chosen: the printed "96 KB" of Klatsky 2016 has two
@@ -84,9 +85,70 @@ pub fn parse<Q: Quantity>(text: &str) -> Result<Q, QuantityError> {
     if unit.is_empty() {
         return Err(QuantityError::NoUnit);
     }
-    let index = Q::UNITS.iter().position(|(spelling, _)| *spelling == unit).ok_or(QuantityError::UnknownUnit)?;
+    let index = index_of(unit, Q::UNITS).ok_or(QuantityError::UnknownUnit)?;
     Q::from_count(number.times(Q::UNITS[index].1)?, index).ok_or(QuantityError::TooLarge)
 }
+
+/// The place of a unit, as it is spelt here or elsewhere.
+fn index_of(unit: &str, units: &[Unit]) -> Option<usize> {
+    let place = |unit: &str| units.iter().position(|(spelling, _)| *spelling == unit);
+    place(unit).or_else(|| {
+        let is_word = |word: &str| word.eq_ignore_ascii_case(unit);
+        // "MB/s" and "MBps" are bytes, whatever the case of the rest.
+        let counts_bytes = unit.contains('B') && !unit.to_ascii_lowercase().contains("bit");
+        let mut meant = SPELLINGS.iter().filter(|(word, _)| is_word(word) && !counts_bytes);
+        meant.find_map(|(_, unit)| place(unit))
+    })
+}
+
+/// Units as other tools spell them, in any letter case, and what they are here. Source: tc(8) of iproute2 for `kbit`,
+/// `mbit` and times, iperf3 for `Mbits/sec`; `mbps` is a rate of bits, as networks use it, and not tc's of bytes.
+pub const SPELLINGS: [Spelling; 41] = [
+    ("sec", "s"),
+    ("secs", "s"),
+    ("second", "s"),
+    ("seconds", "s"),
+    ("msec", "ms"),
+    ("msecs", "ms"),
+    ("millisecond", "ms"),
+    ("milliseconds", "ms"),
+    ("usec", "us"),
+    ("usecs", "us"),
+    ("microsecond", "us"),
+    ("microseconds", "us"),
+    ("nsec", "ns"),
+    ("nanoseconds", "ns"),
+    ("mins", "min"),
+    ("minute", "min"),
+    ("minutes", "min"),
+    ("hour", "h"),
+    ("hours", "h"),
+    ("bps", "b/s"),
+    ("bit/s", "b/s"),
+    ("bit", "b/s"),
+    ("kbps", "kb/s"),
+    ("kb/s", "kb/s"),
+    ("kbit/s", "kb/s"),
+    ("kbit", "kb/s"),
+    ("k", "kb/s"),
+    ("mbps", "Mb/s"),
+    ("mb/s", "Mb/s"),
+    ("mbit/s", "Mb/s"),
+    ("mbits/sec", "Mb/s"),
+    ("mbit", "Mb/s"),
+    ("m", "Mb/s"),
+    ("gbps", "Gb/s"),
+    ("gb/s", "Gb/s"),
+    ("gbit/s", "Gb/s"),
+    ("gbits/sec", "Gb/s"),
+    ("gbit", "Gb/s"),
+    ("g", "Gb/s"),
+    ("byte", "B"),
+    ("bytes", "B"),
+];
+
+/// A word, and the unit that it stands for.
+pub type Spelling = (&'static str, &'static str);
 
 /// Most digits after the point: 2^-20 MiB has twenty.
 const FRACTION_DIGITS: usize = 20;
@@ -280,6 +342,28 @@ mod tests {
     }
 
     #[test]
+    fn units_of_other_tools_are_read_in_any_letter_case_and_bytes_are_no_rate() {
+        for text in
+            ["300M", "300 m", "300mbit", "300Mbit/s", "300 Mbps", "300 Mbits/sec", "300 mb/s", "0.3Gbps", "0.3 G"]
+        {
+            assert_eq!(text.parse(), Ok(BitRate::from_mbps(300)), "{text}");
+        }
+        assert_eq!("500k".parse(), Ok(BitRate::from_bps(500_000)));
+        assert_eq!("512kbit".parse(), Ok(BitRate::from_bps(512_000)));
+        assert_eq!("2 minutes".parse(), Ok(Span::from_s(120)));
+        assert_eq!("5 msec".parse(), Ok(Span::from_ms(5)));
+        assert_eq!("1514 bytes".parse(), Ok(Limit::Bytes(Bytes(1514))));
+        for text in ["20 MB/s", "20 MBps", "20 kB/s", "20 GBps", "20 MB"] {
+            assert_eq!(text.parse::<BitRate>(), Err(QuantityError::UnknownUnit), "{text}");
+        }
+        for (word, unit) in SPELLINGS {
+            assert!(!word.contains(|c: char| c.is_uppercase()), "{word}");
+            let known = LIMIT_UNITS.iter().chain(BitRate::UNITS).any(|(spelling, _)| *spelling == unit);
+            assert!(known, "{word}");
+        }
+    }
+
+    #[test]
     fn kb_has_a_thousand_bytes_in_either_case_and_kib_has_1024() {
         assert_eq!("96 KB".parse(), Ok(Bytes(96_000)));
         assert_eq!("96 kB".parse(), Ok(Bytes(96_000)));
@@ -321,6 +405,7 @@ mod tests {
             ("- s", NoNumber),
             ("20", NoUnit),
             ("20 MS", UnknownUnit),
+            ("20 m", UnknownUnit),
             ("20 Mb/s", UnknownUnit),
             ("1,000 s", UnknownUnit),
             ("-1 s", Negative),

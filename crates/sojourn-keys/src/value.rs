@@ -13,6 +13,7 @@ mod plain;
 mod quantity;
 
 pub use compound::{ListOf, OneOrMany, Or, Word, Worded, Words, unknown_word};
+pub use quantity::read_words;
 
 use core::cmp::Ordering;
 use core::fmt::Write as _;

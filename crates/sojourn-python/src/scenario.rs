@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use sojourn_base::quantity::Quantity;
 use sojourn_base::{BitRate, Bytes, Direction, Packets, Seed, Span};
+use sojourn_keys::value::read_words;
 use sojourn_scenario::Problem;
 
 /// An IP packet of full size on Ethernet.
@@ -176,6 +177,20 @@ fn units() -> Vec<(&'static str, &'static str, u64)> {
     of::<Span>().chain(of::<BitRate>()).chain(of::<Bytes>()).chain(of::<Packets>()).collect()
 }
 
+/// A quantity of a command line in its smallest step (b/s, bytes, ps), read as scenario files are; a number alone is in
+/// `unit`. Raises `ValueError` with what is wrong and what would be right.
+#[pyfunction]
+fn quantity(what: &str, text: &str, unit: &str) -> PyResult<u64> {
+    let units = BitRate::UNITS.iter().chain(Span::UNITS).chain(Bytes::UNITS);
+    let unit = units.map(|(spelling, _)| *spelling).find(|spelling| *spelling == unit).unwrap_or("");
+    let found = match what {
+        "rate" => read_words::<BitRate>(text, unit).map(BitRate::as_bps),
+        "size" => read_words::<Bytes>(text, unit).map(|size| size.0),
+        _ => read_words::<Span>(text, unit).map(Span::as_ps),
+    };
+    found.map_err(|mismatch| PyValueError::new_err((mismatch.message, mismatch.hint)))
+}
+
 fn refusal(py: Python<'_>, problems: &sojourn_scenario::ScenarioProblems) -> PyResult<PyErr> {
     let error = ScenarioProblems::new_err(problems.to_string());
     error.value(py).setattr("problems", problem_list(py, problems.as_slice())?)?;
@@ -238,6 +253,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioProblems", module.py().get_type::<ScenarioProblems>())?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(units, module)?)?;
+    module.add_function(wrap_pyfunction!(quantity, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_schema, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_keys, module)?)?;
     module.add_function(wrap_pyfunction!(synonyms, module)?)?;

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import os
 
-import sojourn._engine as _engine
-
 TYPE_CHECKING = False  # as type checkers read it; the module typing would take its time
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["budget", "memory_size"]
+__all__ = ["budget"]
 
 SHARE = 0.75
 """Of what is free, for runs. chosen: tables are packed and drawn after them, and others live here too."""
@@ -60,26 +58,3 @@ def _lines(path: str) -> list[str]:
             return file.readlines()
     except OSError:
         return []
-
-
-def memory_size(text: str) -> int:
-    """Read a size such as `2 GB`.
-
-    Raises
-    ------
-    argparse.ArgumentTypeError
-        If it is none.
-
-    Examples
-    --------
-    >>> memory_size("2 GB"), memory_size("512MiB")
-    (2000000000, 536870912)
-    """
-    import argparse
-    import re
-
-    units = {unit: scale for unit, what, scale in _engine.units() if what == "a size"}
-    found = re.fullmatch(r"\s*([0-9]{1,15}(?:\.[0-9]{1,9})?)\s*([A-Za-z]+)\s*", text)
-    if found is None or found[2] not in units:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a size, such as 2GB")
-    return int(float(found[1]) * units[found[2]])

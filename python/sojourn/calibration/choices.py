@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-import sojourn._engine as _engine
 from sojourn.base.errors import UsageError, nearest, plain
+from sojourn.base.quantities import quantity
 from sojourn.calibration.line import FAMILIES
 
-__all__ = ["NAMES", "bounds_of", "families_of", "quantity"]
+if TYPE_CHECKING:
+    from sojourn.base.quantities import Measure
 
-NAMES = {
-    "rate": ("rate", 1e6, "a bit rate"),
-    "rtt": ("rtt", 1e-3, "a length of time"),
-    "buffer": ("buffer", 1.0, "a size"),
-    "limit": ("buffer", 1.0, "a size"),
-    "target": ("target", 1e-3, "a length of time"),
-    "reference": ("target", 1e-3, "a length of time"),
-    "burst": ("bucket", 1.0, "a size"),
-    "map_interval": ("map", 1e-3, "a length of time"),
+__all__ = ["NAMES", "bounds_of", "families_of"]
+
+NAMES: Mapping[str, tuple[str, float, Measure]] = {
+    "rate": ("rate", 1e6, "rate"),
+    "rtt": ("rtt", 1e-3, "time"),
+    "buffer": ("buffer", 1.0, "size"),
+    "limit": ("buffer", 1.0, "size"),
+    "target": ("target", 1e-3, "time"),
+    "reference": ("target", 1e-3, "time"),
+    "burst": ("bucket", 1.0, "size"),
+    "map_interval": ("map", 1e-3, "time"),
 }
 """Words for what is not known: also the last part of a key path. With the unit that it has in a table, and what that measures."""
-
-PICOSECONDS = 1e12
 
 
 def families_of(text: str) -> tuple[str, ...]:
@@ -76,27 +77,9 @@ def bounds_of(fix: Mapping[str, str], prior: Mapping[str, str]) -> dict[str, tup
                 f"{plain(key)}={plain(text)}: " + ("--prior takes bounds" if key in prior else "--fix takes one value"),
                 f'{word}="50 kB..200 kB"' if key in prior else f'--prior {word}="LOW..HIGH"',
             )
-        ends = (quantity(low, measures) / unit, quantity(high or low, measures) / unit)
+        alone = "Mb/s" if measures == "rate" else ""
+        ends = (quantity(measures, low, unit=alone) / unit, quantity(measures, high or low, unit=alone) / unit)
         if not 0 < ends[0] <= ends[1]:
             raise UsageError(f"{plain(key)}={plain(text)}: bounds rise, from more than 0")
         found[name] = ends
     return found
-
-
-def quantity(text: str, measures: str, place: str = "") -> float:
-    """Read a number with its unit, in seconds, bits per second or bytes.
-
-    Raises
-    ------
-    UsageError
-        If it is none, or its unit measures something else.
-    """
-    number, _, unit = text.strip().partition(" ")
-    steps = {spelling: step for spelling, kind, step in _engine.units() if kind == measures}
-    try:
-        value = float(number)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value) or unit.strip() not in steps:
-        raise UsageError(f"{place}{plain(text)[:40]!r} is not {measures} with a unit", ", ".join(list(steps)[:6]))
-    return value * steps[unit.strip()] / (PICOSECONDS if measures == "a length of time" else 1.0)

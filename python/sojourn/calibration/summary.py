@@ -11,14 +11,14 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from sojourn.base.csv_tables import content_of, text_of
 from sojourn.base.errors import UsageError, nearest, plain
+from sojourn.base.quantities import quantity
 from sojourn.base.toml_text import parse_toml
-from sojourn.calibration.choices import quantity
 from sojourn.calibration.inversion import FULL_PACKET, PAYLOAD
 from sojourn.calibration.measurement import (
     FASTEST_MBPS,
@@ -33,6 +33,9 @@ from sojourn.calibration.measurement import (
     Told,
 )
 from sojourn.calibration.statistics import NAMES
+
+if TYPE_CHECKING:
+    from sojourn.base.quantities import Measure
 
 __all__ = ["is_summary", "read_summary"]
 
@@ -125,7 +128,7 @@ def _test(test: object, place: str, digest: str) -> Measured:
             'load = "up" or "down"; one [[test]] for each',
         )
     rate = _known(table.get("rate"), "rate", f"{place}: rate")
-    goodput = _amount(rate, "value", "a bit rate", f"{place}: rate", SLOWEST_MBPS, FASTEST_MBPS)
+    goodput = _amount(rate, "value", "rate", f"{place}: rate", SLOWEST_MBPS, FASTEST_MBPS)
     if goodput is None:
         raise UsageError(
             f"{place}: has no rate, and without it nobody knows how fast the line is", 'rate = { value = "19.1 Mb/s" }'
@@ -140,8 +143,8 @@ def _test(test: object, place: str, digest: str) -> Measured:
         goodput *= PAYLOAD / FULL_PACKET
     idle = _known(table.get("idle", {}), "idle", f"{place}: idle")
     loaded = _known(table.get("loaded", {}), "loaded", f"{place}: loaded")
-    floor = _amount(idle, "p50", "a length of time", f"{place}: idle", 1e-3, LONGEST_IDLE_MS)
-    every = _amount(loaded, "every", "a length of time", f"{place}: loaded", 1.0, 1e4)
+    floor = _amount(idle, "p50", "time", f"{place}: idle", 1e-3, LONGEST_IDLE_MS)
+    every = _amount(loaded, "every", "time", f"{place}: loaded", 1.0, 1e4)
     interval = every or method.every_ms
     samples = _count(loaded, "samples", f"{place}: loaded")
     told = {key: value for key in DELAYS if (value := _delay(loaded, key, place)) is not None}
@@ -154,7 +157,7 @@ def _test(test: object, place: str, digest: str) -> Measured:
     length = (
         (samples * interval / 1e3 if samples else LENGTH_S)
         if span is None
-        else quantity(str(span), "a length of time", f"{place}: length: ")
+        else quantity("time", str(span), place=f"{place}: length: ")
     )
     if not SHORTEST_S <= length <= LONGEST_S:
         raise UsageError(f"{place}: a load of {length:.3g} s is out of range: {SHORTEST_S:g} to {LONGEST_S:g} s")
@@ -208,19 +211,21 @@ def _known(value: object, what: str, place: str) -> Mapping[str, Any]:
     return table
 
 
-def _amount(table: Mapping[str, Any], key: str, measures: str, place: str, least: float, most: float) -> float | None:
+def _amount(
+    table: Mapping[str, Any], key: str, measures: Measure, place: str, least: float, most: float
+) -> float | None:
     """Return a quantity in Mb/s or ms; `None` if it is not told."""
     if key not in table:
         return None
-    scale = 1e-6 if measures == "a bit rate" else 1e3
-    value = scale * quantity(str(table[key]), measures, f"{place}: ")
+    scale = 1e-6 if measures == "rate" else 1e3
+    value = scale * quantity(measures, str(table[key]), place=f"{place}: ")
     if not least <= value <= most:
         raise UsageError(f"{place}: {key} = {plain(table[key])} is no access line's", "are its units right?")
     return value
 
 
 def _delay(table: Mapping[str, Any], key: str, place: str) -> float | None:
-    return _amount(table, key, "a length of time", f"{place}: loaded", 0.0, 60_000.0)
+    return _amount(table, key, "time", f"{place}: loaded", 0.0, 60_000.0)
 
 
 def _count(table: Mapping[str, Any], key: str, place: str) -> int | None:

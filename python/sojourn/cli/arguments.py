@@ -9,14 +9,25 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
 TYPE_CHECKING = False  # as type checkers read it; the module typing would take its time
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Generator, Sequence
     from typing import NoReturn
 
-__all__ = ["HelpWanted", "Parser", "bit_rate", "named_files", "opportunity_option", "share_of", "span", "whole_number"]
+__all__ = [
+    "HelpWanted",
+    "Parser",
+    "bit_rate",
+    "line_rate",
+    "named_files",
+    "opportunity_option",
+    "share_of",
+    "size",
+    "span",
+    "whole_number",
+]
 
 
 class HelpWanted(Exception):
@@ -72,7 +83,9 @@ class Parser(argparse.ArgumentParser):
         """Raise what is wrong as an error of usage."""
         from sojourn.base.errors import UsageError
 
-        hint = f"{self.prog} --help"
+        raised = sys.exc_info()[1]  # what argparse makes a text of
+        unreadable = None if raised is None else raised.__context__
+        hint = unreadable.hint if isinstance(unreadable, Unreadable) else f"{self.prog} --help"
         _, unknown, rest = message.partition("unrecognized arguments: ")
         if unknown:
             first = rest.split()[0]
@@ -151,29 +164,57 @@ def amount(text: str) -> float:
     return float(text)
 
 
+class Unreadable(argparse.ArgumentTypeError):
+    """A value of an option that cannot be read, with what would be right."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+@contextmanager
+def _hinted() -> Generator[None]:
+    """Keep the hint of what cannot be read for `Parser.error`."""
+    from sojourn.base.errors import UsageError
+
+    try:
+        yield
+    except UsageError as error:
+        raise Unreadable(error.message, error.hint) from None
+
+
 def span(text: str) -> float:
-    """Read a time with its unit, such as `30s` or `2 min`, in seconds."""
-    units = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
-    digits = text.rstrip("abcdefghijklmnopqrstuvwxyz ")
-    unit = text[len(digits) :].strip()
-    number = digits.replace(".", "", 1)
-    if not (number.isascii() and number.isdigit()) or len(digits) > LONGEST_NUMBER or unit not in units:
-        raise argparse.ArgumentTypeError(f"{text!r} is no time, such as 30s or 2min")
-    return float(digits) * units[unit]
+    """Read a time such as `30s` or `2 min`, in seconds; a number alone is seconds."""
+    from sojourn.base.quantities import seconds_of
+
+    with _hinted():
+        return seconds_of(text)
+
+
+def size(text: str) -> int:
+    """Read a size such as `8GB`, in bytes; a number alone is refused."""
+    from sojourn.base.quantities import size_bytes
+
+    with _hinted():
+        return size_bytes(text)
+
+
+def line_rate(text: str) -> float:
+    """Read the rate of a line such as `50M`, in Mb/s; a number alone is Mb/s."""
+    from sojourn.base.quantities import mbps_of
+
+    with _hinted():
+        return mbps_of(text)
 
 
 def bit_rate(text: str) -> int:
-    """Read a rate with its unit, such as `50Mb/s`, in b/s."""
-    units = {"b/s": 1, "kb/s": 10**3, "Mb/s": 10**6, "Gb/s": 10**9}
-    digits = text.rstrip("bkMG/s ")
-    unit = text[len(digits) :].strip()
-    whole, _, fraction = digits.partition(".")
-    number = whole + fraction
-    if not (number.isascii() and number.isdigit()) or len(digits) > LONGEST_NUMBER or unit not in units:
-        raise argparse.ArgumentTypeError(f"{text!r} is no rate, such as 50Mb/s")
-    bps = round(float(digits) * units[unit])
+    """Read a rate such as `50Mb/s`, in b/s; a number alone is Mb/s."""
+    from sojourn.base.quantities import rate_bps
+
+    with _hinted():
+        bps = rate_bps(text)
     if not LEAST_RATE <= bps <= MOST_RATE:
-        raise argparse.ArgumentTypeError(f"{text} is out of range: 1kb/s to 100Gb/s")
+        raise Unreadable(f"{text} is out of range", "1 kb/s to 100 Gb/s")
     return bps
 
 
@@ -181,7 +222,7 @@ LEAST_RATE, MOST_RATE = 10**3, 10**11
 """Rates that are asked about, b/s. chosen: a modem of the last century, and any line for years."""
 
 LONGEST_NUMBER = 12
-"""Characters of a number of a time. chosen: thirty thousand years to the millisecond."""
+"""Characters of an amount. chosen: more than anybody pays."""
 
 
 def share_of(text: str) -> tuple[int, int]:

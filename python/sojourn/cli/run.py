@@ -35,8 +35,7 @@ takes to read a data frame back; keeping them takes as long again.
 
 def arguments(parser: Parser) -> None:
     """Declare what the command takes."""
-    from sojourn.base.memory import memory_size
-    from sojourn.cli.arguments import whole_number
+    from sojourn.cli.arguments import size, whole_number
 
     parser.add_argument("file", metavar="FILE", help="Scenario file.")
     parser.option(
@@ -67,7 +66,7 @@ def arguments(parser: Parser) -> None:
     parser.flag("--all", "Print all metrics and not only those that matter most.")
     parser.option("--store", "DIR", "Store for finished runs; without it, short runs are not stored.")
     parser.option(
-        "--memory", "SIZE", "Memory budget of the run, such as 8GB (default: 3/4 of what is free).", type=memory_size
+        "--memory", "SIZE", "Memory budget of the run, such as 8GB (default: 3/4 of what is free).", type=size
     )
     parser.option(
         "--plugin",

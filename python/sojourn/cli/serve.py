@@ -17,8 +17,7 @@ __all__ = ["arguments", "execute"]
 
 def arguments(parser: Parser) -> None:
     """Declare what the command takes."""
-    from sojourn.base.memory import memory_size
-    from sojourn.cli.arguments import whole_number
+    from sojourn.cli.arguments import size, whole_number
 
     parser.add_argument(
         "what",
@@ -43,7 +42,7 @@ def arguments(parser: Parser) -> None:
     )
     parser.flag("--read-only", "Start no studies.")
     parser.option("--jobs", "N", "Runs of a study at a time.", type=whole_number(1, 1024))
-    parser.option("--memory", "SIZE", "Memory of a study's runs, such as 8GB.", type=memory_size)
+    parser.option("--memory", "SIZE", "Memory of a study's runs, such as 8GB.", type=size)
     parser.flag("--no-open", "Open no browser.")
     parser.flag("--check", "With `lesson`: run its claims with seeds 1 to 20, and say how each went.")
     parser.flag("--json", "Print one JSON object, with the link or with what was checked.")

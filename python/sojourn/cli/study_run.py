@@ -23,8 +23,7 @@ MOST_SEEDS = 1_000_000  # as in study files
 
 def arguments(parser: Parser) -> None:
     """Declare what the command takes."""
-    from sojourn.base.memory import memory_size
-    from sojourn.cli.arguments import share_of, span, whole_number
+    from sojourn.cli.arguments import share_of, size, span, whole_number
 
     parser.add_argument("name", metavar="NAME|FILE", help="Study by name, or its file.")
     parser.option("--points", "GLOB", "Only points whose name fits. May be repeated.", action="append", default=[])
@@ -45,10 +44,7 @@ def arguments(parser: Parser) -> None:
     parser.option("--duration", "T", 'Duration of each run, such as "60 s".')
     parser.option("--jobs", "N", "Runs at a time (default: all cores).", type=whole_number(1, 1024))
     parser.option(
-        "--memory",
-        "SIZE",
-        "Memory budget of all parallel runs, such as 8GB (default: 3/4 of what is free).",
-        type=memory_size,
+        "--memory", "SIZE", "Memory budget of all parallel runs, such as 8GB (default: 3/4 of what is free).", type=size
     )
     parser.option("--cluster", "URL", "Run on the workers of a Dask scheduler.")
     parser.option(

@@ -18,7 +18,7 @@ LONGEST_S, FASTEST_MBPS = 36_000.0, 1_000.0
 
 def arguments(parser: Parser) -> None:
     """Declare what the command takes."""
-    from sojourn.cli.arguments import span, whole_number
+    from sojourn.cli.arguments import bit_rate, span, whole_number
 
     parser.epilog = (
         "lte and wifi are opportunities, for --set access.downstream.link.opportunities=@FILE of a link of kind trace; starlink is a "
@@ -29,7 +29,7 @@ def arguments(parser: Parser) -> None:
     parser.option("--direction", "WAY", "Of starlink: up or down (down).", choices=("up", "down"))
     parser.option("--seed", "N", "What decides it (1).", type=whole_number(0, 2**63 - 1), default=1)
     parser.option("--for", "SPAN", "How long it is.", type=span, required=True, dest="length")
-    parser.option("--mean", "MBPS", "Mean rate instead of the usual one.", type=float)
+    parser.option("--mean", "RATE", "Mean rate instead of the usual one, such as 20M.", type=bit_rate)
     parser.option("--out", "FILE", "New file.", type=Path, required=True)
 
 
@@ -43,29 +43,28 @@ def execute(options: Namespace) -> None:
     from sojourn.version import VERSION
 
     refuse_used(options.out)
+    mean = None if options.mean is None else options.mean / 1e6
     if not 1 <= options.length <= LONGEST_S:
         raise UsageError(f"--for {options.length:g} s is out of range: 1 s to {LONGEST_S:g} s")
-    if options.mean is not None and not 0.05 <= options.mean <= FASTEST_MBPS:
+    if mean is not None and not 0.05 <= mean <= FASTEST_MBPS:
         raise UsageError(f"--mean is out of range: 0.05 to {FASTEST_MBPS:g} Mb/s")
     for option, kind in (("preset", "lte"), ("direction", "starlink")):
         if getattr(options, option) is not None and options.kind != kind:
             raise UsageError(f"--{option} is of {kind} only")
     what = f"sojourn {VERSION}: trace make {options.kind} --seed {options.seed} --for {options.length:g}s"
-    if options.mean is not None:
-        what += f" --mean {options.mean:g}"
+    if mean is not None:
+        what += f" --mean {mean:g}"
     if options.kind == "starlink":
         direction = options.direction or "down"
-        rows = make_starlink(options.length, options.seed, direction, options.mean)
+        rows = make_starlink(options.length, options.seed, direction, mean)
         text = "time_s,rate_mbps,delay_ms,loss\n" + "".join(
             f"{at:.6f},{rate:.4f},{delay:.3f},{loss:.4f}\n" for at, rate, delay, loss in rows
         )
         note(f"{what} --direction {direction}: {len(rows)} conditions; shapes chosen, see the page")
     elif options.kind == "wifi":
-        text = trace_text(make_wifi(options.length, options.seed, options.mean), f"{what} (chosen)")
+        text = trace_text(make_wifi(options.length, options.seed, mean), f"{what} (chosen)")
     else:
         preset = options.preset or "att"
-        text = trace_text(
-            make_lte(LTE[preset], options.length, options.seed, options.mean), f"{what} --preset {preset}"
-        )
+        text = trace_text(make_lte(LTE[preset], options.length, options.seed, mean), f"{what} --preset {preset}")
     with writing(options.out):
         write_file(options.out, text)

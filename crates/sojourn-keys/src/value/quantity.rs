@@ -143,7 +143,9 @@ fn wrong_unit<Q: Quantity>(shown_text: &str, example: &str) -> Mismatch {
     if found.starts_with(|c: char| c == ',' || c.is_ascii_digit()) {
         return Mismatch::new(
             format!("{shown_text} is not {}", Q::NAME),
-            format!("one number, with a point and no commas, and a unit: for instance {example}"),
+            with_point(number, found).unwrap_or_else(|| {
+                format!("one number, with a point and no commas, and a unit: for instance {example}")
+            }),
         );
     }
     let units = Q::UNITS.iter().map(|(spelling, _)| *spelling);
@@ -162,6 +164,35 @@ fn wrong_unit<Q: Quantity>(shown_text: &str, example: &str) -> Mismatch {
     Mismatch::new(format!("{shown_text}: {} is not a unit of {name}", shown(found)), hint)
 }
 
+/// What is meant by a number with one comma: a point, unless three digits follow, which may be thousands.
+fn with_point(whole: &str, rest: &str) -> Option<String> {
+    let rest = rest.strip_prefix(',')?;
+    let (fraction, unit) = quantity::split(rest);
+    let is_number = !fraction.is_empty() && fraction.bytes().all(|octet| octet.is_ascii_digit());
+    if !is_number || unit.starts_with(',') {
+        return None;
+    }
+    let behind = if unit.is_empty() { String::new() } else { format!(" {unit}") };
+    let point = format!("\"{whole}.{fraction}{behind}\"");
+    Some(if fraction.len() == 3 {
+        format!("a point divides, and nothing groups: {point} or \"{whole}{fraction}{behind}\"")
+    } else {
+        format!("decimals follow a point: {point}")
+    })
+}
+
+/// Reads a quantity of a command line; a number without unit is in `unit`, if that is not empty.
+pub fn read_words<Q: Quantity>(text: &str, unit: &'static str) -> Result<Q, Mismatch> {
+    let key = Key { unit, ..crate::key::key("", "", "") };
+    match quantity::parse(text) {
+        Err(QuantityError::NoUnit) if !unit.is_empty() => {
+            let whole = format!("{} {unit}", text.trim());
+            quantity::parse(&whole).map_err(|error| explain::<Q>(&whole, error, &key))
+        }
+        read => read.map_err(|error| explain::<Q>(text, error, &key)),
+    }
+}
+
 /// The bit rate of a number of bytes per second.
 fn bits_for_bytes(number: &str, unit: &str) -> Option<BitRate> {
     let size = unit.strip_suffix("/s").or_else(|| unit.strip_suffix("ps"))?;
@@ -169,48 +200,13 @@ fn bits_for_bytes(number: &str, unit: &str) -> Option<BitRate> {
     bytes.0.checked_mul(8).map(BitRate::from_bps)
 }
 
-/// Spellings of units that people use elsewhere.
-const OTHER_SPELLINGS: [(&str, &str); 34] = [
-    ("sec", "s"),
-    ("secs", "s"),
-    ("second", "s"),
-    ("seconds", "s"),
-    ("msec", "ms"),
-    ("millisecond", "ms"),
-    ("milliseconds", "ms"),
-    ("usec", "us"),
-    ("microseconds", "us"),
-    ("nsec", "ns"),
-    ("nanoseconds", "ns"),
-    ("m", "min"),
-    ("mins", "min"),
-    ("minute", "min"),
-    ("minutes", "min"),
-    ("hour", "h"),
-    ("hours", "h"),
-    ("bps", "b/s"),
-    ("bit/s", "b/s"),
-    ("kbps", "kb/s"),
-    ("kbit/s", "kb/s"),
-    ("kbit", "kb/s"),
-    ("mbps", "Mb/s"),
-    ("mbit/s", "Mb/s"),
-    ("mbit", "Mb/s"),
-    ("gbps", "Gb/s"),
-    ("gbit/s", "Gb/s"),
-    ("gbit", "Gb/s"),
-    ("byte", "B"),
-    ("bytes", "B"),
-    ("pkt", "packets"),
-    ("pkts", "packets"),
-    ("p", "packets"),
-    ("kb", "kB"),
-];
+/// Spellings that are no unit here, because they stand for two of them elsewhere, and what is meant most often.
+const AMBIGUOUS: [(&str, &str); 4] = [("m", "min"), ("pkt", "packets"), ("pkts", "packets"), ("p", "packets")];
 
 /// The unit that is meant by a spelling of other tools, or by one in other letter case.
 fn meant_unit(found: &str, units: &'static [Unit]) -> Option<&'static str> {
     let lower = found.to_lowercase();
-    let elsewhere = OTHER_SPELLINGS.iter().find(|(spelling, _)| *spelling == lower).map(|(_, unit)| *unit);
+    let elsewhere = AMBIGUOUS.iter().find(|(spelling, _)| *spelling == lower).map(|(_, unit)| *unit);
     let mut names = units.iter().map(|(spelling, _)| *spelling);
     names.clone().find(|unit| Some(*unit) == elsewhere).or_else(|| names.find(|unit| unit.to_lowercase() == lower))
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json, json};
 use sojourn_base::Direction;
-use sojourn_base::quantity::Unit;
+use sojourn_base::quantity::{SPELLINGS, Unit};
 
 use super::catalogue::{Entry, Group};
 use sojourn_keys::value::{Field, Shape};
@@ -210,8 +210,17 @@ fn bounded(kind: &str, key: &Key) -> Json {
     schema
 }
 
-/// A decimal number and one of the units.
+/// A decimal number and one of the units, as they are spelt here or elsewhere.
 fn pattern(units: &[Unit]) -> String {
-    let units: Vec<&str> = units.iter().map(|(spelling, _)| *spelling).collect();
+    let known = |unit: &str| units.iter().any(|(spelling, _)| *spelling == unit);
+    let spelt_anyhow = |word: &str| -> String {
+        // A small b stays: "MB/s" counts bytes.
+        let is_fixed = |c: char| !c.is_ascii_alphabetic() || (c == 'b' && !word.contains("bit"));
+        let any_case = |c: char| if is_fixed(c) { c.to_string() } else { format!("[{c}{}]", c.to_ascii_uppercase()) };
+        word.chars().map(any_case).collect()
+    };
+    let spelt = units.iter().map(|(spelling, _)| String::from(*spelling));
+    let elsewhere = SPELLINGS.iter().filter(|(_, unit)| known(unit)).map(|(word, _)| spelt_anyhow(word));
+    let units: Vec<String> = spelt.chain(elsewhere).collect();
     format!("^\\s*\\+?[0-9][0-9_]*(\\.[0-9_]+)?\\s*({})\\s*$", units.join("|"))
 }
