@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from sojourn.advice.arms import Arm, Line, mbps_of, modem_arms, operator_arms
+from sojourn.advice.arms import Arm, Line, modem_arms, operator_arms
 from sojourn.advice.bench import SCREEN_S, Bench, Clock
 from sojourn.advice.blocks import blocks_of
 from sojourn.advice.lines import HOUSEHOLDS, LINES, line_scenario
@@ -33,6 +33,7 @@ from sojourn.advice.said import (
 from sojourn.advice.search import Found, search_arms, search_router
 from sojourn.advice.uses import User, read_uses, users_of
 from sojourn.base.errors import UsageError, nearest, plain
+from sojourn.base.quantities import mbps_of
 from sojourn.provisioning import Configuration
 from sojourn.scenario.scenario_file import Scenario, load_scenario
 from sojourn.scenario.settings import apply_settings
@@ -335,11 +336,8 @@ def advise(
             raise UsageError(
                 "an operator's settings are those of DOCSIS, and the line is none", "--can router, or --line docsis31"
             )
-        arms = (
-            modem_arms()
-            if can == "modem"
-            else operator_arms(is_docsis31=asked.kind == "docsis31-upstream" and before is None)
-        )
+        has_two_queues = asked.kind == "docsis31-upstream" and before is None
+        arms = modem_arms(asked) if can == "modem" else operator_arms(asked, has_two_queues=has_two_queues)
         found = search_arms(bench, arms, tolerance=tolerance, clock=clock, stage=next_stage)
     assumed += _assumptions(bench, searched, found, can)
     day = dt.datetime.now(tz=dt.UTC).date().isoformat()
@@ -381,7 +379,8 @@ def _asked(
         raise UsageError("advice needs a line", "a scenario file, or --line docsis31 --up 20M --down 200M")
     if line not in LINES:
         raise UsageError(f'--line: "{plain(line)}" is not known', nearest(line, list(LINES)) or ", ".join(LINES))
-    rates = [f"{mbps_of(rate):.6g} Mb/s" for rate in (up, down)]
+    asked = (("--up: ", up), ("--down: ", down))
+    rates = [f"{mbps_of(rate, place=option):.6g} Mb/s" for option, rate in asked]
     text = line_scenario(line, *rates, rtt=rtt, uses=weights or {"game": 1.0}, household=household)
     return Line(Scenario.parse(text)), [
         _load(household, rtt),
@@ -421,7 +420,7 @@ def _assumptions(bench: Bench, line: Line, found: Found, can: str) -> list[str]:
             )
         told.append(
             f"The line really has {up} up and {down} down, at all times; measure before you set. "
-            "CAKE shapes without saving up, the others behind a bucket of 1 ms."
+            "CAKE shapes without saving up, the others behind a bucket of 1 ms. CAKE's word `ingress` was not simulated, so no line has it."
         )
     told.append(
         f"Race: runs of {bench.screen_s:g} s; confirmed by {len(next(iter(found.confirmed.values())))} runs of "

@@ -7,15 +7,18 @@ Deviations: a router shapes both directions with one kind of manager, and behind
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, cast
 
 from sojourn.advice.varying import mean_mbps
 from sojourn.base.errors import UsageError
+from sojourn.base.quantities import rate_bps
 from sojourn.base.toml_text import parse_toml, toml_value
+from sojourn.provisioning import Modem
+from sojourn.provisioning.statement import file_text, settings_of_file
 from sojourn.scenario.scenario_file import Scenario
 from sojourn.scenario.settings import apply_settings
 
@@ -26,9 +29,13 @@ __all__ = [
     "Arm",
     "Line",
     "Overhead",
-    "mbps_of",
+    "RouterSide",
+    "low_latency",
     "modem_arms",
     "operator_arms",
+    "plain_buffer",
+    "queue_management",
+    "recommended_ms",
     "router_arms",
 ]
 
@@ -45,19 +52,65 @@ ROUTER_KINDS: Mapping[str, str] = {
 }
 """Queue managers of a router, in the order in which one is taken of equals."""
 
+
+@dataclass(frozen=True)
+class ModemQueue:
+    """Queue management that a modem may have.
+
+    Attributes
+    ----------
+    kind, words
+        In a scenario and in a sentence.
+    target
+        Key of the delay that it aims at.
+    default_ms, targets_ms
+        What its document says for that, and what is tried.
+    """
+
+    kind: str
+    words: str
+    target: str
+    default_ms: int
+    targets_ms: tuple[int, ...]
+
+
+MODEM_QUEUES: Mapping[bool, ModemQueue] = {
+    True: ModemQueue("docsis-pie", "DOCSIS-PIE", "target", 10, (5, 10, 15, 20)),
+    False: ModemQueue("pie", "PIE", "reference", 15, (5, 10, 15, 20)),
+}
+"""Queue management of modems, by whether they are for cable. Source: RFC 8034 and MULPIv3.1 for cable, RFC 8033 for others. Targets
+that are tried are chosen: half of RFC 8034's 10 ms, and up to double."""
+
 BUFFERS_MS = (10, 20, 50, 100, 250)
-"""Buffers of a modem. chosen: from a few packets of an upload to what modems without Buffer Control have."""
+"""Plain buffers of a modem that are tried. chosen: from a few packets of an upload to what modems without Buffer Control have."""
 
-TARGETS_MS = (5, 10, 15, 20)
-"""Targets of DOCSIS-PIE. chosen: its default of 10 ms, half, and up to double."""
+RECOMMENDED_MS, UNSET_MS, DEFAULT_MS = 50, 250, 100
+"""Buffers: the recommended one (White 2012 section 4.1.2), that of a modem that was never set (White 2019 Table 3), and that of a service
+flow without Buffer Control (TLV 68)."""
 
-CONTROLLED_MS = (50, 100, 250)
-"""Buffer Control of an operator; likewise."""
+FULL_FRAMES = 2 * 1518
+"""Bytes that a buffer holds at least. chosen: two frames of full size; with less an upload stops."""
+
+
+def holds_frames(mbps: float, buffer_ms: int) -> bool:
+    """Return whether a buffer of so many ms holds what an upload needs at a rate."""
+    return mbps * 125 * buffer_ms >= FULL_FRAMES
+
+
+def recommended_ms(mbps: float) -> int:
+    """Return the recommended buffer at a rate: on slow lines the smallest that holds two frames.
+
+    Examples
+    --------
+    >>> recommended_ms(20.0), recommended_ms(0.4)
+    (50, 100)
+    """
+    return next((span for span in (RECOMMENDED_MS, DEFAULT_MS) if holds_frames(mbps, span)), UNSET_MS)
 
 
 @dataclass(frozen=True)
 class Overhead:
-    """What a router may be told to count of a packet beside IP.
+    """What a router may be told to count of a packet.
 
     Attributes
     ----------
@@ -65,25 +118,79 @@ class Overhead:
         In a sentence.
     framing
         As a table of a scenario.
-    tc
-        As words of tc.
-    bytes, mpu, layer
-        As options of SQM.
+    bytes, mpu, cells
+        As words of CAKE: bytes beside IP, the least that a packet counts, and `atm` or `ptm`, or nothing.
+    rate
+        Share of the rate that a router is told in place of counting code words.
     """
 
     words: str
     framing: Mapping[str, object]
-    tc: str
     bytes: int
     mpu: int = 0
-    layer: str = "ethernet"
+    cells: str = ""
+    rate: Fraction = Fraction(1)
+
+    @property
+    def tc(self) -> str:
+        """As words of CAKE, whatever it would take otherwise."""
+        return f"overhead {self.bytes} mpu {self.mpu} {self.cells or 'noatm'}"
+
+    def behind_buckets(self) -> Overhead:
+        """Return the nearest that tables of tc can count: they have cells, and no code words, of which 64 in 65 octets are content."""
+        if self.cells != "ptm":
+            return self
+        framing = {"kind": "counted", "overhead": self.bytes, "mpu": 0}
+        words = f"{self.bytes} B a packet, at 64/65 of the rate for code words"
+        return Overhead(words, framing, self.bytes, rate=Fraction(64, 65))
+
+    @property
+    def of_full(self) -> float:
+        """What a packet of 1500 B counts, about, for a comparison."""
+        return (1500 + self.bytes) * {"atm": 53 / 48, "ptm": 65 / 64}.get(self.cells, 1.0)
 
 
-NOTHING = Overhead("nothing beside IP", {"kind": "ip"}, "raw", 0, 0, "none")
+NOTHING = Overhead("nothing beside IP", {"kind": "ip"}, 0)
 
-ETHERNET = Overhead(
-    "Ethernet frames", {"kind": "counted", "overhead": 18, "mpu": 64}, "overhead 18 mpu 64 noatm", 18, 64
-)
+ETHERNET = Overhead("Ethernet frames", {"kind": "counted", "overhead": 18, "mpu": 64}, 18, 64)
+
+
+@dataclass(frozen=True)
+class RouterSide:
+    """What a router is set to in one direction; scenarios and lines to paste are made of it.
+
+    Attributes
+    ----------
+    kind
+        Queue manager.
+    kbit
+        Rate of its shaper, kb/s.
+    burst
+        Bytes of its bucket; `None` for CAKE, which has none.
+    counted
+        What it counts of a packet.
+    """
+
+    kind: str
+    kbit: int
+    burst: int | None
+    counted: Overhead
+
+    def tables(self) -> str:
+        """Return it as the keys of one direction of a link of a scenario."""
+        rule = {"rule": "deficit"} if self.burst is None else {"burst": f"{self.burst} B"}
+        link = {"kind": "shaped", "rate": f"{self.kbit} kb/s", "delay": "0 s", **rule}
+        return (
+            f"link = {toml_value(link)}\nqueue = {{ {ROUTER_KINDS[self.kind]} }}\n"
+            f"framing = {toml_value(dict(self.counted.framing))}\n"
+        )
+
+
+LEAST_BURST = 1749
+"""Bytes of a bucket at least. Source: sqm-scripts `get_burst`: a packet of 1500 B and 48 B around it in ATM cells."""
+
+BURST_MS = 1
+"""Time at its rate that a bucket holds. Source: sqm-scripts, SHAPER_BURST_DUR_US = 1000."""
 
 
 @dataclass(frozen=True)
@@ -129,19 +236,20 @@ class Arm:
         """Return whether it sets the queue of a modem or CMTS in one direction."""
         return any(key == f"access.{way}.queue" for key, _ in self.settings)
 
-    def _queue(self, way: str) -> dict[str, Any]:
+    def queue(self, way: str) -> dict[str, Any]:
         """Return the queue that it sets in one direction; nothing if none."""
         told = next((words for key, words in self.settings if key == f"access.{way}.queue"), "{}")
         return cast("dict[str, Any]", parse_toml(f"queue = {told}")["queue"])
 
     def limit_ms(self, way: str) -> int | None:
         """Return the buffer that it sets, ms; `None` if it leaves the modem's own."""
-        limit = self._queue(way).get("limit")
+        limit = self.queue(way).get("limit")
         return None if limit is None else int(str(limit).partition(" ")[0])
 
     def target_ms(self, way: str) -> int | None:
         """Return the target of queue management that it sets, ms; `None` if it sets none."""
-        target = self._queue(way).get("target")
+        queue = self.queue(way)
+        target = queue.get("target", queue.get("reference"))
         return None if target is None else int(str(target).partition(" ")[0])
 
     def at(self, *, up: float | None = None, down: float | None = None, overhead: int | None = None) -> Arm:
@@ -213,9 +321,9 @@ class Line:
                 kind = self.side(way)["link"].get("kind")
                 raise UsageError(
                     f"access.{way}.link is of kind {kind} and has no rate of which a router could take a share",
-                    "a link with a rate; for a modem's own queue --can modem",
+                    "a link with a rate",
                 )
-            found[way] = mbps_of(rate)
+            found[way] = rate_bps(rate) / 1e6
         return found
 
     def is_varying(self, way: str) -> bool:
@@ -244,46 +352,110 @@ class Line:
         if way == "upstream" and link.get("kind") == "docsis31-upstream":
             header = int(link.get("mac_header", 10))
         if kind in ("atm", "ptm"):
-            told = f"{kind} overhead {overhead}"
             words = f"{'cells' if kind == 'atm' else 'code words'} and {overhead} B"
-            layer = "atm" if kind == "atm" else "ethernet"
-            right = Overhead(words, {"kind": kind, "overhead": overhead}, told, overhead, 0, layer)
-            return [right, NOTHING]
+            return [Overhead(words, {"kind": kind, "overhead": overhead}, overhead, 0, kind), NOTHING]
         if kind == "counted":
             mpu = int(framing.get("mpu", 0))
             counted = {"kind": "counted", "overhead": overhead, "mpu": mpu}
-            told = f"overhead {overhead} mpu {mpu} noatm"
-            return [Overhead(f"{overhead} B a packet", counted, told, overhead, mpu), NOTHING]
+            return [Overhead(f"{overhead} B a packet", counted, overhead, mpu), NOTHING]
         if kind == "ip":
             return [NOTHING]
         if header:
             counted = {"kind": "counted", "overhead": 18 + header, "mpu": 64 + header}
-            told = f"overhead {18 + header} mpu {64 + header} noatm"
             words = f"Ethernet frames and the modem's header of {header} B"
-            right = Overhead(words, counted, told, 18 + header, 64 + header)
-            return [right, ETHERNET, NOTHING]
+            return [Overhead(words, counted, 18 + header, 64 + header), ETHERNET, NOTHING]
         return [ETHERNET, NOTHING]
 
     def counted(self, arm: Arm, way: str) -> Overhead:
-        """Return what a router with a setting counts of packets in one direction."""
-        overheads = self.overheads(way)
-        return overheads[min(arm.overhead, len(overheads) - 1)]
+        """Return what a router with a setting counts of packets in one direction.
+
+        Tables of tc, which stand before all managers but CAKE, have no code words, and sqm-scripts has one table for both directions:
+        the one that counts more.
+        """
+        of_ways = {one: self.overheads(one) for one in WAYS}
+        found = {one: overheads[min(arm.overhead, len(overheads) - 1)] for one, overheads in of_ways.items()}
+        if arm.kind == "cake":
+            return found[way]
+        return max(found.values(), key=lambda one: one.of_full).behind_buckets()
+
+    def router_side(self, arm: Arm, way: str) -> RouterSide:
+        """Return what a router with a setting is set to in one direction."""
+        counted = self.counted(arm, way)
+        share = arm.up if way == "upstream" else arm.down
+        kbit = int(1000 * self.rates_mbps[way] * share * float(counted.rate) + 1e-3)
+        burst = None if arm.kind == "cake" else max(kbit * BURST_MS // 8, LEAST_BURST)
+        return RouterSide(arm.kind, kbit, burst, counted)
 
     def router_mbps(self, arm: Arm, way: str) -> float:
         """Return the rate that a router is told for a direction."""
-        return self.rates_mbps[way] * (arm.up if way == "upstream" else arm.down)
+        return self.router_side(arm, way).kbit / 1000
 
     def with_arm(self, arm: Arm, *, duration_s: float, from_s: float) -> Scenario:
         """Return the scenario with a setting, of this length, measured from a moment on."""
         settings = [f"duration={duration_s:g} s", f"measure.from={from_s:g} s"]
         settings += ["record.datagrams=true", "record.delays=false", "record.occupancy=false"]
         settings += ["record.transfers=false"]
-        settings += [f"{key}={value}" for key, value in arm.settings]
         if arm.who != "router":
-            return Scenario.parse(apply_settings(self.text, settings))
+            return Scenario.parse(apply_settings(self.text, [*settings, *self.own_settings(arm)]))
         settings += [f"path={toml_value(self.router_path)}"]
         text = apply_settings(self.text, settings)
         return Scenario.parse(text + self.router_tables(arm))
+
+    def own_settings(self, arm: Arm) -> list[str]:
+        """Return what a setting of the modem or the operator changes of the scenario."""
+        if not arm.settings:
+            return []
+        settings: list[str] = []
+        for way, tables in self.own_tables(arm).items():
+            settings += [
+                f"access.{way}.link.{key}={toml_value(value)}" for key, value in tables.get("link", {}).items()
+            ]
+            settings.append(f"access.{way}.queue={toml_value(tables['queue'])}")
+        return settings
+
+    def own_tables(self, arm: Arm) -> dict[str, dict[str, Any]]:
+        """Return the same as tables of the access link; on a cable line what its configuration file says, read back."""
+        if self.is_provisioned:
+            return settings_of_file(self.file_of(arm), self.modem(arm))
+        return {way: {"queue": self._in_bytes(arm, way)} for way in WAYS if arm.sets(way)}
+
+    def _in_bytes(self, arm: Arm, way: str) -> dict[str, Any]:
+        """Return the queue that a setting has in one direction with its limit in bytes, in which modems are set."""
+        octets = self.buffer_bytes(arm, way)
+        return arm.queue(way) | ({} if octets is None else {"limit": f"{octets} B"})
+
+    def buffer_bytes(self, arm: Arm, way: str) -> int | None:
+        """Return the buffer that a setting has in one direction; `None` if it leaves the modem's own."""
+        limit = arm.limit_ms(way)
+        return None if limit is None else round(self.rates_mbps[way] * 125 * limit)
+
+    def file_of(self, arm: Arm) -> str:
+        """Return the configuration file that gives the modem of a cable line a setting, as text.
+
+        Raises
+        ------
+        UsageError
+            If no file can say what the line has.
+        """
+        settings = [f"{key}={value}" for key, value in arm.settings]
+        return file_text(Line(Scenario.parse(apply_settings(self.text, settings))).document["access"])
+
+    def modem(self, arm: Arm) -> Modem:
+        """Return the kind of modem that a setting needs."""
+        if self.kind.startswith("docsis30"):
+            return "3.0"
+        return "3.1-lld" if arm.kind == "docsis-dual-queue" else "3.1"
+
+    @cached_property
+    def is_provisioned(self) -> bool:
+        """Whether a configuration file can say the line as it is."""
+        if not self.is_docsis:
+            return False
+        try:
+            file_text(self.document["access"])
+        except UsageError:
+            return False
+        return True
 
     @property
     def _router(self) -> str:
@@ -299,17 +471,7 @@ class Line:
     def router_tables(self, arm: Arm, place: str = "link") -> str:
         """Return the router with a setting as a link of the scenario, or of an overlay whose links stand at another place."""
         parts = [f"\n[[{place}]]\nname = {toml_value(self._router)}\n"]
-        for way in WAYS:
-            rate = self.router_mbps(arm, way)
-            rule: dict[str, object] = {"rule": "deficit"}
-            if arm.kind != "cake":
-                rule = {"burst": f"{max(round(rate * 125), 1600)} B"}
-            link = {"kind": "shaped", "rate": f"{rate:.6g} Mb/s", "delay": "0 s", **rule}
-            parts.append(
-                f"[{place}.{way}]\nlink = {toml_value(link)}\n"
-                f"queue = {{ {ROUTER_KINDS[arm.kind]} }}\n"
-                f"framing = {toml_value(dict(self.counted(arm, way).framing))}\n"
-            )
+        parts += [f"[{place}.{way}]\n{self.router_side(arm, way).tables()}" for way in WAYS]
         return "".join(parts)
 
     def refuse_unfit(self) -> None:
@@ -333,89 +495,79 @@ class Line:
                 )
 
 
-def modem_arms() -> list[Arm]:
-    """Return what a modem can be told about its own queue: a plain buffer, or its queue management."""
-    found = [
-        Arm(
-            "modem",
-            "drop-tail",
-            settings=(("access.upstream.queue", f'{{ kind = "drop-tail", limit = "{span} ms" }}'),),
-            words=f"a plain buffer of {span} ms",
-            changes=1,
-        )
-        for span in BUFFERS_MS
-    ]
-    return found + [_pie("modem", "upstream", target, None) for target in TARGETS_MS]
+def plain_buffer(line: Line, who: str, ways: Sequence[str], buffer_ms: int | None = None) -> Arm:
+    """Return a setting of plain buffers in some directions, the recommended ones if no size is given."""
+    spans = {way: buffer_ms or recommended_ms(line.rates_mbps[way]) for way in ways}
+    is_provisioned = who == "operator" and line.is_docsis
+    words = f"Buffer Control of {_spans(spans)} without AQM" if is_provisioned else f"a plain buffer of {_spans(spans)}"
+    queues = {way: f'{{ kind = "drop-tail", limit = "{span} ms" }}' for way, span in spans.items()}
+    return Arm(who, "drop-tail", settings=_queues(queues), words=words, changes=len(spans))
 
 
-def operator_arms(*, is_docsis31: bool) -> list[Arm]:
-    """Return what an operator can provision: queue management with its target, Buffer Control, and perhaps two queues."""
-    found = [_pie("operator", "both", target, None) for target in TARGETS_MS]
-    found += [
-        Arm(
-            "operator",
-            "drop-tail",
-            settings=tuple((f"access.{way}.queue", f'{{ kind = "drop-tail", limit = "{span} ms" }}') for way in WAYS),
-            words=f"Buffer Control of {span} ms without queue management",
-            changes=2,
-        )
-        for span in CONTROLLED_MS
-    ]
-    found += [_pie("operator", "both", 10, span) for span in CONTROLLED_MS if span != 100]
-    if is_docsis31:
-        for rate in (0, 1, 5):
-            granted = "none" if not rate else f'{{ kind = "basic", rate = "{rate} Mb/s" }}'
-            more = f" and {rate} Mb/s of proactive grants" if rate else ""
-            found.append(
-                Arm(
-                    "operator",
-                    "docsis-dual-queue",
-                    settings=(
-                        *((f"access.{way}.queue", '{ kind = "docsis-dual-queue" }') for way in WAYS),
-                        ("access.upstream.link.service", "low-latency"),
-                        ("access.upstream.link.proactive", granted),
-                    ),
-                    words=f"two queues{more}",
-                    changes=3,
-                )
-            )
-    return found
+def queue_management(
+    line: Line, who: str, ways: Sequence[str], target_ms: int | None = None, buffer_ms: int | None = None
+) -> Arm:
+    """Return a setting of a modem's queue management, as its documents recommend if not said otherwise."""
+    own = MODEM_QUEUES[line.is_docsis]
+    spans = {way: buffer_ms or recommended_ms(line.rates_mbps[way]) for way in ways}
+    target = target_ms or own.default_ms
+    queues = {
+        way: f'{{ kind = "{own.kind}", {own.target} = "{target} ms", limit = "{span} ms" }}'
+        for way, span in spans.items()
+    }
+    words = f"{own.words} with a target of {target} ms behind a buffer of {_spans(spans)}"
+    return Arm(who, own.kind, settings=_queues(queues), words=words, changes=len(spans) + (target != own.default_ms))
 
 
-def _pie(who: str, ways: str, target_ms: int, limit_ms: int | None) -> Arm:
-    limit = f', limit = "{limit_ms} ms"' if limit_ms else ""
-    told = f" and Buffer Control of {limit_ms} ms" if limit_ms else ""
-    queue = f'{{ kind = "docsis-pie", target = "{target_ms} ms"{limit} }}'
+def low_latency(line: Line, granted_mbps: int = 0) -> Arm:
+    """Return the setting of Low Latency DOCSIS in both directions, perhaps with proactive grants."""
+    spans = {way: recommended_ms(line.rates_mbps[way]) for way in WAYS}
+    queues = {way: f'{{ kind = "docsis-dual-queue", limit = "{span} ms" }}' for way, span in spans.items()}
+    granted = f'{{ kind = "basic", rate = "{granted_mbps} Mb/s" }}' if granted_mbps else "none"
+    link = (("access.upstream.link.service", "low-latency"), ("access.upstream.link.proactive", granted))
+    more = f" and {granted_mbps} Mb/s of proactive grants" if granted_mbps else ""
     return Arm(
-        who,
-        "docsis-pie",
-        settings=tuple((f"access.{way}.queue", queue) for way in (WAYS if ways == "both" else (ways,))),
-        words=f"DOCSIS-PIE with a target of {target_ms} ms{told}",
-        changes=2 if limit_ms else 1,
+        "operator",
+        "docsis-dual-queue",
+        settings=(*_queues(queues), *link),
+        words=f"Low Latency DOCSIS{more}",
+        changes=3,
     )
 
 
-_UNITS = {"b/s": 1e-6, "kb/s": 1e-3, "Mb/s": 1.0, "Gb/s": 1e3, "Tb/s": 1e6}
-_SHORT = {"k": "kb/s", "M": "Mb/s", "G": "Gb/s", "": "Mb/s"}
+def _queues(queues: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    return tuple((f"access.{way}.queue", queue) for way, queue in queues.items())
 
 
-def mbps_of(text: str) -> float:
-    """Return a rate in Mb/s; `20M` is short for `20 Mb/s`.
+def _spans(spans: Mapping[str, int]) -> str:
+    different = list(dict.fromkeys(spans.values()))
+    if len(different) == 1:
+        return f"{different[0]} ms"
+    return " and ".join(f"{span} ms {way}" for way, span in spans.items())
 
-    Raises
-    ------
-    UsageError
-        If it is no rate between 0.1 and 10,000 Mb/s.
 
-    Examples
-    --------
-    >>> mbps_of("20M"), mbps_of("1.5 Gb/s"), mbps_of("640 kb/s")
-    (20.0, 1500.0, 0.64)
-    """
-    found = re.fullmatch(r"(\d{1,12}(?:\.\d{1,6})?)\s*(b/s|kb/s|Mb/s|Gb/s|Tb/s|[kMG]?)", text.strip())
-    if not found:
-        raise UsageError(f'"{text[:40]}" is no rate', "20M, or 20 Mb/s")
-    rate = float(found[1]) * _UNITS[_SHORT.get(found[2], found[2])]
-    if not 0.1 <= rate <= 10_000:
-        raise UsageError(f"{text} is out of range", "0.1 Mb/s to 10 Gb/s")
-    return rate
+def modem_arms(line: Line) -> list[Arm]:
+    """Return what a modem can be set to by itself, upstream: a plain buffer, or its queue management."""
+    ways = ("upstream",)
+    mbps = line.rates_mbps["upstream"]
+    found = [plain_buffer(line, "modem", ways, span) for span in BUFFERS_MS if holds_frames(mbps, span)]
+    own = MODEM_QUEUES[line.is_docsis]
+    found += [queue_management(line, "modem", ways, target) for target in own.targets_ms]
+    return [*found, queue_management(line, "modem", ways, None, UNSET_MS)]
+
+
+def operator_arms(line: Line, *, has_two_queues: bool) -> list[Arm]:
+    """Return what an operator can provision: queue management with its target, Buffer Control, and perhaps two queues."""
+    own = MODEM_QUEUES[True]
+    found = [queue_management(line, "operator", WAYS, target) for target in own.targets_ms]
+    sizes = (RECOMMENDED_MS, DEFAULT_MS, UNSET_MS)
+    sizes = [span for span in sizes if all(holds_frames(line.rates_mbps[way], span) for way in WAYS)]
+    found += [plain_buffer(line, "operator", WAYS, span) for span in sizes]
+    found += [queue_management(line, "operator", WAYS, None, span) for span in sizes if span > RECOMMENDED_MS]
+    if has_two_queues:
+        found += [low_latency(line, granted) for granted in GRANTS_MBPS if granted < line.rates_mbps["upstream"] / 2]
+    return found
+
+
+GRANTS_MBPS = (0, 1, 5)
+"""Guaranteed grant rates that are tried. chosen: none, some streams of games, and that of White 2019 section 4."""

@@ -1,29 +1,28 @@
 """Lines to paste for a setting: commands of tc, options of SQM on OpenWrt, a modem's configuration file, cake-autorate.
 
-Source: tc-cake(8), tc-htb(8), tc-fq_codel(8); options and defaults of sqm-scripts (`platform/openwrt/sqm.conf`,
-`src/defaults.sh`: a burst of 1 ms of the rate); keys of cake-autorate (`defaults.sh`).
+Source: tc-cake(8), tc-htb(8), tc-stab(8), tc-fq_codel(8); sqm-scripts 95337de (`run-openwrt.sh` for options, `functions.sh`:
+`get_cake_lla_string` says `atm` at most, `get_stab_string`, `get_burst`, `get_target`; `defaults.sh`; `piece_of_cake.qos` appends
+`iqdisc_opts` and `eqdisc_opts`); keys of cake-autorate (`defaults.sh`).
 Deviations: nothing is ever executed; names of interfaces are placeholders that the reader changes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from sojourn.advice.arms import WAYS, Arm, Line
 from sojourn.advice.varying import minute_rates
 from sojourn.base.errors import plain
 from sojourn.version import VERSION
 
-__all__ = ["BLOCKS", "autorate_block", "blocks_of", "docsis_block", "tc_block", "uci_block"]
+__all__ = ["BLOCKS", "autorate_block", "blocks_of", "docsis_block", "modem_block", "tc_block", "uci_block"]
 
-BLOCKS = ("tc", "uci", "docsis", "autorate")
+BLOCKS = ("tc", "uci", "docsis", "autorate", "modem")
 """What `--print` may name."""
 
 WAN, IFB = "eth1", "ifb4eth1"
 """Names of interfaces, as sqm-scripts makes them. chosen: eth1 is the port to the modem of most routers."""
-
-SHAPER_BURST_S = 0.001
-"""Source: sqm-scripts, SHAPER_BURST_DUR_US = 1000."""
 
 
 def blocks_of(line: Line, arm: Arm, command: str, day: str) -> dict[str, str]:
@@ -38,30 +37,30 @@ def blocks_of(line: Line, arm: Arm, command: str, day: str) -> dict[str, str]:
     command, day
         What asked for it and when, for the comment.
     """
-    head = f"# {plain(command)}\n# sojourn {VERSION}, {day}; change the names of the interfaces to yours\n"
+    head = f"# {plain(command)}\n# sojourn {VERSION}, {day}"
     if arm.who == "router":
-        blocks = {"tc": head + tc_block(line, arm), "uci": head + uci_block(line, arm)}
+        names = f"{head}; change the names of the interfaces to yours\n"
+        blocks = {"tc": names + tc_block(line, arm), "uci": names + uci_block(line, arm)}
         if any(line.is_varying(way) for way in WAYS):
             rates = {
                 way: minute_rates(line.side(way)["link"]) if line.is_varying(way) else [line.rates_mbps[way]]
                 for way in WAYS
             }
-            blocks["autorate"] = head + autorate_block(rates)
+            blocks["autorate"] = f"{head}\n# not simulated: shares of the rates of minutes\n{autorate_block(rates)}"
         return blocks
-    if arm.who in ("modem", "operator") and line.is_docsis:
-        return {"docsis": head + docsis_block(line, arm)}
-    return {}
-
-
-def _kbit(line: Line, arm: Arm, way: str) -> int:
-    return int(1000 * line.router_mbps(arm, way) + 1e-3)
+    if not arm.who:
+        return {}
+    if line.is_provisioned:
+        return {"docsis": f"{head}\n{docsis_block(line, arm)}"}
+    return {"modem": modem_block(line, arm)}
 
 
 def tc_block(line: Line, arm: Arm) -> str:
     """Return commands that set a router of Linux."""
-    parts: list[str] = []
+    parts: list[str] = _said_of_counting(line, arm)
     for way, device in zip(WAYS, (WAN, IFB), strict=True):
-        rate, counted = _kbit(line, arm, way), line.counted(arm, way)
+        side = line.router_side(arm, way)
+        counted, rate = side.counted, f"{side.kbit}kbit"
         if way == "downstream":
             parts += [
                 f"ip link add {IFB} type ifb",
@@ -69,95 +68,116 @@ def tc_block(line: Line, arm: Arm) -> str:
                 f"tc qdisc replace dev {WAN} handle ffff: ingress",
                 f"tc filter replace dev {WAN} parent ffff: matchall action mirred egress redirect dev {IFB}",
             ]
-        if arm.kind == "cake":
-            ingress = " ingress" if way == "downstream" else ""
+        if side.burst is None:
             parts.append(
-                f"tc qdisc replace dev {device} root cake bandwidth {rate}kbit besteffort "
-                f"triple-isolate nat {counted.tc}{ingress}"
+                f"tc qdisc replace dev {device} root cake bandwidth {rate} besteffort triple-isolate nat {counted.tc}"
             )
             continue
-        burst = max(round(rate * 125 * SHAPER_BURST_S), 1600)
-        stab = ""
-        if counted.bytes or counted.mpu:
-            layer = "atm" if counted.layer == "atm" else "ethernet"
-            # tc-stab counts from the frame, 14 B of which the kernel knows.
-            stab = f" stab mtu 2047 tsize 512 mpu {counted.mpu} overhead {counted.bytes - 14} linklayer {layer}"
         parts += [
-            f"tc qdisc replace dev {device} root handle 1:{stab} htb default 10",
-            f"tc class replace dev {device} parent 1: classid 1:10 htb rate {rate}kbit ceil {rate}kbit "
-            f"burst {burst}b cburst {burst}b",
-            f"tc qdisc replace dev {device} parent 1:10 {_LEAVES[arm.kind]}",
+            f"tc qdisc replace dev {device} root handle 1: stab mtu {STAB_MTU} tsize {STAB_SIZE} mpu {counted.mpu} "
+            f"overhead {counted.bytes - KNOWN} linklayer {counted.cells or 'ethernet'} htb default 10",
+            f"tc class replace dev {device} parent 1: classid 1:10 htb rate {rate} ceil {rate} "
+            f"burst {side.burst}b cburst {side.burst}b",
+            f"tc qdisc replace dev {device} parent 1:10 {_LEAVES[arm.kind].tc}",
         ]
     return "\n".join(parts) + "\n"
 
 
-_LEAVES: Mapping[str, str] = {
-    "fq-codel": "fq_codel limit 10240 target 5ms interval 100ms",
-    "codel": "codel limit 1000 target 5ms interval 100ms",
-    "pie": "pie limit 1000 target 15ms tupdate 15ms",
+def _said_of_counting(line: Line, arm: Arm) -> list[str]:
+    """Say what a table of tc cannot count, and what stands for it."""
+    if arm.kind == "cake" or all(line.counted(replace(arm, kind="cake"), way).cells != "ptm" for way in WAYS):
+        return []
+    return ["# A table of tc has no code words of PTM: rates are 64/65 of those of the line, as they were simulated."]
+
+
+STAB_MTU, STAB_SIZE = 2047, 2048
+"""Of a table of tc: a row for each length, so that none is rounded up (with the usual 512 rows it is to 4 B)."""
+
+KNOWN = 14
+"""Bytes of a frame's header, which the kernel counts by itself before a table of tc."""
+
+
+@dataclass(frozen=True)
+class _Leaf:
+    """A queue manager behind a bucket: its name in tc, packets that it holds, what delay it aims at, whether it marks."""
+
+    name: str
+    limit: int
+    target: str
+    more: str
+    ecn: bool
+
+    @property
+    def tc(self) -> str:
+        return f"{self.name} limit {self.limit} target {self.target} {self.more} {'ecn' if self.ecn else 'noecn'}"
+
+
+_LEAVES: Mapping[str, _Leaf] = {
+    "fq-codel": _Leaf("fq_codel", 10240, "5ms", "interval 100ms", ecn=True),
+    "codel": _Leaf("codel", 1000, "5ms", "interval 100ms", ecn=False),
+    "pie": _Leaf("pie", 1000, "15ms", "tupdate 15ms", ecn=False),
 }
+"""What `ROUTER_KINDS` have as defaults; intervals are those of the kernel, so SQM need not say them."""
 
 
 def uci_block(line: Line, arm: Arm) -> str:
-    """Return commands of `uci` that set SQM on OpenWrt."""
-    up, down = (_kbit(line, arm, way) for way in WAYS)
-    counted = line.counted(arm, "upstream")
-    qdisc = {"cake": "cake", "fq-codel": "fq_codel", "codel": "codel", "pie": "pie"}[arm.kind]
-    script = "piece_of_cake.qos" if arm.kind == "cake" else "simplest.qos"
-    options = {
-        "enabled": "1",
-        "interface": WAN,
-        "download": str(down),
-        "upload": str(up),
-        "qdisc": qdisc,
-        "script": script,
-        "qdisc_advanced": "1",
-        "ingress_ecn": "ECN",
-        "egress_ecn": "ECN" if arm.kind != "pie" else "NOECN",
-        "linklayer": counted.layer,
-        "overhead": str(counted.bytes),
-        "linklayer_advanced": "1",
-        "tcMPU": str(counted.mpu),
-    }
-    lines = ["uci -q get sqm.@queue[0] >/dev/null || uci add sqm queue"]
+    """Return commands of `uci` that set SQM on OpenWrt.
+
+    sqm-scripts has one link layer for both directions, and none with code words: CAKE is told by further options, of which
+    it takes the last.
+    """
+    up, down = (line.router_side(arm, way) for way in WAYS)
+    options = {"enabled": "1", "interface": WAN, "download": str(down.kbit), "upload": str(up.kbit)}
+    linklayer = {"linklayer_advanced": "1", "linklayer": "atm" if up.counted.cells == "atm" else "ethernet"}
+    if up.burst is None:
+        options |= {"qdisc": "cake", "script": "piece_of_cake.qos", "qdisc_advanced": "1", "squash_dscp": "0"}
+        options |= {"squash_ingress": "0", "qdisc_really_really_advanced": "1"}
+        options |= {"iqdisc_opts": f"nat {down.counted.tc}", "eqdisc_opts": f"nat {up.counted.tc}"}
+        options |= linklayer | {"overhead": str(up.counted.bytes), "tcMPU": str(up.counted.mpu)}
+    else:
+        leaf = _LEAVES[arm.kind]
+        marks = "ECN" if leaf.ecn else "NOECN"
+        options |= {"qdisc": leaf.name, "script": "simplest.qos", "qdisc_advanced": "1", "squash_dscp": "0"}
+        options |= {
+            "squash_ingress": "0",
+            "ingress_ecn": marks,
+            "egress_ecn": marks,
+            "qdisc_really_really_advanced": "1",
+        }
+        options |= {
+            "ilimit": str(leaf.limit),
+            "elimit": str(leaf.limit),
+            "itarget": leaf.target,
+            "etarget": leaf.target,
+        }
+        options |= linklayer | {"overhead": str(up.counted.bytes - KNOWN), "tcMPU": str(up.counted.mpu)}
+        options |= {"tcMTU": str(STAB_MTU), "tcTSIZE": str(STAB_SIZE), "linklayer_adaptation_mechanism": "default"}
+    lines = _said_of_counting(line, arm)
+    lines.append("uci -q get sqm.@queue[0] >/dev/null || uci add sqm queue")
     lines += [f"uci set sqm.@queue[0].{key}='{value}'" for key, value in options.items()]
     return "\n".join([*lines, "uci commit sqm", "/etc/init.d/sqm restart"]) + "\n"
 
 
 def docsis_block(line: Line, arm: Arm) -> str:
-    """Return a modem's service flows as text of a CM configuration file, which `sojourn provision encode` takes.
+    """Return a whole CM configuration file as text, which `sojourn provision encode` takes."""
+    told = "# sojourn provision encode modem.toml --secret FILE --out modem.cm (the CMTS wants its shared secret)\n"
+    if arm.kind == "docsis-dual-queue":
+        told += "# No file says how far MAPs are apart: 1 ms was simulated (White 2019 section 3.1).\n"
+    return told + line.file_of(arm)
 
-    Buffer Control stands in bytes of the rate, its minimum and maximum stay unset. What a plain buffer needs is queue
-    management off.
-    """
-    from sojourn.provisioning import encode
 
-    parts = ["schema = 1\n"]
-    two = arm.kind == "docsis-dual-queue"
-    for number, way in enumerate(WAYS):
-        rate = round(line.rates_mbps[way] * 1e6)
-        if not arm.sets(way):
+def modem_block(line: Line, arm: Arm) -> str:
+    """Return what to set in a modem or an access node that is set by hand, in words."""
+    lines: list[str] = []
+    for way in WAYS:
+        queue = arm.queue(way)
+        if not queue:
             continue
-        reference = 1 + 2 * number
-        if two:
-            parts.append(
-                f"[[tlv]]\n[tlv.{way}_service_flow]\nservice_flow_reference = {reference}\n"
-                f"qos_parameter_set_type = 7\naggregate_service_flow_reference = {number + 1}\n"
-                f"[[tlv]]\n[tlv.{way}_service_flow]\nservice_flow_reference = {reference + 1}\n"
-                f"qos_parameter_set_type = 7\naggregate_service_flow_reference = {number + 1}\n"
-                f"[[tlv]]\n[tlv.{way}_aggregate_service_flow]\naggregate_service_flow_reference = {number + 1}\n"
-                f"max_sustained_rate = {rate}\n"
-                f"low_latency = {{ low_latency_service_flow_reference = {reference + 1} }}\n"
-            )
-            continue
-        limit, target = arm.limit_ms(way), arm.target_ms(way)
-        control = f"buffer_control = {{ target = {round(rate / 8 * limit / 1000)} }}\n" if limit else ""
-        aqm = "disable = 1" if target is None else f"disable = 0, classic_latency_target = {target}"
-        parts.append(
-            f"[[tlv]]\n[tlv.{way}_service_flow]\nservice_flow_reference = {reference}\n"
-            f"qos_parameter_set_type = 7\nmax_sustained_rate = {rate}\n{control}aqm = {{ {aqm} }}\n"
-        )
-    return encode("".join(parts), seal=False).text
+        where = "Modem, upstream" if way == "upstream" else "Access node, downstream"
+        target = arm.target_ms(way)
+        managed = "no queue management" if target is None else f"PIE (RFC 8033) with a target of {target} ms"
+        lines.append(f"{where}: a buffer of {line.buffer_bytes(arm, way)} B, {managed}.")
+    return "\n".join(lines) + "\n"
 
 
 AUTORATE_FLOOR, AUTORATE_BASE, AUTORATE_TOP = 0.9, 0.93, 0.98

@@ -26,6 +26,7 @@ TARGETS = {
     "uci": "OpenWrt: SQM",
     "docsis": "CM configuration file, as text for sojourn provision encode",
     "autorate": "cake-autorate",
+    "modem": "Modem or access node, by hand",
 }
 """Headings of the lines to paste."""
 

@@ -17,13 +17,35 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FIRST_SEEDS", "MOST_SEEDS", "TOLERANCE", "Losses", "Race", "Table", "ocba_shares", "race"]
+__all__ = [
+    "FEWEST_SEEDS",
+    "FIRST_SEEDS",
+    "MOST_SEEDS",
+    "TOLERANCE",
+    "Losses",
+    "OutOfTime",
+    "Race",
+    "Table",
+    "ocba_shares",
+    "race",
+]
 
 TOLERANCE = 0.05
 """What makes no difference. chosen: nobody feels 5 % of a delay."""
 
 FIRST_SEEDS, MOST_SEEDS = 4, 64
 """Seeds of the first round and of the last; each round has twice as many as the one before."""
+
+FEWEST_SEEDS = 2
+"""Seeds without which nothing can be judged."""
+
+TOGETHER = 32
+"""Runs that are asked for at a time, between two looks at the clock. chosen: two for each core of a usual machine."""
+
+
+class OutOfTime(Exception):
+    """The time was up before runs had ended."""
+
 
 ERROR = 0.05
 """Of wrongly dismissing the best one, over the whole race."""
@@ -102,7 +124,7 @@ def race(
     most
         Most seeds of a setting.
     is_out_of_time
-        Asked before each further round.
+        Asked before each further seed; two of each setting are always run.
     sampler
         Whether a round gives all the same number of seeds, or most to whom it is hard to tell from the best.
 
@@ -121,7 +143,7 @@ def race(
     number = 0
     while True:
         number += 1
-        _extend(table, losses, alive, had, want)
+        is_cut = _extend(table, losses, alive, had, want, is_out_of_time)
         best, verdicts = _judge(table, alive, number, margin)
         for setting, verdict in verdicts.items():
             if verdict == "worse":
@@ -133,7 +155,7 @@ def race(
             stop = "equal"
         elif min(had[setting] for setting in alive) >= most:
             stop = "seeds"
-        elif is_out_of_time():
+        elif is_cut or is_out_of_time():
             stop = "budget"
         if stop is not None:
             undecided = tuple(setting for setting in alive if setting not in equal)
@@ -144,14 +166,35 @@ def race(
             want = {setting: min(2 * had[setting], most) for setting in alive}
 
 
-def _extend(table: Table, losses: Losses, alive: Sequence[int], had: dict[int, int], want: dict[int, int]) -> None:
-    """Give each setting its seeds; those that need the same ones get them together."""
+def _extend(
+    table: Table,
+    losses: Losses,
+    alive: Sequence[int],
+    had: dict[int, int],
+    want: dict[int, int],
+    is_out_of_time: Callable[[], bool],
+) -> bool:
+    """Give each setting its seeds, one after the other; those that need the same ones get them together.
+
+    Returns whether the time was up before all had theirs.
+    """
     spans = {(had[setting], want[setting]) for setting in alive}
     for first, end in sorted(spans):
         these = [setting for setting in alive if (had[setting], want[setting]) == (first, end)]
-        if end > first:
-            table[these, first:end] = losses(these, range(first, end))
-    had.update({setting: want[setting] for setting in alive})
+        step = max(-(-TOGETHER // len(these)), 1)
+        seed = first
+        while seed < end:
+            is_enough = seed >= FEWEST_SEEDS
+            if is_enough and is_out_of_time():
+                return True
+            seeds = range(seed, min(seed + step, end) if is_enough else min(FEWEST_SEEDS, end))
+            try:
+                table[these, seed : seeds.stop] = losses(these, seeds)
+            except OutOfTime:
+                return True
+            had.update(dict.fromkeys(these, seeds.stop))
+            seed = seeds.stop
+    return False
 
 
 def _judge(table: Table, alive: Sequence[int], number: int, margin: float) -> tuple[int, dict[int, str]]:

@@ -54,6 +54,8 @@ def felt_rows(found: Found, users: Sequence[User]) -> list[tuple[str, str, dict[
     measures: list[tuple[str, str, str, str]] = []
     for user in users:
         word, name = user.use.word, user.name
+        if word == "game":
+            measures.append((f"{name}: round trip without propagation, 99 %", "ms", f"{name}.delay_trip", "ratio"))
         if word in ("game", "call"):
             measures += [
                 (f"{name}: delay upstream, 99 %", "ms", f"{name}.delay_up", "ratio"),
@@ -94,7 +96,7 @@ def _gain(found: Found, users: Sequence[User]) -> str:
     """Return what the first of those who count has of it."""
     user = users[0]
     key, unit, what = {
-        "game": ("", "ms", "99th percentile of delay, both ways,"),
+        "game": ("", "ms", "round trip over router and line (P99)"),
         "call": ("", "ms", "99th percentile of delay"),
         "web": (f"{user.name}.page", "s", "95th percentile of load time"),
         "bulk": ("goodput_up", "Mb/s", "goodput upstream"),

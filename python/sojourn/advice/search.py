@@ -14,9 +14,9 @@ from types import MappingProxyType
 import numpy as np
 
 from sojourn.advice.arms import AS_IS, SHARES, WAYS, Arm, Line, router_arms
-from sojourn.advice.bench import LONG_S, Bench, Clock
+from sojourn.advice.bench import LONG_S, WARM_UP_S, Bench, Clock
 from sojourn.advice.cliff import FIRST_SHARES, Cliff, find_cliff
-from sojourn.advice.race import FIRST_SEEDS, Race, race
+from sojourn.advice.race import FEWEST_SEEDS, FIRST_SEEDS, OutOfTime, Race, Table, race
 from sojourn.advice.uses import User
 
 __all__ = ["CONFIRM_SEEDS", "Found", "Standing", "near_best", "search_arms", "search_router", "take"]
@@ -26,6 +26,10 @@ START_DOWN = 0.89
 
 CONFIRM_SEEDS, FIRST_CONFIRMING = 5, 1000
 """How many runs confirm a setting, and their first seed, far from those of the race."""
+
+CONFIRM_WARM_S = 20.0
+"""Seconds of a confirming run that do not count, if there is time. chosen: behind 250 ms transfers recover that long from the losses of
+their start; until then a line as it is seems a third slower than it is."""
 
 CLIFF_SEEDS, CLIFF_S = 2, 60.0
 """Runs at each share while the cliff is looked for, and their length. chosen: a modem's bucket of 100 ms of the rate hides
@@ -110,8 +114,10 @@ def near_best(found: Race, arms: Sequence[Arm], tolerance: float) -> list[Arm]:
 
 def _goodput(bench: Bench, arm: Arm) -> float:
     """Return the goodput of a setting beside that of the line as it is, both directions weighted alike."""
-    seeds = range(FIRST_SEEDS)
-    found = bench.measure([arm, AS_IS], seeds, bench.screen_s)
+    seeds = [seed for seed in range(FIRST_SEEDS) if seed in bench.seeds_of(arm) & bench.seeds_of(AS_IS)]
+    if not seeds:
+        seeds = list(range(FEWEST_SEEDS))
+    found = bench.measure([arm, AS_IS], range(seeds[0], seeds[-1] + 1), bench.screen_s)
     shares: list[float] = []
     for way in ("goodput_up", "goodput_down"):
         with_arm, as_is = (float(np.mean([found[one, seed].get(way, 0.0) for seed in seeds])) for one in (arm, AS_IS))
@@ -154,42 +160,42 @@ def search_router(
         How much slower than that the line may be, by direction; the cliff is then that of the slower one.
     """
 
-    def run(arms: Sequence[Arm]) -> Race:
-        return race(
-            len(arms),
-            lambda alive, seeds: bench.losses([arms[one] for one in alive], seeds),
-            tolerance=tolerance,
-            is_out_of_time=clock.is_up,
-        )
+    def run(arms: Sequence[Arm], share: float) -> Race:
+        return _race(bench, arms, tolerance, clock, share)
 
     # The answer is made of two choices, of which each may cost half of what makes no difference.
     half = math.sqrt(1 + tolerance) - 1
     stage("managers and rates upstream")
-    arms = [*router_arms(SHARES, [START_DOWN]), AS_IS]
-    found = run(arms)
+    tried, arms = _first_arms(bench, clock, stage)
+    found = run(arms, FIRST_UNTIL)
     taken = take(bench, near_best(found, arms, tolerance), arms)
     if taken.who != "router":
         return _found(bench, taken, arms, found, [], None, clock, stage)
     stage("rates downstream")
-    arms = [taken.at(down=share) for share in SHARES]
-    found = run(arms)
+    downs = [taken.at(down=share) for share in tried]
+    if bench.takes_s(FEWEST_SEEDS * len(downs)) <= clock.left_s(DOWN_UNTIL):
+        arms = downs
+        found = run(arms, DOWN_UNTIL)
     down = take(bench, near_best(found, arms, half), arms).down
     taken = taken.at(down=down)
-    stage("the cliff")
-    cliffs = _cliffs(centre or bench, line, taken, clock.is_up, supposed)
-    for words, other in otherwise.items():
-        # What a router counts too much of does no harm there: only what it counts too little of.
-        own = _cliffs(other, other.lines[0], taken, clock.is_up, words, ways=("upstream",), first=1)
-        cliffs += own
+    cliffs: list[Cliff] = []
+    if bench.takes_s(CLIFF_SEEDS * len(FIRST_SHARES), WARM_UP_S + CLIFF_S) <= clock.left_s(CLIFF_UNTIL):
+        stage("the cliff")
+        cliffs = _cliffs(centre or bench, line, taken, clock, supposed)
+        for words, other in otherwise.items():
+            # What a router counts too much of does no harm there: only what it counts too little of.
+            cliffs += _cliffs(other, other.lines[0], taken, clock, words, ways=("upstream",), first=1)
     cliffs = [one.scaled(slower.get(one.way, 1.0)) for one in cliffs]
     down = min([down, *(one.most for one in cliffs if one.way == "downstream")])
     counted = line.overheads("upstream")[0].words
     best_up = min([one.most for one in cliffs if one.way == "upstream" and one.counted == counted], default=max(SHARES))
     ups = sorted({share for share in (*SHARES, best_up) if share <= best_up})[-4:]
-    stage("once more")
-    arms = [*router_arms(ups, [down]), AS_IS]
-    found = run(arms)
-    taken = take(bench, near_best(found, arms, half), arms)
+    again = [*router_arms(ups, [down]), AS_IS]
+    if cliffs and bench.takes_s(FEWEST_SEEDS * len(again)) <= clock.left_s(AGAIN_UNTIL):
+        stage("once more")
+        arms = again
+        found = run(arms, AGAIN_UNTIL)
+        taken = take(bench, near_best(found, arms, half), arms)
     less = None
     if len(line.overheads("upstream")) > 1 and taken.who == "router":
         second = line.overheads("upstream")[1].words
@@ -198,30 +204,69 @@ def search_router(
     return _found(bench, taken, arms, found, cliffs, less, clock, stage)
 
 
+FIRST_UNTIL, DOWN_UNTIL, CLIFF_UNTIL, AGAIN_UNTIL = 0.45, 0.55, 0.7, 0.8
+"""Shares of the time that are up after the races, after the look for the cliff and before runs confirm. chosen: so long takes each of
+five runs of three settings."""
+
+
+def _race(bench: Bench, arms: Sequence[Arm], tolerance: float, clock: Clock, share: float) -> Race:
+    """Race settings until a share of the time is up; the fewest seeds are always run."""
+
+    def losses(alive: Sequence[int], seeds: range) -> Table:
+        bench.until = clock.part(share) if seeds.start >= FEWEST_SEEDS else math.inf
+        try:
+            return bench.losses([arms[one] for one in alive], seeds)
+        finally:
+            bench.until = math.inf
+
+    return race(len(arms), losses, tolerance=tolerance, is_out_of_time=lambda: not clock.left_s(share))
+
+
+def _tell_if_short(bench: Bench, clock: Clock, arms: int, stage: Callable[[str], None]) -> None:
+    """Say at once how long the fewest runs take, if the budget has no room for them."""
+    needed = bench.takes_s(FEWEST_SEEDS * (arms + CONFIRMED))
+    if needed > clock.left_s():
+        stage(f"the fewest settings, which take at least about {needed:.0f} s here")
+
+
+FEWEST_SETTINGS = 4
+"""Settings of a modem or an operator that race at least, beside the line as it is."""
+
+CONFIRMED = 3
+"""Settings that other seeds confirm: the taken one, the second, and the line as it is."""
+
+
+def _first_arms(bench: Bench, clock: Clock, stage: Callable[[str], None]) -> tuple[Sequence[float], list[Arm]]:
+    """Return the shares and the settings of the first race: as many as its part of the time has room for, and at least three."""
+    probes = [AS_IS, *router_arms([START_DOWN], [START_DOWN])[:1]]
+    bench.measure(probes, range(1), bench.screen_s)
+    shares, arms = SHARES, list[Arm]()
+    for kinds, shares in ((4, SHARES), (4, SHARES[::2]), (2, SHARES[::2]), (2, SHARES[2::3]), (1, SHARES[2::3])):
+        arms = [*router_arms(shares, [START_DOWN])[: kinds * len(shares)], AS_IS]
+        if bench.takes_s(FEWEST_SEEDS * len(arms)) <= clock.left_s(FIRST_UNTIL):
+            return shares, arms
+    _tell_if_short(bench, clock, len(arms), stage)
+    return shares, arms
+
+
 def search_arms(
     bench: Bench, arms: Sequence[Arm], *, tolerance: float, clock: Clock, stage: Callable[[str], None]
 ) -> Found:
     """Look for the best of some settings."""
     stage("settings")
-    arms = [*arms, AS_IS]
-    found = race(
-        len(arms),
-        lambda alive, seeds: bench.losses([arms[one] for one in alive], seeds),
-        tolerance=tolerance,
-        is_out_of_time=clock.is_up,
-    )
+    bench.measure([AS_IS, arms[0]], range(1), bench.screen_s)
+    room = int(clock.left_s(AGAIN_UNTIL) / bench.takes_s(FEWEST_SEEDS))
+    # Settings stand by kind: of each as many are left out.
+    step = max(-(-len(arms) // max(room - 1, FEWEST_SETTINGS)), 1)
+    arms = [*arms[::step], AS_IS]
+    _tell_if_short(bench, clock, len(arms), stage)
+    found = _race(bench, arms, tolerance, clock, AGAIN_UNTIL)
     taken = take(bench, near_best(found, arms, tolerance), arms)
     return _found(bench, taken, arms, found, [], None, clock, stage)
 
 
 def _cliffs(
-    bench: Bench,
-    line: Line,
-    taken: Arm,
-    is_out_of_time: Callable[[], bool],
-    supposed: str = "",
-    ways: Sequence[str] = WAYS,
-    first: int = 0,
+    bench: Bench, line: Line, taken: Arm, clock: Clock, supposed: str = "", ways: Sequence[str] = WAYS, first: int = 0
 ) -> list[Cliff]:
     """Return the cliffs of both directions; upstream also for a router that counts less, from the place `first` on."""
     users = [user for user in bench.users if user.use.word in ("game", "call")]
@@ -243,7 +288,10 @@ def _cliffs(
                 return _delays(bench, users, arms, direction)
 
             told = supposed if way == "upstream" else ""
-            cliff = find_cliff(way, overhead.words, FIRST_SHARES, delays_of, is_out_of_time, told)
+            if bench.takes_s(CLIFF_SEEDS * len(FIRST_SHARES), WARM_UP_S + CLIFF_S) > clock.left_s(CLIFF_UNTIL):
+                continue
+            is_up = lambda: bench.takes_s(CLIFF_SEEDS, WARM_UP_S + CLIFF_S) > clock.left_s(CLIFF_UNTIL)  # noqa: E731
+            cliff = find_cliff(way, overhead.words, FIRST_SHARES, delays_of, is_up, told)
             if cliff.plateau_ms > 0:  # somebody who counts has packets in this direction
                 found.append(cliff)
     return found
@@ -295,15 +343,35 @@ def _found(
     if second is not None and second.verdict != "worse":
         near = take(bench, [one.arm for one in others if one.verdict == second.verdict], arms)
         second = next(one for one in others if one.arm == near)
-    stage("confirming runs")
-    seeds = range(FIRST_CONFIRMING, FIRST_CONFIRMING + CONFIRM_SEEDS)
     shown: list[Arm] = [taken, *([second.arm] if second else [])]
     shown += [] if AS_IS in shown else [AS_IS]
-    affordable = bench.affordable_s(clock.left_s()) / (len(shown) * len(seeds))
-    seconds = float(round(min(LONG_S, max(bench.screen_s, affordable))))
-    measured = bench.measure(shown, seeds, seconds)
-    confirmed = {arm: [measured[arm, seed] for seed in seeds] for arm in shown}
+    stage("confirming runs")
+    confirmed, seconds = _confirmed(bench, shown, clock)
     return Found(taken, standings, second, cliffs, confirmed, seconds, less, _REASONS[last.stop])
+
+
+def _confirmed(bench: Bench, shown: Sequence[Arm], clock: Clock) -> tuple[dict[Arm, list[Mapping[str, float]]], float]:
+    """Return measures of runs of other seeds than the race, as long and as many as the time has room for, and their length."""
+    affordable = bench.affordable_s(clock.left_s()) / (len(shown) * CONFIRM_SEEDS)
+    length = float(round(min(CONFIRM_WARM_S + LONG_S, max(WARM_UP_S + bench.screen_s, affordable))))
+    warm_s = max(min(CONFIRM_WARM_S, length - bench.screen_s), WARM_UP_S)
+    seconds = length - warm_s
+    bench.until = clock.part(1.0)
+    found: dict[Arm, list[Mapping[str, float]]] = {arm: [] for arm in shown}
+    try:
+        for seed in range(FIRST_CONFIRMING, FIRST_CONFIRMING + CONFIRM_SEEDS):
+            is_enough = seed >= FIRST_CONFIRMING + FEWEST_SEEDS
+            if bench.takes_s(len(shown), length) > clock.left_s() and is_enough:
+                break
+            bench.until = clock.part(1.0) if is_enough else math.inf
+            measured = bench.measure(shown, range(seed, seed + 1), seconds, warm_s)
+            for arm in shown:
+                found[arm].append(measured[arm, seed])
+    except OutOfTime:
+        pass
+    finally:
+        bench.until = math.inf
+    return found, seconds
 
 
 _REASONS = {

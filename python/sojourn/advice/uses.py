@@ -86,9 +86,7 @@ class User:
             missed = values.get(f"{self.name}.missed", 100.0)
             return math.log1p(missed) + max(math.log(max(delay, 1e-3) / CALM_MS), 0.0)
         if self.use.word == "game":
-            ways = [values.get(f"{self.name}.way_{way}") for way in ("up", "down")]
-            trip = sum(value for value in ways if value is not None)
-            return math.log(trip or ENDLESS)
+            return math.log(self._trip(values, "way") or ENDLESS)
         if self.use.word == "web":
             return math.log(values.get(f"{self.name}.page", duration_s))
         rates = [values.get(f"{self.name}.goodput_{way}", 0.0) for way in ("up", "down")]
@@ -96,11 +94,18 @@ class User:
         return -sum(math.log(rate) for rate in used) / len(used) if used else math.log(ENDLESS)
 
     def delay(self, values: Values) -> float:
-        """Return the 99th percentile of delay that is felt, ms; both ways of a game together."""
+        """Return the 99th percentile of delay that is felt, ms; of a game that of round trips."""
+        if self.use.word == "game":
+            return self._trip(values, "delay") or ENDLESS
         ways = [value for way in ("up", "down") if (value := values.get(f"{self.name}.delay_{way}")) is not None]
-        if not ways:
-            return ENDLESS
-        return sum(ways) if self.use.word == "game" else max(ways)
+        return max(ways, default=ENDLESS)
+
+    def _trip(self, values: Values, what: str) -> float:
+        """Return the 99th percentile of round trips; of packets one way alone that of the way."""
+        trip = values.get(f"{self.name}.{what}_trip")
+        if trip is not None:
+            return trip
+        return sum(value for way in ("up", "down") if (value := values.get(f"{self.name}.{what}_{way}")) is not None)
 
 
 def read_uses(text: str) -> dict[str, float]:

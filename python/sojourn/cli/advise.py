@@ -7,7 +7,6 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Callable
 
-    from sojourn.advice.answer import Advice
     from sojourn.cli.arguments import Parser
 
 __all__ = ["arguments", "execute"]
@@ -15,7 +14,7 @@ __all__ = ["arguments", "execute"]
 
 def arguments(parser: Parser) -> None:
     """Declare what the command takes."""
-    from sojourn.cli.arguments import whole_number
+    from sojourn.cli.arguments import line_rate, span, whole_number
     from sojourn.cli.provision_show import secret_option
 
     parser.epilog = (
@@ -29,9 +28,9 @@ def arguments(parser: Parser) -> None:
         help="Scenario file of one household, or a modem's configuration file (.cm).",
     )
     parser.option("--line", "KIND", "Instead of a file: docsis31, docsis30, dsl, pon or lte.")
-    parser.option("--up", "RATE", "Rate upstream, such as 20M.")
-    parser.option("--down", "RATE", "Rate downstream, such as 200M.")
-    parser.option("--rtt", "SPAN", "Round trip to servers (25 ms, or what was measured).")
+    parser.option("--up", "RATE", "Rate upstream, such as 20M.", type=line_rate)
+    parser.option("--down", "RATE", "Rate downstream, such as 200M.", type=line_rate)
+    parser.option("--rtt", "SPAN", "Round trip to servers (25 ms, or what was measured).", type=span)
     parser.option(
         "--measured",
         "PATH",
@@ -47,12 +46,12 @@ def arguments(parser: Parser) -> None:
     parser.option("--can", "WHO", "Whose knobs are turned: router, modem or operator (router).", default="router")
     parser.option("--household", "LOAD", "Load on a --line: quiet, family or worst (worst).", default="worst")
     parser.option("--tolerance", "SHARE", "What makes no difference, as a share (0.05).", default="0.05")
-    parser.option("--budget", "SPAN", "How long it may take on the clock (60 s).", default="60 s")
+    parser.option("--budget", "SPAN", "How long it may take on the clock (60 s).", type=span, default=60.0)
     parser.option(
         "--print",
         "WHAT",
-        "Lines to paste: tc, uci, docsis, autorate or all (all).",
-        choices=("tc", "uci", "docsis", "autorate", "all"),
+        "Lines to paste: tc, uci, docsis, autorate, modem or all (all).",
+        choices=("tc", "uci", "docsis", "autorate", "modem", "all"),
         default="all",
         dest="shown",
     )
@@ -87,15 +86,15 @@ def execute(options: Namespace) -> None:
     out = options.out and Path(options.out)
     if out is not None:
         refuse_used(out)
-    budget_s = _seconds(options.budget, "--budget")
+    budget_s = _budget_s(options.budget)
     progress = _Progress(budget_s)
     try:
         advice = advise(
             options.scenario,
             line=options.line,
-            up=options.up,
-            down=options.down,
-            rtt=options.rtt,
+            up=_rate(options.up),
+            down=_rate(options.down),
+            rtt=None if options.rtt is None else f"{1e3 * options.rtt:.6g} ms",
             measured=options.measured,
             uses=options.uses or (None if options.scenario else "game"),
             can=options.can,
@@ -122,7 +121,7 @@ def execute(options: Namespace) -> None:
         say(text)
     print()
     print_table(advice.headings(), advice.rows())
-    _print_blocks(blocks, advice)
+    _print_blocks(blocks)
     for text in advice.assumed:
         note(text)
     note(f"{advice.runs} runs, {advice.processor_s:.0f} s of processor time; page: {directory}/report.html")
@@ -140,7 +139,7 @@ def _check(options: Namespace) -> None:
             "--check asks about the points of a study, and writes no page",
             "sojourn advise --check methods --points 'fleet/*/qoo-5hz' --for game",
         )
-    budget_s = _seconds(options.budget, "--budget")
+    budget_s = _budget_s(options.budget)
     progress = _Progress(None)
     try:
         fleet = check_fleet(
@@ -165,11 +164,9 @@ def _check(options: Namespace) -> None:
     note(f"{options.seeds} runs of each setting; {spent:.0f} s of processor time")
 
 
-def _print_blocks(blocks: dict[str, str], advice: Advice) -> None:
+def _print_blocks(blocks: dict[str, str]) -> None:
     for name, text in blocks.items():
         print(f"\n----- {name} -----\n{text.rstrip()}\n----- end of {name} -----")
-    if not advice.blocks and advice.setting.who:
-        print(f"\nTo set: {advice.setting.words}.")
 
 
 class _Progress:
@@ -196,7 +193,8 @@ class _Progress:
         elapsed = time.monotonic() - self._began
         text = f"advise: {stage}, {self._runs} runs, {elapsed:.0f} s"
         if self.budget_s is not None:
-            text += f"; at most about {max(self.budget_s - elapsed, 0.0):.0f} s left"
+            left = self.budget_s - elapsed
+            text += f"; at most about {left:.0f} s left" if left >= 1 else "; the budget is used up"
         if sys.stderr.isatty():
             print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
         elif stage != self._stage or elapsed >= self._next:
@@ -212,17 +210,15 @@ class _Progress:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-def _seconds(text: str, option: str) -> float:
-    """Read a span of time: `60 s`, `2 min`, or a number of seconds."""
-    import re
+def _rate(mbps: float | None) -> str | None:
+    return None if mbps is None else f"{mbps:.6g} Mb/s"
 
-    from sojourn.base.errors import UsageError, plain
 
-    found = re.fullmatch(r"(\d{1,6}(?:\.\d{1,3})?)\s*(s|min|h)?", text.strip())
-    scale = {"s": 1.0, "min": 60.0, "h": 3600.0}
-    seconds = float(found[1]) * scale[found[2] or "s"] if found else 0.0
+def _budget_s(seconds: float) -> float:
+    from sojourn.base.errors import UsageError
+
     if not 1 <= seconds <= 86_400:
-        raise UsageError(f'{option}: "{plain(text)}" is no span from 1 s to 24 h', "60 s")
+        raise UsageError(f"--budget: {seconds:g} s is no span from 1 s to 24 h", "60 s")
     return seconds
 
 

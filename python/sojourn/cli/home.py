@@ -5,7 +5,6 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Callable
     from pathlib import Path
 
     from sojourn.cli.arguments import Parser
@@ -15,22 +14,21 @@ if TYPE_CHECKING:
 __all__ = ["arguments", "execute"]
 
 ACCESSES = ("docsis31", "docsis30", "dsl", "fibre")
-FASTEST_MBPS = 10_000.0
+CAN = ("modem", "router", "operator")
 MOST_UPLOADS = 64
 
 
 def arguments(parser: Parser) -> None:
     """Declare what the command takes."""
-    from sojourn.cli.arguments import whole_number
+    from sojourn.cli.arguments import line_rate, whole_number
 
     parser.epilog = (
         "Compares today's modem, the recommended buffer, queue management in the modem, low latency where the access "
         "has it, and fair queueing in a router in front, beside uploads and a download. Example: sojourn home --down 200 "
         "--up 20 --access docsis31"
     )
-    rate = _rate()
-    parser.option("--down", "MBPS", "Rate downstream, Mb/s.", type=rate, required=True)
-    parser.option("--up", "MBPS", "Rate upstream, Mb/s.", type=rate, required=True)
+    parser.option("--down", "RATE", "Rate downstream, such as 200M.", type=line_rate, required=True)
+    parser.option("--up", "RATE", "Rate upstream, such as 20M.", type=line_rate, required=True)
     parser.option("--access", "KIND", "docsis31, docsis30, dsl or fibre.", choices=ACCESSES, required=True)
     parser.option(
         "--for",
@@ -39,6 +37,7 @@ def arguments(parser: Parser) -> None:
         default="game,call,web",
         dest="feels",
     )
+    parser.option("--can", "WHO", "Whose knobs are turned: modem, router or operator (all of them).", choices=CAN)
     parser.option("--uploads", "N", "Uploads at a time (1).", type=whole_number(1, MOST_UPLOADS), default=1)
     parser.flag("--explain", "Also write the study that is run, to go on with.")
     parser.option("--out", "DIR", "New directory for the result (default: below results/).")
@@ -50,15 +49,21 @@ def execute(options: Namespace) -> None:
     """Run the study of a household, and say what to set."""
     from pathlib import Path
 
+    from sojourn.base.files import write_file
     from sojourn.cli.console import note, print_json
-    from sojourn.homes.household import Household, lines_to_set, setting_of
+    from sojourn.homes.household import Household, lines_to_set
 
-    home = Household(options.access, options.down, options.up, _feels(options.feels), options.uploads)
+    feels = _feels(options.feels)
+    home = Household(options.access, options.down, options.up, feels, options.uploads, options.can or "")
     explained = _explain(home) if options.explain else None
     out, summary = _run(home, options.out and Path(options.out), options.store)
     headline = summary.headline
     best = headline.winner[0] if headline and headline.winner else ""
-    lines = lines_to_set(home, setting_of(best)) if best else ""
+    setting = home.setting_of(best) if best else ""
+    lines = lines_to_set(home, setting) if best else ""
+    file = home.file_for(setting)
+    if file is not None:
+        write_file(out / "modem.toml", file[1])
     if options.json:
         print_json(
             {
@@ -75,28 +80,15 @@ def execute(options: Namespace) -> None:
             print(headline.graded)
     if lines:
         print(f"\nTo set for {best}:\n{lines.rstrip()}")
-        if setting_of(best) == "CAKE":
+        if setting == "CAKE":
             line = "pon" if options.access == "fibre" else options.access
             rates = f"--up {options.up:g}M --down {options.down:g}M"
             note(f"how much faster the router may be: sojourn advise --line {line} {rates}")
     if explained is not None:
         note(f"study: {explained}")
+    if file is not None:
+        note(f"{home.called(file[0])} as a CM configuration file: {out}/modem.toml")
     note(f"report: {out}/report.html")
-
-
-def _rate() -> Callable[[str], float]:
-    def read(text: str) -> float:
-        from argparse import ArgumentTypeError
-
-        try:
-            value = float(text)
-        except ValueError:
-            raise ArgumentTypeError(f"{text!r} is no number of Mb/s") from None
-        if not 0.1 <= value <= FASTEST_MBPS:
-            raise ArgumentTypeError(f"{text} is out of range: 0.1 to {FASTEST_MBPS:g} Mb/s")
-        return value
-
-    return read
 
 
 def _feels(text: str) -> tuple[str, ...]:

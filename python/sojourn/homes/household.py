@@ -10,17 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-from sojourn.advice.arms import Arm, Line
-from sojourn.advice.blocks import tc_block
+from sojourn.advice.arms import UNSET_MS, WAYS, Arm, Line, low_latency, plain_buffer, queue_management, recommended_ms
+from sojourn.advice.blocks import docsis_block, modem_block, tc_block, uci_block
+from sojourn.advice.lines import LINES
 from sojourn.base.toml_text import toml_value
-from sojourn.provisioning import encode
 from sojourn.scenario.scenario_file import Scenario
 
-__all__ = ["ACCESSES", "APPLICATIONS", "NAMES", "SETTINGS", "Household", "lines_to_set", "setting_of", "study_files"]
-
-TODAY_MS, RECOMMENDED_MS = 250, 50
-"""Buffers: that of a modem which nobody has told otherwise (White 2019 Table 3), and the recommended one."""
+__all__ = ["ACCESSES", "APPLICATIONS", "CAN", "Household", "lines_to_set", "study_files"]
 
 ROUTER_SHARE = 0.95
 """Share of the line's rate that a router in front takes, counting all that the line adds to a packet. chosen: the game's delay upstream
@@ -32,23 +30,12 @@ ROUTER = Arm("router", "cake", ROUTER_SHARE, ROUTER_SHARE)
 SEEDS, DURATION = 3, "20 s"
 """chosen: an answer within 15 s on two cores. The study that `--explain` writes may have more."""
 
-SETTINGS: Mapping[str, str] = {
-    "today": "a plain buffer of 250 ms",
-    "buffer": "a plain buffer of 50 ms, as recommended",
-    "PIE": "queue management in the modem, behind 50 ms",
-    "low-latency": "two queues in the modem: what marks itself does not wait",
-    "CAKE": "CAKE in a router in front, at 95 % of the line",
+CAN: Mapping[str, tuple[str, ...]] = {
+    "modem": ("buffer", "PIE"),
+    "operator": ("buffer", "PIE", "low-latency"),
+    "router": ("CAKE",),
 }
-"""What competes, and what it is."""
-
-NAMES: Mapping[str, str] = {
-    "today": "today",
-    "buffer": "a buffer of 50 ms",
-    "PIE": "PIE",
-    "low-latency": "Low Latency DOCSIS",
-    "CAKE": "CAKE in a router",
-}
-"""How sentences call it."""
+"""Settings by the word of `--can`; in a modem alone nothing downstream is set."""
 
 APPLICATIONS: Mapping[str, str] = {
     "game": """
@@ -84,52 +71,11 @@ rtt = "20 ms"
 _FEELS = {"web": "page"}
 
 
-@dataclass(frozen=True)
-class _Access:
-    """The links of a kind of access, as inline tables of a scenario; `{rate}` is what has to be filled in."""
-
-    upstream: str
-    downstream: str
-    managed: str
-    """The queue manager that its modems have."""
-    extra: str = ""
-    """Further keys of both directions."""
-    low_latency: tuple[str, str] | None = None
-    """What of both directions' links is another with low latency."""
-
-
-_DOWN = 'kind = "docsis31-downstream", profile = "white2019", rate = "{rate}", peak = "unlimited"'
-
-ACCESSES: Mapping[str, _Access] = {
-    "docsis31": _Access(
-        'kind = "docsis31-upstream", profile = "white2019", rate = "{rate}", peak = "unlimited"',
-        _DOWN,
-        "docsis-pie",
-        low_latency=(
-            'kind = "docsis31-upstream", profile = "white2019-lld", rate = "{rate}", peak = "unlimited"',
-            _DOWN,
-        ),
-    ),
-    "docsis30": _Access(
-        'kind = "docsis30-single", rate = "{rate}", peak = "{rate}", burst = "3044 B"',
-        'kind = "shaped", rate = "{rate}", peak = "{rate}", burst = "3044 B"',
-        "docsis-pie",
-        'framing = "ethernet"\n',
-    ),
-    "dsl": _Access(
-        'kind = "serial", rate = "{rate}", delay = "5 ms"',
-        'kind = "serial", rate = "{rate}", delay = "5 ms"',
-        "pie",
-        'framing = { kind = "ptm", profile = "pppoe-ptm" }\n',
-    ),
-    "fibre": _Access(
-        'kind = "serial", rate = "{rate}", delay = "1 ms"',
-        'kind = "serial", rate = "{rate}", delay = "1 ms"',
-        "pie",
-        'framing = "ethernet"\n',
-    ),
+ACCESSES: Mapping[str, tuple[str, str, str]] = {
+    **{word: LINES[word] for word in ("docsis31", "docsis30", "dsl")},
+    "fibre": LINES["pon"],
 }
-"""Kinds of access. Delays of DSL and fibre are chosen: interleaving, and some 20 km with an aggregation network."""
+"""Kinds of access: the lines that `sojourn advise` asks about, by the word of `--access`."""
 
 
 @dataclass(frozen=True)
@@ -153,17 +99,70 @@ class Household:
     up_mbps: float
     feels: Sequence[str] = ("game", "call", "web")
     uploads: int = 1
+    can: str = ""
+    """Whose settings compete, a word of `CAN`; all of them if empty."""
 
     @property
     def name(self) -> str:
         """Name of the study."""
         return f"home-{self.access}-{self.down_mbps:g}-{self.up_mbps:g}"
 
+    @cached_property
+    def line(self) -> Line:
+        """The line with today's modem."""
+        return Line(Scenario.parse(_scenario(self)))
+
+    @cached_property
+    def arms(self) -> dict[str, Arm]:
+        """What competes with today's modem."""
+        who, ways = ("modem", WAYS[:1]) if self.can == "modem" else ("operator", WAYS)
+        arms = {
+            "buffer": plain_buffer(self.line, who, ways),
+            "PIE": queue_management(self.line, who, ways),
+            "low-latency": low_latency(self.line),
+            "CAKE": ROUTER,
+        }
+        if self.access != "docsis31":
+            del arms["low-latency"]
+        return {name: arm for name, arm in arms.items() if not self.can or name in CAN[self.can]}
+
     @property
     def settings(self) -> list[str]:
         """What competes."""
-        access = ACCESSES[self.access]
-        return [name for name in SETTINGS if name != "low-latency" or access.low_latency]
+        return ["today", *self.arms]
+
+    def words(self, setting: str) -> str:
+        """Return what a setting is, in words."""
+        if setting == "today":
+            return f"a plain buffer of {UNSET_MS} ms, as modems have it that were never set"
+        if setting == "CAKE":
+            return f"CAKE in a router in front, at {100 * ROUTER_SHARE:.0f} % of the line"
+        if setting == "low-latency":
+            return f"{self.arms[setting].words}: two queues, and what marks itself does not wait"
+        return self.arms[setting].words
+
+    def called(self, setting: str) -> str:
+        """Return how sentences call a setting."""
+        if setting == "buffer":
+            return f"a buffer of {' and '.join(self.buffers)}"
+        return {"low-latency": "Low Latency DOCSIS", "CAKE": "CAKE in a router"}.get(setting, setting)
+
+    @property
+    def buffers(self) -> list[str]:
+        """The recommended buffers, each once."""
+        return list(dict.fromkeys(f"{recommended_ms(mbps)} ms" for mbps in self.line.rates_mbps.values()))
+
+    def file_for(self, winner: str) -> tuple[str, str] | None:
+        """Return a configuration file of a cable line and its setting: the winner's, or the last of a modem's if that is a router."""
+        modems = [name for name, arm in self.arms.items() if arm.who != "router" and self.line.is_provisioned]
+        if not modems:
+            return None
+        setting = winner if winner in modems else modems[-1]
+        return setting, lines_to_set(self, setting)
+
+    def setting_of(self, words: str) -> str:
+        """Return the setting that sentences call so."""
+        return next(setting for setting in self.settings if self.called(setting) == words)
 
 
 def study_files(home: Household) -> dict[str, str]:
@@ -171,37 +170,30 @@ def study_files(home: Household) -> dict[str, str]:
     return {"study.toml": _study(home), "scenario.toml": _scenario(home), "notes.md": _notes(home)}
 
 
-def setting_of(name: str) -> str:
-    """Return the setting that a headline calls by this name."""
-    return next(setting for setting, words in NAMES.items() if words == name)
-
-
 def _notes(home: Household) -> str:
     parts = ["## What to set", ""]
     for setting in home.settings[1:]:
-        parts += [f"{NAMES[setting]}: {SETTINGS[setting]}", "", "```", lines_to_set(home, setting), "```", ""]
+        words = f"{home.called(setting)}: {home.words(setting)}"
+        parts += [words, "", "```", lines_to_set(home, setting).rstrip(), "```", ""]
     return "\n".join(parts)
 
 
 def _scenario(home: Household) -> str:
-    access = ACCESSES[home.access]
+    upstream, downstream, extra = ACCESSES[home.access]
     lines = [
         "# One household. Everything with a dimension is a text with a unit; `sojourn keys` lists what may be said here.",
         "schema = 1",
         f'name = "{home.name}"',
         f'duration = "{DURATION}"',
     ]
-    for way, link, rate in (
-        ("upstream", access.upstream, home.up_mbps),
-        ("downstream", access.downstream, home.down_mbps),
-    ):
+    for way, link, rate in (("upstream", upstream, home.up_mbps), ("downstream", downstream, home.down_mbps)):
         lines += [
             "",
             f"[access.{way}]",
             f"link = {{ {link.replace('{rate}', _rate(rate))} }}",
-            f'queue = {{ kind = "drop-tail", limit = "{TODAY_MS} ms" }}',
+            f'queue = {{ kind = "drop-tail", limit = "{UNSET_MS} ms" }}',
         ]
-        lines += [access.extra.strip()] if access.extra else []
+        lines += [extra.strip()] if extra else []
     text = "\n".join(lines) + "\n"
     text += "".join(APPLICATIONS[word] for word in home.feels)
     lanes = f", lanes = {home.uploads}" if home.uploads > 1 else ""
@@ -227,10 +219,10 @@ datagrams = false
 
 
 def _study(home: Household) -> str:
-    access = ACCESSES[home.access]
     feels = ", ".join(f'"{_FEELS.get(word, word)}"' for word in home.feels)
     settings = ", ".join(f'"{name}"' for name in home.settings)
-    names = "".join(f'{name} = {{ name = "{NAMES[name]}", title = "{SETTINGS[name]}" }}\n' for name in home.settings)
+    named = ((name, home.called(name), home.words(name)) for name in home.settings)
+    names = "".join(f'{name} = {{ name = "{called}", title = "{words}" }}\n' for name, called, words in named)
     text = f"""\
 # What should the modem of this household be told? Run it again, with more seeds and longer if need be:
 #   sojourn study run .
@@ -251,30 +243,23 @@ setting = [{settings}]
 
 [labels.setting]
 {names}
-[overlays.today]                        # the scenario as it is: a modem that nobody has told otherwise
-
-[overlays.buffer.access]                # what CableLabs recommends (White 2012 section 4.1.2)
-{_queues(f'kind = "drop-tail", limit = "{RECOMMENDED_MS} ms"')}
-[overlays.PIE.access]
-{_queues(f'kind = "{access.managed}", limit = "{RECOMMENDED_MS} ms"')}"""
-    if access.low_latency:
-        queue = f'kind = "docsis-dual-queue", limit = "{RECOMMENDED_MS} ms"'
-        text += "\n[overlays.low-latency.access]           # a classic and a low-latency service flow under one rate\n"
-        for way, link, rate in zip(
-            ("upstream", "downstream"), access.low_latency, (home.up_mbps, home.down_mbps), strict=True
-        ):
-            filled = link.replace("{rate}", _rate(rate))
-            text += f"{way} = {{ link = {{ {filled} }}, queue = {{ {queue} }} }}\n"
-    line = Line(Scenario.parse(_scenario(home)))
-    text += (
-        "\n[overlays.CAKE]                         # a router in front of the modem, a little slower than the line\n"
-    )
-    text += f"path = {toml_value(line.router_path)}\n"
-    return text + line.router_tables(ROUTER, "overlays.CAKE.link")
-
-
-def _queues(queue: str) -> str:
-    return "".join(f"{way} = {{ queue = {{ {queue} }} }}\n" for way in ("upstream", "downstream"))
+[overlays.today]                        # the scenario as it is: a modem that was never set
+"""
+    comments = {
+        "buffer": "what CableLabs recommends (White 2012 section 4.1.2)",
+        "PIE": "queue management of the modem",
+        "low-latency": "a classic and a low-latency service flow under one rate",
+        "CAKE": "a router in front of the modem, a little slower than the line",
+    }
+    for name, arm in home.arms.items():
+        if arm.who == "router":
+            text += f"\n[overlays.{name}]  # {comments[name]}\npath = {toml_value(home.line.router_path)}\n"
+            text += home.line.router_tables(arm, f"overlays.{name}.link")
+            continue
+        text += f"\n[overlays.{name}.access]  # {comments[name]}\n"
+        for way, tables in home.line.own_tables(arm).items():
+            text += f"{way} = {toml_value({key: table for key, table in tables.items() if table})}\n"
+    return text
 
 
 def _rate(mbps: float) -> str:
@@ -288,50 +273,22 @@ def _title(home: Household) -> str:
 
 def _summary(home: Household) -> str:
     uploads = "an upload" if home.uploads == 1 else f"{home.uploads} uploads"
-    told = "; ".join(f"{name}: {SETTINGS[name]}" for name in home.settings)
+    told = "; ".join(f"{name}: {home.words(name)}" for name in home.settings)
     return f"Beside {uploads} and a download. {told}."
 
 
 def lines_to_set(home: Household, setting: str) -> str:
-    """Return what has to be written where to have a setting: lines of a CM configuration file, or commands of a router.
-
-    Lines of configuration files are those that `sojourn provision decode` writes, with their TLVs.
+    """Return what has to be written where to have a setting: a CM configuration file, commands of a router, or words.
 
     Examples
     --------
-    >>> print(lines_to_set(Household("dsl", 100, 10), "buffer"))
-    Buffer of the modem, upstream: 62500 B; downstream at the access node: 625000 B.
+    >>> print(lines_to_set(Household("dsl", 100, 10), "buffer"), end="")
+    Modem, upstream: a buffer of 62500 B, no queue management.
+    Access node, downstream: a buffer of 625000 B, no queue management.
     """
-    rates = {"upstream": home.up_mbps, "downstream": home.down_mbps}
     if setting == "today":
-        return "Nothing: the modem stays as it is."
-    if setting == "CAKE":
-        return tc_block(Line(Scenario.parse(_scenario(home))), ROUTER)
-    octets = {way: round(rate * 1e6 / 8 * RECOMMENDED_MS / 1000) for way, rate in rates.items()}
-    if not home.access.startswith("docsis"):
-        told = f"upstream: {octets['upstream']} B; downstream at the access node: {octets['downstream']} B."
-        if setting == "PIE":
-            return f"PIE (RFC 8033) in the modem and in the access node, with its buffer {told}"
-        return f"Buffer of the modem, {told}"
-    entries = [
-        _service_flows(setting, way, reference, round(rates[way] * 1e6), octets[way])
-        for way, reference in (("upstream", 1), ("downstream", 3))
-    ]
-    made = encode("schema = 1\n" + "".join(entries), seal=False)
-    return made.text.partition("schema = 1")[2].strip()
-
-
-def _service_flows(setting: str, way: str, reference: int, rate: int, octets: int) -> str:
-    """Return one direction of a configuration file, as text without TLVs."""
-    flow = f"[[tlv]]\n[tlv.{way}_service_flow]\nservice_flow_reference = {{}}\nqos_parameter_set_type = 7\n"
-    control = f"buffer_control = {{ target = {octets} }}\n"
-    if setting != "low-latency":
-        aqm = "disable = 1" if setting == "buffer" else "disable = 0, classic_latency_target = 10"
-        own = f"max_sustained_rate = {rate}\n{control}aqm = {{ {aqm} }}\n"
-        return flow.format(reference) + own
-    aggregate = "aggregate_service_flow_reference = 1\n"
-    return (
-        f"{flow.format(reference)}{aggregate}{control}{flow.format(reference + 1)}{aggregate}"
-        f"[[tlv]]\n[tlv.{way}_aggregate_service_flow]\n{aggregate}max_sustained_rate = {rate}\n"
-        f"low_latency = {{ low_latency_service_flow_reference = {reference + 1} }}\n"
-    )
+        return "Nothing: the modem stays as it is.\n"
+    line, arm = home.line, home.arms[setting]
+    if arm.who == "router":
+        return f"{tc_block(line, arm)}\n# The same on OpenWrt:\n{uci_block(line, arm)}"
+    return docsis_block(line, arm) if line.is_provisioned else modem_block(line, arm)

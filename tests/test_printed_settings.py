@@ -1,0 +1,243 @@
+"""What is printed to be set is what was simulated: each block of `home` and `advise`, read back by readers of tests, is the same scenario.
+
+A CM configuration file is read back by `sojourn provision`, which must have nothing to warn of.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tomli_w
+
+from sojourn.advice.arms import AS_IS, WAYS, Arm, Line, modem_arms, operator_arms, router_arms
+from sojourn.advice.blocks import blocks_of
+from sojourn.advice.lines import LINES, line_scenario
+from sojourn.advice.modem_file import better_file, line_of_file
+from sojourn.base.toml_text import parse_toml
+from sojourn.homes.household import ACCESSES, CAN, Household, lines_to_set, study_files
+from sojourn.provisioning import decode, encode, expand
+from sojourn.provisioning.scenarios import access
+from sojourn.scenario.scenario_file import Scenario
+from sojourn.study.library import load_study
+from support import CommandLine
+from support.blocks import Tables, read_tc, read_uci, sqm_commands
+
+SECRET = b"a secret"
+
+RATES = [("20 Mb/s", "200 Mb/s"), ("0.5 Mb/s", "6.016 Mb/s"), ("16.7 Mb/s", "333.333 Mb/s")]
+
+
+def line_of(kind: str, up: str, down: str) -> Line:
+    text = line_scenario(kind, up, down, rtt="25 ms", uses={"game": 1.0}, household="worst")
+    return Line(Scenario.parse(text))
+
+
+ATM = """
+schema = 1
+name = "atm"
+duration = "10 s"
+[access.upstream]
+link = { kind = "serial", rate = "1 Mb/s" }
+queue = { kind = "drop-tail", limit = "64 KB" }
+framing = { kind = "atm", profile = "pppoe-llcsnap" }
+[access.downstream]
+link = { kind = "serial", rate = "16 Mb/s" }
+queue = { kind = "drop-tail", limit = "640 KB" }
+framing = { kind = "atm", profile = "pppoe-llcsnap" }
+[[traffic]]
+name = "game"
+app = "online-game"
+"""
+
+ONE_WAY = ATM.replace(
+    'framing = { kind = "atm", profile = "pppoe-llcsnap" }\n[[traffic]]', 'framing = "ethernet"\n[[traffic]]'
+)
+"""Cells upstream alone: the case for which SQM has one link layer too few."""
+
+
+def filled(scenario: Scenario) -> dict[str, Any]:
+    """Return a scenario with every default in place, as tables."""
+    return parse_toml(scenario.canonical())
+
+
+def lines() -> Iterator[tuple[str, Line]]:
+    for kind in LINES:
+        for up, down in RATES if kind != "lte" else RATES[:1]:
+            yield f"{kind} {up}", line_of(kind, up, down)
+    yield "atm", Line(Scenario.parse(ATM))
+    yield "cells one way", Line(Scenario.parse(ONE_WAY))
+
+
+@pytest.mark.parametrize(("name", "line"), list(lines()), ids=lambda it: it if isinstance(it, str) else "")
+def test_lines_for_routers_are_what_was_simulated(name: str, line: Line) -> None:
+    for arm in router_arms([0.937], [0.86]):
+        for counted in range(len(line.overheads("upstream"))):
+            one = replace(arm, overhead=counted)
+            simulated = filled(line.with_arm(one, duration_s=10.0, from_s=1.0))
+            blocks = blocks_of(line, one, "sojourn advise\n; rm", "2026-11-28")
+            assert set(blocks) == {"tc", "uci", *(["autorate"] if name.startswith("lte") else [])}
+            assert "\n; rm" not in blocks["tc"]
+            for target, text in (("tc", blocks["tc"]), ("uci", sqm_commands(read_uci(blocks["uci"])))):
+                assert router_of(line, read_tc(text)) == simulated["link"], (target, one)
+            if "autorate" in blocks:
+                assert "# not simulated" in blocks["autorate"]
+
+
+def router_of(line: Line, sides: Tables) -> list[object]:
+    """Return the links of the line's scenario with a router, in canonical form."""
+    tables = {**parse_toml(line.text), "path": ["router", "access"], "link": [{"name": "router", **sides}]}
+    return filled(Scenario.parse(tomli_w.dumps(tables)))["link"]
+
+
+def test_what_a_table_of_tc_cannot_count_is_said() -> None:
+    line = line_of("dsl", "20 Mb/s", "200 Mb/s")
+    blocks = blocks_of(line, Arm("router", "fq-codel", 0.95, 0.9), "sojourn advise", "2026-11-28")
+    assert line.router_side(Arm("router", "fq-codel", 0.95, 0.9), "upstream").kbit == 18707  # 19000 x 64/65
+    for text in blocks.values():
+        assert "no code words of PTM" in text
+    assert "PTM" not in blocks_of(line, Arm("router", "cake", 0.95, 0.9), "sojourn advise", "2026-11-28")["tc"]
+
+
+def provisioned(text: str, sojourn: CommandLine, directory: Path, modem: str) -> dict[str, Any]:
+    """Encode a file and show it; return the access link that it stands for. Our own tools have nothing to warn of."""
+    (directory / "modem.toml").write_text(text)
+    (directory / "key").write_bytes(SECRET)
+    out = str(directory / "modem.cm")
+    for command in (
+        ("encode", str(directory / "modem.toml"), "--secret", str(directory / "key"), "--out", out),
+        ("show", out, "--secret", str(directory / "key")),
+    ):
+        done = sojourn("provision", *command)
+        assert done.status == 0, done.stderr
+        assert "warning" not in done.stderr, done.stderr
+    return access_of(Path(out).read_bytes(), modem)
+
+
+def access_of(octets: bytes, modem: str) -> dict[str, Any]:
+    configuration = decode(octets, SECRET)
+    assert configuration.issues == []
+    service = expand(configuration, modem=modem)  # pyright: ignore[reportArgumentType]
+    assert service.issues == []
+    return access(service)
+
+
+def with_file(line: Line, found: dict[str, Any], *, is_dual: bool) -> dict[str, object]:
+    """Return the access of the line's scenario with what a file says, in canonical form; kinds of links are the line's."""
+    document = parse_toml(line.text)
+    for way in WAYS:
+        link = {key: value for key, value in found[way]["link"].items() if key != "kind"}
+        if not is_dual:
+            link.pop("map_interval", None)
+        document["access"][way] |= {"queue": found[way]["queue"], "link": document["access"][way]["link"] | link}
+    return filled(Scenario.parse(tomli_w.dumps(document)))["access"]
+
+
+@pytest.mark.parametrize("kind", ["docsis31", "docsis30"])
+def test_files_for_cable_modems_are_what_was_simulated(kind: str, sojourn: CommandLine, tmp_path: Path) -> None:
+    for up, down in (*RATES, ("1 Gb/s", "8 Gb/s"))[: 4 if kind == "docsis31" else 3]:
+        line = line_of(kind, up, down)
+        arms = [*operator_arms(line, has_two_queues=kind == "docsis31"), *modem_arms(line)]
+        for number, arm in enumerate(arms):
+            text = blocks_of(line, arm, "sojourn advise", "2026-11-28")["docsis"]
+            modem, is_dual = line.modem(arm), arm.kind == "docsis-dual-queue"
+            if number in (0, len(arms) - 1) or is_dual:
+                found = provisioned(text, sojourn, tmp_path, modem)
+            else:
+                found = access_of(encode(text, SECRET).octets, modem)
+            simulated = filled(line.with_arm(arm, duration_s=10.0, from_s=1.0))["access"]
+            assert with_file(line, found, is_dual=is_dual) == simulated, (up, arm)
+            assert ("1 ms was simulated" in text) == is_dual
+
+
+SENTENCE = re.compile(
+    r"(Modem, upstream|Access node, downstream): a buffer of (\d+) B, "
+    r"(no queue management|PIE \(RFC 8033\) with a target of (\d+) ms)\."
+)
+
+
+@pytest.mark.parametrize("kind", ["dsl", "pon", "lte"])
+def test_words_for_modems_that_are_set_by_hand_are_what_was_simulated(kind: str) -> None:
+    line = line_of(kind, "20 Mb/s", "200 Mb/s")
+    for arm in modem_arms(line):
+        blocks = blocks_of(line, arm, "sojourn advise", "2026-11-28")
+        assert set(blocks) == {"modem"}
+        document = parse_toml(line.text)
+        for way, queue in in_words(blocks["modem"]).items():
+            document["access"][way]["queue"] = queue
+        simulated = filled(line.with_arm(arm, duration_s=10.0, from_s=1.0))["access"]
+        assert filled(Scenario.parse(tomli_w.dumps(document)))["access"] == simulated
+
+
+def in_words(text: str) -> Tables:
+    found: Tables = {}
+    for sentence in text.splitlines():
+        read = SENTENCE.fullmatch(sentence)
+        assert read, sentence
+        queue: dict[str, Any] = {"kind": "drop-tail", "limit": f"{read[2]} B"}
+        if read[4]:
+            queue = {"kind": "pie", "limit": f"{read[2]} B", "reference": f"{read[4]} ms"}
+        found["upstream" if read[1].startswith("Modem") else "downstream"] = queue
+    return found
+
+
+@pytest.mark.parametrize("can", ["", *CAN])
+@pytest.mark.parametrize("kind", list(ACCESSES))
+def test_what_a_home_is_told_to_set_is_what_its_study_simulates(
+    kind: str, can: str, sojourn: CommandLine, tmp_path: Path
+) -> None:
+    home = Household(kind, 200.0, 20.0, ("game",), can=can)
+    for name, text in study_files(home).items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    points = {point.name: point for point in load_study(str(tmp_path / "study.toml")).points()}
+    notes = (tmp_path / "notes.md").read_text()
+    assert set(points) == {"today", *home.arms}
+    for setting, arm in home.arms.items():
+        simulated = filled(Scenario.parse(points[setting].text))
+        text = lines_to_set(home, setting)
+        assert text.strip() in notes
+        if arm.who == "router":
+            tc, uci = text.split("# The same on OpenWrt:\n")
+            for one in (tc, sqm_commands(read_uci(uci))):
+                assert router_of(home.line, read_tc(one)) == simulated["link"]
+        elif kind.startswith("docsis"):
+            is_dual = setting == "low-latency"
+            found = provisioned(text, sojourn, tmp_path, home.line.modem(arm))
+            assert with_file(home.line, found, is_dual=is_dual) == simulated["access"], setting
+        else:
+            document = parse_toml(home.line.text)
+            for way, queue in in_words(text).items():
+                document["access"][way]["queue"] = queue
+            assert filled(Scenario.parse(tomli_w.dumps(document)))["access"] == simulated["access"]
+
+
+TIER = """
+schema = 1
+[[tlv]]
+network_access = 1
+[[tlv]]
+[tlv.upstream_service_flow]
+service_flow_reference = 1
+qos_parameter_set_type = 7
+max_sustained_rate = "5 Mb/s"
+max_traffic_burst = "62500 B"
+[[tlv]]
+[tlv.downstream_service_flow]
+service_flow_reference = 2
+qos_parameter_set_type = 7
+max_sustained_rate = "20 Mb/s"
+peak_traffic_rate = "40 Mb/s"
+"""
+
+
+def test_a_better_configuration_file_is_what_was_simulated(tmp_path: Path) -> None:
+    (tmp_path / "tier.cm").write_bytes(encode(TIER, SECRET).octets)
+    before, line = line_of_file(tmp_path / "tier.cm", SECRET, rtt="25 ms", uses={"game": 1.0}, household="worst")
+    for arm in (AS_IS, *operator_arms(line, has_two_queues=False)):
+        made = better_file(before, line, arm)
+        assert made.issues == []
+        found = access_of(made.octets, "3.1")
+        simulated = filled(line.with_arm(arm, duration_s=10.0, from_s=1.0))["access"]
+        assert with_file(line, found, is_dual=False) == simulated, arm
