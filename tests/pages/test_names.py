@@ -137,7 +137,7 @@ def wrong_path(text: str) -> str:
     if place.startswith("sojourn-"):
         place = f"crates/{place}"
     place = place.rstrip("/")
-    if place.startswith("docs/_build") or place.startswith("docs/reference/scenario"):
+    if place.startswith(("docs/_build", "docs/reference/scenario")):
         return ""
     ends = (place, f"*/{place}", f"{place}/*", f"*/{place}/*")
     return "" if any(fnmatchcase(name, end) for name in tracked() for end in ends) else place
