@@ -122,7 +122,7 @@ def test_the_text_keeps_its_comments_and_says_what_is_wrong_where(keys: Any) -> 
     line = 1 + text[: text.index('"128 KB"')].count("\n")
     assert f"line {line}" in keys.find_element("css selector", ".keys .problems").text
     keys.execute_script(write, text.replace('"128 KB"', '"256 KB"'))
-    wait(keys, "sojourn.scenario.scenario_file.value.includes('256 KB') && !document.querySelector('.keys .problems')")
+    wait(keys, "sojourn.scenario.value.includes('256 KB') && !document.querySelector('.keys .problems')")
     assert run(keys, "await m.undo(); return m.scenario.value.includes('256 KB')") is False
 
 

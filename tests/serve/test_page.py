@@ -6,6 +6,7 @@ import base64
 import json
 import re
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,11 @@ import pytest
 from tests.serve.test_web_engine import GOLDEN, world
 
 from sojourn.scenario.scenario_file import load_scenario
-from sojourn.serve.lessons import ORDER
+from sojourn.serve.lessons import ORDER, lessons
 from sojourn.simulation.engine import simulate
 
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
+LESSONS = {one.name: one for one in lessons()}
 BUFFER = "access.upstream.queue.limit"
 Run = Callable[..., Any]
 
@@ -161,6 +163,237 @@ def test_a_link_brings_back_scenario_settings_and_seed(page: Any, address: str) 
     opened(page, f"{address}/index.html{fragment}")
     assert run(page, "return m.seed.value") == 7
     assert run(page, "return m.a.run.value.metrics") == before
+
+
+def native(text: str, seed: int | None, folder: Path) -> dict[tuple[str, str], float | None]:
+    """Return the metrics of a scenario text as `sojourn run` has them, by subject and name."""
+    file = folder / "taken.toml"
+    file.write_text(text, encoding="utf-8")
+    compiled = load_scenario(file).compiled
+    return {
+        (of, name): value
+        for of, name, value, _ in simulate(compiled, compiled.seed if seed is None else seed).metrics()
+    }
+
+
+@pytest.mark.parametrize("seeds", ["", "seed = 3", "seeds = { first = 3, count = 2 }"])
+def test_the_file_that_is_taken_away_gives_the_run_that_was_seen(page: Any, tmp_path: Path, seeds: str) -> None:
+    text, shown = run(
+        page,
+        f"""
+        await m.open(m.scenario.value.replace('duration = "60 s"', 'duration = "6 s"\\n{seeds}'));
+        if (m.seed.value !== {3 if seeds else 1}) throw new Error(`seed ${{m.seed.value}}`);
+        m.seed.value = 9;
+        await m.change(m.a, "{BUFFER}", "32 KB");
+        return [await m.text(m.a), m.a.run.value.metrics];
+        """,
+    )
+    found = native(text, None, tmp_path)
+    assert len(shown) > 50
+    for of, name, value, _ in shown:
+        if value is not None:
+            # Without rows of series a page reckons the mean backlog otherwise.
+            assert found[of, name] == pytest.approx(value, rel=0.02 if name == "backlog_mean" else 1e-5), (of, name)
+
+
+def test_the_address_stays_that_of_what_is_shown(page: Any) -> None:
+    page.find_element("xpath", "//button[text()='Link']").click()
+    wait(page, "location.hash.includes('s=')")
+    run(page, f"await m.change(m.a, '{BUFFER}', '24 KB')")
+    wait(
+        page,
+        "decodeURIComponent(decodeURIComponent(location.hash)).includes('24 KB') || location.hash.includes('24+KB') || location.hash.includes('24%2BKB')",
+    )
+    state = run(
+        page, "const link = await import(new URL('js/link.js', location.href)); return link.read(location.hash)"
+    )
+    assert state["a"] == {BUFFER: "24 KB"}
+
+
+GOOD = "s={s}&a=&seed=2&v=x"
+WRONG_LINKS = [
+    "s=%%%&a=&seed=1",
+    "s=AAAA&a=&seed=1",
+    "s=&a=&seed=1",
+    "s={half}&a=&seed=2",
+    "s={s}!!&a=&seed=2",
+    "s={s}&a=&seed=0",
+    "s={s}&a=&seed=-1",
+    "s={s}&a=&seed=1.5",
+    "s={s}&a=&seed=12345678901234567890",
+    "s={s}&a=&seed=4294967296",
+    "s={s}&a=&seed=two",
+    "s={s}&a=&seed=",
+    "s={s}&a=&seed=2&c=3",
+    "s={s}&a=&seed=2&__proto__=1",
+    "s={s}&a=acess.upstream.queue%3Dpie&seed=2",
+    "s={s}&a=access.upstream.queue%3Dpye&seed=2",
+    "s={s}&a=access.upstream.queue.limit%3D-1&seed=2",
+    "s={s}&a=duration%3Dlong&seed=2",
+    "s={broken}&a=&seed=2",
+    "s={empty}&a=&seed=2",
+]
+
+
+@pytest.mark.parametrize("link", WRONG_LINKS)
+def test_a_link_that_cannot_be_read_is_said_and_nothing_is_drawn_in_its_place(
+    browser: Any, address: str, link: str
+) -> None:
+    texts = {"s": "schema = 1", "broken": "schema = [", "empty": ""}
+    lesson = (Path(__file__).parents[2] / "python/sojourn/recipes/scenarios/lesson-buffer.toml").read_text(
+        encoding="utf-8"
+    )
+    texts["s"] = lesson.replace("60 s", "3 s")
+    packed: dict[str, str] = {}
+    for name, text in texts.items():
+        squeezed = zlib.compressobj(wbits=-15)
+        data = squeezed.compress(text.encode()) + squeezed.flush()
+        packed[name] = base64.urlsafe_b64encode(data).decode().rstrip("=")
+    packed["half"] = packed["s"][: len(packed["s"]) // 2]
+    browser.get("about:blank")
+    browser.get(f"{address}/explore.html#{link.format(**packed)}")
+    wait(browser, "document.querySelector('.problems')")
+    browser.execute_script("return globalThis.sojourn.a.engine.check('', {}).catch(() => 0)")
+    assert browser.find_elements("css selector", ".panel canvas") == []
+    assert "being loaded" not in browser.find_element("css selector", "main").text
+    assert len(browser.find_elements("css selector", ".problems li")) >= 1
+    assert browser.execute_script("return Boolean(globalThis.sojourn.a.run.value)") is False
+
+
+def test_another_link_in_an_open_page_is_followed(page: Any, address: str) -> None:
+    fragment = run(
+        page,
+        """
+        const link = await import(new URL("js/link.js", location.href));
+        return link.write({ scenario: m.scenario.value, a: { duration: "4 s" }, b: null, seed: 5, version: m.version.value });
+        """,
+    )
+    page.get(f"{address}/explore.html{fragment}")
+    wait(page, "globalThis.sojourn?.a.run.value?.seconds === 4")
+    assert run(page, "return m.seed.value") == 5
+
+
+def test_a_long_run_says_how_far_it_is_and_can_be_stopped(page: Any) -> None:
+    before = run(page, "return m.a.run.value.metrics")
+    page.execute_script("globalThis.sojourn.change(globalThis.sojourn.a, 'duration', '10000 s')")
+    wait(page, "document.querySelector('progress')?.value > 0")
+    page.find_element("xpath", "//button[text()='Stop']").click()
+    wait(page, "!document.querySelector('progress')")
+    assert run(page, "return m.a.run.value.metrics") == before
+    assert "Stopped" in page.find_element("css selector", ".status").text
+
+
+def test_a_slider_and_its_picture_are_seen_together_on_a_small_screen(page: Any) -> None:
+    page.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride", {"width": 400, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    )
+    page.execute_script("document.querySelector('.panel').scrollIntoView()")
+    seen = page.execute_script(
+        """
+        const inside = (one) => { const { top, bottom } = one.getBoundingClientRect(); return top >= 0 && bottom <= innerHeight; };
+        return [inside(document.querySelector(".panel canvas")), inside(document.querySelector(".controls input[type=range]"))];
+        """
+    )
+    page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert seen == [True, True]
+
+
+def lesson(browser: Any, address: str, name: str) -> None:
+    opened(browser, f"{address}/lessons/{name}/index.html")
+
+
+def choose(browser: Any, name: str, place: int) -> None:
+    browser.find_elements("css selector", f"input[name={name}]")[place].click()
+
+
+def test_answers_of_a_lesson_stay_when_it_is_loaded_again(browser: Any, address: str) -> None:
+    lesson(browser, address, "bbr")
+    browser.execute_script("sessionStorage.clear()")
+    lesson(browser, address, "bbr")
+    assert browser.find_elements("css selector", ".lesson input[type=range]") == []
+    choose(browser, "guess", 1)
+    browser.find_element("css selector", "button.first").click()
+    wait(browser, "document.querySelectorAll('input[name=check]').length === 3")
+    assert browser.execute_script("return document.activeElement.textContent") == "The run"
+    choose(browser, "check", 1)
+    before = run(browser, "return m.a.run.value.metrics")
+    lesson(browser, address, "bbr")
+    wait(browser, "document.querySelectorAll('input[name=check]:checked').length === 1")
+    assert browser.find_elements("css selector", "input[name=guess]")[1].is_selected()
+    wait(browser, "globalThis.sojourn.a.run.value.settings['traffic.upload.stack'] === 'bbr1'")
+    assert run(browser, "return m.a.run.value.metrics") == before
+    browser.execute_script("sessionStorage.clear()")
+
+
+def test_answers_are_shown_for_copying_where_a_page_may_not_copy(browser: Any, address: str) -> None:
+    lesson(browser, address, "fq")
+    browser.find_element("xpath", "//button[text()='Skip the guess']").click()
+    wait(browser, "document.querySelector('input[name=check]')")
+    # As on a server without TLS, which is not on this machine.
+    browser.execute_script("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    browser.find_element("xpath", "//button[text()='Copy my answers']").click()
+    wait(browser, "document.querySelector('textarea[readonly]')")
+    assert "guess: none" in browser.find_element("css selector", "textarea[readonly]").get_attribute("value")
+    following = browser.find_element("xpath", "//p[starts-with(., 'Next lesson')]/a")
+    assert following.get_attribute("href").endswith("/lessons/l4s/index.html")
+    browser.execute_script("sessionStorage.clear()")
+
+
+def test_answers_are_hidden_where_no_script_runs_and_the_page_says_why(browser: Any, site: Path) -> None:
+    browser.get("about:blank")
+    browser.get((site / "lessons" / "aqm" / "index.html").as_uri())
+    text = browser.find_element("css selector", "main").text
+    assert "A browser loads none from a file" in text
+    assert LESSONS["aqm"].text["hook"].split(".")[0] in text.replace("\n", " ")
+    for part in ("saw", "why", "engineers"):
+        assert not browser.find_element("css selector", f'[data-part="{part}"]').is_displayed()
+
+
+@pytest.mark.parametrize("name", ORDER)
+def test_each_claim_of_a_lesson_is_a_row_of_the_page_and_holds_in_the_tab(
+    browser: Any, address: str, name: str
+) -> None:
+    """Settings of each run are those of a button; a claim's number stands in the table with the name of its application."""
+    lesson(browser, address, name)
+    browser.find_element("xpath", "//button[text()='Skip the guess']").click()
+    wait(browser, "document.querySelector('input[name=check]')")
+    buttons = [one.text for one in browser.find_elements("css selector", "[aria-label='Runs of this lesson'] button")]
+    this = LESSONS[name]
+    assert buttons == [label for label, _ in this.quoted()]
+    found: dict[str, dict[str, list[float]]] = {}
+    for run_name, settings in this.runs.items():
+        metrics = run(
+            browser,
+            "m.a.settings.value = given[0]; await m.again(); return m.a.run.value.metrics.filter((row) => row[2] !== null)",
+            dict(settings),
+        )
+        found[run_name] = {f"{of}/{metric}": [value] for of, metric, value, *_ in metrics}
+        rows = readings(browser)
+        for claim in (claim for claim in this.claims if claim.run == run_name):
+            subject, _, metric = claim.of.rpartition("/")
+            words = SHOWN[metric].format(subject=subject)
+            assert words in rows, claim.says
+            number = float(rows[words][0].split()[0])
+            value = found[run_name][claim.of][0]
+            assert number == pytest.approx(
+                value, abs=0.51 if words.endswith(("99 % below", "dropped", "upstream", "unused")) else 0.06
+            ), claim.says
+    assert [claim.says for claim in this.claims if not claim.held(found)] == []
+    browser.execute_script("sessionStorage.clear()")
+
+
+SHOWN = {
+    "delay_up_p99": "{subject}: delay on the line, 99 % below",
+    "delay_up_p50": "{subject}: delay up on the line, half below",
+    "loss_total": "{subject}: lost or late",
+    "mos": "{subject}: MOS",
+    "goodput": "{subject}: goodput up",
+    "dropped_packets": "packets dropped",
+    "marked_packets": "packets marked, upstream",
+    "unused_grants": "low-latency grants unused",
+    "sojourn_mean": "mean wait in the queue, upstream",
+}
+"""The words of a row for each metric that a lesson claims something of."""
 
 
 def test_single_packets_are_seen_from_close_by(page: Any) -> None:

@@ -226,7 +226,7 @@ def test_a_file_opens_in_explore(watched: Any, full: Server) -> None:
     watched.get("about:blank")
     watched.get(full.link)
     wait(watched, "document.querySelector('.readings')")
-    assert watched.execute_script("return sojourn.scenario.scenario_file.value") == LESSON.read_text()
+    assert watched.execute_script("return sojourn.scenario.value") == LESSON.read_text()
     assert "file=" in watched.current_url
     assert "k=" not in watched.current_url
     assert complaints(watched) == []

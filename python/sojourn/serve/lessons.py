@@ -142,6 +142,18 @@ class Lesson:
             self._template(text).render(value=note, setting=self._setting)
         return found
 
+    def quoted(self) -> list[tuple[str, Mapping[str, str]]]:
+        """Return the runs that differ from each other, with the values that tell them apart as their names."""
+        apart: dict[tuple[tuple[str, str], ...], str] = {}
+        paths = dict.fromkeys(path for run in self.runs.values() for path in run)
+        told = [path for path in paths if len({run.get(path) for run in self.runs.values()}) > 1]
+        for name, settings in self.runs.items():
+            named = self.about.get("labels", {}).get(name)
+            apart.setdefault(
+                tuple(sorted(settings.items())), named or ", ".join(settings[path] for path in told if path in settings)
+            )
+        return [(label, dict(settings)) for settings, label in apart.items()]
+
     @property
     def listener(self) -> str:
         """Return the entry whose delay its pictures show."""

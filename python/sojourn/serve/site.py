@@ -134,7 +134,10 @@ def site(scenarios: Sequence[Path] = (), wanted: str = "all", *, base: str = "",
     for number, lesson in enumerate(chosen, 1):
         place = f"lessons/{lesson.name}"
         heading = f"Lesson {number} of {len(chosen)}"
-        put(f"{place}/index.html", f"Lesson: {lesson.title}", "lesson", _lesson_body(lesson, heading), lesson)
+        following = chosen[number] if number < len(chosen) else None
+        put(
+            f"{place}/index.html", f"Lesson: {lesson.title}", "lesson", _lesson_body(lesson, heading, following), lesson
+        )
         teacher = teacher_body(lesson, home and f"{home}{place}/index.html")
         files[f"{place}/picture.svg"] = cache(partial(delay_picture, lesson))
         put(f"{place}/teacher.html", f"For teachers: {lesson.title}", "teacher", teacher)
@@ -189,7 +192,7 @@ def _start_body(chosen: Sequence[Lesson]) -> str:
     )
     found = f"<section><h2>Take a lesson</h2><ol>{items}</ol></section>" if chosen else ""
     return (
-        "<h1>A video call and an upload share a line of 10 Mb/s</h1>"
+        "<h1>A call and an upload share a line of 10 Mb/s</h1>"
         f'<div data-part="play">{LOADING}</div>'
         '<div class="doors" data-part="doors"><section><h2>Try a line</h2><p>Choose a scenario, move what it has sliders for, '
         'put two settings side by side.</p><p><a href="explore.html">Explore</a></p></section><section><h2>Hear and feel</h2>'
@@ -212,7 +215,11 @@ def _lessons_body(chosen: Sequence[Lesson]) -> str:
     )
 
 
-def _lesson_body(lesson: Lesson, heading: str) -> str:
+AFTER_THE_GUESS = ("saw", "why", "engineers")
+"""Parts of a lesson that answer its question: the page shows them once a guess is made."""
+
+
+def _lesson_body(lesson: Lesson, heading: str, following: Lesson | None) -> str:
     numbers = lesson.numbers()
     about = {
         **lesson.about,
@@ -220,7 +227,12 @@ def _lesson_body(lesson: Lesson, heading: str) -> str:
         "heading": heading,
         "start": lesson.runs["start"],
         "at": lesson.runs["guess"],
+        "runs": [{"label": label, "settings": settings} for label, settings in lesson.quoted()],
+        "next": following and {"name": following.name, "title": following.title},
     }
     text = json.dumps(about, ensure_ascii=False).replace("<", "\\u003c")
-    parts = "".join(f'<div data-part="{part}">{_prose(lesson, part, numbers)}</div>' for part in lesson.text)
-    return f'<h1>{html.escape(lesson.title)}</h1>{parts}<script type="application/json" id="lesson">{text}</script>'
+    parts = "".join(
+        f'<div data-part="{part}"{" hidden" if part in AFTER_THE_GUESS else ""}>{_prose(lesson, part, numbers)}</div>'
+        for part in lesson.text
+    )
+    return f'<h1>{html.escape(lesson.title)}</h1><div data-part="loading">{LOADING}</div>{parts}<script type="application/json" id="lesson">{text}</script>'

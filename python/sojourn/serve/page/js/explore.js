@@ -2,7 +2,7 @@
 
 import { file, inside } from "./files.js";
 import { Controls, Pictures, Problems, Readings } from "./parts.js";
-import { prepare } from "./prepare.js";
+import { isLink, prepare } from "./prepare.js";
 import { ask, served, wanted } from "./server.js";
 import { html, Later, render, useEffect, useState } from "./view.js";
 
@@ -53,26 +53,19 @@ function Exports({ model }) {
   const sides = () => [["A", model.a.run.value], ...(model.b ? [["B", model.b.run.value]] : [])];
   const text = () => model.text(model.a);
   const take = async (action) => action(await import("./export.js"));
-  const here = async () => {
-    const { write } = await import("./link.js");
-    const fragment = await write({
-      scenario: model.scenario.value, a: model.a.settings.value, b: model.b?.settings.value ?? null,
-      seed: model.seed.value, version: model.version.value,
-    });
-    if (fragment.length > 8000) {
-      say("This scenario is too long for a link; take the file instead.");
-      return;
-    }
-    history.replaceState(null, "", fragment);
-    try {
-      await navigator.clipboard.writeText(location.href);
-      say("The link is copied; it is in the address, too.");
-    } catch {
-      say("The link is in the address.");
-    }
-  };
+  const state = () => ({
+    scenario: model.scenario.value, a: model.a.settings.value, b: model.b?.settings.value ?? null,
+    seed: model.seed.value, version: model.version.value,
+  });
+  const linked = async (action) => action(await import("./link.js"));
+  // Once the address has a link, it stays that of what is shown.
+  useEffect(() => {
+    if (!isLink(location.hash) || model.refused) return undefined;
+    const later = setTimeout(() => linked(({ keep }) => keep(state())), 200);
+    return () => clearTimeout(later);
+  }, [JSON.stringify(state())]);
   return html`<section class="exports" aria-label="Take away">
-    ${inside ? null : html`<button type="button" onClick=${here}>Link</button>`}
+    ${inside ? null : html`<button type="button" onClick=${() => linked(async ({ copy }) => say(await copy(state())))}>Link</button>`}
     <button type="button" onClick=${() => take(async ({ saveText }) => saveText(await text(), "scenario.toml"))}>TOML</button>
     <button type="button" onClick=${() => take(({ saveCsv }) => saveCsv(sides()))}>CSV</button>
     <button type="button" onClick=${() => take(({ savePng }) => savePng(document, document.title, model.version.value))}>PNG</button>
@@ -92,6 +85,8 @@ function Explore({ model, scenarios }) {
     <div class="bar">
       <label>scenario <select onChange=${async (event) => {
         const chosen = scenarios.find(({ file }) => file === event.target.value);
+        if (!chosen.file) return;
+        if (isLink(location.hash)) history.replaceState(null, "", location.pathname + location.search);
         model.open(await chosen.text());
       }}>${scenarios.map(({ name, file, first }) => html`<option value=${file} selected=${first}>${name}</option>`)}</select></label>
       <label>seed <input class="seed" type="number" min="1" max="4294967295" value=${model.seed.value}
@@ -134,6 +129,7 @@ export async function start(root) {
     })));
   }
   if (model.stored) scenarios.unshift({ name: "the stored run", file: "stored", first: true, text: async () => model.stored.scenario });
+  if (model.refused) scenarios.unshift({ name: "choose one", file: "", first: true, text: async () => "" });
   render(html`<${Explore} model=${model} scenarios=${scenarios} />`, root);
   await model.load();
 }

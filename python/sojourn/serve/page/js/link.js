@@ -41,17 +41,42 @@ export async function write({ scenario, a, b, seed, version }) {
   return `#${parts}`;
 }
 
-/** The state of a fragment, or null if it has none. */
+const PARTS = ["s", "a", "b", "seed", "v"];
+
+/** The state of a fragment, or null if it has none. Throws an error whose message says what is wrong with the link. */
 export async function read(fragment) {
   const parts = new URLSearchParams(fragment.replace(/^#/, ""));
   if (!parts.has("s")) return null;
+  const unknown = [...parts.keys()].find((name) => !PARTS.includes(name));
+  if (unknown !== undefined) throw new Error(`this link has a part "${unknown.slice(0, 40)}", which no link of Explore has`);
   const said = (name) => Object.fromEntries(new URLSearchParams(parts.get(name) ?? ""));
-  const seed = Number(parts.get("seed"));
-  return {
-    scenario: await unpack(parts.get("s")),
-    a: said("a"),
-    b: parts.has("b") ? said("b") : null,
-    seed: Number.isInteger(seed) && seed > 0 && seed < 2 ** 32 ? seed : 1,
-    version: parts.get("v") ?? "",
-  };
+  const seed = parts.get("seed") ?? "1";
+  if (!/^\d{1,10}$/.test(seed) || Number(seed) < 1 || Number(seed) >= 2 ** 32) {
+    throw new Error(`the seed of this link is "${seed.slice(0, 40)}"; a seed is a whole number from 1 to ${2 ** 32 - 1}`);
+  }
+  const scenario = await unpack(parts.get("s")).catch((error) => {
+    throw new Error(error.message.includes("MiB") ? error.message : "the scenario in this link is damaged or cut off");
+  });
+  return { scenario, a: said("a"), b: parts.has("b") ? said("b") : null, seed: Number(seed), version: parts.get("v") ?? "" };
+}
+
+const LONGEST = 8000; // chosen: what mail programs and chats carry without cutting it
+
+/** Makes the address that of a state; whether it fits into one. */
+export async function keep(state) {
+  const fragment = await write(state);
+  const fits = fragment.length <= LONGEST;
+  history.replaceState(null, "", fits ? fragment : location.pathname + location.search);
+  return fits;
+}
+
+/** Makes the address that of a state and copies it; what to say of that. */
+export async function copy(state) {
+  if (!(await keep(state))) return "This scenario is too long for a link; take the file instead.";
+  try {
+    await navigator.clipboard.writeText(location.href);
+    return "The link is copied; it is in the address, too.";
+  } catch {
+    return "The link is in the address.";
+  }
 }

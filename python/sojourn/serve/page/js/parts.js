@@ -65,7 +65,7 @@ export function Readings({ a, b }) {
       const other = theirs?.get(label);
       const difference = other ? other.value - value : 0;
       const small = Math.abs(difference) < 0.5 * 10 ** -figures;
-      const word = small ? "the same" : difference * better > 0 ? "better" : "worse";
+      const word = small ? "the same" : better === 0 ? "" : difference * better > 0 ? "better" : "worse";
       return html`<tr><th scope="row">${label}</th><td>${`${value.toFixed(figures)} ${unit}`.trim()}</td>${
         b ? html`<td>${other ? `${other.value.toFixed(figures)} ${unit}`.trim() : ""}</td>
           <td>${other ? (small ? word : `${signed(difference, figures)} ${word}`) : ""}</td>` : null}</tr>`;
@@ -77,15 +77,24 @@ export function Problems({ model }) {
   const found = model.problems.value;
   if (!found.length) return null;
   return html`<ul class="problems" role="alert">${found.map(({ path, message, hint }) =>
-    html`<li><b>${path}</b> ${message}${hint ? html`<br /><span>${hint}</span>` : null}</li>`)}</ul>`;
+    html`<li>${path ? html`<b>${path}</b> ` : null}${message}${hint ? html`<br /><span>${hint}</span>` : null}</li>`)}</ul>`;
+}
+
+/** How far a long run is, with a way to end it; `waiting` stands there before. */
+function Progress({ model, waiting }) {
+  const share = model.progress.value;
+  if (share === null) return waiting ? html`<p class="waiting">${waiting}</p>` : null;
+  return html`<div class="bar"><label>simulated <progress max="1" value=${share} /></label> ${Math.floor(100 * share)} %
+    <button type="button" onClick=${() => model.stop()}>Stop</button></div>`;
 }
 
 /** The panels of the runs. */
 export function Pictures({ model, panels = PANELS }) {
   const a = model.a.run.value;
   const b = model.b?.run.value ?? null;
-  if (!a) return html`<p class="waiting">The engine is being loaded.</p>`;
-  return html`<div class="panels">${panels.map((panel) => html`<${Panel} key=${panel.key} panel=${panel} a=${a} b=${b}
+  if (!a && model.problems.value.length) return null;
+  if (!a) return html`<${Progress} model=${model} waiting=${model.version.value ? "The run has begun." : "The engine is being loaded."} />`;
+  return html`<${Progress} model=${model} waiting="" /><div class="panels">${panels.map((panel) => html`<${Panel} key=${panel.key} panel=${panel} a=${a} b=${b}
     ghost=${model.a.ghost.value} theme=${theme.value} cursor=${model.cursor.value}
     onCursor=${(at) => { if (at !== null) model.cursor.value = at; }} onZoom=${(from, until) => model.zoom(from, until)} />`)}</div>`;
 }

@@ -74,7 +74,7 @@ export const PANELS = [
     },
   },
   {
-    key: "goodput", title: "goodput of the last second", unit: "Mb/s", figures: 1,
+    key: "goodput", title: "data handed over in order, in the last second", unit: "Mb/s", figures: 1,
     curves(run) {
       const found = run.series.filter((one) => one.kind === "goodput_up" || one.kind === "goodput_down");
       const curves = found.map((one) => {
@@ -152,6 +152,7 @@ export function readings(run) {
       add(`${subject}: delay on the line, 99 % below`, metric(subject, "delay_up_p99"), "ms", 0, -1);
       add(`${subject}: lost or late`, metric(subject, "loss_total"), "%", 1, -1);
     } else if (run.flows.filter(({ traffic }) => traffic === subject).length > 1) {
+      add(`${subject}: delay up on the line, half below`, metric(subject, "delay_up_p50"), "ms", 1, -1);
       add(`${subject}: round trip on the line, 99 % below`, metric(subject, "delay_round_trip_p99"), "ms", 0, -1);
     } else {
       const goodput = metric(subject, "goodput");
@@ -160,9 +161,12 @@ export function readings(run) {
       if (down > 0.01) add(`${subject}: goodput down`, down, "Mb/s", 2, 1);
     }
   }
+  add("low-latency grants unused", metric("upstream/low_latency", "unused_grants"), "kB", 0, -1);
+  add("mean wait in the queue, upstream", metric("upstream", "sojourn_mean"), "ms", 1, -1);
   let drops = 0;
   for (const one of run.series) if (one.kind === "signals") for (const count of one.columns[0]) drops += count;
   add("packets dropped", drops, "", 0, -1);
+  add("packets marked, upstream", metric("upstream", "marked_packets") || undefined, "", 0, 0);
   return found;
 }
 

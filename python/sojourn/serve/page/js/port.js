@@ -35,7 +35,11 @@ export class WasmEngine {
     this.waiting = new Map();
     this.asked = 0;
     this.worker.addEventListener("message", ({ data }) => {
-      const { resolve, reject } = this.waiting.get(data.number);
+      const { resolve, reject, onProgress } = this.waiting.get(data.number);
+      if (data.progress !== undefined) {
+        onProgress?.(data.progress);
+        return;
+      }
       this.waiting.delete(data.number);
       if (data.error === undefined) resolve(data.answer);
       else reject(data.problems ? new Problems(data.problems) : new Error(data.error));
@@ -46,10 +50,10 @@ export class WasmEngine {
     });
   }
 
-  ask(action, message = {}) {
+  ask(action, message = {}, onProgress = null) {
     const number = ++this.asked;
     return new Promise((resolve, reject) => {
-      this.waiting.set(number, { resolve, reject });
+      this.waiting.set(number, { resolve, reject, onProgress });
       this.worker.postMessage({ ...message, action, number });
     });
   }
@@ -71,9 +75,14 @@ export class WasmEngine {
     return this.ask("set", { scenario, settings, explained });
   }
 
-  /** A whole run; `null` if a newer one has taken its place. */
-  async run(message) {
-    const answer = await this.ask("run", { ...message, generation: this.asked + 1 });
+  /** A whole run; `null` if it was stopped or a newer one has taken its place. `onProgress` gets the share that is done of a long one. */
+  async run(message, onProgress) {
+    const answer = await this.ask("run", { ...message, generation: this.asked + 1 }, onProgress);
     return answer.superseded ? null : answer;
+  }
+
+  /** Gives up the run that is going on. */
+  stop() {
+    return this.ask("stop", { generation: this.asked + 1 });
   }
 }

@@ -2,7 +2,7 @@
 
 import { PANELS } from "./picture.js";
 import { Controls, Pictures, Problems, Readings } from "./parts.js";
-import { prepare } from "./prepare.js";
+import { isLink, prepare } from "./prepare.js";
 import { ask, served } from "./server.js";
 import { html, Later, render, useEffect, useState } from "./view.js";
 
@@ -37,7 +37,7 @@ function Play({ model }) {
 }
 
 export async function start(root) {
-  if (/[#&]s=/.test(location.hash)) {
+  if (isLink(location.hash)) {
     location.replace(`explore.html${location.hash}`); // a link that somebody has kept
     return;
   }

@@ -28,10 +28,12 @@ class Side {
 
 /** A page with one scenario. */
 export class Model {
-  constructor({ sliders, scenario, seed = 1, a = {}, b = null }) {
+  constructor({ sliders, scenario, seed = null, a = {}, b = null }) {
     this.sliders = sliders;
     this.scenario = signal(scenario);
-    this.seed = signal(seed);
+    this.seed = signal(seed ?? 1);
+    this.isSeedSaid = seed !== null; // otherwise it is that of the scenario
+    this.progress = signal(null); // how far the run of a side is, where it takes long
     this.span = signal(null);
     this.cursor = signal(null);
     this.problems = signal([]);
@@ -57,9 +59,23 @@ export class Model {
     return Math.max(200, Math.min(1600, Math.round(innerWidth / 2)));
   }
 
+  /** Shows a sentence instead of a run. */
+  refuse(message) {
+    this.refused = true;
+    this.status.value = "This link cannot be read.";
+    this.problems.value = [{ path: "", message, hint: "nothing is drawn: choose a scenario, or open Explore without a link" }];
+  }
+
+  /** The seed that a scenario says; 1 where it cannot be read, which its run tells. */
+  async seedOf(scenario) {
+    return this.a.engine.check(scenario, {}).then(({ seed }) => Number(seed) || 1, () => 1);
+  }
+
   async load() {
-    const loaded = await Promise.all(this.sides.map((side) => side.engine.load(this.scenario.value)));
+    const loaded = await Promise.all(this.sides.map((side) => side.engine.load(this.refused ? "" : this.scenario.value)));
     this.version.value = loaded[0].version;
+    if (this.refused) return;
+    if (!this.isSeedSaid) this.seed.value = await this.seedOf(this.scenario.value);
     await this.again();
     if (this.madeWith && this.madeWith !== this.version.value) this.status.value += ` The link was made with version ${this.madeWith}: numbers may differ.`;
   }
@@ -125,9 +141,17 @@ export class Model {
     if (side.settings.value === settings) side.settings.value = { ...settings, ...Object.fromEntries(found) };
   }
 
-  /** The scenario with the settings of a side in it: by an edit that keeps comments, or by the engine if the edit means something else. */
-  async text(side) {
+  /** The settings of a side, and the seed where the scenario says another one. */
+  async said(side) {
     const [scenario, settings] = [this.scenario.value, side.settings.value];
+    if (this.seed.value === await this.seedOf(scenario)) return settings;
+    const known = values(await side.engine.set(scenario, {}, true));
+    return { ...settings, [known.has("seeds.first") ? "seeds.first" : "seed"]: String(this.seed.value) };
+  }
+
+  /** The scenario with the settings and the seed of a side in it: by an edit that keeps comments, or by the engine if the edit means something else. */
+  async text(side) {
+    const [scenario, settings] = [this.scenario.value, await this.said(side)];
     if (!Object.keys(settings).length) return scenario;
     const [spelt, meant] = await Promise.all([false, true].map((explained) => side.engine.set(scenario, settings, explained)));
     const { edit } = await import("./edit.js");
@@ -141,9 +165,10 @@ export class Model {
 
   /** Takes a text, which has the settings of a side in it, as the scenario; throws Problems. */
   async write(side, text) {
-    await side.engine.check(text, {});
+    const { seed } = await side.engine.check(text, {});
     this.remember(side);
     batch(() => {
+      this.seed.value = Number(seed) || 1;
       this.scenario.value = text;
       side.settings.value = {};
     });
@@ -177,7 +202,11 @@ export class Model {
   }
 
   async open(scenario) {
+    const seed = await this.seedOf(scenario);
     batch(() => {
+      this.refused = false;
+      this.problems.value = [];
+      this.seed.value = seed;
       this.scenario.value = scenario;
       this.span.value = null;
       this.undone = [];
@@ -209,8 +238,16 @@ export class Model {
     return (side.following ??= follow());
   }
 
+  /** Gives up the run of a side that is going on; what was shown stays. */
+  stop() {
+    for (const side of this.sides) side.engine.stop();
+    this.progress.value = null;
+    this.status.value = this.a.run.value ? "Stopped; the picture is of the run before." : "Stopped.";
+  }
+
   async once(side, dragged) {
     const before = side.run.value;
+    const onProgress = (share) => { this.progress.value = share; };
     const affordable = before ? Math.floor((SLOW_MS / before.took) * before.seconds) : 0;
     const message = {
       scenario: this.scenario.value, settings: side.settings.value, seed: this.seed.value,
@@ -219,7 +256,7 @@ export class Model {
     };
     try {
       const [run, canonical] = await Promise.all([
-        side.engine.run(message),
+        side.engine.run(message, onProgress),
         dragged ? null : side.engine.set(message.scenario, message.settings, true),
       ]);
       if (!run) return;
@@ -240,7 +277,9 @@ export class Model {
       this.problems.value = error instanceof Problems
         ? error.problems
         : [{ path: "", message: error.message, hint: "" }];
-      this.status.value = "This cannot be run; the picture is of what could.";
+      this.status.value = side.run.value ? "This cannot be run; the picture is of what could." : "This cannot be run.";
+    } finally {
+      this.progress.value = null;
     }
   }
 }

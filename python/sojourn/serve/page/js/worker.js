@@ -5,6 +5,7 @@ import { Engine, Problems } from "./engine.js";
 const STEPS = 50000; // some 4 to 8 ms
 const MOST_BYTES = 2 ** 30;
 const MOST_MS = 60000;
+const PROGRESS_MS = 500; // chosen: a run that takes longer says how far it is
 
 const yieldToMessages = () => new Promise((resume) => {
   const channel = new MessageChannel();
@@ -58,7 +59,12 @@ export function serve(port) {
     const bin = binFor(span[1] - span[0], message.pixels);
     const session = engine.open(message.scenario, { ...message, bin });
     let over;
+    let told = began;
     while (!(over = session.advance(Infinity, STEPS))) {
+      if (performance.now() - told > PROGRESS_MS) {
+        told = performance.now();
+        port.postMessage({ number: message.number, progress: session.now() / duration });
+      }
       await yieldToMessages();
       if (generation !== mine) {
         session.close();
@@ -83,14 +89,22 @@ export function serve(port) {
     async load({ url, warmUp }) {
       engine = await Engine.load(await fetch(url));
       if (warmUp) {
-        const session = engine.open(warmUp, { seconds: 2 });
-        while (!session.advance(Infinity, STEPS)) await yieldToMessages();
-        session.close();
+        try {
+          const session = engine.open(warmUp, { seconds: 2 });
+          while (!session.advance(Infinity, STEPS)) await yieldToMessages();
+          session.close();
+        } catch (error) {
+          if (!(error instanceof Problems)) throw error; // its run will say what is wrong with it
+        }
       }
       return { version: engine.version };
     },
     check: ({ scenario, settings }) => engine.check(scenario, settings),
     set: ({ scenario, settings, explained }) => engine.set(scenario, settings, explained),
+    stop: (message) => {
+      generation = message.generation;
+      return {};
+    },
     run,
   };
 
