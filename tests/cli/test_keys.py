@@ -4,10 +4,11 @@ import json
 import re
 import subprocess
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
-from support import CommandLine
+from support import CommandLine, write_study
 
 
 @pytest.mark.parametrize(
@@ -79,12 +80,43 @@ def test_a_word_that_fits_nothing_is_wrong_usage_with_the_nearest(sojourn: Comma
     assert sojourn("keys", "zzzzzz").status == 2
 
 
-def test_every_key_of_the_schema_of_studies_is_listed(sojourn: CommandLine) -> None:
+def test_every_key_of_the_schema_of_studies_is_listed_and_described(sojourn: CommandLine) -> None:
     schema = json.loads(sojourn("schema", "study").stdout)
     rows = sojourn("keys", "--all", "--json").json()["keys"]
-    listed = {row["path"] for row in rows if row["file"] == "study"}
-    assert set(schema["properties"]) <= listed
-    assert all(row["about"] for row in rows if row["file"] == "scenario")
+    listed = {part for row in rows if row["file"] == "study" for part in row["path"].split(".")}
+    wanted: set[str] = set()
+
+    def walk(node: object) -> None:
+        """Collect the properties of all tables, those of alternatives and of named tables included."""
+        if isinstance(node, dict):
+            table = cast("dict[str, Any]", node)
+            properties = table.get("properties", {})
+            wanted.update(properties)
+            for value in table.values():
+                walk(value)
+        elif isinstance(node, list):
+            for value in cast("list[object]", node):
+                walk(value)
+
+    walk(schema)
+    assert wanted - listed == set()
+    for key in ("figure.facet", "figure.panels.traces.weight", "axes.NAME.from"):
+        assert key in {row["path"] for row in rows}
+    assert [row["path"] for row in rows if not row["about"]] == []
+
+
+def test_a_study_of_more_points_than_a_list_holds_is_checked(sojourn: CommandLine, tmp_path: Path) -> None:
+    # `study plan` and `study run` take it, so `check` does: 300 rates and 335 round trips.
+    study = write_study(tmp_path, "200 ms")
+    text = study.read_text(encoding="utf-8").split("\n[", 1)[0]
+    axis = '{ key = "traffic.bulk.rtt", from = "10 ms", to = "ROOM ms", steps = 335 }'
+    rates = 'rate = { key = "access.upstream.link.rate", from = "5 Mb/s", to = "10 Mb/s", steps = 300 }'
+    for most, status in (("100", 0), ("-100", 2)):
+        study.write_text(f"{text}\n[axes]\n{rates}\nrtt = {axis.replace('ROOM', most)}\n", encoding="utf-8")
+        done = sojourn("check", study)
+        assert done.status == status, done.stderr
+    study.write_text(f"{text}\n[axes]\n{rates}\nrtt = {axis.replace('ROOM', '100')}\n", encoding="utf-8")
+    assert "of up to 100,500 points checked" in sojourn("check", study).stderr
 
 
 def test_a_new_study_checks_shows_and_runs_as_it_is(sojourn: CommandLine, tmp_path: Path) -> None:

@@ -64,14 +64,34 @@ def _check_study(name: str) -> str:
 
     from sojourn.answers.checks import unanswerable
     from sojourn.cli.console import show_warnings
+    from sojourn.study.expand import has_many_points
     from sojourn.study.library import load_study
     from sojourn.study.plan import RunOptions, make_plan
 
     study = load_study(name)
+    if has_many_points(study.definition):
+        return _check_many(study, name)
     plan = make_plan(study, RunOptions(), partial(unanswerable, is_run=False))
     show_warnings(plan.warnings)
     if study.definition.module and not study.builtin:
         _try_module(study, name)
+    return "study"
+
+
+def _check_many(study: Study, name: str) -> str:
+    """Check the points that tell most of a study with more points than a list holds, as `study plan` does."""
+    from sojourn.answers.open_study import OpenStudy
+    from sojourn.answers.selection import Points
+    from sojourn.cli.console import note
+    from sojourn.cluster.price import check_some
+    from sojourn.study.expand import NumberedPoints
+
+    points = NumberedPoints(study.definition, study.base, str(study.path))
+    checked = check_some(study.definition, points)
+    _ = OpenStudy(study.definition, study.path.parent, Points(())).names  # its module is read, and not run
+    note(
+        f"{name}: {checked:,} of up to {len(points):,} points checked; `sojourn study plan {name} --check all` checks all"
+    )
     return "study"
 
 

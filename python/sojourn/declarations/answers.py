@@ -63,6 +63,7 @@ class Measure(Strict):
     subject: str = ""
     """Traffic entry or link, as in the metrics."""
     metric: str = ""
+    """Metric of a run, such as `delay_p99`."""
     per: str = ""
     """A second metric that divides the first, of the same subject unless `per_subject` names another."""
     per_subject: str = ""
@@ -83,8 +84,11 @@ class Measure(Strict):
     every: Annotated[int, Field(ge=1)] = 1
     """Of a probe: this many samples apart, as a slower one has them."""
     direction: Literal["upstream", "downstream"] = "upstream"
+    """Direction of the samples."""
     quantile: Annotated[float | None, Field(ge=0, le=1)] = None
+    """Quantile of the samples, from 0 to 1."""
     share_below: Number | None = None
+    """Share of the samples below this value."""
     mean: bool = False
     """The mean of `samples`."""
     trimmed: Annotated[float | None, Field(gt=0, lt=0.5)] = None
@@ -92,6 +96,7 @@ class Measure(Strict):
     series: str = ""
     """Function of the study's module that takes the bins of a link and returns a number."""
     link: str = "upstream"
+    """Link that it is about: `upstream`, `downstream` or a name."""
     function: str = ""
     """Function of the study's module that takes the result and a point and returns numbers by seed."""
     occupied: Annotated[int | None, Field(ge=0)] = None
@@ -138,13 +143,18 @@ class Measure(Strict):
     absent: Number | None = None
     """Value at points without the subject; left out, such points lack the number."""
     times: Number = 1
+    """Factor that numbers are multiplied with."""
     per_second: bool = False
     """Divided by the length of the run."""
     # How it is written, and when two of it are as good as equal.
     title: str = ""
+    """Words for the measure."""
     unit: str = ""
+    """Unit of the numbers, such as `ms`."""
     decimals: int = 2
+    """Digits behind the point; by the size of the numbers if left out."""
     better: Literal["less", "more"] = "less"
+    """`lower` or `higher`; as known of the metric if left out."""
     relative: Number = 0
     """Differences that count as none, as a share of the best."""
     absolute: Number = 0
@@ -159,6 +169,7 @@ class Value(Strict):
     """One number, or one per group: of a measure, or made of other values of the same claim."""
 
     measure: str = ""
+    """Name of a measure."""
     where: Where = Field(default_factory=dict)
     """Points by label; a label given as a list makes groups."""
     points: dict[str, str] = Field(default_factory=dict)
@@ -180,7 +191,9 @@ class Value(Strict):
     end: Literal["", "low", "high"] = ""
     """An end of the 95 % interval over seeds, or over pairs, in place of the number itself."""
     times: Number = 1
+    """Factor that numbers are multiplied with."""
     plus: Number = 0
+    """Number that is added."""
     log: bool = False
     """Its natural logarithm, taken first; unknown of what is not above zero."""
     absolute: bool = False
@@ -188,10 +201,13 @@ class Value(Strict):
     of: str = ""
     """Another value, to reduce with `over` or to choose from with `only`."""
     only: list[str] = Field(default_factory=list)
+    """Names of the groups that count; all if left out."""
     ratio: Annotated[list[str], Field(max_length=2)] = Field(default_factory=list)
     """Two values: the first over the second, group by group."""
     difference: Annotated[list[str], Field(max_length=2)] = Field(default_factory=list)
+    """Two named numbers: the first less the second."""
     sum: list[str] = Field(default_factory=list)
+    """Named numbers that are added."""
     finite: bool = False
     """Whether groups that never came or are unknown are left out."""
     together: dict[str, str] = Field(default_factory=dict)
@@ -201,6 +217,7 @@ class Value(Strict):
     fit: str = ""
     """The same for R² of the line."""
     against: list[Number] = Field(default_factory=lambda: list[Number]())
+    """Numbers of the horizontal axis of a fit, by group."""
     function: str = ""
     """Function of the study's module that takes the asker and returns a number or numbers by name."""
 
@@ -213,16 +230,23 @@ class Condition(Strict):
     name: str = ""
     """For texts: which groups meet it."""
     at_least: Limit | None = None
+    """Holds from this number on."""
     at_most: Limit | None = None
+    """Holds up to this number."""
     above: Limit | None = None
+    """Holds above this number."""
     below: Limit | None = None
+    """Holds below this number."""
     factor: Number = 1
     """Multiplies a limit that is a value."""
     near: Limit | None = None
     """The middle of a range, with `within`."""
     within: Number | None = None
+    """Holds between these two numbers."""
     within_share: Number | None = None
+    """Holds within this share of the other number."""
     only: list[str] = Field(default_factory=list)
+    """Names of the groups that count; all if left out."""
     besides: list[str] = Field(default_factory=list)
     """Groups that the condition is not for."""
     in_at_least: Annotated[int | None, Field(ge=1)] = None
@@ -239,16 +263,21 @@ class ClaimDefinition(Strict):
     """One testable statement, and how it is judged: by conditions, a function, or a test."""
 
     identifier: str
+    """Name of the claim, such as `W12-66`."""
     statement: str
+    """The claim in words."""
     where: str = ""
     """Section, table or figure of the document."""
     use: Literal["gate", "unit", "report", "context"] = "report"
+    """`gate` (must hold), `unit` (held by a test), `report` (shown) or `context`."""
     trust: str = ""
     """How far the print can be believed, A to D; empty if nothing is printed."""
     criterion: str = ""
     """When we call it reproduced, in words."""
     values: dict[str, Value] = Field(default_factory=dict)
+    """Named numbers that are asked of the result."""
     holds: list[Condition] = Field(default_factory=lambda: list[Condition]())
+    """Conditions, all of which have to hold."""
     ours: str = ""
     """What came out, with `{value}`; all values if left out."""
     note: str = ""
@@ -271,21 +300,27 @@ class Assumption(Strict):
     """A value that the document does not give."""
 
     what: str
+    """What is assumed."""
     value: str
+    """The value, with its unit."""
     origin: Literal["documented", "chosen", "fitted"]
     """`documented` elsewhere or following from the text, `chosen` for a reason, or `fitted`: taken because
     printed results then match, so that such a match confirms nothing."""
     reason: str
+    """Why this value."""
 
 
 class Headline(Strict):
     """A finding in a sentence with `{value}`, or a function of the study's module that says it."""
 
     text: str = ""
+    """Sentence with numbers in braces, `{name}`, from `values`."""
     values: dict[str, Value] = Field(default_factory=dict)
+    """Named numbers that are asked of the result."""
     seconds: Number = 0
     """Shortest runs that can say it."""
     function: str = ""
+    """Function of the study's module that makes it."""
 
 
 class Winners(Strict):
@@ -300,8 +335,11 @@ class Winners(Strict):
     columns: str = ""
     """Label that makes groups of columns, with one row per measure; left out, measures are the groups."""
     where: Where = Field(default_factory=dict)
+    """Labels of the points that it is about, with their values; all points if left out."""
     title: str = "Who wins where, and at what cost"
+    """Heading, as readers see it."""
     caption: str = ""
+    """Sentence below it."""
     seeds: Literal["", "mean", "median"] = ""
     """What one number is made of several seeds by, if not as the measures say."""
     intervals: bool = False
@@ -314,20 +352,26 @@ class NumbersColumn(Strict):
     """One column of a table of numbers."""
 
     measure: str
+    """Name of a measure."""
     title: str
+    """Heading, as readers see it."""
     heading: str = ""
     """What stands over it and its neighbours with the same."""
     decimals: int | None = None
+    """Digits behind the point; by the size of the numbers if left out."""
 
 
 class NumbersTable(Strict):
     """A table of our own numbers: a row per point, or per group of points."""
 
     name: str
+    """Name in links and in file names."""
     title: str
+    """Heading, as readers see it."""
     caption: str = ""
     """`{spread}` says how the spread over seeds is shown."""
     where: Where = Field(default_factory=dict)
+    """Labels of the points that it is about, with their values; all points if left out."""
     beyond: Where = Field(default_factory=dict)
     """Points that are left out, by label."""
     rows: list[str] = Field(default_factory=list)
@@ -335,11 +379,13 @@ class NumbersTable(Strict):
     views: list[list[str]] = Field(default_factory=lambda: list[list[str]]())
     """Labels of which each list makes rows of mixed points, with a row per value of `compare` each."""
     compare: str = ""
+    """Label whose values get rows of their own."""
     names: list[str] = Field(default_factory=list)
     """Templates of the first columns: `{load}`, `{load_title}`, `{load_short}`, `{point}`."""
     headings: list[str] = Field(default_factory=list)
     """What stands over them."""
     columns: list[NumbersColumn]
+    """Columns, one by one."""
     samples: bool = False
     """Whether a last column counts the samples of distributions."""
 
@@ -348,14 +394,17 @@ class PrintedColumn(Strict):
     """One column of a printed table."""
 
     measure: str
+    """Name of a measure."""
     printed: str
     """Column of the printed file."""
     title: str
+    """Heading, as readers see it."""
     metric: str = ""
     """As in the tolerances; the name of the measure if left out."""
     spread: str = ""
     """Column of the printed file with the standard deviation over its runs, for rules with `deviations`."""
     unit: str | None = None
+    """Unit of the numbers, such as `ms`."""
     bound: str = ""
     """Sign of prints that are only a bound, where `bound_if` says so."""
     bound_if: str = ""
@@ -376,7 +425,9 @@ class PrintedGroup(Strict):
     against: Where = Field(default_factory=dict)
     """Points that these are compared with, by `compare`."""
     compare: Literal["", "difference", "ratio"] = ""
+    """Label whose values stand beside each other."""
     title: str = ""
+    """Heading, as readers see it."""
     name: str = ""
     """How tolerances and files call its points; the last value of `where` if left out."""
     printed: str
@@ -386,44 +437,60 @@ class PrintedGroup(Strict):
     case: str = "{row}"
     """How a cell is called in files."""
     columns: list[PrintedColumn]
+    """Columns, one by one."""
 
 
 class RatedColumn(Strict):
     """Words for a number: each ends at a limit, the last has none."""
 
     measure: str
+    """Name of a measure."""
     title: str
+    """Heading, as readers see it."""
     metric: str = ""
     """As files call it; the name of the measure if left out."""
     match: dict[str, str] = Field(default_factory=dict)
+    """Labels of the points of the column or row."""
     words: list[str] = Field(min_length=2)
     """From the best."""
     limits: list[Number]
     """Ends of all words but the last, in ascending order; a limit belongs to the better word."""
     claim: str = ""
+    """Claim that its cells are judged by."""
     trust: str = "B"
+    """How far the print can be believed, A to D."""
     decimals: int = 1
+    """Digits behind the point; by the size of the numbers if left out."""
 
 
 class RatedRow(Strict):
     """A row of a table of words."""
 
     label: str
+    """Name of the row."""
     description: str = ""
+    """Words behind the name."""
     case: str
+    """Case of the printed table."""
     name: str
     """How files call its points."""
     where: Where
+    """Labels of the points that it is about, with their values; all points if left out."""
     match: dict[str, str]
+    """Labels of the points of the column or row."""
 
 
 class RatedTable(Strict):
     """A printed table of words, such as `good` and `poor`, beside the words that ours deserve."""
 
     item: str
+    """Name in the report, in links and in file names."""
     title: str
+    """Heading, as readers see it."""
     caption: str = ""
+    """Sentence below it."""
     heading: str = ""
+    """Heading of the first column."""
     printed: str
     """File of printed words, relative to the study file."""
     word: str
@@ -431,21 +498,30 @@ class RatedTable(Strict):
     complete: str = ""
     """Label of which all values have to be run for a point to count."""
     where: Where = Field(default_factory=dict)
+    """Labels of the points that it is about, with their values; all points if left out."""
     columns: list[RatedColumn]
+    """Columns, one by one."""
     rows: list[RatedRow]
+    """Rows, one by one."""
 
 
 class PrintedTable(Strict):
     """A printed table, to be set beside ours cell by cell."""
 
     item: str
+    """Name in the report, in links and in file names."""
     title: str
+    """Heading, as readers see it."""
     caption: str = ""
+    """Sentence below it."""
     rows: str
     """Label whose values are the rows."""
     where: Where = Field(default_factory=dict)
+    """Labels of the points that it is about, with their values; all points if left out."""
     row_label: str = "{row}"
+    """Label whose values are the rows."""
     groups: list[PrintedGroup] = Field(min_length=1)
+    """Groups of columns."""
     seconds: Number = 0
     """Length of the printed runs."""
     reference: str = ""
@@ -478,6 +554,7 @@ class Declarations(Strict):
     tolerances: str = ""
     """File of the folder with the rules that judge printed cells."""
     labels: dict[str, dict[str, LabelWords]] = Field(default_factory=dict)
+    """Names and titles of the values of labels."""
     compare: str = ""
     """Label whose values compete in the headline; found by what varies if left out."""
     baseline: str = ""
@@ -485,18 +562,27 @@ class Declarations(Strict):
     feels: list[str] = Field(default_factory=list)
     """Applications (`"call"`) or traffic entries that the headline is about; all if left out."""
     measures: dict[str, Measure] = Field(default_factory=dict)
+    """Named numbers of a point, with which tables, figures and claims work."""
     pool: Pool | None = None
     """Puts homes of one name together; each is a subject of the summary if left out."""
     claim: list[ClaimDefinition] = Field(default_factory=lambda: list[ClaimDefinition]())
+    """Statements that are judged."""
     tests: dict[str, str] = Field(default_factory=dict)
     """Claims that a test of the project holds, as `file::test`."""
     table: list[PrintedTable] = Field(default_factory=lambda: list[PrintedTable]())
+    """Tables beside printed numbers."""
     rated: list[RatedTable] = Field(default_factory=lambda: list[RatedTable]())
+    """Tables of words for numbers."""
     winners: Winners | None = None
+    """Table that says who wins."""
     numbers: list[NumbersTable] = Field(default_factory=lambda: list[NumbersTable]())
+    """Tables of numbers."""
     headline: list[Headline] = Field(default_factory=lambda: list[Headline]())
+    """Sentences that the report begins with."""
     assumption: list[Assumption] = Field(default_factory=lambda: list[Assumption]())
+    """What the study assumes, with its reason."""
     figure: list[AnyFigure] = Field(default_factory=lambda: list[AnyFigure]())
+    """Figures of the report."""
 
 
 def declares_answers(own: Declarations) -> bool:

@@ -66,7 +66,9 @@ class SeedRange(Strict):
     """Seeds `first`, `first + 1`, … of each point."""
 
     first: Annotated[int, Field(ge=0, le=2**63 - 1)] = 1
+    """First seed."""
     count: Annotated[int, Field(ge=1, le=1_000_000)] = 1
+    """Number of seeds."""
 
     def values(self) -> list[int]:
         """Return the seeds themselves."""
@@ -121,7 +123,9 @@ class StudyDefinition(Declarations):
         alias="schema"
     )
     name: Name
+    """Name of the study; results go below `results/` under it."""
     title: str = ""
+    """Title of the report."""
     source: str = ""
     """Document that is reproduced, if any."""
     summary: str = ""
@@ -133,6 +137,7 @@ class StudyDefinition(Declarations):
     precision: Precision | None = None
     """Seeds until measures are precise enough, instead of a number of seeds."""
     quick: QuickSettings = QuickSettings()
+    """What `--quick` changes: duration, seeds, points."""
     keep: Annotated[list[str], Field(max_length=100)] = Field(default_factory=list)
     """Record tables to keep beside the metrics, of the runs that record them."""
     keep_points: dict[str, Annotated[list[str], Field(min_length=1)]] = Field(default_factory=dict)
@@ -142,11 +147,13 @@ class StudyDefinition(Declarations):
     overlays: dict[Name, dict[str, Any]] = Field(default_factory=dict)
     """Named changes of the base scenario."""
     points: dict[PointName, PointDefinition] = Field(default_factory=dict)
+    """Points, one by one: overlays, labels, settings."""
     axes: dict[Name, Axis] = Field(default_factory=dict)
     """A matrix of its own, for a study with one: the product of these axes."""
     sample: Sample | None = None
     """Of `axes`; as in a matrix."""
     matrix: list[MatrixDefinition] = Field(default_factory=lambda: list[MatrixDefinition]())
+    """Points by combination of axes."""
 
     def matrices(self) -> list[tuple[str, MatrixDefinition]]:
         """Return all matrices with their paths in the file; that of `axes` comes first."""

@@ -92,21 +92,24 @@ def _study_keys() -> Iterator[KeyRow]:
     schema = json.loads(study_schema())
     texts = _field_texts()
     for name, node in [("StudyDefinition", schema), *schema.get("$defs", {}).items()]:
-        fields = texts.get(name, {}) | texts.get("Declarations", {})
         for key, described in node.get("properties", {}).items():
-            described.setdefault("description", fields.get(key, ""))
+            described.setdefault("description", texts.get(name, {}).get(key, ""))
     definitions = cast("dict[str, Any]", schema.get("$defs", {}))
-    yield from _properties(schema, definitions, "", ())
+    yield from _merged(list(_properties(schema, definitions, "", "", ())))
 
 
 def _field_texts() -> dict[str, dict[str, str]]:
-    """Read the texts below the fields of all models of this package, by class and field."""
+    """Read the texts below the fields of all models of study files, by class and field, those of their bases included."""
     texts: dict[str, dict[str, str]] = {}
-    for path in sorted((Path(__file__).parent / "study").glob("*.py")):
+    room = Path(__file__).parent
+    files = [*sorted((room.parent / "declarations").glob("*.py")), *sorted(room.glob("*.py"))]
+    for path in sorted(files, key=lambda path: path.name != "base.py"):  # which others build on
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if not isinstance(node, ast.ClassDef):
                 continue
             fields = texts.setdefault(node.name, {})
+            for base in node.bases:
+                fields |= texts.get(base.id, {}) if isinstance(base, ast.Name) else {}
             for field, below in zip(node.body, node.body[1:], strict=False):
                 if (
                     isinstance(field, ast.AnnAssign)
@@ -114,22 +117,28 @@ def _field_texts() -> dict[str, dict[str, str]]:
                     and isinstance(below, ast.Expr)
                     and isinstance(below.value, ast.Constant)
                 ):
-                    fields[field.target.id] = " ".join(str(below.value.value).split())
+                    names = [one.value for one in getattr(field.value, "keywords", []) if one.arg == "alias"]
+                    for name in [field.target.id, *(one.value for one in names if isinstance(one, ast.Constant))]:
+                        fields[str(name)] = " ".join(str(below.value.value).split())
     return texts
 
 
 def _properties(
-    node: dict[str, Any], definitions: dict[str, Any], path: str, above: tuple[str, ...]
+    node: dict[str, Any], definitions: dict[str, Any], path: str, kind: str, above: tuple[str, ...]
 ) -> Iterator[KeyRow]:
     required = node.get("required", [])
     for name, described in cast("dict[str, dict[str, Any]]", node.get("properties", {})).items():
         here = f"{path}.{name}" if path else name
-        inner, suffix, reference = _inner(described, definitions)
+        tables = list(_inner(described, definitions))
+        about = described.get("description") or (tables[0][0].get("description", "") if len(tables) == 1 else "")
+        about = about or (
+            str(node.get("description", "")) if "const" in described else ""
+        )  # a kind is what its table is
         default = described.get("default")
         yield KeyRow(
             file="study",
             path=here,
-            kind="",
+            kind=kind,
             value=_type_of(described),
             default="required"
             if name in required
@@ -137,26 +146,30 @@ def _properties(
             if default in (None, "", [], {}) or isinstance(default, dict)
             else str(default),
             allowed=_bounds(described),
-            about=_first_sentence(described.get("description") or (inner or {}).get("description", "")),
+            about=_first_sentence(about),
             origin="",
         )
-        if inner is not None and reference not in above:
-            yield from _properties(inner, definitions, here + suffix, (*above, reference))
+        for inner, suffix, reference in tables:
+            if reference not in above:
+                of_kind = str(inner.get("properties", {}).get("kind", {}).get("const", "")) if len(tables) > 1 else kind
+                yield from _properties(inner, definitions, here + suffix, of_kind, (*above, reference))
 
 
-def _inner(node: dict[str, Any], definitions: dict[str, Any]) -> tuple[dict[str, Any] | None, str, str]:
-    """Return the table that a value is made of, how its path goes on, and its name in the schema."""
+def _inner(node: dict[str, Any], definitions: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str, str]]:
+    """Yield the tables that a value may be made of, how its path goes on, and their names in the schema."""
     for part in [node, *node.get("allOf", []), *node.get("anyOf", []), *node.get("oneOf", [])]:
         if "$ref" in part:
             name = str(part["$ref"]).rpartition("/")[2]
-            return definitions[name], "", name
-        for key, suffix in (("items", ""), ("additionalProperties", ".NAME")):
-            child = part.get(key)
+            yield definitions[name], "", name
+        named = cast("dict[str, Any]", part.get("patternProperties", {})).values()
+        children = [
+            (part.get("items"), ""),
+            *((child, ".NAME") for child in (part.get("additionalProperties"), *named)),
+        ]
+        for child, suffix in children:
             if isinstance(child, dict):
-                found, more, name = _inner(cast("dict[str, Any]", child), definitions)
-                if found is not None:
-                    return found, suffix + more, name
-    return None, "", ""
+                for found, more, name in _inner(cast("dict[str, Any]", child), definitions):
+                    yield found, suffix + more, name
 
 
 _TYPES = {

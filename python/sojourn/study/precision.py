@@ -76,7 +76,9 @@ class PreciseSeeds(Strict):
     """Seeds of each point, consecutive from the first of the study."""
 
     least: Annotated[int, Field(ge=LEAST, le=1_000_000)] = LEAST
+    """Seeds of a first look."""
     most: Annotated[int, Field(ge=LEAST, le=1_000_000)] = MOST
+    """Seeds after which it stops."""
 
 
 class PrecisionPairs(Strict):
@@ -92,9 +94,11 @@ class Precision(Strict):
     """Each point gets seeds until these measures are as precise as this says."""
 
     of: Annotated[list[PrecisionGoal], Field(min_length=1, max_length=100)]
+    """Measures that have to be precise."""
     pairs: PrecisionPairs | None = None
     """Of differences, if given."""
     seeds: PreciseSeeds = PreciseSeeds()
+    """Least and most seeds of a point."""
     rule: Literal["looks", "anytime"] = "looks"
     """Whether intervals keep their promise at the looks alone, or whenever somebody looks, for twice the runs."""
     runs: Annotated[int, Field(ge=1, le=1_000_000_000)] | None = None
