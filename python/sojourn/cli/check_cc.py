@@ -26,7 +26,8 @@ def arguments(parser: Parser) -> None:
 
     parser.epilog = (
         "Exit status 1: a row that can fail did. RFC 9743 has no thresholds: its scenarios say where a controller stands among "
-        "known ones, and only collapse, starvation, deafness to marks and a flow that does not come back fail. "
+        "known ones, and only collapse, starvation, deafness to marks, a flow that does not come back, and another answer to losses, "
+        "timeouts and rests than its document has fail. "
         "Example: sojourn check-cc cubic --set controller.beta=0.9"
     )
     parser.add_argument("controllers", metavar="STACK", nargs="*", help='Stacks, scream, or "all".')
@@ -39,6 +40,12 @@ def arguments(parser: Parser) -> None:
         dest="plugins",
     )
     parser.option("--stack", "STACK", f"The stack that carries plugins ({CARRIER}).")
+    parser.option(
+        "--as",
+        "STACK",
+        "The stack whose document plugins follow, such as reno, cubic or bbr3 (default: that of Reno or CUBIC).",
+        dest="like",
+    )
     parser.option(
         "--set",
         "KEY=V",
@@ -151,12 +158,15 @@ def _controllers(options: Namespace) -> list[Controller]:
     carrier = options.stack or CARRIER
     if carrier not in stack_kinds():
         raise UsageError(f'--stack: "{carrier}" is no stack', nearest(carrier, kinds) or f"one of {', '.join(kinds)}")
+    like = SHORT.get(options.like, options.like) or ""
+    if like and like not in stack_kinds():
+        raise UsageError(f'--as: "{options.like}" is no stack', nearest(like, listed) or f"one of {', '.join(listed)}")
     settings = tuple(options.settings)
     found = [Controller(name, settings) for name in dict.fromkeys(names)]
     for path in options.plugins:
         plugin = read_plugin(path)
         plugin.announce()
-        found.append(Controller(plugin.name, settings, carrier, plugin))
+        found.append(Controller(plugin.name, settings, carrier, plugin, like))
     if not found:
         raise UsageError("nothing to characterise", "a stack, such as cubic or bbr3, or --plugin FILE")
     for one in found:

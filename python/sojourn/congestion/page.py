@@ -40,6 +40,9 @@ TITLES = {
     "G13": "very slow and very long paths",
     "G14": "packets out of order",
     "G15": "sudden changes",
+    "G16": "windows by the rate of losses",
+    "G19": "timeouts",
+    "G20": "rests",
     "B": "cases of BBR's draft",
     "L": "RFC 9331",
     "H": "measurements of others (heistp/l4s-tests)",
@@ -67,7 +70,10 @@ def sentence(results: Sequence[Result], band: Band) -> str:
     numbers = [(one, number) for one in result.measured for number in one.cell.numbers]
     places = [_place(one, number, band) for one, number in numbers]
     known = [place for place in places if place != "shown"]
+    let = [row.item for row in result.judged if row.verdict == "warning" and row.item != "G3"]
     kept = f"{name} keeps all {rows} rows that can fail"
+    if let:
+        kept = f"{name} keeps {rows - len(let)} of {rows} rows that can fail, and its document lets it break {', '.join(let)}"
     if not rows:
         count = len({one.cell.item for one in result.measured})
         kept = f"{name} is characterised in {count} scenarios, of which none can fail{_beside_tcp(result)}"

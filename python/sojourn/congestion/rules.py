@@ -6,22 +6,25 @@ what is better or worse.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 from sojourn.base.digits import significant
 from sojourn.congestion import bbr, general, l4s, states
 from sojourn.congestion.general.alone import LOSS
 from sojourn.congestion.general.beside import SHARES
-from sojourn.congestion.general.managed import MANAGED
+from sojourn.congestion.general.managed import ANSWERED, MANAGED
 from sojourn.congestion.general.paths import CHANGE, LATEST_S
+from sojourn.congestion.general.response import FREQUENT, RARE, cubic_window, reno_window
 from sojourn.congestion.scenario import Cell
 from sojourn.judging.bands import Band
 from sojourn.report.checks import Judged
 from sojourn.stats.estimate import Estimate
 
-__all__ = ["RULES", "Rule", "judged"]
+__all__ = ["LETS", "RULES", "Rule", "judged"]
 
 Values = Mapping[str, Mapping[str, Estimate]]
 """Estimates by scenario and number."""
@@ -72,13 +75,6 @@ RULES: Mapping[str, Sequence[Rule]] = {
             "RFC 9743 5.2.1",
             f"at least {STARVED:g} % of their share over 60 s, buffer of 1 and 4 BDP",
             (Limit(JUDGED_G6, "share", least=STARVED),),
-        ),
-        Rule(
-            "G11",
-            "With ECN turned on, it answers marks.",
-            "RFC 9743 7.1; RFC 3168 6.1.2",
-            "the window falls within three round trips of at least half of the marks",
-            (Limit([cell.item for cell in MANAGED], "answered", least=50.0),),
         ),
         Rule(
             "G15",
@@ -187,14 +183,215 @@ INVARIANT = 1.5
 """Ratio of marks in a round trip at different rates. chosen: half more than none."""
 
 
-def judged(suite: str, values: Values, band: Band) -> list[Judged]:
-    """Return the rows of a suite, judged by what was measured."""
-    rows = [_row(rule, values) for rule in RULES[suite]]
+GIVEN = 13.0
+"""Least part of the window that is given back at a mark, in %. chosen: RFC 3168 asks for what a loss would take, and RFC 8511 lets it be
+15 %; the window, which is looked at each 5 ms, may have grown meanwhile."""
+
+MOST_MARKED = 50.0
+"""Most packets in % that a controller whose answer is in proportion may have marked. chosen: DCTCP's window has two marks in each round
+trip, 6 % of 33 packets; one that gives a hundredth of that back has nearly all marked."""
+
+
+@dataclass(frozen=True)
+class Law:
+    """How much a controller may keep at a loss, and how large its window is, by its document."""
+
+    source: str
+    kept: tuple[float, float]
+    """Of the window after a loss, in %."""
+    frequent: tuple[float, float]
+    """Mean window with one loss in 200 packets."""
+    rare: tuple[float, float]
+    """The same with one in 10,000."""
+
+
+def _between(low: float, high: float) -> tuple[float, float]:
+    """Return the band around a window. chosen: recovery, delayed acknowledgements and growth by whole segments move it so far."""
+    return 0.8 * low, 1.2 * high
+
+
+RENO = Law(
+    "RFC 5681 3.1",
+    (40.0, 56.0),
+    # With delayed acknowledgements a window may grow by a segment in two round trips.
+    _between(reno_window(FREQUENT, 2), reno_window(FREQUENT)),
+    _between(reno_window(RARE, 2), reno_window(RARE)),
+)
+
+CUBIC = Law(
+    "RFC 9438 4.6, 5.1",
+    (60.0, 77.0),
+    _between(cubic_window(FREQUENT), cubic_window(FREQUENT)),
+    _between(cubic_window(RARE), cubic_window(RARE)),
+)
+
+EITHER = Law(
+    "RFC 5681 3.1; RFC 9438 4.6, 5.1",
+    (RENO.kept[0], CUBIC.kept[1]),
+    (RENO.frequent[0], CUBIC.frequent[1]),
+    (RENO.rare[0], CUBIC.rare[1]),
+)
+
+LAWS = {
+    "cubic": CUBIC,
+    "cubic-v21": CUBIC,
+    "reno": RENO,
+    "dctcp": RENO,
+    "prague": RENO,
+    "ledbat": RENO,
+    "ledbat-ns2": RENO,
+}
+"""Laws by the kind of controller; those of RFC 8257, 9330 and 6817 answer losses as Reno does. Others may do as either."""
+
+BBR = "draft-ietf-ccwg-bbr"
+
+RFC9002 = "RFC 9002"
+
+LETS: Mapping[tuple[str, str], str] = {
+    **{
+        (kind, row): f"{BBR} lets it: what is sent follows a model of the path, and no window that each loss shrinks"
+        for kind in ("bbr1", "bbr2", "bbr3")
+        for row in ("G16", "G17", "G18", "G19", "G20")
+    },
+    **{
+        (kind, "G11"): f"{BBR} lets it: its packets are not ECN-capable unless `ecn` says so, as for this row"
+        for kind in ("bbr1", "bbr3")
+    },
+    **{
+        (stack, row): f"{RFC9002} lets it: {why}"
+        for stack in ("quic", "quic-cubic")
+        for row, why in (
+            ("G1", "two packets at each timeout (6.2.4), and a window of two at least (7.2)"),
+            (
+                "G19",
+                "a timeout alone takes nothing back (6.2); persistent congestion, known by an acknowledgement, does (7.6)",
+            ),
+            ("G20", "the window stays, and what is sent after a rest is paced (7.7)"),
+        )
+    },
+    **{
+        (stack, "G20"): "ns-3 of that year lets it: it knows no rest, for which RFC 5681 4.1 says SHOULD"
+        for stack in ("ns3-2019", "docsis-ns3-1.2")
+    },
+    ("ns2-reno", "G20"): "ns-2's TCP/Reno lets it: its timer runs on in a rest and closes the window",
+    **{
+        ("ns2-linux-cubic", row): "Linux 2.6 as in ns-2.35 lets it: β is 819/1024 there, for which RFC 9438 has 0.7"
+        for row in ("G16", "G17")
+    },
+    **{
+        (stack, "G16"): "the LEDBAT module for ns-2 lets it: the window becomes half of a threshold that was halved"
+        for stack in ("ns2-ledbat", "ns2-ledbat-25ms")
+    },
+}
+"""Rows that a stack, or a kind of controller, breaks as its document or its model wants it, and why."""
+
+
+class Judges(Protocol):
+    """What rows ask of a controller."""
+
+    @functools.cached_property
+    def law(self) -> str:
+        """The kind of controller whose document it follows; empty if it may follow either."""
+        ...
+
+    @property
+    def stack_name(self) -> str:
+        """The stack that it is, or whose document it follows."""
+        ...
+
+    @property
+    def is_proportional(self) -> bool:
+        """Whether its answer to marks is in proportion to them."""
+        ...
+
+    @property
+    def sets_ecn(self) -> bool:
+        """Whether a setting has turned ECN on."""
+        ...
+
+
+def _answers(*, is_proportional: bool) -> Rule:
+    items = [cell.item for cell in MANAGED]
+    answered = Limit(items, "answered", least=50.0)
+    if is_proportional:
+        expected = f"the window falls within three round trips of at least half of the marks; at most {MOST_MARKED:g} % are marked"
+        limits = (answered, Limit(items, "marked", most=MOST_MARKED))
+    else:
+        expected = f"the window falls within three round trips of at least half of the marks, by at least {GIVEN:g} %"
+        limits = (answered, Limit(ANSWERED, "given", least=GIVEN))
+    return Rule(
+        "G11", "With ECN turned on, it answers marks.", "RFC 9743 7.1; RFC 3168 6.1.2; RFC 8511", expected, limits
+    )
+
+
+def _responses(law: Law) -> Sequence[Rule]:
+    kept, frequent, rare = law.kept, law.frequent, law.rare
+    return (
+        Rule(
+            "G16",
+            "At a loss it gives back what its document says.",
+            law.source,
+            f"{kept[0]:g} to {kept[1]:g} % of the window are left",
+            (Limit(("G16b",), "kept", *kept),),
+        ),
+        Rule(
+            "G17",
+            "Its window follows the rate of losses as its document says.",
+            f"{law.source}; Mathis and others 1997",
+            f"{frequent[0]:.0f} to {frequent[1]:.0f} segments with one loss in {FREQUENT}, {rare[0]:.0f} to {rare[1]:.0f} with one in {RARE:,}",
+            (Limit(("G16a",), "window", *frequent), Limit(("G16b",), "window", *rare)),
+        ),
+        Rule(
+            "G18",
+            "In congestion avoidance it grows by a segment in a round trip at most.",
+            "RFC 5681 3.1; RFC 9438 4.3",
+            f"at most {MOST_GROWTH:g}, with one loss in {FREQUENT} packets",
+            (Limit(("G16a",), "growth", most=MOST_GROWTH),),
+        ),
+        Rule(
+            "G19",
+            "After a timeout it begins anew, up to a threshold below the window before.",
+            "RFC 5681 3.1; RFC 9438 4.8",
+            "at most a tenth of the window is left, and the threshold is at most 77 % of it",
+            (Limit(("G19",), "left", most=10.0), Limit(("G19",), "threshold", most=77.0)),
+        ),
+        Rule(
+            "G20",
+            "After a minute of rest it begins as at its beginning.",
+            "RFC 5681 4.1",
+            "no more than the initial window, and half of it at least",
+            (Limit(("G20",), "restart", least=50.0, most=110.0),),
+        ),
+    )
+
+
+MOST_GROWTH = 1.3
+"""Segments in a round trip. chosen: a tenth of one for the round trip that is cut off at either end, and as much again."""
+
+
+def judged(suite: str, values: Values, band: Band, controller: Judges | None = None) -> list[Judged]:
+    """Return the rows of a suite, judged by what was measured; without a controller as of one that may follow either law."""
+    rules = list(RULES[suite])
+    if suite == "general":
+        place = next(n for n, rule in enumerate(rules) if rule.item == "G15")
+        rules.insert(place, _answers(is_proportional=controller is not None and controller.is_proportional))
+        rules += _responses(EITHER if controller is None else LAWS.get(controller.law, EITHER))
+    rows = [_row(rule, values) for rule in rules]
+    if controller is not None:
+        rows = [_let(row, controller) for row in rows]
     if suite == "general":
         rows.insert(1, _losses(values, band))
     if suite == "l4s":
         rows.insert(0, _invariance(values))
     return rows
+
+
+def _let(row: Judged, controller: Judges) -> Judged:
+    """Return a row that failed as a warning if a document lets it."""
+    if row.verdict != "fail" or (row.item == "G11" and controller.sets_ecn):
+        return row
+    why = LETS.get((controller.law, row.item)) or LETS.get((controller.stack_name, row.item))
+    return replace(row, verdict="warning", found=f"{row.found}; {why}") if why else row
 
 
 def _row(rule: Rule, values: Values) -> Judged:

@@ -148,9 +148,10 @@ def flow(
     start_s: float = 0.0,
     more: str = "",
     tunnel: str = "",
+    jitter_ms: float | None = None,
 ) -> str:
     """Return a traffic entry of uploads; starts are spread over half a second, or a tenth of the round trip if that is more."""
-    jitter_ms = max(500.0, 0.1 * rtt_ms)
+    jitter_ms = max(500.0, 0.1 * rtt_ms) if jitter_ms is None else jitter_ms
     return (
         f'\n[[traffic]]\nname = "{name}"\napp = {{ kind = "bulk", lanes = {lanes}, start = "{start_s:g} s", '
         f'start_jitter = "{jitter_ms:g} ms"{more} }}\nstack = {stack}\nrtt = "{rtt_ms:g} ms"'

@@ -70,6 +70,8 @@ class Controller:
     stack: str = ""
     """The stack that carries it, if its name is not that of one."""
     plugin: Plugin | None = None
+    like: str = ""
+    """The stack whose document a plugin follows; empty if it may be that of Reno or of CUBIC."""
 
     @functools.cached_property
     def table(self) -> dict[str, Any]:
@@ -112,6 +114,28 @@ class Controller:
 
         marked = with_ecn("classic" if ecn == "off" else ecn)
         return Stacks(own, marked, with_ecn("off"), with_ecn("classic"))
+
+    @property
+    def stack_name(self) -> str:
+        """The stack that it is, or whose document it follows."""
+        return self.like if self.plugin is not None else self.name
+
+    @functools.cached_property
+    def law(self) -> str:
+        """The kind of controller whose document it follows; empty if it may follow either of two."""
+        if self.plugin is None:
+            return str(self.whole["controller"]["kind"])
+        return str(Controller(self.like).whole["controller"]["kind"]) if self.like else ""
+
+    @property
+    def is_proportional(self) -> bool:
+        """Whether its answer to marks is in proportion to them, as DCTCP's."""
+        return self.whole["ecn"] in ("dctcp", *SCALABLE)
+
+    @property
+    def sets_ecn(self) -> bool:
+        """Whether a setting has turned ECN on."""
+        return any(setting.partition("=")[0] == "ecn" for setting in self.settings)
 
     @property
     def is_media(self) -> bool:
@@ -242,7 +266,7 @@ def characterise(
     rows: list[Judged] = []
     for suite in dict.fromkeys(one.suite for one in measured):
         is_judged = suite in rules.RULES and (suite != "bbr" or controller.is_bbr)
-        rows += rules.judged(suite, values, band) if is_judged else []
+        rows += rules.judged(suite, values, band, controller) if is_judged else []
     return Result(controller, rows, measured)
 
 

@@ -11,6 +11,7 @@ from sojourn.congestion.general.alone import COLLAPSE, FAIRNESS, LOSS, QUEUE
 from sojourn.congestion.general.beside import REAL_TIME, SHARES, SHORT, TUNNEL, WIRELESS
 from sojourn.congestion.general.managed import MANAGED
 from sojourn.congestion.general.paths import CHANGE, DELAY, EXTREME, ORDER
+from sojourn.congestion.general.response import IDLE, RESPONSE, TIMEOUT
 
 __all__ = ["CELLS", "QUESTIONS", "QUICK"]
 
@@ -29,6 +30,9 @@ CELLS = (
     *EXTREME,
     *ORDER,
     *CHANGE,
+    *RESPONSE,
+    TIMEOUT,
+    IDLE,
 )
 """All scenarios, in the order of the document."""
 
@@ -45,6 +49,10 @@ QUICK = (
     "G11f",
     "G15a",
     "G15c",
+    "G16a",
+    "G16b",
+    "G19",
+    "G20",
 )
 """Those of a first look."""
 

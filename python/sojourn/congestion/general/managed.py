@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-
 import numpy as np
 
 from sojourn.congestion.general.common import lettered, used
 from sojourn.congestion.scenario import Cell, Number, Run, flow
 
-__all__ = ["MANAGED", "answered"]
+__all__ = ["ANSWERED", "MANAGED", "answered"]
 
 MANAGERS = (
     ("CoDel", "codel", ", ecn = %s"),
@@ -21,7 +19,26 @@ MANAGERS = (
 
 
 def answered(run: Run) -> float:
-    """Return after which part of marks the window falls within three round trips, in %; NaN if there were fewer than five.
+    """Return after which part of marks the window falls within three round trips, in %; NaN if there were fewer than five."""
+    falls = _falls(run)
+    return 100 * float(np.mean([fall > 0 for fall in falls])) if len(falls) >= 5 else np.nan
+
+
+def _given(run: Run) -> float:
+    """Return how much of the window is given back within three round trips of a mark, in %: the median; NaN as above."""
+    falls = _falls(run)
+    return 100 * float(np.median(falls)) if len(falls) >= 5 else np.nan
+
+
+def _marked(run: Run) -> float:
+    """Return which part of the packets is marked, in %."""
+    span = run.cell.from_s, run.cell.duration_s
+    packets = run.packets(*span).sum()
+    return float(100 * run.marks(*span).sum() / packets) if packets else np.nan
+
+
+def _falls(run: Run) -> list[float]:
+    """Return by which part the window falls within three round trips of each mark.
 
     Marks less than three round trips after one that was looked at belong to it.
     """
@@ -33,17 +50,18 @@ def answered(run: Run) -> float:
     windows = run.windows.filter(pl.col("direction") == "upstream").sort("at_ns")
     times = windows["at_ns"].to_numpy() / 1e9
     sizes = windows["window_segments"].to_numpy()
-    falls: list[float] = times[1:][np.diff(sizes) < 0].tolist()
     span = 3 * run.cell.rtt_ms / 1e3
-    looked, fell, until = 0, 0, begin
+    found: list[float] = []
+    until = begin
     for at in marks:
         if at < until or at + span + width > end:
             continue
         until = at + span
-        place = bisect_left(falls, at)
-        looked += 1
-        fell += bool(place < len(falls) and falls[place] <= at + width + span)
-    return 100 * fell / looked if looked >= 5 else np.nan
+        first, last = np.searchsorted(times, [at, at + width + span], side="right")
+        looked = sizes[max(first - 1, 0) : last]
+        # The deepest fall from what the window was at any time before it.
+        found.append(float(np.max(1 - looked / np.maximum.accumulate(looked))) if len(looked) else 0.0)
+    return found
 
 
 def _managed(title: str, kind: str, more: str, *, ecn: bool) -> Cell:
@@ -53,7 +71,11 @@ def _managed(title: str, kind: str, more: str, *, ecn: bool) -> Cell:
         Number("wait", "mean wait in the queue", "ms", lambda run: run.metric("upstream", "sojourn_mean")),
     ]
     if ecn:
-        numbers.append(Number("answered", "marks answered within three round trips", "%", answered))
+        numbers += [
+            Number("answered", "marks answered within three round trips", "%", answered),
+            Number("given", "of the window given back at a mark", "%", _given),
+            Number("marked", "of packets marked", "%", _marked),
+        ]
     return Cell(
         "G11",
         "RFC 9743 7.1",
@@ -66,5 +88,8 @@ def _managed(title: str, kind: str, more: str, *, ecn: bool) -> Cell:
         window_ms=5.0 if ecn else 0.0,
     )
 
+
+ANSWERED = ("G11a", "G11b", "G11c")
+"""Those of one queue for all, which marks packet by packet as it would drop them."""
 
 MANAGED = lettered(*(_managed(*manager, ecn=ecn) for ecn in (True, False) for manager in MANAGERS))
