@@ -105,9 +105,9 @@ def test_the_end_is_told_when_enough_units_are_done(tmp_path: Path) -> None:
         claim = json.dumps({"worker": f"w{number}", "ends": 1050.0})
         objects.create(f"{shared.place}/claims/000-000000{number}/0", claim.encode())
     look = Watch(objects, shared, lambda: 1000.0).look()
-    # Two runs are left for two workers, and each run so far has taken ten seconds.
-    assert look.left_s == [10.0, 10.0, 10.0]
-    assert "; 10 s left (10 s to 10 s)" in look.line()
+    # Two runs are being made by two workers, each half done as far as is known, and each run of late has taken ten seconds.
+    assert look.left_s == [5.0, 5.0, 5.0]
+    assert "; 5 s left (5 s to 5 s)" in look.line()
 
 
 RATES = [f"{rate} Mb/s" for rate in range(1, 9)]

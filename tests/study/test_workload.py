@@ -6,7 +6,7 @@ from typing import Any, cast
 import pytest
 
 from sojourn.study.plan import RunSpec
-from sojourn.study.workload import Workload
+from sojourn.study.workload import Pace, Workload
 
 
 def spec(point: str, packets: float) -> RunSpec:
@@ -39,3 +39,19 @@ def test_all_is_done_at_the_end_and_failed_runs_take_no_time() -> None:
     work.finished("a", 2.0)
     work.finished("b", 0.0)
     assert work.share == 1.0
+
+
+def test_the_rest_is_told_by_the_pace_of_late_and_not_by_a_slow_start() -> None:
+    # 20 s until the first run ends (workers start), then two runs of a second each second: 100 runs of a second.
+    work = Workload([spec("a", 1.0)] * 100)
+    pace = Pace(work, 0.0)
+    worst = 0.0
+    for number in range(100):
+        now = 20.0 + number // 2
+        work.finished("a", 1.0)
+        told = pace.left_s(now)
+        assert told is not None
+        if now >= 32:
+            worst = max(worst, abs(told - (99 - number) / 2))
+    assert worst < 2.0
+    assert pace.left_s(80.0) == 0.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +20,9 @@ RECENT_S = 300.0
 
 FEWEST_UNITS = 5
 """Units before an end is expected. chosen: fewer say little about their spread."""
+
+HALF = 0.5
+"""Of a unit that is being made is left, on average."""
 
 BOOTSTRAPS = 500
 
@@ -147,13 +150,14 @@ class Watch:
             sum(note.runs for note in self._notes.values()),
             speed,
             sorted(workers),
-            self._left(sum(unit.runs for unit in left), len(workers)),
+            self._left(sum(unit.runs * (HALF if unit.name in last else 1) for unit in left), len(workers), recent),
             sorted(key for note in self._notes.values() for _, _, key, _ in note.quarantined),
         )
 
-    def _left(self, runs: int, workers: int) -> list[float]:
-        """Return how long runs take such workers, by what a run has taken in the units that are done."""
-        took = [note.wall_s / note.runs for note in self._notes.values() if note.runs]
+    def _left(self, runs: float, workers: int, recent: Sequence[DoneNote]) -> list[float]:
+        """Return how long runs take such workers, by what a run has taken in units that were done of late, or else in all."""
+        notes = recent if len(recent) >= FEWEST_UNITS else self._notes.values()
+        took = [note.wall_s / note.runs for note in notes if note.runs]
         if not runs or not workers or len(took) < FEWEST_UNITS:
             return []
         draws = np.random.default_rng(1).choice(np.array(took), (BOOTSTRAPS, len(took))).mean(axis=1)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sojourn.base.messages import note, visible
 from sojourn.process.progress import LINE_EVERY_S, notebook_bar
-from sojourn.study.workload import Workload
+from sojourn.study.workload import Pace, Workload
 
 if TYPE_CHECKING:
     from sojourn.study.execute import Finished
@@ -37,6 +37,7 @@ class StudyProgress:
         self._began = 0.0
         self._said = 0.0
         self._work: Workload | None = None
+        self._pace: Pace | None = None
         self._total = 0
         self._notebook = notebook_bar()
         self._name = ""
@@ -50,6 +51,7 @@ class StudyProgress:
         self._began = self._said = time.monotonic()
         self.done, self._total = 0, len(to_do)
         self._work = Workload(to_do)
+        self._pace = Pace(self._work, self._began)
         self.found = len(plan.runs) - len(to_do)
         store = f", {self.found} more from the store" if self.found else ""
         self._name = visible(plan.study.definition.name)
@@ -101,14 +103,15 @@ class StudyProgress:
             return
         now = time.monotonic()
         elapsed = now - self._began
-        left = elapsed * (1 - share) / share if share else 0.0
+        left = self._pace.left_s(now) if self._pace is not None else None
+        told = "" if left is None else f", about {left:.0f} s left"
         if self._notebook is not None:
             runs = f"{self.done} of {_runs(self._total)}"
-            self._notebook.show(share, f"{self._name}: {runs}, about {left:.0f} s left")
+            self._notebook.show(share, f"{self._name}: {runs}{told}")
             return
         if now - self._said >= LINE_EVERY_S and self.done < self._total:
             self._said = now
-            note(f"  {self.done} of {_runs(self._total)} after {elapsed:.0f} s, about {left:.0f} s left")
+            note(f"  {self.done} of {_runs(self._total)} after {elapsed:.0f} s{told}")
 
     def stop(self) -> None:
         """Note that no more runs follow."""
@@ -126,6 +129,7 @@ class JsonProgress:
     def __init__(self) -> None:
         self._began = 0.0
         self._work: Workload | None = None
+        self._pace: Pace | None = None
         self._total = self._found = self._done = 0
 
     def start(self, plan: Plan, to_do: list[RunSpec]) -> None:
@@ -134,20 +138,20 @@ class JsonProgress:
         self._total = len(plan.runs)
         self._found = self._done = len(plan.runs) - len(to_do)
         self._work = Workload(to_do)
+        self._pace = Pace(self._work, self._began)
         self._tell({"left_s": None})
 
     def advance(self, finished: Finished) -> None:
         """Note that a run ended."""
         self._done += 1
         took_s = 0.0 if finished.entry is None else float(finished.entry.statistics["wall_s"])
-        share = 0.0
-        if self._work is not None:
+        left = None
+        if self._work is not None and self._pace is not None:
             self._work.finished(finished.spec.point, took_s)
-            share = self._work.share
-        elapsed = time.monotonic() - self._began
+            left = self._pace.left_s(time.monotonic())
         self._tell(
             {
-                "left_s": round(elapsed * (1 - share) / share, 1) if share else None,
+                "left_s": None if left is None else round(left, 1),
                 "point": finished.spec.point,
                 "seed": finished.spec.seed,
                 "seconds": round(took_s, 3),

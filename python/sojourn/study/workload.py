@@ -7,7 +7,7 @@ as learned from all finished runs.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sojourn.study.plan import RunSpec
 
-__all__ = ["Workload"]
+__all__ = ["Pace", "Workload"]
 
 
 @dataclass
@@ -67,3 +67,49 @@ class Workload:
         """Share of the work that is done, from 0 to 1."""
         done = self.done_s
         return done / (done + self.left_s) if done else 0.0
+
+
+class Pace:
+    """How long the rest of a workload takes on the clock, at the pace of late: a start is slow, and so are other programs.
+
+    Parameters
+    ----------
+    work
+        The workload.
+    began
+        When it began, in seconds of any clock.
+
+    Examples
+    --------
+    >>> class Work:
+    ...     done_s, left_s = 0.0, 40.0
+    >>> work = Work()
+    >>> pace = Pace(work, 0.0)
+    >>> work.done_s, work.left_s = 1.0, 39.0
+    >>> pace.left_s(30.0)  # nothing came for half a minute
+    1170.0
+    >>> work.done_s, work.left_s = 21.0, 20.0
+    >>> pace.left_s(40.0)  # two threads since
+    10.0
+    """
+
+    def __init__(self, work: Workload, began: float) -> None:
+        self._work = work
+        self._began = began
+        self._marks = deque([(began, 0.0)])
+
+    def left_s(self, now: float) -> float | None:
+        """Return how long the rest takes; `None` as long as nothing has ended."""
+        done = self._work.done_s
+        self._marks.append((now, done))
+        window = max(LATE_S, LATE_SHARE * (now - self._began))
+        while len(self._marks) > 2 and self._marks[1][0] <= now - window:
+            self._marks.popleft()
+        at, before = self._marks[0]
+        if done <= before or now <= at:
+            return None
+        return self._work.left_s * (now - at) / (done - before)
+
+
+LATE_S, LATE_SHARE = 10.0, 0.25
+"""Time by which the pace is judged, and at least which share of all so far. chosen: some runs of a second, and not one alone."""
