@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sojourn.advice.answer import Advice, advise
-from sojourn.advice.arms import AS_IS, Arm, Line, operator_arms
+from sojourn.advice.arms import AS_IS, FULL_FRAMES, WAYS, Arm, Line, modem_arms, operator_arms, recommended_ms
 from sojourn.advice.blocks import autorate_block, autorate_next, blocks_of
 from sojourn.advice.cliff import find_cliff
 from sojourn.advice.lines import HOUSEHOLDS, LINES, line_scenario
@@ -279,13 +279,14 @@ def test_a_configuration_file_becomes_a_better_one(sojourn: CommandLine, tmp_pat
 def answer(tmp_path_factory: pytest.TempPathFactory) -> Advice:
     store = Store(tmp_path_factory.mktemp("advice"))
     scenario = Scenario.parse(DUMBBELL)
-    return advise(scenario, uses="call", screen_s=4.0, budget_s=3.0, store=store, jobs=2)
+    return advise(scenario, uses="call", screen_s=4.0, budget_s=20.0, store=store, jobs=2)
 
 
 def test_a_call_behind_a_deep_buffer_gets_flow_queues(answer: Advice) -> None:
     assert answer.setting.kind in ("cake", "fq-codel", "codel")
     assert answer.sentence.startswith("Set ")
-    assert "call's 99th percentile of delay falls from" in answer.sentence
+    assert "call's delay one way (P99) falls from" in answer.sentence
+    assert not any("times worse" in text for text in answer.sentences)
     shown = answer.as_json()
     before, after = (
         next(row for row in shown["confirmed"] if "99 %" in row["measure"])["values"][name]["value"]
@@ -304,6 +305,36 @@ def test_nothing_is_called_as_good_while_it_is_not_decided(answer: Advice) -> No
     assert "the time was up" in told
     equal = replace(open_, standings=[others[0], Standing(answer.setting, 1.0, "equal")])
     assert "no setting that was tried is better" in sentence(equal, answer.line, answer.users)
+
+
+def test_what_cures_nothing_is_said_and_not_sold(answer: Advice) -> None:
+    def with_delays(before: float, after: float) -> str:
+        runs = {
+            arm: [{"call.delay_up": before if arm == AS_IS else after, "goodput_up": 8.4}] * 5
+            for arm in answer.found.confirmed
+        }
+        found = replace(answer.found, confirmed=runs)
+        return sentence(found, answer.line, answer.users)
+
+    assert with_delays(1134.0, 949.0).startswith("No setting cures this line: the delay is elsewhere. With CAKE")
+    assert "falls from 1134 to 949 ms" in with_delays(1134.0, 949.0)
+    for before, after in ((1134.0, 399.0), (2000.0, 900.0), (60.0, 50.0)):
+        assert with_delays(before, after).startswith("Set ")
+
+
+@pytest.mark.parametrize("rate", ["0.1 Mb/s", "0.5 Mb/s", "1.2 Mb/s", "20 Mb/s"])
+@pytest.mark.parametrize("line", ["docsis31", "docsis30", "dsl"])
+def test_a_slow_line_has_settings_of_a_modem_that_hold_its_packets(line: str, rate: str) -> None:
+    text = line_scenario(line, rate, "6 Mb/s", rtt="25 ms", uses={"game": 1.0}, household="worst")
+    asked = Line(Scenario.parse(text))
+    arms = modem_arms(asked)
+    for arm in [*arms, *(operator_arms(asked, has_two_queues=line == "docsis31") if asked.is_docsis else [])]:
+        simulated = asked.with_arm(arm, duration_s=5.0, from_s=1.0)
+        assert (asked.buffer_bytes(arm, "upstream") or FULL_FRAMES) >= FULL_FRAMES
+        kinds = {str(simulated.document["access"][way]["queue"]["kind"]) for way in WAYS}
+        assert asked.is_docsis or "docsis-pie" not in kinds
+    behind = {arm.limit_ms("upstream") for arm in arms if arm.kind.endswith("pie")}
+    assert behind == {recommended_ms(asked.rates_mbps["upstream"]), 250}
 
 
 def test_a_group_has_everybody_who_cannot_be_told_apart(answer: Advice) -> None:

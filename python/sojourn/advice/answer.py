@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from sojourn.advice.arms import Arm, Line, modem_arms, operator_arms
+from sojourn.advice.arms import AS_IS, Arm, Line, modem_arms, operator_arms
 from sojourn.advice.bench import SCREEN_S, Bench, Clock
 from sojourn.advice.blocks import blocks_of
 from sojourn.advice.lines import HOUSEHOLDS, LINES, line_scenario
@@ -25,6 +25,7 @@ from sojourn.advice.said import (
     cliff_sentences,
     felt_rows,
     group_sentence,
+    is_cured,
     rate_words,
     second_sentence,
     sentence,
@@ -97,7 +98,7 @@ class Advice:
     @cached_property
     def sentences(self) -> list[str]:
         """What follows it: the second best, who cannot be told apart, the cliffs."""
-        told = [second_sentence(self.found, self.line), group_sentence(self.found)]
+        told = [second_sentence(self.found, self.line, self.users), group_sentence(self.found)]
         told += cliff_sentences(self.found, self.line)
         less = self.found.less
         if less is not None:
@@ -149,7 +150,12 @@ class Advice:
             "set": told(found.taken),
             "second": None
             if found.second is None
-            else {**told(found.second.arm), "ratio": found.second.ratio, "verdict": found.second.verdict},
+            else {
+                **told(found.second.arm),
+                "ratio": found.second.ratio,
+                "felt": found.second.felt,
+                "verdict": found.second.verdict,
+            },
             "equal": [told(one.arm) for one in found.standings if one.verdict == "equal"],
             "undecided": [told(one.arm) for one in found.standings if one.verdict == "undecided"],
             "worse": [{"name": one.arm.name, "ratio": one.ratio} for one in found.standings if one.verdict == "worse"],
@@ -343,6 +349,9 @@ def advise(
     day = dt.datetime.now(tz=dt.UTC).date().isoformat()
     every = [*dict.fromkeys((bench, centre)), *others.values()]
     blocks = blocks_of(searched, found.taken, command, day)
+    if found.taken != AS_IS and not is_cured(found, users):
+        # What cures nothing is not sold; cake-autorate follows a line that varies.
+        blocks = {name: text for name, text in blocks.items() if name == "autorate"}
     after = None
     if before is not None:
         after = better_file(before, searched, found.taken)

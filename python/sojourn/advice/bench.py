@@ -120,6 +120,12 @@ class Bench:
             self._run(missing, seconds, warm_s)
         return {(arm, seed): self._found[arm, seed, seconds] for arm in arms for seed in seeds}
 
+    def felt(self, arm: Arm) -> float:
+        """Return what the first of those who count felt in the race, as a mean over the seeds of a setting."""
+        return float(
+            np.mean([self.users[0].felt(self._found[arm, seed, self.screen_s]) for seed in self.seeds_of(arm)])
+        )
+
     def seeds_of(self, arm: Arm) -> set[int]:
         """Return the seeds of the race that a setting has had."""
         return {seed for one, seed, seconds in self._found if one == arm and seconds == self.screen_s}

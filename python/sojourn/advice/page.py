@@ -10,10 +10,11 @@ from markupsafe import Markup
 
 from sojourn.advice.answer import LEVEL, Advice
 from sojourn.advice.cliff import CLIFF
-from sojourn.advice.said import setting_words, times_words
+from sojourn.advice.said import setting_words
 from sojourn.advice.search import CONFIRM_SEEDS
 from sojourn.answers.figure import Figure, of_one_panel
 from sojourn.answers.report_content import PlainCell, PlainTable
+from sojourn.base.digits import significant
 from sojourn.base.files import fresh_folder, write_file
 from sojourn.plots.spec import Axis, Dots, Line, Mark, Panel
 from sojourn.report.drawing_files import draw_files
@@ -72,19 +73,20 @@ def _confirmed(advice: Advice) -> PlainTable:
 
 
 def _standings(advice: Advice) -> PlainTable:
+    use = advice.users[0].use
     rows = tuple(
         (
             PlainCell(setting_words(advice.line, one.arm)),
             PlainCell(VERDICTS[one.verdict]),
-            PlainCell("" if one.verdict == "taken" else times_words(one.ratio)),
+            PlainCell(f"{significant(one.felt, 3)} {use.unit}"),
         )
         for one in advice.found.standings
     )
     return PlainTable(
         "settings",
         "All that raced in the last round",
-        f"What a setting costs those who count, beside the one that is taken. The race ended: {advice.found.stop}.",
-        ("setting", "", "cost"),
+        f"Of each setting {use.whose} {use.felt} in the race. The race ended: {advice.found.stop}.",
+        ("setting", "", use.felt),
         rows,
     )
 

@@ -7,23 +7,27 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sojourn.advice.arms import AS_IS, Arm, Line
+from sojourn.advice.arms import AS_IS, WAYS, Arm, Line
 from sojourn.advice.uses import User
 from sojourn.base.digits import significant
 from sojourn.stats.estimate import Estimate, log_mean_of, mean_of
 
 if TYPE_CHECKING:
-    from sojourn.advice.search import Found, Standing
+    from sojourn.advice.search import Found
 
 __all__ = [
     "cliff_sentences",
+    "felt",
     "felt_rows",
     "group_sentence",
+    "is_cured",
     "second_sentence",
     "sentence",
     "setting_words",
-    "times_words",
 ]
+
+OUT_OF_TIME = "the time was up"
+"""Why a race ended without a decision."""
 
 KIND_WORDS: Mapping[str, str] = {"cake": "CAKE", "fq-codel": "FQ-CoDel", "pie": "PIE", "codel": "CoDel"}
 """How sentences call what a router runs."""
@@ -81,35 +85,41 @@ def felt_rows(found: Found, users: Sequence[User]) -> list[tuple[str, str, dict[
     return rows
 
 
+def felt(found: Found, arm: Arm, users: Sequence[User]) -> float:
+    """Return what the first of those who count feels with a setting, as a mean of the confirming runs."""
+    return float(np.mean([users[0].felt(run) for run in found.confirmed[arm]]))
+
+
+def is_cured(found: Found, users: Sequence[User]) -> bool:
+    """Return whether a setting makes the line usable, or at least twice as good where it is not."""
+    before, after = felt(found, AS_IS, users), felt(found, found.taken, users)
+    return after <= max(users[0].use.unusable, 0.5 * before)
+
+
 def sentence(found: Found, line: Line, users: Sequence[User]) -> str:
     """Return the answer."""
     if found.taken == AS_IS and any(one.verdict == "undecided" for one in found.standings):
         return f"Leave it as it is for now: no setting was shown to be better so far ({found.stop}); a longer --budget may decide."
     if found.taken == AS_IS:
         return "Leave it as it is: no setting that was tried is better by more than can be felt."
-    gain = _gain(found, users)
-    cost = _cost(found)
-    return f"Set {setting_words(line, found.taken)}: {gain}{cost}."
+    setting, gain = setting_words(line, found.taken), f"{_gain(found, users)}{_cost(found)}"
+    if is_cured(found, users):
+        return f"Set {setting}: {gain}."
+    varies = any(line.is_varying(way) for way in WAYS)
+    cause = (
+        "the delay is in the radio, whose rate falls below any that a router is told"
+        if varies
+        else "the delay is elsewhere"
+    )
+    return f"No setting cures this line: {cause}. With {setting} {gain}."
 
 
 def _gain(found: Found, users: Sequence[User]) -> str:
     """Return what the first of those who count has of it."""
-    user = users[0]
-    key, unit, what = {
-        "game": ("", "ms", "round trip over router and line (P99)"),
-        "call": ("", "ms", "99th percentile of delay"),
-        "web": (f"{user.name}.page", "s", "95th percentile of load time"),
-        "bulk": ("goodput_up", "Mb/s", "goodput upstream"),
-    }[user.use.word]
-
-    def value(arm: Arm) -> float:
-        runs = found.confirmed[arm]
-        each = [run.get(key, 0.0) if key else user.delay(run) for run in runs]
-        return float(np.mean(each))
-
-    before, after = value(AS_IS), value(found.taken)
+    use = users[0].use
+    before, after = felt(found, AS_IS, users), felt(found, found.taken, users)
     moved = "falls" if after < before else "rises"
-    return f"{user.use.whose} {what} {moved} from {significant(before, 3)} to {significant(after, 3)} {unit}"
+    return f"{use.whose} {use.felt} {moved} from {significant(before, 3)} to {significant(after, 3)} {use.unit}"
 
 
 def _cost(found: Found) -> str:
@@ -124,32 +134,20 @@ def _cost(found: Found) -> str:
     return f", with {' and '.join(parts)}" if parts else ""
 
 
-def second_sentence(found: Found, line: Line) -> str:
-    """Return who is next, and how far."""
+def second_sentence(found: Found, line: Line, users: Sequence[User]) -> str:
+    """Return who is next, and what is felt with it; of a cost in logarithms no ratio is told, for that is none of delays."""
     second = found.second
     if second is None:
         return ""
     words = setting_words(line, second.arm)
+    value = f"{significant(felt(found, second.arm, users), 3)} {users[0].use.unit}"
     if second.verdict == "equal":
-        return f"Second: {words}; it cannot be told apart."
+        return f"Second: {words}; it cannot be told apart ({value})."
     if second.verdict == "undecided":
-        return f"Second: {words}; whether it is worse could not be decided ({_percent(second)})."
-    return f"Second: {words}, {_percent(second)} worse."
-
-
-def _percent(standing: Standing) -> str:
-    return f"{100 * (standing.ratio - 1):.0f} %" if standing.ratio < 3 else f"{standing.ratio:.1f} times"
-
-
-def times_words(ratio: float) -> str:
-    """Return how many times as much a setting costs.
-
-    Examples
-    --------
-    >>> times_words(1.234), times_words(45.6)
-    ('1.23 times', '46 times')
-    """
-    return f"{ratio:.2f} times" if ratio < 10 else f"{ratio:.0f} times"
+        return f"Second: {words}; whether it is worse could not be decided ({value})."
+    own = f"{significant(felt(found, found.taken, users), 3)} {users[0].use.unit}"
+    also = "" if len(users) == 1 else ", all who count together"
+    return f"Second: {words}, which is worse{also}: {users[0].use.whose} {users[0].use.felt} is {value} for {own}."
 
 
 def group_sentence(found: Found) -> str:
@@ -184,6 +182,8 @@ def _span(shares: Sequence[float]) -> str:
 def cliff_sentences(found: Found, line: Line) -> list[str]:
     """Return where a rate that is too high stops helping."""
     told: list[str] = []
+    if not found.cliffs and found.taken.who == "router" and found.stop == OUT_OF_TIME:
+        told.append("How near the cliff is was not looked for: the time was up, and a longer --budget does it.")
     for cliff in sorted(found.cliffs, key=lambda one: one.edge is None):
         rate = line.rates_mbps[cliff.way]
         where = f" ({cliff.supposed})" if cliff.supposed else ""

@@ -17,6 +17,7 @@ from sojourn.advice.arms import AS_IS, SHARES, WAYS, Arm, Line, router_arms
 from sojourn.advice.bench import LONG_S, WARM_UP_S, Bench, Clock
 from sojourn.advice.cliff import FIRST_SHARES, Cliff, find_cliff
 from sojourn.advice.race import FEWEST_SEEDS, FIRST_SEEDS, OutOfTime, Race, Table, race
+from sojourn.advice.said import OUT_OF_TIME
 from sojourn.advice.uses import User
 
 __all__ = ["CONFIRM_SEEDS", "Found", "Standing", "near_best", "search_arms", "search_router", "take"]
@@ -51,11 +52,14 @@ class Standing:
         What it costs beside the taken one: 1.5 is half as much again.
     verdict
         `taken`, `equal`, `undecided` or `worse`.
+    felt
+        What the first of those who count felt with it in the race.
     """
 
     arm: Arm
     ratio: float
     verdict: str
+    felt: float = math.nan
 
 
 @dataclass(frozen=True)
@@ -335,7 +339,7 @@ def _found(
             verdict = "equal"
         elif number in last.undecided:
             verdict = "undecided"
-        standings.append(Standing(arm, ratio, verdict))
+        standings.append(Standing(arm, ratio, verdict, bench.felt(arm)))
     rank = {"taken": 0, "equal": 1, "undecided": 1, "worse": 2}
     standings.sort(key=lambda one: (rank[one.verdict], one.ratio))
     others = [one for one in standings if one.arm.kind != taken.kind and one.arm != AS_IS]
@@ -377,5 +381,5 @@ def _confirmed(bench: Bench, shown: Sequence[Arm], clock: Clock) -> tuple[dict[A
 _REASONS = {
     "equal": "all that were left are equal",
     "seeds": "more seeds would not tell them apart",
-    "budget": "the time was up",
+    "budget": OUT_OF_TIME,
 }

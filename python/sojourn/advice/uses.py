@@ -35,21 +35,36 @@ class Use:
         Kinds of applications that stand for it.
     weight
         What it counts beside others.
+    felt, unit
+        The measure that is told first, and its unit.
+    unusable
+        From where on it is graded F (specification of headlines, section 2), in that unit.
     """
 
     word: str
     whose: str
     kinds: tuple[str, ...]
     weight: float
+    felt: str
+    unit: str
+    unusable: float = math.inf
 
 
 USES: Mapping[str, Use] = {
     use.word: use
     for use in (
-        Use("call", "the call's", ("voice", "video-call"), 1.0),
-        Use("game", "the game's", ("online-game", "game", "cloud-game"), 1.0),
-        Use("web", "the pages'", ("web", "web-3gpp", "web-akhtar"), 0.5),
-        Use("bulk", "the transfers'", ("bulk",), 0.25),
+        Use("call", "the call's", ("voice", "video-call"), 1.0, "delay one way (P99)", "ms", 400.0),
+        Use(
+            "game",
+            "the game's",
+            ("online-game", "game", "cloud-game"),
+            1.0,
+            "round trip over router and line (P99)",
+            "ms",
+            200.0,
+        ),
+        Use("web", "the pages'", ("web", "web-3gpp", "web-akhtar"), 0.5, "load time (P95)", "s", 10.0),
+        Use("bulk", "the transfers'", ("bulk",), 0.25, "goodput upstream", "Mb/s"),
     )
 }
 """All uses with their weights. chosen: what cannot wait counts most."""
@@ -92,6 +107,12 @@ class User:
         rates = [values.get(f"{self.name}.goodput_{way}", 0.0) for way in ("up", "down")]
         used = [rate for rate in rates if rate > 0]
         return -sum(math.log(rate) for rate in used) / len(used) if used else math.log(ENDLESS)
+
+    def felt(self, values: Values) -> float:
+        """Return what is told of a run first, in the unit of the use."""
+        if self.use.word == "web":
+            return values.get(f"{self.name}.page", ENDLESS)
+        return values.get("goodput_up", 0.0) if self.use.word == "bulk" else self.delay(values)
 
     def delay(self, values: Values) -> float:
         """Return the 99th percentile of delay that is felt, ms; of a game that of round trips."""
