@@ -99,7 +99,7 @@ def test_verdicts_of_less_than_the_study_say_so_everywhere(
     assert (claim["verdict"], claim["note"]) == ("holds", label)
     for compared in (("out", "--by", "buffer"), ("out", "out")):
         told = sojourn("compare", *compared, "--html", "page.html")
-        assert f"out: {label} run, not the study's verdict" in told.stderr
+        assert f"out is a {label} run: less than the study asks for" in told.stderr
         shown = (tmp_path / "page.html").read_text(encoding="utf-8")
         assert f"({label} run, not the study" in shown
 

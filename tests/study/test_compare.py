@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from sojourn.base.errors import UsageError
-from sojourn.report.comparison import by_effect, comparison_table
+from sojourn.report.comparison import by_effect, comparison_table, seen_to_move
 from sojourn.stats.pairs import Contest, Standing, holm, paired_test, tally, who_wins
 from sojourn.study.compare import compare_labels, compare_results
 from sojourn.study.definition import StudyDefinition
@@ -49,6 +49,21 @@ def test_equal_values_are_the_same_and_a_constant_shift_has_moved() -> None:
         result({"steady": [1.0, 1.0], "shifted": [1.0, 2.0]}), result({"steady": [1.0, 1.0], "shifted": [1.5, 2.5]})
     )
     assert dict(table.select("metric", "verdict").iter_rows()) == {"steady": "same", "shifted": "moved"}
+
+
+def test_a_number_with_two_titles_is_told_once_and_a_change_that_cannot_be_seen_is_counted() -> None:
+    before = {"delay_p99": [10.0, 11.0], "delay_up_p99": [10.0, 11.0], "mos": [4.0, 4.1], "goodput": [5.0101, 5.0102]}
+    after = {"delay_p99": [20.0, 21.0], "delay_up_p99": [20.0, 21.0], "mos": [4.0, 4.1], "goodput": [5.0111, 5.0112]}
+    table = compare_results(result(before), result(after))
+    # The busier direction is the upstream one, which the row names.
+    assert dict(table.select("metric", "verdict").iter_rows()) == {
+        "delay_up_p99": "moved", "mos": "same", "goodput": "moved"
+    }  # fmt: skip
+    seen = seen_to_move(table.filter(pl.col("verdict") == "moved"))
+    assert seen["metric"].to_list() == ["delay_up_p99"]
+    # Equal values that did not move are other numbers: nothing was lost, and nothing was marked.
+    quiet = {"lost": [0.0, 0.0], "marked": [0.0, 0.0]}
+    assert compare_results(result(quiet), result(quiet)).height == 2
 
 
 def test_one_seed_cannot_tell() -> None:

@@ -91,10 +91,9 @@ def _points(options: Namespace) -> bool:
         if headline is not None:  # and value by value
             if graded:
                 say(graded)
-            say(found.headline)
-        if not overall.is_empty():
-            print()
-            print_table(*by_effect(overall, [by]))
+            for one in found.sentences:
+                say(one)
+        _print_changes(overall, [by], show_all=show_all)
         if show_all:
             print()
             print_table(*by_effect(each, [by, *found.others]))
@@ -105,9 +104,9 @@ def _results(options: Namespace) -> bool:
     import polars as pl
 
     from sojourn.base.errors import UsageError
-    from sojourn.cli.console import note, print_json, print_table
+    from sojourn.cli.console import note, print_json
     from sojourn.headline.compared import headline_of_frame
-    from sojourn.report.comparison import by_effect, effect_table
+    from sojourn.report.comparison import effect_table
     from sojourn.simulation.run_directory import SingleRun, is_run
     from sojourn.study.compare import CHANGED, compare_results
     from sojourn.study.result import StudyResult
@@ -154,10 +153,21 @@ def _results(options: Namespace) -> bool:
         _warn_of_less(*results)
         print(headline.sentence)
         note(tally)
-        if not shown.is_empty():
-            print()
-            print_table(*by_effect(shown, places))
+        _print_changes(shown, places, show_all=options.all)
     return bool(table.select(pl.col("verdict").is_in(list(CHANGED)).any()).item())
+
+
+def _print_changes(table: pl.DataFrame, first: list[str], *, show_all: bool) -> None:
+    """Print changes by effect; those that three digits do not show are counted."""
+    from sojourn.cli.console import note, print_table
+    from sojourn.report.comparison import by_effect, seen_to_move
+
+    seen = table if show_all else seen_to_move(table)
+    if not seen.is_empty():
+        print()
+        print_table(*by_effect(seen, first))
+    if less := table.height - seen.height:
+        note(f"{less} more moved by less than three digits show; --all prints them")
 
 
 def _warn_of_less(*results: StudyResult | SingleRun) -> None:
@@ -166,7 +176,7 @@ def _warn_of_less(*results: StudyResult | SingleRun) -> None:
 
     for result in results:
         if result.reduced:
-            note(f"{result.directory}: {result.reduced} run, not the study's verdict")
+            note(f"{result.directory} is a {result.reduced} run: less than the study asks for")
 
 
 def _labelled(sentence: str, *results: StudyResult | SingleRun) -> str:

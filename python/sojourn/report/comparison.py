@@ -19,7 +19,7 @@ from sojourn.stats.quantity import quantity_of
 from sojourn.study.compare import LabelComparison, compare_labels
 from sojourn.study.result import StudyResult
 
-__all__ = ["by_effect", "comparison_table", "comparisons_of", "effect_table", "write_comparison_page"]
+__all__ = ["by_effect", "comparison_table", "comparisons_of", "effect_table", "seen_to_move", "write_comparison_page"]
 
 
 def comparisons_of(result: StudyResult, *, most: int = 4) -> list[LabelComparison]:
@@ -152,6 +152,15 @@ def by_effect(frame: pl.DataFrame, first: Sequence[str]) -> tuple[tuple[str, ...
     ]
     headings = (*first, "who", "what", "before", "after", "difference", "change", "verdict")
     return headings, told
+
+
+def seen_to_move(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the changes that can be seen: before and after are not the same with three digits."""
+    return frame.filter(
+        pl.struct("before", "after").map_elements(
+            lambda row: significant(row["before"], 3) != significant(row["after"], 3), return_dtype=pl.Boolean
+        )
+    )
 
 
 def _with_unit(value: float, unit: str, *, sign: bool = False) -> str:

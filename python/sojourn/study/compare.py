@@ -15,13 +15,14 @@ import polars as pl
 
 from sojourn.base.digits import significant
 from sojourn.base.errors import UsageError, nearest
+from sojourn.base.metrics import words_of
 from sojourn.headline import may_be_named
 from sojourn.stats.level import at_level, significance
 from sojourn.stats.pairs import holm, paired_test
 from sojourn.stats.quantity import quantity_of
 from sojourn.study.result import StudyResult
 
-__all__ = ["CHANGED", "Compared", "LabelComparison", "compare_labels", "compare_results"]
+__all__ = ["CHANGED", "Compared", "LabelComparison", "compare_labels", "compare_results", "without_twins"]
 
 PAIRED_BY = ["point", "subject", "metric", "unit"]
 
@@ -43,6 +44,22 @@ class Compared(Protocol):
         ...
 
 
+def without_twins(table: pl.DataFrame) -> pl.DataFrame:
+    """Return a comparison without rows that tell a number again: of a subject, the same values with the same interval.
+
+    A metric of the busier direction is that of one direction as long as the other is quiet; the direction is told.
+    """
+    told = [name for name in table.columns if name not in ("metric", "change", "effect", "p")]
+    kept: dict[tuple[Any, ...], int] = {}
+    rows = table.to_dicts()
+    for place, row in enumerate(rows):
+        # Of what did not move, equal numbers are many: nothing was lost, and nothing marked.
+        key = tuple(row[name] for name in told) if row["verdict"] in CHANGED else (place,)
+        if key not in kept or "busier" in words_of(rows[kept[key]]["metric"]):
+            kept[key] = place
+    return table[sorted(kept.values())]
+
+
 def compare_results(before: Compared, after: Compared) -> pl.DataFrame:
     """Return one row per point, subject and metric that both results have.
 
@@ -55,7 +72,7 @@ def compare_results(before: Compared, after: Compared) -> pl.DataFrame:
     pairs = left.join(right, on=[*PAIRED_BY, "seed"], how="inner", maintain_order="left")
     with at_level(max(before.level, after.level)):
         table = _test(pairs, PAIRED_BY, directed=False)
-    return table.drop("change", "effect")
+    return without_twins(table.drop("change", "effect"))
 
 
 @dataclass(frozen=True)
@@ -144,7 +161,7 @@ def compare_labels(result: StudyResult, by: str, against: str | None = None) -> 
         raise UsageError(f'no two points differ in "{by}" alone', f"the other labels are {', '.join(others)}")
     pairs = pairs.rename({"value": "after"}).with_columns(pl.lit(reference).alias("against"))
     with at_level(result.level):
-        each = _test(pairs, [by, "against", *key], directed=True)
+        each = without_twins(_test(pairs, [by, "against", *key], directed=True))
     shared = [by, "against", "subject", "metric", "unit"]
     finite = pl.col("before").is_finite() & pl.col("after").is_finite()
     averages = (
@@ -153,11 +170,11 @@ def compare_labels(result: StudyResult, by: str, against: str | None = None) -> 
         .agg(pl.col("before", "after").mean())
     )
     with at_level(result.level):
-        overall = _test(averages, shared, directed=True)
+        overall = without_twins(_test(averages, shared, directed=True))
     unit = result.label_units.get(by, "")
     means = f"; means over {' and '.join(name.replace('_', ' ') for name in others)}" if others else ""
     rest = [value for value in values if value != reference]
-    sentences = _sentences(f"({by}{means})", by, unit, reference, rest, overall)
+    sentences = _sentences(f" ({by}{means})", by, unit, reference, rest, overall)
     return LabelComparison(by, reference, tuple(others), overall, each, tuple(sentences))
 
 
@@ -251,7 +268,7 @@ def _sentences(told: str, by: str, unit: str, against: str, values: list[str], o
         if not rows:
             continue
         counts = {v: sum(row["verdict"] == v for row in rows) for v in CHANGED}
-        start = f"{f'{value} {unit}'.strip()} instead of {f'{against} {unit}'.strip()} {told}"
+        start = f"{f'{value} {unit}'.strip()} instead of {f'{against} {unit}'.strip()}{'' if sentences else told}"
         if counts["one seed"]:
             sentences.append(
                 f"{start}: {counts['one seed']} of {len(rows)} measures differ, on one seed, which "
