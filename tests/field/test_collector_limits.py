@@ -2,10 +2,12 @@
 
 import asyncio
 import contextlib
+import dataclasses
 import gzip
 import hashlib
 import json
 import logging
+import os
 import shutil
 import socket
 import sqlite3
@@ -26,15 +28,17 @@ from sqlalchemy.event import listens_for
 
 from field.services import Collector, flent_file, free_port
 from sojourn.base.errors import UsageError
-from sojourn.field.collector import app, connections, reader
+from sojourn.field import importer
+from sojourn.field.collector import app, reader
 from sojourn.field.collector.app import create_app
-from sojourn.field.collector.connections import Listener, connection_class
 from sojourn.field.collector.log import LimitedHandler
 from sojourn.field.collector.reader import Reader, ReaderFailed
 from sojourn.field.collector.service import export, serve
 from sojourn.field.collector.storage import Storage
 from sojourn.field.importer import read_upload
 from sojourn.field.reading import Unreadable
+from sojourn.process import connections
+from sojourn.process.connections import Listener, connection_class
 from support import CommandLine
 
 ROOT = Path(__file__).parents[2]
@@ -126,6 +130,65 @@ def test_a_request_under_way_does_not_give_way(storage: Storage) -> None:
         assert slow.recv(100).startswith(b"HTTP/1.1 201")
 
 
+def test_a_body_in_chunks_is_refused_before_it_is_read(storage: Storage) -> None:
+    token = storage.add_probe("home")
+    with served(storage, 8) as url:
+        head = f"PUT /uploads/{'0' * 64} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {token}\r\nTransfer-Encoding: chunked\r\n\r\n"
+        one = connected(url, head.encode() + b"1\r\na\r\n" * 100)
+        answer = b""
+        with one:
+            while part := one.recv(65536):
+                answer += part
+        assert answer.startswith(b"HTTP/1.1 411 ")
+        assert b"does not come in chunks" in answer
+        assert answer.count(b"HTTP/1.1") == 1
+
+
+@pytest.mark.parametrize("authorization", ["", "Authorization: Bearer unknown\r\n"])
+@pytest.mark.parametrize("chunked", [True, False])
+def test_a_stranger_who_sends_on_behind_the_answer_costs_nothing(
+    storage: Storage, monkeypatch: pytest.MonkeyPatch, authorization: str, chunked: bool
+) -> None:
+    """Eight megabytes of body in chunks of one byte, and as one body: thrown away unread, and others are answered meanwhile."""
+    monkeypatch.setattr(connections, "LINGER_S", 20.0)
+    body = b"1\r\na\r\n" * (8 * 2**20 // 6)
+    length = "Transfer-Encoding: chunked" if chunked else f"Content-Length: {len(body)}"
+    head = f"PUT /uploads/{'0' * 64} HTTP/1.1\r\nHost: a\r\n{authorization}{length}\r\n\r\n"
+    with served(storage, 8) as url:
+        one = connected(url, head.encode())
+        began = sum(os.times()[:2])
+
+        def send() -> None:
+            with contextlib.suppress(OSError):
+                one.sendall(body)
+
+        sender = threading.Thread(target=send, daemon=True)
+        sender.start()
+        for _ in range(10):
+            assert httpx.get(f"{url}/health", timeout=10).status_code == 200
+        sender.join(30)
+        assert one.recv(12) == (b"HTTP/1.1 411" if chunked else b"HTTP/1.1 401")
+        assert sum(os.times()[:2]) - began < 2.5  # 11 to 13 s where the parser read all of it
+        one.close()
+
+
+def test_an_answer_is_read_by_a_client_whose_body_is_too_long(storage: Storage) -> None:
+    token = storage.add_probe("home")
+    with served(storage, 8) as url:
+        body = bytes(app.LARGEST_UPLOAD + 1)
+        assert upload(url, token, body).status_code == 413
+        # The next one of the same probe is answered as ever.
+        assert upload(url, token, flent_file(1)).status_code == 201
+
+
+@pytest.mark.parametrize("said", [b"Basic \xff\xfe", b"Basic /w==", b"Basic =", b"Basic", b"Bearer \xc3\xa4"])
+def test_a_password_that_is_no_text_is_a_wrong_one(storage: Storage, said: bytes) -> None:
+    with served(storage, 8) as url:
+        one = connected(url, b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAuthorization: " + said + b"\r\n\r\n")
+        with one:
+            assert one.recv(12) == b"HTTP/1.1 401"
+
+
 def test_headers_that_do_not_come_end_the_connection(storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "REQUEST_S", 0.3)
     with served(storage, 20) as url, contextlib.ExitStack() as stack:
@@ -146,12 +209,15 @@ def test_a_body_that_does_not_come_is_given_up_and_holds_up_no_other_probe(
     async def never() -> AsyncIterator[bytes]:
         yield b"x"
         await asyncio.sleep(2)
+        yield b"x"
 
     async def all_of_it(url: str) -> list[int]:
         headers = [{"Authorization": f"Bearer {token}"} for token in tokens]
         body = flent_file(1)
         async with httpx.AsyncClient(base_url=url, timeout=20) as client:
-            first = asyncio.create_task(client.put(f"/uploads/{'0' * 64}", content=never(), headers=headers[0]))
+            first = asyncio.create_task(
+                client.put(f"/uploads/{'0' * 64}", content=never(), headers={**headers[0], "Content-Length": "2"})
+            )
             await asyncio.sleep(0.3)
             path = f"/uploads/{hashlib.sha256(body).hexdigest()}"
             second = await client.put(path, content=body, headers=headers[0])
@@ -198,13 +264,40 @@ def test_a_small_file_does_not_unpack_to_a_large_one(bounded: Reader) -> None:
         bounded(bomb, "home-01/a", "home-01")
 
 
+def texts_of(body: bytes) -> list[str]:
+    found = read_upload(body, "a.flent.gz", "home")
+    return [text for test in found for text in (test.treatment, test.test, test.flags, test.zone, test.latency_kind)]
+
+
+def test_a_text_without_end_does_not_fill_the_database() -> None:
+    document = json.loads(gzip.decompress(flent_file(1)))
+    document["metadata"]["TITLE"] = "x" * 700_000  # read for the treatment that it may name, and kept in the file alone
+    assert max(map(len, texts_of(gzip.compress(json.dumps(document).encode())))) <= importer.LONGEST_TEXT
+    document["metadata"]["NAME"] = "x" * 700_000
+    with pytest.raises(Unreadable, match="has 700,000 characters as its test; 300 are the most"):
+        texts_of(gzip.compress(json.dumps(document).encode()))
+
+
+@pytest.mark.parametrize("began", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"])
+def test_a_year_of_no_measurement_is_refused(began: str) -> None:
+    with pytest.raises(Unreadable, match=r"is of the year|as its time"):
+        read_upload(flent_file(1, began=began), "a.flent.gz", "home")
+
+
+@pytest.mark.parametrize("rate", [1e8, 1e302])
+def test_a_rate_of_no_line_is_refused(rate: float) -> None:
+    test = read_upload(flent_file(1), "a.flent.gz", "home")[0]
+    with pytest.raises(Unreadable, match=r"Mb/s as its throughput; 1e\+07 is the most"):
+        importer.within_bounds(dataclasses.replace(test, throughput_mbps=rate))
+
+
 def test_a_text_that_takes_much_memory_is_refused_and_the_next_is_read(bounded: Reader) -> None:
     # What does not pack stands before what does, so that the whole is no bomb by its ratio.
     filler = "".join(hashlib.sha256(b"%d" % n).hexdigest() for n in range(20_000))
     text = json.dumps({"filler": filler})[:-1].encode() + b',"a":[' + b"[]," * 18_000_000 + b"[]]}"
     body = gzip.compress(text, 1)
     assert len(text) / len(body) < 100
-    with pytest.raises(Unreadable, match="more memory or time"):
+    with pytest.raises(Unreadable, match=r"more memory or time|more than"):
         bounded(body, "home-01/a", "home-01")
     assert len(bounded(flent_file(1), "home-01/a", "home-01")) == 1
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
 from pathlib import Path
@@ -220,6 +221,16 @@ def test_what_a_study_is_told_becomes_no_option_of_its_own() -> None:
 def test_bodies_that_are_no_json_are_refused(server: Server) -> None:
     for body in (b"{", b"[" * 100_000, b"\xff"):
         assert server.ask("/api/jobs", "POST", body)[0] in {400, 422}
+
+
+def test_silent_connections_do_not_keep_others_out(server: Server) -> None:
+    """Each new connection ends the one that has been silent longest."""
+    with contextlib.ExitStack() as stack:
+        for _ in range(150):
+            stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=10))
+        status, _, _ = server.ask("/")
+        assert status == 200
+        assert server.json("results") == {"results": []}
 
 
 def test_a_server_that_only_shows_runs_nothing(tmp_path: Path) -> None:

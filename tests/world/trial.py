@@ -24,12 +24,12 @@ from field.services import flent_file
 from sojourn.base.errors import SojournError
 from sojourn.field.collector import app as service
 from sojourn.field.collector import storage
-from sojourn.field.collector.connections import connection_class
 from sojourn.field.collector.storage import Storage
 from sojourn.field.importer import read_upload
 from sojourn.field.probe.spool import Spool
 from sojourn.field.probe.upload import Uploader
 from sojourn.field.records import FieldTest
+from sojourn.process.connections import connection_class
 from world.disk import PowerFailure, SimulatedDisk
 from world.network import Connection, Loop, Network, Person
 from world.sqlite import SimulatedSqlite

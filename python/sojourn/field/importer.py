@@ -91,8 +91,39 @@ def read_upload(body: bytes, file: str, probe: str) -> list[FieldTest]:
 def _tests_in(document: dict[str, Any], name: str) -> list[FieldTest]:
     for recognises, read in _READERS:
         if recognises(document):
-            return read(document, name)
+            return [within_bounds(test) for test in read(document, name)]
     raise Unreadable("is JSON of no tool that is known here (Flent, iperf3, irtt)")
+
+
+LONGEST_TEXT = 300
+"""Characters of a name, treatment or zone; chosen: Flent's longest title of real trials has a fifth of it."""
+
+YEARS = range(1990, 2101)
+"""Years of a test; chosen: before them no tool that is read here measured, and a later one is a wrong clock."""
+
+LARGEST_RATE_MBPS = 1e7
+"""chosen: ten times the fastest access line that any scenario may have."""
+
+LONGEST_DELAY_MS = 3.6e6
+"""An hour; chosen: longer than any tool waits for an answer."""
+
+
+def within_bounds(test: FieldTest) -> FieldTest:
+    """Return a test whose values some line and some clock can have: every row, page and export carries them."""
+    for name in ("latency_kind", "treatment", "zone", "flags", "test", "tool"):
+        if (length := len(getattr(test, name))) > LONGEST_TEXT:
+            raise Unreadable(f"has {length:,} characters as its {name}; {LONGEST_TEXT} are the most")
+    if test.time.year not in YEARS:
+        raise Unreadable(f"is of the year {test.time.year}; tests are of {YEARS[0]} to {YEARS[-1]}")
+    for name, most, unit in (
+        ("throughput_mbps", LARGEST_RATE_MBPS, "Mb/s"),
+        ("throughput_grid_mbps", LARGEST_RATE_MBPS, "Mb/s"),
+        ("latency_ms", LONGEST_DELAY_MS, "ms"),
+    ):
+        value = getattr(test, name)
+        if value is not None and not abs(value) <= most:
+            raise Unreadable(f"has {value:.3g} {unit} as its {name.rpartition('_')[0]}; {most:.3g} is the most")
+    return test
 
 
 def import_files(

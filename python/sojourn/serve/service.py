@@ -16,6 +16,7 @@ from pathlib import Path
 import uvicorn
 
 from sojourn.base.errors import EnvironmentFailure, UsageError, why
+from sojourn.process.connections import Listener, connection_class
 from sojourn.serve.app import Parts, create_app
 from sojourn.serve.browse import Browser
 from sojourn.serve.guard import LARGEST_HEADERS
@@ -32,6 +33,9 @@ TRIES = 10
 
 MOST_REQUESTS = 64
 """Requests at a time; a browser has six."""
+
+MOST_CONNECTIONS = 48
+"""Connections at a time, fewer than requests, so that silent ones give way and a new one is answered; chosen."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,7 @@ def serve(wishes: Wishes, opens: str, ready: Callable[[str, int], contextlib.Abs
     server = uvicorn.Server(
         uvicorn.Config(
             create_app(parts, hosts, token),
-            http="h11",
+            http=connection_class(listeners),
             ws="none",
             loop="asyncio",
             lifespan="off",
@@ -93,7 +97,7 @@ def serve(wishes: Wishes, opens: str, ready: Callable[[str, int], contextlib.Abs
     link = f"http://{name}:{port}/{page}#k={token}{'&' + more if more else ''}"
     try:
         with ready(link, port):
-            server.run(sockets=listeners)
+            server.run(sockets=list(listeners))
     except KeyboardInterrupt:  # a wish
         pass
     finally:
@@ -103,7 +107,7 @@ def serve(wishes: Wishes, opens: str, ready: Callable[[str, int], contextlib.Abs
     return cut
 
 
-def _listeners(wishes: Wishes) -> tuple[list[socket.socket], int]:
+def _listeners(wishes: Wishes) -> tuple[list[Listener], int]:
     """Return sockets that listen on this machine, and on the host that was wished for, all at one port."""
     if wishes.host and not _is_loopback(wishes.host) and not wishes.allowed:
         raise UsageError(
@@ -115,7 +119,7 @@ def _listeners(wishes: Wishes) -> tuple[list[socket.socket], int]:
         addresses = [(socket.AF_INET6 if ":" in wishes.host else socket.AF_INET, wishes.host)]
     last: OSError | None = None
     for number in range(wishes.port, wishes.port + (TRIES if wishes.any_port and wishes.port else 1)):
-        found: list[socket.socket] = []
+        found: list[Listener] = []
         try:
             port = number
             for family, address in addresses:
@@ -135,8 +139,8 @@ def _listeners(wishes: Wishes) -> tuple[list[socket.socket], int]:
     ) from last
 
 
-def _listener(family: socket.AddressFamily, address: str, port: int, *, needed: bool) -> socket.socket | None:
-    one = socket.socket(family, socket.SOCK_STREAM)
+def _listener(family: socket.AddressFamily, address: str, port: int, *, needed: bool) -> Listener | None:
+    one = Listener(MOST_CONNECTIONS, family)
     try:
         one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if family == socket.AF_INET6:

@@ -8,7 +8,7 @@
 | `GET /` with a viewer's token as password | the page |
 | `GET /health` | 200 while uploads can be stored, otherwise 503 |
 
-A token that is unknown or revoked gets 401, always the same one, before its body is read. A body that does not have
+A body says its length; one in chunks gets 411. A token that is unknown or revoked gets 401, always the same one, before its body is read. A body that does not have
 the digest of its name was cut off: 400, and the probe sends it again. One that is no measurement gets 422, and too
 large a one 413: these will never be right, and the probe puts them aside. What cannot be taken now gets 503: the
 database cannot store it, or other uploads are under way.
@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import binascii
 import hashlib
 import logging
 import os
@@ -276,6 +275,6 @@ def _password(request: Request) -> str:
         return ""
     try:
         text = base64.b64decode(encoded, validate=True).decode()
-    except (binascii.Error, UnicodeDecodeError):
+    except ValueError:  # no base64, or no UTF-8
         return ""
     return text.partition(":")[2]

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from sojourn.base.errors import EnvironmentFailure, UsageError, why
 from sojourn.base.files import write_file
-from sojourn.field.collector.connections import MOST_CONNECTIONS, Listener, connection_class
 from sojourn.field.collector.storage import Storage
 from sojourn.field.importer import Imported, write_imported
+from sojourn.process.connections import MOST_CONNECTIONS, Listener, connection_class
 
 __all__ = ["export", "serve"]
 

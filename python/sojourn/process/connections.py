@@ -1,17 +1,23 @@
-"""Connections to the collector: how many there are, how long each may take, and which gives way.
+"""Connections to the collector and to the page's server: their number, how long each may take, and which gives way.
 
 A connection that has not sent a whole request within some seconds is ended, and so is a request that is not done
 within some minutes. When there are too many connections, the one that has waited longest without a request under way
-gives way to the new one: whoever opens connections and says nothing takes room from his own kind. The counting begins
-where connections are accepted, before any handshake of TLS.
+gives way to the new one, so silent connections take room from each other. The counting begins where connections are
+accepted, before any handshake of TLS.
+
+A body has its length in its headers: one in chunks is refused, because each chunk costs the parser as much as a packet,
+however few bytes it has. Once a request is answered before its body has come, the rest is counted and thrown away
+unread for some seconds, so that the client can read the answer, and then the connection is closed.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import socket
 from typing import Any
 
+import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 __all__ = ["MOST_CONNECTIONS", "Listener", "connection_class"]
@@ -25,6 +31,13 @@ hundred bytes."""
 
 ANSWER_S = 180.0
 """Seconds from there to the end of the answer; chosen: more than an upload and its reading may take together."""
+
+
+SLICE = 16 * 2**10
+"""Bytes that the parser gets at once; chosen: it then runs for some milliseconds before other connections are served."""
+
+LINGER_S = 2.0
+"""Seconds in which the rest of a body is thrown away behind an answer; chosen: a round trip and more of any network."""
 
 
 class Listener(socket.socket):
@@ -92,9 +105,13 @@ def connection_class(listeners: list[Listener]) -> type[H11Protocol]:
     class Connection(H11Protocol):
         _deadline: asyncio.TimerHandle | None = None
         _far_end: Any = None
+        _is_over = False
+        """Whether what still comes is thrown away."""
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)
+            if hasattr(transport, "max_size"):
+                transport.max_size = SLICE  # pyright: ignore[reportAttributeAccessIssue] - asyncio's, without TLS
             self._far_end = transport.get_extra_info("peername")
             self._wait(REQUEST_S)
 
@@ -105,9 +122,18 @@ def connection_class(listeners: list[Listener]) -> type[H11Protocol]:
                 one.has_ended(self._far_end)
             super().connection_lost(exc)
 
+        def data_received(self, data: bytes) -> None:
+            for begin in range(0, len(data), SLICE):
+                if self._is_over or self.transport.is_closing():
+                    return
+                super().data_received(data[begin : begin + SLICE])
+
         def handle_events(self) -> None:
             before = self.cycle
             super().handle_events()
+            if self.cycle is not before and any(name == b"transfer-encoding" for name, _ in self.headers):
+                self._refuse_chunks()
+                return
             if self.cycle is not before and not self.cycle.response_complete:
                 self._wait(ANSWER_S)
                 for one in listeners:
@@ -117,7 +143,35 @@ def connection_class(listeners: list[Listener]) -> type[H11Protocol]:
             for one in listeners:
                 one.is_idle(self._far_end)
             self._wait(REQUEST_S)
+            if self.conn.their_state is h11.SEND_BODY:
+                self._end()
+                return
             super().on_response_complete()
+
+        def _refuse_chunks(self) -> None:
+            """Answer 411, in place of the application."""
+            self.cycle.disconnected = True
+            self.cycle.response_complete = True
+            self.cycle.message_event.set()
+            body = json.dumps({"error": "a body says how long it is, and does not come in chunks"}).encode()
+            headers = [
+                (b"content-type", b"application/json"),
+                (b"content-length", b"%d" % len(body)),
+                (b"connection", b"close"),
+            ]
+            answer = h11.Response(status_code=411, headers=headers, reason=b"Length Required")
+            for event in (answer, h11.Data(data=body), h11.EndOfMessage()):
+                self.transport.write(self.conn.send(event) or b"")
+            self._end()
+
+        def _end(self) -> None:
+            """Close the connection once the client has had time to read the answer."""
+            self._is_over = True
+            self._unset_keepalive_if_required()
+            self.flow.resume_reading()
+            if self.transport.can_write_eof():
+                self.transport.write_eof()
+            self._wait(LINGER_S)
 
         def _wait(self, seconds: float) -> None:
             if self._deadline is not None:
