@@ -31,11 +31,8 @@ PORT = 8417
 TRIES = 10
 """Ports that are tried from the wished one on."""
 
-MOST_REQUESTS = 64
-"""Requests at a time; a browser has six."""
-
-MOST_CONNECTIONS = 48
-"""Connections at a time, fewer than requests, so that silent ones give way and a new one is answered; chosen."""
+MOST_CONNECTIONS = 64
+"""Connections at a time, each with one request; chosen: a browser has six."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +85,6 @@ def serve(wishes: Wishes, opens: str, ready: Callable[[str, int], contextlib.Abs
             server_header=False,
             date_header=False,
             h11_max_incomplete_event_size=LARGEST_HEADERS,
-            limit_concurrency=MOST_REQUESTS,
             timeout_graceful_shutdown=2,
         )
     )
