@@ -48,15 +48,6 @@ def commands_of(page: str) -> list[list[str]]:
     return [words[1:] for words in map(shlex.split, prompts) if words[0].endswith("sojourn")]
 
 
-def test_the_commands_of_the_readme_work(sojourn: CommandLine, tmp_path: Path) -> None:
-    shutil.copytree(ROOT / "scenarios", tmp_path / "scenarios")
-    commands = commands_of("README.md")
-    assert len(commands) >= 2
-    for command in commands:
-        done = sojourn(*command)
-        assert done.status == 0, (command, done.stderr)
-
-
 TUTORIAL = "docs/guides/tutorial.md"
 
 

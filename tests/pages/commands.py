@@ -99,7 +99,7 @@ def _commands(page: str, piece: Piece) -> Iterator[Shown]:
         for number, line in enumerate(piece.text.splitlines()):
             if _is_command(line):
                 yield Shown(page, piece.line + number, _plain(line), is_inline=False)
-    elif piece.kind == "code" and _is_command(piece.text):
+    elif piece.kind == "code" and piece.info != "heading" and _is_command(piece.text):
         yield Shown(page, piece.line, _plain(piece.text), is_inline=True)
 
 
@@ -156,7 +156,7 @@ def is_name(shown: Shown) -> bool:
         return not rest and (words in GROUPS or not words)
     parser = parser_of(words)
     if not rest:
-        return any(not action.option_strings for action in parser.declared)
+        return any(not action.option_strings or action.required for action in parser.declared)
     try:
         parser.parse_args(list(rest))
     except UsageError as error:
@@ -312,6 +312,9 @@ class Reader:
                 problem = f"exit status {status}: {output[-1500:]}"
             elif is_whole and (missing := not_printed(shown.printed, output)):
                 problem = f"does not print {missing!r}, but\n{output[-3000:]}"
+            for report in () if problem else self.directory.rglob("report.html"):
+                if "could not be drawn" in report.read_text(encoding="utf-8"):
+                    problem = f"{report.relative_to(self.directory)}: a figure could not be drawn"
             yield Done(shown, text, status, output, used, problem)
 
 

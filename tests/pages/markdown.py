@@ -21,7 +21,7 @@ class Piece:
     kind: str
     """`block` (fenced), `indented`, `code` (within a line), `link`, `heading`, `quote`."""
     info: str
-    """The language of a block, the address of a link."""
+    """The language of a block, the address of a link; of code, whether it stands in a `heading`."""
     text: str
     line: int
 
@@ -54,20 +54,20 @@ def _pieces(tokens: list[Token]) -> Iterator[Piece]:
                 yield Piece("heading", "", text, line)
             if "blockquote_open" in within:
                 yield Piece("quote", "", text, line)
-            yield from _inside(token, line)
+            yield from _inside(token, line, "heading" if "heading_open" in within else "")
 
 
 def _plain(token: Token) -> str:
     return "".join(" " if child.type in ("softbreak", "hardbreak") else child.content for child in token.children or ())
 
 
-def _inside(token: Token, first: int) -> Iterator[Piece]:
+def _inside(token: Token, first: int, place: str) -> Iterator[Piece]:
     line = first
     for child in token.children or ():
         if child.type in ("softbreak", "hardbreak"):
             line += 1
         elif child.type == "code_inline":
-            yield Piece("code", "", " ".join(child.content.split()), line)
+            yield Piece("code", place, " ".join(child.content.split()), line)
         elif child.type == "link_open":
             yield Piece("link", str(child.attrs.get("href", "")), "", line)
         elif child.type == "image":
