@@ -2,10 +2,12 @@
 
 import json
 import re
+import tomllib
 from pathlib import Path
 
 import polars as pl
 import pytest
+import tomli_w
 
 from support import CommandLine, words_only, write_scenario
 
@@ -162,3 +164,26 @@ def test_a_setting_that_changes_nothing_is_told(sojourn: CommandLine, tmp_path: 
     assert done.stderr.count("changes nothing") == 1
     over = sojourn("run", "household.toml", "--set", "duration=9 s", "--set", "duration=3 s")
     assert "--set duration=9 s changes nothing: " in over.stderr
+
+
+def test_traffic_that_begins_later_than_the_averages_is_said_with_its_own_rate(
+    sojourn: CommandLine, tmp_path: Path
+) -> None:
+    document = tomllib.loads((write_scenario(tmp_path, duration="10 s")).read_text(encoding="utf-8"))
+    entry = next(one for one in document["traffic"] if one["name"] == "bulk")
+    app = {"kind": entry["app"]} if isinstance(entry["app"], str) else entry["app"]
+    entry["app"] = {**app, "start": "5 s"}
+    late = tmp_path / "late.toml"
+    late.write_text(tomli_w.dumps(document), encoding="utf-8")
+    done = sojourn("run", late, "--report", "--out", "out")
+    assert done.status == 0, done.stderr
+    told = re.search(r"bulk begins at 5 s: ([\d.]+) Mb/s from then on; averages count from 0 s", done.stderr)
+    assert told is not None, done.stderr
+    (rate,) = [
+        float(row["value"])
+        for row in sojourn("run", late, "--json").json()["metrics"]
+        if (row["subject"], row["metric"]) == ("bulk", "goodput")
+    ]
+    assert float(told[1]) == pytest.approx(2 * rate, rel=0.01)
+    assert "Bulk begins at 5 s: " in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "begins at" not in sojourn("run", write_scenario(tmp_path, duration="2 s")).stderr

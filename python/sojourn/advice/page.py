@@ -34,13 +34,22 @@ TARGETS = {
 VERDICTS = {"taken": "taken", "equal": "cannot be told apart", "undecided": "not decided", "worse": "worse"}
 
 
+def _title(advice: Advice) -> str:
+    """Return the title: the line by its rates, and not the name of its file."""
+    rates = advice.line.rates_mbps
+    told = [
+        f"{rates[way]:.3g} Mb/s {word}" for way, word in (("downstream", "down"), ("upstream", "up")) if way in rates
+    ]
+    return f"What to set on a line of {' and '.join(told)}" if told else "What to set on this line"
+
+
 def write_page(advice: Advice, directory: Path) -> None:
     """Write `report.html`, its figure, `advice.json`, the line and the lines to paste into a new directory."""
     figures = [_graph(advice)] if advice.found.cliffs else []
     drawn = draw_files(figures, fresh_folder(directory / "figures", root=directory))
     page = page_of(
         "advice.html",
-        title=f"What to set: {advice.line.scenario.name}",
+        title=_title(advice),
         headline=advice.sentence,
         facts=advice.sentences,
         pastes=[(TARGETS[name], text) for name, text in advice.blocks.items()],

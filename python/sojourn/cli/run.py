@@ -84,6 +84,7 @@ def execute(options: Namespace) -> None:
     from sojourn.cli.console import note, print_json, print_table
     from sojourn.headline import headline_of_run, headline_rows
     from sojourn.process.progress import RunProgress
+    from sojourn.simulation.averages import late_beginnings
 
     if options.plugins:
         from sojourn.plugins import read_plugin
@@ -152,6 +153,8 @@ def execute(options: Namespace) -> None:
         print_table(_COLUMNS, shown)
         if len(shown) < len(rows):
             note(f"{len(rows) - len(shown)} more metrics: --all")
+    for sentence in late_beginnings(scenario.canonical(), statistics["simulated_s"], rows):
+        note(sentence)
     if options.seed is None and scenario.seed_count > 1:
         note(f"the file asks for {scenario.seed_count} seeds; this was the first, --seed runs others")
     if options.report:

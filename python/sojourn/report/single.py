@@ -16,7 +16,7 @@ from markupsafe import Markup
 from sojourn.answers.figure import Figure
 from sojourn.answers.report_content import PlainCell, PlainTable
 from sojourn.base.digits import significant
-from sojourn.base.errors import RecordError
+from sojourn.base.errors import RecordError, ScenarioError
 from sojourn.base.files import fresh_folder, write_file
 from sojourn.base.metrics import delay_causes, words_of
 from sojourn.base.on_disk import read_text
@@ -29,6 +29,8 @@ from sojourn.report.conditions import Condition, bands, conditions_of, notes
 from sojourn.report.drawing_files import draw_files
 from sojourn.report.felt_section import felt
 from sojourn.report.page import page_of
+from sojourn.scenario.scenario_file import Scenario
+from sojourn.simulation.averages import late_beginnings
 from sojourn.simulation.run_directory import read_run
 
 __all__ = ["build_run_report", "run_figures"]
@@ -67,7 +69,7 @@ def build_run_report(directory: Path, *, pdf: bool = False) -> list[str]:
     page = page_of(
         "run.html",
         title=_title(manifest),
-        facts=_facts(manifest),
+        facts=" ".join([_facts(manifest), *_late(scenario, manifest, tables)]),
         damages=damages,
         headline=headline_of_run(metrics, scenario),
         matters=_metric_table(headline_rows(metrics), "What matters most"),
@@ -128,6 +130,17 @@ def _facts(manifest: dict[str, Any]) -> str:
             f"{statistics['packet_hops']:,} packet-hops in {statistics['wall_s']:.2f} s. "
         )
     return f"{made}One run is one roll of the dice: a study repeats it with other seeds and gives intervals."
+
+
+def _late(scenario: str, manifest: dict[str, Any], tables: Tables) -> list[str]:
+    """Say which traffic begins later than the averages of the metrics."""
+    rows = tables["metrics"].select("subject", "metric", "value", "unit").rows()
+    try:
+        canonical = Scenario.parse(scenario).canonical()
+        length = float(manifest["statistics"]["simulated_s"])
+        return [f"{one[:1].upper()}{one[1:]}." for one in late_beginnings(canonical, length, rows)]
+    except (ScenarioError, TypeError, KeyError, ValueError):  # of somebody else's directory
+        return []
 
 
 def _emulated(manifest: dict[str, Any]) -> str:

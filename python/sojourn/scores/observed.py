@@ -25,6 +25,7 @@ from sojourn.field.samples import is_coarse
 from sojourn.field.series import RoundTrips, Series, read_series
 from sojourn.scenario.scenario_file import Scenario, decoded, load_scenario
 from sojourn.scores.judge import INTERVAL_S, Observed, Responsiveness, responsiveness_of
+from sojourn.simulation.averages import seconds_of
 from sojourn.simulation.run_directory import is_run, read_run
 from sojourn.study.expand import expand
 from sojourn.study.result import StudyResult
@@ -163,7 +164,7 @@ def _of_run(tables: Mapping[str, pl.DataFrame], text: str, length_s: float, dire
     }
     document = tomllib.loads(text)
     entries: list[dict[str, Any]] = document.get("traffic", [])
-    from_s = _seconds(document.get("measure", {}).get("from")) or 0.0
+    from_s = seconds_of(document.get("measure", {}).get("from")) or 0.0
     found: list[Subject] = []
     for entry in entries:
         name = entry["name"]
@@ -210,8 +211,8 @@ def _of_probe(
     if "transfers" not in tables:
         return []
     rows = tables["transfers"].filter(pl.col("traffic") == name).sort("started_ns")
-    began = _seconds(app.get("loaded_from")) or 0.0
-    ended = _seconds(app.get("loaded_until")) or length_s
+    began = seconds_of(app.get("loaded_from")) or 0.0
+    ended = seconds_of(app.get("loaded_until")) or length_s
     is_echo = app.get("over", "datagrams") == "datagrams"
     kinds: dict[str, Observed] = {}
     for lane, kind in enumerate(LANES):
@@ -377,11 +378,3 @@ def _of_runs(
         }
         for subject in _of_run(tables, texts[point], length_s, directions):
             yield point, seed, subject
-
-
-def _seconds(text: object) -> float | None:
-    """Return a time of a canonical scenario in seconds; `None` if there is none."""
-    found = re.fullmatch(r"([\d.]+) (ns|us|ms|s|min|h)", text) if isinstance(text, str) else None
-    if found is None:
-        return None
-    return float(found[1]) * {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}[found[2]]
