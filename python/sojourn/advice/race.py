@@ -21,6 +21,7 @@ __all__ = [
     "FEWEST_SEEDS",
     "FIRST_SEEDS",
     "MOST_SEEDS",
+    "OUT_OF_TIME",
     "TOLERANCE",
     "Losses",
     "OutOfTime",
@@ -41,6 +42,10 @@ FEWEST_SEEDS = 2
 
 TOGETHER = 32
 """Runs that are asked for at a time, between two looks at the clock. chosen: two for each core of a usual machine."""
+
+
+OUT_OF_TIME = "the time was up"
+"""Why a race ended without a decision."""
 
 
 class OutOfTime(Exception):

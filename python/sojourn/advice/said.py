@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sojourn.advice.arms import AS_IS, WAYS, Arm, Line
+from sojourn.advice.race import OUT_OF_TIME
 from sojourn.advice.uses import User
 from sojourn.base.digits import significant
 from sojourn.stats.estimate import Estimate, log_mean_of, mean_of
@@ -25,9 +26,6 @@ __all__ = [
     "sentence",
     "setting_words",
 ]
-
-OUT_OF_TIME = "the time was up"
-"""Why a race ended without a decision."""
 
 KIND_WORDS: Mapping[str, str] = {"cake": "CAKE", "fq-codel": "FQ-CoDel", "pie": "PIE", "codel": "CoDel"}
 """How sentences call what a router runs."""

@@ -16,8 +16,7 @@ import numpy as np
 from sojourn.advice.arms import AS_IS, SHARES, WAYS, Arm, Line, router_arms
 from sojourn.advice.bench import LONG_S, WARM_UP_S, Bench, Clock
 from sojourn.advice.cliff import FIRST_SHARES, Cliff, find_cliff
-from sojourn.advice.race import FEWEST_SEEDS, FIRST_SEEDS, OutOfTime, Race, Table, race
-from sojourn.advice.said import OUT_OF_TIME
+from sojourn.advice.race import FEWEST_SEEDS, FIRST_SEEDS, OUT_OF_TIME, OutOfTime, Race, Table, race
 from sojourn.advice.uses import User
 
 __all__ = ["CONFIRM_SEEDS", "Found", "Standing", "near_best", "search_arms", "search_router", "take"]
