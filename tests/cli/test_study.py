@@ -70,6 +70,8 @@ JUDGED: dict[str, Any] = {
 }
 """What makes a study judge a claim."""
 
+JUDGED_CLAIM = "The upload moves"
+
 
 @pytest.mark.parametrize(
     ("options", "label"),
@@ -88,7 +90,7 @@ def test_verdicts_of_less_than_the_study_say_so_everywhere(
     write_study(tmp_path, **JUDGED)
     done = sojourn("study", "run", "study.toml", *options, "--no-figures", "--out", "out")
     assert done.status == 0, done.stderr
-    assert f"claims, gate ({label} run, not the study's verdict): 1 hold" in done.stderr
+    assert f"claim ({label} run, not the study's verdict): {JUDGED_CLAIM}: holds (" in done.stderr
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert f'<span class="badge">{label} run</span>' in page
     assert f"small, {label} run" in page  # provenance
@@ -109,7 +111,9 @@ def test_verdicts_of_the_whole_study_have_no_label(sojourn: CommandLine, tmp_pat
     options = ("--duration", "2 s", "--points", "*", "--seeds", "2")
     done = sojourn("study", "run", "study.toml", *options, "--no-figures", "--out", "out")
     assert done.status == 0, done.stderr
-    assert "claims, gate: 1 hold" in done.stderr
+    assert f"claim: {JUDGED_CLAIM}: holds (" in done.stderr
+    told = next(line for line in done.stderr.splitlines() if line.startswith(JUDGED_CLAIM))
+    assert ": holds (" in told, "its words open the page"
     assert " run.</strong>" not in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     with (tmp_path / "out" / "claims.csv").open(encoding="utf-8") as file:
         assert [row["note"] for row in csv.DictReader(file)] == [""]

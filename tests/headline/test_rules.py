@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import pytest
 
 from headline.points import DOWNLOAD, PAGE, ROUND_TRIP, SCORE, UPLOAD, around, one, point
+from sojourn.headline.applications import APPLICATIONS, GAME, GRADES, application_of
 from sojourn.headline.derive import headline_of
-from sojourn.headline.felt import APPLICATIONS, GAME, GRADES, application_of
 from sojourn.headline.runs import headline_of_run
 from sojourn.headline.said import Headline, Point, number
 
@@ -107,11 +107,24 @@ def test_with_a_setting_of_one_s_own_all_that_the_best_beats_is_told() -> None:
     assert found.sentence == ("PIE keeps the game at 4 ms where RED needs 8 and drop-tail 150 (P99, round trip).")
     assert {cell.text for cell in found.cells} == {"4", "8", "150"}
     loses = said(games(150.0, 8.0, 4.0), own=own).sentence
-    assert loses.startswith("RED keeps the game at 4 ms where PIE needs 8 and drop-tail 150")
+    assert loses.startswith("PIE keeps the game at 8 ms where RED needs 4 and drop-tail 150")
     tie = said(games(150.0, 4.0, 8.0, 4.0), own=own).sentence
-    assert tie.startswith("PIE and FQ-CoDel keep the game at 4 ms where RED needs 8 and drop-tail")
+    assert tie.startswith("PIE keeps the game at 4 ms where FQ-CoDel needs 4, RED 8 and drop-tail 150")
     two = games(150.0, 4.0)
     assert said(two, own=own).sentence == said(two).sentence
+    assert said(two, own=["drop-tail"]).sentence.startswith("drop-tail keeps the game at 150 ms where PIE needs 4")
+
+
+def test_a_setting_of_one_s_own_is_the_subject_over_all_conditions() -> None:
+    delays = {"20 ms": (134.0, 9.0, 10.0), "100 ms": (140.0, 13.0, 12.0)}
+    points = [
+        point(name, {ROUND_TRIP: around(delay, 0.1, n)}, condition)
+        for condition, row in delays.items()
+        for n, (name, delay) in enumerate(zip(("PIE", "FQ-CoDel", "yours"), row, strict=True))
+    ]
+    assert said(points, own=["yours"]).sentence == (
+        "yours keeps the game at 10 to 12 ms where FQ-CoDel needs 9 to 13 and PIE 134 to 140 (P99, round trip)."
+    )
 
 
 def test_one_order_in_all_conditions_is_told_once() -> None:
@@ -121,8 +134,8 @@ def test_one_order_in_all_conditions_is_told_once() -> None:
         for n, (name, delay) in enumerate(zip(("today", "PIE"), delays, strict=True))
     ]
     assert said(points).sentence == (
-        "PIE keeps the game at 20 ms (P99, round trip), 15 times better than today's 300 ms. Best in both "
-        "conditions; the numbers are those at 100 ms."
+        "PIE keeps the game at 10 to 20 ms (P99, round trip), 6 to 15 times better than today's 60 to 300 ms. Best in "
+        "both conditions."
     )
 
 
@@ -230,3 +243,100 @@ def test_a_live_video_is_told_by_how_far_it_is_behind() -> None:
     assert said(points).grades == {"PIE": "D", "FQ-CoDel": "A"}
     same = [point(name, {LIVE: around(3.2, 0.1)}) for name in ("PIE", "FQ-CoDel")]
     assert said(same).sentence == "Nothing separates PIE and FQ-CoDel for the live video: 3.2 s behind."
+
+
+def under_conditions(*rates: float) -> list[Point]:
+    """Two managers at three round trips; `rates` are those of the upload behind the one that helps the game."""
+    return [
+        point(name, {ROUND_TRIP: around(delay, 0.1, n), UPLOAD: around(rate, 0.001, n)}, condition)
+        for condition, with_manager in zip(("15 ms", "30 ms", "100 ms"), rates, strict=True)
+        for n, (name, delay, rate) in enumerate((("drop-tail", 200.0, 10.0), ("PIE", 10.0, with_manager)))
+    ]
+
+
+def test_a_cost_is_told_over_all_conditions_with_the_end_where_it_is_largest() -> None:
+    found = said(under_conditions(9.97, 9.65, 9.1))
+    assert "; the upload loses 0 to 9 %, most at 100 ms. Best in all three conditions." in found.sentence
+    assert found.cost == "the upload loses 0 to 9 %, most at 100 ms"
+    assert said(under_conditions(9.97, 9.95, 9.97)).sentence.endswith(
+        ", at no cost to the upload. Best in all three conditions."
+    )
+    assert "at no cost" not in said(under_conditions(9.97, 9.97, 9.7)).sentence
+
+
+def test_a_word_for_a_score_is_said_only_where_it_holds_in_each_condition() -> None:
+    def calls(low: float) -> str:
+        return said(
+            [
+                point(name, {SCORE: around(score, 0.01, n)}, condition)
+                for condition, better in (("15 ms", 4.4), ("100 ms", low))
+                for n, (name, score) in enumerate((("drop-tail", 1.2), ("PIE", better)))
+            ]
+        ).sentence
+
+    assert calls(4.2).startswith("PIE keeps the call good (MOS 4.2 to 4.4); with drop-tail it is unusable (1.2)")
+    assert calls(3.3).startswith("PIE keeps the call at MOS 3.3 to 4.4 where drop-tail gives 1.2")
+
+
+def test_claims_carry_the_cells_of_all_conditions() -> None:
+    found = said(under_conditions(9.97, 9.65, 9.1)).as_json()["claims"]
+    assert [one["relation"] for one in found] == ["keeps_at", "better_by", "loses", "best"]
+    cost = next(one for one in found if one["relation"] == "loses")
+    assert {cell["condition"] for cell in cost["over"]} == {"15 ms", "30 ms", "100 ms"}
+    assert (round(cost["value"]["low"], 1), round(cost["value"]["high"], 1)) == (0.3, 9.0)
+
+
+def test_applications_that_do_better_otherwise_and_are_not_named_are_counted() -> None:
+    others = {(name, "page_load_time_median"): (0.5, 0.9) for name in ("news", "mail", "shop")}
+    points = [
+        point(
+            name, {ROUND_TRIP: around(delay, 0.1, n)} | {key: around(pair[n], 0.01, n) for key, pair in others.items()}
+        )
+        for n, (name, delay) in enumerate((("drop-tail", 300.0), ("PIE", 10.0)))
+    ]
+    assert "; three of four applications do better with another setting: see the table." in said(points).sentence
+
+
+def test_what_a_scenario_marks_is_its_subject_and_a_rate_never_goes_before_it() -> None:
+    rows = [("upload", "goodput", 4.8, "Mb/s"), ("probe", "delay_up_p99", 155.0, "ms"), ("probe", "lost", 0.0, "%")]
+    scenario = '[[traffic]]\nname = "probe"\napp = "constant-rate"\nabout = true\n'
+    found = headline_of_run(rows, scenario)
+    assert found is not None
+    assert found.sentence == "The probe waits 155 ms upstream (P99), while the upload gets 4.8 Mb/s."
+    assert not found.grades
+    echo = [
+        ("upload", "goodput", 4.8, "Mb/s"),
+        ("ping", "delay_round_trip_p99", 86.0, "ms"),
+        ("ping", "rtt_mean", 60.0, "ms"),
+    ]
+    probed = headline_of_run(echo)
+    assert probed is not None
+    assert probed.sentence == "The ping waits 86 ms (P99, round trip), while the upload gets 4.8 Mb/s."
+
+
+def test_of_several_that_a_scenario_marks_the_ends_are_told() -> None:
+    rows = [
+        ("marked-up", "delay_up_p99", 0.71, "ms"),
+        ("marked-down", "delay_down_p99", 0.24, "ms"),
+        ("unmarked-up", "delay_up_p99", 64.3, "ms"),
+        ("unmarked-down", "delay_down_p99", 60.0, "ms"),
+    ]
+    entries = "".join(f'[[traffic]]\nname = "{name}"\napp = "constant-rate"\nabout = true\n' for name, *_ in rows)
+    found = headline_of_run(rows, entries)
+    assert found is not None
+    assert found.sentence == "unmarked-up waits 64 ms upstream (P99), marked-up 0.71."
+
+
+def test_where_nothing_competes_the_range_over_conditions_is_told() -> None:
+    found = said(
+        [point("", {ROUND_TRIP: around(delay, 1.0)}, where) for where, delay in (("20 ms", 24.0), ("100 ms", 250.0))]
+    )
+    assert found.sentence == "The game waits 24 to 250 ms (P99, round trip), most at 100 ms. Grade F."
+
+
+def test_an_application_beside_the_marked_one_that_is_worse_is_told() -> None:
+    rows = [("video", "underflow_max", 0.0, "%"), ("pages", "page_load_time_median", 3.8, "s")]
+    scenario = '[[traffic]]\nname = "video"\napp = "has"\nabout = true\n'
+    found = headline_of_run(rows, scenario)
+    assert found is not None
+    assert found.sentence == "The video never stands still; a page takes 3.8 s (median). Grade C."

@@ -22,9 +22,8 @@ pub fn facts(scenario: &Scenario) -> RunFacts {
             .iter()
             .map(|placed| {
                 let application = &placed.entry.application;
-                let constant_rate = application.get::<ConstantRateConfig>();
-                if constant_rate.is_some_and(|config| config.is_call) {
-                    Datagrams::Call
+                if let Some(config) = application.get::<ConstantRateConfig>() {
+                    if config.is_call { Datagrams::Call } else { Datagrams::Paced }
                 } else if application.get::<ProbeConfig>().is_some() || application.datagrams().is_none() {
                     Datagrams::Messages
                 } else {

@@ -87,8 +87,17 @@ pub enum Datagrams {
     Call,
     /// A stream, for which late packets are as good as lost ones.
     Stream,
+    /// A stream at a constant rate: its receiver has no deadline, so no packet is late.
+    Paced,
     /// Questions and answers beside connections, such as look-ups of names.
     Messages,
+}
+
+impl Datagrams {
+    /// Whether a packet can come too late to be of use.
+    fn has_deadline(self) -> bool {
+        matches!(self, Self::Call | Self::Stream)
+    }
 }
 
 /// Whether there are metrics of what no lesson shows; the engine of browsers is small.
@@ -253,7 +262,7 @@ fn datagram_metrics(rows: &mut Rows, name: &str, calls: &[(Direction, Call)], wh
     let all = of(None);
     rows.add(name, "sent", all.iter().map(|call| call.sent as f64).sum());
     loss_metrics(rows, name, &all, &LOSS, what);
-    if what == Datagrams::Messages {
+    if !what.has_deadline() {
         return;
     }
     let ways = [(of(Some(Direction::Upstream)), &LOSS_UP), (of(Some(Direction::Downstream)), &LOSS_DOWN)];
@@ -282,7 +291,7 @@ fn loss_metrics(rows: &mut Rows, name: &str, calls: &[&Call], names: &LossNames,
     let sent = total(|call| call.sent);
     let mut add = |metric, count: fn(&Call) -> u64| rows.add(name, metric, 100.0 * total(count) / sent);
     add(names[0], |call| call.lost);
-    if what != Datagrams::Messages {
+    if what.has_deadline() {
         add(names[1], |call| call.late);
         add(names[2], |call| call.lost + call.late);
     }

@@ -115,7 +115,7 @@ pub const METRICS: &[MetricGroup] = metrics! {
         from "White 2012 Table 3" ["%"] lower {
         "lost" "packets lost"
     }
-    "of streams (calls, games, constant bit rate): datagrams that came more than 60 ms after the shortest delay of their flow, of those sent"
+    "of streams with a deadline (calls, games, video calls): datagrams that came more than 60 ms after the shortest delay of their flow, of those sent"
         from "White 2012 3.2.2" ["%"] lower {
         "late" "packets late"
     }

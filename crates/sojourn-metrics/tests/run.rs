@@ -197,6 +197,7 @@ fn only_calls_have_a_score_and_only_streams_have_late_packets() {
             &["lost", "late", "loss_total", "delay_in_time_mean"],
             &["mos", "mos_min", "mos_loss_only", "rating"],
         ),
+        (Datagrams::Paced, &["sent", "lost"], &["late", "loss_total", "delay_in_time_mean", "mos"]),
         (Datagrams::Messages, &["sent", "lost"], &["late", "loss_total", "delay_in_time_mean", "mos"]),
     ] {
         let table = metrics_of(what, RecordConfig::NOTHING, &two_calls);

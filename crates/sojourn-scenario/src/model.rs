@@ -123,6 +123,8 @@ pub struct Traffic {
     pub tunnel: Option<String>,
     /// Its timers stand still.
     pub paused: bool,
+    /// The scenario is about it; only sentences look at this.
+    pub about: bool,
     /// Which real packets are its own in an emulation.
     pub matching: Option<MatchConfig>,
 }

@@ -77,3 +77,10 @@ class JudgedClaim:
 
     claim: Claim
     outcome: Outcome
+
+    @property
+    def sentence(self) -> str:
+        """The statement with its verdict in words, and the numbers that decided it."""
+        words = {Holds.HOLDS: "holds", Holds.FAILS: "fails", Holds.NOT_RUN: "not judged"}[self.outcome.verdict]
+        told = self.outcome.ours or (self.outcome.note if self.outcome.verdict is Holds.NOT_RUN else "")
+        return f"{self.claim.statement.rstrip('.')}: {words}{f' ({told})' if told else ''}."

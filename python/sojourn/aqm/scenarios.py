@@ -224,8 +224,8 @@ def _page(metrics: Metrics) -> float:
     return metrics["web", "page_load_time_median"]
 
 
-def _lost(name: str) -> Callable[[Metrics], float]:
-    return lambda metrics: metrics[name, "loss_total"]
+def _lost(name: str, metric: str = "loss_total") -> Callable[[Metrics], float]:
+    return lambda metrics: metrics[name, metric]
 
 
 CELLS: tuple[Cell, ...] = (
@@ -248,7 +248,7 @@ CELLS: tuple[Cell, ...] = (
         "must",
         "UDP at 1.2 of the rate",
         _datagrams("udp", PACKET, "1 ms"),
-        own=Own("lost or late", "%", _lost("udp")),
+        own=Own("lost", "%", _lost("udp", "lost")),
     ),
     Cell(
         "T4b",

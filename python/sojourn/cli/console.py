@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
     from sojourn.base.errors import Problem, SojournError
+    from sojourn.study.result import ReportSummary
 
 __all__ = [
     "format_number",
@@ -128,10 +129,18 @@ def print_found(found: DataclassInstance, sentence: str, named: Mapping[str, Seq
             print(f"{word:{width}}  {name}")
 
 
-def tell_claims(claims: Mapping[str, Mapping[str, int]], reduced: str) -> None:
-    """Tell what claims came to, a line for each use that has some."""
+MOST_CLAIMS = 8
+"""Claims that are printed one by one. chosen: a third of a terminal; of more, their numbers by verdict."""
+
+
+def tell_claims(summary: ReportSummary, reduced: str) -> None:
+    """Print each claim with its verdict in words; of many, a line with counts for each use."""
     label = f" ({reduced} run, not the study's verdict)" if reduced else ""
-    for use, counts in claims.items():
+    if len(summary.judged) <= MOST_CLAIMS:
+        for sentence in summary.judged:
+            note(f"claim{label}: {sentence}")
+        return
+    for use, counts in summary.claims.items():
         if sum(counts.values()):
             note(f"claims, {use}{label}: {counts['holds']} hold, {counts['fails']} fail, {counts['not_run']} not run")
 

@@ -292,5 +292,5 @@ def _tell(plan: Plan, outcome: Outcome, summary: ReportSummary) -> None:
     cells = summary.comparison
     if sum(cells.values()):
         note(f"printed cells{label}: {cells['match']} match, {cells['miss']} miss, {cells['unjudged']} unjudged")
-    tell_claims(summary.claims, plan.reduced)
+    tell_claims(summary, plan.reduced)
     hand_over(outcome.directory / "report.html")

@@ -102,7 +102,7 @@ def run_many(options: Namespace, study: Study, wishes: RunOptions, crowd: Crowd,
             f"{last_run - began:.1f} s; report: {ended - last_run:.1f} s"
         )
         note(parts.headlines[0])
-        tell_claims(summary_of(parts).claims, words)
+        tell_claims(summary_of(parts), words)
         hand_over(directory / "report.html")
     if missing:
         raise failed_runs(missing, runs + len(missing), f"the result without them is in {directory}")

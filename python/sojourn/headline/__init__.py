@@ -1,7 +1,7 @@
-"""The first thing that anybody is told: who wins by how much for whom, and what it costs.
+"""The first sentence of every answer: the best setting, by how much, for which application, and at what cost.
 
-`headline_of` makes one sentence of points with their labels, seeds and metrics; `headline_rows` says which numbers of a
-run matter most. Terminal, page and JSON print the same `Headline`.
+`headline_of` evaluates claims over all points of a result and says them in one sentence; `headline_rows` says which numbers of
+a run matter most. Terminal, page and JSON print the same `Headline`.
 """
 
 from sojourn.headline.derive import headline_of

@@ -1,217 +1,180 @@
-"""Headlines of what does not compete: one run, the only setting that has run, transfers that nobody waits beside."""
+"""Claims on what does not compete: one run, runs under several conditions, the only setting that has run."""
 
 from __future__ import annotations
 
 import math
 
-from sojourn.headline import words
-from sojourn.headline.board import Board, Bout, Listener, Value, mean
-from sojourn.headline.felt import GRADES, LATE, LOSS_LIMITS
-from sojourn.headline.said import BigNumber, Cell, Headline, Point, digits, many, together
+from sojourn.headline.applications import LATE, LOSS_LIMITS
+from sojourn.headline.board import Board, Listener, Value, mean, transfers
+from sojourn.headline.said import Cell, Headline, Point, big_number
+from sojourn.headline.statements import Claim, Range
+from sojourn.headline.wording import HARDLY, condition, gone, sentence
 
-__all__ = ["HARDLY", "ONE_SEED", "big_number", "gone", "only", "rates", "run"]
+TYPE_CHECKING = False  # as type checkers read it; the module typing would take its time
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-ONE_SEED = "One seed: differences may be chance."
+__all__ = ["alone"]
 
-HARDLY = 1.15
-"""Ratio below which settings hardly differ. chosen: nobody feels 15 %."""
-
-
-def gone(count: int) -> str:
-    """Say how many settings have not run."""
-    if count == 1:
-        return "One setting is missing."
-    return f"{many(count).capitalize()} settings are missing."
+FEW = 3
+"""Transfers whose rates are told one by one. chosen: what one reads in one breath."""
 
 
-def _worst(board: Board) -> tuple[Point, Listener]:
-    """Return who is worst off, and where."""
-    pairs = [(point, listener) for point in board.points for listener in board.listeners]
-    return max(pairs, key=lambda pair: (board.place(*pair), -pair[1].order))
-
-
-def _telling(board: Board, point: Point, listener: Listener) -> Value | None:
-    """Return what a listener's state is told by: a delay if there is one."""
-    found = [
-        value
-        for measure in listener.application.all_measures
-        if (value := board.value(point, listener, measure)) is not None
-    ]
-    found.sort(key=lambda value: (value.measure.way == "loss", value.measure.way == "score"))
-    return found[0] if found else None
-
-
-def run(board: Board) -> Headline | None:
-    """Say who is worst off in a run, and beside what."""
-    point, listener = _worst(board)
-    value = _telling(board, point, listener)
-    if value is None:
-        return None
-    place = board.place(point, listener)
-    cells = [value.cell]
-    score, score_cells = _score(board, point, listener, value)
-    cells += score_cells
-    beside, rates = _beside_rates(board, point)
-    cells += rates
-    if place == 0:
-        text = f"Nothing disturbs {listener.words}: {words.told(value)}{score}{beside}. Grade A."
-    else:
-        lost, loss_cells = _lost(board, point, listener, value, has_score=bool(score))
-        cells += loss_cells
-        text = f"{words.waits(listener.words, value)}{score}{lost}{beside}. Grade {GRADES[place]}."
-    return Headline(
-        text, "idle" if place == 0 else "run", about=listener.words, big=big_number(listener, value), cells=tuple(cells)
-    )
-
-
-def only(board: Board) -> Headline | None:
-    """Say what the only setting that has run gives."""
-    point, listener = _worst(board)
-    value = _telling(board, point, listener)
-    if value is None:
-        return None
-    text = words.waits(listener.words, value)
-    left = gone(len(board.missing))
-    (setting,) = board.settings
-    return Headline(
-        f"Only {setting} has run: {text[0].lower()}{text[1:]}. {left}",
-        "only",
-        about=listener.words,
-        big=big_number(listener, value),
-        cautions=(left,),
-        cells=(value.cell,),
-    )
-
-
-def _score(board: Board, point: Point, listener: Listener, told: Value) -> tuple[str, list[Cell]]:
-    """Return the score of a call, if something else is told first."""
-    for measure in listener.application.measures:
-        value = board.value(point, listener, measure)
-        if measure.way == "score" and value is not None and told.measure is not measure:
-            return f", MOS {value.text}", [value.cell]
-    return "", []
-
-
-def _lost(board: Board, point: Point, listener: Listener, told: Value, *, has_score: bool) -> tuple[str, list[Cell]]:
-    """Return what share of packets is lost or late, if it is enough to be told."""
-    measure = listener.application.loss
-    value = None if measure is None else board.value(point, listener, measure)
-    if value is None or value.metric == told.metric or value.mean < LOSS_LIMITS[0]:
-        return "", []
-    return (
-        f"{',' if has_score else ''} and {value.text} % of its {words.things(value)} {_fate(point, value)}",
-        [value.cell],
-    )
-
-
-def _fate(point: Point, value: Value) -> str:
-    """Say whether packets are lost, late, or both; one kind if it is nine tenths of them. chosen."""
-    part = point.values.get((value.subject, LATE.get(value.metric, "")))
-    if not part or not value.mean:
-        return "are lost or come too late"
-    share = mean(part) / value.mean
-    late = 1 - share if words.things(value) == "frames" else share
-    if late >= 0.9:
-        return "come too late"
-    return "are lost" if late <= 0.1 else "are lost or come too late"
-
-
-def _beside_rates(board: Board, point: Point) -> tuple[str, list[Cell]]:
-    """Return what the transfers get, one upstream and one downstream at most."""
-    active = board.active(point.condition)
-    parts: list[str] = []
-    cells: list[Cell] = []
-    names = words.transfers(active)
-    for subject, metric in active.items():
-        value = board.by_setting(point.condition, subject, metric)[point.setting]
-        parts.append(f"{names[subject]} {{gets}}{value.text}")
-        cells.append(value.cell)
-    if not 1 <= len(parts) <= 2:
-        return "", []
-    text = " and ".join(parts).replace("{gets}", "gets ", 1).replace("{gets}", "")
-    return f", while {text} Mb/s", cells
-
-
-def big_number(listener: Listener, value: Value) -> BigNumber:
-    """Return what a page sets large."""
-    measure = value.measure
-    parts = (listener.words.removeprefix("the "), measure.tag, value.direction)
-    return BigNumber(value.text, measure.unit, ", ".join(part for part in parts if part))
-
-
-def rates(board: Board) -> Headline | None:
-    """Say who gets how much, where nobody waits."""
-    if not board.payers:
-        return None
-    if len(board.settings) > 1:
-        return _rates_by_setting(board)
-    point = board.points[0]
-    active = board.active(point.condition)
-    values = [board.by_setting(point.condition, subject, metric)[point.setting] for subject, metric in active.items()]
+def alone(board: Board) -> Headline | None:
+    """Say who is worst off, and beside what; or who gets how much, where nobody waits."""
+    if board.is_of_rates:
+        return _rates(board)
+    listener, values = _worst(board, board.leading(board.listeners))
     if not values:
         return None
-    ways = list(active.values())
-    shared = max(dict.fromkeys(ways), key=ways.count)
-    if ways.count(shared) > 1:  # those of one direction share a link
-        values = [value for value in values if value.metric == shared]
-    values.sort(key=lambda value: -value.mean)
-    first, last = values[0], values[-1]
-    big = BigNumber(first.text, "Mb/s", first.subject)
-    cells = tuple(value.cell for value in values)
-    if ways.count(shared) == 1:
-        beside, _ = _beside_rates(board, point)
-        text = beside.removeprefix(", while ")
-        return Headline(f"{text[0].upper()}{text[1:]}.", "rate", big=big, cells=cells)
-    if len(values) > 2 and first.mean < HARDLY * last.mean:
-        noun = "downloads" if shared == "goodput_downstream" else "uploads"
-        text = f"The {many(len(values))} {noun} share evenly ({words.span([first, last])})."
-        return Headline(text, "tie", big=big, cells=cells)
-    return _rate(first.subject, first, last.subject, last, big)
-
-
-def _rate(best: str, first: Value, worst: str, last: Value, big: BigNumber, to: str = "") -> Headline:
-    """Return the ratio of two rates; `to` is the transfer that settings give it to, with a space."""
-    cells = (first.cell, last.cell)
-    ratio = first.mean / last.mean if last.mean else math.inf
-    pair = f"({first.text} for {last.text} Mb/s)"
-    verb = f"gives {to}" if to else "gets "
-    if math.isinf(ratio):
-        text = f"{best} {verb}{first.text} Mb/s, {worst} none."
-    elif ratio < HARDLY and not to:
-        return Headline(f"{best} and {worst} get the same {pair}.", "tie", big=big, cells=cells)
+    points = [point for point in board.points if any(point.condition == one.condition for one in values)]
+    place = max(board.place(point, listener) for point in points)
+    worst = max(values, key=lambda one: one.mean * (-1 if one.measure.more_is_better else 1))
+    at, graded = Range(values), listener.application.is_graded
+    cells = [value.cell for value in values]
+    scores = _others(board, points, listener, "score") if worst.measure.way != "score" else []
+    found: list[Claim] = []
+    if board.missing:
+        found.append(Claim(listener.words, "keeps_at", cells, settings=[], at=at, only=board.settings[0]))
+        found.append(Claim("", "missing", count=len(board.missing)))
+        left = (gone(len(board.missing)),)
+        return _made(found, "only", listener, worst, left)
+    score = Range(scores) if scores else None
+    cells += [value.cell for value in scores]
+    if place == 0 and graded:
+        found.append(Claim(listener.words, "not_felt", cells, at=at, score=score))
     else:
-        factor = "twice" if 1.9 <= ratio < 2.2 else f"{digits(ratio)} times"
-        if ratio < HARDLY:
-            factor = "hardly more than"
-        text = f"{best} {verb}{factor} {words.whose(worst, 'rate')} {pair}."
-    return Headline(text, "rate", big=big, winner=(best,), runner_up=worst, cells=cells)
+        lost = _others(board, points, listener, "loss") if worst.measure.way != "loss" else []
+        lost = lost if any(value.mean >= LOSS_LIMITS[0] for value in lost) else []
+        cells += [value.cell for value in lost]
+        told = {"score": score, "lost": Range(lost) if lost else None, "fate": _fate(board, lost)}
+        if len(values) > 1 and at.high >= HARDLY * at.low:
+            told["most"] = condition(worst.condition)
+        least = _least(board, listener, worst) if len(values) == 1 else None
+        if least is not None:
+            told |= {"of_least": least[0].words, "least": Range([least[1]])}
+            cells.append(least[1].cell)
+        found.append(Claim(listener.words, "keeps_at", cells, settings=[], at=at, **told))
+    other, values = _worst(board, [one for one in board.listeners if one.subject not in board.about])
+    others = max((board.place(point, other) for point in points), default=0) if values else 0
+    if board.about and others > place:  # what the file is about stands first, and hides nobody
+        place, at = others, Range(values)
+        found.append(Claim(other.words, "keeps_at", [value.cell for value in values], settings=[], at=at))
+    found += _beside(board, points)
+    if graded:
+        found.append(Claim(listener.words, "graded", cells, grade=place))
+    return _made(found, "idle" if place == 0 and graded else "run", listener, worst)
 
 
-def _rates_by_setting(board: Board) -> Headline | None:
-    """Compare what a transfer gets: the one that settings tell apart most."""
-    found: list[tuple[bool, float, Bout, str]] = []
-    for condition in board.conditions:
-        active = board.active(condition)
-        names = words.transfers(active)
-        for subject, metric in active.items():
-            bout = board.rates(condition, subject, metric)
-            if bout is not None:
-                found.append((bout.tells_apart, bout.width, bout, names[subject]))
+def _made(
+    claims: Sequence[Claim], kind: str, listener: Listener, value: Value, cautions: tuple[str, ...] = ()
+) -> Headline:
+    big = big_number(listener.words, value)
+    return Headline(sentence(claims), kind, about=listener.words, big=big, cautions=cautions, claims=tuple(claims))
+
+
+def _worst(board: Board, listeners: Sequence[Listener]) -> tuple[Listener, list[Value]]:
+    """Return which of some is worst off in any condition, with the value that tells it in each."""
+    found: list[tuple[int, float, int, Listener, list[Value]]] = []
+    for listener in listeners:
+        values = _telling(board, listener)
+        if values:
+            place = max(board.place(point, listener) for point in board.points)
+            size = 0.0 if listener.application.is_graded else max(value.mean for value in values)
+            found.append((place, size, -listener.order, listener, values))
+    if not found:
+        return board.listeners[0], []
+    *_, listener, values = max(found, key=lambda one: one[:3])
+    return listener, values
+
+
+def _telling(board: Board, listener: Listener) -> list[Value]:
+    """Return what a listener's state is told by in each condition: a delay if there is one."""
+    measures = sorted(
+        listener.application.all_measures, key=lambda measure: (measure.way == "loss", measure.way == "score")
+    )
+    for measure in measures:
+        found = [value for point in board.points if (value := board.value(point, listener, measure)) is not None]
+        if found:
+            return found
+    return []
+
+
+def _others(board: Board, points: Sequence[Point], listener: Listener, way: str) -> list[Value]:
+    """Return what is told beside a delay: the score of a call, or its losses."""
+    for measure in listener.application.all_measures:
+        if measure.way == way:
+            return [value for point in points if (value := board.value(point, listener, measure)) is not None]
+    return []
+
+
+def _least(board: Board, listener: Listener, worst: Value) -> tuple[Listener, Value] | None:
+    """Return what waits least of all that the scenario is about, in the same direction; nothing if it is about one alone."""
+    found: list[tuple[float, Listener, Value]] = []
+    for other in board.leading(board.listeners) if board.about else ():
+        if other is not listener and other.application is listener.application:
+            values = [one for one in _telling(board, other) if one.direction == worst.direction]
+            found += [(one.mean, other, one) for one in values]
     if not found:
         return None
-    *_, bout, name = max(found, key=lambda one: one[:2])
-    order = bout.sorted(list(bout.values))
-    first, last = bout.values[order[0]], bout.values[order[-1]]
-    big = BigNumber(first.text, "Mb/s", name.removeprefix("the "))
-    if not bout.tells_apart:
-        text = f"Nothing separates {together(list(bout.values))} for {name}: {words.span([first, last])}."
-        cells = tuple(value.cell for value in bout.values.values())
-        made = Headline(text, "tie", big=big, cells=cells)
+    _, other, value = min(found, key=lambda one: one[0])
+    return other, value
+
+
+def _fate(board: Board, lost: Sequence[Value]) -> str:
+    """Say whether packets are lost, late, or both; one kind if it is nine tenths of them in each condition. chosen."""
+    shares: list[float] = []
+    for value in lost:
+        point = next(one for one in board.points if (one.setting, one.condition) == (value.setting, value.condition))
+        part = point.values.get((value.subject, LATE.get(value.metric, "")))
+        if part and value.mean:
+            share = mean(part) / value.mean
+            shares.append(1 - share if value.metric.startswith("frames") else share)
+    if shares and min(shares) >= 0.9:
+        return "come too late"
+    return "are lost" if shares and max(shares) <= 0.1 else "are lost or come too late"
+
+
+def _beside(board: Board, points: Sequence[Point]) -> list[Claim]:
+    """Return what the transfers get, one upstream and one downstream at most."""
+    if not 1 <= len(board.payers) <= 2:
+        return []
+    called = transfers(board.payers)
+    rates: list[tuple[str, Range]] = []
+    cells: list[Cell] = []
+    for subject, metric in board.payers.items():
+        values = [v for p in points if (v := board.rates(p.condition, subject, metric).values.get(p.setting))]
+        if values:
+            rates.append((called[subject], Range(values)))
+            cells += [value.cell for value in values]
+    return [Claim("", "shares", cells, rates=rates)] if rates else []
+
+
+def _rates(board: Board) -> Headline | None:
+    """Say who gets how much, where nobody waits: those of the direction that most share, as they share a link."""
+    ways = list(board.payers.values())
+    shared = max(dict.fromkeys(ways), key=ways.count)
+    listeners = [one for one in board.listeners if ways.count(shared) == 1 or board.payers[one.subject] == shared]
+    by_subject = {one.words: _telling(board, one) for one in listeners}
+    least = {name: min(value.mean for value in values) for name, values in by_subject.items()}
+    order = sorted(by_subject, key=lambda name: -least[name])
+    first, last = by_subject[order[0]], by_subject[order[-1]]
+    cells = [value.cell for values in by_subject.values() for value in values]
+    big = big_number(first[0].subject, first[0])
+    factors = [ours.mean / theirs.mean if theirs.mean else math.inf for ours, theirs in zip(first, last, strict=False)]
+    every = [value for values in by_subject.values() for value in values]
+    kind, winner, runner_up = "rate", "", ""
+    if ways.count(shared) == 1 or (len(order) <= FEW and min(factors) < 1 / HARDLY and max(factors) > HARDLY):
+        names = order if ways.count(shared) > 1 else list(by_subject)
+        claim = Claim("", "shares", cells, rates=[(name, Range(by_subject[name])) for name in names])
+    elif len(order) > 2 and Range(every).high < HARDLY * Range(every).low:
+        noun = "downloads" if shared == "goodput_downstream" else "uploads"
+        kind, claim = "tie", Claim("", "shares", cells, evenly=len(order), noun=noun, at=Range(every))
     else:
-        made = _rate(order[0], first, order[-1], last, big, f"{name} ")
-        best = [one for one in order if one in bout.standing.best]
-        made = made.but(winner=tuple(best))
-    if bout.rests_on_one_seed:
-        text = made.sentence[0].lower() + made.sentence[1:] if made.kind == "tie" else made.sentence
-        made = made.but(sentence=f"In this run {text} {ONE_SEED}", winner=(), cautions=(ONE_SEED,))
-    return made
+        ends = [(order[0], Range(first)), (order[-1], Range(last))]
+        claim = Claim("", "shares", cells, rates=ends, factor=[min(factors), max(factors)])
+        kind = "tie" if max(factors) < HARDLY else "rate"
+        winner, runner_up = (order[0], order[-1]) if kind == "rate" else ("", "")
+    return Headline(
+        sentence([claim]), kind, big=big, winner=(winner,) if winner else (), runner_up=runner_up, claims=(claim,)
+    )

@@ -1,11 +1,11 @@
-"""Who competes in which conditions, what each setting gives to each application, and what of it is more than chance."""
+"""The settings and conditions of a result: what each gives to each application, and which differences are more than chance."""
 
 from __future__ import annotations
 
 import math
 from functools import cached_property
 
-from sojourn.headline.felt import APPLICATIONS, GRADES, Application, Measure, application_of
+from sojourn.headline.applications import APPLICATIONS, GRADES, STREAM, Application, Measure, application_of, transfer
 from sojourn.headline.said import Cell, Point, number
 
 TYPE_CHECKING = False  # as type checkers read it; the modules typing and dataclasses would take their time
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sojourn.stats.estimate import Estimate
     from sojourn.stats.pairs import Standing
 
-__all__ = ["LEAST_RATE", "Board", "Bout", "Heard", "Listener", "Value", "mean"]
+__all__ = ["LEAST_RATE", "Board", "Bout", "Listener", "Value", "mean", "transfers"]
 
 LEAST_RATE = 0.05
 """Mb/s from which on a transfer is one that others are beside. chosen: acknowledgements and questions stay below."""
@@ -87,29 +87,25 @@ def mean(by_seed: Mapping[int, float]) -> float:
 
 
 class Listener:
-    """A traffic entry with somebody behind it; whether it is the only one of its kind of application."""
+    """A traffic entry that a sentence may be about, and what sentences call it: `the game`, `the game marked`."""
 
-    __slots__ = ("application", "is_only", "subject")
+    __slots__ = ("application", "subject", "words")
 
-    def __init__(self, subject: str, application: Application, *, is_only: bool) -> None:
-        self.subject, self.application, self.is_only = subject, application, is_only
-
-    @property
-    def words(self) -> str:
-        """What sentences call it: `the game`, `the game marked` where there are several."""
-        return self.application.definite + ("" if self.is_only else f" {self.subject}")
+    def __init__(self, subject: str, application: Application, words: str) -> None:
+        self.subject, self.application, self.words = subject, application, words
 
     @property
     def order(self) -> int:
         """Place among applications that are felt alike."""
-        return list(APPLICATIONS).index(self.application.noun)
+        nouns = list(APPLICATIONS)
+        return nouns.index(self.application.noun) if self.application.noun in nouns else len(nouns)
 
 
 class Bout:
-    """One measure under one condition, by setting."""
+    """One measure of one listener under one condition, by setting."""
 
-    def __init__(self, measure: Measure, condition: str, values: Mapping[str, Value]) -> None:
-        self.measure, self.condition, self.values = measure, condition, values
+    def __init__(self, measure: Measure, condition: str, values: Mapping[str, Value], listener: Listener) -> None:
+        self.measure, self.condition, self.values, self.listener = measure, condition, values, listener
 
     @cached_property
     def standing(self) -> Standing:
@@ -153,14 +149,6 @@ class Bout:
         return min(math.log(max(high, least) / max(low, least)), 50.0)
 
 
-class Heard(Bout):
-    """A contest whose measure somebody feels."""
-
-    def __init__(self, measure: Measure, condition: str, values: Mapping[str, Value], listener: Listener) -> None:
-        super().__init__(measure, condition, values)
-        self.listener = listener
-
-
 class Board:
     """All points, by setting and condition.
 
@@ -173,13 +161,20 @@ class Board:
     kinds
         Kinds of applications in the scenario, by subject, as far as they are known.
     feels
-        Who counts alone: nouns of applications, or traffic entries.
+        Nouns of applications, or traffic entries, that count alone.
+    about
+        Traffic entries that the scenario marks as its subject.
     """
 
     def __init__(
-        self, points: Sequence[Point], declared: Sequence[str], kinds: Mapping[str, str], feels: Sequence[str]
+        self,
+        points: Sequence[Point],
+        declared: Sequence[str],
+        kinds: Mapping[str, str],
+        feels: Sequence[str],
+        about: Sequence[str] = (),
     ) -> None:
-        self.points, self.declared, self.kinds, self.feels = points, declared, kinds, feels
+        self.points, self.declared, self.kinds, self.feels, self.about = points, declared, kinds, feels, about
 
     @cached_property
     def settings(self) -> list[str]:
@@ -208,31 +203,45 @@ class Board:
         return found
 
     @cached_property
-    def listeners(self) -> list[Listener]:
-        """Traffic entries with somebody behind them."""
-        nouns = {
-            subject: noun
+    def _nouns(self) -> dict[str, str]:
+        """Nouns of the applications of all subjects; empty for those that nobody feels."""
+        return {
+            subject: application_of(list(metrics), self.kinds.get(subject, ""))
             for subject, metrics in self._metrics.items()
-            if (noun := application_of(list(metrics), self.kinds.get(subject, "")))
         }
+
+    @cached_property
+    def listeners(self) -> list[Listener]:
+        """Traffic entries that sentences are about: applications and what the scenario marks; without any, probes; else transfers."""
+        nouns = {subject: noun for subject, noun in self._nouns.items() if noun or subject in self.about}
         if any(one in (*nouns, *nouns.values()) for one in self.feels):
             nouns = {s: n for s, n in nouns.items() if s in self.feels or n in self.feels}
+        if not nouns:
+            nouns = {subject: "" for subject, metrics in self._metrics.items() if "rtt_mean" in metrics}
+        if not nouns:
+            called = transfers(self.payers)
+            return [Listener(subject, transfer(metric), called[subject]) for subject, metric in self.payers.items()]
         counts = list(nouns.values())
         return [
-            Listener(subject, APPLICATIONS[noun], is_only=counts.count(noun) == 1) for subject, noun in nouns.items()
+            Listener(subject, APPLICATIONS.get(noun, STREAM), _called(subject, noun, is_only=counts.count(noun) == 1))
+            for subject, noun in nouns.items()
         ]
+
+    @property
+    def is_of_rates(self) -> bool:
+        """Whether nobody waits, and sentences are about transfers."""
+        return all(one.application.measures[0].way == "rate" for one in self.listeners)
+
+    def leading(self, listeners: Sequence[Listener]) -> list[Listener]:
+        """Return those of some that the scenario is about; all of them if it is about none."""
+        return [one for one in listeners if one.subject in self.about] or list(listeners)
 
     @cached_property
     def payers(self) -> dict[str, str]:
         """Transfers that anybody would notice, with the metric of the direction of their data."""
-        felt = {
-            subject
-            for subject, metrics in self._metrics.items()
-            if application_of(list(metrics), self.kinds.get(subject, ""))
-        }
         found: dict[str, str] = {}
         for subject, metrics in self._metrics.items():
-            if subject in felt or "rtt_mean" in metrics:
+            if self._nouns[subject] or not {"rtt_mean", "late", "lost"}.isdisjoint(metrics):
                 continue
             rates = {
                 metric: max(self._largest(subject, metric), 0.0)
@@ -240,7 +249,7 @@ class Board:
                 if metric in metrics
             }
             metric = max(rates, key=rates.__getitem__, default="")
-            if metric and rates[metric] >= LEAST_RATE and "late" not in metrics:
+            if metric and rates[metric] >= LEAST_RATE:
                 found[subject] = metric
         return found
 
@@ -257,23 +266,17 @@ class Board:
             if any(mean(value) >= LEAST_RATE for point in here if (value := point.values.get((subject, metric))))
         }
 
-    def rates(self, condition: str, subject: str, metric: str, among: Sequence[str] = ()) -> Bout | None:
-        """Return the contest for the rate of a transfer, if two settings have it."""
-        values = self.by_setting(condition, subject, metric)
-        names = among or self.settings
-        ordered = {name: values[name] for name in names if name in values}
-        if len(ordered) < 2:
-            return None
-        return Bout(next(iter(ordered.values())).measure, condition, ordered)
+    def rates(self, condition: str, subject: str, metric: str) -> Bout:
+        """Return what a transfer gets under a condition, by setting."""
+        listener = Listener(subject, transfer(metric), subject)
+        return self._bout(condition, listener, listener.application.measures[0])
 
-    def by_setting(self, condition: str, subject: str, metric: str) -> dict[str, Value]:
-        """Return a metric as it is, by setting."""
-        plain = Measure(((metric, ""),), "Mb/s", (0.0, 0.0, 0.0, 0.0), "", "score")
-        return {
-            point.setting: Value(plain, metric, "", value, subject, point.setting, condition)
-            for point in self.points
-            if point.condition == condition and (value := point.values.get((subject, metric)))
-        }
+    def _bout(self, condition: str, listener: Listener, measure: Measure) -> Bout:
+        points = sorted(
+            (one for one in self.points if one.condition == condition), key=lambda one: self.settings.index(one.setting)
+        )
+        values = {p.setting: value for p in points if (value := self.value(p, listener, measure)) is not None}
+        return Bout(measure, condition, values, listener)
 
     def value(self, point: Point, listener: Listener, measure: Measure) -> Value | None:
         """Return what a point gives to a listener, in the direction in which it is worst."""
@@ -304,23 +307,15 @@ class Board:
         return Value(measure, metric, "", never, listener.subject, point.setting, point.condition)
 
     @cached_property
-    def bouts(self) -> list[Heard]:
+    def bouts(self) -> list[Bout]:
         """All measures of all listeners under all conditions in which two settings have them."""
-        found: list[Heard] = []
-        for listener in self.listeners:
-            for measure in listener.application.all_measures:
-                for condition in self.conditions:
-                    values = {
-                        point.setting: value
-                        for point in sorted(
-                            (one for one in self.points if one.condition == condition),
-                            key=lambda one: self.settings.index(one.setting),
-                        )
-                        if (value := self.value(point, listener, measure)) is not None
-                    }
-                    if len(values) > 1:
-                        found.append(Heard(measure, condition, values, listener))
-        return found
+        every = (
+            self._bout(condition, listener, measure)
+            for listener in self.listeners
+            for measure in listener.application.all_measures
+            for condition in self.conditions
+        )
+        return [bout for bout in every if len(bout.values) > 1]
 
     def places(self, point: Point, listener: Listener) -> tuple[int, int] | None:
         """Return best and worst grade of a listener: the worse of all measures."""
@@ -334,7 +329,9 @@ class Board:
         return max(best for best, _ in found), max(worst for _, worst in found)
 
     def place(self, point: Point, listener: Listener) -> int:
-        """Return the grade of the means."""
+        """Return the grade of the means; the best of what has no grades."""
+        if not listener.application.is_graded:
+            return 0
         return max(
             (
                 value.place
@@ -354,7 +351,7 @@ class Board:
                 for point in self.points
                 if point.setting == setting
                 for listener in self.listeners
-                if (places := self.places(point, listener)) is not None
+                if listener.application.is_graded and (places := self.places(point, listener)) is not None
             ]
             if both:
                 best, worst = max(b for b, _ in both), max(w for _, w in both)
@@ -369,3 +366,20 @@ class Board:
             places = [self.place(point, listener) for point in self.points if point.condition == condition]
             widest = max(widest, max(places) - min(places))
         return widest
+
+
+def transfers(active: Mapping[str, str]) -> dict[str, str]:
+    """Return what sentences call transfers: `the upload` where there is one, by their names where there are more."""
+    found: dict[str, str] = {}
+    metrics = list(active.values())
+    for subject, metric in active.items():
+        noun = "download" if metric == "goodput_downstream" else "upload"
+        found[subject] = f"the {noun}" if metrics.count(metric) == 1 else subject
+    return found
+
+
+def _called(subject: str, noun: str, *, is_only: bool) -> str:
+    """Return what sentences call a traffic entry: its noun, with its name where others have the same noun."""
+    if not noun:
+        return f"the {subject}" if subject.isalpha() and subject.islower() else subject
+    return APPLICATIONS[noun].definite + ("" if is_only else f" {subject}")

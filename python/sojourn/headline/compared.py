@@ -9,7 +9,7 @@ from typing import Any
 
 from sojourn.base.errors import plain
 from sojourn.base.metrics import words_of
-from sojourn.headline.felt import APPLICATIONS, application_of
+from sojourn.headline.applications import APPLICATIONS, WAYS, application_of
 from sojourn.headline.said import BigNumber, Headline, number
 
 __all__ = ["Effect", "Moved", "headline_of_changes", "headline_of_frame", "headline_of_trial"]
@@ -103,19 +103,10 @@ def _change(one: Moved) -> str:
     unit = f" {one.unit}" if one.unit else ""
     who = f"the {one.noun}" if one.noun and one.noun != "page" else one.subject
     start = f"{who[0].upper()}{who[1:]}" if one.noun else who
-    measure = _told_by(one)
-    if measure == "loss":
-        return f"{start} loses {after} % instead of {before} % of its packets (lost or late)"
-    if measure == "delay":
-        return f"{start} waits {after} ms instead of {before} (P99{_direction(one.metric)})"
-    if measure == "load":
-        return f"A page takes {after} s instead of {before} (median)"
-    if measure == "score":
-        return f"{start} scores MOS {after} instead of {before}"
-    if measure == "stall":
-        return f"{start} stands still {after} % of the time instead of {before}"
-    if measure == "behind":
-        return f"{start} is {after} s behind instead of {before}"
+    if way := _told_by(one):
+        tag = f" (P99{_direction(one.metric)})"
+        text = WAYS[way].moved.format(who=start, x=after, y=before, tag=tag)
+        return f"{text[0].upper()}{text[1:]}"
     if one.metric.startswith("goodput"):
         return f"{start} gets {after} instead of {before} Mb/s"
     return f"{start}: {words_of(one.metric)} is {after} instead of {before}{unit}"

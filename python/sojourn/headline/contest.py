@@ -1,15 +1,17 @@
-"""Headlines of several settings, and somebody who feels the difference: who speaks, who wins, what it costs."""
+"""Claims on competing settings: the affected application, the best setting over all conditions, and its cost."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-from sojourn.headline import words
-from sojourn.headline.alone import HARDLY, ONE_SEED, big_number
-from sojourn.headline.board import Board, Heard, Value
-from sojourn.headline.felt import GRADES, LOSS_LIMITS
-from sojourn.headline.said import Cell, Headline, Point, amount, many, named, together
+from sojourn.headline.applications import GRADES, LOSS_LIMITS
+from sojourn.headline.board import Board, Bout, Listener, Value, transfers
+from sojourn.headline.said import Cell, Point, amount, together
+from sojourn.headline.statements import Claim, Range
+from sojourn.headline.wording import HARDLY, SCORES, condition
 
 __all__ = ["Contest"]
 
@@ -20,356 +22,431 @@ BASELINES = ("today", "drop-tail", "before")
 """What others are usually measured by."""
 
 FEW = 3
-"""Conditions that a sentence goes through one by one. chosen: what one reads in one breath."""
+"""Conditions that a sentence goes through one by one, and rivals that it names. chosen: what one reads in one breath."""
+
+MOST_PAYERS = 2
+"""Transfers whose cost is told one by one. chosen: one each way."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Contest:
-    """Several settings, and somebody who feels the difference."""
+    """Several settings, and an application that feels the difference.
+
+    Attributes
+    ----------
+    board
+        All points.
+    noun, baseline, own
+        As in `headline_of`.
+    kind, winner, runner_up, first
+        Found with the claims: form of the sentence, settings that nothing beats, the best of the others, first value.
+    """
 
     board: Board
     noun: str
     baseline: str
     own: Sequence[str] = ()
-    """Settings of the reader's own: with one of them in, all that is beaten is named."""
+    kind: str = ""
+    winner: tuple[str, ...] = ()
+    runner_up: str = ""
+    first: Value | None = None
 
-    def headline(self) -> Headline:
-        """Return the sentence."""
-        bouts = self._speaking()
-        one_seed = all(bout.rests_on_one_seed for bout in bouts)
-        if all(self._is_useless(bout) for bout in bouts):
-            found = self._none(bouts)
-        elif not any(bout.tells_apart for bout in bouts):
-            found = self._tie(bouts, one_seed=one_seed)
-        elif one_seed:
-            found = self._in_this_run(self._main(bouts))
-        elif not (group := self._best(bouts)):
-            found = self._turns(bouts)
-        else:
-            found = self._won(bouts, group)
-        found = found.but(about=bouts[0].listener.words)
-        if one_seed:
-            found = found.but(winner=(), cautions=(*found.cautions, ONE_SEED))
-            if found.kind != "none":
-                found = found.but(sentence=f"{found.sentence} {ONE_SEED}")
-        return found
+    @cached_property
+    def bouts(self) -> list[Bout]:
+        """The bouts of the measure that speaks, one per condition."""
 
-    def _speaking(self) -> list[Heard]:
-        """Return the bouts of the measure that speaks, one per condition."""
-
-        def weight(bouts: list[Heard]) -> tuple[bool, int, float, int]:
+        def weight(bouts: list[Bout]) -> tuple[bool, int, float, int]:
             listener = bouts[0].listener
             apart = any(bout.tells_apart for bout in bouts)
-            width = max(bout.width for bout in bouts)
-            return apart, self.board.spread(listener), width, -listener.order
+            return apart, self.board.spread(listener), max(bout.width for bout in bouts), -listener.order
 
-        told: list[list[Heard]] = []
-        for listener in self.board.listeners:
+        found: list[list[Bout]] = []
+        for listener in self.board.leading([bout.listener for bout in self.board.bouts]):
             measures = [
                 bouts
                 for measure in listener.application.all_measures
-                if (
-                    bouts := [
-                        bout for bout in self.board.bouts if bout.listener is listener and bout.measure is measure
-                    ]
-                )
+                if (bouts := [b for b in self.board.bouts if b.listener is listener and b.measure is measure])
             ]
             apart = [bouts for bouts in measures if any(one.tells_apart for one in bouts)]
-            told += (apart or measures)[:1]
-        return max(told, key=weight)
+            found += (apart or measures)[:1]
+        return max(found, key=weight)
 
-    def _main(self, bouts: Sequence[Heard]) -> Heard:
-        """Return the condition in which settings differ most."""
+    @property
+    def listener(self) -> Listener:
+        """Whose measure speaks."""
+        return self.bouts[0].listener
 
-        def weight(bout: Heard) -> tuple[int, float]:
-            places = [value.place for value in bout.values.values()]
-            return max(places) - min(places), bout.width
+    @cached_property
+    def chance(self) -> int:
+        """Zero if chance can be told, else one for a single condition and two for more."""
+        return (1 if len(self.bouts) == 1 else 2) if all(bout.rests_on_one_seed for bout in self.bouts) else 0
 
-        return max((bout for bout in bouts if bout.tells_apart), key=weight)
+    @cached_property
+    def settings(self) -> list[str]:
+        """Settings that have the measure, in order."""
+        return [name for name in self.board.settings if any(name in bout.values for bout in self.bouts)]
 
-    def _is_useless(self, bout: Heard) -> bool:
+    def claims(self) -> list[Claim]:
+        """Return all claims, in the order of the sentence."""
+        apart = any(bout.tells_apart for bout in self.bouts)
+        own = [name for name in self.settings if name in self.own]
+        group = [n for n in self.settings if all(n in b.standing.best for b in self.bouts if n in b.values)]
+        if self.listener.application.is_graded and all(map(self._is_useless, self.bouts)):
+            return list(self._none())
+        if not apart:
+            found = list(self._tie())
+        elif own and (len(self.settings) > 2 or own[0] not in group):
+            found = list(self._own(own[0], group))
+        elif not group or (self.chance and len(self._closest(group)) == 0):
+            found = list(self._turns())
+        else:
+            found = list(self._won(self._closest(group) if self.chance else group))
+        return [*found, Claim(self.listener.words, "cannot_tell", chance=self.chance)] if self.chance else found
+
+    def _closest(self, group: Sequence[str]) -> list[str]:
+        """Return the setting whose mean is best in each condition, if one is."""
+        first = {bout.sorted(list(bout.values))[0] for bout in self.bouts}
+        return [name for name in group if first == {name}]
+
+    def _is_useless(self, bout: Bout) -> bool:
         return all(
             self.board.place(self._point(setting, bout.condition), bout.listener) == len(GRADES) - 1
             for setting in bout.values
         )
 
-    def _point(self, setting: str, condition: str) -> Point:
-        return next(point for point in self.board.points if point.setting == setting and point.condition == condition)
+    def _point(self, setting: str, where: str) -> Point:
+        return next(one for one in self.board.points if one.setting == setting and one.condition == where)
 
-    def _best(self, bouts: Sequence[Heard]) -> list[str]:
-        """Return the settings that nothing beats under any condition."""
-        return [
-            name
-            for name in self.board.settings
-            if all(name in bout.standing.best for bout in bouts if name in bout.values)
-            and any(name in bout.values for bout in bouts)
-        ]
+    def _of(self, *names: str, bouts: Sequence[Bout] = ()) -> list[Value]:
+        """Return the values of settings under all conditions."""
+        return [bout.values[name] for bout in bouts or self.bouts for name in names if name in bout.values]
 
-    def _none(self, bouts: Sequence[Heard]) -> Headline:
-        listener = bouts[0].listener
-        delays = [bout for bout in self.board.bouts if bout.listener is listener and bout.measure.way != "score"]
-        bout = min(delays or bouts, key=lambda one: one.values[one.sorted(list(one.values))[0]].mean)
-        best = bout.sorted(list(bout.values))[0]
-        value = bout.values[best]
-        count = len(bout.values)
-        start = "Neither of the two keeps" if count == 2 else f"None of the {many(count)} keeps"
-        return Headline(
-            f"{start} {listener.words} usable: the best, {best}, still {words.burden(value)}.",
-            "none",
-            big=big_number(listener, value),
-            cells=(value.cell,),
+    def _at(self, *names: str) -> Range:
+        return Range(self._of(*names))
+
+    def _order(self, names: Sequence[str]) -> list[str]:
+        """Return settings by their mean over conditions, the best first; scores go down."""
+        sign = -1.0 if self.bouts[0].measure.more_is_better else 1.0
+
+        def mean(name: str) -> float:
+            values = self._of(name)
+            return sign * sum(value.mean for value in values) / len(values)
+
+        return sorted(names, key=mean)
+
+    def _none(self) -> Iterator[Claim]:
+        listener = self.listener
+        delays = [b for b in self.board.bouts if b.listener is listener and b.measure.way != "score"]
+        measure = (delays or self.bouts)[0].measure
+        bouts = [bout for bout in delays or self.bouts if bout.measure is measure]
+        best = [bout.values[bout.sorted(list(bout.values))[0]] for bout in bouts]
+        self.kind, self.first = "none", min(best, key=lambda one: one.mean)
+        names = {value.setting for value in best}
+        count = max(len(bout.values) for bout in bouts)
+        name = names.pop() if len(names) == 1 else ""
+        yield Claim(listener.words, "none_usable", _cells(best), of=count, best=name, at=Range(best))
+
+    def _tie(self) -> Iterator[Claim]:
+        self.kind = "tie"
+        values = self._of(*self.settings)
+        self.first = max(values, key=lambda one: one.mean)
+        yield Claim(
+            self.listener.words,
+            "cannot_tell",
+            _cells(values),
+            settings=self.settings,
+            at=self._at(*self.settings),
+            chance=self.chance,
         )
 
-    def _tie(self, bouts: Sequence[Heard], *, one_seed: bool) -> Headline:
-        listener = bouts[0].listener
-        values = [value for bout in bouts for value in bout.values.values()]
-        names = together([name for name in self.board.settings if name in bouts[0].values])
-        start = "In this run nothing" if one_seed else "Nothing"
-        worst = max(values, key=lambda one: one.mean)
-        return Headline(
-            f"{start} separates {names} for {listener.words}: {words.span(values)}.",
-            "tie",
-            big=big_number(listener, worst),
-            cells=tuple(value.cell for value in values),
-        )
-
-    def _in_this_run(self, bout: Heard) -> Headline:
-        order = bout.sorted(list(bout.values))
-        first = bout.values[order[0]]
-        last = bout.values[self._measured_by(bout, order[:1])]
-        return Headline(
-            f"In this run {words.where(bout.listener, order[0], first, last.setting, last)}.",
-            "where",
-            big=big_number(bout.listener, first),
-            runner_up=order[1],
-            cells=(first.cell, last.cell),
-        )
-
-    def _turns(self, bouts: Sequence[Heard]) -> Headline:
-        told = [bout for bout in bouts if bout.tells_apart]
-        listener = bouts[0].listener
-        if len(told) > FEW:
-            return self._turns_often(told)
-        parts: list[str] = []
-        cells: list[Cell] = []
-        for bout in told:
+    def _turns(self) -> Iterator[Claim]:
+        self.kind = "turns"
+        apart = [bout for bout in self.bouts if bout.tells_apart]
+        self.first = apart[0].values[apart[0].sorted(list(apart[0].values))[0]]
+        if len(apart) > FEW:
+            counts = {name: sum(name in bout.standing.best for bout in apart) for name in self.settings}
+            told = [name for name in sorted(self.settings, key=lambda name: -counts[name]) if counts[name]][:FEW]
+            cells = _cells(self._of(*told, bouts=apart))
+            told_counts = [(name, counts[name]) for name in told]
+            yield Claim(self.listener.words, "turns_at", cells, counts=told_counts, of=len(apart))
+            return
+        for bout in apart:
             order = bout.sorted([name for name in bout.values if name in bout.standing.best])
             rest = bout.sorted([name for name in bout.values if name not in bout.standing.best])
-            best, next_best = bout.values[order[0]], bout.values[rest[0]]
-            names = together(order)
-            cells += [best.cell, next_best.cell]
-            pair = words.pair(best, rest[0], next_best, is_first=not parts)
-            where = words.condition(bout.condition)
-            if parts:
-                parts.append(f"{where[0].lower()}{where[1:]} {names} ({pair})")
-            else:
-                verb = "is" if len(order) == 1 else "are"
-                parts.append(f"{where} {names} {verb} best for {listener.words} ({pair})")
-        return Headline(
-            f"{', '.join(parts)}.",
-            "turns",
-            big=big_number(listener, told[0].values[told[0].sorted(list(told[0].values))[0]]),
-            cells=tuple(cells),
-        )
-
-    def _turns_often(self, bouts: Sequence[Heard]) -> Headline:
-        """Count conditions instead of naming them."""
-        counts = {name: sum(name in bout.standing.best for bout in bouts) for name in self.board.settings}
-        order = sorted(self.board.settings, key=lambda name: -counts[name])
-        told = [name for name in order if counts[name]][:FEW]
-        parts = [f"{name} in {counts[name]}" for name in told]
-        listener = bouts[0].listener
-        main = self._main(bouts)
-        best = main.values[main.sorted(list(main.values))[0]]
-        return Headline(
-            f"No setting is best for {listener.words} everywhere: of {len(bouts)} conditions {together(parts)}.",
-            "turns",
-            big=big_number(listener, best),
-        )
-
-    def _won(self, bouts: Sequence[Heard], group: list[str]) -> Headline:
-        bout = self._main(bouts)
-        names = self._narrowed(bout, [name for name in group if name in bout.values])
-        winner = self._richest(bout.condition, names)
-        rest = bout.sorted([name for name in bout.values if name not in names])
-        base = bout.values[self._measured_by(bout, names)]
-        trade = self._trade(bout, names)
-        cost, cost_cells = self._cost(bout.condition, names)
-        values = [bout.values[name] for name in names]
-        text = self._first(bout, names, base, has_trade=bool(trade))
-        kind = "good" if bout.measure.way == "score" else "winner"
-        beaten = [bout.values[name] for name in self._beaten(bout, names)] or [base]
-        cells = [*(value.cell for value in [*values, *beaten]), *cost_cells]
-        if trade:
-            text, kind = f"{text}; {trade[0]}", "trade"
-            cells += trade[1]
-        if cost:
-            text = f"{text}. {cost}" if len(names) > 1 else f"{text}{cost}"
-        cautions: tuple[str, ...] = ()
-        text += "."
-        told = [one for one in bouts if one.tells_apart]
-        if len(self.board.conditions) > 1 and bout.condition:
-            where = words.condition(bout.condition)
-            where = f"{where[0].lower()}{where[1:]}"
-            much = "both" if len(bouts) == 2 else f"all {many(len(bouts))}"
-            many_best = "Best" if len(told) == len(bouts) else "Best or as good as any"
-            cautions = (f"{many_best} in {much} conditions; the numbers are those {where}.",)
-            text = f"{text} {cautions[0]}"
-        return Headline(
-            text,
-            kind,
-            big=big_number(bout.listener, bout.values[names[0]]),
-            winner=tuple(winner),
-            runner_up=rest[0] if rest else "",
-            cost=cost.strip(",; ").removesuffix("."),
-            cautions=cautions,
-            cells=tuple(cells),
-        )
-
-    def _first(self, bout: Heard, names: list[str], base: Value, *, has_trade: bool) -> str:
-        """Return the clause on the listener that speaks."""
-        values = [bout.values[name] for name in names]
-        others = self._beaten(bout, names)
-        if others:
-            worst = bout.values[bout.sorted(names)[-1]]
-            first, *more = others
-            return words.where(
-                bout.listener,
-                named(names, self.noun),
-                worst,
-                first,
-                bout.values[first],
-                several=len(names) > 1,
-                more=[(name, bout.values[name]) for name in more],
+            best, other = [bout.values[name] for name in order], bout.values[rest[0]]
+            yield Claim(
+                self.listener.words,
+                "turns_at",
+                _cells([*best, other]),
+                condition=bout.condition,
+                settings=order,
+                at=Range(best),
+                than=rest[0],
+                theirs=Range([other]),
+                chance=self.chance,
             )
-        lost = self._lost(bout, names[0])
-        beside = words.beside(self.board.active(bout.condition))
-        if bout.measure.way == "score":
-            return words.good(bout.listener, names, values, base, self.noun)
-        text = words.ratio(bout.listener, names, values, base, noun=self.noun, lost=lost, beside=beside)
-        only_two = len(bout.values) == 2 and has_trade and len(names) == 1
-        if text is None or only_two:
-            worst = bout.sorted(names)[-1]
-            return words.where(
-                bout.listener,
-                named(names, self.noun),
-                bout.values[worst],
-                base.setting,
-                base,
-                is_tagged=not only_two,
-                several=len(names) > 1,
-            )
-        return text
 
-    def _beaten(self, bout: Heard, names: Sequence[str]) -> list[str]:
-        """Return all that the best beat, best first, if they are named one by one."""
-        others = bout.sorted([name for name in bout.values if name not in names])
-        return others if len(others) > 1 and not set(self.own).isdisjoint(bout.values) else []
+    def _own(self, name: str, group: Sequence[str]) -> Iterator[Claim]:
+        """Make the reader's own setting the subject, whether it is best or not; the others follow, the best first."""
+        others = self._order([one for one in self.settings if one != name])
+        base = self._measured_by([name])
+        told = others if len(others) <= FEW + 1 else [*[one for one in others if one != base][:FEW], base]
+        self.kind, self.winner, self.runner_up = "where", () if self.chance else tuple(group), others[0]
+        self.first = self._of(name)[0]
+        yield self._keeps([name])
+        yield self._compared(told[0], [(one, self._at(one)) for one in told[1:]])
+        yield from self._price([name])
 
-    def _lost(self, bout: Heard, name: str) -> str:
-        measure = bout.listener.application.loss
-        if measure is None or bout.measure is measure:
-            return ""
-        value = self.board.value(self._point(name, bout.condition), bout.listener, measure)
-        if value is None or value.mean < LOSS_LIMITS[0]:
-            return ""
-        return f", with {value.text} % of its {words.things(value)} lost or late,"
+    def _won(self, group: list[str]) -> Iterator[Claim]:
+        names = self._narrowed(group)
+        base = self._measured_by(names)
+        self.first = self._of(names[0])[0]
+        rest = self._order([name for name in self.settings if name not in names])
+        self.runner_up = rest[0] if rest else ""
+        self.winner = () if self.chance else tuple(self._richest(names))
+        measure = self.bouts[0].measure
+        self.kind = "where" if self.chance else "good" if measure.way == "score" else "winner"
+        yield self._keeps(names)
+        values = self._of(*names)
+        words: Sequence[str] = ()
+        factor: Sequence[float] = ()
+        if measure.way == "score" and not self.chance:
+            words = _words(values, self._of(base))
+        elif not self.chance:
+            factor = self._factors(names, base)
+        gains = self._gains(names)
+        if gains is not None and len(self.settings) == 2 and len(names) == 1:
+            factor = ()  # both are told with all that they give
+        yield self._compared(base, words=words, factor=factor)
+        if gains is not None:
+            self.kind = "trade"
+            yield gains
+        yield from self._price(names, gains)
+        if len(self.bouts) > 1 and not self.chance:
+            ties = not all(bout.tells_apart for bout in self.bouts)
+            cells = _cells(self._of(*self.settings))
+            yield Claim(self.listener.words, "best", cells, settings=names, conditions=len(self.bouts), ties=ties)
 
-    def _measured_by(self, bout: Heard, best: Sequence[str]) -> str:
+    def _keeps(self, names: Sequence[str]) -> Claim:
+        values = self._of(*names)
+        lost = self._lost(names)
+        cells = _cells([*values, *lost])
+        return Claim(
+            self.listener.words,
+            "keeps_at",
+            cells,
+            settings=list(names),
+            noun=self.noun,
+            at=Range(values),
+            lost=Range(lost) if lost else None,
+            beside=self._beside(),
+            chance=self.chance,
+        )
+
+    def _compared(
+        self,
+        than: str,
+        others: Sequence[tuple[str, Range]] = (),
+        *,
+        words: Sequence[str] = (),
+        factor: Sequence[float] = (),
+    ) -> Claim:
+        cells = _cells(self._of(than, *(name for name, _ in others)))
+        return Claim(
+            self.listener.words,
+            "better_by",
+            cells,
+            of=len(self.settings),
+            than=than,
+            theirs=self._at(than),
+            others=list(others),
+            words=list(words),
+            factor=list(factor),
+        )
+
+    def _factors(self, names: Sequence[str], base: str) -> list[float]:
+        """Return the least and the largest ratio of the baseline to the worst of the best, over all conditions."""
+        found: list[float] = []
+        for bout in self.bouts:
+            here = [bout.values[name] for name in names if name in bout.values]
+            if not here or base not in bout.values:
+                continue
+            worst = here[-1] if len(here) == 1 else bout.values[bout.sorted([one.setting for one in here])[-1]]
+            found.append(times(bout.values[base], worst))
+        return [min(found), max(found)] if found else []
+
+    def _lost(self, names: Sequence[str]) -> list[Value]:
+        """Return the shares of packets that come not at all or too late, if they are told."""
+        measure = self.listener.application.loss
+        if measure is None or self.bouts[0].measure is measure:
+            return []
+        points = (self._point(name, bout.condition) for bout in self.bouts for name in names if name in bout.values)
+        found = [value for point in points if (value := self.board.value(point, self.listener, measure)) is not None]
+        return found if any(value.mean >= LOSS_LIMITS[0] for value in found) else []
+
+    def _beside(self) -> dict[str, int]:
+        """Return how many uploads and downloads there are, if all conditions have as many."""
+        if self.board.is_of_rates:
+            return {}
+        found: list[dict[str, int]] = []
+        for bout in self.bouts:
+            ways = list(self.board.active(bout.condition).values())
+            counts = {"upload": ways.count("goodput"), "download": ways.count("goodput_downstream")}
+            found.append({noun: count for noun, count in counts.items() if count})
+        return found[0] if all(one == found[0] for one in found) else {}
+
+    def _measured_by(self, best: Sequence[str]) -> str:
         """Return what a winner is compared with: the declared or a usual baseline, or the worst."""
-        rest = [name for name in bout.values if name not in best]
+        rest = [name for name in self.settings if name not in best]
         if self.baseline in rest:
             return self.baseline
         usual = [name for name in rest if name.lower() in BASELINES]
-        if not usual and next(iter(bout.values)) in rest and not amount(rest[0]):
-            usual = [next(iter(bout.values))]
-        return bout.sorted(usual or rest)[-1]
+        if not usual and self.settings[0] in rest and not amount(rest[0]):
+            usual = [self.settings[0]]
+        return self._order(usual or rest)[-1]
 
-    def _narrowed(self, bout: Heard, group: list[str]) -> list[str]:
+    def _narrowed(self, group: list[str]) -> list[str]:
         """Return those of a group that are best for most of the others, too."""
         counts = dict.fromkeys(group, 0)
         for listener in self.board.listeners:
-            if listener is bout.listener:
+            if listener is self.listener:
                 continue
-            others = [one for one in self.board.bouts if one.listener is listener]
-            apart = [one for one in others if one.tells_apart]
+            apart = [one for one in self.board.bouts if one.listener is listener and one.tells_apart]
             for name in group:
                 counts[name] += all(name in one.standing.best for one in apart)
         most = max(counts.values())
         return [name for name in group if counts[name] == most]
 
-    def _richest(self, condition: str, names: list[str]) -> list[str]:
-        """Return those of several whose transfers get most, as far as that can be told."""
+    def _richest(self, names: list[str]) -> list[str]:
+        """Return those of several whose transfers get most in each condition, as far as that can be told."""
         left = list(names)
-        for subject, metric in self.board.active(condition).items():
-            bout = self.board.rates(condition, subject, metric, left)
-            if bout is not None and bout.tells_apart:
-                left = [name for name in left if name in bout.standing.best]
+        for bout in self.bouts:
+            for subject, metric in self.board.active(bout.condition).items():
+                rates = self.board.rates(bout.condition, subject, metric)
+                rates.values = {name: value for name, value in rates.values.items() if name in left}
+                if len(rates.values) > 1 and rates.tells_apart:
+                    left = [name for name in left if name in rates.standing.best]
         return left
 
-    def _trade(self, bout: Heard, names: list[str]) -> tuple[str, list[Cell]] | None:
-        """Return who else gains by another setting: the one with the largest difference."""
-        found: list[tuple[int, float, str, list[Cell]]] = []
-        for other in self.board.bouts:
-            if other.listener is bout.listener or other.condition != bout.condition:
-                continue
-            if other.rests_on_one_seed or other.measure.way == "loss":
-                continue
-            losing = [name for name in names if name in other.standing.beaten]
-            gaining = other.sorted([name for name in other.values if name in other.standing.best])
-            if not losing or not gaining:
-                continue
-            best, own = other.values[gaining[0]], other.values[losing[0]]
-            ratio = words.times(own, best)
-            if ratio < HARDLY or own.place <= best.place:  # nobody feels it
-                continue
-            text = words.gains(other.listener, gaining[0], best, own)
-            found.append((own.place - best.place, ratio, text, [best.cell, own.cell]))
+    def _gains(self, names: Sequence[str]) -> Claim | None:
+        """Return the other application that gains most by another setting, in the condition where it does."""
+        found: list[tuple[int, float, Bout]] = []
+        for other, losing in self._worse(names):
+            best, own = other.values[other.sorted(list(other.values))[0]], other.values[losing]
+            if own.place > best.place:
+                found.append((own.place - best.place, times(own, best), other))
         if not found:
             return None
-        *_, text, cells = max(found, key=lambda one: one[:2])
-        return text, cells
+        *_, bout = max(found, key=lambda one: one[:2])
+        gaining = bout.sorted([name for name in bout.values if name in bout.standing.best])[0]
+        best, own = bout.values[gaining], bout.values[next(n for n in names if n in bout.standing.beaten)]
+        where = bout.condition if len(self.board.conditions) > 1 else ""
+        at, theirs = Range([best]), Range([own])
+        who, cells = bout.listener.words, _cells([best, own])
+        return Claim(who, "gains", cells, settings=[gaining], at=at, theirs=theirs, condition=where)
 
-    def _cost(self, condition: str, names: list[str]) -> tuple[str, list[Cell]]:
-        """Say what the transfers lose against the setting that gives them most."""
-        active = self.board.active(condition)
-        called = words.transfers(active)
-        lost: dict[str, dict[str, float]] = {name: {} for name in names}
-        free: dict[str, list[str]] = {name: [] for name in names}
-        cells: list[Cell] = []
-        for subject, metric in active.items():
-            values = self.board.by_setting(condition, subject, metric)
-            most = max(values.values(), key=lambda value: value.mean)
-            for name in names:
-                if name not in values or not most.mean:
-                    continue
-                share, is_clear, is_free = _change(values[name], most)
-                if share >= LEAST_COST and is_clear:
-                    lost[name][subject] = share
-                    cells += [values[name].cell, most.cell]
-                elif is_free:
-                    free[name].append(subject)
+    def _worse(self, names: Sequence[str]) -> Iterator[tuple[Bout, str]]:
+        """Yield bouts of the other applications in which one of the best settings is beaten by what can be felt."""
+        for other in self.board.bouts:
+            if other.listener is self.listener or other.rests_on_one_seed or other.measure.way in ("loss", "rate"):
+                continue
+            losing = next((name for name in names if name in other.standing.beaten), "")
+            if losing and times(other.values[losing], other.values[other.sorted(list(other.values))[0]]) >= HARDLY:
+                yield other, losing
+
+    def _price(self, names: Sequence[str], gains: Claim | None = None) -> Iterator[Claim]:
+        """Say what the transfers lose over all conditions, and count what is not told."""
+        if self.board.is_of_rates:
+            return
+        payers = {s: metric for bout in self.bouts for s, metric in self.board.active(bout.condition).items()}
+        called = transfers(payers)
+        changes = {name: {s: self._changes(name, s, metric) for s, metric in payers.items()} for name in names}
+        losing = [s for s in payers if any(changes[name][s].is_told for name in names)]
+        losing.sort(key=lambda s: -max(changes[name][s].high for name in names))
+        told = losing[:MOST_PAYERS]
+        told = [s for s in payers if s in told]
+        free = [s for s in payers if all(changes[name][s].is_free for name in names)]
         if len(names) == 1:
-            return _cost_of_one(called, lost[names[0]], free[names[0]]), cells
-        payers = list(dict.fromkeys(subject for one in lost.values() for subject in one))
-        if not payers:
-            return "", []
-        parts: list[str] = []
-        for name in names:
-            told = [f"{called[p]} {words.percent(lost[name][p])}" for p in payers if p in lost[name]]
-            free_of = [p for p in payers if p in free[name]]
-            if told:
-                parts.append(f"{name} costs {together(told)}" if not parts else f"{name} {together(told)}")
-            elif len(free_of) == len(payers):
-                parts.append(f"{name} nothing" if parts else f"{name} costs {called[payers[0]]} nothing")
-        if len(payers) == 1:
-            words_of_payer = f" {called[payers[0]]}"
-            parts = [parts[0], *(part.replace(words_of_payer, "", 1) for part in parts[1:])]
-        return ", ".join(parts), cells
+            yield from (self._loss(called[s], changes[names[0]][s]) for s in told)
+            if free and len(free) == len(payers):
+                cells = [cell for s in free for cell in changes[names[0]][s].cells]
+                who = together([called[s] for s in free]) if len(free) <= FEW else "any transfer"
+                yield Claim(who, "costs_nothing", cells, setting="")
+        elif told:
+            for name in names:
+                here = [s for s in told if changes[name][s].is_told]
+                yield from (self._loss(called[s], changes[name][s], name, len(told)) for s in here)
+                if not here and all(changes[name][s].is_free for s in told):
+                    cells = [cell for s in told for cell in changes[name][s].cells]
+                    yield Claim(together([called[s] for s in told]), "costs_nothing", cells, setting=name)
+        worse = {bout.listener.words for bout, _ in self._worse(names)} - ({gains.subject} if gains else set[str]())
+        untold = len(worse) + len(losing) - len(told)
+        if untold and not self.chance:
+            of = len(self.board.listeners) + len(payers)
+            yield Claim("", "untold", count=untold, of=of)
+
+    @staticmethod
+    def _loss(who: str, change: _Change, setting: str = "", payers: int = 1) -> Claim:
+        low, high = max(100 * change.low, 0.0), 100 * change.high
+        return Claim(who, "loses", change.cells, low=low, high=high, most=change.most, setting=setting, payers=payers)
+
+    def _changes(self, name: str, subject: str, metric: str) -> _Change:
+        """Return the share that a transfer loses against the setting that gives it most, over all conditions."""
+        shares: list[tuple[float, bool, bool, str, list[Cell]]] = []
+        for bout in self.bouts:
+            values = self.board.rates(bout.condition, subject, metric).values
+            most = max(values.values(), key=lambda value: value.mean, default=None)
+            if most is not None and most.mean and name in values:
+                cells = [values[name].cell, most.cell]
+                shares.append((*_change(values[name], most), bout.condition, cells))
+        if not shares:
+            return _Change(0.0, 0.0, "", is_told=False, is_free=True, cells=[])
+        low, high = min(shares, key=lambda one: one[0]), max(shares, key=lambda one: one[0])
+        return _Change(
+            low[0],
+            high[0],
+            condition(high[3]) if len(shares) > 1 else "",
+            is_told=any(share >= LEAST_COST and is_clear for share, is_clear, *_ in shares),
+            is_free=all(is_free for _, _, is_free, *_ in shares),
+            cells=[cell for *_, cells in shares for cell in cells],
+        )
+
+
+@dataclass(frozen=True)
+class _Change:
+    """The share of its rate that a transfer loses: the ends over all conditions, and the condition of the larger."""
+
+    low: float
+    high: float
+    most: str
+    is_told: bool
+    is_free: bool
+    cells: list[Cell]
+
+
+def times(worse: Value, better: Value) -> float:
+    """Return by what factor a value is worse than another."""
+    high, low = worse.mean, better.mean
+    if worse.measure.more_is_better:
+        high, low = low, high
+    if low <= 0:
+        return math.inf if high > 0 else 1.0
+    return high / low
+
+
+def _words(ours: Sequence[Value], theirs: Sequence[Value]) -> list[str]:
+    """Return the words for scores if each side has one in all conditions, and they differ; else nothing."""
+    words = [{SCORES[GRADES[value.place]] for value in values} for values in (ours, theirs)]
+    (first, *more), (other, *others) = words
+    return [] if more or others or first == other else [first, other]
+
+
+def _cells(values: Sequence[Value]) -> list[Cell]:
+    return [value.cell for value in values]
 
 
 def _change(value: Value, most: Value) -> tuple[float, bool, bool]:
-    """Return what share is lost, whether that is clear, and whether it is clear that nothing to speak of is lost."""
+    """Return the share lost, whether that is clear, and whether it is clear that nothing to speak of is lost."""
     if value is most or value.by_seed == most.by_seed:
         return 0.0, True, True
     seeds = [seed for seed in value.by_seed if seed in most.by_seed]
@@ -386,12 +463,3 @@ def _change(value: Value, most: Value) -> tuple[float, bool, bool]:
     if ratio.low is None or ratio.high is None:
         return share, share >= LEAST_COST and value.mean == 0.0, False
     return share, ratio.high < 1.0, ratio.low > 1.0 - LEAST_COST
-
-
-def _cost_of_one(called: Mapping[str, str], lost: Mapping[str, float], free: Sequence[str]) -> str:
-    if lost:
-        told = [f"{called[subject]} loses {words.percent(share)}" for subject, share in lost.items()]
-        return f"; {told[0]}" + "".join(f" and {one.replace(' loses', '')}" for one in told[1:])
-    if free and len(free) == len(called):
-        return f", at no cost to {together([called[subject] for subject in free])}"
-    return ""

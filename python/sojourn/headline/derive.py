@@ -1,4 +1,4 @@
-"""From points to the sentence: who speaks, who wins, what it costs.
+"""From points to the sentence: claims first, then their words.
 
 Source: the rules stand in the documentation, "How the headline is made".
 Deviations: none known.
@@ -6,11 +6,10 @@ Deviations: none known.
 
 from __future__ import annotations
 
-from sojourn.headline.alone import gone, only, rates, run
 from sojourn.headline.board import Board
 from sojourn.headline.said import Headline, Point
 
-TYPE_CHECKING = False  # as type checkers read it; the module typing would take its time
+TYPE_CHECKING = False  # as type checkers read it; the modules typing and dataclasses would take their time
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -26,6 +25,7 @@ def headline_of(
     baseline: str = "",
     feels: Sequence[str] = (),
     own: Sequence[str] = (),
+    about: Sequence[str] = (),
 ) -> Headline | None:
     """Say in one sentence what came of runs.
 
@@ -44,7 +44,9 @@ def headline_of(
     feels
         Applications (`call`) or traffic entries that count alone.
     own
-        Settings of the reader's own; if one competes, the best is compared with each of the others.
+        Settings of the reader's own; if one competes, it is the subject.
+    about
+        Traffic entries that the scenario marks with `about = true`; one of them is the first subject.
 
     Returns
     -------
@@ -59,23 +61,39 @@ def headline_of(
     """
     if not points:
         return None
-    board = Board(points, settings, dict(kinds or {}), feels)
-    many_settings = len(board.settings) > 1
+    board = Board(points, settings, dict(kinds or {}), feels, about)
     if not board.listeners:
-        found = rates(board)
-    elif not many_settings:
-        found = only(board) if board.missing else run(board)
-    elif board.bouts:
-        from sojourn.headline.contest import Contest
-
-        found = Contest(board, noun, baseline, own).headline()
-    else:
-        found = run(board)
-    if found is None:
         return None
-    if board.missing and many_settings:
-        left = gone(len(board.missing))
-        found = found.but(sentence=f"{found.sentence} {left}", cautions=(*found.cautions, left))
-    if found.sentence.startswith(("a ", "an ", "the ")):
-        found = found.but(sentence=f"{found.sentence[0].upper()}{found.sentence[1:]}")
-    return found.but(grades=board.grades)
+    if len(board.settings) > 1 and board.bouts:
+        return _contest(board, noun, baseline, own)
+    from sojourn.headline.alone import alone
+
+    return alone(board)
+
+
+def _contest(board: Board, noun: str, baseline: str, own: Sequence[str]) -> Headline:
+    from sojourn.headline.contest import Contest
+    from sojourn.headline.said import big_number
+    from sojourn.headline.statements import Claim
+    from sojourn.headline.wording import ONE_SEED, gone, sentence
+
+    contest = Contest(board, noun, baseline, own)
+    claims = contest.claims()
+    cost = sentence([one for one in claims if one.relation in ("loses", "costs_nothing")]).rstrip(".")
+    cautions = (ONE_SEED,) if contest.chance else ()
+    if board.missing:
+        cautions = (*cautions, gone(len(board.missing)))
+        claims.append(Claim("", "missing", count=len(board.missing)))
+    assert contest.first is not None
+    return Headline(
+        sentence(claims),
+        contest.kind,
+        about="" if board.is_of_rates else contest.listener.words,
+        grades=board.grades,
+        big=big_number(contest.listener.words, contest.first),
+        winner=contest.winner,
+        runner_up=contest.runner_up,
+        cost=f"{cost[:1].lower()}{cost[1:]}" if cost.startswith("The ") else cost,
+        cautions=cautions,
+        claims=tuple(claims),
+    )

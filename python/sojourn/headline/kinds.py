@@ -1,11 +1,11 @@
-"""Kinds of applications in scenario files."""
+"""Kinds of applications in scenario files, and the entries that a file is about."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-__all__ = ["kinds_in"]
+__all__ = ["kinds_in", "marked_in"]
 
 
 def kinds_in(*documents: Mapping[str, Any]) -> dict[str, str]:
@@ -17,6 +17,19 @@ def kinds_in(*documents: Mapping[str, Any]) -> dict[str, str]:
     {'a': 'voice', 'b': 'web'}
     """
     return {name: kind for document in documents for name, kind in _kinds(document)}
+
+
+def marked_in(*documents: Mapping[str, Any]) -> list[str]:
+    """Return the traffic entries that scenario files and overlays mark with `about = true`.
+
+    Examples
+    --------
+    >>> marked_in({"traffic": [{"name": "a", "about": True}, {"name": "b"}]})
+    ['a']
+    """
+    entries = (entry for document in documents for entry in _tables(document.get("traffic")))
+    marks = {str(entry["name"]): entry["about"] is True for entry in entries if "name" in entry and "about" in entry}
+    return [name for name, is_marked in marks.items() if is_marked]
 
 
 def _kinds(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -49,6 +49,7 @@ _VIDEO = ("predicted_mos_min", "underflow_max", "video_rate_mean", "switches_per
 _LIVE = ("live_latency", "underflow_max", "video_rate_mean", "skips")
 _DOWNLOADS = ("sustained_share", "transfer_time_median", "delay_p50", "retransmissions")
 _STREAM = ("delay_round_trip_p99", "delay_p99", "loss_total", "delay_p50", "goodput")
+_PACED = ("delay_round_trip_p99", "delay_p99", "lost", "delay_p50", "goodput")
 _PROBE = ("rpm", "rtt_loaded_mean", "rtt_idle", "lost")
 _LOAD = ("goodput_loaded", "retransmissions", "delay_p50")
 _TRANSFER = ("goodput", "delay_p50", "transfer_time_median", "retransmissions")
@@ -131,6 +132,8 @@ def _questions(subject: str, found: dict[str, Row]) -> Sequence[str]:
         return _LOAD
     if "late" in found:
         return _STREAM
+    if "lost" in found:
+        return _PACED
     if subject in LINKS and "dropped_packets" in found:
         return _LINK
     return _TRANSFER

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from sojourn.headline.applications import application_of
 from sojourn.headline.derive import headline_of
-from sojourn.headline.felt import application_of
+from sojourn.headline.kinds import kinds_in, marked_in
 from sojourn.headline.said import Headline, Point
 
 TYPE_CHECKING = False  # as type checkers read it; the module typing would take its time
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
     Row = tuple[str, str, float, str]
 
@@ -16,14 +18,14 @@ __all__ = ["headline_of_run"]
 
 
 def headline_of_run(rows: Iterable[Row], scenario: str = "") -> Headline | None:
-    """Say in one sentence what came of a run; nothing if nobody felt or got anything.
+    """Say in one sentence what came of a run; nothing if no application felt and no transfer got anything.
 
     Parameters
     ----------
     rows
         Subject, metric, value and unit.
     scenario
-        Text of its scenario, which tells games from other streams.
+        Text of its scenario, which tells games from other streams, and its subject.
 
     Examples
     --------
@@ -31,11 +33,12 @@ def headline_of_run(rows: Iterable[Row], scenario: str = "") -> Headline | None:
     'The upload gets 9.4 Mb/s.'
     """
     values = {(subject, metric): {0: value} for subject, metric, value, _ in rows if value == value}
-    return headline_of([Point("", values)], kinds=_kinds_of_streams(values, scenario))
+    document = _document(values, scenario)
+    return headline_of([Point("", values)], kinds=kinds_in(document), about=marked_in(document))
 
 
-def _kinds_of_streams(values: Iterable[tuple[str, str]], scenario: str) -> dict[str, str]:
-    """Return kinds of applications; the text is read only if something may be a game or another stream."""
+def _document(values: Iterable[tuple[str, str]], scenario: str) -> dict[str, Any]:
+    """Return the scenario, read only if it marks its subject, or something may be a game or another stream."""
     metrics: dict[str, list[str]] = {}
     for subject, metric in values:
         metrics.setdefault(subject, []).append(metric)
@@ -44,13 +47,11 @@ def _kinds_of_streams(values: Iterable[tuple[str, str]], scenario: str) -> dict[
         for names in metrics.values()
         if "goodput" in names and "connections" not in names and application_of(names) in ("", "game")
     ]
-    if not scenario or not unclear:
+    if not scenario or not (unclear or "about" in scenario):
         return {}
     import tomllib
 
-    from sojourn.headline.kinds import kinds_in
-
     try:
-        return kinds_in(tomllib.loads(scenario))
+        return tomllib.loads(scenario)
     except ValueError:  # a damaged copy
         return {}

@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any, TypedDict, Unpack
 
+    from sojourn.headline.board import Value
+    from sojourn.headline.statements import Claim
+
     class Parts(TypedDict, total=False):
         """What of a headline may be said anew."""
 
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
         runner_up: str
         cost: str
         cautions: tuple[str, ...]
-        cells: tuple[Cell, ...]
+        claims: tuple[Claim, ...]
 
 
 __all__ = [
@@ -31,6 +34,7 @@ __all__ = [
     "Headline",
     "Point",
     "amount",
+    "big_number",
     "digits",
     "many",
     "named",
@@ -86,6 +90,13 @@ class BigNumber:
         self.text, self.unit, self.what = text, unit, what
 
 
+def big_number(words: str, value: Value) -> BigNumber:
+    """Return the number that a page sets large, of an application as sentences call it."""
+    measure = value.measure
+    parts = (words.removeprefix("the "), measure.tag, value.direction)
+    return BigNumber(value.text, measure.unit, ", ".join(part for part in parts if part))
+
+
 MOST_NAMED = 4
 """Settings that a grade names, the rest by number: chosen, a line of a terminal."""
 
@@ -112,8 +123,8 @@ class Headline:
         What the winner costs, in words; empty if nothing that could be told.
     cautions
         What has to be known beside it.
-    cells
-        Where its measured numbers stand.
+    claims
+        What the sentence states, each with the cells that it was computed from.
     """
 
     def __init__(
@@ -128,12 +139,12 @@ class Headline:
         runner_up: str = "",
         cost: str = "",
         cautions: tuple[str, ...] = (),
-        cells: tuple[Cell, ...] = (),
+        claims: tuple[Claim, ...] = (),
     ) -> None:
         self.sentence, self.kind, self.about, self.big = sentence, kind, about, big
         self.grades: Mapping[str, str] = grades or {}
         self.winner, self.runner_up = winner, runner_up
-        self.cost, self.cautions, self.cells = cost, cautions, cells
+        self.cost, self.cautions, self.claims = cost, cautions, claims
 
     def __eq__(self, other: object) -> bool:
         """Whether both say the same."""
@@ -146,6 +157,11 @@ class Headline:
     def __repr__(self) -> str:
         """Show the sentence."""
         return f"<Headline: {self.sentence}>"
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        """Where its measured numbers stand."""
+        return tuple(cell for claim in self.claims for cell in claim.over)
 
     def but(self, **parts: Unpack[Parts]) -> Headline:
         """Return the same with other parts."""
@@ -163,7 +179,7 @@ class Headline:
         """
         big = self.big
         told = big is not None and re.search(rf"(?<!\S){re.escape(f'{big.text} {big.unit}'.strip())}(?!\w)", sentence)
-        return self.but(sentence=sentence, kind="own", cells=(), big=big if told else None)
+        return self.but(sentence=sentence, kind="own", claims=(), big=big if told else None)
 
     def by_grade(self) -> list[tuple[str, list[str]]]:
         """Return the settings by grade, the best first, many of them by number; nothing if nothing competes.
@@ -210,6 +226,7 @@ class Headline:
             "runner_up": self.runner_up,
             "cost": self.cost,
             "cautions": list(self.cautions),
+            "claims": [claim.as_json() for claim in self.claims],
         }
 
 

@@ -69,7 +69,8 @@ def traffic(mix: int) -> list[Table]:
                 "interval": "33 ms",
                 "start_jitter": "33 ms",
             }
-            entries.append({"name": f"{name}-{direction}", "app": app, "rtt": "4 ms", "dscp": dscp})
+            about = {"about": True} if dscp else {}  # the migration is for the marked game
+            entries.append({"name": f"{name}-{direction}", "app": app, "rtt": "4 ms", "dscp": dscp, **about})
     if "web" in parts:
         app = {"kind": "web-3gpp", "profile": "white2019", "users": parts["web"]}
         entries.append(_connected("web", app, "8 ms"))

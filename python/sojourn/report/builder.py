@@ -7,10 +7,11 @@ years later.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from sojourn.answers.claims import JudgedClaim
 from sojourn.answers.figure import Figure
 from sojourn.answers.modules import what_failed
 from sojourn.answers.open_study import OpenStudy
@@ -109,11 +110,20 @@ def _headed(result: StudyResult, parts: StudyParts) -> StudyParts:
         parts = replace(parts, notes=notes_of(OpenStudy.of_result(result)))
     own = parts.headline
     if own is None:
-        return replace(parts, headline=derived)
+        return replace(parts, headline=_claimed(result, parts.claims, derived))
     headline = own if derived is None else derived.worded(own.sentence)
     if not (result.definition.compare or len(result.labels) == 1):
         headline = headline.but(grades={})  # own words may be about other settings
     return replace(parts, headline=headline, headlines=parts.headlines[1:])
+
+
+def _claimed(result: StudyResult, claims: Sequence[JudgedClaim], derived: Headline | None) -> Headline | None:
+    """Put the first claim of an own study before the derived sentence: it is the question that the study asks."""
+    asked = [one for one in claims if one.claim.use in _COUNTED_USES]
+    if not asked or result.definition.source:
+        return derived
+    first = asked[0].sentence
+    return Headline(first, "own") if derived is None else derived.but(sentence=f"{first} {derived.sentence}")
 
 
 def _generic_parts(view: StudyView, on_figure: Callable[[Figure], None] | None) -> StudyParts:
@@ -132,7 +142,8 @@ def summary_of(parts: StudyParts) -> ReportSummary:
     for use in _COUNTED_USES:
         count = Counter(judged.outcome.verdict.value for judged in parts.claims if judged.claim.use == use)
         claims[use] = {"holds": count["holds"], "fails": count["fails"], "not_run": count["not-run"]}
-    return ReportSummary(comparison, claims, parts.headline, parts.failures)
+    judged = tuple(one.sentence for one in parts.claims if one.claim.use in _COUNTED_USES)
+    return ReportSummary(comparison, claims, parts.headline, parts.failures, judged)
 
 
 def _write_tables(directory: Path, parts: StudyParts) -> None:

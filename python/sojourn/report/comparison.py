@@ -13,7 +13,7 @@ from sojourn.answers.report_content import PlainCell, PlainTable
 from sojourn.base.digits import significant
 from sojourn.base.files import write_file
 from sojourn.base.metrics import words_of
-from sojourn.headline.felt import application_of
+from sojourn.headline.applications import application_of
 from sojourn.report.page import page_of
 from sojourn.stats.quantity import quantity_of
 from sojourn.study.compare import LabelComparison, compare_labels

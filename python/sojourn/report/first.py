@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import polars as pl
 
 from sojourn.answers.selection import Points
 from sojourn.base.errors import plain
+from sojourn.headline.applications import told_metrics
 from sojourn.headline.derive import headline_of
-from sojourn.headline.felt import told_metrics
 from sojourn.headline.said import Headline, Point, amount
-from sojourn.report.roles import POINT, Roles, kinds_of
+from sojourn.report.roles import POINT, Roles, kinds_of, marked_of
 from sojourn.stats.level import at_level
+from sojourn.study.axes import KeyAxis
+from sojourn.study.definition import StudyDefinition
 from sojourn.study.expand import labels_of_points
 from sojourn.study.result import StudyResult
 
 __all__ = ["headline_of_result", "points_of"]
+
+NUISANCES = frozenset(
+    """
+    rtt round_trip rate line_rate delay distance loss seed duration start sessions lanes users count homes connections
+    """.split()  # noqa: SIM905 - a list reads better so
+)
+"""Last words of keys, and labels, that nobody chooses among: conditions of an answer, never its contest."""
 
 MOST_POINTS = 400
 """Points up to which a headline is derived. chosen: no sentence is true of more, and pages shall not wait for it."""
@@ -38,22 +49,24 @@ def headline_of_result(result: StudyResult, compare: str = "", baseline: str = "
     if result.points.height > MOST_POINTS:
         return None
     definition = result.definition
-    roles = Roles.of(result, compare)
+    roles = Roles.of(result, compare or contest_of(definition))
+    is_contest = bool(compare) or roles.compete == POINT or not _is_nuisance(definition, roles.compete)
     baseline = baseline or definition.baseline
     words = Points([], definition.labels)
     declared = dict.fromkeys(
         str(labels[roles.compete]) for labels in labels_of_points(definition).values() if roles.compete in labels
     )
-    settings = [_name(roles, words, value) for value in (*declared, *roles.competitors)]
+    settings = [_name(roles, words, value) for value in (*declared, *roles.competitors)] if is_contest else []
     with at_level(result.level, anytime=result.is_anytime):
         found = headline_of(
-            points_of(result, roles, words),
+            points_of(result, roles, words, is_contest=is_contest),
             settings=list(dict.fromkeys(settings)),
             kinds=kinds_of(result),
             noun=plain(roles.compete.replace("_", " ")) if any(map(amount, settings)) else "",
             baseline=_name(roles, words, baseline) if baseline else "",
             feels=definition.feels,
             own=[_name(roles, words, name) for name in result.plugins],
+            about=marked_of(result),
         )
     if found is not None and roles.compete == POINT and not _are_settings(result):
         return found.but(grades={})
@@ -66,8 +79,32 @@ def _are_settings(result: StudyResult) -> bool:
     return not labels or (len(labels) == 1 and result.points[labels[0]].n_unique() == result.points.height)
 
 
-def points_of(result: StudyResult, roles: Roles, words: Points) -> list[Point]:
-    """Return the points of a result with what sentences may tell of them."""
+def contest_of(definition: StudyDefinition) -> str:
+    """Return the label whose values a study's own answers compare; empty if it does not say.
+
+    That is the declared one, else the one by which a claim groups its values, or that lanes of a figure show.
+    """
+    if definition.compare or definition.winners:
+        return definition.compare or (definition.winners.compare if definition.winners else "")
+    values = [value for claim in definition.claim for value in claim.values.values()]
+    named = [label for value in values for label in (*value.versus, *(value.by or ()), *_lists(value.where))]
+    named += [str(getattr(figure, "lanes", "")) for figure in definition.figure]
+    return next((label for label in named if label and not _is_nuisance(definition, label)), "")
+
+
+def _lists(where: Mapping[str, object]) -> list[str]:
+    return [label for label, values in where.items() if isinstance(values, list)]
+
+
+def _is_nuisance(definition: StudyDefinition, label: str) -> bool:
+    """Whether the values of a label are conditions that nobody chooses among, such as round trips and rates."""
+    axes = [axis for _, matrix in definition.matrices() for name, axis in matrix.axes.items() if name == label]
+    targets = [key.rpartition(".")[2] for axis in axes if isinstance(axis, KeyAxis) for key in axis.targets]
+    return bool({label, *targets} & NUISANCES)
+
+
+def points_of(result: StudyResult, roles: Roles, words: Points, *, is_contest: bool = True) -> list[Point]:
+    """Return the points of a result as headlines take them; where nothing competes, all labels are conditions."""
     wanted = result.metrics.filter(pl.col("metric").is_in(told_metrics()))
     values: dict[str, dict[tuple[str, str], dict[int, float]]] = {}
     columns = ("point", "subject", "metric", "seed", "value")
@@ -80,7 +117,8 @@ def points_of(result: StudyResult, roles: Roles, words: Points) -> list[Point]:
         condition = _condition(roles, words, cell)
         for competitor, point in points.items():
             name = _name(roles, words, competitor)
-            found.append(Point(name, values.get(point, {}), condition, point))
+            where = condition if is_contest else " and ".join(filter(None, (_named(roles.compete, name), condition)))
+            found.append(Point(name if is_contest else "", values.get(point, {}), where, point))
     return found
 
 
@@ -90,11 +128,16 @@ def _name(roles: Roles, words: Points, competitor: str) -> str:
     return plain(own.name or own.short or own.title or roles.name(competitor))
 
 
+def _named(label: str, name: str) -> str:
+    """Return a value with the label that it is a value of, unless its own words say so."""
+    return name if " " in name else f"{label.replace('_', ' ')} {name}"
+
+
 def _condition(roles: Roles, words: Points, cell: tuple[str, ...]) -> str:
     """Return what a sentence calls all that does not compete."""
     told: list[str] = []
     for label, value in zip(roles.conditions, cell, strict=True):
         own = words.words(label, value)
         name = own.name or own.short or own.title or roles.words(label, value)
-        told.append(name if " " in name else f"{label.replace('_', ' ')} {name}")
+        told.append(_named(label, name))
     return plain(" and ".join(told))

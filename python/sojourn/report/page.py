@@ -62,6 +62,11 @@ class ClaimGroup:
     anchor: str
     claims: tuple[JudgedClaim, ...]
 
+    @property
+    def is_printed(self) -> bool:
+        """Whether some stand in a document, whose print can be believed more or less."""
+        return any(judged.claim.trust for judged in self.claims)
+
 
 @dataclass(frozen=True)
 class Scorecard:

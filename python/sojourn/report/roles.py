@@ -12,19 +12,20 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import PurePosixPath
 from typing import Any
 
 import polars as pl
 
 from sojourn.headline import may_be_named
+from sojourn.headline.applications import APPLICATIONS, LOSS_LIMITS, application_of
 from sojourn.headline.board import LEAST_RATE
-from sojourn.headline.felt import APPLICATIONS, LOSS_LIMITS, application_of
-from sojourn.headline.kinds import kinds_in
+from sojourn.headline.kinds import kinds_in, marked_in
 from sojourn.plots import styles
 from sojourn.stats.quantity import quantity_of
 from sojourn.study.result import StudyResult
 
-__all__ = ["MOST_COMPETITORS", "POINT", "Measured", "Roles", "by_role", "kinds_of", "largest_values"]
+__all__ = ["MOST_COMPETITORS", "POINT", "Measured", "Roles", "by_role", "kinds_of", "largest_values", "marked_of"]
 
 MOST_COMPETITORS = 7
 """chosen: as many looks as one tells apart, and as many columns as a page has."""
@@ -222,16 +223,25 @@ def _paid(subject: str, known: Sequence[str], largest: Mapping[tuple[str, str], 
     """Return the rate of a transfer in the direction of its data; nothing of what is none."""
     rates = [(subject, name) for name in ("goodput", "goodput_downstream") if name in known]
     rate = max(rates, key=largest.__getitem__, default=None)
-    is_transfer = not {"rtt_mean", "late"} & set(known)
+    is_transfer = {"rtt_mean", "late", "lost"}.isdisjoint(known)
     return [rate] if rate is not None and is_transfer and largest[rate] >= LEAST_RATE else []
 
 
 def kinds_of(result: StudyResult) -> dict[str, str]:
     """Return the kinds of applications of a result's scenarios, by traffic entry, as far as its files say them."""
+    return kinds_in(*_documents(result))
+
+
+def marked_of(result: StudyResult) -> list[str]:
+    """Return the traffic entries that a result's scenario, or its study, marks as its subject."""
+    return marked_in(*_documents(result))
+
+
+def _documents(result: StudyResult) -> list[Mapping[str, Any]]:
     documents: list[Mapping[str, Any]] = list(result.definition.overlays.values())
     try:
-        base = result.study_folder / result.definition.scenario
+        base = result.study_folder / "scenarios" / PurePosixPath(result.definition.scenario).name
         documents.insert(0, tomllib.loads(base.read_text(encoding="utf-8")))
     except (OSError, ValueError):  # the metrics say most of it
         pass
-    return kinds_in(*documents)
+    return documents

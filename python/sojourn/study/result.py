@@ -65,9 +65,11 @@ class ReportSummary:
     claims: dict[str, dict[str, int]] = field(default_factory=_uses)
     """Claims by use (gate, unit, report) and verdict: holds, fails, not_run."""
     headline: Headline | None = None
-    """What the page says first."""
+    """The first sentence of the page."""
     failures: tuple[str, ...] = ()
     """What could not be made of what the study declares, and why."""
+    judged: tuple[str, ...] = ()
+    """Each of these claims with its verdict, as a sentence."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -49,6 +49,8 @@ parameters! {
         tunnel: Option<String> = None, origin("chosen: none").or("none"), if |it| it.tunnel.is_some();
         /// whether its timers stand still, until a change says otherwise: no packet is sent and no transfer begun that waits for one; what is under way goes on
         paused: bool = false, origin("chosen: it runs"), if |it| it.paused;
+        /// whether the scenario is about it: the first sentence of an answer has it as its subject; simulations do not look at it
+        about: bool = false, origin("chosen: none is"), if |it| it.about;
         /// which real packets are its own in an emulation; simulations do not look at it
         matching as "match": MatchConfig = MatchConfig::BASE, origin("chosen: none"), if |it| it.matching != MatchConfig::BASE;
     }
@@ -88,6 +90,7 @@ impl TrafficDraft {
             host: traffic.host.clone(),
             tunnel: traffic.tunnel.clone(),
             paused: traffic.paused,
+            about: traffic.about,
             matching: traffic.matching.unwrap_or(MatchConfig::BASE),
         }
     }
@@ -112,6 +115,7 @@ impl TrafficDraft {
             host: self.host,
             tunnel: self.tunnel,
             paused: self.paused,
+            about: self.about,
             matching: (self.matching != MatchConfig::BASE).then_some(self.matching),
         }
     }

@@ -17,7 +17,7 @@ from sojourn.answers.open_study import OpenStudy
 from sojourn.base.errors import Problem, ScenarioError, StudyError, nearest
 from sojourn.base.files import is_file
 from sojourn.declarations.answers import declares_answers
-from sojourn.headline.felt import APPLICATIONS
+from sojourn.headline.applications import APPLICATIONS
 from sojourn.scenario.scenario_file import Scenario
 from sojourn.study.expand import Point
 from sojourn.study.files import companions, is_inside

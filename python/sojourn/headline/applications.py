@@ -1,10 +1,10 @@
-"""What people feel of each application, and the grades of it.
+"""Applications: the measures by which each is felt, the grades of those, and the words for each way of feeling.
 
 Source: a game at 100 and 200 ms, White 2013 section 1.1 (noticeable, annoying); scores of a call, ITU-T G.107 Annex B;
 its delay one way, ITU-T G.114 (150 and 400 ms); a cloud game, White 2013; stalls of videos, Akhtar 2013. All other limits
-are chosen, and said so in the documentation of the headline.
-Deviations: packets are late as the engine has it, for all streams more than 60 ms after the shortest delay of their flow;
-a live video is graded by how far it is behind what happens, not behind the target of its player, which a file may change.
+are chosen, as the documentation of the headline says.
+Deviations: packets are late as the engine has it, more than 60 ms after the shortest delay of their flow; a live video is
+graded by how far it is behind what happens, not behind the target of its player, which a file may change.
 """
 
 from __future__ import annotations
@@ -12,11 +12,21 @@ from __future__ import annotations
 TYPE_CHECKING = False  # as type checkers read it; the modules typing and dataclasses would take their time
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Literal
 
-    Way = Literal["delay", "score", "load", "stall", "behind", "loss"]
-
-__all__ = ["APPLICATIONS", "GRADES", "LATE", "LOSS_LIMITS", "Application", "Measure", "application_of", "told_metrics"]
+__all__ = [
+    "APPLICATIONS",
+    "GRADES",
+    "LATE",
+    "LOSS_LIMITS",
+    "STREAM",
+    "WAYS",
+    "Application",
+    "Measure",
+    "Way",
+    "application_of",
+    "told_metrics",
+    "transfer",
+]
 
 GRADES = "ABCDF"
 """Best first; no E, as in schools that know the letters."""
@@ -35,6 +45,137 @@ LATE = {
 """Of packets that are lost or late, the metric of those late; of frames, where `late` counts both, of those lost."""
 
 
+class Way:
+    """The words for one way of feeling: a template for each place in a sentence.
+
+    Templates have `{who}` (the application), `{x}` and `{y}` (numbers), `{s}` (the ending of the verb), `{told}` (the number
+    with unit, direction and kind), `{tag}` (kind and direction in parentheses), `{things}` and `{whose}` (its packets).
+
+    Attributes
+    ----------
+    alone, idle, told
+        A clause on the application of a run, the same where nothing is wrong, and the number within one.
+    keeps, needs
+        A setting with its number, and the verb of those that it is compared with.
+    burden
+        The best of useless settings.
+    gains
+        A setting that is better for the application, with both numbers.
+    moved
+        Before and after, of two results.
+    than
+        How a ratio is told: `better than` and `as good as`; nothing where both numbers say more.
+    never
+        The setting with which it never came.
+    """
+
+    __slots__ = (
+        "alone",
+        "burden",
+        "gains",
+        "idle",
+        "keeps",
+        "more_is_better",
+        "moved",
+        "needs",
+        "never",
+        "than",
+        "told",
+    )
+
+    def __init__(
+        self,
+        alone: str,
+        told: str,
+        keeps: str,
+        needs: str,
+        burden: str,
+        gains: str,
+        moved: str,
+        than: tuple[str, str] | None = None,
+        never: str = "",
+        idle: str = "nothing disturbs {who}: {told}",
+        *,
+        more_is_better: bool = False,
+    ) -> None:
+        self.alone, self.told, self.keeps, self.needs, self.burden = alone, told, keeps, needs, burden
+        self.gains, self.moved, self.than, self.never, self.idle = gains, moved, than, never, idle
+        self.more_is_better = more_is_better
+
+
+WAYS: Mapping[str, Way] = {
+    "delay": Way(
+        "{who} waits {told}",
+        "{x} ms{tag}",
+        "keep{s} {who} at {x} ms",
+        "needs",
+        "delays it by {x} ms{tag}",
+        "keeps {who} quicker, {x} ms for {y}",
+        "{who} waits {x} ms instead of {y}{tag}",
+        ("better than", "as good as"),
+    ),
+    "score": Way(
+        "{who} scores MOS {x}",
+        "MOS {x}",
+        "keep{s} {who} at MOS {x}",
+        "gives",
+        "leaves it at MOS {x}",
+        "keeps {who} better, MOS {x} for {y}",
+        "{who} scores MOS {x} instead of {y}",
+        more_is_better=True,
+    ),
+    "load": Way(
+        "a page takes {x} s (median)",
+        "{x} s{tag}",
+        "load{s} {who} in {x} s",
+        "needs",
+        "needs {x} s for one{tag}",
+        "loads {who} faster, {x} s for {y}",
+        "a page takes {x} s instead of {y} (median)",
+        ("faster than", "as fast as"),
+        "loads none",
+    ),
+    "stall": Way(
+        "{who} stands still {x} % of the time",
+        "it stands still {x} % of the time",
+        "stop{s} {who} {x} % of the time",
+        "does",
+        "stops it {x} % of the time",
+        "stops {who} less, {x} % of the time for {y}",
+        "{who} stands still {x} % of the time instead of {y}",
+        idle="{who} never stands still",
+    ),
+    "behind": Way(
+        "{who} is {x} s behind",
+        "{x} s behind",
+        "keep{s} {who} {x} s behind",
+        "needs",
+        "leaves it {x} s behind",
+        "keeps {who} nearer, {x} s behind for {y}",
+        "{who} is {x} s behind instead of {y}",
+    ),
+    "loss": Way(
+        "{who} loses {x} % of its {things}{tag}",
+        "{x} % of its {things}{tag}",
+        "lose{s} {x} % of {whose}",
+        "loses",
+        "loses {x} % of its {things}{tag}",
+        "loses less of {whose}, {x} % for {y}",
+        "{who} loses {x} % instead of {y} % of its packets (lost or late)",
+    ),
+    "rate": Way(
+        "{who} gets {x} Mb/s",
+        "{x} Mb/s",
+        "give{s} {who} {x} Mb/s",
+        "gives",
+        "gives it {x} Mb/s",
+        "gives {who} more, {x} Mb/s for {y}",
+        "{who} gets {x} instead of {y} Mb/s",
+        more_is_better=True,
+    ),
+}
+
+
 class Measure:
     """Something that people feel, in each direction in which they may.
 
@@ -49,7 +190,7 @@ class Measure:
     tag
         What the number is, for parentheses: `P99`.
     way
-        How sentences speak of it: `delay`, `score`, `load`, `stall`, `behind` or `loss`.
+        Its row in `WAYS`.
     """
 
     __slots__ = ("limits", "names", "tag", "unit", "way")
@@ -60,14 +201,14 @@ class Measure:
         unit: str,
         limits: tuple[float, float, float, float],
         tag: str,
-        way: Way = "delay",
+        way: str = "delay",
     ) -> None:
         self.names, self.unit, self.limits, self.tag, self.way = names, unit, limits, tag, way
 
     @property
     def more_is_better(self) -> bool:
         """Whether larger values are better."""
-        return self.way == "score"
+        return WAYS[self.way].more_is_better
 
     def grade(self, value: float) -> int:
         """Return the place of the grade of a value in `GRADES`.
@@ -90,7 +231,7 @@ class Application:
     Attributes
     ----------
     noun
-        What sentences call it.
+        What sentences call it; empty for what has no kind, and goes by its name.
     measures
         The first that tells settings apart speaks.
     loss
@@ -106,6 +247,11 @@ class Application:
     def all_measures(self) -> tuple[Measure, ...]:
         """Measures with the share of packets that come not at all or too late, which speaks last."""
         return self.measures if self.loss is None else (*self.measures, self.loss)
+
+    @property
+    def is_graded(self) -> bool:
+        """Whether its measures have limits that people feel."""
+        return bool(self.noun)
 
     @property
     def definite(self) -> str:
@@ -143,6 +289,15 @@ APPLICATIONS: Mapping[str, Application] = {
 }
 """By noun; where two are felt alike, the first speaks."""
 
+STREAM = Application("", (GAME,))
+"""A stream or a probe without a person behind it: its delay has no grade."""
+
+
+def transfer(metric: str) -> Application:
+    """Return a transfer as what is felt where nobody waits: by its rate."""
+    return Application("", (Measure(((metric, ""),), "Mb/s", (0.0, 0.0, 0.0, 0.0), "", "rate"),))
+
+
 _BY_KIND = {
     "game": "game",
     "online-game": "game",
@@ -152,12 +307,13 @@ _BY_KIND = {
     "has-ll": "live video",
     "has": "video",
     "constant-rate": "",
+    "probe": "",
 }
-"""Applications by their kind in a scenario; nobody feels a stream of constant rate."""
+"""Applications by their kind in a scenario; nobody feels a stream of constant rate, or a probe."""
 
 
 def application_of(metrics: Sequence[str], kind: str = "") -> str:
-    """Return what a traffic entry is to those who feel it, by what was measured; empty if nobody sits behind it.
+    """Return the application noun of a traffic entry, inferred from its metrics; empty if it has none.
 
     Parameters
     ----------
@@ -188,7 +344,7 @@ def application_of(metrics: Sequence[str], kind: str = "") -> str:
     ):
         if metric in known:
             return noun
-    # Everything that answers has a round trip; who has nothing else to be felt by is no transfer and no probe.
+    # All that answers has a round trip; an entry with nothing else to be felt by is no transfer and no probe.
     is_answered = GAME.names[0][0] in known and known.isdisjoint(("goodput", "rtt_mean"))
     return "game" if is_answered else ""
 
@@ -202,5 +358,5 @@ def told_metrics() -> list[str]:
         for name, _ in measure.names
     }
     telling = {"frames", "frames_downstream", "live_latency", "underflow", "pages_completed", "pages_unfinished"}
-    rates = {"goodput", "goodput_downstream", "late", "rtt_mean"}
+    rates = {"goodput", "goodput_downstream", "late", "lost", "rtt_mean"}
     return sorted(felt | set(LATE.values()) | telling | rates)
