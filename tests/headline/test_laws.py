@@ -83,7 +83,9 @@ def test_each_measured_number_is_a_cell_of_the_summary_after_rounding(points: li
     text = found.sentence
     for name in (*NAMES, "20 ms", "100 ms", "P99"):  # not within 120 ms
         text = re.sub(rf"\b{re.escape(name)}\b", "", text)
-    text = re.sub(r"\d[\d.]*(?: to \d[\d.]*)? (times|%|conditions)", "", text)  # ratios and shares of two cells, and counts
+    text = re.sub(
+        r"\d[\d.]*(?: to \d[\d.]*)? (times|%|conditions)", "", text
+    )  # ratios and shares of two cells, and counts
     told = {one.text for one in found.cells}
     assert set(re.findall(r"\d+(?:\.\d+)?", text)) <= told
 

@@ -259,7 +259,9 @@ impl Plan {
         };
         let mut told = Vec::new();
         if options.round_trips.is_empty() && scenario.emulate.round_trips.is_empty() {
-            told.extend(plan.far.iter().map(|far| format!("round trip: {}, the longest of the traffic entries", far.rtt)));
+            told.extend(
+                plan.far.iter().map(|far| format!("round trip: {}, the longest of the traffic entries", far.rtt)),
+            );
         }
         if !simulated.is_empty() {
             let names: Vec<&str> = simulated.iter().map(|it| &*it.name).collect();
