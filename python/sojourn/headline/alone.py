@@ -6,8 +6,8 @@ import math
 
 from sojourn.headline.applications import LATE, LOSS_LIMITS
 from sojourn.headline.board import Board, Listener, Value, mean, transfers
-from sojourn.headline.said import Cell, Headline, Point, big_number
-from sojourn.headline.statements import Claim, Range
+from sojourn.headline.ranges import Range, big_number
+from sojourn.headline.said import Cell, Claim, Headline, Point
 from sojourn.headline.wording import HARDLY, condition, gone, sentence
 
 TYPE_CHECKING = False  # as type checkers read it; the module typing would take its time

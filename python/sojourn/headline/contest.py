@@ -9,8 +9,8 @@ from functools import cached_property
 
 from sojourn.headline.applications import GRADES, LOSS_LIMITS
 from sojourn.headline.board import Board, Bout, Listener, Value, transfers
-from sojourn.headline.said import Cell, Point, amount, together
-from sojourn.headline.statements import Claim, Range
+from sojourn.headline.ranges import Range
+from sojourn.headline.said import Cell, Claim, Point, amount, together
 from sojourn.headline.wording import HARDLY, SCORES, condition
 
 __all__ = ["Contest"]

@@ -73,8 +73,8 @@ def headline_of(
 
 def _contest(board: Board, noun: str, baseline: str, own: Sequence[str]) -> Headline:
     from sojourn.headline.contest import Contest
-    from sojourn.headline.said import big_number
-    from sojourn.headline.statements import Claim
+    from sojourn.headline.ranges import big_number
+    from sojourn.headline.said import Claim
     from sojourn.headline.wording import ONE_SEED, gone, sentence
 
     contest = Contest(board, noun, baseline, own)

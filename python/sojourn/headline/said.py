@@ -10,9 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any, TypedDict, Unpack
 
-    from sojourn.headline.board import Value
-    from sojourn.headline.statements import Claim
-
     class Parts(TypedDict, total=False):
         """What of a headline may be said anew."""
 
@@ -29,12 +26,13 @@ if TYPE_CHECKING:
 
 
 __all__ = [
+    "RELATIONS",
     "BigNumber",
     "Cell",
+    "Claim",
     "Headline",
     "Point",
     "amount",
-    "big_number",
     "digits",
     "many",
     "named",
@@ -81,6 +79,58 @@ class Cell:
         self.metric, self.value, self.text = metric, value, text
 
 
+RELATIONS: Mapping[str, str] = {
+    "keeps_at": "what settings give to the subject over all conditions (`at`), or a run without settings",
+    "better_by": "what the others give (`theirs`), with the factor over all conditions if that says more",
+    "best": "no setting beats these in any condition",
+    "turns_at": "who is best in one condition of several in which that differs, or how often each is",
+    "cannot_tell": "differences are chance, or may be",
+    "not_felt": "nothing of a run disturbs the subject",
+    "none_usable": "no setting keeps the subject usable in any condition",
+    "loses": "share of its rate that the subject loses against the setting that gives it most, over all conditions",
+    "costs_nothing": "the subject loses less than is told, in each condition and beyond chance",
+    "gains": "the subject does better with another setting, in the named condition",
+    "untold": "how many of all subjects do better with another setting, and are not named",
+    "shares": "rates of transfers beside the subject, or of several that nobody waits beside",
+    "missing": "settings that have not run",
+}
+"""Relations of claims, and what each states."""
+
+
+class Claim:
+    """One statement: a subject, a relation of `RELATIONS`, a value, and the cells that it was computed from."""
+
+    __slots__ = ("over", "relation", "subject", "value")
+
+    def __init__(self, subject: str, relation: str, over: Sequence[Cell] = (), **value: Any) -> None:  # noqa: ANN401 - as JSON
+        self.subject, self.relation, self.over = subject, relation, tuple(over)
+        self.value: Mapping[str, Any] = value
+
+    def __repr__(self) -> str:
+        """Show everything but the cells."""
+        return f"Claim({self.subject!r}, {self.relation!r}, {_plain(self.value)!r})"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what `--json` prints."""
+        over = [
+            {"setting": one.setting, "condition": one.condition, "subject": one.subject, "metric": one.metric}
+            | {"mean": one.value}
+            for one in self.over
+        ]
+        return {"subject": self.subject, "relation": self.relation, "value": _plain(self.value), "over": over}
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """Return a value as JSON has it."""
+    if (as_json := getattr(value, "as_json", None)) is not None:
+        return as_json()
+    if isinstance(value, dict):
+        return {str(key): _plain(one) for key, one in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]  # pyright: ignore[reportUnknownVariableType]
+    return value
+
+
 class BigNumber:
     """The number that a page sets large, its unit, and what it is in words: `game, P99, round trip`."""
 
@@ -88,13 +138,6 @@ class BigNumber:
 
     def __init__(self, text: str, unit: str, what: str) -> None:
         self.text, self.unit, self.what = text, unit, what
-
-
-def big_number(words: str, value: Value) -> BigNumber:
-    """Return the number that a page sets large, of an application as sentences call it."""
-    measure = value.measure
-    parts = (words.removeprefix("the "), measure.tag, value.direction)
-    return BigNumber(value.text, measure.unit, ", ".join(part for part in parts if part))
 
 
 MOST_NAMED = 4

@@ -11,7 +11,8 @@ TYPE_CHECKING = False  # as type checkers read it; the module typing would take 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from sojourn.headline.statements import Claim, Range
+    from sojourn.headline.ranges import Range
+    from sojourn.headline.said import Claim
 
 __all__ = ["HARDLY", "ONE_SEED", "SCORES", "condition", "gone", "sentence", "whose"]
 
@@ -29,7 +30,7 @@ def sentence(claims: Sequence[Claim]) -> str:
 
     Examples
     --------
-    >>> from sojourn.headline.statements import Claim
+    >>> from sojourn.headline.said import Claim
     >>> sentence([Claim("the upload", "loses", low=0, high=9, most="at 100 ms", setting="")])
     'The upload loses 0 to 9 %, most at 100 ms.'
     """
