@@ -61,8 +61,9 @@ def test_a_figure_that_cannot_be_drawn_says_so_in_its_place_and_costs_no_other(
             drawers.draw(figure)
         drawn = drawers.finish()
     failed = {item for item, text in drawn.items() if "could not be drawn: ZeroDivisionError" in text}
-    assert failed == {bad.item}
-    assert len(list(tmp_path.glob("*.svg"))) == 4
+    assert failed == {bad.item} == set(drawers.failed)
+    # No file is written of an error.
+    assert {path.name for path in tmp_path.glob("*.svg")} == {f"plot-{number}.svg" for number in (0, 2, 3)}
 
 
 def test_processes_start_at_once_for_many_figures_and_not_for_a_few_or_on_one_core(
