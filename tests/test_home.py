@@ -1,10 +1,12 @@
 """`sojourn home`: a household without a file, against a study made by hand."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from sojourn.homes.household import ACCESSES, Household, lines_to_set, study_files
+from sojourn.homes.rival import rival_of
 from sojourn.study.library import load_study
 from sojourn.study.result import StudyResult
 from support import CommandLine
@@ -122,9 +124,41 @@ def test_a_home_writes_a_file_that_provision_takes_and_obeys_whose_knobs_are_tur
         assert done.status == 0, done.stderr
         assert set(StudyResult.load(tmp_path / can).metrics["point"].unique()) == settings
         assert (tmp_path / can / "modem.toml").exists() == (can == "operator")
+        content = done.json()
+        assert content["setting"] in settings - {"today"}
+        assert (content["rival"] is None) == (can == "router")
+        assert any(fact.startswith("It needs") for fact in content["facts"])
     (tmp_path / "key").write_text("a secret")
     file = ("operator/modem.toml", "--secret", "key", "--out", "modem.cm")
     made = sojourn("provision", "encode", *file)
     assert made.status == 0
     assert "warning" not in made.stderr
     assert done.json()["set"] == (tmp_path / "operator" / "modem.toml").read_text()
+
+
+def test_the_rival_is_the_nearest_and_costs_are_those_of_all_seeds() -> None:
+    def of(game: float, call: float, down: Sequence[float]) -> dict[tuple[str, str], dict[int, float]]:
+        return {
+            ("game", "delay_round_trip_p99"): dict.fromkeys((1, 2, 3), game),
+            ("call", "delay_p99"): dict.fromkeys((1, 2, 3), call),
+            ("download", "goodput_downstream"): dict(enumerate(down, start=1)),
+        }
+
+    settings = {
+        "low": of(4.7, 49.0, [140, 120, 150]),
+        "PIE": of(50.0, 47.0, [160, 160, 160]),
+        "CAKE": of(7.6, 7.5, [155, 157, 149]),
+    }
+    values = {(name, *key): seeds for name, measures in settings.items() for key, seeds in measures.items()}
+    names = {"low": "Low Latency DOCSIS", "PIE": "PIE", "CAKE": "CAKE in a router"}
+    found = rival_of(values, "low", names)
+    assert found is not None
+    # One of three seeds has the download the other way round: its cost is not told.
+    assert found.sentence == (
+        "The nearest rival is CAKE in a router: the game at 7.6 ms for 4.7. "
+        "Low Latency DOCSIS costs beside it: the call at 49 ms for 7.5."
+    )
+    assert rival_of(values, "CAKE", {"CAKE": "CAKE in a router"}) is None
+    other = rival_of(values, "CAKE", names)
+    assert other is not None
+    assert other.sentence.endswith("CAKE in a router costs nothing beside it that all runs agree on.")

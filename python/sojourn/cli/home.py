@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
     from sojourn.cli.arguments import Parser
     from sojourn.homes.household import Household
+    from sojourn.homes.rival import Rival
     from sojourn.study.result import ReportSummary, StudyResult
 
 __all__ = ["arguments", "execute"]
@@ -58,9 +59,16 @@ def execute(options: Namespace) -> None:
     explained = _explain(home) if options.explain else None
     out, summary = _run(home, options.out and Path(options.out), options.store)
     headline = summary.headline
-    best = headline.winner[0] if headline and headline.winner else ""
-    setting = home.setting_of(best) if best else ""
+    tied = list(headline.winner) if headline else []
+    setting = home.cheapest(tied) if tied else ""
+    best = home.called(setting) if setting else ""
     lines = lines_to_set(home, setting) if best else ""
+    rival = _rival(home, out, setting)
+    facts = [] if rival is None else [rival.sentence]
+    if setting not in ("", "today"):
+        facts.append(home.needs(setting))
+    if len(tied) > 1:
+        facts.append(f"Of {' and '.join(tied)}, which cannot be told apart, {best} changes least.")
     file = home.file_for(setting)
     if file is not None:
         write_file(out / "modem.toml", file[1])
@@ -68,6 +76,9 @@ def execute(options: Namespace) -> None:
         print_json(
             {
                 "headline": None if headline is None else headline.as_json(),
+                "setting": setting,
+                "rival": None if rival is None else rival.setting,
+                "facts": facts,
                 "set": lines,
                 "out": str(out),
                 "study": None if explained is None else str(explained),
@@ -78,6 +89,8 @@ def execute(options: Namespace) -> None:
         print(headline.sentence)
         if headline.graded:
             print(headline.graded)
+    for fact in facts:
+        print(fact)
     if lines:
         print(f"\nTo set for {best}:\n{lines.rstrip()}")
         if setting == "CAKE":
@@ -89,6 +102,19 @@ def execute(options: Namespace) -> None:
     if file is not None:
         note(f"{home.called(file[0])} as a CM configuration file: {out}/modem.toml")
     note(f"report: {out}/report.html")
+
+
+def _rival(home: Household, out: Path, setting: str) -> Rival | None:
+    """Return the nearest rival of a setting in a result."""
+    if setting in ("", "today"):
+        return None
+    import polars as pl
+
+    from sojourn.homes.rival import nearest_rival
+
+    return nearest_rival(
+        pl.read_parquet(out / "metrics.parquet"), setting, {name: home.called(name) for name in home.arms}
+    )
 
 
 def _feels(text: str) -> tuple[str, ...]:

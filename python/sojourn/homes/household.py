@@ -24,8 +24,8 @@ ROUTER_SHARE = 0.95
 """Share of the line's rate that a router in front takes, counting all that the line adds to a packet. chosen: the game's delay upstream
 is that of 80 % on DOCSIS 3.1, 3.0 and DSL (runs of a minute); `sojourn advise` looks for the cliff of a line."""
 
-ROUTER = Arm("router", "cake", ROUTER_SHARE, ROUTER_SHARE)
-"""The router in front."""
+ROUTER = Arm("router", "cake", ROUTER_SHARE, ROUTER_SHARE, changes=4)
+"""The router in front; a box more is the largest change."""
 
 SEEDS, DURATION = 3, "20 s"
 """chosen: an answer within 15 s on two cores. The study that `--explain` writes may have more."""
@@ -151,6 +151,25 @@ class Household:
     def buffers(self) -> list[str]:
         """The recommended buffers, each once."""
         return list(dict.fromkeys(f"{recommended_ms(mbps)} ms" for mbps in self.line.rates_mbps.values()))
+
+    def needs(self, setting: str) -> str:
+        """Return what must be true for a setting to do what was simulated."""
+        if setting == "low-latency":
+            marked = (
+                "a game that marks itself (DSCP 45 or ECT(1))"
+                if "game" in self.feels
+                else "applications that mark themselves"
+            )
+            return f"It needs {marked}, and a modem and a CMTS with Low Latency DOCSIS."
+        if setting == "CAKE":
+            return "It needs a line that always has its rate, and a router that is fast enough for it."
+        where = "the modem" if self.can == "modem" else "the modem and the far end of the line"
+        return f"It needs {'queue management' if setting == 'PIE' else 'a buffer that can be set'} in {where}."
+
+    def cheapest(self, names: Sequence[str]) -> str:
+        """Return of settings, as sentences call them, the one that changes least; `today` changes nothing."""
+        changes = {setting: (0 if setting == "today" else self.arms[setting].changes) for setting in self.settings}
+        return min((self.setting_of(name) for name in names), key=lambda setting: changes[setting])
 
     def file_for(self, winner: str) -> tuple[str, str] | None:
         """Return a configuration file of a cable line and its setting: the winner's, or the last of a modem's if that is a router."""
