@@ -134,6 +134,11 @@ impl Endpoint {
         either!(self, endpoint => endpoint.write(now, bytes, context));
     }
 
+    /// The application holds back what it has promised without end and what has not left yet, until it writes again.
+    pub fn hold(&mut self, now: Instant, context: &mut impl EndpointContext) {
+        either!(self, endpoint => endpoint.hold(now, context));
+    }
+
     /// The application will write no more.
     pub fn close(&mut self, now: Instant, context: &mut impl EndpointContext) {
         either!(self, endpoint => endpoint.close(now, context));

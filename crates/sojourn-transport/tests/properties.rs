@@ -4,7 +4,7 @@
 use crate::path::{End, Fate, Path, Shape};
 use proptest::prelude::*;
 use sojourn_base::{Instant, Span};
-use sojourn_transport::config::{ConnectPolicy, EcnMode, Pace, Pacing, StackConfig, TimeoutPolicy};
+use sojourn_transport::config::{AckPolicy, ConnectPolicy, EcnMode, Pace, Pacing, StackConfig, TimeoutPolicy};
 use sojourn_transport::{Endpoint, Event, Segment};
 
 /// A stack that never gives up, so that only the path decides whether a connection ends.
@@ -142,6 +142,36 @@ proptest! {
         let path = conversation(&config, shape, weather, bytes);
         check_end(&path, 1, bytes[0]);
         check_end(&path, 0, bytes[1]);
+    }
+
+    /// A deadline follows from an old transmission, a round trip and a cap; each may be anything.
+    #[test]
+    fn no_timer_is_armed_for_the_past(
+        (_name, config) in stack(),
+        shape in shape(),
+        weather in weather(),
+        [least, most, attempt, delay] in [1_u64..2_000_000, 1_000..200_000_u64, 1_000..3_000_000_u64, 1..500_000_u64],
+        retries in 0..12_u32,
+    ) {
+        let (least, most) = (Span::from_us(least), Span::from_us(most));
+        let config = StackConfig {
+            timeout: TimeoutPolicy { minimum: least, maximum: most, retries, ..config.timeout },
+            connect: ConnectPolicy {
+                timeout: Span::from_us(attempt),
+                maximum_timeout: Some(most),
+                attempts: Some(3),
+                ..config.connect
+            },
+            acknowledge: AckPolicy { delay: Span::from_us(delay), ..config.acknowledge },
+            ..config
+        };
+        // The path asserts it of each call. With such caps a connection may be given up.
+        let mut path = Path::new(&config, shape, Box::new(weather.judge()));
+        path.keep_rows = false;
+        path.buffer = 30;
+        path.close = true;
+        path.to_answer = 20_000;
+        path.run(300_000, Instant::from_s(20));
     }
 
     #[test]

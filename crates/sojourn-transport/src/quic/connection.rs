@@ -161,7 +161,9 @@ impl QuicEndpoint {
         }
         let main = self.sender.deadline(&self.config);
         let pacing = self.sender.paced_until(now, &self.config);
-        self.arm([main, self.receiver.deadline(), pacing], context);
+        // A deadline that follows from an old transmission may have passed when an acknowledgement, or the end of the wait
+        // for a loss, brings it back: it is due now (RFC 9002 appendix A.8).
+        self.arm([main.max(now), self.receiver.deadline(), pacing], context);
     }
 
     /// Whether the client has waited in vain for its last attempt.
@@ -199,6 +201,12 @@ impl QuicEndpoint {
 
     pub(crate) fn write(&mut self, now: Instant, bytes: u64, context: &mut impl EndpointContext) {
         self.sender.stream.write(now, bytes);
+        self.with_sender(context, |sender, out| sender.transmit(now, out));
+        self.settle(now, context);
+    }
+
+    pub(crate) fn hold(&mut self, now: Instant, context: &mut impl EndpointContext) {
+        self.sender.stream.hold();
         self.with_sender(context, |sender, out| sender.transmit(now, out));
         self.settle(now, context);
     }
@@ -263,6 +271,7 @@ impl QuicEndpoint {
         if self.phase == Phase::Dead {
             return;
         }
+        self.armed[timer as usize] = Instant::NEVER;
         match timer {
             Timer::Main if self.has_tried_enough(now) => {
                 self.phase = Phase::Dead;

@@ -523,6 +523,13 @@ impl TcpEndpoint {
         self.settle(now, context);
     }
 
+    /// The application holds back what it has promised without end and what has not left yet, until it writes again.
+    pub fn hold(&mut self, now: Instant, context: &mut impl EndpointContext) {
+        self.sender.stream.hold();
+        self.with_sender(context, |sender, out| sender.transmit(now, out));
+        self.settle(now, context);
+    }
+
     /// The application will write no more.
     pub fn close(&mut self, now: Instant, context: &mut impl EndpointContext) {
         self.sender.stream.close();

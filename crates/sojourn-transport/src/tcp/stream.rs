@@ -51,6 +51,13 @@ impl Stream {
         }
     }
 
+    /// The application holds back what a stream without end has not sent yet; the next [`Self::write`] goes on there.
+    pub(crate) fn hold(&mut self) {
+        if self.is_endless() && !self.closed {
+            self.written = self.sent;
+        }
+    }
+
     /// Nothing more will be written; a stream without end stops where it is.
     pub(crate) fn close(&mut self) {
         self.closed = true;
@@ -158,6 +165,23 @@ mod tests {
         stream.close();
         let piece = stream.peek(Instant::ZERO, 1460).unwrap();
         assert_eq!((piece.length, piece.last), (0, true));
+    }
+
+    #[test]
+    fn an_endless_stream_rests_and_goes_on_where_it_was() {
+        let mut stream = Stream::default();
+        stream.write(Instant::ZERO, u64::MAX);
+        stream.take(&stream.peek(Instant::ZERO, 1460).unwrap(), 0);
+        stream.hold();
+        assert_eq!((stream.peek(Instant::from_s(1), 1460), stream.has_more()), (None, false));
+        stream.write(Instant::from_s(60), u64::MAX);
+        let piece = stream.peek(Instant::from_s(60), 1460).unwrap();
+        assert_eq!((piece.offset, piece.length, piece.written_at), (1460, 1460, Instant::from_s(60)));
+        // A file has an end, and goes on to it.
+        let mut file = Stream::default();
+        file.write(Instant::ZERO, 3000);
+        file.hold();
+        assert!(file.has_more());
     }
 
     #[test]

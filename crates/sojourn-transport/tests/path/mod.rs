@@ -204,6 +204,11 @@ impl Path {
         self.go_on(limit);
     }
 
+    /// Packets of the client that wait at `now`, without the one in service; 0 with a buffer without limit.
+    pub(crate) fn waiting(&self, now: Instant) -> usize {
+        self.queues[0].iter().filter(|&&leaves| leaves > now).count().saturating_sub(1)
+    }
+
     /// Let things happen until `limit`; false if nothing is left to happen.
     pub(crate) fn go_on(&mut self, limit: Instant) -> bool {
         while let Some(&Reverse((at, _, slot))) = self.agenda.peek() {
@@ -276,6 +281,7 @@ impl Path {
             self.send(end, segment);
         }
         for (timer, at) in wishes.timers.drain(..) {
+            assert!(at >= now, "{timer:?} is armed for {at:?}, and it is {now:?}");
             self.deadlines[end.index()][timer as usize] = at;
             if at != Instant::NEVER {
                 self.schedule(at, Happening::Due(end, timer));
