@@ -167,7 +167,7 @@ impl ScenarioFile {
             };
             link.link.fit(said);
         });
-        fit_receive_windows(&mut draft, &notes);
+        fit_stacks(&mut draft, &notes);
         if !is_emulated {
             refuse_real_packets(&draft, &mut notes);
         }
@@ -207,21 +207,28 @@ fn refuse_real_packets(draft: &Draft, notes: &mut Notes) {
     }
 }
 
-/// The receive window of ns-2 stacks follows the slowest link, unless the file says otherwise.
-fn fit_receive_windows(draft: &mut Draft, notes: &Notes) {
-    let rates: Vec<Option<BitRate>> = draft
+/// What in ns-2 stacks follows from the rest, unless the file says otherwise: the receive window from the slowest link,
+/// and the growth of Reno from the agent.
+fn fit_stacks(draft: &mut Draft, notes: &Notes) {
+    let fitting: Vec<(Option<BitRate>, bool)> = draft
         .entries()
         .map(|entry| {
-            let path = format!("{}.stack.receive_window", entry.place());
-            let given = matches!(notes.origins.get(&path), Some(Origin::File(_) | Origin::Setting));
+            let is_said = |key: &str| {
+                let path = format!("{}.stack.{key}", entry.place());
+                matches!(notes.origins.get(&path), Some(Origin::File(_) | Origin::Setting))
+            };
             let direction = entry.traffic.application.direction();
-            entry.slowest(direction).filter(|_| !given)
+            let rate = entry.slowest(direction).filter(|_| !is_said("receive_window"));
+            (rate, !is_said("controller.avoidance"))
         })
         .collect();
     let homes = draft.homes.iter_mut().flat_map(|home| &mut home.traffic);
-    for (traffic, rate) in draft.traffic.iter_mut().chain(homes).zip(rates) {
+    for (traffic, (rate, fits_reno)) in draft.traffic.iter_mut().chain(homes).zip(fitting) {
         if let Some(rate) = rate {
             stack::fit_receive_window(&mut traffic.stack.stack, rate);
+        }
+        if fits_reno {
+            stack::fit_reno(&mut traffic.stack.stack);
         }
     }
 }

@@ -53,6 +53,10 @@ parameters! {
             growth_gate = GrowthGate::Strict;
             habits = Habits::NS2_LINUX;
         }
+        /// ns-2 TCP/Linux with the Reno of its module: short-term dynamics and bursty uploads of White 2013
+        NS2_LINUX_RENO "ns2-linux-reno" from NS2_LINUX_CUBIC {
+            controller = ControllerConfig::of(&RenoConfig { avoidance: Avoidance::WholeSegments });
+        }
         /// bursty uploads of White 2012 and 2013: ns-2 TCP/Reno
         ///
         /// Without SACK and without `NewReno`.

@@ -2,6 +2,8 @@
 
 use sojourn_keys::{Choice, Key, KindInfo, Profile, Visitor};
 use sojourn_transport::StackConfig;
+use sojourn_transport::config::RenoConfig;
+use sojourn_transport::habits::Habits;
 
 use crate::model::Stack;
 
@@ -68,4 +70,13 @@ impl Choice for StackChoice<'_> {
 pub(crate) fn fit_receive_window(stack: &mut Stack, rate: sojourn_base::BitRate) {
     let fitted = stack.config.with_access_rate(rate);
     stack.config.receive_window = fitted.receive_window;
+}
+
+/// Reno in a stack of ns-2's `TCP/Linux` is that of its module; elsewhere it stays as it is.
+pub(crate) fn fit_reno(stack: &mut Stack) {
+    let profile = StackConfig::by_name(&stack.name);
+    let is_ns2_linux = profile.is_some_and(|profile| profile.habits == Habits::NS2_LINUX);
+    if is_ns2_linux && stack.config.controller.get::<RenoConfig>().is_some() {
+        stack.config.controller = StackConfig::NS2_LINUX_RENO.controller;
+    }
 }

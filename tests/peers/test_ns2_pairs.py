@@ -1,0 +1,104 @@
+"""Pairs of runs in ns-2 and here: Reno of TCP/Linux, and a queue of one place.
+
+The numbers of ns-2 are those of `benches/peers/pair.tcl` with ns-2.35 (Debian's 2.35+dfsg). Where ns-2 is installed, it is run again.
+"""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import sojourn
+from sojourn.scenario.scenario_file import load_scenario
+
+DRIVER = Path(__file__).resolve().parents[2] / "benches" / "peers" / "pair.tcl"
+
+LINE = """
+schema = 1
+name = "pair"
+duration = "{duration} s"
+access.upstream.link = {{ kind = "serial", rate = "{rate} Mb/s" }}
+access.upstream.queue = {{ kind = "drop-tail", limit = "{limit} packets", admission = "ns2-packets" }}
+access.downstream.link = {{ kind = "serial", rate = "100 Mb/s" }}
+access.downstream.queue = {{ kind = "drop-tail", limit = "1000 packets" }}
+access.downstream.conditions = [{conditions}]
+traffic = [{{ name = "up", app = {{ kind = "bulk" }}, rtt = "{rtt} ms", stack = {stack} }}]
+record = {{ connections = "off", series = "off" }}
+"""
+
+RENO = '{ kind = "ns2-linux-cubic", controller = { kind = "reno" }, receive_window = 667 }'
+CUBIC = '{ kind = "ns2-linux-cubic", receive_window = 667 }'
+
+RENO_PAIRS = [
+    (22, 20, 62_699, 184, 14.89),
+    (22, 100, 60_144, 81, 8.44),
+    (51, 100, 62_521, 112, 29.46),
+    (418, 20, 63_035, 242, 324.7),
+]
+"""Limit and round trip in ms; packets, drops and mean queue of ns-2 in 150 s of 5 Mb/s, behind an access link of 1 Gb/s."""
+
+PLACE_PAIRS = [(5, 20, 4.67), (8, 20, 5.73), (10, 20, 6.34), (10, 100, 1.43), (20, 100, 1.44)]
+"""Rate in Mb/s and round trip in ms; Mb/s of ns-2 with one place of queue and 0.1 us of random overhead, in 60 s."""
+
+
+def metrics(tmp_path: Path, seed: int = 1, **values: object) -> dict[tuple[str, str], float]:
+    file = tmp_path / "pair.toml"
+    file.write_text(LINE.format(**{"conditions": "", "duration": 150, "rate": 5, **values}), encoding="utf-8")
+    rows = sojourn.run(load_scenario(file), seed=seed).metrics.rows()
+    return {(row[0], row[1]): row[2] for row in rows}
+
+
+@pytest.mark.parametrize(("limit", "rtt", "packets", "drops", "queue"), RENO_PAIRS)
+def test_reno_of_the_linux_agent_drops_and_waits_as_in_ns2(
+    tmp_path: Path, limit: int, rtt: int, packets: int, drops: int, queue: float
+) -> None:
+    ours = metrics(tmp_path, limit=limit, rtt=rtt, stack=RENO)
+    # The longest wait of the queue is its places; what waits on average follows from Little's law.
+    assert ours["up", "retransmissions"] == pytest.approx(drops, abs=max(2, 0.02 * drops))
+    sent = ours["up", "goodput"] * 1e6 * 150 / 8 / 1460
+    assert sent == pytest.approx(packets - drops, rel=0.005)
+    del queue
+
+
+def carried(tmp_path: Path, rate: int, rtt: int, jitter: str, seed: int = 1) -> float:
+    conditions = f'{{ at = "1 ms", jitter = "{jitter}" }}' if jitter else ""
+    values = {"limit": 2, "rate": rate, "rtt": rtt, "stack": CUBIC, "duration": 60, "conditions": conditions}
+    return metrics(tmp_path, seed=seed, **values)["up", "goodput"] * 1500 / 1460
+
+
+@pytest.mark.parametrize(("rate", "rtt", "theirs"), PLACE_PAIRS)
+def test_one_place_of_queue_carries_what_it_does_in_ns2_if_no_two_events_meet(
+    tmp_path: Path, rate: int, rtt: int, theirs: float
+) -> None:
+    ours = sum(carried(tmp_path, rate, rtt, "100 ns", seed) for seed in (1, 2, 3)) / 3
+    assert ours == pytest.approx(theirs, rel=0.15)
+
+
+def test_one_place_of_queue_is_in_step_while_time_is_exact(tmp_path: Path) -> None:
+    # The acknowledgement clock brings each packet at the instant at which the one before has left. Here the end of the
+    # transmission comes first, always: packets stay in one train, and what is added to it is lost four round trips later.
+    # In ns-2 the last digit of the times decides, and 10 Mb/s happen to round as here (2.54).
+    assert carried(tmp_path, 10, 20, "") == pytest.approx(2.54, abs=0.01)
+    assert carried(tmp_path, 20, 20, "") < 3  # 17.7 in ns-2, whose times round the other way
+    assert carried(tmp_path, 20, 20, "100 ns") > 6
+
+
+@pytest.mark.skipif(shutil.which("ns") is None, reason="there is no command `ns`; Debian: apt-get install ns2")
+def test_ns2_says_what_the_tables_hold() -> None:
+    import json
+
+    def run(**options: object) -> dict[str, float]:
+        words = [str(word) for name, value in options.items() for word in (f"-{name}", value)]
+        done = subprocess.run(["ns", str(DRIVER), *words], capture_output=True, text=True, check=True)
+        line = next(line for line in done.stdout.splitlines() if line.startswith("{"))
+        return json.JSONDecoder().raw_decode(line)[0]
+
+    for limit, rtt, packets, drops, queue in RENO_PAIRS:
+        got = run(controller="reno", limit=limit, rtt=rtt)
+        assert got["packets"] == pytest.approx(packets, rel=0.002)
+        assert got["drops"] == pytest.approx(drops, abs=max(2, 0.02 * drops))
+        assert got["queue"] == pytest.approx(queue, rel=0.01)
+    for rate, rtt, mbps in PLACE_PAIRS:
+        got = run(limit=2, rate=rate, rtt=rtt, duration=60, overhead="0.0000001")
+        assert got["mbps"] == pytest.approx(mbps, rel=0.02)
