@@ -1,11 +1,15 @@
 """A run that needs more memory than it may take is refused or stopped, in words; nothing aborts."""
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import tomli_w
 
+import sojourn._engine as _engine
 from sojourn.base.errors import MemoryExceeded
 from sojourn.base.memory import budget
 from sojourn.base.quantities import size_bytes
@@ -104,6 +108,74 @@ def test_a_run_that_turns_out_to_need_more_is_stopped(tmp_path: Path) -> None:
         simulate(scenario.compiled, 1, memory=30_000_000)
     assert "records and packets take" in raised.value.message
     assert "the budget is 30 MB" in raised.value.message
+
+
+FAST = {"packet": "1500 B", "interval": "1 us", "playout": "adaptive"}
+GROWING: dict[str, dict[str, Any]] = {
+    "bulk": {"file": "1 GB", "period": "1 ms", "reuse_connection": True, "lanes": 100},
+    "constant-rate": FAST,
+    "voice": FAST,
+    "game": FAST,
+    "probe": {"interval": "10 us"},
+    "pd": {"gap": "1 ms", "sources": 20},
+    "web-akhtar": {"gap": "1 ps", "start_jitter": "0 s"},
+}
+"""Applications that keep more and more on a line that carries next to nothing."""
+
+BOUNDED = {
+    "online-game": "packets are forgotten when they leave",
+    "web": "the next page waits for the one before it",
+    "has": "the next chunk waits for the one before it",
+    "has-ll": "a player has one segment on its way",
+    "web-3gpp": "the next page waits for the one before it",
+    "cloud-game": "frames are given up two seconds after their capture",
+    "video-call": "frames are given up two seconds after their capture",
+    "adaptive-video": "frames are given up two seconds after their capture",
+    "capture": "the list of packets is known before the run",
+}
+"""Applications whose memory is known before the run, and why."""
+
+DRIVEN = """
+import json, resource, sys
+from sojourn.base.errors import MemoryExceeded
+from sojourn.scenario.scenario_file import load_scenario
+from sojourn.simulation.engine import simulate
+scenario = load_scenario(sys.argv[1])
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+ended = "it ran to its end"
+try:
+    simulate(scenario.compiled, 1, memory=int(sys.argv[2]))
+except MemoryExceeded as error:
+    ended = error.message
+print(json.dumps([ended, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024]))
+"""
+
+
+def test_every_kind_of_application_grows_up_to_the_budget_or_is_known_to_be_bounded() -> None:
+    rows = [row[2] for row in _engine.scenario_keys() if row[0] == "traffic.NAME.app"]
+    kinds = sorted(row.split('"')[1] for row in rows if row.startswith("kind ="))
+    assert sorted([*GROWING, *BOUNDED]) == kinds
+
+
+@pytest.mark.parametrize("kind", GROWING)
+def test_memory_of_an_application_counts_towards_the_budget(tmp_path: Path, kind: str) -> None:
+    budget = 40_000_000
+    line = {"link": {"kind": "serial", "rate": "10 kb/s"}, "queue": {"kind": "drop-tail", "limit": "10 packets"}}
+    entry = {"name": "it", "app": {"kind": kind, **GROWING[kind]}, "rtt": "2 ms"}
+    connects = kind in ("bulk", "pd", "web-akhtar")
+    path = write_scenario(
+        tmp_path,
+        duration="20000 s",
+        record={"series": "off", "datagrams": False, "histograms": False},
+        access={"upstream": line, "downstream": line},
+        traffic=[entry | ({"stack": "linux-cubic"} if connects else {})],
+    )
+    command = [sys.executable, "-c", DRIVEN, str(path), str(budget)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    ended, taken = json.loads(done.stdout)
+    assert "the budget is 40 MB" in ended
+    # What grows doubles its room, and a run is weighed every 65,536 steps.
+    assert taken < 4 * budget, f"{taken:,} B"
 
 
 def test_one_run_that_is_too_large_does_not_end_the_others_of_a_study(sojourn: CommandLine, tmp_path: Path) -> None:

@@ -280,6 +280,10 @@ impl Application for AdaptiveVideo {
         }
     }
 
+    fn bytes(&self) -> usize {
+        self.pictures.iter().map(Stream::bytes).sum()
+    }
+
     fn finish(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
         for picture in &mut self.pictures {
             picture.finish(now, context);

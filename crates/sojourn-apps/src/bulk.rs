@@ -75,6 +75,10 @@ impl Bulk {
         }
     }
 
+    fn is_endless(&self) -> bool {
+        self.config.file == FileSize::Endless
+    }
+
     fn sender(&self) -> End {
         match self.config.direction {
             Direction::Upstream => End::Client,
@@ -135,13 +139,13 @@ impl Bulk {
 
     /// Hand over as much of what was promised as the send buffer has room for.
     fn hand_over(&mut self, lane: usize, context: &mut dyn ApplicationContext) {
-        let sender = self.sender();
+        let (sender, rests) = (self.sender(), self.is_paused && self.is_endless());
         let state = &mut self.lanes[lane];
         let Some(connection) = state.connection else {
             return;
         };
         let missing = state.promised - state.handed;
-        if missing == 0 {
+        if missing == 0 || rests {
             return;
         }
         let bytes = match self.config.send_buffer {
@@ -277,10 +281,7 @@ impl Bulk {
 impl Application for Bulk {
     /// Transfers end with their last acknowledgement; those without end never do.
     fn interest(&self) -> Interest {
-        Interest {
-            delivered: false,
-            acknowledged: self.config.file != FileSize::Endless || self.config.send_buffer.is_some(),
-        }
+        Interest { delivered: false, acknowledged: !self.is_endless() || self.config.send_buffer.is_some() }
     }
 
     fn start(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
@@ -351,8 +352,30 @@ impl Application for Bulk {
         }
     }
 
-    fn pause(&mut self, _: Instant, is_paused: bool, _: &mut dyn ApplicationContext) {
+    /// What never ends rests and goes on over the same connection; a file is sent to its end.
+    fn pause(&mut self, _: Instant, is_paused: bool, context: &mut dyn ApplicationContext) {
         self.is_paused = is_paused;
+        if !self.is_endless() {
+            return;
+        }
+        for lane in 0..self.lanes.len() {
+            let state = &mut self.lanes[lane];
+            let (Some(connection), true) = (state.connection, state.established) else {
+                continue;
+            };
+            if !is_paused {
+                self.hand_over(lane, context);
+                self.await_next(lane, context);
+            } else if self.config.send_buffer.is_none() {
+                state.handed = 0;
+                context.hold(connection, self.sender());
+            }
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        let transfers = self.lanes.iter().map(|lane| crate::ring_bytes(&lane.current));
+        self.lanes.capacity() * size_of::<Lane>() + transfers.sum::<usize>() + self.connections.bytes()
     }
 
     fn finish(&mut self, _now: Instant, context: &mut dyn ApplicationContext) {

@@ -151,6 +151,10 @@ impl Application for Capture {
         }
     }
 
+    fn bytes(&self) -> usize {
+        0 // the list is known before the run
+    }
+
     fn finish(&mut self, _now: Instant, _context: &mut dyn ApplicationContext) {}
 }
 

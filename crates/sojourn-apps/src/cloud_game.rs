@@ -143,6 +143,10 @@ impl Application for CloudGame {
         }
     }
 
+    fn bytes(&self) -> usize {
+        self.video.bytes()
+    }
+
     fn finish(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
         self.video.finish(now, context);
     }

@@ -38,6 +38,11 @@ impl<T> Connections<T> {
         Some(self.entries.remove(at).1)
     }
 
+    /// Bytes of the table.
+    pub(crate) const fn bytes(&self) -> usize {
+        self.entries.capacity() * size_of::<(ConnectionId, T)>()
+    }
+
     /// All open connections in the order of their numbers.
     pub(crate) fn values(&self) -> impl Iterator<Item = &T> {
         self.entries.iter().map(|(_, value)| value)

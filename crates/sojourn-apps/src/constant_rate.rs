@@ -262,6 +262,10 @@ impl Application for ConstantRate {
         }
     }
 
+    fn bytes(&self) -> usize {
+        self.listeners.iter().map(Listener::bytes).sum()
+    }
+
     fn finish(&mut self, _now: Instant, context: &mut dyn ApplicationContext) {
         for lane in 0..self.config.lanes {
             let direction = self.config.direction;

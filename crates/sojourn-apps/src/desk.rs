@@ -49,6 +49,7 @@ pub(crate) struct Desk {
     pub(crate) downloads: Vec<DownloadSession>,
     /// Connections that were forgotten, and when.
     pub(crate) abandoned: Vec<(Instant, ConnectionId)>,
+    pub(crate) held: Vec<(Instant, ConnectionId)>,
     /// Connections in use now and at most, per server.
     pub(crate) in_use: Vec<usize>,
     pub(crate) most_in_use: Vec<usize>,
@@ -150,6 +151,7 @@ impl Desk {
             live_sessions: Vec::new(),
             downloads: Vec::new(),
             abandoned: Vec::new(),
+            held: Vec::new(),
             in_use: vec![0; 8],
             most_in_use: vec![0; 8],
         }
@@ -262,6 +264,10 @@ impl ApplicationContext for Desk {
             self.later(arrival + half, Event::Acknowledged(connection, end, total));
         }
         self.connections[index].written[side] = before + bytes;
+    }
+
+    fn hold(&mut self, connection: ConnectionId, _end: End) {
+        self.held.push((self.now, connection));
     }
 
     fn close(&mut self, connection: ConnectionId, end: End) {

@@ -104,6 +104,11 @@ impl OpenFrames {
         Self { direction, deadline, open: VecDeque::new(), first: 0 }
     }
 
+    /// Bytes of the frames.
+    pub(crate) fn bytes(&self) -> usize {
+        crate::ring_bytes(&self.open)
+    }
+
     /// Number of the next frame.
     pub(crate) fn next(&self) -> u32 {
         self.first + count(self.open.len())
@@ -198,6 +203,11 @@ impl Video {
             frames: OpenFrames::new(direction, config.deadline),
             leaving: VecDeque::new(),
         }
+    }
+
+    /// Bytes of the frames that leave, and of those that may still become complete.
+    pub(crate) fn bytes(&self) -> usize {
+        self.frames.bytes() + crate::ring_bytes(&self.leaving)
     }
 
     /// A frame is captured: when the next one is; and when its first packet leaves, unless packets of another frame

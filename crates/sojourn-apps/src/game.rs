@@ -148,6 +148,10 @@ impl Application for Game {
         }
     }
 
+    fn bytes(&self) -> usize {
+        0 // packets are forgotten when they leave
+    }
+
     fn finish(&mut self, _now: Instant, _context: &mut dyn ApplicationContext) {}
 }
 

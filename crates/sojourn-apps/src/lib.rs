@@ -77,6 +77,7 @@ pub use sojourn_base::report::{
 
 use core::any::Any;
 use sojourn_base::{Direction, Ecn, Instant, Shown, Span};
+use std::collections::VecDeque;
 
 sojourn_base::shown!(dyn Application + '_);
 
@@ -152,6 +153,8 @@ pub trait ApplicationContext {
     fn open(&mut self, server: usize) -> ConnectionId;
     /// `bytes` more to send at `end`; `u64::MAX` means without end.
     fn write(&mut self, connection: ConnectionId, end: End, bytes: u64);
+    /// What was written without end, and has not been sent, is not sent until [`ApplicationContext::write`] is called again.
+    fn hold(&mut self, connection: ConnectionId, end: End);
     /// Nothing more to send at `end`.
     fn close(&mut self, connection: ConnectionId, end: End);
     /// Do not bring [`Event::Delivered`] at `end` until `total` bytes are there. A context that does not provide
@@ -237,8 +240,16 @@ pub trait Application: Shown + Send {
     fn pause(&mut self, now: Instant, is_paused: bool, context: &mut dyn ApplicationContext) {
         let _ = (now, is_paused, context);
     }
+    /// Bytes of the packets, transfers and pages that it keeps at this moment and that no bound of a key limits; the run
+    /// counts them towards its budget. What is known before the run is [`ApplicationKind::bytes`].
+    fn bytes(&self) -> usize;
     /// The run ends: record what is unfinished.
     fn finish(&mut self, now: Instant, context: &mut dyn ApplicationContext);
+}
+
+/// Bytes of the places of a ring.
+fn ring_bytes<T>(ring: &VecDeque<T>) -> usize {
+    ring.capacity() * size_of::<T>()
 }
 
 /// The nearest whole number, at least one: of drawn sizes and counts.

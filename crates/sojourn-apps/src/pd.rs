@@ -373,6 +373,10 @@ impl Application for Pd {
         }
     }
 
+    fn bytes(&self) -> usize {
+        self.downloads.bytes() + self.paced.capacity() * size_of::<Option<ConnectionId>>()
+    }
+
     fn finish(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
         let config = self.config;
         let mut unfinished: Vec<Download> = self.downloads.values().copied().collect();

@@ -291,6 +291,10 @@ impl Application for Probe {
         }
     }
 
+    fn bytes(&self) -> usize {
+        self.waiting.len() * size_of::<((u32, u32), Instant)>() + self.foreign.bytes()
+    }
+
     fn finish(&mut self, _now: Instant, context: &mut dyn ApplicationContext) {
         for ((lane, number), started_at) in core::mem::take(&mut self.waiting) {
             self.record(lane, number, started_at, None, context);

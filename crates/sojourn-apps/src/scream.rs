@@ -87,6 +87,11 @@ pub(crate) struct Scream {
 }
 
 impl Scream {
+    /// Bytes of the packets in flight that it keeps.
+    pub(crate) fn bytes(&self) -> usize {
+        self.flight.kept()
+    }
+
     /// A controller before its first packet.
     pub(crate) fn new(rates: MediaRates, segment: Bytes, competes: bool, is_scalable: bool) -> Self {
         Self {

@@ -140,6 +140,10 @@ impl Application for VideoCall {
         }
     }
 
+    fn bytes(&self) -> usize {
+        self.sides.iter().map(|side| side.video.bytes()).sum()
+    }
+
     fn finish(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
         for side in &mut self.sides {
             side.video.finish(now, context);

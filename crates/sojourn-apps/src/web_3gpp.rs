@@ -446,17 +446,19 @@ impl Web3gpp {
     fn on_timer(&mut self, now: Instant, token: u32, context: &mut dyn ApplicationContext) {
         let timers = self.timers_per_user();
         let (user, timer) = (token as usize / timers, token as usize % timers);
-        let state = &self.users[user];
+        let state = &mut self.users[user];
         if let Some(place) = timer.checked_sub(1) {
             let fetch = &state.fetches[place];
-            if fetch.due == now && fetch.stage == Stage::Serving {
+            // Late after a pause.
+            if fetch.due <= now && fetch.stage == Stage::Serving {
                 self.answer(user, place, context);
             }
             return;
         }
-        if state.due != now {
+        if now < state.due {
             return;
         }
+        state.due = Instant::NEVER;
         match state.doing {
             Doing::Nothing => self.begin(now, user, context),
             Doing::Parsing => self.go_on(now, user, context),
@@ -587,6 +589,10 @@ impl Application for Web3gpp {
             }
             _ => {}
         }
+    }
+
+    fn bytes(&self) -> usize {
+        self.connections.bytes()
     }
 
     fn finish(&mut self, _now: Instant, context: &mut dyn ApplicationContext) {

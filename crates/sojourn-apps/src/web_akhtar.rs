@@ -201,6 +201,10 @@ impl WebAkhtar {
         };
         state.next_page += 1;
         let objects = sizes.iter().map(Vec::len).sum();
+        // So that a budget of memory is looked at in time.
+        if !context.work(objects as u64) {
+            return;
+        }
         state.pages.push_back((page, number(objects)));
         for (host, sizes) in sizes.into_iter().enumerate() {
             let known = &mut state.hosts[host].objects;
@@ -420,6 +424,14 @@ impl Application for WebAkhtar {
             }
             _ => {}
         }
+    }
+
+    fn bytes(&self) -> usize {
+        let of_user = |user: &User| {
+            let objects = user.hosts.iter().map(|host| crate::ring_bytes(&host.objects));
+            crate::ring_bytes(&user.pages) + objects.sum::<usize>()
+        };
+        self.users.iter().map(of_user).sum::<usize>() + self.connections.bytes()
     }
 
     fn finish(&mut self, _now: Instant, context: &mut dyn ApplicationContext) {

@@ -28,6 +28,13 @@ impl<R: Recorder> apps::ApplicationContext for ApplicationCall<'_, R> {
         });
     }
 
+    fn hold(&mut self, connection: ConnectionId, end: End) {
+        let now = self.now;
+        self.world.call(now, connection, end, |endpoint, call| {
+            endpoint.hold(now, call);
+        });
+    }
+
     fn close(&mut self, connection: ConnectionId, end: End) {
         let now = self.now;
         self.world.call(now, connection, end, |endpoint, call| {

@@ -94,6 +94,13 @@ impl<E: Copy> Calendar<E> {
         }
     }
 
+    /// Bytes of the pending events.
+    pub(crate) const fn bytes(&self) -> usize {
+        self.near.capacity() * size_of::<Near<E>>()
+            + self.wheel.nodes.capacity() * size_of::<Node<E>>()
+            + self.far.entries.capacity() * size_of::<Entry<E>>()
+    }
+
     /// `event` happens at `at`, after everything that was scheduled for the same instant earlier.
     ///
     /// # Panics

@@ -94,6 +94,10 @@ impl Application for Pausable {
         }
     }
 
+    fn bytes(&self) -> usize {
+        self.application.bytes() + self.waiting.capacity() * size_of::<u32>()
+    }
+
     fn finish(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
         self.application.finish(now, context);
     }

@@ -116,9 +116,9 @@ impl<R: Recorder> Network<R> {
         self.links.packet_hops()
     }
 
-    /// Bytes that records and packets in flight take.
+    /// Bytes that records, packets in flight and pending events take.
     pub(crate) fn bytes(&self) -> usize {
-        COUNTED_AND_TABLE * self.paths.recorder.bytes() + self.paths.packets.bytes()
+        COUNTED_AND_TABLE * self.paths.recorder.bytes() + self.paths.packets.bytes() + self.paths.calendar.bytes()
     }
 
     /// What was done within events: steps of links and applications, and packets that found no room among those before.

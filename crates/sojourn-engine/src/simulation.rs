@@ -334,9 +334,9 @@ impl<R: Recorder> Simulation<R> {
         self.events + self.world.network.work()
     }
 
-    /// Bytes that records, packets in flight and connections take.
+    /// Bytes that records, packets in flight, connections and what applications keep take.
     pub fn bytes(&self) -> usize {
-        self.world.bytes()
+        self.world.bytes() + self.applications.iter().map(|application| application.bytes()).sum::<usize>()
     }
 
     /// What was recorded so far.

@@ -167,3 +167,95 @@ fn however_time_is_cut_changes_come_at_their_time() {
     let cut = simulation.finish().recorder.into_records().tables();
     assert!(cut == tables(&scenario));
 }
+
+/// `app` of every kind, with pauses of its own that are shorter than those of the test.
+const RESTING: &[(&str, &str)] = &[
+    ("bulk", ""),
+    ("constant-rate", ", packet = \"200 B\", interval = \"20 ms\""),
+    ("voice", ""),
+    ("game", ""),
+    ("online-game", ""),
+    ("probe", ""),
+    ("web", ", users = 5"),
+    ("has", ", sessions = 3"),
+    ("has-ll", ""),
+    ("web-3gpp", ", users = 20"),
+    ("pd", ", gap = \"5 s\", size = \"1 MB\", start_jitter = \"0 s\""),
+    ("web-akhtar", ", users = 10"),
+    ("cloud-game", ""),
+    ("video-call", ""),
+    ("adaptive-video", ""),
+    ("capture", ", packets = \"0 1200; +20000000 1200\", repeat = true"),
+];
+
+/// Whatever is under way when an entry is paused ends within twenty seconds on this line; then nothing is sent.
+#[test]
+fn every_kind_of_application_rests_while_it_is_paused_and_goes_on() {
+    let mut wrong = String::new();
+    let mut known: Vec<&str> = sojourn_apps::ApplicationConfig::kinds().iter().map(|kind| kind.info().name).collect();
+    let mut listed: Vec<&str> = RESTING.iter().map(|(kind, _)| *kind).collect();
+    known.sort_unstable();
+    listed.sort_unstable();
+    assert_eq!(listed, known);
+    for (kind, keys) in RESTING {
+        let stacks = if needs_stack(kind) { "stack = \"linux-cubic\"\n" } else { "" };
+        let text = format!(
+            r#"
+schema = 1
+name = "rest"
+duration = "100 s"
+access.upstream = {{ link = {{ kind = "serial", rate = "20 Mb/s" }}, queue = {{ kind = "drop-tail", limit = "50 ms" }} }}
+access.downstream = {{ link = {{ kind = "serial", rate = "20 Mb/s" }}, queue = {{ kind = "drop-tail", limit = "50 ms" }} }}
+traffic = [{{ name = "it", app = {{ kind = "{kind}"{keys} }}, rtt = "20 ms"{} }}]
+record.series = "1 s"
+change = [{{ at = "30 s", set = {{ "traffic.it.paused" = true }} }}, {{ at = "70 s", set = {{ "traffic.it.paused" = false }} }}]
+"#,
+            stacks.trim_end().replace("stack", ", stack")
+        );
+        let scenario = Scenario::parse(&text).unwrap_or_else(|problems| panic!("{kind}: {problems}"));
+        let tables = tables(&scenario);
+        let series = table(&tables, "traffic_series");
+        let mut sent = vec![0; 100];
+        for (start, bytes) in numbers(series, "start_ns").into_iter().zip(numbers(series, "forwarded_bytes")) {
+            sent[usize::try_from(start / 1_000_000_000).expect("small")] += bytes;
+        }
+        let [before, rest, after] = [&sent[5..30], &sent[50..70], &sent[70..]].map(|part| part.iter().sum::<u64>());
+        if before == 0 || rest > 0 || after == 0 {
+            let _ = writeln!(wrong, "{kind}: {before} B before, {rest} B in the pause, {after} B after: {sent:?}");
+        }
+    }
+    assert_eq!(wrong, "");
+}
+
+fn needs_stack(kind: &str) -> bool {
+    let kinds = sojourn_apps::ApplicationConfig::kinds();
+    let kind = kinds.iter().find(|known| known.info().name == kind).expect("listed");
+    kind.values(None).datagrams().is_none()
+}
+
+/// An endless upload keeps its connection, and its window after the pause is that of its idle restart.
+#[test]
+fn an_endless_upload_goes_on_over_its_connection_with_the_window_that_its_stack_leaves() {
+    let window_after = |restart: &str| {
+        let mut text = BASE.replace("60 s", "30 s").replace("linux-cubic", "LINUX");
+        text = text.replace("\"LINUX\"", &format!("{{ kind = \"linux-cubic\", idle_restart = {restart} }}"));
+        text.push_str("\n[record]\nseries = \"1 s\"\nconnections = \"100 ms\"\n");
+        for (at, is) in [(12, true), (22, false)] {
+            let _ = write!(text, "\n[[change]]\nat = \"{at} s\"\nset = {{ \"traffic.upload.paused\" = {is} }}\n");
+        }
+        let scenario = Scenario::parse(&text).unwrap_or_else(|problems| panic!("{problems}"));
+        let tables = tables(&scenario);
+        let series = table(&tables, "connection_series");
+        assert_eq!(numbers(series, "connection").into_iter().collect::<BTreeSet<_>>().len(), 1);
+        let Some(ColumnData::F64(windows)) = series.column("window_segments") else { panic!("no column of windows") };
+        let at = |wanted: u64| {
+            let place = numbers(series, "at_ns").iter().position(|at| *at == wanted * 1_000_000).expect("a sample");
+            windows[place]
+        };
+        (at(11_900), at(21_900), at(22_000))
+    };
+    let (before, idle, kept) = window_after("\"none\"");
+    assert!(before > 20.0 && (idle - kept).abs() < 1e-9, "{before} {idle} {kept}");
+    let (_, idle, cut) = window_after("{ kind = \"rfc5681\" }");
+    assert!(idle > 20.0 && cut <= 10.0, "{idle} {cut}");
+}

@@ -79,7 +79,31 @@ pub(crate) fn contradictions(draft: &Draft, notes: &Notes) -> Vec<Problem> {
             told.push(notes.told_at(&path, Mismatch::new(shortfall.message, shortfall.hint)));
         }
     });
+    for index in idle_changes(draft) {
+        let path = join(&format!("change[{index}]"), "set");
+        let hint = "leave it out, or other values";
+        told.push(notes.told_at(&path, Mismatch::new("changes nothing: all keys have these values already", hint)));
+    }
     told
+}
+
+/// Numbers of the changes after which everything is as before.
+fn idle_changes(draft: &Draft) -> Vec<usize> {
+    if draft.changes.is_empty() {
+        return Vec::new();
+    }
+    let mut first = draft.clone();
+    let changes = core::mem::take(&mut first.changes);
+    let mut before = first.into_scenario();
+    let mut idle = Vec::new();
+    for (index, change) in changes.into_iter().enumerate() {
+        let Some(then) = change.then else { break };
+        if then == before {
+            idle.push(index);
+        }
+        before = then;
+    }
+    idle
 }
 
 /// Most servers of a scenario. chosen: as many as traffic entries.

@@ -91,6 +91,12 @@ impl Stream {
         }
     }
 
+    /// Bytes of its frames, packets and reports.
+    pub(super) fn bytes(&self) -> usize {
+        let own = crate::ring_bytes(&self.queue) + crate::ring_bytes(&self.packets);
+        own + self.frames.bytes() + self.reporter.bytes() + self.scream.bytes()
+    }
+
     /// Whether a datagram that arrives at `end` is of this picture.
     pub(super) fn is_for(&self, end: End, tag: u32) -> bool {
         let is_report = tag & IS_REPORT != 0;

@@ -33,6 +33,11 @@ pub(crate) struct Listener {
 }
 
 impl Listener {
+    /// Bytes of the packets whose fate is not known.
+    pub(crate) fn bytes(&self) -> usize {
+        crate::ring_bytes(&self.sent)
+    }
+
     /// A packet leaves: its number.
     pub(crate) fn on_sent(&mut self, now: Instant) -> u32 {
         self.sent.push_back(now);

@@ -181,6 +181,10 @@ impl Application for Has {
         }
     }
 
+    fn bytes(&self) -> usize {
+        self.connections.bytes()
+    }
+
     fn finish(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
         for session in 0..self.sessions.len() {
             let state = &mut self.sessions[session];

@@ -507,6 +507,11 @@ impl Application for HasLl {
         }
     }
 
+    fn bytes(&self) -> usize {
+        let latencies = self.sessions.iter().map(|session| session.latencies.bins.len());
+        latencies.sum::<usize>() * size_of::<(u64, u64)>() + self.connections.bytes()
+    }
+
     fn finish(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
         for session in 0..self.sessions.len() {
             let state = &mut self.sessions[session];

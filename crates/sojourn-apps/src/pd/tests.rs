@@ -37,6 +37,9 @@ fn first(config: &PdConfig, desk: &mut Desk, seconds: u64) -> DownloadSession {
         fn on_event(&mut self, now: Instant, event: Event, context: &mut dyn ApplicationContext) {
             self.0.on_event(now, event, context);
         }
+        fn bytes(&self) -> usize {
+            self.0.bytes()
+        }
         fn finish(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
             self.0.finish(now, context);
         }

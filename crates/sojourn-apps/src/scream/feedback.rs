@@ -64,6 +64,11 @@ pub(crate) struct Reporter {
 }
 
 impl Reporter {
+    /// Bytes of what it remembers of packets, and of its reports.
+    pub(crate) fn bytes(&self) -> usize {
+        crate::ring_bytes(&self.log) + crate::ring_bytes(&self.reports)
+    }
+
     /// A packet of the stream has arrived: whether a report is due.
     pub(crate) fn on_packet(&mut self, now: Instant, number: u64, bytes: u64, ecn: Ecn) -> bool {
         self.bits += bytes as f64 * 8.0;

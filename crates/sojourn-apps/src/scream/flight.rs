@@ -72,6 +72,11 @@ pub(super) struct News {
 }
 
 impl Flight {
+    /// Bytes that its packets take in memory.
+    pub(super) fn kept(&self) -> usize {
+        crate::ring_bytes(&self.packets) + crate::ring_bytes(&self.missing)
+    }
+
     /// Bytes sent and not acknowledged.
     pub(super) const fn bytes(&self) -> u64 {
         self.bytes

@@ -397,6 +397,14 @@ impl Application for Web {
         }
     }
 
+    fn bytes(&self) -> usize {
+        #[cfg(not(target_family = "wasm"))]
+        let kept = self.kept.bytes() + self.kept.values().map(kept::Kept::bytes).sum::<usize>();
+        #[cfg(target_family = "wasm")]
+        let kept = 0;
+        self.fetches.bytes() + crate::ring_bytes(&self.lingering) + kept
+    }
+
     fn finish(&mut self, _now: Instant, context: &mut dyn ApplicationContext) {
         for fetch in self.fetches.values() {
             context.record(&fetch.object);

@@ -65,6 +65,12 @@ pub(super) struct Kept {
 }
 
 impl Kept {
+    /// Bytes of its objects, and of what arrived beyond holes.
+    pub(super) const fn bytes(&self) -> usize {
+        let early = self.requests.early.capacity() + self.responses.early.capacity();
+        self.exchanges.capacity() * size_of::<Exchange>() + early * size_of::<(u64, u64)>()
+    }
+
     fn is_idle(&self) -> bool {
         self.complete_below == self.exchanges.len()
     }
