@@ -92,6 +92,31 @@ fn the_parameters_of_every_kind_stand_on_a_page_about_models() {
     assert!(web.contains("*fitted*: the upstream bytes per page"), "{web}");
 }
 
+/// Every schema with a default that is not valid by it.
+fn invalid_defaults(schema: &Value, root: &Value, found: &mut Vec<String>) {
+    match schema {
+        Value::Object(entries) => {
+            if let (Some(default), Some(Value::String(about))) = (entries.get("default"), entries.get("description"))
+                && !is_valid(default, schema, root)
+            {
+                found.push(format!("{default} of {about}"));
+            }
+            entries.values().for_each(|inner| invalid_defaults(inner, root, found));
+        }
+        Value::Array(items) => items.iter().for_each(|inner| invalid_defaults(inner, root, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn defaults_of_the_schema_are_valid() {
+    let schema: Value = serde_json::from_str(&describe::json_schema()).expect("JSON");
+    let mut found = Vec::new();
+    invalid_defaults(&schema, &schema, &mut found);
+    assert_eq!(found, [""; 0]);
+    assert_eq!(schema["properties"]["seed"]["default"], 1);
+}
+
 /// A TOML value as JSON.
 fn to_json(value: &DeValue<'_>) -> Value {
     match value {
@@ -112,6 +137,7 @@ fn to_json(value: &DeValue<'_>) -> Value {
 fn is_valid(value: &Value, schema: &Value, root: &Value) -> bool {
     let holds = |(keyword, rule): (&String, &Value)| match keyword.as_str() {
         "$schema" | "title" | "description" => true,
+        "default" => true, // `defaults_of_the_schema_are_valid` looks at it
         "$ref" => {
             let pointer = rule.as_str().unwrap().strip_prefix('#').unwrap();
             is_valid(value, root.pointer(pointer).expect("the reference leads somewhere"), root)

@@ -57,8 +57,8 @@ SCALABLE = ("dctcp-l4s", "accecn-l4s")
 @functools.cache
 def stack_kinds() -> list[str]:
     """Return the names of all stacks, in the order of the reference page."""
-    (kinds,) = {row[1] for row in _engine.scenario_keys() if row[0] == "traffic.NAME.stack.ecn"}
-    return kinds.split(", ")
+    kinds = (row[2] for row in _engine.scenario_keys() if row[0] == "traffic.NAME.stack")
+    return [kind.split('"')[1] for kind in kinds if kind.startswith("kind = ")]
 
 
 @dataclass(frozen=True)

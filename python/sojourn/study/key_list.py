@@ -70,20 +70,22 @@ def synonyms() -> dict[str, list[str]]:
 
 
 def _merged(rows: list[KeyRow]) -> list[KeyRow]:
-    """Tell a key once that several kinds of a table have in common."""
-    merged: dict[tuple[str, ...], KeyRow] = {}
+    """Tell a key once that several kinds of a table have in common: the default of most, and others with their kinds."""
+    merged: dict[tuple[str, ...], list[KeyRow]] = {}
     for row in rows:
         same = (row.path, row.value, row.allowed, row.about, row.origin)
-        if same not in merged or not row.kind:
-            merged[same] = row
-            continue
-        first = merged[same]
-        default = first.default
-        if row.default != default.rpartition("; ")[2].rpartition(" of ")[0] and row.default != default:
-            told = default if " of " in default else f"{default} of {first.kind}"
-            default = f"{told}; {row.default} of {row.kind}"
-        merged[same] = replace(first, kind=f"{first.kind}, {row.kind}", default=default)
-    return list(merged.values())
+        merged[same] = [*merged.get(same, []), row] if row.kind else [row]
+    return [_as_one(same) for same in merged.values()]
+
+
+def _as_one(rows: list[KeyRow]) -> KeyRow:
+    """Return rows of the same key of several kinds as one."""
+    by_default: dict[str, list[str]] = {}
+    for row in rows:
+        by_default.setdefault(row.default, []).extend(row.kind.split(", "))
+    usual = max(by_default, key=lambda default: len(by_default[default]))
+    others = [f"{default} of {', '.join(kinds)}" for default, kinds in by_default.items() if default != usual]
+    return replace(rows[0], kind=", ".join(row.kind for row in rows), default="; ".join([usual, *others]))
 
 
 def _study_keys() -> Iterator[KeyRow]:

@@ -2,7 +2,7 @@
 
 use super::KeyRow;
 use super::catalogue::{Entry, Group};
-use super::reference::{allowed, default_of, describe};
+use super::reference::{allowed, default_of, defaults_of, describe};
 
 /// The rows of a file with these keys: each key, and below a table with a kind each kind and profile.
 pub(super) fn rows(entries: &[Entry]) -> Vec<KeyRow> {
@@ -21,23 +21,32 @@ fn list(rows: &mut Vec<KeyRow>, entries: &[Entry], path: &str, kind: &str) {
             ("access", "downstream") => continue,
             (path, name) => format!("{path}.{name}"),
         };
-        let (value, default) = match entry {
-            Entry::Value { shape, default, .. } => (describe(shape), default_of(key, default)),
-            Entry::Table { .. } => ("table".to_owned(), String::new()),
-            Entry::Items { .. } => ("list of tables".to_owned(), default_of(key, "")),
-            Entry::Choice { default, .. } => {
-                ("table with a kind".to_owned(), default_of(key, &format!("\"{default}\"")))
-            }
+        let value = match entry {
+            Entry::Value { shape, .. } => describe(shape),
+            Entry::Table { .. } => "table".to_owned(),
+            Entry::Items { .. } => "list of tables".to_owned(),
+            Entry::Choice { .. } => "table with a kind".to_owned(),
         };
-        rows.push(KeyRow {
-            path: here.clone(),
-            kind: kind.to_owned(),
-            value: value.replace('`', ""),
-            default: default.replace('`', ""),
-            allowed: allowed(key, entry),
-            about: key.about.to_owned(),
-            origin: key.origin.to_owned(),
-        });
+        // A row for each default, with the kinds that have it.
+        let mut row = |kind: &str, default: &str| {
+            rows.push(KeyRow {
+                path: here.clone(),
+                kind: kind.to_owned(),
+                value: value.replace('`', ""),
+                default: default_of(key, default).replace('`', ""),
+                allowed: allowed(key, entry),
+                about: key.about.to_owned(),
+                origin: key.origin.to_owned(),
+            });
+        };
+        match defaults_of(entry) {
+            Some(defaults) => {
+                for (default, kinds) in defaults.each() {
+                    row(&if kinds.is_empty() { kind.to_owned() } else { kinds.join(", ") }, default);
+                }
+            }
+            None => row(kind, ""),
+        }
         match entry {
             Entry::Value { .. } => {}
             Entry::Table { entries, .. } => list(rows, entries, &here, kind),

@@ -12,7 +12,7 @@ use sojourn_transport::StackConfig;
 use sojourn_transport::congestion::ControllerConfig;
 
 use super::catalogue::{Catalogue, Entry};
-use super::reference::{allowed, default_of};
+use super::reference::{allowed, default_by_kind};
 
 const HEAD: &str = "| key | default; allowed | meaning | origin |\n|---|---|---|---|\n";
 
@@ -71,8 +71,7 @@ fn rows(out: &mut String, entries: &[Entry], place: &str, relatives: &BTreeSet<&
     for entry in entries {
         let key = entry.key();
         let default = match entry {
-            Entry::Value { default, .. } => default_of(key, default),
-            Entry::Choice { default, .. } => default_of(key, &format!("\"{default}\"")),
+            Entry::Value { .. } | Entry::Choice { .. } => default_by_kind(entry),
             Entry::Items { .. } | Entry::Table { .. } => "table".to_owned(),
         };
         let allowed = choices(entry).unwrap_or_else(|| allowed(key, entry));
@@ -130,9 +129,9 @@ fn judged(origin: &str) -> String {
     }
 }
 
-/// Keys with their values as a file spells them.
+/// Keys with their values as a file spells them, and those of them that hold a kind.
 #[derive(Default)]
-struct Values(Vec<(String, String)>);
+struct Values(Vec<(String, String)>, Vec<String>);
 
 impl Values {
     /// Those of a profile, or the defaults.
@@ -142,11 +141,19 @@ impl Values {
         values
     }
 
+    /// Those of keys and tables, and of kinds within their words alone.
+    #[cfg(test)]
+    fn own(self) -> Vec<(String, String)> {
+        let kinds: Vec<String> = self.1.iter().map(|kind| format!("{kind}.")).collect();
+        self.0.into_iter().filter(|(key, _)| !kinds.iter().any(|kind| key.starts_with(kind))).collect()
+    }
+
     fn below(&mut self, key: &str, keys: &mut dyn FnMut(&mut dyn Visitor)) {
         let mut inner = Self::default();
         keys(&mut inner);
-        let inner = inner.0.into_iter();
-        self.0.extend(inner.map(|(name, value)| (format!("{key}.{name}"), value)));
+        let Self(values, kinds) = inner;
+        self.0.extend(values.into_iter().map(|(name, value)| (format!("{key}.{name}"), value)));
+        self.1.extend(kinds.into_iter().map(|name| format!("{key}.{name}")));
     }
 }
 
@@ -161,8 +168,30 @@ impl Visitor for Values {
 
     fn choice(&mut self, key: Key, choice: &mut dyn Choice) {
         self.0.push((key.name.to_owned(), format!("\"{}\"", choice.selected())));
+        self.1.push(key.name.to_owned());
         self.below(key.name, &mut |visitor| choice.keys(visitor));
     }
 
     fn items(&mut self, _key: Key, _items: &mut dyn Items) {}
+}
+
+/// Place, kind, and keys with values of each kind of a family and of each stack, without the keys of kinds within.
+#[cfg(test)]
+pub(super) fn built() -> Vec<(&'static str, String, Vec<(String, String)>)> {
+    fn each<T>(
+        place: &'static str,
+        kinds: &[&'static dyn AnyKind<T>],
+    ) -> Vec<(&'static str, String, Vec<(String, String)>)> {
+        kinds.iter().map(|kind| (place, kind.info().name.to_owned(), Values::of(*kind, None).own())).collect()
+    }
+    let mut built = each("access.DIRECTION.queue", &ManagerConfig::kinds());
+    built.extend(each("access.DIRECTION.link", &LinkConfig::kinds()));
+    built.extend(each("traffic.NAME.app", &ApplicationConfig::kinds()));
+    built.extend(each("traffic.NAME.stack.controller", &ControllerConfig::kinds()));
+    built.extend(StackConfig::named().map(|(name, mut config)| {
+        let mut values = Values::default();
+        config.keys(&mut values);
+        ("traffic.NAME.stack", name.to_owned(), values.own())
+    }));
+    built
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::catalogue::{Entry, Group};
+use super::catalogue::{Defaults, Entry, Group};
 use sojourn_keys::Key;
 use sojourn_keys::value::Shape;
 
@@ -100,15 +100,14 @@ fn keys_of(out: &mut String, group: &Group, path: &str) {
         }
         out.push('\n');
     }
-    let defaults_vary = group.kinds.len() > 1;
-    value_table(out, &group.entries, defaults_vary);
+    values(out, &group.entries);
     for entry in &group.entries {
         let key = entry.key();
         let here = format!("{path}.{}", key.name);
         match entry {
             Entry::Table { entries, .. } => {
                 let _ = writeln!(out, "\n#### `{here}`\n\n{}.\n", sentence(key.about));
-                value_table(out, entries, defaults_vary);
+                values(out, entries);
             }
             Entry::Choice { groups, .. } => {
                 let _ = writeln!(out, "\n#### `{here}`\n\n{}. Kinds:\n", sentence(key.about));
@@ -122,25 +121,19 @@ fn keys_of(out: &mut String, group: &Group, path: &str) {
     }
 }
 
+/// The table of the keys.
 fn values(out: &mut String, entries: &[Entry]) {
-    value_table(out, entries, false);
-}
-
-/// The table of the keys; `by_kind` says that defaults depend on the kind.
-fn value_table(out: &mut String, entries: &[Entry], by_kind: bool) {
     out.push_str("| key | value | default | allowed | meaning | origin |\n");
     out.push_str("|---|---|---|---|---|---|\n");
     for entry in entries {
         let key = entry.key();
-        let (what, default) = match entry {
-            Entry::Value { shape, default, .. } => (describe(shape), default_of(key, default)),
-            Entry::Table { .. } => ("table".to_owned(), String::new()),
-            Entry::Items { .. } => ("list of tables".to_owned(), default_of(key, "")),
-            Entry::Choice { default, .. } => {
-                ("table with `kind`".to_owned(), default_of(key, &format!("\"{default}\"")))
-            }
+        let what = match entry {
+            Entry::Value { shape, .. } => describe(shape),
+            Entry::Table { .. } => "table".to_owned(),
+            Entry::Items { .. } => "list of tables".to_owned(),
+            Entry::Choice { .. } => "table with `kind`".to_owned(),
         };
-        let default = if by_kind && !default.is_empty() { "by kind".to_owned() } else { default };
+        let default = default_by_kind(entry);
         let _ = writeln!(
             out,
             "| `{}` | {what} | {default} | {} | {} | {} |",
@@ -152,12 +145,36 @@ fn value_table(out: &mut String, entries: &[Entry], by_kind: bool) {
     }
 }
 
+/// The defaults of an entry that has any.
+pub(super) const fn defaults_of(entry: &Entry) -> Option<&Defaults> {
+    match entry {
+        Entry::Value { default, .. } | Entry::Choice { default, .. } => Some(default),
+        Entry::Table { .. } | Entry::Items { .. } => None,
+    }
+}
+
+/// The default of most kinds, and the others with their kinds.
+pub(super) fn default_by_kind(entry: &Entry) -> String {
+    let key = entry.key();
+    let Some(defaults) = defaults_of(entry) else {
+        return if matches!(entry, Entry::Items { .. }) { default_of(key, "") } else { String::new() };
+    };
+    let mut told = default_of(key, defaults.usual());
+    if key.required || key.conditional {
+        return told;
+    }
+    for (default, kinds) in defaults.each().filter(|(default, _)| *default != defaults.usual()) {
+        let kinds: Vec<String> = kinds.iter().map(|kind| format!("`\"{kind}\"`")).collect();
+        let _ = write!(told, "; of {}: {}", kinds.join(", "), default_of(key, default));
+    }
+    told
+}
+
 pub(super) fn default_of(key: &Key, default: &str) -> String {
     match default {
         _ if key.required => "required".to_owned(),
         _ if key.conditional => "see meaning".to_owned(),
-        // A list that nobody has filled: the key's meaning says what stands in for it.
-        "" | "[]" => String::new(),
+        "" => String::new(),
         default => format!("`{default}`"),
     }
 }

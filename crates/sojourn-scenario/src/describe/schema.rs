@@ -5,8 +5,9 @@ use sojourn_base::Direction;
 use sojourn_base::quantity::{SPELLINGS, Unit};
 
 use super::catalogue::{Entry, Group};
+use crate::tree;
 use sojourn_keys::value::{Field, Shape};
-use sojourn_keys::{Key, key};
+use sojourn_keys::{Content, Key, key};
 
 /// The schema of a file with these keys.
 pub(super) fn schema(entries: &[Entry]) -> String {
@@ -82,6 +83,33 @@ fn required(entries: &[Entry]) -> Vec<&'static str> {
         .collect()
 }
 
+/// The default that every kind has, as JSON.
+fn default_of(entry: &Entry) -> Option<Json> {
+    let Entry::Value { key, default, .. } = entry else {
+        return None;
+    };
+    let default = default.common().filter(|default| !default.is_empty() && !key.required && !key.conditional)?;
+    let table = tree::parse(&format!("default = {default}")).ok()?;
+    table.iter().find_map(|(_, node)| to_json(&node.content))
+}
+
+fn to_json(content: &Content) -> Option<Json> {
+    match content {
+        Content::Text(text) => Some(json!(text)),
+        Content::Integer(_, number) => number.and_then(|number| i64::try_from(number).ok()).map(|number| json!(number)),
+        Content::Float(_, number) => number.is_finite().then(|| json!(number)),
+        Content::Boolean(value) => Some(json!(value)),
+        Content::Date => None,
+        Content::List(items) => {
+            items.iter().map(|node| to_json(&node.content)).collect::<Option<Vec<_>>>().map(Json::from)
+        }
+        Content::Table(table) => {
+            let entries = table.iter().map(|(key, node)| Some((key.to_owned(), to_json(&node.content)?)));
+            entries.collect::<Option<Map<_, _>>>().map(Json::Object)
+        }
+    }
+}
+
 fn described(entry: &Entry, path: &str) -> Json {
     let (key, mut schema) = match entry {
         Entry::Value { key, shape, .. } => (key, value(shape, key)),
@@ -98,6 +126,9 @@ fn described(entry: &Entry, path: &str) -> Json {
     };
     if let Json::Object(schema) = &mut schema {
         schema.insert("description".to_owned(), json!(format!("{} ({})", key.about, key.origin)));
+        if let Some(default) = default_of(entry) {
+            schema.insert("default".to_owned(), default);
+        }
     }
     schema
 }
