@@ -348,8 +348,8 @@ mod tests {
     use super::*;
     use crate::Flags;
 
-    #[test]
-    fn a_repetition_that_arrives_may_have_overtaken_what_was_sent_before_it() {
+    /// Three segments, sent at 0, 10 and 20 ms, and the first again at 15 ms; the least round trip is 20 ms.
+    fn repeated() -> (Scoreboard, Detector, RoundTrip) {
         let mut board = Scoreboard::new(1000);
         for number in 0..3 {
             let sent_at = Instant::from_ms(10 * u64::from(number));
@@ -363,13 +363,30 @@ mod tests {
                 flags: Flags::NONE,
             });
         }
-        // Sent at 0, 10 and 20 ms; the first again at 15 ms, which arrives.
         let mut detector = Detector::new(LossDetection::Rack);
         let mut round_trip = RoundTrip::default();
         round_trip.sample(Instant::ZERO, Span::from_ms(20), false);
         board.mark_lost(0);
         board.retransmit(0, Instant::from_ms(15));
         detector.on_retransmitted(0, &board, Instant::from_ms(15));
+        (board, detector, round_trip)
+    }
+
+    /// RFC 8985 section 6.2, step 2: what is acknowledged in less than the least round trip was not the repetition; in just
+    /// that time it was.
+    #[test]
+    fn a_repetition_counts_from_the_least_round_trip_on() {
+        for (round_trip_us, counts) in [(19_999, false), (20_000, true)] {
+            let (board, mut detector, round_trip) = repeated();
+            let now = Instant::from_us(15_000 + round_trip_us);
+            detector.on_delivered(now, 0, board.segment(0), &round_trip);
+            assert_eq!(detector.rack.valid, counts, "{round_trip_us} us");
+        }
+    }
+
+    #[test]
+    fn a_repetition_that_arrives_may_have_overtaken_what_was_sent_before_it() {
+        let (mut board, mut detector, round_trip) = repeated();
         let now = Instant::from_ms(45);
         detector.on_delivered(now, 0, board.segment(0), &round_trip);
         board.acknowledge(1);

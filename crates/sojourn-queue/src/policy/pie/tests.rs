@@ -247,3 +247,27 @@ fn probabilities_stay_in_range_for_absurd_parameters() {
         assert!((0.0..=1.0).contains(&pie.probability()));
     }
 }
+
+/// RFC 8033 section 5.2 and `sch_pie`: after quiet the rate of the last busy period says nothing about the next one.
+#[test]
+fn the_departure_rate_is_forgotten_once_the_queue_has_been_quiet() {
+    let source = DelaySource::DepartureRate(DepartureRateConfig::RFC8033);
+    let late = BurstRule::AfterQuiet(Span::from_ms(1_500));
+    for (burst_rule, updates) in [(BurstRule::WhenQuiet, 2), (late, 20)] {
+        let law = PieLaw { delay_source: source, burst_rule, ..PieLaw::RFC8033 };
+        let mut pie = Pie::new(&law);
+        for packet in 0..11 {
+            let now = Instant::ZERO + Span::from_us(2400) * packet;
+            pie.on_departure(&law, 1500, Span::from_ms(20), 1_000_000, now);
+        }
+        // As in `one_measurement_at_5_mbps`: 687,500 B/s. What waits keeps it.
+        assert_eq!(pie.delay(&law, 687_500), 1.0);
+        pie.on_update(&law, 687_500);
+        assert_eq!(pie.delay(&law, 687_500), 1.0);
+        // An update that knows of the delay before, one that finds quiet, and until then the allowance of 150 ms.
+        for _ in 0..updates {
+            pie.on_update(&law, 0);
+        }
+        assert_eq!(pie.delay(&law, 687_500), 0.0, "{burst_rule:?}");
+    }
+}
