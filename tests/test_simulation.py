@@ -205,8 +205,13 @@ def test_lost_packets_say_which_of_their_flow_they_are() -> None:
     # A sender with one full packet after the other: between two looks at it, what is lost lies between what is acknowledged
     # and what is outstanding.
     looks = finished.tables["connection_series"].filter(pl.col("direction") == "upstream").sort("at_ns")
-    looks = looks.select("at_ns", "connection", first=pl.col("acknowledged_bytes") // 1448, flight="flight_segments")
-    lost = segments.filter(pl.col("direction") == "upstream").sort("at_ns")
+    looks = looks.select(
+        "at_ns",
+        pl.col("connection").cast(pl.UInt64),
+        first=pl.col("acknowledged_bytes") // 1448,
+        flight="flight_segments",
+    )
+    lost = segments.filter(pl.col("direction") == "upstream").sort("at_ns").cast({"connection": pl.UInt64})
     before = lost.join_asof(looks, on="at_ns", by="connection", strategy="backward")
     after = lost.join_asof(looks, on="at_ns", by="connection", strategy="forward").drop_nulls("first")
     assert (before["sequence"] >= before["first"]).all()

@@ -113,11 +113,11 @@ def test_a_run_that_turns_out_to_need_more_is_stopped(tmp_path: Path) -> None:
 FAST = {"packet": "1500 B", "interval": "1 us", "playout": "adaptive"}
 GROWING: dict[str, dict[str, Any]] = {
     "bulk": {"file": "1 GB", "period": "1 ms", "reuse_connection": True, "lanes": 100},
-    "constant-rate": FAST,
+    "constant-rate": {**FAST, "is_call": True},
     "voice": FAST,
-    "game": FAST,
-    "probe": {"interval": "10 us"},
-    "pd": {"gap": "1 ms", "sources": 20},
+    "game": {**FAST, "is_call": True},
+    "probe": {"interval": "1 ms"},
+    "pd": {"gap": "100 ms", "sources": 2, "start_jitter": "0 s"},
     "web-akhtar": {"gap": "1 ps", "start_jitter": "0 s"},
 }
 """Applications that keep more and more on a line that carries next to nothing."""
