@@ -136,8 +136,8 @@ fn to_json(value: &DeValue<'_>) -> Value {
 /// Whether `value` satisfies `schema`: as much of JSON Schema as ours uses; anything else panics.
 fn is_valid(value: &Value, schema: &Value, root: &Value) -> bool {
     let holds = |(keyword, rule): (&String, &Value)| match keyword.as_str() {
-        "$schema" | "title" | "description" => true,
-        "default" => true, // `defaults_of_the_schema_are_valid` looks at it
+        // `defaults_of_the_schema_are_valid` looks at defaults.
+        "$schema" | "title" | "description" | "default" => true,
         "$ref" => {
             let pointer = rule.as_str().unwrap().strip_prefix('#').unwrap();
             is_valid(value, root.pointer(pointer).expect("the reference leads somewhere"), root)

@@ -175,10 +175,10 @@ impl ConditionConfig {
                 "at = \"30 s\" for what stays, or from = \"30 s\" and for = \"2 s\" for what ends",
             ),
             (Some(_), Some(_), _) => {
-                tell("from", String::from("has at and from"), "at for what stays, or from and for for what ends")
+                tell("from", String::from("has at and from"), "at for what stays, or from and for for what ends");
             }
             (Some(_), None, Some(_)) => {
-                tell("for", String::from("what begins with at does not end"), "from instead of at")
+                tell("for", String::from("what begins with at does not end"), "from instead of at");
             }
             (None, Some(_), None) => tell(
                 "from",

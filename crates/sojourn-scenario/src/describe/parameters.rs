@@ -175,13 +175,14 @@ impl Visitor for Values {
     fn items(&mut self, _key: Key, _items: &mut dyn Items) {}
 }
 
-/// Place, kind, and keys with values of each kind of a family and of each stack, without the keys of kinds within.
+/// Place, kind, and keys with values.
 #[cfg(test)]
-pub(super) fn built() -> Vec<(&'static str, String, Vec<(String, String)>)> {
-    fn each<T>(
-        place: &'static str,
-        kinds: &[&'static dyn AnyKind<T>],
-    ) -> Vec<(&'static str, String, Vec<(String, String)>)> {
+type Built = (&'static str, String, Vec<(String, String)>);
+
+/// Each kind of a family and each stack, without the keys of kinds within.
+#[cfg(test)]
+pub(super) fn built() -> Vec<Built> {
+    fn each<T>(place: &'static str, kinds: &[&'static dyn AnyKind<T>]) -> Vec<Built> {
         kinds.iter().map(|kind| (place, kind.info().name.to_owned(), Values::of(*kind, None).own())).collect()
     }
     let mut built = each("access.DIRECTION.queue", &ManagerConfig::kinds());
