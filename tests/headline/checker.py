@@ -291,9 +291,9 @@ class Checker:
     def _first_clause(self) -> None:
         waiting = {"mos", "page_load_time_median", "underflow_max", "live_latency", "late", "rtt_mean"}
         somebody = [name for name, metrics in self.summary.subjects.items() if metrics & waiting]
-        first = re.split(r"[;,.] ", self.whole)[0]
+        first = re.split(r"[;,.] | where ", self.whole)[0]
         rate = re.search(r" (?:gets?|gives? (?:the )?[a-z][\w/-]*) (?:[\d.]+|twice|hardly)", first)
-        if somebody and rate and " where " not in first and " waits " not in first:
+        if somebody and rate and " waits " not in first:
             self.refuse(f"a rate comes first though {somebody[0]} waits")
 
     def _metrics(self, unit: str, way: str) -> Sequence[str]:
