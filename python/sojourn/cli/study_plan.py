@@ -43,7 +43,7 @@ def execute(options: Namespace) -> None:
     quick = definition.quick
     precise = None if options.seeds or options.quick else definition.precision
     if precise is not None:
-        seeds = precise.seeds.least
+        seeds = precise.least
     else:
         seeds = options.seeds or (quick.seeds if options.quick else definition.seeds.count)
     count = count_of_study(definition, seeds)

@@ -10,11 +10,13 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 
 from sojourn.base.errors import Problem, ScenarioError, StudyError, UsageError
+from sojourn.base.toml_text import parse_toml
+from sojourn.declarations.answers import Measure
 from sojourn.scenario.scenario_file import Scenario, check_scenario
 from sojourn.study.definition import StudyDefinition
 from sojourn.study.expand import Point, expand_all, select
 from sojourn.study.library import Study
-from sojourn.study.precision import Precision, Stop, more_seeds, precision_of_words, unpaired
+from sojourn.study.precision import Precision, Stop, felt_measures, is_plain, more_seeds, precision_of_words, unpaired
 
 __all__ = [
     "Check",
@@ -175,6 +177,13 @@ class Plan:
     """Whether intervals have to hold whenever somebody looks."""
     share: float = 1.0
     """Of the runs that were asked for: less than 1 is a look at what is there so far, which decides nothing."""
+    felt: Mapping[str, Measure] = field(default_factory=dict[str, Measure])
+    """What has to be precise where the study has no measures: what its headline is about."""
+
+    @property
+    def measures(self) -> Mapping[str, Measure]:
+        """Measures that may have to be precise."""
+        return self.felt or self.study.definition.measures
 
     def grown(self, stops: Mapping[str, Stop]) -> "Plan | None":
         """Return the plan with more seeds for the points that are not precise enough; `None` if no point gets more.
@@ -262,12 +271,16 @@ def make_plan(study: Study, options: RunOptions, check: Check) -> Plan:
     whole = planned
     length = RunLength.asked_for(options, quick.duration, len(planned))
     planned = [length.of(item) for item in planned]
-    precision = _precision(options, definition)
+    felt: dict[str, Measure] = {}
+    if options.precision is not None and not any(map(is_plain, definition.measures.values())):
+        # Points of a study have the same traffic; some are enough to know what is felt.
+        felt = felt_measures(parse_toml(item.scenario.canonical()) for item in planned[:LOOKED_AT])
+    precision = _precision(options, definition, felt)
     if precision is not None:
         labels = {item.point.name: item.point.labels for item in planned}
         if problems := unpaired(precision, labels, str(study.path)):
             raise StudyError(problems)
-        count = precision.seeds.least
+        count = precision.least
     else:
         count = options.seeds or (quick.seeds if options.quick else definition.seeds.count)
     _bound(len(planned), sum(max(count, item.point.seeds) for item in planned))
@@ -285,13 +298,17 @@ def make_plan(study: Study, options: RunOptions, check: Check) -> Plan:
     words = _reduced(options, is_shorter=is_shorter, is_partial=is_partial)
     reduced = ", ".join([*words, "changed"] if study.settings else words)
     is_anytime = precision is not None and precision.rule == "anytime"
-    return Plan(study, options, planned, seeds, runs, reduced, precision, length, is_anytime)
+    return Plan(study, options, planned, seeds, runs, reduced, precision, length, is_anytime, felt=felt)
 
 
-def _precision(options: RunOptions, definition: StudyDefinition) -> Precision | None:
+LOOKED_AT = 20
+"""Points whose traffic is looked at. chosen: studies vary it along an axis with a few values."""
+
+
+def _precision(options: RunOptions, definition: StudyDefinition, felt: Mapping[str, Measure]) -> Precision | None:
     """Return what has to be how precise; a number of seeds, and a first look, leave it out."""
     if options.precision is not None:
-        return precision_of_words(options.precision, definition.measures, definition.precision)
+        return precision_of_words(options.precision, felt or definition.measures, definition.precision)
     return None if options.seeds or options.quick else definition.precision
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -18,13 +18,16 @@ from sojourn.base.errors import Problem, UsageError, nearest, plain
 from sojourn.base.metrics import metrics
 from sojourn.declarations.answers import Measure
 from sojourn.declarations.base import LabelValue, Strict
+from sojourn.headline.felt import APPLICATIONS, application_of
+from sojourn.headline.kinds import kinds_in
 from sojourn.stats.precision import (
     LEAST,
     MOST,
     Goal,
     affordable,
-    excess,
     fewest_for_quantile,
+    judged,
+    least_seeds,
     looks,
     paired_excess,
     quantile_excess,
@@ -40,6 +43,7 @@ __all__ = [
     "PrecisionGoal",
     "PrecisionPairs",
     "Stop",
+    "felt_measures",
     "is_plain",
     "more_seeds",
     "precision_of_words",
@@ -75,7 +79,8 @@ class PrecisionGoal(Strict):
 class PreciseSeeds(Strict):
     """Seeds of each point, consecutive from the first of the study."""
 
-    least: Annotated[int, Field(ge=LEAST, le=1_000_000)] = LEAST
+    least: Annotated[int | None, Field(ge=LEAST, le=1_000_000)] = None
+    """Before the first look; by what is asked if left out: 40 for 10 % and more, 82 for 5 %, 208 for 2 % and less."""
     """Seeds of a first look."""
     most: Annotated[int, Field(ge=LEAST, le=1_000_000)] = MOST
     """Seeds after which it stops."""
@@ -104,6 +109,14 @@ class Precision(Strict):
     runs: Annotated[int, Field(ge=1, le=1_000_000_000)] | None = None
     """Runs at most, over all points; if they are too few, all points get the same multiple of what is asked."""
 
+    @property
+    def least(self) -> int:
+        """Seeds before the first look."""
+        if self.seeds.least is not None:
+            return self.seeds.least
+        shares = [_share(goal) for goal in self.of if goal.quantile is None]
+        return min(self.seeds.most, max(map(least_seeds, shares), default=LEAST))
+
     def problems(self, measures: Mapping[str, Measure], file: str) -> list[Problem]:
         """Return what is wrong with it in a study with these measures."""
         found: list[Problem] = []
@@ -121,7 +134,7 @@ class Precision(Strict):
             else:
                 found += _unread(one, measure, place, file)
                 found += self._unquantiled(one, place, file)
-        if self.seeds.most < self.seeds.least:
+        if self.seeds.least is not None and self.seeds.most < self.seeds.least:
             found.append(Problem("precision.seeds.most", "is less than the least", file=file))
         return found
 
@@ -170,6 +183,23 @@ def _unread(goal: PrecisionGoal, measure: Measure, place: str, file: str) -> lis
     return found
 
 
+def felt_measures(documents: Iterable[Mapping[str, Any]]) -> dict[str, Measure]:
+    """Return what a headline would be about in scenarios: what is felt first of each application, or else goodputs.
+
+    Parameters
+    ----------
+    documents
+        Scenario files, as tables.
+    """
+    kinds = kinds_in(*documents)
+    found: dict[str, Measure] = {}
+    for entry, kind in kinds.items():
+        noun = application_of(["pages_completed"] if kind.startswith("web") else [], kind)
+        for metric, _ in APPLICATIONS[noun].measures[0].names if noun else ():
+            found[f"{entry}: {metric}"] = Measure(subject=entry, metric=metric)
+    return found or {f"{entry}: goodput": Measure(subject=entry, metric="goodput") for entry in kinds}
+
+
 def precision_of_words(said: str, measures: Mapping[str, Measure], own: Precision | None) -> Precision:
     """Return the precision that `--precision` asks for: `5 %` of all measures, or `delay: 5 % or 1 ms` of one.
 
@@ -186,7 +216,7 @@ def precision_of_words(said: str, measures: Mapping[str, Measure], own: Precisio
     goals = [PrecisionGoal(measure=one, relative=relative, absolute=absolute) for one in chosen]
     if not goals:
         raise UsageError(
-            "the study has no measure that could be precise",
+            "neither the study nor its traffic has a measure that could be precise",
             "[measures.delay] with subject and metric, in the study file",
         )
     precision = own.model_copy(update={"of": goals}) if own is not None else Precision(of=goals)
@@ -210,11 +240,14 @@ class Stop:
         Half width of its widest interval over what is enough; 1 or less is enough, and `None` where there is no interval.
     measure
         The one that is widest.
+    words
+        What is to be said of its runs: that some are of another kind; empty if they are not.
     """
 
     seeds: int
     excess: float | None
     measure: str
+    words: str = ""
 
     @property
     def is_enough(self) -> bool:
@@ -223,16 +256,18 @@ class Stop:
 
     def as_json(self) -> dict[str, float | str | None]:
         """Return what the manifest keeps beside the runs."""
-        return {"excess": self.excess, "measure": self.measure}
+        said: dict[str, float | str | None] = {"excess": self.excess, "measure": self.measure}
+        return {**said, "words": self.words} if self.words else said
 
     @classmethod
     def from_json(cls, seeds: int, said: Mapping[str, int | float | str | None]) -> Stop:
         """Read what a manifest keeps; anybody may have written it."""
-        excess, measure = said.get("excess"), said.get("measure")
+        excess, measure, words = said.get("excess"), said.get("measure"), said.get("words")
         return cls(
             seeds,
             float(excess) if isinstance(excess, int | float) else None,
             plain(measure) if isinstance(measure, str) else "",
+            plain(words) if isinstance(words, str) else "",
         )
 
 
@@ -259,6 +294,7 @@ def stops(
     numbers = _Numbers(precision, measures, values)
     references = _references(precision.pairs, labels)
     found: dict[str, tuple[float, str]] = dict.fromkeys(labels, (0.0, ""))
+    words: dict[str, str] = {}
     for point, own in labels.items():
         reference = references.get(point)
         for goal in precision.of:
@@ -277,19 +313,23 @@ def stops(
             if other is None:
                 if point in references.values():
                     continue  # it is judged by those that are compared with it
-                beyond = excess(list(ours.values()), quantity, width, anytime=anytime)
-            else:
-                theirs = other[1]
-                seeds = [seed for seed in ours if seed in theirs]
-                beyond = paired_excess(
-                    [ours[seed] for seed in seeds], [theirs[seed] for seed in seeds], quantity, width, anytime=anytime
-                )
+                known = judged(list(ours.values()), quantity, width, anytime=anytime)
+                named = f"{goal.measure}, median" if known.is_median else goal.measure
+                found[point] = max(found[point], (known.excess, named), key=lambda item: item[0])
+                if known.words:
+                    words[point] = "; ".join(filter(None, (words.get(point), f"{goal.measure}: {known.words}")))
+                continue
+            theirs = other[1]
+            seeds = [seed for seed in ours if seed in theirs]
+            beyond = paired_excess(
+                [ours[seed] for seed in seeds], [theirs[seed] for seed in seeds], quantity, width, anytime=anytime
+            )
             # Both of a pair are open or closed together, as far as no other pair keeps one open.
-            for one in (point, reference) if other is not None else (point,):
+            for one in (point, reference):
                 if one is not None:
                     found[one] = max(found[one], (beyond, goal.measure), key=lambda item: item[0])
     return {
-        point: Stop(int(counts.get(point, 0)), beyond if math.isfinite(beyond) else None, measure)
+        point: Stop(int(counts.get(point, 0)), beyond if math.isfinite(beyond) else None, measure, words.get(point, ""))
         for point, (beyond, measure) in found.items()
     }
 
@@ -345,12 +385,15 @@ def unpaired(precision: Precision, labels: Mapping[str, Mapping[str, LabelValue]
     return [Problem("precision.pairs.against", message, nearest(str(against), values), file=file)]
 
 
+def _share(goal: PrecisionGoal) -> float:
+    """Return the share of the value that the half width may have; 0 if only a width is asked."""
+    relative = _PERCENT.match(goal.relative)
+    return float(relative[1]) / 100 if relative else 0.0
+
+
 def _goal(goal: PrecisionGoal, measure: Measure) -> Goal:
-    relative, absolute = _PERCENT.match(goal.relative), _WITH_UNIT.match(goal.absolute)
-    return Goal(
-        float(relative[1]) / 100 if relative else 0.0,
-        float(absolute[1]) / abs(measure.times) if absolute and measure.times else 0.0,
-    )
+    absolute = _WITH_UNIT.match(goal.absolute)
+    return Goal(_share(goal), float(absolute[1]) / abs(measure.times) if absolute and measure.times else 0.0)
 
 
 def _fits(labels: Mapping[str, LabelValue], measure: Measure) -> bool:
@@ -376,5 +419,5 @@ def more_seeds(precision: Precision, stops: Mapping[str, Stop]) -> dict[str, int
 
 def _next_look(precision: Precision, seeds: int) -> int | None:
     """Return how many seeds come after these; `None` after the most."""
-    later = [look for look in looks(precision.seeds.least, precision.seeds.most) if look > seeds]
+    later = [look for look in looks(precision.least, precision.seeds.most) if look > seeds]
     return later[0] if later else None

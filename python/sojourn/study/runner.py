@@ -224,7 +224,7 @@ def _execute(
         computed += more
         made = _without_lost(plan, how["lost"])
         values = metrics_of(list(zip(made.runs, entries, strict=True)), plan.study.definition)
-        found = stops_of(precision, plan.study.definition.measures, labels, values)
+        found = stops_of(precision, plan.measures, labels, values)
         grown = plan.grown(found)
         if grown is None:
             if on_last is not None:
