@@ -374,6 +374,10 @@ class PacketCapture:
         """Frames that carry no IP packet, or one that cannot be read."""
 
     @property
+    def steps_back(self) -> tuple[int, int]:
+        """How often times jump back by more than a step of the clock, and by how many ns at most."""
+
+    @property
     def unknown_link_types(self) -> list[tuple[int, int]]:
         """Numbers of link layers that are not known, each with its frames."""
 

@@ -16,6 +16,7 @@ from sojourn.base.errors import UsageError
 from sojourn.calibration.measurement import read_measurements
 from sojourn.cli import run_command
 from sojourn.field.importer import Imported, import_files
+from sojourn.provisioning import encode
 from support import Finished
 
 HERE = Path(__file__).parent
@@ -114,7 +115,7 @@ def test_02_a_server_says_what_it_knows_and_its_upload_is_an_upload() -> None:
 
 def test_02_both_ends_of_one_test_are_one_test(tmp_path: Path) -> None:
     name = json.loads((case("06") / "up.json").read_text())["start"]["cookie"]
-    shutil.copy(case("06") / "up.json", tmp_path / "client.json")
+    edited(case("06") / "up.json", tmp_path / "client.json", unheld)
 
     def server(document: dict[str, Any]) -> None:
         document["start"]["cookie"] = name
@@ -160,7 +161,10 @@ def test_03_a_loss_that_is_not_known_is_no_loss_of_nothing(tmp_path: Path) -> No
 
 
 def test_03_a_stream_of_objects_is_read_as_the_file_that_it_stands_for(tmp_path: Path) -> None:
-    document = json.loads((case("06") / "up.json").read_text())
+    whole = edited(case("06") / "up.json", tmp_path / "whole.json", unheld)
+    document = json.loads(whole.read_text())
+    carried = measured(whole)
+    whole.unlink()
     events = [
         ("start", document["start"]),
         *(("interval", one) for one in document["intervals"]),
@@ -169,7 +173,7 @@ def test_03_a_stream_of_objects_is_read_as_the_file_that_it_stands_for(tmp_path:
     lines = [json.dumps({"event": event, "data": data}) for event, data in events]
     (tmp_path / "up.json").write_text("\n".join(lines) + "\n")
     assert rates(import_files(tmp_path)) == rates(import_files(case("06")))
-    assert measured(tmp_path / "up.json") == measured(case("06") / "up.json")
+    assert measured(tmp_path / "up.json") == carried
     (tmp_path / "up.json").write_text("\n".join(lines[:-1]) + "\n")
     assert import_files(tmp_path).skipped == (("up.json", "is cut off: a stream of iperf3 without its end"),)
     (tmp_path / "up.json").write_text('{"a": 1}\n{"a": 2}\n')
@@ -281,3 +285,213 @@ def test_26_a_whole_character_is_text_however_it_is_written(title: str, tmp_path
     text = gzip.decompress((case("13") / "torrent.flent.gz").read_bytes()).decode()
     (tmp_path / "whole.flent").write_text(text.replace('"TITLE": "lab"', f'"TITLE": "{title}"'), encoding="utf-8")
     assert import_files(tmp_path).tests.height == 1
+
+
+# ---- 06: what is not known ------------------------------------------------------------------------
+
+
+def unheld(document: dict[str, Any]) -> None:
+    """Let a test have had no rate to hold itself to."""
+    document["start"]["test_start"].pop("target_bitrate", None)
+
+
+def test_06_a_sender_that_held_itself_back_says_nothing_of_the_queue() -> None:
+    with pytest.raises(UsageError, match="held itself to 20 Mb/s, and got it: the line carries more"):
+        read_measurements([case("06") / "up.json"])
+
+
+@pytest.mark.parametrize("access", ["docsis31", "ethernet"])
+def test_06_a_file_without_losses_and_pings_has_an_answer(access: str, tmp_path: Path) -> None:
+    path = edited(case("06") / "up.json", tmp_path / "up.json", unheld)
+    done = command("calibrate", path, "--access", access, "--budget", "400", "--out", tmp_path / "out")
+    assert done.status == 0, done.stderr
+    assert "nothing is known of its buffer" in done.stderr
+    assert "nan" not in done.stdout + done.stderr
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text(), parse_constant=pytest.fail)
+    (side,) = manifest["sides"]
+    assert (side["bound"], side["offload"]) == ({"buffer_bytes_at_least": None}, False)
+    assert (tmp_path / "out" / "report.html").exists()
+
+
+def test_06_a_page_that_fails_costs_itself_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError("by a test")
+
+    monkeypatch.setattr("sojourn.calibration.files.write_page", fail)
+    path = edited(case("06") / "up.json", tmp_path / "up.json", unheld)
+    done = command("calibrate", path, "--access", "pon", "--budget", "400", "--out", tmp_path / "out")
+    assert done.status == 1
+    assert "could not be made: ZeroDivisionError: by a test" in done.stderr
+    assert json.loads((tmp_path / "out" / "manifest.json").read_text())["kind"] == "calibration"
+
+
+# ---- 08, 09: configuration files ------------------------------------------------------------------
+
+
+def test_08_text_of_the_docsis_tool_is_named_and_read(tmp_path: Path) -> None:
+    line = case("08") / "line.cfg"
+    for word in ("show", "decode", "expand"):
+        done = command("provision", word, line)
+        assert done.status == 2
+        assert "is text of the docsis tool, and no binary file" in done.stderr
+    out = tmp_path / "line.cm"
+    assert command("provision", "encode", line, "--out", out).status == 0
+    shown = command("provision", "show", out, "--json").json()["tlvs"]
+    values = {one["path"]: one["value"] for one in shown}
+    assert (values["24.8"], values["24.9"], values["25.8"]) == ("24000000", "90000", "260000000")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('Main { SnmpMibObject sysContact.0 String "us"; }', '"SnmpMibObject" of the docsis tool is not known here'),
+        ("Main { NetworkAccess yes; }", '"yes" is no value of NetworkAccess'),
+        ("/* by hand */\nMain {\n  UsServiceFlow { MaxRateSustained 5", '"5" where'),
+    ],
+)
+def test_08_what_is_not_known_of_it_is_refused_with_its_line(text: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "line.cfg").write_text(text)
+    done = command("provision", "encode", tmp_path / "line.cfg", "--out", tmp_path / "line.cm")
+    assert done.status == 2
+    assert said in done.stderr or "the text ends" in done.stderr
+    assert not (tmp_path / "line.cm").exists()
+
+
+def test_08_any_other_text_is_no_binary_file_either(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("a letter\nand no file of a modem\n")
+    done = command("provision", "decode", tmp_path / "notes.txt")
+    assert (done.status, done.stdout) == (2, "")
+    assert "is text, and no binary file" in done.stderr
+    text = command("provision", "decode", case("09") / "zero.cm").stdout
+    (tmp_path / "zero.toml").write_text(text)
+    assert "is the text form of a configuration file" in command("provision", "show", tmp_path / "zero.toml").stderr
+
+
+@pytest.mark.parametrize(("name", "classes"), [("zero.cm", ["gold-up", "gold-down"]), ("bare.cm", None)])
+def test_09_names_behind_vendor_blocks_are_read_and_all_octets_come_back(name: str, classes: list[str] | None) -> None:
+    path = case("09") / name
+    shown = command("provision", "show", path, "--json").json()
+    names = [one["value"].strip('"') for one in shown["tlvs"] if one["path"] in ("24.4", "25.4")]
+    assert (names == classes) if classes else all(one.startswith("0x") for one in names)
+    assert any(one["code"] == "W-LEN" for one in shown["issues"]) is (classes is None)
+    assert encode(command("provision", "decode", path).stdout, seal=False).octets == path.read_bytes()
+
+
+# ---- 10: captures ---------------------------------------------------------------------------------
+
+CAPTURES = sorted(path.name for path in case("10").iterdir())
+
+REFUSED = {"simple-blocks.pcapng.gz": "its packets have no times", "packed.pcap.gz": "gunzip it first"}
+"""Captures that are told and not read."""
+
+
+@pytest.mark.parametrize("name", CAPTURES)
+def test_10_every_capture_has_both_ways_of_its_call_or_a_sentence(name: str, tmp_path: Path) -> None:
+    path = case("10") / name if name == "packed.pcap.gz" else unpacked(case("10") / name, tmp_path)
+    done = command("capture", "show", path, "--json")
+    if name in REFUSED:
+        assert done.status == 2
+        assert REFUSED[name] in done.stderr
+        return
+    assert done.status == 0, done.stderr
+    flows, caveats = done.json()["flows"], " ".join(done.json()["caveats"])
+    assert ("The file ends within a packet" in caveats) is (name == "cut.pcap.gz")
+    if name == "cut.pcap.gz":
+        assert [flow["packets"] for flow in flows] == [69, 68]
+        return
+    if name == "tso-zero-length.pcap.gz":
+        assert sum(flow["packets"] for flow in flows) == 300
+        return
+    assert [(flow["packets"], flow["bytes"]) for flow in flows] == [(150, 28200)] * 2
+    assert ("Its clock was set back once, by up to 1.99 s" in caveats) is (name == "clock-step.pcap.gz")
+
+
+def classic(path: Path) -> bytes:
+    """Return a packed capture as it was written."""
+    return gzip.decompress(path.read_bytes())
+
+
+def test_10_a_third_section_and_one_of_another_interface_are_as_they_say(tmp_path: Path) -> None:
+    one = classic(case("10") / "two-sections.pcapng.gz")
+    half = one.index(b"\x0a\x0d\x0d\x0a", 4)
+    (tmp_path / "three.pcapng").write_bytes(one + one[half:])
+    flows = command("capture", "show", tmp_path / "three.pcapng", "--json").json()["flows"]
+    assert [flow["packets"] for flow in flows] == [225, 225]
+
+
+def test_10_a_clock_that_is_set_back_twice_is_told_and_reordering_is_not(tmp_path: Path) -> None:
+    one = classic(case("10") / "link1.pcap.gz")
+    (tmp_path / "thrice.pcap").write_bytes(one + one[24:] + one[24:])
+    assert "Its clock was set back 2 times" in command("capture", "show", tmp_path / "thrice.pcap").stderr
+    assert "clock" not in command("capture", "show", unpacked(case("10") / "link1.pcap.gz", tmp_path)).stderr
+
+
+# ---- 12, 20: traces -------------------------------------------------------------------------------
+
+SHOWN = {
+    "all-zero.trace": "all opportunities are at 0 ms",
+    "decreasing.trace": "decreasing.trace:3: time runs back",
+    "empty.trace": "has no opportunity",
+    "float-ms.trace": "float-ms.trace:1: '0.5' is no whole number",
+    "huge-ts.trace": "huge-ts.trace:2:",
+    "pensieve-sim.trace": "two numbers in a line, as Pensieve and others write times",
+}
+"""Traces that are refused, and why; the others are shown."""
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in case("12").iterdir()))
+def test_12_a_trace_is_shown_or_refused_with_its_line(name: str) -> None:
+    done = command("trace", "show", case("12") / name)
+    assert (done.status == 2 and SHOWN[name] in done.stderr) if name in SHOWN else done.status == 0, done.stderr
+
+
+@pytest.mark.parametrize(("text", "said"), [("5 6 7\n", "'5 6 7' is no whole"), ("1,2\n", "'1,2' is no whole")])
+def test_12_other_tables_are_no_traces(text: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "other.trace").write_text(text)
+    assert said in command("trace", "show", tmp_path / "other.trace").stderr
+
+
+@pytest.mark.parametrize("name", ["12mbps.trace", "1050ms.trace", "3050ms.trace"])
+@pytest.mark.parametrize("step", ["200ms", "70ms"])
+def test_20_a_constant_line_has_one_rate_in_every_row(name: str, step: str, tmp_path: Path) -> None:
+    out = tmp_path / "line.csv"
+    assert command("trace", "convert", case("20") / name, "--out", out, "--step", step).status == 0
+    rows = pl.read_csv(out, comment_prefix="#")["rate_mbps"].to_list()
+    # One opportunity of 1504 B a ms; a step has a whole number of them, as near as one.
+    assert rows == pytest.approx([12.032] * len(rows), rel=1 / 70)
+    shown = command("trace", "show", case("20") / name, out, "--json").json()["traces"]
+    assert [round(one["mean_mbps"], 1) for one in shown] == [12.0, 12.0]
+
+
+# ---- 28: sizes that the outer table does not tell -------------------------------------------------
+
+
+def test_28_a_column_of_lists_is_refused_before_it_is_unpacked() -> None:
+    done = command("trial", "analyse", case("28"))
+    assert done.status == 1
+    assert "holds lists, and no table of Sojourn does" in done.stderr
+
+
+# ---- 03: tables -----------------------------------------------------------------------------------
+
+
+def scored(tmp_path: Path, text: str) -> Finished:
+    """Return what `score` says of a table of round trips."""
+    (tmp_path / "trips.csv").write_text(text)
+    return command("score", tmp_path / "trips.csv", "--json")
+
+
+def test_03_semicolons_tabs_and_decimal_commas_are_read_as_what_they_are(tmp_path: Path) -> None:
+    rows = [(f"{number / 10:.1f}", f"{20 + number % 7}.5") for number in range(100)]
+    plain = scored(tmp_path, "time_s,rtt_ms\n" + "".join(f"{at},{took}\n" for at, took in rows))
+    assert plain.status == 0, plain.stderr
+    for separator in ";\t":
+        table = "".join(f"{at}{separator}{took}\n" for at, took in rows).replace(".", ",")
+        assert scored(tmp_path, f"time_s{separator}rtt_ms\n{table}").stdout == plain.stdout
+
+
+@pytest.mark.parametrize("cell", ["-1", "NaN", "nan"])
+def test_03_a_number_that_stands_for_none_is_named(cell: str, tmp_path: Path) -> None:
+    done = scored(tmp_path, f"time_s,rtt_ms\n0,20\n0.1,{cell}\n")
+    assert done.status == 2
+    assert f"trips.csv:3: {cell!r} is no number from 0: some programs write it where none is known" in done.stderr

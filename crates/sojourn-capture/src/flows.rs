@@ -15,6 +15,10 @@ pub const MOST_PACKETS: usize = 10_000_000;
 /// Flows of a capture at most. chosen: a busy line of a household over a day; more are a scan.
 pub const MOST_FLOWS: usize = 100_000;
 
+/// Jump back in time from which the clock was set, and packets are not merely written out of order. chosen: far above what the
+/// buffers of several queues of one interface hold back.
+pub const STEP_NS: u64 = 100_000_000;
+
 /// Longest capture. chosen: a month, which picoseconds in 64 bits hold.
 const LONGEST_NS: u64 = 31 * 86_400 * 1_000_000_000;
 
@@ -94,6 +98,12 @@ pub struct Flows {
     all: Vec<Flow>,
     packets: usize,
     first_ns: Option<u64>,
+    /// The last stamp of each interface.
+    last_ns: BTreeMap<u32, u64>,
+    /// How far stamps jump back at most, from one frame of an interface to the next, in ns.
+    pub runs_back_ns: u64,
+    /// How often they jump back by more than [`STEP_NS`].
+    pub steps_back: u64,
     /// Frames that carry no IP packet, or one that cannot be read.
     pub others: u64,
     /// Link layers that are not known, with the number of their frames.
@@ -106,6 +116,11 @@ impl Flows {
     /// # Errors
     /// If there are too many packets or flows, or times lie too far apart.
     pub fn add(&mut self, interface: &Interface, frame: &Frame<'_>) -> Result<(), Problem> {
+        let at = interface.first_of(frame.interface);
+        let last = self.last_ns.insert(at, frame.at_ns).unwrap_or(frame.at_ns);
+        let back = last.saturating_sub(frame.at_ns);
+        self.runs_back_ns = self.runs_back_ns.max(back);
+        self.steps_back += u64::from(back > STEP_NS);
         if !is_known(interface.link_type) {
             let count = self.unknown_link_types.entry(interface.link_type).or_default();
             *count += 1;
@@ -130,7 +145,7 @@ impl Flows {
             return Err(Problem::new(format!("has more than {MOST_PACKETS} packets"), SMALLER));
         }
         self.packets += 1;
-        let key = (frame.interface, packet.flow);
+        let key = (at, packet.flow);
         let place = *self.places.entry(key).or_insert(self.all.len());
         if place == self.all.len() {
             if place >= MOST_FLOWS {
@@ -138,7 +153,7 @@ impl Flows {
             }
             self.first_places.entry(packet.flow).or_insert(place);
             self.all.push(Flow {
-                interface: frame.interface,
+                interface: at,
                 key: packet.flow,
                 bytes: 0,
                 out_of_order: 0,
@@ -155,7 +170,7 @@ impl Flows {
             flow.round_trips.on_sent(frame.at_ns, &header);
             // At the same interface; some captures have one for each direction.
             let sent = packet.flow.reversed();
-            let beside = self.places.get(&(frame.interface, sent));
+            let beside = self.places.get(&(at, sent));
             if let Some(place) = beside.or_else(|| self.first_places.get(&sent)) {
                 let round_trips = &mut self.all[*place].round_trips;
                 round_trips.on_acknowledgement(frame.at_ns, &header);

@@ -1,10 +1,11 @@
-//! Captures read piece by piece: pcap with micro- or nanoseconds of either byte order, and pcapng.
+//! Captures read piece by piece: pcap with micro- or nanoseconds of either byte order, that of Kuznetzov's patch, and pcapng.
 //!
 //! The library that others use (pcap-file 2.0) takes times of pcapng for nanoseconds whatever their resolution is, and refuses
 //! some options that are in order; what is needed here is short.
 //!
 //! Source: draft-ietf-opsawg-pcap-05, draft-ietf-opsawg-pcapng-03.
-//! Deviations: in pcapng, decryption secrets, names and other blocks are skipped; packets without a time (simple packet block)
+//! Deviations: sections of one pcapng file are one capture: an interface of a later one with place and name of one in the first is
+//! that interface, whatever its link layer. In pcapng, decryption secrets, names and other blocks are skipped; packets without a time (simple packet block)
 //! are refused.
 
 use core::fmt;
@@ -65,6 +66,15 @@ pub struct Interface {
     resolution: Resolution,
     /// Seconds that are added to each time.
     offset_s: i64,
+    /// The place of the same interface in the first section.
+    again: Option<u32>,
+}
+
+impl Interface {
+    /// Its number, or that of the same interface in the first section of its file.
+    pub(crate) fn first_of(&self, number: u32) -> u32 {
+        self.again.unwrap_or(number)
+    }
 }
 
 /// How long a unit of time is.
@@ -143,7 +153,7 @@ impl Order {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Unknown,
-    Classic { order: Order, units: u32 },
+    Classic { order: Order, units: u32, header: usize },
     Next { order: Order, first: usize },
 }
 
@@ -162,6 +172,8 @@ enum Step<'a> {
 pub struct Reader {
     form: Form,
     interfaces: Vec<Interface>,
+    /// How many of them the first section has.
+    firsts: usize,
     /// What is not read yet.
     pending: Vec<u8>,
     /// Bytes to come that nobody looks at.
@@ -179,7 +191,7 @@ impl Default for Reader {
 impl Reader {
     /// Before the first piece.
     pub const fn new() -> Self {
-        Self { form: Form::Unknown, interfaces: Vec::new(), pending: Vec::new(), skip: 0, read: 0 }
+        Self { form: Form::Unknown, interfaces: Vec::new(), firsts: 0, pending: Vec::new(), skip: 0, read: 0 }
     }
 
     /// What was captured on so far.
@@ -245,7 +257,7 @@ impl Reader {
     fn step<'a>(&mut self, bytes: &'a [u8]) -> Result<Step<'a>, Problem> {
         match self.form {
             Form::Unknown => self.begin(bytes),
-            Form::Classic { order, units } => self.record(bytes, order, units),
+            Form::Classic { order, units, header } => self.record(bytes, (order, units, header)),
             Form::Next { order, first } => self.block(bytes, order, first),
         }
     }
@@ -263,11 +275,14 @@ impl Reader {
             self.form = Form::Next { order: Order::Little, first: 0 };
             return Ok(Step::Read(0, None));
         }
-        let (order, units) = match u32::from_be_bytes(*magic) {
-            0xa1b2_c3d4 => (Order::Big, 1_000),
-            0xa1b2_3c4d => (Order::Big, 1),
-            0xd4c3_b2a1 => (Order::Little, 1_000),
-            0x4d3c_b2a1 => (Order::Little, 1),
+        let (order, units, record) = match u32::from_be_bytes(*magic) {
+            0xa1b2_c3d4 => (Order::Big, 1_000, 16),
+            0xa1b2_3c4d => (Order::Big, 1, 16),
+            0xd4c3_b2a1 => (Order::Little, 1_000, 16),
+            0x4d3c_b2a1 => (Order::Little, 1, 16),
+            // Kuznetzov's patch: each packet has interface, protocol and kind as well.
+            0xa1b2_cd34 => (Order::Big, 1_000, 24),
+            0x34cd_b2a1 => (Order::Little, 1_000, 24),
             other => return Err(Problem::new("is no packet capture", hint_of(other))),
         };
         let Some(header) = bytes.get(..24) else {
@@ -280,11 +295,11 @@ impl Reader {
             is_coarse: units == 1_000,
             ..Interface::default()
         });
-        self.form = Form::Classic { order, units };
+        self.form = Form::Classic { order, units, header: record };
         Ok(Step::Read(24, None))
     }
 
-    fn record<'a>(&self, bytes: &'a [u8], order: Order, units: u32) -> Result<Step<'a>, Problem> {
+    fn record<'a>(&self, bytes: &'a [u8], (order, units, header): (Order, u32, usize)) -> Result<Step<'a>, Problem> {
         let words = [0, 4, 8, 12].map(|at| order.word(bytes, at));
         let [Some(seconds), Some(fraction), Some(kept), Some(length)] = words else {
             return Ok(Step::Short);
@@ -293,11 +308,11 @@ impl Reader {
         if kept > LARGEST_BLOCK {
             return Err(self.wrong(&format!("a packet of {kept} B")));
         }
-        let Some(frame) = bytes.get(16..16 + kept) else {
+        let Some(frame) = bytes.get(header..header + kept) else {
             return Ok(Step::Short);
         };
         Ok(Step::Read(
-            16 + kept,
+            header + kept,
             Some(Frame {
                 at_ns: u64::from(seconds) * 1_000_000_000 + u64::from(fraction) * u64::from(units),
                 interface: 0,
@@ -341,7 +356,7 @@ impl Reader {
         }
         let body = &block[8..length - 4];
         let frame = match kind {
-            INTERFACE => self.interface(body, order).map(|()| None),
+            INTERFACE => self.interface(body, order, first).map(|()| None),
             STATISTICS => {
                 self.statistics(body, order, first);
                 Ok(None)
@@ -352,7 +367,7 @@ impl Reader {
         Ok(Step::Read(length, frame))
     }
 
-    fn interface(&mut self, body: &[u8], order: Order) -> Result<(), Problem> {
+    fn interface(&mut self, body: &[u8], order: Order, first: usize) -> Result<(), Problem> {
         if self.interfaces.len() >= MOST_INTERFACES {
             return Err(self.wrong(&format!("more than {MOST_INTERFACES} interfaces")));
         }
@@ -377,6 +392,17 @@ impl Reader {
             return Err(self.wrong(&format!("a resolution of times of {octet:#04x}")));
         }
         found.is_coarse = found.resolution.is_coarse();
+        let place = self.interfaces.len() - first;
+        if first > 0
+            && let Some(earlier) = self.interfaces.get(place)
+            && place < self.firsts
+            && earlier.name == found.name
+        {
+            found.again = u32::try_from(place).ok();
+        }
+        if first == 0 {
+            self.firsts = self.interfaces.len() + 1;
+        }
         self.interfaces.push(found);
         Ok(())
     }

@@ -11,6 +11,7 @@
 mod check;
 mod classifier;
 mod diff;
+mod docsis_text;
 mod expand;
 mod file;
 mod flow_queue;

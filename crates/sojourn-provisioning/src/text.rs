@@ -16,6 +16,7 @@ use sojourn_base::{BitRate, Bytes, Span};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use crate::docsis_text;
 use crate::file::{DEPTH, END, File, Format, PAD, Tlv, Value};
 use crate::issue::Issue;
 use crate::tlv::{self, Entry, Kind};
@@ -251,11 +252,14 @@ fn quoted(octets: &[u8]) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// Reads a text.
+/// Reads a text, of the docsis tool as well, which begins with `Main`.
 ///
 /// # Errors
 /// Everything that is wrong with it, each with line and column.
 pub fn read(text: &str) -> Result<File, Vec<Issue>> {
+    if docsis_text::is_one(text) {
+        return docsis_text::read(text);
+    }
     let mut reader = Reader { text, issues: Vec::new(), octets: 0 };
     let (document, errors) = DeTable::parse_recoverable(text);
     for error in errors.iter().take(20) {

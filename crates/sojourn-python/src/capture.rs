@@ -117,6 +117,12 @@ impl PacketCapture {
         self.flows.others
     }
 
+    /// How often times jump back by more than a step of the clock, and by how many ns at most.
+    #[getter]
+    const fn steps_back(&self) -> (u64, u64) {
+        (self.flows.steps_back, self.flows.runs_back_ns)
+    }
+
     /// Numbers of link layers that are not known, each with its frames.
     #[getter]
     fn unknown_link_types(&self) -> Vec<(u16, u64)> {

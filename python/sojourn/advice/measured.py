@@ -6,7 +6,6 @@ Deviations: a direction of which the measurement gave a bound alone is a plain l
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,6 +18,7 @@ from sojourn.advice.arms import WAYS, Line
 from sojourn.advice.lines import line_scenario
 from sojourn.base.errors import RecordError, UsageError, plain, why
 from sojourn.base.files import read_file
+from sojourn.base.json_text import parse_json
 from sojourn.base.toml_text import parse_toml
 from sojourn.calibration.calibrate import calibrate
 from sojourn.calibration.line import ACCESSES
@@ -117,7 +117,7 @@ def measured_line(
 def _kept(directory: Path) -> tuple[list[tuple[str, str]], str]:
     """Return the members that a calibration wrote, with their places, and what it said."""
     try:
-        manifest = json.loads(read_file(directory / "manifest.json", root=directory, most=LARGEST))
+        manifest = parse_json(read_file(directory / "manifest.json", root=directory, most=LARGEST))
     except (OSError, ValueError) as error:
         raise RecordError(f"{plain(directory)}: manifest.json: {why(error)}") from error
     content = cast("dict[str, Any]", manifest if isinstance(manifest, dict) else {})

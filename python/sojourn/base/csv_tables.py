@@ -1,12 +1,14 @@
 """Tables in CSV that may be anybody's: headings, then rows with their places; what is wrong is told with its line.
 
-Deviations: lines that begin with `#`, as those that say what made a table, and empty lines are left out.
+Deviations: lines that begin with `#`, as those that say what made a table, and empty lines are left out. Columns may be separated by
+semicolons or tabs as well, if the headings are; numbers may then have a decimal comma, as spreadsheets of many countries write them.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 
 from sojourn.base.errors import UsageError, plain, why
 from sojourn.base.files import read_named
@@ -71,18 +73,25 @@ def rows_of(text: str, name: str) -> tuple[list[str], Iterator[tuple[str, dict[s
     >>> headings, list(rows)
     (['time_s', 'rate_mbps'], [('drive.csv:4', {'time_s': '0', 'rate_mbps': '10'})])
     """
-    rows = _rows(text, name)
+    first = next((line for line in io.StringIO(text) if line.strip() and not line.startswith("#")), "")
+    separator = next((sign for sign in ",;\t" if sign in first), ",")
+    rows = _rows(text, name, separator)
     _, headings = next(rows, ("", list[str]()))
     return headings, _cells(rows, headings)
 
 
-def _rows(text: str, name: str) -> Iterator[tuple[str, list[str]]]:
+_DECIMAL_COMMA = re.compile(r"-?[0-9]+,[0-9]+")
+
+
+def _rows(text: str, name: str, separator: str) -> Iterator[tuple[str, list[str]]]:
     lines = io.StringIO(text, newline="")
     # An empty line in place of a comment: others keep their numbers.
-    rows = csv.reader("\n" if line.startswith("#") else line for line in lines)
+    rows = csv.reader(("\n" if line.startswith("#") else line for line in lines), delimiter=separator)
     try:
         for row in rows:
             cells = [cell.strip() for cell in row]
+            if separator != ",":
+                cells = [cell.replace(",", ".") if _DECIMAL_COMMA.fullmatch(cell) else cell for cell in cells]
             if any(cells):
                 yield f"{name}:{rows.line_num}", cells
     except csv.Error as error:
@@ -108,6 +117,11 @@ def number_of(cell: str, place: str) -> float:
         value = float(cell)
     except ValueError:
         value = -1.0
+    if cell == "-1" or value != value:
+        raise UsageError(
+            f"{place}: {plain(cell)!r} is no number from 0: some programs write it where none is known",
+            "an empty cell, where one may be empty",
+        )
     if not 0 <= value < LARGEST_NUMBER:
         raise UsageError(f"{place}: {plain(cell)!r} is no number from 0", "the heading says the unit, cells have none")
     return value

@@ -111,10 +111,23 @@ def read_named(path: Path, *, most: int = LARGEST_TEXT) -> bytes:
     """
     if not _is_open_already(path):
         return read_file(path, most=most)
-    with path.open("rb") as file:
+    with os.fdopen(_open_again(path), "rb") as file:
         content = file.read(most + 1)
     _refuse_larger(len(content), most, path)
     return content
+
+
+def _open_again(path: Path) -> int:
+    """Open what is open already; any other device is not even opened, some act when they are."""
+    found = path.stat()
+    is_terminal = stat.S_ISCHR(found.st_mode) and os.major(found.st_rdev) in TERMINALS
+    if not (stat.S_ISFIFO(found.st_mode) or stat.S_ISSOCK(found.st_mode) or is_terminal):
+        _refuse_others(found, path)
+    return os.open(path, os.O_RDONLY | os.O_NOCTTY)
+
+
+TERMINALS = (4, 5, *range(136, 144))
+"""Major numbers of consoles, of `/dev/tty`, and of pseudo-terminals. Source: Linux, Documentation/admin-guide/devices.txt."""
 
 
 def place_of(file: BufferedReader) -> str:

@@ -1,9 +1,24 @@
 """Words on stderr, and texts whose signs can all be seen: a terminal does what some of them say."""
 
+import re
 import sys
 from contextlib import suppress
 
-__all__ = ["note", "visible"]
+__all__ = ["note", "shortened", "visible"]
+
+_LONG = re.compile(r"\S{600,}")
+"""Words of a file that are no words. chosen: longer than what a path that anybody types has."""
+
+
+def shortened(text: str) -> str:
+    """Return a text in which a word of very many signs is its beginning, and how many there are.
+
+    Examples
+    --------
+    >>> shortened("no key " + "a" * 900)[-58:]
+    'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa… (900 characters)'
+    """
+    return _LONG.sub(lambda word: f"{word[0][:100]}… ({len(word[0]):,} characters)", text)
 
 
 def visible(text: str) -> str:
@@ -25,4 +40,4 @@ def visible(text: str) -> str:
 def note(text: str, mark: str = "") -> None:
     """Say something on stderr, behind a mark that may have a colour; if nobody hears it, the exit status has to do."""
     with suppress(OSError):
-        print(f"{mark}{visible(text)}", file=sys.stderr)
+        print(f"{mark}{shortened(visible(text))}", file=sys.stderr)

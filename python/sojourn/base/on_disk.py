@@ -8,7 +8,7 @@ should have.
 from __future__ import annotations
 
 import hashlib
-import json
+import os
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from sojourn.base.errors import RecordError, plain
 from sojourn.base.files import open_file, read_file
+from sojourn.base.json_text import NotJson, parse_json
 from sojourn.base.memory import budget
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ __all__ = [
     "read_table",
     "read_text",
     "record_columns",
+    "refuse_nested",
     "refuse_others",
     "shape",
     "size_and_digest",
@@ -97,14 +99,19 @@ def open_listed(directory: Path, name: str, listing: Mapping[str, Any]) -> Buffe
         file = open_file(directory / name, root=directory)
         if not isinstance(listed, dict):
             return file
-        size, digest = size_and_digest(file)
+        expected = cast("dict[str, object]", listed)
+        # The size before the contents: a file of a terabyte of holes takes an hour to read.
+        size = os.fstat(file.fileno()).st_size
+        if size != expected.get("bytes"):
+            file.close()
+            raise RecordError(f"{name} has {size} bytes instead of {plain(expected.get('bytes'))}")
+        if size > budget():
+            file.close()
+            raise RecordError(f"{name} has {size:,} bytes, more than there is memory for")
+        _, digest = size_and_digest(file)
         file.seek(0)
     except OSError as error:
         raise RecordError(f"{name} cannot be read: {_why(error)}") from error
-    expected = cast("dict[str, object]", listed)
-    if size != expected.get("bytes"):
-        file.close()
-        raise RecordError(f"{name} has {size} bytes instead of {plain(expected.get('bytes'))}")
     if digest != expected.get("digest"):
         file.close()
         raise RecordError(f"{name} is not the file that was written")
@@ -135,13 +142,11 @@ def read_listing(directory: Path, name: str) -> dict[str, Any]:
     """
     path = directory / name
     try:
-        content = json.loads(read_file(path, root=directory).decode())
-    except RecursionError as error:
-        raise RecordError(f"{path.name} is nested too deeply") from error
+        content = parse_json(read_file(path, root=directory))
     except OSError as error:
         raise RecordError(f"{path.name} cannot be read: {_why(error)}") from error
-    except ValueError as error:
-        raise RecordError(f"{path.name} is not JSON: {_why(error)}") from error
+    except NotJson as error:
+        raise RecordError(f"{path.name} {error}") from error
     if not isinstance(content, dict):
         raise RecordError(f"{path.name} does not hold a JSON object")
     return cast("dict[str, Any]", content)
@@ -171,7 +176,13 @@ def shape(content: Mapping[str, Any], kinds: Mapping[str, Any]) -> tuple[dict[st
     return kept, wrong
 
 
-def read_table(directory: Path, name: str, listing: Mapping[str, Any], needed: Iterable[str] = ()) -> pl.DataFrame:
+def read_table(
+    directory: Path,
+    name: str,
+    listing: Mapping[str, Any],
+    needed: Iterable[str] = (),
+    only: Mapping[str, pl.DataType | type[pl.DataType]] | None = None,
+) -> pl.DataFrame:
     """Read a Parquet file of a result.
 
     Parameters
@@ -184,6 +195,8 @@ def read_table(directory: Path, name: str, listing: Mapping[str, Any], needed: I
         What `list_files` has given; see `open_listed`.
     needed
         Columns that have to be there.
+    only
+        Columns with their types, if the table has to have these and no others.
 
     Raises
     ------
@@ -197,7 +210,10 @@ def read_table(directory: Path, name: str, listing: Mapping[str, Any], needed: I
     try:
         with open_listed(directory, name, listing) as file:
             packed = pl.scan_parquet(file)
-            _refuse_larger(own, packed.select(pl.len()).collect().item(), packed.collect_schema())
+            schema = packed.collect_schema()
+            refuse_nested(own, schema)
+            refuse_others(own, schema, needed, only)
+            _refuse_larger(own, packed.select(pl.len()).collect().item(), schema)
             file.seek(0)
             table = pl.read_parquet(file)
     except (OSError, pl.exceptions.PolarsError) as error:
@@ -206,8 +222,20 @@ def read_table(directory: Path, name: str, listing: Mapping[str, Any], needed: I
         if not isinstance(error, pl.exceptions.PanicException):
             raise
         raise RecordError(f"{own} is damaged") from error
-    refuse_others(own, table.schema, needed)
     return table
+
+
+def refuse_nested(name: str, schema: Mapping[str, pl.DataType]) -> None:
+    """Make sure that no column holds lists or structures: one row of them may be of any size, and no table here has any.
+
+    Raises
+    ------
+    RecordError
+        If one does.
+    """
+    for column, kind in schema.items():
+        if kind.is_nested():
+            raise RecordError(f"{name}: column {plain(column)} holds {_told(kind)}s, and no table of Sojourn does")
 
 
 def _refuse_larger(name: str, rows: int, schema: Mapping[str, pl.DataType]) -> None:
@@ -226,8 +254,13 @@ LEAST_CELL = 8
 """Bytes that a number of a table takes in memory; a packed file says how many there are, not what they take."""
 
 
-def refuse_others(name: str, schema: Mapping[str, pl.DataType], needed: Iterable[str] = ()) -> None:
-    """Make sure that a table has the columns of its name with the types of theirs.
+def refuse_others(
+    name: str,
+    schema: Mapping[str, pl.DataType],
+    needed: Iterable[str] = (),
+    only: Mapping[str, pl.DataType | type[pl.DataType]] | None = None,
+) -> None:
+    """Make sure that a table has the columns of its name with the types of theirs, and no others if `only` has them.
 
     Raises
     ------
@@ -236,6 +269,8 @@ def refuse_others(name: str, schema: Mapping[str, pl.DataType], needed: Iterable
     """
     import polars as pl
 
+    if only is not None and dict(schema) != dict(only):
+        raise RecordError(f"{name} has other columns than it should")
     missing = [column for column in needed if column not in schema]
     if missing:
         raise RecordError(f"{name} has no column {_listed(missing)}")

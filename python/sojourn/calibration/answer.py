@@ -239,6 +239,11 @@ def _range(finding: Finding) -> str:
 def _sentence(side: Side) -> str:
     way = f"{side.direction}stream"
     reading = side.reading
+    if reading.is_window_limited and not math.isfinite(reading.buffer_bytes):
+        return (
+            f"The line carries {amount(reading.rate_mbps, 'Mb/s')} {way}; no loss was seen, so the sender's window was the limit, and without "
+            "round trips of pings nothing is known of its buffer."
+        )
     if reading.is_window_limited:
         return (
             f"The line carries {amount(reading.rate_mbps, 'Mb/s')} {way}; its buffer holds at least "
@@ -273,7 +278,9 @@ def _lines(side: Side) -> list[str]:
         )
         if math.isfinite(reading.idle_ms):
             rows.append(("idle RTT", amount(reading.idle_ms, "ms"), "", "read off"))
-        if reading.is_window_limited:
+        if reading.is_window_limited and not math.isfinite(reading.buffer_bytes):
+            rows.append((f"{way} buffer", "-", "", "not known: no loss was seen, and the file has no pings"))
+        elif reading.is_window_limited:
             rows.append(
                 (
                     f"{way} buffer",
@@ -371,7 +378,7 @@ def _as_json(side: Side) -> dict[str, Any]:
             }
             for one in side.findings
         ],
-        "bound": {"buffer_bytes_at_least": reading.buffer_bytes} if reading.is_window_limited else None,
+        "bound": {"buffer_bytes_at_least": number(reading.buffer_bytes)} if reading.is_window_limited else None,
         "offload": reading.is_offloaded,
         "read_off": {
             "goodput_mbps": number(reading.goodput_mbps),

@@ -1,4 +1,4 @@
-"""The directory of a calibration: scenario, ensemble with its study, posterior, page, manifest."""
+"""The directory of a calibration: scenario, ensemble with its study, posterior, manifest, and the page, which comes last."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 
 import sojourn._engine as _engine
+from sojourn.base.errors import RunError, plain
 from sojourn.base.files import write_file
 from sojourn.base.output import dated, new_directory
 from sojourn.base.toml_text import parse_toml, toml_value
@@ -23,7 +24,7 @@ __all__ = ["write_calibration"]
 
 
 def write_calibration(calibration: Answer, directory: Path | None = None) -> Path:
-    """Write everything into a new directory, whole or not at all.
+    """Write everything into a new directory, whole or not at all; a page that cannot be made costs itself alone.
 
     Parameters
     ----------
@@ -41,10 +42,11 @@ def write_calibration(calibration: Answer, directory: Path | None = None) -> Pat
     ------
     UsageError
         If the directory is in use.
+    RunError
+        If the page cannot be made; everything else is there.
     """
     out = dated("calibrate") if directory is None else directory
     with new_directory(out, is_ours=directory is None) as unfinished:
-        write_page(calibration, unfinished)
         members = calibration.ensemble()
         if members:
             write_file(unfinished / "calibrated.toml", calibration.scenario())
@@ -56,6 +58,16 @@ def write_calibration(calibration: Answer, directory: Path | None = None) -> Pat
                 if side.posterior is not None:
                     _write_posterior(unfinished / f"posterior-{side.direction}.parquet", side, side.posterior)
         write_file(unfinished / "manifest.json", json.dumps(_manifest(calibration), indent=1) + "\n")
+        failed: Exception | None = None
+        try:
+            write_page(calibration, unfinished)
+        except Exception as error:  # the fit took minutes, and is not lost by a fault of its page
+            failed = error
+    if failed is not None:
+        raise RunError(
+            f"the page of {plain(out)} could not be made: {type(failed).__name__}: {plain(failed)}",
+            "numbers, scenario and ensemble are there; this is a fault of Sojourn",
+        ) from failed
     return out / "report.html"
 
 

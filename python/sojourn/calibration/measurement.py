@@ -37,6 +37,9 @@ LONGEST_S = 600.0
 LONGEST_LEAD_S = 10.0
 """Seconds of pings before the load that are simulated. chosen: fifty of them at Flent's interval."""
 
+HELD = 0.95
+"""Share of the rate that a sender holds itself to from which that was the limit and not the line. chosen: what its own clock is off by."""
+
 LOST = 0.5
 """Share of lost round trips from which they say nothing of the queue. chosen: most of a series."""
 
@@ -280,6 +283,12 @@ def _load_of(series: Series, beside: int) -> tuple[Load, Seen]:
         packet = PING_BYTES["ICMP" if "ICMP" in pings.name else "UDP"]
         rounding = _step(pings.rtt_ms)
     mbps = 8e-6 * float(seen.carried[-1]) / max(float(seen.at_s[-1]), 1e-9)
+    held = sum(one.held_mbps or 0.0 for one in series.rates)
+    if held and mbps > HELD * held:
+        raise UsageError(
+            f"{name}: its sender held itself to {held:.4g} Mb/s, and got it: the line carries more, and its queue never filled",
+            "iperf3 without -b",
+        )
     if not SLOWEST_MBPS <= mbps <= FASTEST_MBPS:
         raise UsageError(
             f"{name}: a load of {mbps:.3g} Mb/s is no access line's",

@@ -68,6 +68,7 @@ class Reading:
         """Whether the spread of delay is about one unit of segmentation offload and no queue's dynamics."""
         return (
             self.is_window_limited
+            and math.isfinite(self.offload)
             and abs(self.offload - round(self.offload)) <= NEAR_UNIT * max(1, round(self.offload))
             and round(self.offload) >= 1
         )

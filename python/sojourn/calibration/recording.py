@@ -26,6 +26,7 @@ __all__ = [
     "Row",
     "converted",
     "filled",
+    "opportunities_in",
     "opportunities_of_packets",
     "opportunities_of_rows",
     "read_packets",
@@ -149,10 +150,26 @@ def opportunities_of_rows(rows: Sequence[Row], until_s: float, opportunity: floa
 
 
 def rows_of_opportunities(times_ms: np.ndarray, step_s: float, opportunity: float) -> list[Row]:
-    """Return the rate of each step of a trace as a schedule."""
-    count = math.ceil(float(times_ms[-1]) / 1e3 / step_s)
-    sums = np.bincount(np.minimum(((times_ms - 1) / 1e3 / step_s).astype(int), count - 1), minlength=count)
-    return [Row(number * step_s, 8e-6 * float(many) * opportunity / step_s) for number, many in enumerate(sums)]
+    """Return the rate of each step of a trace as a schedule; what is left of it at its end is divided by its own length.
+
+    A rest shorter than half a step belongs to the step before it: its rate would be that of a few opportunities.
+
+    Examples
+    --------
+    >>> [round(row.rate_mbps, 3) for row in rows_of_opportunities(np.arange(1, 326), 0.1, 1500)]
+    [12.0, 12.0, 12.0]
+    >>> [round(row.rate_mbps, 3) for row in rows_of_opportunities(np.array([1]), 0.2, 1500)]
+    [12.0]
+    """
+    length_s = float(times_ms[-1]) / 1e3
+    count = max(1, math.floor(length_s / step_s + 0.5 + 1e-9))
+    places = np.minimum((np.maximum(times_ms - 1, 0) / 1e3 / step_s + 1e-9).astype(int), count - 1)
+    sums = np.bincount(places, minlength=count)
+    lasted = np.append(np.full(count - 1, step_s), length_s - (count - 1) * step_s)
+    return [
+        Row(number * step_s, 8e-6 * float(many) * opportunity / float(seconds))
+        for number, (many, seconds) in enumerate(zip(sums, lasted, strict=True))
+    ]
 
 
 def filled(rates: np.ndarray, delays_ms: np.ndarray) -> tuple[np.ndarray, float]:
@@ -220,12 +237,28 @@ def converted(
         rows = rows_of_opportunities(read_trace(path), step_s, opportunity)
         what = f"sojourn trace convert {path.name!r} --step {step_s:g}s"
         return schedule_text(rows, what), f"{len(rows)} rates of {step_s:g} s"
+    return _told(opportunities_in(path, opportunity=opportunity, until_s=until_s), path, opportunity)
+
+
+def opportunities_in(path: Path, *, opportunity: int = OPPORTUNITY, until_s: float | None = None) -> np.ndarray:
+    """Return the opportunities of a trace, or those that a schedule of rates (.csv) has room for, in ms.
+
+    Raises
+    ------
+    UsageError
+        If it is neither.
+    """
+    if path.suffix.lower() != ".csv":
+        return read_trace(path)
     rows = read_rows(path)
     if until_s is None:
         until_s = rows[-1].time_s + (rows[-1].time_s - rows[-2].time_s if len(rows) > 1 else 1.0)
     if not rows[-1].time_s < until_s <= rows[0].time_s + LONGEST_S:
         raise UsageError(f"--until {until_s:g} s is not behind the last row, {rows[-1].time_s:g} s")
-    return _told(opportunities_of_rows(rows, until_s, opportunity), path, opportunity)
+    found = opportunities_of_rows(rows, until_s, opportunity)
+    if not len(found):
+        raise UsageError(f"{plain(path)} carries less than one opportunity of {opportunity} B")
+    return found
 
 
 def recorded(path: Path, *, opportunity: int = OPPORTUNITY) -> tuple[str, str]:

@@ -88,6 +88,12 @@ class CaptureFile:
         found: list[str] = []
         if self.content.is_cut:
             found.append("The file ends within a packet: what follows is of those before.")
+        count, ns = self.content.steps_back
+        if count:
+            times = "once" if count == 1 else f"{count:,} times"
+            found.append(
+                f"Its clock was set back {times}, by up to {ns / 1e9:.3g} s: times and rates across that are not the line's."
+            )
         coarse = [name or "the interface" for name, coarse, _ in self.content.interfaces() if coarse]
         if coarse:
             found.append("Its times are no finer than 1 µs: bursts may look denser than they were.")
@@ -325,5 +331,15 @@ def packets_of_file(path: Path, text: bytes | None) -> str:
     return f'"{listed}"'
 
 
-MAGICS = (b"\x0a\x0d\x0d\x0a", b"\xa1\xb2\xc3\xd4", b"\xa1\xb2\x3c\x4d", b"\xd4\xc3\xb2\xa1", b"\x4d\x3c\xb2\xa1")
+KUZNETZOV = (b"\xa1\xb2\xcd\x34", b"\x34\xcd\xb2\xa1")
+"""Captures whose packets have interface and protocol as well. Source: libpcap's modified pcap."""
+
+MAGICS = (
+    b"\x0a\x0d\x0d\x0a",
+    b"\xa1\xb2\xc3\xd4",
+    b"\xa1\xb2\x3c\x4d",
+    b"\xd4\xc3\xb2\xa1",
+    b"\x4d\x3c\xb2\xa1",
+    *KUZNETZOV,
+)
 """First bytes of captures. Source: draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng."""

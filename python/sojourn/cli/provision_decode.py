@@ -25,9 +25,9 @@ def execute(options: Namespace) -> None:
     from sojourn.base.files import write_file
     from sojourn.base.output import writing
     from sojourn.cli.console import hand_over
-    from sojourn.provisioning.configuration import Configuration, read_octets
+    from sojourn.provisioning.configuration import Configuration, read_configuration
 
-    text = Configuration(read_octets(options.file), docsis40=options.docsis40).text
+    text = Configuration(read_configuration(options.file), docsis40=options.docsis40).text
     if options.out is None:
         hand_over(text.removesuffix("\n"))
         return

@@ -15,7 +15,9 @@ def arguments(parser: Parser) -> None:
     """Declare what the command takes."""
     from sojourn.cli.provision_show import secret_option
 
-    parser.add_argument("file", metavar="FILE", help="Text form, as `provision decode` writes it.")
+    parser.add_argument(
+        "file", metavar="FILE", help="Text form, as `provision decode` writes it, or text of the docsis tool."
+    )
     parser.option("--out", "FILE", "Where to write the octets.", required=True)
     secret_option(parser)
     parser.flag("--seal", "Make the MICs anew (default: with a secret, or if the text has no CM MIC).")

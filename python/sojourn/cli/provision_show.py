@@ -31,9 +31,9 @@ def execute(options: Namespace) -> int:
     """Print all TLVs with their place and meaning, and list all issues."""
     from sojourn.base.errors import ExitStatus
     from sojourn.cli.console import note, print_json, print_table
-    from sojourn.provisioning.configuration import Configuration, read_octets, read_secret
+    from sojourn.provisioning.configuration import Configuration, read_configuration, read_secret
 
-    octets = read_octets(options.file)
+    octets = read_configuration(options.file)
     configuration = Configuration(octets, read_secret(options.secret), options.strict, options.docsis40)
     issues = configuration.issues
     if options.json:

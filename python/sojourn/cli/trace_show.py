@@ -15,7 +15,9 @@ __all__ = ["arguments", "execute"]
 
 def arguments(parser: Parser) -> None:
     """Declare what the command takes."""
-    parser.add_argument("files", metavar="FILE", type=Path, nargs="+", help="Trace of Mahimahi's form.")
+    parser.add_argument(
+        "files", metavar="FILE", type=Path, nargs="+", help="Trace of Mahimahi's form, or table of conditions (.csv)."
+    )
     parser.flag("--json", "Print one JSON object.")
 
 
@@ -23,10 +25,11 @@ def execute(options: Namespace) -> None:
     """Print a row for each trace."""
     from dataclasses import asdict
 
+    from sojourn.calibration.recording import opportunities_in
     from sojourn.cli.console import print_json, print_table
-    from sojourn.traces.link_traces import likeness, read_trace
+    from sojourn.traces.link_traces import likeness
 
-    found = [(str(file), likeness(read_trace(file))) for file in options.files]
+    found = [(str(file), likeness(opportunities_in(file))) for file in options.files]
     if options.json:
         print_json({"traces": [{"file": file, **asdict(like)} for file, like in found]})
         return

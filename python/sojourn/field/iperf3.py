@@ -42,6 +42,7 @@ class _TestStart(BaseModel):
     protocol: str = "TCP"
     num_streams: int = Field(1, ge=1, le=1_000_000)
     reverse: int = 0
+    target_bitrate: float = Field(0.0, ge=0, allow_inf_nan=False)
 
 
 class _Start(BaseModel):
@@ -322,6 +323,7 @@ def _rates(document: dict[str, Any], content: _File) -> list[Rates]:
                 table[:, 2],
                 retransmitted=float(again.sum()) if np.isfinite(again).all() else None,
                 smoothed_ms=smoothed if np.isfinite(smoothed).all() and smoothed.any() else None,
+                held_mbps=content.start.test_start.target_bitrate / 1e6 or None,
             )
         )
     return found

@@ -46,6 +46,8 @@ class Rates:
         Round trips as TCP smooths them, with the samples; empty if it is not told.
     congestion
         Name of the congestion controller; empty if it is not told.
+    held_mbps
+        Rate that its sender was told to hold itself to; `None` if to none.
     """
 
     stream: str
@@ -57,6 +59,7 @@ class Rates:
     retransmitted: float | None = None
     smoothed_ms: np.ndarray | None = None
     congestion: str = ""
+    held_mbps: float | None = None
 
     def __len__(self) -> int:
         return len(self.ends_s)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,6 +23,7 @@ __all__ = [
     "diff",
     "encode",
     "issues_of",
+    "read_configuration",
     "read_octets",
     "read_secret",
 ]
@@ -120,8 +122,39 @@ class Configuration:
         return _engine.provisioning_decode(self.octets, self.docsis40)
 
 
+def read_configuration(path: str | Path) -> bytes:
+    """Return the octets of a binary configuration file.
+
+    Raises
+    ------
+    UsageError
+        If it cannot be read, or is a text.
+    """
+    octets = read_octets(path)
+    if (kind := _kind_of_text(octets)) is not None:
+        out = plain(Path(path).with_suffix(".cm").name)
+        raise UsageError(
+            f"{plain(path)}: is {kind}, and no binary file",
+            f"sojourn provision encode {plain(path)} --out {out}, then that file",
+        )
+    return octets
+
+
+def _kind_of_text(octets: bytes) -> str | None:
+    """Return what octets are that are all text, with a line's end among them; `None` of a binary file."""
+    try:
+        text = octets.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return None
+    if "\n" not in text or not all(sign.isprintable() or sign in "\r\n\t" for sign in text):
+        return None
+    if re.match(r"(?:\s|/\*.*?\*/|(?://|#)[^\n]*\n)*+Main\b", text, re.DOTALL):
+        return "text of the docsis tool"
+    return "the text form of a configuration file" if "[[tlv]]" in text else "text"
+
+
 def decode(source: bytes | str | Path, secret: bytes | None = None, *, strict: bool = False) -> Configuration:
-    """Read a binary configuration file; there are no octets that this refuses.
+    """Read a binary configuration file; there are no octets that this refuses, and a file that is all text is none.
 
     Parameters
     ----------
@@ -132,7 +165,7 @@ def decode(source: bytes | str | Path, secret: bytes | None = None, *, strict: b
     strict
         Whether doubtful warnings are errors.
     """
-    octets = source if isinstance(source, bytes) else read_octets(source)
+    octets = source if isinstance(source, bytes) else read_configuration(source)
     return Configuration(octets, secret, strict)
 
 
@@ -175,6 +208,10 @@ def issues_of(error: Exception) -> list[Issue]:
     return [Issue(**issue) for issue in json.loads(str(error))]
 
 
+LARGEST = 2**18
+"""Octets of a file. chosen: 32 times what a modem has to take; each may be a setting of its own."""
+
+
 def read_octets(path: str | Path) -> bytes:
     """Return the octets of a file.
 
@@ -184,7 +221,7 @@ def read_octets(path: str | Path) -> bytes:
         If it cannot be read.
     """
     try:
-        return read_named(Path(path))
+        return read_named(Path(path), most=LARGEST)
     except (OSError, ValueError) as error:  # a path with a NUL is a ValueError
         raise UsageError(f"{plain(path)}: {why(error)}") from error
 

@@ -15,7 +15,7 @@ import polars as pl
 
 from sojourn.base.errors import RecordError, nearest, plain
 from sojourn.base.files import folder_names, open_file
-from sojourn.base.on_disk import open_listed, read_listing, read_table, shape
+from sojourn.base.on_disk import open_listed, read_listing, read_table, refuse_nested, shape
 from sojourn.headline.said import Headline
 from sojourn.stats.level import CONFIDENCE, at_level
 from sojourn.stats.precision import LEVEL
@@ -258,12 +258,16 @@ class StudyResult:
             raise RecordError(self.damaged_tables[table])
         try:
             with open_file(path, root=self.directory) as file:
-                return pl.scan_parquet(file)  # which keeps a descriptor of its own
+                found = pl.scan_parquet(file)  # which keeps a descriptor of its own
+            refuse_nested(path.name, found.collect_schema())
+        except pl.exceptions.PolarsError as error:
+            raise RecordError(f"{path.name} is damaged") from error
         except OSError as error:
             raise RecordError(
                 f'the records of {self.directory} hold no table "{table}"',
                 nearest(table, self.tables()) or f'add "{table}" to `keep` in study.toml and run the study again',
             ) from error
+        return found
 
 
 MANIFEST_KINDS: dict[str, Any] = {

@@ -8,6 +8,7 @@ Deviations: generators make shapes to try queue managers with, and no claims abo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -164,16 +165,12 @@ def cut_trace(times_ms: np.ndarray, begin_s: float, length_s: float) -> np.ndarr
 
 
 def likeness(times_ms: np.ndarray, opportunity: int = OPPORTUNITY) -> Likeness:
-    """Return what a trace of at least two seconds is like.
-
-    Raises
-    ------
-    UsageError
-        If it is shorter.
-    """
+    """Return what a trace is like; one shorter than two seconds is looked at as a run has it, again and again."""
     length_s = float(times_ms[-1]) / 1e3
+    whole_s = length_s
     if length_s < 2:
-        raise UsageError(f"the trace is {length_s:g} s long", "two seconds at least")
+        times_ms = join_traces([times_ms] * math.ceil(2 / length_s))
+        length_s = float(times_ms[-1]) / 1e3
     seconds = _rates(times_ms, 1000, opportunity)
     tenths = _rates(times_ms, 100, opportunity)
     gaps = np.diff(np.concatenate([[0], times_ms])) / 1e3
@@ -183,7 +180,7 @@ def likeness(times_ms: np.ndarray, opportunity: int = OPPORTUNITY) -> Likeness:
         memory = float(np.corrcoef(seconds[:-1], seconds[1:])[0, 1])
     low, middle, high = np.quantile(seconds, [0.05, 0.5, 0.95]).tolist()
     return Likeness(
-        length_s,
+        whole_s,
         len(times_ms) * opportunity * 8e-6 / length_s,
         low,
         middle,

@@ -6,6 +6,8 @@ A scenario names no files, so both come by the command line: `--set access.upstr
 
 from __future__ import annotations
 
+import io
+
 from sojourn.base.csv_tables import rows_of
 from sojourn.base.errors import UsageError
 
@@ -115,11 +117,16 @@ def opportunities_of(text: str, name: str) -> list[int]:
     [5, 5, 8]
     """
     times: list[int] = []
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(io.StringIO(text), start=1):
         digits = line.strip()
         if not digits or digits.startswith("#"):
             continue
         if not (digits.isascii() and digits.isdigit()) or len(digits) > MOST_DIGITS:
+            if _is_table(digits):
+                raise UsageError(
+                    f"{name}:{number}: two numbers in a line, as Pensieve and others write times in seconds and rates in Mb/s",
+                    "time_s,rate_mbps as the first line, a comma between the numbers, and sojourn trace convert",
+                )
             shown = ascii(digits[:20])
             raise UsageError(
                 f"{name}:{number}: {shown} is no whole number of milliseconds",
@@ -137,6 +144,12 @@ def opportunities_of(text: str, name: str) -> list[int]:
         what = "all opportunities are at 0 ms" if times else "has no opportunity"
         raise UsageError(f"{name}: {what}", "a trace has a length: its last time")
     return times
+
+
+def _is_table(line: str) -> bool:
+    """Whether a line has two numbers."""
+    words = line.split()
+    return len(words) == 2 and all(word.replace(".", "", 1).isdigit() and word.isascii() for word in words)
 
 
 LATEST_MS = 1_728_000_000

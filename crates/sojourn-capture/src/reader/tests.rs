@@ -177,6 +177,17 @@ fn flows_are_told_apart_and_sorted_by_their_stamps() {
     assert_eq!((flows.answer_to(there), flows.answer_to(back)), (Some(1), Some(0)));
 }
 
+/// The same capture twice in one file, as `cat` makes it, is one of twice the packets; its clock was set back once for each place.
+#[test]
+fn sections_of_one_file_are_one_capture_and_a_step_of_the_clock_is_counted() {
+    let twice = [next_generation(), next_generation()].concat();
+    let (mut reader, mut flows) = (Reader::new(), Flows::default());
+    reader.feed(&twice, &mut |interface, frame| flows.add(interface, frame)).unwrap();
+    let lengths: Vec<usize> = flows.as_slice().iter().map(crate::flows::Flow::len).collect();
+    assert_eq!(lengths, [4, 2]);
+    assert_eq!((flows.steps_back, flows.runs_back_ns), (1, 1_020_000_001));
+}
+
 proptest! {
     #[test]
     fn no_bytes_make_it_fail(
