@@ -307,6 +307,13 @@ def test_nothing_is_called_as_good_while_it_is_not_decided(answer: Advice) -> No
     assert "no setting that was tried is better" in sentence(equal, answer.line, answer.users)
 
 
+def test_no_interval_of_a_goodput_goes_beyond_the_line(answer: Advice) -> None:
+    runs = [{"goodput_up": rate, "goodput_down": 50.0} for rate in (0.2, 1.9, 1.95)]
+    wide = replace(answer, found=replace(answer.found, confirmed=dict.fromkeys(answer.found.confirmed, runs)))
+    row = next(row for row in wide.rows() if row[0] == "goodput upstream")
+    assert all(cell.endswith("to 2)") for cell in row[2:]), row
+
+
 def test_what_cures_nothing_is_said_and_not_sold(answer: Advice) -> None:
     def with_delays(before: float, after: float) -> str:
         runs = {

@@ -8,6 +8,7 @@ Deviations: none known.
 from __future__ import annotations
 
 import datetime as dt
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -112,6 +113,12 @@ class Advice:
         with at_level(LEVEL):
             rows = felt_rows(self.found, self.users)
         shown: list[tuple[str, ...]] = []
+        # No line carries more than its rate; that of a trace is a mean.
+        most = {
+            f"goodput {way}": self.line.rates_mbps[way]
+            for way in ("upstream", "downstream")
+            if not self.line.is_varying(way)
+        }
         for words, unit, estimates in rows:
             cells: list[str] = []
             for arm in self.found.confirmed:
@@ -121,8 +128,8 @@ class Advice:
                 elif one.low is None or one.high is None:
                     cells.append(significant(one.value, 3))
                 else:
-                    low = max(one.low, 0.0)
-                    cells.append(f"{significant(one.value, 3)} ({significant(low, 3)} to {significant(one.high, 3)})")
+                    low, high = max(one.low, 0.0), min(one.high, most.get(words, math.inf))
+                    cells.append(f"{significant(one.value, 3)} ({significant(low, 3)} to {significant(high, 3)})")
             shown.append((words, unit, *cells))
         return shown
 

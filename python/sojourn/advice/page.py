@@ -11,7 +11,6 @@ from markupsafe import Markup
 from sojourn.advice.answer import LEVEL, Advice
 from sojourn.advice.cliff import CLIFF
 from sojourn.advice.said import setting_words
-from sojourn.advice.search import CONFIRM_SEEDS
 from sojourn.answers.figure import Figure, of_one_panel
 from sojourn.answers.report_content import PlainCell, PlainTable
 from sojourn.base.digits import significant
@@ -74,7 +73,7 @@ def _confirmed(advice: Advice) -> PlainTable:
     return PlainTable(
         "confirmed",
         "What it does",
-        f"Means of {CONFIRM_SEEDS} runs of {advice.found.confirm_s:g} s with other seeds than "
+        f"Means of {len(advice.found.confirmed[advice.setting])} runs of {advice.found.confirm_s:g} s with other seeds than "
         f"the race, and {100 * LEVEL:.0f} % intervals. Delays are those of the router and the line, without propagation.",
         advice.headings(),
         rows,
