@@ -3,11 +3,26 @@
 from collections import Counter
 from pathlib import Path
 
-from pages.commands import Shown, kind_of, not_printed, rule_of, settings, shown_on, wrong_with
+import pytest
+
+from pages.commands import Reader, Shown, kind_of, not_printed, rule_of, settings, shown_on, wrong_with
 from pages.markdown import pages, pieces
 
 SHOWN = {page: commands for page in pages() if (commands := shown_on(page))}
 RUN = [page for page, commands in SHOWN.items() if {"as shown", "shorter"} & {kind_of(one) for one in commands}]
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("store")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", RUN)
+def test_the_commands_of_a_page_do_what_it_says(page: str, tmp_path: Path, store: Path) -> None:
+    wrong = [f"{page}:{done.shown.line}: {done.text}: {done.problem}" for done in Reader(page, tmp_path, store).types()]
+    failed = [line for line in wrong if not line.endswith(": ")]
+    assert not failed, "\n\n".join(failed)
 
 
 def test_commands_forms_and_names_have_words_and_options_that_there_are() -> None:
