@@ -66,12 +66,18 @@ def owner() -> str:
     return f"{socket.gethostname()}.{os.getpid()}"
 
 
+LONGEST_PROCESS = 10
+"""Digits of the number of a process; chosen: Linux has at most seven."""
+
+
 def owner_is_gone(name: str) -> bool:
     """Whether the process of that name has certainly ended; of other machines one cannot tell."""
     if os.name != "posix":  # elsewhere the signal that asks is one that ends
         return False
     host, _, process = name.rpartition(".")
-    if host != socket.gethostname() or not process.isdigit():
+    if host != socket.gethostname() or not (
+        process.isascii() and process.isdecimal() and len(process) <= LONGEST_PROCESS
+    ):
         return False
     try:
         os.kill(int(process), 0)

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import signal
+import stat
 import subprocess
 import tempfile
 import threading
@@ -16,6 +17,7 @@ from typing import Any
 
 from sojourn.base.errors import EnvironmentFailure, plain, why
 from sojourn.base.files import read_file, write_file
+from sojourn.base.output import owner, owner_is_gone
 from sojourn.cluster.maker import UNDER_WAY
 from sojourn.cluster.shared_plan import SharedPlan
 from sojourn.process.isolated import python_command
@@ -38,6 +40,20 @@ class Death:
     """Memory that the process has taken at most."""
 
 
+PREFIX = "sojourn-worker-"
+
+
+def _sweep() -> None:
+    """Remove the folders of this user's workers that were killed."""
+    for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*-*"):
+        with contextlib.suppress(OSError):
+            found = path.lstat()
+            is_own = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
+            # The name that `mkdtemp` draws has no hyphen: what follows it is the owner.
+            if is_own and owner_is_gone(path.name.removeprefix(PREFIX).partition("-")[2]):
+                shutil.rmtree(path, ignore_errors=True)
+
+
 class Maker:
     """A process that makes the runs of units.
 
@@ -58,7 +74,8 @@ class Maker:
 
     def __init__(self, shared: SharedPlan, share: int, statements: str = MAKE) -> None:
         try:
-            self.folder = Path(tempfile.mkdtemp(prefix="sojourn-worker-"))
+            _sweep()
+            self.folder = Path(tempfile.mkdtemp(prefix=PREFIX, suffix=f"-{owner()}"))
             write_file(self.folder / "plan.json", shared.model_dump_json(by_alias=True))
         except OSError as error:
             raise EnvironmentFailure(

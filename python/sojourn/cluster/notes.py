@@ -40,7 +40,8 @@ class DoneNote(Strict):
     """Says that a unit is done."""
 
     worker: WorkerName = ""
-    segments: tuple[Annotated[str, Field(pattern="^[0-9a-f]+$")], ...] = ()
+    segments: Annotated[tuple[Annotated[str, Field(pattern="^[0-9a-f]{1,128}$")], ...], Field(max_length=1000)] = ()
+    """chosen bound: a unit has one, and one more for each run that killed its process."""
     failed: tuple[Missing, ...] = ()
     """Runs that failed."""
     quarantined: tuple[Missing, ...] = ()
@@ -57,8 +58,14 @@ class DoneNote(Strict):
 Note = TypeVar("Note", ClaimNote, DoneNote)
 
 
+LARGEST_NOTE = 32 << 20
+"""Bytes of a note; chosen: a hundred thousand runs that failed, each with its reason."""
+
+
 def read_note(kind: type[Note], content: bytes | None) -> Note:
     """Return what a note says; nothing if it is not what a worker writes."""
+    if content is not None and len(content) > LARGEST_NOTE:
+        return kind()
     try:
         return kind.model_validate_json(content or b"{}")
     except ValidationError:

@@ -66,6 +66,11 @@ class Round(Strict):
     patience_s: Annotated[float, Field(gt=0)]
     """After how long a claim counts as abandoned."""
 
+    @property
+    def runs(self) -> int:
+        """How many runs it has at most: places without a point have none."""
+        return sum(span.points * span.seeds for span in self.spans)
+
     def units(self) -> Iterator[list[Span]]:
         """Give the runs of each unit: whole points while they fit, else a point's seeds in parts."""
         unit: list[Span] = []
@@ -224,9 +229,19 @@ def read_rounds(objects: Objects, shared: SharedPlan, known: Sequence[Round] = (
         if content is None:
             return rounds
         try:
-            rounds.append(Round.model_validate_json(content))
+            one = Round.model_validate_json(content)
         except ValidationError as error:
             raise RecordError(f"round {len(rounds)} of plan {shared.name} is not readable") from error
+        if one.runs > MOST_UNITS * one.runs_per_unit:
+            raise RecordError(
+                f"round {len(rounds)} of plan {shared.name} has {one.runs:.3g} runs in units of {one.runs_per_unit}, "
+                f"more than {MOST_UNITS:,} units"
+            )
+        rounds.append(one)
+
+
+MOST_UNITS = 2_000_000
+"""Units of a round. chosen: ten million runs, five to a unit; workers keep them all in memory."""
 
 
 def units_of(rounds: Sequence[Round], first: int = 0) -> Iterator[Unit]:

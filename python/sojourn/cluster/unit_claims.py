@@ -16,7 +16,7 @@ from sojourn.cluster.notes import ClaimNote, DoneNote, read_note
 from sojourn.cluster.shared_plan import Round, SharedPlan, Unit, read_rounds, units_of
 from sojourn.store.objects import Objects
 
-__all__ = ["Board", "Claim"]
+__all__ = ["Board", "Claim", "is_number_of_claim"]
 
 AT_THE_END = 0.02
 """Share of units below which an idle worker makes one that is late once more, though its claim has not expired.
@@ -65,6 +65,8 @@ class Board:
         self.done: set[str] = set()
         self._claims: dict[str, int] = {}
         """Number of the last claim, by unit."""
+        self.foreign: list[str] = []
+        """Objects beside claims and results of the plan's units, at the last look; they do not count."""
         self._times: dict[str, tuple[int, float]] = {}
         """Number and time of the claims that were read."""
 
@@ -75,12 +77,21 @@ class Board:
         for unit in units_of(self._rounds[known:], known):
             self.units[unit.name] = unit
         place = self._shared.place
-        self.done = {name.removesuffix(".json") for name in self._objects.names(f"{place}/done")}
+        self.done = set()
+        self.foreign = []
+        for name in self._objects.names(f"{place}/done"):
+            unit = name.removesuffix(".json")
+            if name == f"{unit}.json" and unit in self.units:
+                self.done.add(unit)
+            else:
+                self.foreign.append(f"done/{name}")
         claims: dict[str, int] = {}
         for name in self._objects.names(f"{place}/claims"):
             unit, _, number = name.partition("/")
-            if number.isdecimal():
+            if unit in self.units and is_number_of_claim(number):
                 claims[unit] = max(claims.get(unit, -1), int(number))
+            else:
+                self.foreign.append(f"claims/{name}")
         self._claims = claims
 
     @property
@@ -150,7 +161,7 @@ class Board:
             nonce=uuid.uuid4().hex,
         )
         name = f"{self._shared.place}/claims/{unit.name}/{number}"
-        is_ours = self._objects.create(name, note.model_dump_json().encode())
+        is_ours = self._put(name, note.model_dump_json().encode())
         self._claims[unit.name] = max(self._claims.get(unit.name, -1), number)
         return Claim(unit, number) if is_ours else None
 
@@ -163,8 +174,27 @@ class Board:
     def finish(self, claim: Claim, note: DoneNote) -> None:
         """Note that a unit has its result; if somebody was faster, theirs counts."""
         content = note.model_dump_json().encode()
-        self._objects.create(f"{self._shared.place}/done/{claim.unit.name}.json", content)
+        name = f"{self._shared.place}/done/{claim.unit.name}.json"
+        self._put(name, content)
         self.done.add(claim.unit.name)
+
+    def _put(self, name: str, content: bytes) -> bool:
+        """Keep an object unless there is one of that name; a pipe, a link or a folder there, which no worker makes, goes."""
+        if self._objects.create(name, content):
+            return True
+        if self._objects.read(name) is not None:
+            return False
+        self._objects.delete(name)
+        return self._objects.create(name, content)
+
+
+MOST_CLAIMS = 1_000_000
+"""Claims of one unit; chosen: a worker that is killed each second makes them in eleven days."""
+
+
+def is_number_of_claim(text: str) -> bool:
+    """Whether a name is one that `Board` gives to a claim: a number without zeros before it."""
+    return text.isascii() and text.isdecimal() and len(text) < 8 and str(int(text)) == text and int(text) < MOST_CLAIMS
 
 
 CLOCKS_DIFFER_S = 1.0

@@ -11,6 +11,7 @@ import numpy as np
 
 from sojourn.cluster.notes import ClaimNote, DoneNote, read_note
 from sojourn.cluster.shared_plan import Round, SharedPlan, read_rounds, units_of
+from sojourn.cluster.unit_claims import is_number_of_claim
 from sojourn.store.objects import Objects
 
 __all__ = ["Look", "Watch"]
@@ -128,7 +129,7 @@ class Watch:
         last: dict[str, int] = {}
         for name in self._objects.names(f"{place}/claims"):
             unit, _, number = name.partition("/")
-            if unit in units and number.isdecimal() and unit not in self._notes:
+            if unit in units and is_number_of_claim(number) and unit not in self._notes:
                 last[unit] = max(last.get(unit, 0), int(number))
         workers: set[str] = set()
         for unit, number in last.items():

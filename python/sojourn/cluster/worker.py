@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from sojourn.base.errors import EnvironmentFailure, OtherVersion, UsageError
+from sojourn.base.errors import EnvironmentFailure, OtherVersion, UsageError, plain
 from sojourn.base.files import read_file
 from sojourn.cluster.child import MAKE, Death, Maker
 from sojourn.cluster.notes import DoneNote, Missing
@@ -107,6 +107,7 @@ class Worker:
         self._ending = threading.Event()
         self._makers: dict[Maker, Claim] = {}
         self.tally = Tally()
+        self._foreign_told = False
         self._fault: Exception | None = None
 
     def run(self) -> Tally:
@@ -197,6 +198,7 @@ class Worker:
                 return
             with self._lock:
                 claim = self._board.take()
+                self._tell_foreign()
                 if claim is not None:
                     self._makers[maker] = claim
                 elif not self._board.left:
@@ -207,6 +209,15 @@ class Worker:
             self._make(maker, claim)
             with self._lock:
                 del self._makers[maker]
+
+    def _tell_foreign(self) -> None:
+        """Say once that something lies beside the notes of the plan."""
+        if self._board.foreign and not self._foreign_told:
+            self._foreign_told = True
+            self._tell(
+                f"{len(self._board.foreign)} objects below {self._shared.place} are not of this plan and do not count, "
+                f"such as {plain(self._board.foreign[0])}"
+            )
 
     def _make(self, maker: Maker, claim: Claim) -> None:
         """Make the runs of a unit and put them into the store; the note that it is done comes last."""

@@ -6,6 +6,8 @@ shared disk is one; a bucket of an S3-compatible server is another, see `sojourn
 
 from __future__ import annotations
 
+import contextlib
+import stat
 import uuid
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
@@ -94,8 +96,11 @@ class FolderObjects:
             raise self._refused("write to", error) from error
 
     def read(self, name: str) -> bytes | None:
-        """Return an object; nothing if there is none."""
+        """Return an object; nothing if there is none, or something that no store has put there, such as a pipe."""
         try:
+            found = self._path(name).lstat()
+            if not stat.S_ISREG(found.st_mode) or found.st_size > LARGEST_OBJECT:
+                return None
             return read_file(self._path(name), root=self.root, most=LARGEST_OBJECT)
         except (FileNotFoundError, NotADirectoryError):
             return None
@@ -108,10 +113,12 @@ class FolderObjects:
 
     def _below(self, path: Path, prefix: str) -> Iterator[str]:
         for name in folder_names(path, root=self.root):
-            if (path / name).is_dir():
-                yield from self._below(path / name, f"{prefix}{name}/")
-            else:
-                yield f"{prefix}{name}"
+            with contextlib.suppress(OSError):  # it may go meanwhile
+                found = (path / name).lstat()
+                if stat.S_ISDIR(found.st_mode):
+                    yield from self._below(path / name, f"{prefix}{name}/")
+                elif stat.S_ISREG(found.st_mode) and found.st_size <= LARGEST_OBJECT:
+                    yield f"{prefix}{name}"
 
     def delete(self, name: str) -> None:
         """Remove an object, if it is there."""
