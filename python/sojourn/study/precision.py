@@ -18,7 +18,7 @@ from sojourn.base.errors import Problem, UsageError, nearest, plain
 from sojourn.base.metrics import metrics
 from sojourn.declarations.answers import Measure
 from sojourn.declarations.base import LabelValue, Strict
-from sojourn.headline.felt import APPLICATIONS, application_of
+from sojourn.headline.applications import APPLICATIONS, application_of
 from sojourn.headline.kinds import kinds_in
 from sojourn.stats.precision import (
     LEAST,
