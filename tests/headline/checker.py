@@ -329,6 +329,12 @@ class Checker:
             if numbers and not self.fits(numbers[0], names, who, metrics):
                 self.refuse(f'"{found[0]}" is not the range of the cells')
 
+        def lossy(found: re.Match[str]) -> None:
+            self.main = (self.each(found[1]), found[3], LOSSES, found[2])
+            if not self.fits(found[2], self.main[0], found[3], LOSSES):
+                self.refuse(f'"{found[0]}" is not the range of the cells')
+
+        self.take(rf"{self.several} loses? {RANGE} % of {WHO}'s? (?:packets|frames)", lossy)
         word = rf"{self.several} keeps? {WHO} (good|fair|poor|unusable) \(MOS {RANGE}\)"
         self.take(word, self._word)
         for form in forms:
@@ -578,6 +584,12 @@ class Checker:
             check(m[2], m[3], m[4], m[5], [self.settings[m[1]]])
 
         self.take(costs, costed)
+
+        def spared(m: re.Match[str]) -> None:
+            payer.append(m[2])
+            self._free(m[2], [self.settings[m[1]]])
+
+        self.take(rf"\. ({self.one}) costs {WHO} nothing", spared)
         if payer:
             each = rf", ({self.one}) (the [a-z -]+ )?(\d+)(?: to (\d+))? %{most}(?=[,;.]|$)"
             self.take(each, lambda m: check((m[2] or payer[0]).strip(), m[3], m[4], m[5], [self.settings[m[1]]]))

@@ -340,3 +340,11 @@ def test_an_application_beside_the_marked_one_that_is_worse_is_told() -> None:
     found = headline_of_run(rows, scenario)
     assert found is not None
     assert found.sentence == "The video never stands still; a page takes 3.8 s (median). Grade C."
+
+
+def test_conditions_in_which_an_application_never_began_are_counted() -> None:
+    values = {("video", "underflow_max"): around(0.0), DOWNLOAD: around(6.0)}
+    found = said([point("", values, "8 Mb/s"), point("", {DOWNLOAD: around(1.0)}, "2 Mb/s")])
+    assert found.sentence == (
+        "The video never stands still in one of two conditions, while the download gets 1 to 6 Mb/s. Grade A."
+    )

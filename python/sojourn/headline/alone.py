@@ -40,14 +40,15 @@ def alone(board: Board) -> Headline | None:
         left = (gone(len(board.missing)),)
         return _made(found, "only", listener, worst, left)
     score = Range(scores) if scores else None
+    seen = [len(values), len(board.points)] if len(values) < len(board.points) else []
     cells += [value.cell for value in scores]
     if place == 0 and graded:
-        found.append(Claim(listener.words, "not_felt", cells, at=at, score=score))
+        found.append(Claim(listener.words, "not_felt", cells, at=at, score=score, seen=seen))
     else:
         lost = _others(board, points, listener, "loss") if worst.measure.way != "loss" else []
         lost = lost if any(value.mean >= LOSS_LIMITS[0] for value in lost) else []
         cells += [value.cell for value in lost]
-        told = {"score": score, "lost": Range(lost) if lost else None, "fate": _fate(board, lost)}
+        told = {"score": score, "lost": Range(lost) if lost else None, "fate": _fate(board, lost), "seen": seen}
         if len(values) > 1 and at.high >= HARDLY * at.low:
             told["most"] = condition(worst.condition)
         least = _least(board, listener, worst) if len(values) == 1 else None
@@ -60,7 +61,7 @@ def alone(board: Board) -> Headline | None:
     if board.about and others > place:  # what the file is about stands first, and hides nobody
         place, at = others, Range(values)
         found.append(Claim(other.words, "keeps_at", [value.cell for value in values], settings=[], at=at))
-    found += _beside(board, points)
+    found += _beside(board, board.points)
     if graded:
         found.append(Claim(listener.words, "graded", cells, grade=place))
     return _made(found, "idle" if place == 0 and graded else "run", listener, worst)

@@ -174,7 +174,13 @@ def _waits(claim: Claim) -> str:
     parts = f", MOS {score.text}" if score else ""
     if lost is not None:
         parts += f"{',' if score else ''} and {lost.text} % of its {lost.things} {value['fate']}"
-    return f"{start}{alone}{most}{parts}"
+    return f"{start}{alone}{most}{parts}{_seen(claim)}"
+
+
+def _seen(claim: Claim) -> str:
+    """Say in how many conditions the subject was measured at all, if not in each."""
+    seen: Sequence[int] = claim.value.get("seen", ())
+    return f" in {many(seen[0])} of {many(seen[1])} conditions" if seen else ""
 
 
 def _better_by(claim: Claim, before: Claim | None, after: Claim | None) -> str:
@@ -248,7 +254,7 @@ def _cannot_tell(claim: Claim, before: Claim | None, _: Claim | None) -> str:
 def _not_felt(claim: Claim, *_: Claim | None) -> str:
     score: Range | None = claim.value.get("score")
     end = f", MOS {score.text}" if score else ""
-    return _way(claim.value["at"], "idle", claim.subject) + end
+    return _way(claim.value["at"], "idle", claim.subject) + end + _seen(claim)
 
 
 def _graded(claim: Claim, *_: Claim | None) -> str:
