@@ -352,7 +352,7 @@ impl Application for Bulk {
         }
     }
 
-    /// What never ends rests and goes on over the same connection; a file is sent to its end.
+    /// A transfer without end rests and goes on over the same connection; a file is sent to its end.
     fn pause(&mut self, _: Instant, is_paused: bool, context: &mut dyn ApplicationContext) {
         self.is_paused = is_paused;
         if !self.is_endless() {

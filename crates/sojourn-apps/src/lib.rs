@@ -153,7 +153,7 @@ pub trait ApplicationContext {
     fn open(&mut self, server: usize) -> ConnectionId;
     /// `bytes` more to send at `end`; `u64::MAX` means without end.
     fn write(&mut self, connection: ConnectionId, end: End, bytes: u64);
-    /// What was written without end, and has not been sent, is not sent until [`ApplicationContext::write`] is called again.
+    /// Data written without end are not sent any more, until [`ApplicationContext::write`] is called again.
     fn hold(&mut self, connection: ConnectionId, end: End);
     /// Nothing more to send at `end`.
     fn close(&mut self, connection: ConnectionId, end: End);

@@ -188,7 +188,7 @@ const RESTING: &[(&str, &str)] = &[
     ("capture", ", packets = \"0 1200; +20000000 1200\", repeat = true"),
 ];
 
-/// Whatever is under way when an entry is paused ends within twenty seconds on this line; then nothing is sent.
+/// Transfers that are under way at the pause end within twenty seconds on this line; then nothing is sent.
 #[test]
 fn every_kind_of_application_rests_while_it_is_paused_and_goes_on() {
     let mut wrong = String::new();

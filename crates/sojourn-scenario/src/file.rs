@@ -207,7 +207,7 @@ fn refuse_real_packets(draft: &Draft, notes: &mut Notes) {
     }
 }
 
-/// What in ns-2 stacks follows from the rest, unless the file says otherwise: the receive window from the slowest link,
+/// Parameters of ns-2 stacks that follow from others, unless the file gives them: the receive window from the slowest link,
 /// and the growth of Reno from the agent.
 fn fit_stacks(draft: &mut Draft, notes: &Notes) {
     let fitting: Vec<(Option<BitRate>, bool)> = draft

@@ -134,7 +134,7 @@ impl Endpoint {
         either!(self, endpoint => endpoint.write(now, bytes, context));
     }
 
-    /// The application holds back what it has promised without end and what has not left yet, until it writes again.
+    /// The application holds back data without end that have not left yet, until it writes again.
     pub fn hold(&mut self, now: Instant, context: &mut impl EndpointContext) {
         either!(self, endpoint => endpoint.hold(now, context));
     }

@@ -64,7 +64,7 @@ pub(crate) struct Reporter {
 }
 
 impl Reporter {
-    /// Bytes of what it remembers of packets, and of its reports.
+    /// Bytes of its log of packets, and of its reports.
     pub(crate) fn bytes(&self) -> usize {
         crate::ring_bytes(&self.log) + crate::ring_bytes(&self.reports)
     }

@@ -523,7 +523,7 @@ impl TcpEndpoint {
         self.settle(now, context);
     }
 
-    /// The application holds back what it has promised without end and what has not left yet, until it writes again.
+    /// The application holds back data without end that have not left yet, until it writes again.
     pub fn hold(&mut self, now: Instant, context: &mut impl EndpointContext) {
         self.sender.stream.hold();
         self.with_sender(context, |sender, out| sender.transmit(now, out));
