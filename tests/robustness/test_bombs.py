@@ -158,7 +158,7 @@ def test_a_table_of_a_result_is_known_before_it_is_unpacked(
     else:
         with metrics.open("r+b") as file:
             file.truncate(2**40)
-    done = limited(tmp_path, command, given, *(["--all"] if command == "compare" else []))
+    done = limited(tmp_path, command, given, *([result, "--all"] if command == "compare" else []))
     assert "holds lists" in done.stderr if bomb == "lists" else "bytes instead of" in done.stderr, done.stderr
 
 
