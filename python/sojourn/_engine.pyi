@@ -499,8 +499,11 @@ def voice_rating(delay_ms: float, loss: float) -> float:
 def mean_opinion_score(rating: float) -> float:
     """MOS of an R value, ITU-T G.107 Annex B, never below 1."""
 
-def rating_g107(delay_ms: float, loss: float, conceals: bool) -> float:
-    """R of ITU-T G.107 for G.711; `loss` is a fraction of packets, lost or late."""
+DEFAULT_TELR: float
+"""Talker echo loudness rating of a telephone in dB. Source: ITU-T G.107, default."""
+
+def rating_g107(delay_ms: float, loss: float, conceals: bool, telr: float | None) -> float:
+    """R of ITU-T G.107 for G.711; `loss` is a fraction of packets, lost or late, `telr` the talker echo loudness rating in dB."""
 
 def quality_of_outcome(
     latency: Sequence[tuple[float, float, float]],

@@ -174,10 +174,44 @@ pub fn delay_impairment(delay_ms: f64) -> f64 {
     25.0 * (sixth_root(x) - 3.0 * sixth_root(x / 3.0) + 2.0)
 }
 
-/// Rating of ITU-T G.107 with its defaults for all that the network does not change.
-pub fn rating_g107(delay_ms: f64, loss: f64, codec: Codec) -> f64 {
+/// Talker echo loudness rating of a telephone, in dB. Source: ITU-T G.107, default.
+pub const DEFAULT_TELR: f64 = 65.0;
+
+/// Signal to noise at the default loudness and noise, 15 - 1.5 (SLR + No) with SLR = 8 dB and No = -61.18 dBm0p, and the same for
+/// echo, -1.5 (No - RLR) with RLR = 2 dB: both come to 94.77 (ITU-T G.107, Ro and Roe).
+const SIGNAL_TO_NOISE: f64 = 94.77;
+
+/// Impairment by echo, with an absolute one-way delay in ms and this talker echo loudness rating: Idte and what Idle grows by, of
+/// the default weighted echo path loss of 110 dB (ITU-T G.107).
+///
+/// Below some 5 ms the formula gives up to -0.2, which is nothing here.
+pub fn echo_impairment(delay_ms: f64, telr: f64) -> f64 {
+    let squared = delay_ms * delay_ms;
+    let heard =
+        telr - 40.0 * log10((1.0 + delay_ms / 10.0) / (1.0 + delay_ms / 150.0)) + 6.0 * math::exp(-0.3 * squared);
+    let of_talker = 80.0 + 2.5 * (heard - 14.0);
+    let talker = (hinge(of_talker, 100.0) - 1.0) * (1.0 - math::exp(-delay_ms));
+    let of_listener = |round_trip_ms: f64| 10.5 * (110.0 + 7.0) / math::sqrt(math::sqrt(1.0 + round_trip_ms));
+    let listener = hinge(of_listener(2.0 * delay_ms), 169.0) - hinge(of_listener(0.0), 169.0);
+    talker.max(0.0) + listener
+}
+
+/// What a ratio costs where it comes near to that of signal to noise.
+fn hinge(ratio: f64, softness: f64) -> f64 {
+    let half = (SIGNAL_TO_NOISE - ratio) / 2.0;
+    half + math::sqrt(half * half + softness)
+}
+
+fn log10(x: f64) -> f64 {
+    math::ln(x) / core::f64::consts::LN_10
+}
+
+/// Rating of ITU-T G.107 with its defaults for all that the network does not change; `telr` is the talker echo loudness rating in
+/// dB, `None` of telephones without echo.
+pub fn rating_g107(delay_ms: f64, loss: f64, codec: Codec, telr: Option<f64>) -> f64 {
     let lost = codec.impairment_with_loss(loss, 1.0);
-    DEFAULT_RATING - delay_impairment(delay_ms) - lost
+    let echo = telr.map_or(0.0, |telr| echo_impairment(delay_ms, telr));
+    DEFAULT_RATING - delay_impairment(delay_ms) - echo - lost
 }
 
 /// Mean opinion score of a rating, 1 to 4.5.

@@ -21,11 +21,12 @@ fn mean_opinion_score(rating: f64) -> f64 {
     voice::mean_opinion_score(rating)
 }
 
-/// R of ITU-T G.107 for G.711; `loss` is a fraction of packets, lost or late.
+/// R of ITU-T G.107 for G.711; `loss` is a fraction of packets, lost or late, `telr` the talker echo loudness rating in dB.
 #[pyfunction]
-fn rating_g107(delay_ms: f64, loss: f64, conceals: bool) -> f64 {
+#[pyo3(signature = (delay_ms, loss, conceals, telr))]
+fn rating_g107(delay_ms: f64, loss: f64, conceals: bool, telr: Option<f64>) -> f64 {
     let codec = if conceals { voice::Codec::G711_CONCEALED } else { voice::Codec::G711 };
-    voice::rating_g107(delay_ms, loss, codec)
+    voice::rating_g107(delay_ms, loss, codec, telr)
 }
 
 /// A measured value, and up to where it is perfect and from where on useless.
@@ -154,6 +155,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(voice_rating, module)?)?;
     module.add_function(wrap_pyfunction!(mean_opinion_score, module)?)?;
     module.add_function(wrap_pyfunction!(rating_g107, module)?)?;
+    module.add("DEFAULT_TELR", voice::DEFAULT_TELR)?;
     module.add_function(wrap_pyfunction!(quality_of_outcome, module)?)?;
     module.add_function(wrap_pyfunction!(requirements, module)?)?;
     module.add_function(wrap_pyfunction!(apdex, module)?)?;

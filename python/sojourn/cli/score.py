@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 TYPE_CHECKING = False
@@ -12,6 +13,10 @@ if TYPE_CHECKING:
     from sojourn.cli.arguments import Parser
 
 __all__ = ["arguments", "execute"]
+
+
+MOST_TELR = 200.0
+"""chosen: an echo that nobody hears; G.107 allows 5 to 65 dB."""
 
 
 def arguments(parser: Parser) -> None:
@@ -27,6 +32,12 @@ def arguments(parser: Parser) -> None:
     parser.option(
         "--requirements", "FILE", "A requirement of your own. May be repeated.", type=Path, action="append", default=[]
     )
+    parser.option(
+        "--telr",
+        "DB",
+        "Echo that callers hear of themselves, for R: talker echo loudness rating in dB, or `none` (65).",
+        default="65",
+    )
     parser.flag("--strict", "Count what is lost as an endless delay as well.")
     parser.flag("--json", "Print one JSON object.")
 
@@ -36,7 +47,13 @@ def execute(options: Namespace) -> None:
     from sojourn.cli.console import note, print_json, print_table
     from sojourn.scores.rows import score
 
-    rows = score(options.paths, options.uses, requirements=options.requirements, loss_as_delay=options.strict)
+    rows = score(
+        options.paths,
+        options.uses,
+        requirements=options.requirements,
+        loss_as_delay=options.strict,
+        telr=_telr(options.telr),
+    )
     if options.json:
         print_json({"scores": rows})
         return
@@ -50,6 +67,22 @@ def execute(options: Namespace) -> None:
         flags = dict.fromkeys(flag for row in rows if row["of"] == of for flag in row["flags"])
         if flags:
             note(f"{of}: {'; '.join(flags)}")
+
+
+def _telr(word: str) -> float | None:
+    """Return a talker echo loudness rating in dB, `None` for `none`."""
+    from sojourn.base.errors import UsageError
+
+    if word == "none":
+        return None
+    try:
+        telr = float(word)
+    except ValueError:
+        telr = math.nan
+    if not 0 <= telr <= MOST_TELR:
+        message = f"--telr {word} is no talker echo loudness rating"
+        raise UsageError(message, hint=f"a number of dB from 0 to {MOST_TELR:g}, or none")
+    return telr
 
 
 def _interval(row: dict[str, Any]) -> str:

@@ -227,11 +227,18 @@ def apdex_of(observed: Observed, satisfied_ms: float) -> float | None:
     return _engine.apdex(observed.delay_ms.tolist(), satisfied_ms)
 
 
-def rating_of(observed: Observed) -> float | None:
+def rating_of(observed: Observed, telr: float | None = _engine.DEFAULT_TELR) -> float | None:
     """Return R of ITU-T G.107 for G.711 that conceals losses: half of a round trip, or a delay one way, and a jitter buffer.
 
     All packets are played when the fastest has waited for the buffer; those that come later are lost. 0 if nothing came, which is no
     call; `None` if nothing was sent.
+
+    Parameters
+    ----------
+    observed
+        What was measured.
+    telr
+        Talker echo loudness rating in dB; `None` for telephones without echo.
     """
     came = observed.came
     if not len(came):
@@ -239,7 +246,7 @@ def rating_of(observed: Observed) -> float | None:
     one_way = came / 2 if observed.direction == "two-way" else came
     in_time = one_way - one_way[0] <= JITTER_BUFFER_MS
     lost = 1 - float(in_time.sum()) / len(observed.delay_ms)
-    return _engine.rating_g107(float(one_way[0]) + JITTER_BUFFER_MS, lost, conceals=True)
+    return _engine.rating_g107(float(one_way[0]) + JITTER_BUFFER_MS, lost, conceals=True, telr=telr)
 
 
 def responsiveness_of(

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+import sojourn._engine as _engine
 from sojourn.answers.view import StudyView
 from sojourn.scores.judge import Outcome, apdex_of, judge, rating_of
 from sojourn.scores.observed import Subject, observed_at, subjects_of
@@ -29,6 +30,7 @@ def score(
     *,
     requirements: Sequence[str | Path] = (),
     loss_as_delay: bool = False,
+    telr: float | None = _engine.DEFAULT_TELR,
 ) -> list[dict[str, Any]]:
     """Score results and files for those who use the line.
 
@@ -42,6 +44,8 @@ def score(
         Files of requirements of one's own.
     loss_as_delay
         Whether what is lost counts as an endless delay as well.
+    telr
+        Talker echo loudness rating in dB of those who call; `None` for telephones without echo.
 
     Returns
     -------
@@ -62,7 +66,7 @@ def score(
         {"path": str(path), "of": subject.name, **row}
         for path in ([paths] if isinstance(paths, str | Path) else paths)
         for subject in subjects_of(Path(path), directions)
-        for row in _rows(subject, needs, loss_as_delay=loss_as_delay)
+        for row in _rows(subject, needs, loss_as_delay=loss_as_delay, telr=telr)
     ]
 
 
@@ -88,7 +92,9 @@ def qoo(view: StudyView, point: str, subject: str, use: str) -> np.ndarray:
     return np.array([math.nan if one is None else one.value for one in values])
 
 
-def _rows(subject: Subject, needs: list[Requirement], *, loss_as_delay: bool) -> list[dict[str, Any]]:
+def _rows(
+    subject: Subject, needs: list[Requirement], *, loss_as_delay: bool, telr: float | None
+) -> list[dict[str, Any]]:
     """Return the scores of a subject, one by one."""
     rows: list[dict[str, Any]] = []
     for need in needs:
@@ -131,7 +137,8 @@ def _rows(subject: Subject, needs: list[Requirement], *, loss_as_delay: bool) ->
         if one.direction == "two-way" and uses & {"game", "cloud-game"}:
             rows.append(_plain(f"Apdex {SATISFIED_MS:g} ms", apdex_of(one, SATISFIED_MS), one.method, count))
         if uses & {"call", "video-call"}:
-            rows.append(_plain("R (G.107)", rating_of(one), one.method, count))
+            row = _plain("R (G.107)", rating_of(one, telr), one.method, count)
+            rows.append({**row, "flags": [_echo(telr)]})
     if subject.responsiveness is not None:
         found = subject.responsiveness
         row = _plain("RPM", found.value, "draft-ietf-ippm-responsiveness-09", None)
@@ -158,6 +165,14 @@ def _plain(score: str, value: float | None, method: str, samples: int | None) ->
         "samples": samples,
         "sentence": f"{score}: {value if value is None else round(value, 3)}.",
     }
+
+
+def _echo(telr: float | None) -> str:
+    """Say which echo a rating counts."""
+    if telr is None:
+        return "R counts no echo"
+    default = " (the default of G.107)" if telr == _engine.DEFAULT_TELR else ""
+    return f"R counts an echo of TELR {telr:g} dB{default}; --telr none is without"
 
 
 def _is_alone(subject: Subject) -> bool:

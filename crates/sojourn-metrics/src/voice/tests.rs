@@ -221,6 +221,20 @@ fn loss_impairs_as_g107_says_and_concealment_helps() {
         assert!((of(Codec::G711) - plain).abs() < 5e-4, "{loss}");
         assert!((of(Codec::G711_CONCEALED) - concealed).abs() < 5e-4, "{loss}");
     }
-    assert!((rating_g107(150.0, 0.0, Codec::G711) - (93.2 - 0.164)).abs() < 5e-4);
+    assert!((rating_g107(150.0, 0.0, Codec::G711, None) - (93.2 - 0.164)).abs() < 5e-4);
     assert!(Codec::G711.impairment_with_loss(0.0, 1.0).abs() < 1e-12);
+}
+
+#[test]
+fn echo_impairs_as_g107_says() {
+    // 150 ms: TERV = 65 - 40 log10(16/2) = 28.876; Re = 80 + 2.5 * 14.876 = 117.19; (94.77 - 117.19)/2 = -11.21, its root with 100
+    // 15.02: Idte 2.81. Rle = 10.5 * 117 / 301^(1/4) = 294.95: -100.09 + 100.93 = 0.84; without delay 0.149. Together 3.50.
+    assert!((echo_impairment(150.0, DEFAULT_TELR) - 3.50).abs() < 0.02, "{}", echo_impairment(150.0, DEFAULT_TELR));
+    let rating = rating_g107(150.0, 0.0, Codec::G711, Some(DEFAULT_TELR));
+    assert!((rating - 89.5).abs() < 0.05, "{rating}");
+    // An echo that is 20 dB weaker is hardly heard by those who talk; without delay none is.
+    assert!(echo_impairment(150.0, 85.0) < 1.2);
+    assert!(echo_impairment(0.0, DEFAULT_TELR).abs() < 1e-9);
+    let by_delay: Vec<f64> = (0..60).map(|step| echo_impairment(10.0 * f64::from(step), DEFAULT_TELR)).collect();
+    assert!(by_delay.windows(2).all(|pair| pair[1] >= pair[0]), "more delay is never better");
 }
