@@ -10,7 +10,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Deref;
-use sojourn_base::{BitRate, Bytes, Limit, Packets, Span};
+use sojourn_base::{BitRate, Bytes, Direction, Limit, Packets, Span};
 use sojourn_keys::{Key, Mismatch, Values, family, key};
 
 /// Something wrong with a manager's parameters.
@@ -78,6 +78,12 @@ pub trait ManagerKind: Values<ManagerConfig> {
     #[cfg(not(target_family = "wasm"))]
     fn obeys_classifiers(&self) -> bool {
         false
+    }
+
+    /// What is wrong with these parameters on a link of this direction.
+    fn problem_in(&self, direction: Direction) -> Option<ConfigProblem> {
+        let _ = direction;
+        None
     }
 
     /// Adds what is wrong with these parameters, apart from the bounds of single keys.
@@ -165,6 +171,15 @@ impl ManagerConfig {
             (problem.field.to_owned(), mismatch)
         }));
         found
+    }
+
+    /// What is wrong with a manager on a link of this direction: path below the queue's table, and why.
+    pub fn problem_in(&self, direction: Direction) -> Option<(String, Mismatch)> {
+        if let Some((key, inner)) = self.behind() {
+            return inner.problem_in(direction).map(|(below, mismatch)| (format!("{key}.{below}"), mismatch));
+        }
+        let problem = self.deref().problem_in(direction)?;
+        Some((problem.field.to_owned(), Mismatch::new(problem.message, problem.hint)))
     }
 
     /// What is wrong with a limit that holds hardly anything.

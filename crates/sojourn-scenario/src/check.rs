@@ -292,10 +292,16 @@ fn check_link(place: &str, config: &DirectedLink, notes: &mut Notes) {
     if !notes.is_unreadable(&queue_path) {
         // A rate that is wrong says nothing about a limit in time.
         let rate = (!notes.is_doubtful(&link_path)).then(|| config.drain_rate());
-        for (key, mismatch) in config.queue.problems_on(rate) {
+        let of_direction = config.queue.problem_in(direction_of(place));
+        for (key, mismatch) in config.queue.problems_on(rate).into_iter().chain(of_direction) {
             note(notes, &format!("{queue_path}.{key}"), mismatch);
         }
     }
+}
+
+/// The direction of the link at `place`.
+fn direction_of(place: &str) -> Direction {
+    if place.ends_with(Direction::Upstream.as_str()) { Direction::Upstream } else { Direction::Downstream }
 }
 
 /// Rules and further service flows go with their link.
@@ -305,8 +311,7 @@ fn check_flows(place: &str, config: &DirectedLink, notes: &mut Notes) {
     if config.flows.is_empty() || doubtful.iter().any(|key| notes.is_doubtful(&join(place, key))) {
         return;
     }
-    let direction =
-        if place.ends_with(Direction::Upstream.as_str()) { Direction::Upstream } else { Direction::Downstream };
+    let direction = direction_of(place);
     if config.is_modem(direction) {
         let message = "a modem of a service group has no rules and no further service flows";
         let mismatch = Mismatch::new(message, "a link of kind docsis31-upstream");
@@ -467,7 +472,9 @@ fn check_application(draft: &Draft, traffic: &TrafficDraft, place: &str, notes: 
     if notes.is_unreadable(&app) || notes.is_doubtful("duration") {
         return;
     }
-    for (key, mismatch) in traffic.application.problems(draft.duration) {
+    let over_quic = traffic.stack.stack.config.loss_detection.is_quic();
+    let of_stack = over_quic.then(|| traffic.application.problem_over_quic()).flatten();
+    for (key, mismatch) in traffic.application.problems(draft.duration).into_iter().chain(of_stack) {
         note(notes, &format!("{app}.{key}"), mismatch);
     }
 }

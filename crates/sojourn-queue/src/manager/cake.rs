@@ -17,7 +17,7 @@ use crate::store::flow_lists::{FlowLists, FlowListsConfig};
 use crate::{Backlog, FlowFields, Held, QueueContext, QueueManager, Reason, Verdict};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use sojourn_base::{BitRate, Bytes, Instant, Limit, Meta, PacketHandle, Packets, Span};
+use sojourn_base::{BitRate, Bytes, Direction, Instant, Limit, Meta, PacketHandle, Packets, Span};
 use sojourn_keys::{origin, parameters, words};
 
 words! {
@@ -39,6 +39,10 @@ words! {
         Flows = "flows",
         /// hosts of the home, and in each its flows
         Triple = "triple",
+        /// hosts that send, and in each its flows: upstream those of the home
+        DualSource = "dual-srchost",
+        /// hosts that receive, and in each its flows: downstream those of the home
+        DualDestination = "dual-dsthost",
     }
 }
 
@@ -76,6 +80,25 @@ impl ManagerKind for CakeConfig {
 
     fn flow_fields(&self) -> Option<FlowFields> {
         Some(FlowFields::Five)
+    }
+
+    fn problem_in(&self, direction: Direction) -> Option<ConfigProblem> {
+        let (is_far, hint) = match direction {
+            Direction::Upstream => {
+                (self.hosts == Isolation::DualDestination, "dual-srchost: upstream the hosts of the home send")
+            }
+            Direction::Downstream => {
+                (self.hosts == Isolation::DualSource, "dual-dsthost: downstream the hosts of the home receive")
+            }
+        };
+        is_far.then(|| ConfigProblem {
+            field: "hosts",
+            message: alloc::format!(
+                "a queue knows hosts of the home alone, and none of them is meant {}",
+                direction.as_str()
+            ),
+            hint,
+        })
     }
 
     fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
@@ -186,7 +209,8 @@ impl CakeQueue {
     pub fn new(config: CakeConfig) -> Self {
         let tin = || {
             let mut flows = FlowLists::new(&FLOWS);
-            if config.hosts == Isolation::Triple {
+            flows.forget_at_once();
+            if config.hosts != Isolation::Flows {
                 flows.share_by_host();
             }
             Tin {

@@ -114,6 +114,8 @@ pub(crate) struct FlowLists {
     payer: Option<usize>,
     /// How many queues of each host have had a turn and still have packets; empty if hosts do not matter.
     busy: Vec<u16>,
+    /// A new queue that runs empty is forgotten at once, not at the end of the old ones.
+    forgets_at_once: bool,
 }
 
 impl FlowLists {
@@ -135,6 +137,7 @@ impl FlowLists {
             count: queues,
             payer: None,
             busy: Vec::new(),
+            forgets_at_once: false,
         }
     }
 
@@ -145,6 +148,12 @@ impl FlowLists {
         self.room = to.room();
         let queues = (to.queues.max(1), to.ways.max(1) as usize);
         (self.count, self.ways) == queues && self.fields == to.fields
+    }
+
+    /// From now on a new queue that runs empty is forgotten at once. RFC 8290 4.2 moves it behind the old ones, so that it is not new
+    /// again before they have had their turn; Linux `cake_dequeue` does not.
+    pub(crate) fn forget_at_once(&mut self) {
+        self.forgets_at_once = true;
     }
 
     /// From now on a queue's quantum is divided by the number of busy queues of its host, so that hosts get equal shares.
@@ -287,7 +296,7 @@ impl FlowLists {
         let was_new = self.places[queue].status == Status::New;
         self.set_busy(queue, false);
         self.leave_front(queue);
-        if was_new && !self.old.is_empty() {
+        if was_new && !self.old.is_empty() && !self.forgets_at_once {
             self.places[queue].status = Status::Old;
             self.old.push_back(queue);
         } else {

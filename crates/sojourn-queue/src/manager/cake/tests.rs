@@ -1,6 +1,7 @@
 use super::*;
 use crate::Shaper;
 use alloc::vec::Vec;
+use proptest::prelude::*;
 
 /// A link of a rate that keeps what is dropped.
 #[derive(Default)]
@@ -101,7 +102,8 @@ fn a_tin_goes_first_up_to_its_threshold_and_not_beyond() {
 
 #[test]
 fn hosts_share_alike_however_many_flows_they_have() {
-    for (hosts, low, high) in [(Isolation::Triple, 0.45, 0.55), (Isolation::Flows, 0.18, 0.22)] {
+    let alike = [Isolation::Triple, Isolation::DualSource, Isolation::DualDestination].map(|hosts| (hosts, 0.45, 0.55));
+    for (hosts, low, high) in alike.into_iter().chain([(Isolation::Flows, 0.18, 0.22)]) {
         let mut queue = CakeQueue::new(CakeConfig { hosts, ..CakeConfig::BEST_EFFORT });
         let mut context = link(100);
         let mut bytes = [0_u32; 2];
@@ -156,4 +158,120 @@ fn without_a_rate_tins_take_turns() {
     }
     // Quanta of 256 and 1024 bytes.
     assert!((180..=220).contains(&voice), "{voice} of 1000");
+}
+
+#[test]
+fn hosts_are_those_of_the_home() {
+    let wrong = |hosts, direction| CakeConfig { hosts, ..CakeConfig::BEST_EFFORT }.problem_in(direction).is_some();
+    let of = |hosts| [wrong(hosts, Direction::Upstream), wrong(hosts, Direction::Downstream)];
+    assert_eq!(of(Isolation::Triple), [false, false]);
+    assert_eq!(of(Isolation::Flows), [false, false]);
+    assert_eq!(of(Isolation::DualSource), [false, true]);
+    assert_eq!(of(Isolation::DualDestination), [true, false]);
+}
+
+/// The turns of one tin as Linux has them: `cake_enqueue` from "flowchain" on, and `cake_dequeue` from "service this class" on.
+/// Queues that decay stand for none: no packet leaves them.
+#[derive(Default)]
+struct Turns {
+    flows: std::collections::BTreeMap<u32, Flow>,
+    new: std::collections::VecDeque<u32>,
+    old: std::collections::VecDeque<u32>,
+    bulk: std::collections::BTreeMap<u16, i64>,
+    quantum: i64,
+}
+
+#[derive(Default)]
+struct Flow {
+    packets: std::collections::VecDeque<u32>,
+    set: Set,
+    deficit: i64,
+    host: u16,
+}
+
+#[derive(Clone, Copy, Default, PartialEq)]
+enum Set {
+    #[default]
+    None,
+    Sparse,
+    SparseWait,
+    Bulk,
+}
+
+impl Turns {
+    /// Of a host: `host_load` and what it makes of the quantum, without the random bit.
+    fn share(&self, host: u16) -> i64 {
+        self.quantum / self.bulk.get(&host).copied().unwrap_or(0).max(1)
+    }
+
+    fn enqueue(&mut self, flow: u32, host: u16, length: u32) {
+        let share = self.share(host);
+        let state = self.flows.entry(flow).or_default();
+        state.packets.push_back(length);
+        match state.set {
+            Set::None => {
+                (state.set, state.host, state.deficit) = (Set::Sparse, host, share);
+                self.new.push_back(flow);
+            }
+            Set::SparseWait => {
+                state.set = Set::Bulk;
+                *self.bulk.entry(host).or_default() += 1;
+            }
+            Set::Sparse | Set::Bulk => {}
+        }
+    }
+
+    fn dequeue(&mut self) -> Option<(u32, u32)> {
+        if self.flows.values().all(|flow| flow.packets.is_empty()) {
+            return None;
+        }
+        loop {
+            let (list, flow) = match (self.new.front(), self.old.front()) {
+                (Some(&flow), _) => (&mut self.new, flow),
+                (None, Some(&flow)) => (&mut self.old, flow),
+                (None, None) => return None,
+            };
+            let state = self.flows.get_mut(&flow).unwrap();
+            let host = state.host;
+            if state.deficit <= 0 {
+                list.pop_front();
+                self.old.push_back(flow);
+                if state.set == Set::Sparse {
+                    state.set = if state.packets.is_empty() { Set::SparseWait } else { Set::Bulk };
+                    *self.bulk.entry(host).or_default() += i64::from(state.set == Set::Bulk);
+                }
+                let share = self.share(host);
+                self.flows.get_mut(&flow).unwrap().deficit += share;
+                continue;
+            }
+            if let Some(length) = state.packets.pop_front() {
+                state.deficit -= i64::from(length);
+                return Some((flow, length));
+            }
+            list.pop_front();
+            *self.bulk.entry(host).or_default() -= i64::from(state.set == Set::Bulk);
+            state.set = Set::None;
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn turns_are_those_of_linux(steps in proptest::collection::vec((0_u32..8, 64_u32..1515, 0_u32..3), 1..600)) {
+        // Eight flows of three hosts, of five, one and two; a COBALT that never signals.
+        let law = CobaltLaw { target: Span::from_s(1000), interval: Span::from_s(1000), ..CakeConfig::BEST_EFFORT.law };
+        let mut queue = CakeQueue::new(CakeConfig { law, ..CakeConfig::BEST_EFFORT });
+        let mut context = link(30);
+        let mut turns = Turns { quantum: i64::from(quantum(BitRate::from_mbps(30))), ..Turns::default() };
+        for (at, (flow, length, served)) in (0..).zip(steps) {
+            let (now, host) = (Instant::from_us(10 * at), [1, 1, 1, 1, 1, 2, 3, 3][flow as usize]);
+            let packet = Meta { flow_hash: 8 * flow, ..meta(0, 0, host, length) };
+            let _ = queue.enqueue(now, packet, PacketHandle(0), &mut context);
+            turns.enqueue(flow, host, length);
+            for _ in 0..served {
+                let found = queue.dequeue(now, &mut context).map(|it| (it.meta.flow_hash / 8, it.meta.length));
+                prop_assert_eq!(found, turns.dequeue());
+            }
+        }
+    }
 }
