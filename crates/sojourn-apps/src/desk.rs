@@ -30,6 +30,8 @@ pub(crate) struct Desk {
     pub(crate) narrow: Option<NarrowLine>,
     /// ECN field of datagrams.
     pub(crate) ecn: Ecn,
+    /// Connections have TLS inside.
+    pub(crate) is_quic: bool,
     /// So many tagged datagrams are lost first.
     pub(crate) lost_datagrams: u32,
     connections: Vec<Connection>,
@@ -135,6 +137,7 @@ impl Desk {
             resets: 0,
             narrow: None,
             ecn: Ecn::NotEct,
+            is_quic: false,
             lost_datagrams: 0,
             connections: Vec::new(),
             random: Seed(seed).stream("desk"),
@@ -162,8 +165,13 @@ impl Desk {
         self.connections[connection.0 as usize].closed
     }
 
+    /// Bytes that each end has written: client, server.
+    pub(crate) fn written(&self, connection: ConnectionId) -> [u64; 2] {
+        self.connections[connection.0 as usize].written
+    }
+
     /// Everything that happens up to `end` and that the application listens to, then the end of the run.
-    pub(crate) fn run(&mut self, application: &mut impl Application, end: Instant) {
+    pub(crate) fn run(&mut self, application: &mut (impl Application + ?Sized), end: Instant) {
         application.start(self.now, self);
         while let Some(entry) = self.agenda.first_entry()
             && entry.key().0 <= end
@@ -224,6 +232,10 @@ impl ApplicationContext for Desk {
         }
         self.connections.push(Connection { server, failed, ..Connection::default() });
         id
+    }
+
+    fn is_quic(&self) -> bool {
+        self.is_quic
     }
 
     fn await_delivered(&mut self, connection: ConnectionId, end: End, total: u64) {

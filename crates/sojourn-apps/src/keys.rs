@@ -18,6 +18,11 @@ pub const DIRECTION: Key = key("direction", "which way the data go", "White 2012
 pub const REQUEST: Key =
     key("request", "size of a request", "chosen: the headers of an HTTP request").least("1 B").most("1 MB");
 
+/// How connections are secured.
+#[cfg(not(target_family = "wasm"))]
+pub(crate) const TLS: Key =
+    key("tls", "how a connection is secured before its first request", "the studies: not at all");
+
 /// When an application starts.
 pub const START: Key =
     key("start", "when it starts", "White 2012: with the run; pages at 1 s (§4.3.2)").most(LONGEST_PAUSE).unit("s");

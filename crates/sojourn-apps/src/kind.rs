@@ -57,6 +57,11 @@ pub trait ApplicationKind: Values<ApplicationConfig> {
         self.equals(to.as_any())
     }
 
+    /// What it cannot do over QUIC: the key, and what would be right.
+    fn problem_over_quic(&self) -> Option<(&'static str, Mismatch)> {
+        None
+    }
+
     /// What does not fit together, with each other or with a run of this `duration`: the key, below the
     /// application's table, and what would be right.
     fn problems(&self, duration: Span) -> Vec<(&'static str, Mismatch)> {

@@ -43,6 +43,8 @@ mod kinds;
 pub mod pd;
 pub mod probe;
 mod scream;
+#[cfg(not(target_family = "wasm"))] // no lesson has it, and the engine of browsers is small
+pub mod tls;
 pub mod video_call;
 pub mod web;
 pub mod web_3gpp;
@@ -155,6 +157,14 @@ pub trait ApplicationContext {
     fn write(&mut self, connection: ConnectionId, end: End, bytes: u64);
     /// Data written without end are not sent any more, until [`ApplicationContext::write`] is called again.
     fn hold(&mut self, connection: ConnectionId, end: End);
+    /// Whether connections have their handshake of TLS inside (QUIC).
+    fn is_quic(&self) -> bool {
+        false
+    }
+    /// What the client writes of this connection leaves before it is established (QUIC, 0-RTT). Before the first write.
+    fn send_early(&mut self, connection: ConnectionId) {
+        let _ = connection;
+    }
     /// Nothing more to send at `end`.
     fn close(&mut self, connection: ConnectionId, end: End);
     /// Do not bring [`Event::Delivered`] at `end` until `total` bytes are there. A context that does not provide

@@ -14,9 +14,15 @@ mod page;
 pub use browser::Web;
 pub use page::{EqualPage, GeneratedPage, ListedPage, PageModel};
 
+#[cfg(not(target_family = "wasm"))]
+use crate::keys::TLS;
 use crate::keys::{LONGEST_PAUSE, START, START_JITTER};
+#[cfg(not(target_family = "wasm"))]
+use crate::tls::Tls;
 use crate::{Application, ApplicationKind};
 use sojourn_base::{Bytes, Direction, Span};
+#[cfg(not(target_family = "wasm"))]
+use sojourn_keys::Mismatch;
 #[cfg(not(target_family = "wasm"))]
 use sojourn_keys::words;
 use sojourn_keys::{Key, bytes, choices, origin, parameters};
@@ -34,6 +40,8 @@ parameters! {
         /// how objects share connections
         #[cfg(not(target_family = "wasm"))]
         protocol: Protocol = Protocol::PerObject, origin("White 2013 §1.1: a connection for each object");
+        #[cfg(not(target_family = "wasm"))]
+        tls: Tls = Tls::Off, TLS, if |it| it.tls != Tls::Off;
         /// size of a request
         ///
         /// In application bytes. Fitted: not printed. What the printed totals (Tables 7 and 8) leave for the uploads of a
@@ -129,6 +137,9 @@ choices! {
 
 impl ApplicationKind for WebConfig {
     fn build(&self) -> Box<dyn Application> {
+        #[cfg(not(target_family = "wasm"))]
+        return self.tls.secure(Web::new(self));
+        #[cfg(target_family = "wasm")]
         Box::new(Web::new(self))
     }
 
@@ -152,5 +163,10 @@ impl ApplicationKind for WebConfig {
 
     fn is_in_step(&self) -> bool {
         self.start_jitter.is_zero()
+    }
+
+    #[cfg(not(target_family = "wasm"))]
+    fn problem_over_quic(&self) -> Option<(&'static str, Mismatch)> {
+        self.tls.problem_over_quic().map(|problem| ("tls", problem))
     }
 }

@@ -35,6 +35,14 @@ impl<R: Recorder> apps::ApplicationContext for ApplicationCall<'_, R> {
         });
     }
 
+    fn is_quic(&self) -> bool {
+        self.world.traffic[usize::from(self.traffic)].stack.loss_detection.is_quic()
+    }
+
+    fn send_early(&mut self, connection: ConnectionId) {
+        self.world.call(self.now, connection, End::Client, |endpoint, _| endpoint.send_early());
+    }
+
     fn close(&mut self, connection: ConnectionId, end: End) {
         let now = self.now;
         self.world.call(now, connection, end, |endpoint, call| {

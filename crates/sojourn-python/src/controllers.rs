@@ -181,6 +181,7 @@ impl CongestionControl for PythonController {
             growth_with_marks: self.has.scalable,
             pacing: self.has.pacing_rate,
             rate_samples: self.has.rate_samples,
+            own_window: false,
         }
     }
 

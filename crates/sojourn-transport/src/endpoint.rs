@@ -129,6 +129,14 @@ impl Endpoint {
         either!(self, endpoint => endpoint.open(now, context));
     }
 
+    /// What the client writes leaves before the connection is established: 0-RTT of QUIC; TCP has none.
+    pub fn send_early(&mut self) {
+        #[cfg(not(target_family = "wasm"))]
+        if let Self::Quic(endpoint) = self {
+            endpoint.send_early();
+        }
+    }
+
     /// The application has `bytes` more to send; `u64::MAX` means without end.
     pub fn write(&mut self, now: Instant, bytes: u64, context: &mut impl EndpointContext) {
         either!(self, endpoint => endpoint.write(now, bytes, context));

@@ -11,7 +11,7 @@ use sojourn_base::{BitRate, Instant, Span};
 
 /// What BBR asks its sender for.
 pub(super) const REQUESTS: Requests =
-    Requests { fractions: true, growth_with_marks: true, rate_samples: true, pacing: true };
+    Requests { fractions: true, growth_with_marks: true, rate_samples: true, pacing: true, own_window: true };
 
 /// Segments released at once, for which the window makes room three times (Linux: two above 1.2 Mb/s).
 pub(super) const SEND_QUANTUM: u32 = 2;

@@ -19,6 +19,7 @@ pub(crate) struct WindowControl {
     limit: f64,
     whole_thresholds: bool,
     growth_with_marks: bool,
+    own_window: bool,
     /// The stack or the controller wants segments spread.
     paces: bool,
 }
@@ -41,7 +42,7 @@ impl WindowControl {
             initial_window: config.initial_window,
             counts_marks: config.ecn.counts_marks(),
         });
-        let Requests { fractions, growth_with_marks, rate_samples: _, pacing } = controller.requests();
+        let Requests { fractions, growth_with_marks, rate_samples: _, pacing, own_window } = controller.requests();
         Self {
             window: Window { size: f64::from(config.initial_window), threshold },
             controller,
@@ -50,6 +51,7 @@ impl WindowControl {
             limit,
             whole_thresholds: config.window_unit == WindowUnit::Segments && !fractions,
             growth_with_marks,
+            own_window,
             paces: pacing || paced,
         }
     }
@@ -135,6 +137,13 @@ impl WindowControl {
     /// The rate at which the controller wants to send.
     pub(crate) fn pacing_rate(&self) -> Option<BitRate> {
         self.controller.pacing_rate()
+    }
+
+    /// Whether what the pacer holds back is held back by the window: it is full (Linux `tcp_write_xmit`: `is_cwnd_limited` if
+    /// `tcp_packets_in_flight` reaches it, paced or not), or the pace follows from it (RFC 9002 7.8). A controller that sets the
+    /// window itself learns of its pace alone.
+    pub(crate) fn limits_what_is_paced(&self, has_room: bool) -> bool {
+        (!has_room && !self.own_window) || self.pacing_rate().is_none()
     }
 
     /// What the controller says of itself; nothing in a tab.

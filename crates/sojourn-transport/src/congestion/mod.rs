@@ -194,11 +194,14 @@ pub struct Requests {
     pub rate_samples: bool,
     /// Segments are spread by [`CongestionControl::pacing_rate`] also if the stack does not pace.
     pub pacing: bool,
+    /// It sets the window itself with each acknowledgement (BBR), so no growth waits for a window that is full.
+    pub own_window: bool,
 }
 
 impl Requests {
     /// Nothing.
-    pub const NONE: Self = Self { fractions: false, growth_with_marks: false, rate_samples: false, pacing: false };
+    pub const NONE: Self =
+        Self { fractions: false, growth_with_marks: false, rate_samples: false, pacing: false, own_window: false };
 }
 
 /// Congestion control of one sender.

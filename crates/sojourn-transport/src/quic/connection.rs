@@ -1,10 +1,11 @@
 //! One end of a QUIC connection: handshake, closing, and the two halves between.
 //!
-//! Source: RFC 9000 sections 7 (handshake), 13 (packets), 14.1 (size of the first ones); RFC 9002 section 6.2.2 (their
-//! timer).
-//! Deviations: one round trip of one packet each way begins a connection, without certificates, the limit of three
-//! times what the client has sent, or 0-RTT; keys, flow control, migration and CONNECTION_CLOSE frames are left out. Both ends
-//! are done when the ends of both streams are acknowledged.
+//! Source: RFC 9000 sections 7 (handshake), 8.1 (what a server may send first), 13 (packets), 14.1 (size of the first ones); RFC
+//! 9001 section 4.6 (0-RTT); RFC 9002 section 6.2.2 (their timer).
+//! Deviations: one round trip of one packet each way begins a connection. What a server has written by then, its certificates, follows
+//! its packet, up to three times what the client has sent. Data of 0-RTT that come before the client's first packet are lost.
+//! Keys, flow control, migration and CONNECTION_CLOSE frames are left out. Both ends are done when the ends of both streams are
+//! acknowledged.
 
 use super::receiver::Receiver;
 use super::sender::{Outlet, Sender};
@@ -16,6 +17,9 @@ use crate::{
 };
 use alloc::sync::Arc;
 use sojourn_base::{BitRate, Ecn, Instant};
+
+/// A server sends at most this many times what it has received until it knows that the client is there (RFC 9000 8.1).
+const AMPLIFICATION: u64 = 3;
 
 /// Where the connection stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -199,6 +203,13 @@ impl QuicEndpoint {
         }
     }
 
+    /// What this end writes need not wait for the peer.
+    pub(crate) fn send_early(&mut self) {
+        if self.is_client && self.phase == Phase::Opening {
+            self.sender.send_early(None);
+        }
+    }
+
     pub(crate) fn write(&mut self, now: Instant, bytes: u64, context: &mut impl EndpointContext) {
         self.sender.stream.write(now, bytes);
         self.with_sender(context, |sender, out| sender.transmit(now, out));
@@ -246,6 +257,10 @@ impl QuicEndpoint {
         if self.phase == Phase::Idle {
             self.phase = Phase::Opening;
             self.with_sender(context, |sender, out| sender.send_handshake(now, out));
+        }
+        if self.phase == Phase::Opening && !self.is_client && self.sender.stream.has_more() {
+            self.sender.send_early(Some(AMPLIFICATION * self.statistics.wire_bytes_received));
+            self.with_sender(context, |sender, out| sender.transmit(now, out));
         }
         self.settle(now, context);
     }

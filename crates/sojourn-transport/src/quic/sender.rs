@@ -105,6 +105,8 @@ pub(super) struct Sender {
     allowance: u32,
     /// Only the handshake may be sent.
     waiting: bool,
+    /// Most bytes that may be sent in total while the peer may be anyone.
+    most: Option<u64>,
     state_since: Instant,
     given_up: bool,
 }
@@ -148,6 +150,7 @@ impl Sender {
             largest: (0, 0),
             allowance: 0,
             waiting: true,
+            most: None,
             state_since: Instant::ZERO,
             given_up: false,
         }
@@ -199,9 +202,16 @@ impl Sender {
             && outstanding().map(|p| u64::from(p.bytes)).sum::<u64>() == self.in_flight
     }
 
+    /// Data may leave before the handshake is over, up to so many bytes with all that was sent before.
+    pub(super) const fn send_early(&mut self, most: Option<u64>) {
+        self.waiting = false;
+        self.most = most;
+    }
+
     /// The handshake is over: data may leave.
     pub(super) const fn establish(&mut self, now: Instant) {
         self.waiting = false;
+        self.most = None;
         self.state_since = now;
     }
 }

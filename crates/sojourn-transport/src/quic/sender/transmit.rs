@@ -71,6 +71,10 @@ impl Sender {
             if self.outstanding >= config.receive_window {
                 break;
             }
+            let sent = out.statistics.wire_bytes_sent;
+            if self.most.is_some_and(|most| sent + u64::from(length) > most) {
+                break;
+            }
             if self.allowance > 0 {
                 self.allowance -= 1;
             } else if !self.has_room(length, config) || self.held_until(now, config).is_some() {

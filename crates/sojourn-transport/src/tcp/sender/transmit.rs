@@ -93,8 +93,9 @@ impl Sender {
             if let Some(pacing) = self.control.pacing(out.config)
                 && self.is_paced(now, pacing)
             {
-                // A pace that follows from the window is a limit by the window; slow start asks for the flight.
-                run.limited = self.control.pacing_rate().is_none() && !self.control.in_slow_start();
+                // Slow start asks for the flight.
+                let has_room = self.has_room(out.config.maximum_segment_size, true, out.config);
+                run.limited = !self.control.in_slow_start() && self.control.limits_what_is_paced(has_room);
                 break;
             }
             if let Some(number) = self.board.next_lost() {
