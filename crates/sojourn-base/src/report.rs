@@ -288,4 +288,7 @@ pub struct PlayedCall {
     pub late: u32,
     /// Mean time from sending to playing of the others; `None` without any.
     pub playout: Option<Span>,
+    /// Mean of their delay, or of the time from sending to playing less the buffer of a listener that does not adapt, whichever is
+    /// longer: what a rating counts that leaves that buffer out.
+    pub counted: Option<Span>,
 }

@@ -3,7 +3,7 @@
 use sojourn_apps::{
     AdaptiveVideoConfig, ApplicationConfig, BulkConfig, CloudGameConfig, ConstantRateConfig, ProbeConfig, Session,
 };
-use sojourn_base::Direction;
+use sojourn_base::{Direction, Span};
 use sojourn_metrics::run::{CloudGame, Datagrams, RunFacts, Shared, Watched};
 use sojourn_scenario::{PlacedLink, Scenario, Topology};
 
@@ -60,10 +60,10 @@ pub fn facts(scenario: &Scenario) -> RunFacts {
             .traffic
             .iter()
             .map(|placed| {
-                let frames_per_second = game_pace(&placed.entry.application)?;
+                let (frames_per_second, deadline) = game_pace(&placed.entry.application)?;
                 let server = placed.entry.servers.first()?;
                 let line = topology.propagation(placed);
-                Some(CloudGame { beyond: server.rtt.saturating_sub(line), frames_per_second })
+                Some(CloudGame { beyond: server.rtt.saturating_sub(line), frames_per_second, deadline })
             })
             .collect(),
     }
@@ -77,14 +77,14 @@ fn shared(scenario: &Scenario, topology: &Topology<'_>) -> Option<Shared> {
     Some(Shared { fastest: rates.max()?, capacity: scenario.group.capacity(None) })
 }
 
-/// Pictures in a second of a cloud game. No lesson shows its score, and the engine of browsers is small.
-fn game_pace(application: &ApplicationConfig) -> Option<u32> {
+/// Pictures in a second of a cloud game, and their deadline. No lesson shows its score, and the engine of browsers is small.
+fn game_pace(application: &ApplicationConfig) -> Option<(u32, Span)> {
     if cfg!(target_family = "wasm") {
         return None;
     }
     if let Some(config) = application.get::<CloudGameConfig>() {
-        return Some(config.video.frames_per_second);
+        return Some((config.video.frames_per_second, config.video.deadline));
     }
     let config = application.get::<AdaptiveVideoConfig>()?;
-    (config.session == Session::Game).then_some(config.frames_per_second)
+    (config.session == Session::Game).then_some((config.frames_per_second, config.deadline))
 }

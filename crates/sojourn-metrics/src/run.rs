@@ -62,6 +62,8 @@ pub struct CloudGame {
     pub beyond: Span,
     /// Pictures that are sent in a second.
     pub frames_per_second: u32,
+    /// How much later than the fastest a picture may be.
+    pub deadline: Span,
 }
 
 impl RunFacts {

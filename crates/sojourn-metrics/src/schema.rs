@@ -355,8 +355,8 @@ pub const METRICS: &[MetricGroup] = metrics! {
         "game_over_budget" "round trips of a cloud game over 80 ms"
     }
     #[cfg(not(target_family = "wasm"))]
-    "of cloud games: opinion score of the mean round trip and of the pictures that are not there in time, of a perfect picture; flat up to 117 ms"
-        from "ITU-T G.1072, public program; see [cloud game](../models/interactive-video.md)" [""] higher within(1.3, 4.64) {
+    "of cloud games: opinion score of the mean round trip, of pictures that are lost or later than the fastest by more than their deadline, and of presses that are lost; of a perfect picture"
+        from "White 2013 4.1.3; ITU-T G.1072, public program; see [cloud game](../models/interactive-video.md)" [""] higher within(1.3, 4.64) {
         "game_mos" "score of the cloud game (MOS)"
     }
     "files that were acknowledged completely"
@@ -375,6 +375,11 @@ pub const METRICS: &[MetricGroup] = metrics! {
     "of streams of datagrams with a `stop`, as of the load `netalyzr`: bytes forwarded over the time that the line was busy with them"
         from "White 2013 Table 1" ["Mb/s"] neither {
         "speed_estimate" "speed as a stream without control sees it"
+    }
+    #[cfg(not(target_family = "wasm"))]
+    "of these, in place of the three others, if nothing waited: the speed at which they were sent, which the line exceeds"
+        from "White 2013 Table 1: >20000 kb/s" ["Mb/s"] neither {
+        "speed_above" "speed that the line exceeds, more than a stream can see"
     }
     #[cfg(not(target_family = "wasm"))]
     "of these: median delay less the shortest one"

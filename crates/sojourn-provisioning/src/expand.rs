@@ -141,7 +141,9 @@ impl<'a> Expander<'a> {
             return Some(self.class_of_service(class, codes));
         }
         let aggregates: Vec<&'a Tlv> = file.all(codes.aggregate).collect();
-        let flows: Vec<&'a Tlv> = file.all(codes.flow).collect();
+        let mut flows: Vec<&'a Tlv> = file.all(codes.flow).collect();
+        // One that is left out is not the first, where there is another.
+        flows.sort_by_key(|flow| codes.way == Way::Up && is_unsolicited(self.scheduling(flow, codes)));
         let member_of = |flow: &Tlv| flow.last(36).and_then(Tlv::number);
         if let Some((aggregate, rest)) = aggregates.split_first() {
             let reference = asf_reference(aggregate);
@@ -167,6 +169,14 @@ impl<'a> Expander<'a> {
         Some(service)
     }
 
+    /// The scheduling type of a service flow, its own or that of its class.
+    fn scheduling(&self, flow: &Tlv, codes: Codes) -> Option<u64> {
+        flow.last(15).and_then(Tlv::number).or_else(|| {
+            let class = self.tables.class(flow.last(4)?.as_text()?, codes.way)?;
+            number_of(&class.parameters, Parameter::Scheduling)
+        })
+    }
+
     /// Service flows beside the first one or its aggregate, or further `members` of it.
     fn beside(&mut self, flows: &[&Tlv], member: bool, codes: Codes) {
         for tlv in flows {
@@ -179,7 +189,7 @@ impl<'a> Expander<'a> {
             }
             let parameters = self.named(tlv, codes);
             let scheduling = number_of(&parameters, Parameter::Scheduling);
-            if codes.way == Way::Up && !matches!(scheduling, None | Some(2 | PGS)) {
+            if codes.way == Way::Up && is_unsolicited(scheduling) {
                 self.leave_out(&[*tlv], "service flow with unsolicited grants or polls", codes.flow);
                 continue;
             }
@@ -512,12 +522,24 @@ impl<'a> Expander<'a> {
     ) -> ServiceFlow {
         fill_defaults(&mut parameters, &OF_FLOWS);
         let scheduling = number_of(&parameters, Parameter::Scheduling);
-        if way == Way::Up && !matches!(scheduling, Some(2 | PGS)) {
-            let message = "only best effort and proactive grants can be simulated";
-            self.issues.push(Issue::new("E-SCHED-UNSUPPORTED", message).about("24.15"));
+        if way == Way::Up && is_unsolicited(scheduling) {
+            let message =
+                "unsolicited grants and polls are left out: the service flow asks for its grants, as best effort";
+            self.issues.push(Issue::new("W-LEFT-OUT", message).about("24.15"));
+            if let Some(leaf) = parameters.get_mut(&Parameter::Scheduling) {
+                leaf.value = Setting::Number(BEST_EFFORT);
+            }
         }
         let buffer = flow_queue::buffer(self.file, role, &parameters, way, rate);
         let aqm = flow_queue::aqm(self.file, self.tables, role, &parameters, way);
         ServiceFlow { role, reference, parameters, buffer, aqm }
     }
+}
+
+/// Scheduling type of best effort. Source: MULPI annex C.2.2.8.2.
+const BEST_EFFORT: u64 = 2;
+
+/// Whether a service flow gets grants or polls that it has not asked for, other than proactive ones.
+const fn is_unsolicited(scheduling: Option<u64>) -> bool {
+    !matches!(scheduling, None | Some(BEST_EFFORT | PGS))
 }

@@ -186,7 +186,7 @@ fn defaults_are_those_of_the_documents() {
 fn classifiers_of_the_file_replace_the_default_ones() {
     let file = corpus("encoder/13-low-latency-explicit.cm");
     // Its upstream flow is of a type that this encoder does not know better: UGS.
-    assert!(codes(&expanded(&file, &tables())).contains(&"E-SCHED-UNSUPPORTED"));
+    assert!(codes(&expanded(&file, &tables())).contains(&"W-LEFT-OUT"));
     let mut text = text::write(&file).replace("scheduling_type = 6", "scheduling_type = 7");
     text = text.lines().filter(|line| !line.contains("_mic")).collect::<Vec<_>>().join("\n");
     let mut file = text::read(&text).unwrap();
@@ -425,4 +425,23 @@ fn a_buffer_that_a_limit_holds_is_from_that_limit() {
     assert_eq!(of("{ minimum = 50000 }"), from(100_000, "default"));
     assert_eq!(of("{ minimum = 200000 }"), from(200_000, "24.35.1"));
     assert_eq!(of("{ target = 300000, maximum = 250000 }"), from(250_000, "24.35.3"));
+}
+
+#[test]
+fn unsolicited_grants_are_left_out_wherever_they_stand() {
+    let flow = |content: &str| format!("[[tlv]]\n[tlv.upstream_service_flow]\nqos_parameter_set_type = 7\n{content}\n");
+    let ugs = flow("service_flow_reference = 1\nscheduling_type = 6");
+    let best_effort = flow("service_flow_reference = 2\nmax_sustained_rate = \"5 Mb/s\"");
+    let down = "[[tlv]]\n[tlv.downstream_service_flow]\nservice_flow_reference = 9\nqos_parameter_set_type = 7\n";
+    let reference = |flows: &str| {
+        let found = expanded(&written(&format!("{flows}{down}")), &tables());
+        assert!(codes(&found).contains(&"W-LEFT-OUT"), "{:?}", found.issues);
+        match found.service.unwrap_or_else(|| panic!("{:?}", found.issues)).upstream {
+            Service::Single(flow) => flow.reference,
+            Service::Aggregate(_) => panic!("one service flow"),
+        }
+    };
+    assert_eq!(reference(&format!("{ugs}{best_effort}")), Some(2));
+    assert_eq!(reference(&format!("{best_effort}{ugs}")), Some(2));
+    assert_eq!(reference(&ugs), Some(1), "as best effort");
 }

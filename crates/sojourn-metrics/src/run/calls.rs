@@ -1,7 +1,7 @@
 //! Calls as a listener with an adaptive playout hears them, and what a stream that fills a line tells of its buffer.
 //!
-//! Source: White 2012 3.2.2 for the rating, with the playout delay for the mean delay; White 2013 1.4 for the buffer: the latency that a
-//! load adds, times the speed. Deviations: a played call counts from its begin, also if the run is measured later.
+//! Source: White 2012 3.2.2 for the rating, with the delay that a deeper buffer than its own adds; White 2013 1.4 for the buffer: the latency that a
+//! load adds, times the speed; Table 1 for a speed that is too high to be seen. Deviations: a played call counts from its begin, also if the run is measured later.
 
 use super::Rows;
 use crate::quantile;
@@ -22,14 +22,15 @@ pub(super) fn played_metrics(rows: &mut Rows, records: &Records, id: TrafficId, 
     rows.add_some(name, "playout_delay", mean(playout));
     let score = |call: &&sojourn_base::report::PlayedCall| {
         let played = f64::from(call.arrived - call.late);
-        let delay = call.playout.unwrap_or_default() + LISTENER_DELAY;
+        let delay = call.counted.unwrap_or_default() + LISTENER_DELAY;
         mean_opinion_score(rating(delay.as_ms_f64(), 1.0 - played / f64::from(call.sent)))
     };
     rows.add_some(name, "mos_adaptive", mean(calls.iter().map(score).collect()));
 }
 
 /// The rows of a stream of datagrams that lasted so long; none of connections. What waits at its end still leaves at the line's
-/// rate, so the line was busy for the delay longer.
+/// rate, so the line was busy for the delay longer. Where nothing waits for as long as a packet takes, the line is faster than the
+/// stream, which sees neither its speed nor its buffer.
 pub(super) fn buffer_metrics(rows: &mut Rows, records: &Records, id: TrafficId, name: &str, lasted: Span) {
     let Some((_, direction, tally)) = records.datagram_tallies(id).next() else {
         return;
@@ -40,7 +41,14 @@ pub(super) fn buffer_metrics(rows: &mut Rows, records: &Records, id: TrafficId, 
     };
     let added = Span::from_ns(median.saturating_sub(least));
     let busy = (lasted + added).as_secs_f64();
-    let speed = records.counters(id)[direction].forwarded_bytes as f64 / busy;
+    let bytes = records.counters(id)[direction].forwarded_bytes as f64;
+    let speed = bytes / busy;
+    let packet = bytes / delays.packets().max(1) as f64;
+    if speed * added.as_secs_f64() < packet && tally.lost() == 0 {
+        // The time from the first to the last packet is one packet short.
+        rows.add(name, "speed_above", 8.0 * (bytes - packet) / lasted.as_secs_f64() / 1e6);
+        return;
+    }
     rows.add(name, "speed_estimate", 8.0 * speed / 1e6);
     rows.add(name, "buffer_delay_estimate", added.as_ms_f64());
     let bytes = speed * added.as_secs_f64();

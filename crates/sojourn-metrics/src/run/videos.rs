@@ -5,9 +5,10 @@
 
 use super::{CloudGame, Rows, share_under};
 use crate::game;
+use crate::loss::share;
 use crate::streaming::{LiveViewing, Viewing, sustained_share};
-use sojourn_base::Direction;
 use sojourn_base::report::DownloadSession;
+use sojourn_base::{Direction, Span};
 use sojourn_record::{Records, TrafficId};
 
 /// Names of the numbers of frames: how many, shares, quantiles of their delay.
@@ -53,10 +54,16 @@ pub(super) fn game_metrics(rows: &mut Rows, records: &Records, id: TrafficId, na
         return;
     };
     let round_trip_ms = mean_ns / 1e6 + game.beyond.as_ms_f64();
-    let missing = 100.0 * frames.late() as f64 / frames.frames() as f64;
-    let per_second = f64::from(game.frames_per_second);
-    let rating = game::rating(round_trip_ms, per_second, missing);
-    rows.add(name, "game_mos", game::mean_opinion_score(rating));
+    // The round trip says how late all pictures are; those that are later than the others by more are missing.
+    let latest = Span::from_ns(frames.delays().min_ns().unwrap_or_default()) + game.deadline;
+    let late = frames.delays().middles().filter(|(delay, _)| Span::from_ns(*delay) > latest);
+    let unseen = (frames.lost() + late.map(|(_, count)| count).sum::<u64>()) as f64 / frames.frames() as f64;
+    // A press that never came is a picture without its answer.
+    let presses = records.datagram_tallies(id).filter(|(_, way, _)| *way == Direction::Upstream);
+    let (sent, lost) = presses.fold((0, 0), |(sent, lost), (.., it)| (sent + it.sent(), lost + it.lost()));
+    let unanswered = share(lost, sent).unwrap_or_default();
+    let missing = 100.0 * (1.0 - (1.0 - unseen) * (1.0 - unanswered));
+    rows.add(name, "game_mos", game::score(round_trip_ms, f64::from(game.frames_per_second), missing));
 }
 
 /// The rows of one traffic entry; none if nobody watched.
