@@ -327,6 +327,10 @@ impl<A: Application> Application for Secured<A> {
         Interest { delivered: true, ..self.application.interest() }
     }
 
+    fn bytes(&self) -> usize {
+        self.application.bytes() + self.layer.connections.bytes()
+    }
+
     fn start(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
         self.call(now, context, |application, above| application.start(now, above));
     }
