@@ -111,8 +111,10 @@ def test_the_likeness_of_a_trace_worked_out_by_hand() -> None:
     # What came in no whole second makes no rate, and no division by it.
     alone = likeness(np.array([2500]))
     assert (alone.variation, alone.memory, alone.p50_mbps) == (0.0, 0.0, 0.0)
-    with pytest.raises(UsageError, match="the trace is 1 s long"):
-        likeness(np.array([1, 1000]))
+    # A run begins a short trace anew: two opportunities a second, a gap of 999 ms in each, and its own length.
+    short = likeness(np.array([1, 1000]))
+    assert (short.seconds, short.longest_gap_s) == (1.0, 0.999)
+    assert (short.mean_mbps, short.gaps_a_minute) == (pytest.approx(2 * 1504 * 8e-6), pytest.approx(60))
 
 
 # Mean and coefficient of variation of one-second rates of the public traces, of which the presets are made.

@@ -180,6 +180,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
+    #[expect(clippy::unnecessary_box_returns, reason = "it is the error of every other function here")]
     fn wrong(&self, word: &str, message: impl Into<String>, hint: impl Into<String>) -> Box<Issue> {
         let before = &self.words.text[..self.words.at.saturating_sub(word.len())];
         let mut issue = Issue::new("E-TEXT", message).hint(hint);
