@@ -172,3 +172,37 @@ def test_rebuilding_a_report_writes_a_summary_that_is_missing(sojourn: CommandLi
     path.unlink()
     assert sojourn("report", "out").status == 0
     assert path.read_text() == before
+
+
+def rate_summary(rates: Sequence[float], capacity: Sequence[float]) -> dict[str, Any]:
+    """Return the row of a download whose access link can carry a rate in each run of 10 s, and carries half of it."""
+    rows = [
+        row
+        for seed, (rate, most) in enumerate(zip(rates, capacity, strict=True), 1)
+        for row in (
+            ("study", "point", seed, "download", "goodput_downstream", rate, "Mb/s"),
+            ("study", "point", seed, "download", "goodput", 0.0, "Mb/s"),
+            ("study", "point", seed, "downstream", "utilisation", 0.5, ""),
+            ("study", "point", seed, "downstream", "forwarded_volume", 0.5 * most * 1250, "kB"),
+        )
+    ]
+    runs = pl.DataFrame({"point": "point", "seed": range(1, len(rates) + 1), "simulated_s": 10.0}).cast(
+        {"seed": METRICS_SCHEMA["seed"]}
+    )
+    table = summarise(pl.DataFrame(rows, METRICS_SCHEMA, orient="row"), runs, [])
+    assert table.filter(metric="goodput")["high"].to_list() == [None]  # no rate is no interval, and stays none
+    return table.filter(metric="goodput_downstream").to_dicts()[0]
+
+
+def test_the_interval_of_a_rate_ends_where_its_link_ends() -> None:
+    wide = (110.0, 158.0, 160.0)
+    free = summary_of("Mb/s", wide, "goodput_downstream")
+    assert isinstance(free["high"], float)
+    assert free["high"] > 200.0
+    found = rate_summary(wide, (200.0, 200.0, 200.0))
+    assert found["high"] == pytest.approx(200.0)
+    assert (found["low"], found["mean"]) == (free["low"], free["mean"])
+    assert rate_summary((150.0, 151.0, 152.0), (200.0, 200.0, 200.0))["high"] < 160.0
+    # A link whose rate varies, and one that a run passed, end nothing.
+    assert rate_summary(wide, (200.0, 180.0, 220.0))["high"] == pytest.approx(free["high"])
+    assert rate_summary(wide, (150.0, 150.0, 150.0))["high"] == pytest.approx(free["high"])

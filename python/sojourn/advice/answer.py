@@ -39,6 +39,7 @@ from sojourn.base.quantities import mbps_of
 from sojourn.provisioning import Configuration
 from sojourn.scenario.scenario_file import Scenario, load_scenario
 from sojourn.scenario.settings import apply_settings
+from sojourn.stats.estimate import NOTHING
 from sojourn.stats.level import at_level
 from sojourn.store import Store
 from sojourn.study.runner import available_cores
@@ -122,14 +123,15 @@ class Advice:
         for words, unit, estimates in rows:
             cells: list[str] = []
             for arm in self.found.confirmed:
-                one = estimates.get(arm)
-                if one is None or one.value is None:
+                one = estimates.get(arm, NOTHING).within(0.0, most.get(words, math.inf))
+                if one.value is None:
                     cells.append("–")
                 elif one.low is None or one.high is None:
                     cells.append(significant(one.value, 3))
                 else:
-                    low, high = max(one.low, 0.0), min(one.high, most.get(words, math.inf))
-                    cells.append(f"{significant(one.value, 3)} ({significant(low, 3)} to {significant(high, 3)})")
+                    cells.append(
+                        f"{significant(one.value, 3)} ({significant(one.low, 3)} to {significant(one.high, 3)})"
+                    )
             shown.append((words, unit, *cells))
         return shown
 

@@ -48,6 +48,18 @@ class Estimate:
         """Whether there is a number, or at least a lower bound."""
         return self.value is not None or self.above is not None
 
+    def within(self, least: float, most: float) -> Estimate:
+        """End the interval at bounds that no value can pass; a value beyond them shows that they are none.
+
+        Examples
+        --------
+        >>> Estimate(142.0, 83.0, 244.0, 3).within(0.0, 200.0)
+        Estimate(value=142.0, low=83.0, high=200.0, count=3, above=None)
+        """
+        if self.value is None or self.low is None or self.high is None or not least <= self.value <= most:
+            return self
+        return Estimate(self.value, max(self.low, least), min(self.high, most), self.count, self.above)
+
     def map(self, function: Callable[[float], float]) -> Estimate:
         """Apply a monotonous function to value and interval.
 
