@@ -1,12 +1,14 @@
 """`sojourn home`: a household without a file, against a study made by hand."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from sojourn.homes.household import ACCESSES, Household, lines_to_set, study_files
-from sojourn.homes.rival import rival_of
+from sojourn.report.rival import rival_of
 from sojourn.study.library import load_study
 from sojourn.study.result import StudyResult
 from support import CommandLine
@@ -84,6 +86,8 @@ def test_each_access_makes_a_valid_study_and_lines_that_can_be_encoded(access: s
     points = load_study(str(tmp_path / "study.toml")).points()
     assert [point.name for point in points] == home.settings
     assert ("low-latency" in home.settings) == (access == "docsis31")
+    changes = [arm.changes for arm in home.arms.values()]
+    assert changes == sorted(changes)  # the first of those that cannot be told apart changes least
     for setting in home.settings[1:]:
         lines = lines_to_set(home, setting)
         assert lines
@@ -108,13 +112,6 @@ def test_a_home_that_cannot_be_is_wrong_usage(sojourn: CommandLine) -> None:
         assert message in done.stderr
 
 
-def test_the_readme_says_what_the_program_says(sojourn: CommandLine, tmp_path: Path) -> None:
-    question = ("home", "--down", "200", "--up", "20", "--access", "docsis31")
-    said = sojourn(*question, "--out", str(tmp_path / "result")).stdout.splitlines()[0]
-    readme = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
-    assert f"sojourn {' '.join(question)}\n{said}\n" in readme
-
-
 def test_a_home_writes_a_file_that_provision_takes_and_obeys_whose_knobs_are_turned(
     sojourn: CommandLine, tmp_path: Path
 ) -> None:
@@ -125,9 +122,12 @@ def test_a_home_writes_a_file_that_provision_takes_and_obeys_whose_knobs_are_tur
         assert set(StudyResult.load(tmp_path / can).metrics["point"].unique()) == settings
         assert (tmp_path / can / "modem.toml").exists() == (can == "operator")
         content = done.json()
+        headline = content["headline"]
         assert content["setting"] in settings - {"today"}
-        assert (content["rival"] is None) == (can == "router")
-        assert any(fact.startswith("It needs") for fact in content["facts"])
+        assert (headline["rival"] == "") == (can == "router")
+        assert any(fact.startswith("It needs") for fact in headline["facts"])
+        page = (tmp_path / can / "report.html").read_text(encoding="utf-8")
+        assert all(fact.replace("'", "&#39;") in page for fact in headline["facts"])
     (tmp_path / "key").write_text("a secret")
     file = ("operator/modem.toml", "--secret", "key", "--out", "modem.cm")
     made = sojourn("provision", "encode", *file)
@@ -162,3 +162,22 @@ def test_the_rival_is_the_nearest_and_costs_are_those_of_all_seeds() -> None:
     other = rival_of(values, "CAKE", names)
     assert other is not None
     assert other.sentence.endswith("CAKE in a router costs nothing beside it that all runs agree on.")
+
+
+def test_the_page_has_a_row_of_what_the_sentence_speaks_of_and_no_interval_beyond_the_line(
+    sojourn: CommandLine, tmp_path: Path
+) -> None:
+    done = sojourn("home", "--down", "16M", "--up", "4M", "--access", "docsis31", "--out", "out", "--json")
+    assert done.status == 0, done.stderr
+    result = StudyResult.load(tmp_path / "out")
+    table = (tmp_path / "out" / "tables" / "summary.csv").read_text(encoding="utf-8").splitlines()
+    rows = {line.partition(":")[0].strip('"') for line in table}
+    assert rows >= {"game", "call", "page", "upload", "download"}
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    for grade in set(done.json()["headline"]["grades"].values()):
+        assert re.search(rf">{grade}</span>[^<]*<small>felt worst by ", page), grade
+    for metric, rate in (("goodput", 4.0), ("goodput_downstream", 16.0)):
+        of_rate = result.summary.filter(pl.col("metric") == metric)
+        ends = of_rate["high"].drop_nulls().to_list()
+        assert ends
+        assert max(ends) <= 1.01 * rate  # a burst of 100 ms in 20 s

@@ -127,6 +127,9 @@ def test_a_new_study_checks_shows_and_runs_as_it_is(sojourn: CommandLine, tmp_pa
     done = sojourn("study", "run", "mine", "--duration", "1 s", "--seeds", "1", "--out", "out")
     assert done.status == 0, done.stderr
     assert (tmp_path / "out" / "report.html").exists()
+    summary = (tmp_path / "out" / "summary.csv").read_text(encoding="utf-8")
+    for asked in ("call,delay_p99", "game,delay_round_trip_p99"):  # each waits where the upload is
+        assert f"fq-codel,{asked}," in summary
     again = sojourn("study", "new", "mine")
     assert again.status == 2
     assert "there already" in again.stderr

@@ -21,13 +21,16 @@ from sojourn.stats.estimate import NOTHING, Estimate
 from sojourn.stats.pairs import Contest, tally, who_wins
 from sojourn.stats.quantity import in_unit, is_compared_by_ratio
 
-__all__ = ["TESTED", "Won", "winners"]
+__all__ = ["TESTED", "WINNER", "Won", "winners"]
 
 TESTED = (
     "Bold: best, or statistically tied with the best (paired t test at 5 %, of times by their ratios; smaller differences "
-    "than stated count as none). A winner beats all others after Holm's correction for the whole table."
+    "than stated count as none)."
 )
 """What bold means, for captions."""
+
+WINNER = "A winner beats all others after Holm's correction for the whole table."
+"""What it takes to be named, for captions."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +96,7 @@ def winners(study: OpenStudy, ask: Ask, definition: Winners) -> Won | None:
     table = PlainTable(
         name="summary",
         title=definition.title,
-        caption=f"{definition.caption} {TESTED}".strip() + missing_words(study, definition.where, points),
+        caption=f"{definition.caption} {TESTED} {WINNER}".strip() + missing_words(study, definition.where, points),
         headings=(*first, *(name for _ in titles for name in names)),
         rows=tuple(rows),
         groups=(("", len(first)), *((title, len(names)) for title in titles)),

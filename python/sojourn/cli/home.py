@@ -9,7 +9,6 @@ if TYPE_CHECKING:
 
     from sojourn.cli.arguments import Parser
     from sojourn.homes.household import Household
-    from sojourn.homes.rival import Rival
     from sojourn.study.result import ReportSummary, StudyResult
 
 __all__ = ["arguments", "execute"]
@@ -59,16 +58,9 @@ def execute(options: Namespace) -> None:
     explained = _explain(home) if options.explain else None
     out, summary = _run(home, options.out and Path(options.out), options.store)
     headline = summary.headline
-    tied = list(headline.winner) if headline else []
-    setting = home.cheapest(tied) if tied else ""
+    setting = home.cheapest(headline.winner) if headline and headline.winner else ""
     best = home.called(setting) if setting else ""
     lines = lines_to_set(home, setting) if best else ""
-    rival = _rival(home, out, setting)
-    facts = [] if rival is None else [rival.sentence]
-    if setting not in ("", "today"):
-        facts.append(home.needs(setting))
-    if len(tied) > 1:
-        facts.append(f"Of {' and '.join(tied)}, which cannot be told apart, {best} changes least.")
     file = home.file_for(setting)
     if file is not None:
         write_file(out / "modem.toml", file[1])
@@ -77,8 +69,6 @@ def execute(options: Namespace) -> None:
             {
                 "headline": None if headline is None else headline.as_json(),
                 "setting": setting,
-                "rival": None if rival is None else rival.setting,
-                "facts": facts,
                 "set": lines,
                 "out": str(out),
                 "study": None if explained is None else str(explained),
@@ -89,8 +79,8 @@ def execute(options: Namespace) -> None:
         print(headline.sentence)
         if headline.graded:
             print(headline.graded)
-    for fact in facts:
-        print(fact)
+        for fact in headline.facts:
+            print(fact)
     if lines:
         print(f"\nTo set for {best}:\n{lines.rstrip()}")
         if setting == "CAKE":
@@ -102,19 +92,6 @@ def execute(options: Namespace) -> None:
     if file is not None:
         note(f"{home.called(file[0])} as a CM configuration file: {out}/modem.toml")
     note(f"report: {out}/report.html")
-
-
-def _rival(home: Household, out: Path, setting: str) -> Rival | None:
-    """Return the nearest rival of a setting in a result."""
-    if setting in ("", "today"):
-        return None
-    import polars as pl
-
-    from sojourn.homes.rival import nearest_rival
-
-    return nearest_rival(
-        pl.read_parquet(out / "metrics.parquet"), setting, {name: home.called(name) for name in home.arms}
-    )
 
 
 def _feels(text: str) -> tuple[str, ...]:

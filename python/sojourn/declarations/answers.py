@@ -52,6 +52,8 @@ class LabelWords(Strict):
     """In words, for legends and narrow places."""
     look: str = ""
     """Colour, dash and marker, see the looks of plots; that of the value itself if left out."""
+    needs: str = ""
+    """What must be true for it, a sentence. Below a headline whose winner has one stand it and its nearest rival; the values of such a label stand in the order of what they change."""
 
 
 class Measure(Strict):

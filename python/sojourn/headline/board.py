@@ -359,6 +359,19 @@ class Board:
                 found[setting] = " to ".join(letters)
         return found
 
+    @cached_property
+    def felt(self) -> dict[str, tuple[str, ...]]:
+        """By setting, the listeners whose grade its grade is, in any condition."""
+        found: dict[str, tuple[str, ...]] = {}
+        for setting in self.settings:
+            worst: dict[str, int] = {}
+            for point in self.points:
+                for listener in self.listeners if point.setting == setting else ():
+                    if listener.application.is_graded and (places := self.places(point, listener)) is not None:
+                        worst[listener.words] = max(worst.get(listener.words, 0), places[1])
+            found[setting] = tuple(words for words, place in worst.items() if place == max(worst.values()))
+        return found
+
     def spread(self, listener: Listener) -> int:
         """Return by how many grades the best and the worst setting differ for a listener."""
         widest = 0

@@ -90,6 +90,7 @@ def _contest(board: Board, noun: str, baseline: str, own: Sequence[str]) -> Head
         contest.kind,
         about="" if board.is_of_rates else contest.listener.words,
         grades=board.grades,
+        felt=board.felt,
         big=big_number(contest.listener.words, contest.first),
         winner=contest.winner,
         runner_up=contest.runner_up,

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
         runner_up: str
         cost: str
         cautions: tuple[str, ...]
+        rival: str
+        facts: tuple[str, ...]
         claims: tuple[Claim, ...]
 
 
@@ -166,6 +168,12 @@ class Headline:
         What the winner costs, in words; empty if nothing that could be told.
     cautions
         What has to be known beside it.
+    rival
+        The setting nearest to the winner, where a study says what its settings need; empty elsewhere.
+    facts
+        Sentences below it: what the rival keeps, and what must be true for the winner.
+    felt
+        By setting, who feels what its grade is of: `the page`.
     claims
         What the sentence states, each with the cells that it was computed from.
     """
@@ -182,11 +190,16 @@ class Headline:
         runner_up: str = "",
         cost: str = "",
         cautions: tuple[str, ...] = (),
+        rival: str = "",
+        facts: tuple[str, ...] = (),
+        felt: Mapping[str, tuple[str, ...]] | None = None,
         claims: tuple[Claim, ...] = (),
     ) -> None:
         self.sentence, self.kind, self.about, self.big = sentence, kind, about, big
         self.grades: Mapping[str, str] = grades or {}
         self.winner, self.runner_up = winner, runner_up
+        self.rival, self.facts = rival, facts
+        self.felt: Mapping[str, tuple[str, ...]] = felt or {}
         self.cost, self.cautions, self.claims = cost, cautions, claims
 
     def __eq__(self, other: object) -> bool:
@@ -243,6 +256,20 @@ class Headline:
                 names[MOST_NAMED:] = [f"{others} others"]
         return sorted(found.items(), key=lambda one: (one[0][-1], one[0]))
 
+    def felt_by(self, grade: str) -> str:
+        """Return who feels what a grade is of, with each setting that has it, or with one of them where that differs.
+
+        Examples
+        --------
+        >>> felt = {"PIE": ("the page",), "today": ("the game", "the page")}
+        >>> said = Headline("", "winner", grades={"PIE": "B", "today": "F"}, felt=felt)
+        >>> said.felt_by("B"), said.felt_by("F")
+        ('the page', 'the game and the page')
+        """
+        of_grade = [self.felt.get(setting, ()) for setting, one in self.grades.items() if one == grade]
+        found = list(dict.fromkeys(name for names in of_grade for name in names))
+        return together([name for name in found if all(name in names for names in of_grade)] or found)
+
     @property
     def graded(self) -> str:
         """The settings by grade, in a line; empty if nothing competes.
@@ -269,6 +296,8 @@ class Headline:
             "runner_up": self.runner_up,
             "cost": self.cost,
             "cautions": list(self.cautions),
+            "rival": self.rival,
+            "facts": list(self.facts),
             "claims": [claim.as_json() for claim in self.claims],
         }
 

@@ -167,9 +167,8 @@ class Household:
         return f"It needs {'queue management' if setting == 'PIE' else 'a buffer that can be set'} in {where}."
 
     def cheapest(self, names: Sequence[str]) -> str:
-        """Return of settings, as sentences call them, the one that changes least; `today` changes nothing."""
-        changes = {setting: (0 if setting == "today" else self.arms[setting].changes) for setting in self.settings}
-        return min((self.setting_of(name) for name in names), key=lambda setting: changes[setting])
+        """Return of settings, as sentences call them, the one that changes least: `settings` stand in that order."""
+        return min((self.setting_of(name) for name in names), key=self.settings.index)
 
     def file_for(self, winner: str) -> tuple[str, str] | None:
         """Return a configuration file of a cable line and its setting: the winner's, or the last of a modem's if that is a router."""
@@ -241,7 +240,9 @@ def _study(home: Household) -> str:
     feels = ", ".join(f'"{_FEELS.get(word, word)}"' for word in home.feels)
     settings = ", ".join(f'"{name}"' for name in home.settings)
     named = ((name, home.called(name), home.words(name)) for name in home.settings)
-    names = "".join(f'{name} = {{ name = "{called}", title = "{words}" }}\n' for name, called, words in named)
+    names = "".join(
+        f'{name} = {{ name = "{called}", title = "{words}"{_needed(home, name)} }}\n' for name, called, words in named
+    )
     text = f"""\
 # What should the modem of this household be told? Run it again, with more seeds and longer if need be:
 #   sojourn study run .
@@ -279,6 +280,10 @@ setting = [{settings}]
         for way, tables in home.line.own_tables(arm).items():
             text += f"{way} = {toml_value({key: table for key, table in tables.items() if table})}\n"
     return text
+
+
+def _needed(home: Household, setting: str) -> str:
+    return "" if setting == "today" else f', needs = "{home.needs(setting)}"'
 
 
 def _rate(mbps: float) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 
 from sojourn.answers.report_content import PlainCell, PlainTable
 from sojourn.answers.view import StudyView
-from sojourn.answers.winners import TESTED, Won
+from sojourn.answers.winners import TESTED, WINNER, Won
 from sojourn.base.digits import significant
 from sojourn.base.metrics import words_of
 from sojourn.report.roles import MOST_COMPETITORS, Measured, Roles
@@ -17,11 +17,13 @@ from sojourn.stats.quantity import quantity_of
 
 __all__ = ["contests"]
 
-MOST_MEASURES = 6
-"""chosen: what one takes in."""
+MOST_MEASURES = 7
+"""chosen: what three applications feel, and the rates of both ways beside them."""
 
 MOST_ROWS = 36
 """More combinations of conditions are averaged. chosen: a screen."""
+
+_NO_WINNER = "–"
 
 _BySeed = dict[int, float]
 
@@ -56,20 +58,25 @@ def contests(view: StudyView, roles: Roles) -> Won | None:
         )
         for (measure, group, values), standing in zip(rows, standings, strict=True)
     )
+    # Bold says who is best, or tied with it; a column of dashes says nothing more.
+    names_winners = 2 * sum(row[-1].text != _NO_WINNER for row in body) >= len(body)
+    if not names_winners:
+        body = tuple(row[:-1] for row in body)
     compete = roles.compete.replace("_", " ")
     over = " Mean over all other labels." if averaged else ""
+    tested = f"{TESTED} {WINNER}" if names_winners else TESTED
     table = PlainTable(
         name="summary",
         title="Who wins where",
-        caption=f"Means over seeds.{over} {TESTED} None are: 1 % of the best, 0.1 of a score, 0.05 points of a share.",
+        caption=f"Means over seeds.{over} {tested} None are: 1 % of the best, 0.1 of a score, 0.05 points of a share.",
         headings=(
             "measure",
             *(label.replace("_", " ") for label in conditions),
             *(roles.name(name) for name in roles.competitors),
-            "winner",
+            *(("winner",) if names_winners else ()),
         ),
         rows=body,
-        groups=(("", 1 + len(conditions)), (compete, len(roles.competitors)), ("", 1)),
+        groups=(("", 1 + len(conditions)), (compete, len(roles.competitors)), *((("", 1),) if names_winners else ())),
     )
     names = {name: roles.name(name) for name in roles.competitors}
     return Won(table, tally(standings, names))
@@ -122,4 +129,4 @@ def _told(standing: Standing, roles: Roles) -> str:
         return roles.name(standing.winner)
     if "chance" in standing.note:
         return "one run"
-    return "–"
+    return _NO_WINNER

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
@@ -10,7 +10,8 @@ from sojourn.answers.selection import Points
 from sojourn.base.errors import plain
 from sojourn.headline.applications import told_metrics
 from sojourn.headline.derive import headline_of
-from sojourn.headline.said import Headline, Point, amount
+from sojourn.headline.said import Headline, Point, amount, together
+from sojourn.report.rival import nearest_rival
 from sojourn.report.roles import POINT, Roles, kinds_of, marked_of
 from sojourn.stats.level import at_level
 from sojourn.study.axes import KeyAxis
@@ -68,9 +69,29 @@ def headline_of_result(result: StudyResult, compare: str = "", baseline: str = "
             own=[_name(roles, words, name) for name in result.plugins],
             about=marked_of(result),
         )
+    if found is not None:
+        found = _with_rival(result, roles, found, list(dict.fromkeys((*declared, *roles.competitors))), words)
     if found is not None and roles.compete == POINT and not _are_settings(result):
         return found.but(grades={})
     return found
+
+
+def _with_rival(result: StudyResult, roles: Roles, found: Headline, settings: Sequence[str], words: Points) -> Headline:
+    """Add what must be true for the winner, and its nearest rival, where the study says what its settings need.
+
+    Such settings stand in the order of what they change, so that of winners that cannot be told apart the first is advised.
+    """
+    names = {setting: _name(roles, words, setting) for setting in settings}
+    tied = [setting for setting, name in names.items() if name in found.winner]
+    needs = {setting: words.words(roles.compete, setting).needs for setting in settings}
+    if roles.conditions or not tied or not needs[tied[0]]:
+        return found
+    winner = tied[0]
+    rival = nearest_rival(result.metrics, winner, {name: names[name] for name in settings if needs[name]})
+    facts = [*([rival.sentence] if rival else []), needs[winner]]
+    if len(tied) > 1:
+        facts.append(f"Of {together(found.winner)}, which cannot be told apart, {names[winner]} changes least.")
+    return found.but(rival=names[rival.setting] if rival else "", facts=tuple(facts))
 
 
 def _are_settings(result: StudyResult) -> bool:

@@ -183,7 +183,8 @@ def _varied(ranked: Sequence[Measured]) -> Iterator[Measured]:
     turns: dict[int, list[Measured]] = {}
     seen: Counter[str] = Counter()
     for measure in ranked:
-        kind = re.sub(r"_(up|down|upstream|downstream)(?=_|$)", "", measure.metric)
+        is_rate = measure.metric.startswith("goodput")  # an upload's says nothing of a download's
+        kind = measure.metric if is_rate else re.sub(r"_(up|down|upstream|downstream)(?=_|$)", "", measure.metric)
         turns.setdefault(seen[kind], []).append(measure)
         seen[kind] += 1
     for turn in range(MOST_ALIKE):

@@ -78,7 +78,7 @@ rtt = "30 ms"
 
 [[traffic]]
 name = "game"
-app = { kind = "game", direction = "downstream" }
+app = "online-game"                     # small packets both ways
 rtt = "30 ms"
 
 [record]
