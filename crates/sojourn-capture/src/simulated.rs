@@ -261,7 +261,7 @@ impl Recorder for SimulatedCapture {
                 if let Some((key, pending)) = self.close(packet.place) {
                     let sojourn = packet.now.saturating_since(key.0);
                     pending.comment =
-                        format!("dropped: {}, after {sojourn} in the {} queue", reason.as_str(), queue.as_str(),);
+                        format!("dropped: {}, after {sojourn} in the {} queue", reason.as_str(), queue.as_str());
                 }
             }
             Moment::Marked(..) | Moment::Arrived => {}

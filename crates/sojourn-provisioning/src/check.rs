@@ -300,7 +300,7 @@ fn references(file: &File, issues: &mut Issues) {
             match reference.number().filter(|_| reference.value_octets().is_some_and(|o| o.len() <= 4)) {
                 Some(number) if known.contains_key(&number) => {}
                 Some(number) => {
-                    issues.add(Issue::new("E-REF", format!("there is no {what} {number}")).at(reference.offset, path))
+                    issues.add(Issue::new("E-REF", format!("there is no {what} {number}")).at(reference.offset, path));
                 }
                 None => {}
             }

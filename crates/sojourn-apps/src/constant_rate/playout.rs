@@ -151,7 +151,7 @@ mod tests {
     fn the_depth_follows_mean_and_deviation_and_goes_back() {
         // One in ten takes 150 ms longer for a minute: mean 15 and deviation 27 ms in the end, so 123 ms, and no less for long.
         let varied = (0..3000).map(|number| Some(if number % 10 == 5 { 180 } else { 30 }));
-        let delays: Vec<_> = varied.chain([Some(30); 3000]).collect();
+        let delays: Vec<_> = varied.chain(core::iter::repeat_n(Some(30), 3000)).collect();
         let mut listener = Listener::default();
         let mut deepest = 0.0_f64;
         for (number, delay) in (0..).zip(&delays) {

@@ -10,6 +10,10 @@ use sojourn_base::{BitRate, Instant, Span, math};
 
 /// Window, slow start and controller of one sender.
 #[derive(Clone, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a wish of the stack or the controller, independent of the others"
+)]
 pub(crate) struct WindowControl {
     window: Window,
     controller: AnyController,
