@@ -123,7 +123,7 @@ impl CongestionControl for PacedReno {
 
 /// Bytes that arrive within 30 s at 12 Mb/s, and the window in the end, after an early loss that ends slow start.
 fn paced(stack: &StackConfig, pace: Option<BitRate>) -> (u64, f64) {
-    let stack = StackConfig { controller: ControllerConfig::from(PacedReno { pace }), ..stack };
+    let stack = StackConfig { controller: ControllerConfig::from(PacedReno { pace }), ..*stack };
     let mut sent = 0;
     let judge = move |end, _: &sojourn_transport::Segment| {
         sent += u32::from(end == End::Client);
