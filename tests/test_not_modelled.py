@@ -29,7 +29,7 @@ HELD: dict[str, tuple[str, list[tuple[str, set[str] | None]]]] = {
     "Of what the operating": (r"socket", [("app.send_buffer", {"bulk"})]),
     "The named stacks have": (NOTHING, [("traffic.NAME.stack.recovery", None)]),
     "Path MTU discovery": (r"mtu|fast_open|\btfo\b|\b[gt]so\b|\b[gl]ro\b|offload|middlebox", []),
-    "QUIC has loss recovery": (r"tls|0_?rtt|migrat", [("app.protocol", {"web"})]),
+    "QUIC has loss recovery": (r"tls_record|migrat", [("app.protocol", {"web"})]),
     "A call is its": (
         r"codec",
         [("app.is_call", {"constant-rate", "voice", "game"}), ("app.playout", {"constant-rate", "voice", "game"})],

@@ -17,11 +17,14 @@ BEHIND_PROTOCOLS = {"ArrowTable"}
 
 FUNCTIONS = {node.name: node for node in STUB.body if isinstance(node, ast.FunctionDef)}
 CLASSES = {node.name: node for node in STUB.body if isinstance(node, ast.ClassDef) and node.name not in TYPE_ONLY}
+CONSTANTS = {
+    node.target.id for node in STUB.body if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+}
 
 
 def test_the_module_has_what_the_stub_names_and_little_else() -> None:
     public = {name for name in dir(_engine) if not name.startswith("_")}
-    assert public == set(FUNCTIONS) | set(CLASSES) | BEHIND_PROTOCOLS
+    assert public == set(FUNCTIONS) | set(CLASSES) | BEHIND_PROTOCOLS | CONSTANTS
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

@@ -205,6 +205,9 @@ class Connection(asyncio.Transport):
     def abort(self) -> None:
         self.reset()
 
+    def can_write_eof(self) -> bool:
+        return False
+
     def is_closing(self) -> bool:
         return self._is_closing
 
