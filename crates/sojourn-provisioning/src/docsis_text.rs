@@ -8,8 +8,8 @@ use core::net::{Ipv4Addr, Ipv6Addr};
 use core::str::FromStr;
 
 use crate::file::{DEPTH, File, Tlv, Value};
+use crate::hex::unhex;
 use crate::issue::Issue;
-use crate::text::unhex;
 use crate::tlv::{self, Kind};
 
 /// Octets of a file at most. chosen: as of the other text form.

@@ -16,6 +16,7 @@ mod expand;
 mod file;
 mod flow_queue;
 mod from_service;
+mod hex;
 mod integrity;
 mod issue;
 mod listing;

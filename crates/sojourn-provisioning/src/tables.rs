@@ -10,9 +10,9 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::classifier::{Classifier, NQB};
+use crate::hex::unhex;
 use crate::issue::Issue;
 use crate::parameter::{About, Form, Leaf, OF_AGGREGATES, OF_FLOWS, Origin, Parameters, Setting};
-use crate::text::unhex;
 
 /// Generation of a modem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

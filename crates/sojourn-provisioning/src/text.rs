@@ -18,6 +18,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::docsis_text;
 use crate::file::{DEPTH, END, File, Format, PAD, Tlv, Value};
+use crate::hex::unhex;
 use crate::issue::Issue;
 use crate::tlv::{self, Entry, Kind};
 
@@ -41,19 +42,6 @@ pub(crate) fn hex(octets: &[u8]) -> String {
         let _ = write!(text, "{octet:02x}");
         text
     })
-}
-
-/// Octets from text, with or without `0x` and with spaces or colons between them.
-pub(crate) fn unhex(text: &str) -> Option<Vec<u8>> {
-    let digits: Vec<u8> = text
-        .strip_prefix("0x")
-        .unwrap_or(text)
-        .chars()
-        .filter(|character| ![' ', ':', '_'].contains(character))
-        .map(|character| character.to_digit(16).and_then(|digit| u8::try_from(digit).ok()))
-        .collect::<Option<_>>()?;
-    let pairs = digits.chunks_exact(2);
-    pairs.remainder().is_empty().then(|| pairs.map(|pair| pair[0] << 4 | pair[1]).collect())
 }
 
 /// Writes a file as text.

@@ -16,7 +16,7 @@ def shortened(text: str) -> str:
     Examples
     --------
     >>> shortened("no key " + "a" * 900)[-58:]
-    'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa… (900 characters)'
+    'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa… (900 characters)'
     """
     return _LONG.sub(lambda word: f"{word[0][:100]}… ({len(word[0]):,} characters)", text)
 

@@ -350,7 +350,7 @@ class Answer:
         >>> quiet = {"calls_over_50ms": 0.0, "full_maps": 10.0, "channel_use": 40.0, "calls_p99_worst": 5.0}
         >>> loud = {"calls_over_50ms": 90.0, "full_maps": 60.0, "channel_use": 92.0, "calls_p99_worst": 90.0}
         >>> print(Answer(200, [Crowd(390, {1: quiet}), Crowd(400, {1: loud})]).sentence)
-        200 homes: calls are fine, and up to 390 (one seed); split then.
+        200 homes: calls are fine, and up to 391 (one seed); split then.
         """
         return " ".join(self.sentences)
 
