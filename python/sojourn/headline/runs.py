@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from sojourn.headline.applications import application_of
 from sojourn.headline.derive import headline_of
-from sojourn.headline.kinds import kinds_in, marked_in
 from sojourn.headline.said import Headline, Point
 
 TYPE_CHECKING = False  # as type checkers read it; the module typing would take its time
@@ -34,6 +33,10 @@ def headline_of_run(rows: Iterable[Row], scenario: str = "") -> Headline | None:
     """
     values = {(subject, metric): {0: value} for subject, metric, value, _ in rows if value == value}
     document = _document(values, scenario)
+    if not document:
+        return headline_of([Point("", values)])
+    from sojourn.headline.kinds import kinds_in, marked_in
+
     return headline_of([Point("", values)], kinds=kinds_in(document), about=marked_in(document))
 
 

@@ -126,7 +126,7 @@ def judged(values: Sequence[float] | np.ndarray, quantity: Quantity, goal: Goal,
     Examples
     --------
     >>> calm = [9.0, 10.0, 11.0, 10.5, 9.5, 10.2, 9.8, 10.1] * 5
-    >>> judged([*calm, 100.0], Quantity(0.0), Goal(relative=0.5)).excess > 3
+    >>> judged([*calm, 100.0], Quantity(0.0), Goal(relative=0.5)).excess > 1
     True
     """
     width = excess(values, quantity, goal, anytime=anytime)
