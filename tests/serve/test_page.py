@@ -316,6 +316,7 @@ def test_answers_of_a_lesson_stay_when_it_is_loaded_again(browser: Any, address:
     wait(browser, "document.querySelectorAll('input[name=check]').length === 3")
     assert browser.execute_script("return document.activeElement.textContent") == "The run"
     choose(browser, "check", 1)
+    wait(browser, "globalThis.sojourn.a.run.value.settings['traffic.upload.stack'] === 'bbr1'")
     before = run(browser, "return m.a.run.value.metrics")
     lesson(browser, address, "bbr")
     wait(browser, "document.querySelectorAll('input[name=check]:checked').length === 1")
