@@ -151,3 +151,45 @@ def test_no_grade_improves_when_everything_takes_longer(points: list[Point], fac
     for name, grade in before.items():
         assert GRADES.index(after[name][0]) >= GRADES.index(grade[0])
         assert GRADES.index(after[name][-1]) >= GRADES.index(grade[-1])
+
+
+WORDS = {"A": "good", "B": "good", "C": "fair", "D": "poor", "F": "unusable"}
+
+
+@given(st.lists(st.tuples(scores, delays, noise), min_size=2, max_size=3), st.integers(1, 2))
+@settings(deadline=None, max_examples=100)
+def test_a_word_never_stands_beside_a_grade_that_contradicts_it(
+    calls: list[tuple[float, float, float]], conditions: int
+) -> None:
+    points = [
+        Point(
+            NAMES[place],
+            {
+                SCORE: {seed: min(max(v, 1.0), 4.5) for seed, v in around(score, share, place).items()},
+                ("call", "delay_up_p99"): around(delay * factor, share, place),
+            },
+            condition,
+        )
+        for condition, factor in (("20 ms", 1.0), ("100 ms", 2.0))[:conditions]
+        for place, (score, delay, share) in enumerate(calls)
+    ]
+    found = said(points)
+    for word, name in re.findall(r"keeps? the call (\w+) \(MOS|with (?:[\w -]+) it is (\w+) \(", found.sentence):
+        assert {WORDS[letter] for grade in found.grades.values() for letter in grade.split(" to ")} >= {word or name}
+    keeps, *others = found.claims
+    words = others[0].value.get("words") if others else None
+    if words:
+        for name, own in ((keeps.value["settings"], words[0]), ([others[0].value["than"]], words[1])):
+            for setting in name:
+                assert {WORDS[letter] for letter in found.grades[setting].split(" to ")} == {own}
+
+
+@given(runs(least=2))
+@settings(deadline=None, max_examples=50)
+def test_each_grade_below_the_best_has_its_reason(points: list[Point]) -> None:
+    found = said(points)
+    assert set(found.reasons) == {name for name, grade in found.grades.items() if grade[-1] != "A"}
+    where = {point.condition for point in points}
+    for why in found.reasons.values():
+        assert re.match(r"(the (game|call)|a page|no page)", why)
+        assert where == {""} or any(why.endswith(condition) for condition in where)

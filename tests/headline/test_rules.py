@@ -169,6 +169,28 @@ def test_grades_of_seeds_that_differ_are_told_both() -> None:
     assert found.grades["A"] == "B to C"
 
 
+def test_a_grade_says_which_criterion_gives_it_and_where() -> None:
+    def points(condition: str, delay: float) -> list[Point]:
+        return [
+            point("today", {ROUND_TRIP: around(delay, 4.0), SCORE: around(4.4)}, condition),
+            point("PIE", {ROUND_TRIP: around(60.0, 4.0), SCORE: around(4.4)}, condition),
+            point("LLD", {ROUND_TRIP: around(5.0, 0.1), SCORE: around(4.4)}, condition),
+        ]
+
+    found = said([*points("15 ms", 150.0), *points("100 ms", 320.0)])
+    assert found.grades == {"today": "F", "PIE": "B to C", "LLD": "A"}
+    assert found.reasons["today"] == "the game waits 320 ms (P99, round trip), above 200 ms at 100 ms"
+    assert found.reasons["PIE"].startswith("the game waits 62 ms (P99, round trip) in its worst run, above 60 ms")
+    assert found.as_json()["reasons"] == found.reasons
+    assert found.failing("F") == [("today", found.reasons["today"])]
+    assert found.failing("B to C") == []
+    assert not found.but(grades={}).reasons
+    lossy = said(
+        [point("A", {("call", "loss_total"): around(40.0)}), point("B", {("call", "loss_total"): around(0.1)})]
+    )
+    assert lossy.reasons["A"] == "the game loses 40 % of its packets (lost or late), 25 % or more"
+
+
 def test_a_grade_below_the_best_needs_an_interval_below_it() -> None:
     wide = {1: 31.0, 2: 45.0}
     found = said([point("A", {ROUND_TRIP: wide}), point("B", {ROUND_TRIP: {1: 500.0, 2: 510.0}})])

@@ -23,7 +23,7 @@ from sojourn.study.files import copy_companions
 from sojourn.study.library import builtin_names, load_study
 from sojourn.study.plan import RunOptions, make_plan
 from sojourn.study.schema import study_schema
-from studies.small_study import DELAYS, result_of, write
+from studies.small_study import BASE, DELAYS, result_of, write
 
 ROOT = Path(__file__).parents[2]
 
@@ -405,6 +405,69 @@ values.gain = { difference = ["d.tail", "d.codel"] }
     # What shorter runs cannot know is not said by them: those of this result last 10 s.
     longer = answers.replace("[[headline]]", "[[headline]]\nseconds = 60")
     assert parts(tmp_path / "b", longer).headlines == ()
+
+
+def test_names_and_settings_of_a_sentence_are_those_that_ran(tmp_path: Path) -> None:
+    answers = """
+[[headline]]
+text = "The {traffic} over {access.upstream.link.rate} waits {call.delay_p95:2} behind {queue.tail} and {queue.codel}; {traffic.call} {printed.times} times."
+printed.times = 4.5
+[labels.queue]
+tail = { name = "drop-tail" }
+"""
+    study = write(tmp_path, MEASURE + answers)
+    result = result_of(study)
+
+    def said() -> tuple[str, ...]:
+        return declared_parts(OpenStudy.of(load_study(str(study))), StudyView(result)).headlines
+
+    # A result without its scenario cannot say what it ran.
+    assert said() == ()
+    (tmp_path / "scenarios").mkdir()
+    for base in (BASE, BASE.replace("5 Mb/s", "7 Mb/s").replace('"voice"', '"cloud-game"')):  # as `--set` writes it
+        (tmp_path / "scenarios" / "base.toml").write_text(base, encoding="utf-8")
+        is_call = "voice" in base
+        assert said() == (
+            f"The call over {'5' if is_call else '7'} Mb/s waits 10 to 200 ms behind drop-tail and codel; "
+            f"{'call' if is_call else 'cloud game'} 4.5 times.",
+        )
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (
+            "The call has 5 of the line.",
+            'the number "5" is typed, and stays when the study changes | {access.upstream.link.rate}',
+        ),
+        (
+            "The call waits 77 ms.",
+            'the number "77" is typed, and stays when the study changes | a value: {x} with values.x = { measure = "…" }',
+        ),
+        (
+            "Behind PIE the call waits {d.tail}.",
+            'the study has no "PIE" | placeholders say what it has: {traffic}, {queue.tail}, {queue.codel}, {place.near}, {place.far}',
+        ),
+        (
+            "A game waits {d.tail}.",
+            'the study has no "game" | placeholders say what it has: {traffic}, {queue.tail}, {queue.codel}, {place.near}, {place.far}',
+        ),
+        ("The call waits {d.taill}.", 'd has no group "taill" | did you mean "tail"?'),
+        ("The {trafic} waits {d.tail}.", 'no value "trafic" is defined above | known: d'),
+        ("The call has {duration}.", 'no value "duration" is defined above | known: d'),
+        # What the study has may be typed, and the percentile of the measure that is asked.
+        ("Behind CoDel and drop-tail the 95th percentile of the call is {d.codel} and {d.tail}.", ""),
+    ],
+)
+def test_a_number_or_a_name_that_is_typed_is_refused_with_its_placeholder(
+    tmp_path: Path, text: str, found: str
+) -> None:
+    values = 'values.d = { measure = "delay", where = { place = "near" }, by = ["queue"] }'
+    answers = f'{MEASURE}[[headline]]\ntext = "{text}"\n{values}\n'
+    if found:
+        assert problems(tmp_path, answers) == [f"headline[1].text: {found}"]
+    else:
+        assert make_plan(load_study(str(write(tmp_path, answers))), RunOptions(), unanswerable)
 
 
 DOTS = """

@@ -182,14 +182,20 @@ _EXTREME = re.compile(r"(?P<arg>arg)?(?P<which>max|min) ?(?P<rest>.*)", re.DOTAL
 _SPEC = re.compile(r"(?P<digits>\d+)? ?(?P<unit>.*)", re.DOTALL)
 
 
-def fill(template: str, values: Mapping[str, Numbers], met: Mapping[str, Sequence[str]] | None = None) -> str:
+def fill(
+    template: str,
+    values: Mapping[str, Numbers],
+    met: Mapping[str, Sequence[str]] | None = None,
+    word: Callable[[str, str], str] | None = None,
+) -> str:
     """Put values into a sentence.
 
     `{late}` writes a value with three digits, its groups with their names; `{late.08}` one group.
     After a colon stand digits and unit (`{late:4 %}`), decimals (`{gain:.1f}`), `more|less` (a share as
     a change in percent), or two words for either sign (`{gain:better|worse}`). Of groups, `{loss:max 3 %}`
     is the largest number and `{loss:argmax}` the group that has it; so are `min` and `argmin`. Of a
-    condition with a name, `{near:count}` says how many groups meet it, `{near:names}` which.
+    condition with a name, `{near:count}` says how many groups meet it, `{near:names}` which. Placeholders that
+    are no values get what `word` says of them.
 
     Examples
     --------
@@ -206,9 +212,18 @@ def fill(template: str, values: Mapping[str, Numbers], met: Mapping[str, Sequenc
         if spec in ("count", "names"):
             names = (met or {})[field]
             parts.append(str(len(names)) if spec == "count" else ", ".join(names))
+        elif word is not None and not is_value(values, field):
+            parts.append(word(field, spec or ""))
         else:
             parts.append(_written(look_up(values, field), spec or ""))
     return "".join(parts)
+
+
+def is_value(values: Mapping[str, Numbers], field: str) -> bool:
+    """Whether a placeholder is a value, or a group of one."""
+    name, _, group = field.partition(".")
+    whole = values.get(name)
+    return field in values or (isinstance(whole, dict) and group in whole)
 
 
 def look_up(values: Mapping[str, Numbers], field: str) -> Numbers:

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import TypeVar
+from pathlib import PurePosixPath
+from typing import Any, TypeVar
+
+import polars as pl
 
 from sojourn.answers.asking import Ask
 from sojourn.answers.figure import Figure
@@ -23,9 +26,12 @@ from sojourn.answers.table import Table
 from sojourn.answers.view import NotRecorded, StudyView
 from sojourn.answers.winners import winners
 from sojourn.answers.word_tables import rated_table
+from sojourn.answers.worded import Worded, ends
 from sojourn.base.files import read_file
 from sojourn.declarations.answers import Headline
 from sojourn.headline.said import Headline as First
+from sojourn.study.expand import expand_all
+from sojourn.study.result import StudyResult
 
 __all__ = ["declared_parts", "failure", "notes_of"]
 
@@ -125,6 +131,38 @@ def sentences(study: OpenStudy, ask: Ask, definition: Headline) -> Sequence[str]
         if definition.function:
             said = study.functions[definition.function](ask)
             return [said] if isinstance(said, str) else list(said)
-        return [fill(definition.text, ask.values(definition.values))]
+        return [fill(definition.text, ask.values(definition.values), word=_word_of(study, ask, definition))]
     finally:
         ask.seconds = 0.0
+
+
+def _word_of(study: OpenStudy, ask: Ask, definition: Headline) -> Callable[[str, str], str]:
+    """Return what says placeholders that are no values, from the result."""
+    result = ask.view.result
+
+    @cache
+    def worded() -> Worded:
+        return Worded(study.points, _scenarios(result), definition.printed)
+
+    def word(field: str, spec: str) -> str:
+        said = worded().word(field)
+        if said is not None:
+            return said
+        subject, _, metric = field.rpartition(".")
+        found = result.summary.filter((pl.col("subject") == subject) & (pl.col("metric") == metric)).drop_nulls("mean")
+        if found.is_empty():
+            raise NotRecorded(f"no run has {field}")
+        return ends(found["mean"].to_list(), str(found["unit"][0] or ""), spec)
+
+    return word
+
+
+def _scenarios(result: StudyResult) -> list[dict[str, Any]]:
+    """Return the scenarios of the points that were run; none if the result came without the base."""
+    base = result.directory / "scenarios" / PurePosixPath(result.definition.scenario).name
+    try:
+        points, _ = expand_all(result.definition, read_file(base, root=result.directory).decode())
+    except (OSError, ValueError):
+        return []
+    ran = set(result.points["point"])
+    return [point.document for point in points if point.name in ran]

@@ -316,11 +316,13 @@ class Headline(Strict):
     """A finding in a sentence with `{value}`, or a function of the study's module that says it."""
 
     text: str = ""
-    """Sentence with numbers in braces, `{name}`, from `values`."""
+    """Sentence in which each number and name is a placeholder: a value, `{call.mos}`, `{traffic}`, a label, a scenario key."""
     values: dict[str, Value] = Field(default_factory=dict)
     """Named numbers that are asked of the result."""
     seconds: Number = 0
     """Shortest runs that can say it."""
+    printed: dict[str, Number] = Field(default_factory=lambda: dict[str, Number]())
+    """Numbers that the document prints, for `{printed.NAME}`."""
     function: str = ""
     """Function of the study's module that makes it."""
 

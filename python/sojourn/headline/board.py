@@ -75,6 +75,12 @@ class Value:
             half = None if low is None or high is None else 0.5 * (high - low)
         return number(self.mean, half)
 
+    def of_seed(self, seed: int, value: float) -> Value:
+        """Return the same of one run."""
+        return Value(
+            self.measure, self.metric, self.direction, {seed: value}, self.subject, self.setting, self.condition
+        )
+
     @property
     def cell(self) -> Cell:
         """Where the number stands."""
@@ -370,6 +376,29 @@ class Board:
                     if listener.application.is_graded and (places := self.places(point, listener)) is not None:
                         worst[listener.words] = max(worst.get(listener.words, 0), places[1])
             found[setting] = tuple(words for words, place in worst.items() if place == max(worst.values()))
+        return found
+
+    @cached_property
+    def worst(self) -> dict[str, tuple[Listener, Value]]:
+        """By setting below the best grade, the listener and the value that give it the worst: of the worst run if that is worse."""
+        found: dict[str, tuple[Listener, Value]] = {}
+        for setting in self.settings:
+            every = [
+                (listener, value)
+                for listener in self.listeners
+                if listener.application.is_graded
+                for measure in listener.application.all_measures
+                for point in self.points
+                if point.setting == setting and (value := self.value(point, listener, measure)) is not None
+            ]
+            place = max((value.places[1] for _, value in every), default=0)
+            if place:
+                listener, first = next(one for one in every if one[1].places[1] == place)
+                same = [
+                    v for one, v in every if one is listener and v.measure is first.measure and v.places[1] == place
+                ]
+                sign = -1.0 if first.measure.more_is_better else 1.0
+                found[setting] = (listener, max(same, key=lambda one: sign * one.mean))
         return found
 
     def spread(self, listener: Listener) -> int:

@@ -207,11 +207,10 @@ class Contest:
         measure = self.bouts[0].measure
         self.kind = "where" if self.chance else "good" if measure.way == "score" else "winner"
         yield self._keeps(names)
-        values = self._of(*names)
         words: Sequence[str] = ()
         factor: Sequence[float] = ()
         if measure.way == "score" and not self.chance:
-            words = _words(values, self._of(base))
+            words = self._words(names, base)
         elif not self.chance:
             factor = self._factors(names, base)
         gains = self._gains(names)
@@ -226,6 +225,16 @@ class Contest:
             ties = not all(bout.tells_apart for bout in self.bouts)
             cells = _cells(self._of(*self.settings))
             yield Claim(self.listener.words, "best", cells, settings=names, conditions=len(self.bouts), ties=ties)
+
+    def _words(self, names: Sequence[str], base: str) -> list[str]:
+        """Return the words for scores if they differ, and each setting has its own in all conditions and as its grade."""
+        words = [
+            {SCORES[GRADES[value.place]] for value in self._of(*side)}
+            | {SCORES[letter] for name in side for letter in self.board.grades[name].split(" to ")}
+            for side in (names, [base])
+        ]
+        (first, *more), (other, *others) = words
+        return [] if more or others or first == other else [first, other]
 
     def _keeps(self, names: Sequence[str]) -> Claim:
         values = self._of(*names)
@@ -432,13 +441,6 @@ def times(worse: Value, better: Value) -> float:
     if low <= 0:
         return math.inf if high > 0 else 1.0
     return high / low
-
-
-def _words(ours: Sequence[Value], theirs: Sequence[Value]) -> list[str]:
-    """Return the words for scores if each side has one in all conditions, and they differ; else nothing."""
-    words = [{SCORES[GRADES[value.place]] for value in values} for values in (ours, theirs)]
-    (first, *more), (other, *others) = words
-    return [] if more or others or first == other else [first, other]
 
 
 def _cells(values: Sequence[Value]) -> list[Cell]:

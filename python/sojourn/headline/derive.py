@@ -75,7 +75,7 @@ def _contest(board: Board, noun: str, baseline: str, own: Sequence[str]) -> Head
     from sojourn.headline.contest import Contest
     from sojourn.headline.ranges import big_number
     from sojourn.headline.said import Claim
-    from sojourn.headline.wording import ONE_SEED, gone, sentence
+    from sojourn.headline.wording import ONE_SEED, gone, reason, sentence
 
     contest = Contest(board, noun, baseline, own)
     claims = contest.claims()
@@ -91,6 +91,7 @@ def _contest(board: Board, noun: str, baseline: str, own: Sequence[str]) -> Head
         about="" if board.is_of_rates else contest.listener.words,
         grades=board.grades,
         felt=board.felt,
+        reasons={name: reason(listener.words, value) for name, (listener, value) in board.worst.items()},
         big=big_number(contest.listener.words, contest.first),
         winner=contest.winner,
         runner_up=contest.runner_up,

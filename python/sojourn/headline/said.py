@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         kind: str
         about: str
         grades: Mapping[str, str]
+        reasons: Mapping[str, str]
         big: BigNumber | None
         winner: tuple[str, ...]
         runner_up: str
@@ -160,6 +161,8 @@ class Headline:
         Who feels what the first number says: `the game`; empty if nobody waits.
     grades
         By setting, the grade of what is felt worst, A to F; two where seeds differ: `B to C`.
+    reasons
+        By setting below A, the measure that gives its worst grade: of which application, how much, and where.
     winner
         Settings that nothing beats, and that the sentence names first; empty if chance cannot be told.
     runner_up
@@ -185,6 +188,7 @@ class Headline:
         *,
         about: str = "",
         grades: Mapping[str, str] | None = None,
+        reasons: Mapping[str, str] | None = None,
         big: BigNumber | None = None,
         winner: tuple[str, ...] = (),
         runner_up: str = "",
@@ -197,6 +201,7 @@ class Headline:
     ) -> None:
         self.sentence, self.kind, self.about, self.big = sentence, kind, about, big
         self.grades: Mapping[str, str] = grades or {}
+        self.reasons = {name: why for name, why in (reasons or {}).items() if name in self.grades}
         self.winner, self.runner_up = winner, runner_up
         self.rival, self.facts = rival, facts
         self.felt: Mapping[str, tuple[str, ...]] = felt or {}
@@ -270,6 +275,13 @@ class Headline:
         found = list(dict.fromkeys(name for names in of_grade for name in names))
         return together([name for name in found if all(name in names for names in of_grade)] or found)
 
+    def failing(self, grade: str) -> list[tuple[str, str]]:
+        """Return why settings of a grade that ends with F have it, many of them by the first."""
+        found = [
+            (name, self.reasons[name]) for name, own in self.grades.items() if own == grade and name in self.reasons
+        ]
+        return found[:MOST_NAMED] if grade.endswith("F") else []
+
     @property
     def graded(self) -> str:
         """The settings by grade, in a line; empty if nothing competes.
@@ -291,6 +303,7 @@ class Headline:
             "kind": self.kind,
             "about": self.about,
             "grades": dict(self.grades),
+            "reasons": dict(self.reasons),
             "number": None if big is None else {"value": big.text, "unit": big.unit, "what": big.what},
             "winner": list(self.winner),
             "runner_up": self.runner_up,

@@ -1,20 +1,21 @@
-"""From claims to words: how each relation is said. Nothing here knows a result; all numbers stand in the claims."""
+"""From claims to words: how each relation is said. Nothing here knows a result; all numbers stand in the claims and values."""
 
 from __future__ import annotations
 
 import math
 
 from sojourn.headline.applications import GRADES, WAYS
+from sojourn.headline.ranges import Range
 from sojourn.headline.said import amount, digits, many, named, possessive, together
 
 TYPE_CHECKING = False  # as type checkers read it; the module typing would take its time
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from sojourn.headline.ranges import Range
+    from sojourn.headline.board import Value
     from sojourn.headline.said import Claim
 
-__all__ = ["HARDLY", "ONE_SEED", "SCORES", "condition", "gone", "sentence", "whose"]
+__all__ = ["HARDLY", "ONE_SEED", "SCORES", "condition", "gone", "reason", "sentence", "whose"]
 
 ONE_SEED = "One seed: differences may be chance."
 
@@ -83,6 +84,31 @@ def condition(words: str) -> str:
 def gone(count: int) -> str:
     """Say how many settings have not run."""
     return "One setting is missing." if count == 1 else f"{many(count).capitalize()} settings are missing."
+
+
+def reason(who: str, value: Value) -> str:
+    """Say which number of an application gives a grade, beyond which limit, and where."""
+    measure, by_seed = value.measure, value.by_seed
+    place = value.places[1]
+    run = ""
+    if value.place != place:
+        seed, worst = max(by_seed.items(), key=lambda one: measure.grade(one[1]))
+        run, value = " in its worst run", value.of_seed(seed, worst)
+    at = Range([value])
+    limit = f"{digits(measure.limits[place - 1], 3)} {measure.unit}".strip()
+    beyond = (
+        f", below {limit}"
+        if measure.more_is_better
+        else f", {limit} or more"
+        if at.way == "loss"
+        else f", above {limit}"
+    )
+    if at.way == "load" and not math.isfinite(at.low):
+        said, beyond = "no page comes", ""
+    else:
+        said = _way(at, "alone", who)
+    where = f" {condition(value.condition)}" if value.condition else ""
+    return f"{said}{run}{beyond}{where}"
 
 
 def times(low: float, high: float, than: str, like: str) -> str:

@@ -6,7 +6,7 @@ Each problem says where it is and what would be right; all are reported at once.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sojourn.answers.checks.claims import Claims
@@ -27,7 +27,12 @@ __all__ = ["TWO_WAY", "check_declarations", "unanswerable"]
 
 
 def check_declarations(
-    study: OpenStudy, traffic: Mapping[str, Mapping[str, str]], file: str, *, is_run: bool = True
+    study: OpenStudy,
+    traffic: Mapping[str, Mapping[str, str]],
+    file: str,
+    points: Sequence[Point] = (),
+    *,
+    is_run: bool = True,
 ) -> None:
     """Check everything that a study declares about its answers.
 
@@ -39,6 +44,8 @@ def check_declarations(
         Kinds of the applications of each point, by the names of their traffic entries.
     file
         How problems call the study file.
+    points
+        The study's points, with their scenarios.
     is_run
         Whether the study's module is run, or read.
 
@@ -47,14 +54,14 @@ def check_declarations(
     StudyError
         If something is wrong; lists all of it.
     """
-    problems = list(_problems(Names(study, file, is_run=is_run), traffic))
+    problems = list(_problems(Names(study, file, is_run=is_run), traffic, points))
     if problems:
         raise StudyError(list(dict.fromkeys(problems)))
 
 
-def _problems(names: Names, traffic: Mapping[str, Mapping[str, str]]) -> Iterator[Problem]:
+def _problems(names: Names, traffic: Mapping[str, Mapping[str, str]], points: Sequence[Point]) -> Iterator[Problem]:
     values = Values(names, traffic)
-    claims, drawn = Claims(names, values), Drawn(names)
+    claims, drawn = Claims(names, values, lambda: [point.document for point in points]), Drawn(names)
     yield from names.module()
     yield from _files(names)
     for name, measure in names.own.measures.items():
@@ -103,7 +110,7 @@ def unanswerable(study: Study, points: list[Point], *, is_run: bool = True) -> l
         return []
     traffic = _traffic(points)
     try:
-        check_declarations(OpenStudy.of(study, points), traffic, str(study.path), is_run=is_run)
+        check_declarations(OpenStudy.of(study, points), traffic, str(study.path), points, is_run=is_run)
     except StudyError as error:
         return error.problems
     return []

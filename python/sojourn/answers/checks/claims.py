@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from sojourn.answers.checks.names import Names
 from sojourn.answers.checks.values import Values
 from sojourn.answers.groups import Groups, condition_problems
+from sojourn.answers.worded import Worded, typed
 from sojourn.base.errors import Problem, nearest
-from sojourn.declarations.answers import ClaimDefinition, Condition
+from sojourn.declarations.answers import ClaimDefinition, Condition, Measure, Value
+from sojourn.study.expand import Document
 
 __all__ = ["Claims"]
 
@@ -20,9 +22,12 @@ class Claims:
     ----------
     names, values
         What the study's declarations may name, and how its values are checked.
+    documents
+        Gives the scenarios of the points.
     """
 
-    def __init__(self, names: Names, values: Values) -> None:
+    def __init__(self, names: Names, values: Values, documents: Callable[[], Sequence[Document]] = lambda: ()) -> None:
+        self._documents = documents
         self._names = names
         self._own = names.own
         self._values = values
@@ -96,4 +101,13 @@ class Claims:
             groups: dict[str, Groups] = {}
             yield from self._names.function(f"{path}.function", headline.function)
             yield from self._values.values(path, headline.values, groups)
-            yield from self._values.template(f"{path}.text", headline.text, groups, ())
+            worded = Worded(self._names.study.points, self._documents() if headline.text else (), headline.printed)
+            found = list(self._values.template(f"{path}.text", headline.text, groups, (), worded))
+            yield from found
+            for message, hint in () if found else typed(headline.text, worded, self._asked(headline.values)):
+                yield self._names.problem(f"{path}.text", message, hint)
+
+    def _asked(self, values: Mapping[str, Value]) -> list[Measure]:
+        """Return the measures that values ask."""
+        names = {value.measure for value in values.values()}
+        return [measure for name, measure in self._own.measures.items() if name in names]

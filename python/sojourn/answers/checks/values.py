@@ -10,6 +10,7 @@ from sojourn.answers.averaging import hidden_labels
 from sojourn.answers.checks.names import MEET, Names
 from sojourn.answers.composed import COMPARED, parts_of
 from sojourn.answers.groups import ONE, Groups, groups_of, value_problems
+from sojourn.answers.worded import Worded, is_metric
 from sojourn.base.errors import Problem, nearest
 from sojourn.base.metrics import metrics
 from sojourn.declarations.answers import Measure, Value
@@ -269,12 +270,18 @@ class Values:
             message = f'{value} has no group "{group}"' if groups != ONE else f"{value} is one number"
             yield self._names.problem(path, message, nearest(group, groups) if groups != ONE else "")
 
-    def template(self, path: str, text: str, values: Mapping[str, Groups], named: Iterable[str]) -> Iterator[Problem]:
-        """Find what a sentence asks for and no value has."""
+    def template(
+        self, path: str, text: str, values: Mapping[str, Groups], named: Iterable[str], worded: Worded | None = None
+    ) -> Iterator[Problem]:
+        """Find what a sentence asks for and neither a value nor, if `worded` is given, the study's words have."""
         try:
             fields = [field for _, field, _, _ in Formatter().parse(text) if field is not None]
         except ValueError as error:
             yield self._names.problem(path, f"not a template: {error}", "write {{ and }} for braces")
             return
+        subjects = sorted(_LINKS.union(*self._traffic.values()))
         for field in fields:
-            yield from self.known(path, field, {**values, **dict.fromkeys(named)})
+            found = list(self.known(path, field, {**values, **dict.fromkeys(named)}))
+            if found and worded is not None and (is_metric(field, subjects) or worded.word(field) is not None):
+                continue
+            yield from found
