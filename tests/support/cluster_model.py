@@ -9,8 +9,6 @@ from sojourn.cluster.notes import DoneNote
 from sojourn.cluster.shared_plan import Round, SharedPlan, Span
 from sojourn.cluster.unit_claims import Board, Claim
 
-__all__ = ["Simulated", "simulate_workers"]
-
 
 class MemoryObjects:
     """A store in memory."""

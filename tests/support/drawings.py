@@ -4,8 +4,6 @@ import re
 from collections import defaultdict
 from xml.etree import ElementTree as ET
 
-__all__ = ["corners", "drawn_values"]
-
 Places = list[tuple[float, float]]
 
 

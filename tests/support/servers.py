@@ -14,8 +14,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from xml.sax.saxutils import escape, unescape
 
-__all__ = ["SlurmMachine", "credentials", "find_versitygw", "free_port", "slurm", "small_s3", "versitygw"]
-
 
 def free_port() -> int:
     """Return a port that nobody listens on now."""

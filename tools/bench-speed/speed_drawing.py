@@ -6,8 +6,6 @@ from typing import Any
 
 from speed_measure import Cost
 
-__all__ = ["draw"]
-
 Curve = Mapping[float, Cost]
 
 

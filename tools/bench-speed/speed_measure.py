@@ -14,22 +14,6 @@ from typing import cast
 
 from speed_worlds import World
 
-__all__ = [
-    "Cost",
-    "MeasurementError",
-    "beside_floor",
-    "count_instructions",
-    "counter",
-    "fixed_world",
-    "fixed_worlds",
-    "in_turn",
-    "least",
-    "pairs",
-    "parse_instructions",
-    "sized_world",
-    "threads",
-]
-
 HERE = Path(__file__).resolve().parent
 Numbers = dict[str, float]
 

@@ -9,8 +9,6 @@ from pathlib import Path
 from speed_measure import INSTRUCTION_DURATIONS_S, Cost, least
 from speed_worlds import RATES
 
-__all__ = ["Results", "floor_text", "page", "pairs_text"]
-
 MEBIBYTE = 2**20
 
 INTRODUCTION = """\

@@ -4,21 +4,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-__all__ = [
-    "DURATIONS_S",
-    "FLOWS",
-    "RATES",
-    "Quiet",
-    "Sized",
-    "World",
-    "by_duration",
-    "by_flows",
-    "by_rate",
-    "crowded",
-    "of_study",
-    "quiet_days",
-]
-
 SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"
 
 FLOWS = [1, 10, 100, 1000]

@@ -44,8 +44,6 @@ from sojourn.stats.level import at_level
 from sojourn.store import Store
 from sojourn.study.runner import available_cores
 
-__all__ = ["CAN", "LEVEL", "Advice", "advise"]
-
 CAN = ("router", "modem", "operator")
 """Whose knobs may be turned."""
 

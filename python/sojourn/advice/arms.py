@@ -22,23 +22,6 @@ from sojourn.provisioning.statement import file_text, settings_of_file
 from sojourn.scenario.scenario_file import Scenario
 from sojourn.scenario.settings import apply_settings
 
-__all__ = [
-    "AS_IS",
-    "SHARES",
-    "WAYS",
-    "Arm",
-    "Line",
-    "Overhead",
-    "RouterSide",
-    "low_latency",
-    "modem_arms",
-    "operator_arms",
-    "plain_buffer",
-    "queue_management",
-    "recommended_ms",
-    "router_arms",
-]
-
 WAYS = ("upstream", "downstream")
 
 SHARES = (0.80, 0.83, 0.86, 0.89, 0.92, 0.95, 0.98)

@@ -24,8 +24,6 @@ from sojourn.study.execute import run_on_threads
 from sojourn.study.plan import RunSpec, Seeds
 from sojourn.study.write import rows_of
 
-__all__ = ["LONG_S", "SCREEN_S", "WARM_UP_S", "Bench", "Clock"]
-
 SCREEN_S, LONG_S, WARM_UP_S = 20.0, 120.0, 3.0
 """Measured seconds of a run of the race and of one that confirms, and what comes before and does not count. Source: the
 specification of advice; a slow start takes less than three seconds."""

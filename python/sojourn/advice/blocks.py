@@ -16,8 +16,6 @@ from sojourn.advice.varying import minute_rates
 from sojourn.base.errors import plain
 from sojourn.version import VERSION
 
-__all__ = ["BLOCKS", "autorate_block", "blocks_of", "docsis_block", "modem_block", "tc_block", "uci_block"]
-
 BLOCKS = ("tc", "uci", "docsis", "autorate", "modem")
 """What `--print` may name."""
 

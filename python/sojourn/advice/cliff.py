@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-__all__ = ["CLIFF", "FIRST_SHARES", "MARGIN", "Cliff", "find_cliff"]
-
 FIRST_SHARES = (0.80, 0.89, 0.98)
 """Where to look first: the ends of what is tried, and the middle."""
 

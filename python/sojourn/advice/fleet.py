@@ -26,8 +26,6 @@ from sojourn.store import Store
 from sojourn.study.library import load_study
 from sojourn.study.runner import available_cores
 
-__all__ = ["HEADINGS", "Fleet", "Judged", "check_fleet"]
-
 FIRST_SEED = 2000
 """First seed of the exhaustive search, far from those of races and of runs that confirm."""
 

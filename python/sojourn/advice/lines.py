@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["HOUSEHOLDS", "LINES", "PEOPLE", "line_scenario"]
-
 LINES: Mapping[str, tuple[str, str, str]] = {
     "docsis31": ('kind = "docsis31-upstream", rate = "{rate}"', 'kind = "docsis31-downstream", rate = "{rate}"', ""),
     "docsis30": (

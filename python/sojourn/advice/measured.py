@@ -24,8 +24,6 @@ from sojourn.calibration.calibrate import calibrate
 from sojourn.calibration.line import ACCESSES
 from sojourn.scenario.scenario_file import Scenario, decoded
 
-__all__ = ["MeasuredLine", "measured_line"]
-
 LARGEST = 4 * 2**20
 """Bytes of a file of a calibration. chosen: a hundred times what one has."""
 

@@ -22,8 +22,6 @@ from sojourn.provisioning import Configuration, Service, decode, encode, expand
 from sojourn.provisioning.scenarios import access
 from sojourn.scenario.scenario_file import Scenario
 
-__all__ = ["better_file", "is_modem_file", "line_of_file"]
-
 SUFFIXES = (".cm", ".cfg", ".bin")
 """How names of configuration files end."""
 

@@ -19,8 +19,6 @@ from sojourn.plots.spec import Axis, Dots, Line, Mark, Panel
 from sojourn.report.drawing_files import draw_files
 from sojourn.report.page import page_of
 
-__all__ = ["write_page"]
-
 TARGETS = {
     "tc": "Linux: tc",
     "uci": "OpenWrt: SQM",

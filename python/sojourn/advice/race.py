@@ -17,20 +17,6 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "FEWEST_SEEDS",
-    "FIRST_SEEDS",
-    "MOST_SEEDS",
-    "OUT_OF_TIME",
-    "TOLERANCE",
-    "Losses",
-    "OutOfTime",
-    "Race",
-    "Table",
-    "ocba_shares",
-    "race",
-]
-
 TOLERANCE = 0.05
 """What makes no difference. chosen: nobody feels 5 % of a delay."""
 

@@ -16,17 +16,6 @@ from sojourn.stats.estimate import Estimate, log_mean_of, mean_of
 if TYPE_CHECKING:
     from sojourn.advice.search import Found
 
-__all__ = [
-    "cliff_sentences",
-    "felt",
-    "felt_rows",
-    "group_sentence",
-    "is_cured",
-    "second_sentence",
-    "sentence",
-    "setting_words",
-]
-
 KIND_WORDS: Mapping[str, str] = {"cake": "CAKE", "fq-codel": "FQ-CoDel", "pie": "PIE", "codel": "CoDel"}
 """How sentences call what a router runs."""
 

@@ -19,8 +19,6 @@ from sojourn.advice.cliff import FIRST_SHARES, Cliff, find_cliff
 from sojourn.advice.race import FEWEST_SEEDS, FIRST_SEEDS, OUT_OF_TIME, OutOfTime, Race, Table, race
 from sojourn.advice.uses import User
 
-__all__ = ["CONFIRM_SEEDS", "Found", "Standing", "near_best", "search_arms", "search_router", "take"]
-
 START_DOWN = 0.89
 """Share downstream while upstream is looked for. chosen: clear of the cliff of all lines that were tried."""
 

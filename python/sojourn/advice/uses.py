@@ -15,8 +15,6 @@ from typing import Any, cast
 
 from sojourn.base.errors import UsageError, nearest, plain
 
-__all__ = ["USES", "Use", "User", "loss_of", "read_uses", "users_of"]
-
 Values = Mapping[str, float]
 """What was measured of one run: by entry and measure, `game.delay_up`; see `sojourn.advice.bench`."""
 

@@ -11,8 +11,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["mean_mbps", "minute_rates"]
-
 PIECES = 20
 """Pieces from which percentiles of rates are taken at least. chosen: a 5th percentile is the least of twenty."""
 

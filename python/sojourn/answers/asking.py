@@ -16,8 +16,6 @@ from sojourn.answers.versus import against_others
 from sojourn.answers.view import NotRecorded, StudyView
 from sojourn.declarations.answers import Measure, Value, Where
 
-__all__ = ["Ask"]
-
 
 class Ask(Measured):
     """Questions to one result, in the words of its study.

@@ -27,8 +27,6 @@ from sojourn.declarations.figures import (
     TradeoffFigure,
 )
 
-__all__ = ["Answer", "hidden_labels", "hidden_of", "require_visible", "ways_out"]
-
 POINT = "point"
 """Stands for a label where points have the same labels and differ all the same."""
 

@@ -18,8 +18,6 @@ from sojourn.answers.view import NotRecorded, StudyView
 from sojourn.declarations.answers import Measure
 from sojourn.declarations.base import Where
 
-__all__ = ["COMPARED", "composed", "other_point", "parts_of", "share_in_order"]
-
 
 class Asked(Protocol):
     """Who is asked for the parts."""

@@ -18,8 +18,6 @@ from operator import ge, gt, le, lt
 from sojourn.answers.numbers import Numbers, look_up
 from sojourn.declarations.answers import Condition, Limit
 
-__all__ = ["Met", "all_hold", "judge_conditions"]
-
 
 @dataclass
 class Met:

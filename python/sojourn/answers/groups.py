@@ -12,8 +12,6 @@ from sojourn.answers.selection import Points
 from sojourn.base.errors import nearest
 from sojourn.declarations.answers import Condition, Measure, Value
 
-__all__ = ["ONE", "Groups", "condition_problems", "found", "groups_of", "value_problems"]
-
 Groups = tuple[str, ...] | None
 """Names of the groups of a value in their order; `None` if only the runs tell."""
 

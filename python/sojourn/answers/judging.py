@@ -18,8 +18,6 @@ from sojourn.answers.report_content import UNJUDGED
 from sojourn.answers.view import NotRecorded
 from sojourn.declarations.answers import ClaimDefinition, Value
 
-__all__ = ["judge", "judge_claim"]
-
 
 def judge(study: OpenStudy, ask: Ask) -> list[JudgedClaim]:
     """Judge all claims of a study, in their order.

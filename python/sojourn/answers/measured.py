@@ -25,8 +25,6 @@ from sojourn.stats.fairness import jain_index
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Measured"]
-
 
 class Measured:
     """What measures say of the points of one result.

@@ -24,8 +24,6 @@ from sojourn.base.errors import Problem, StudyError, why
 from sojourn.base.files import read_file
 from sojourn.store import default_directory
 
-__all__ = ["Guarded", "ModuleNames", "is_trusted", "load_module", "names_in", "read_module", "trust", "what_failed"]
-
 
 def read_module(path: Path, root: Path | None = None) -> bytes:
     """Return the text of a module; `root` is the result that it came with.

@@ -15,8 +15,6 @@ from sojourn.base.templates import fill
 from sojourn.declarations.answers import NumbersTable
 from sojourn.stats.estimate import NOTHING, Estimate
 
-__all__ = ["cell", "numbers_table"]
-
 
 def numbers_table(study: OpenStudy, ask: Ask, definition: NumbersTable) -> PlainTable:
     """Return the table.

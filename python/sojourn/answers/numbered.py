@@ -14,8 +14,6 @@ from sojourn.declarations.answers import LabelValue, LabelWords, Where
 from sojourn.study.columns import Columns
 from sojourn.study.result import StudyResult
 
-__all__ = ["ColumnsView", "TablePoints"]
-
 MOST_SELECTED = 100_000
 """Points that a claim may be about. chosen: as many take some seconds and half a gigabyte."""
 

@@ -16,21 +16,6 @@ import numpy as np
 from sojourn.base.digits import significant
 from sojourn.stats.estimate import variation_of
 
-__all__ = [
-    "Numbers",
-    "by_group",
-    "combined",
-    "complete",
-    "fill",
-    "group_by_group",
-    "line",
-    "look_up",
-    "number",
-    "ratio",
-    "reduced",
-    "single",
-]
-
 Numbers = float | dict[str, float]
 """A number, or numbers by group."""
 

@@ -21,8 +21,6 @@ from sojourn.study.files import companions, is_inside
 from sojourn.study.library import Study, builtin_names, load_study
 from sojourn.study.result import StudyResult
 
-__all__ = ["OpenStudy"]
-
 
 @dataclass(frozen=True)
 class OpenStudy:

@@ -20,8 +20,6 @@ from sojourn.base.files import read_file
 from sojourn.declarations.answers import Measure, PrintedColumn, PrintedGroup, PrintedTable, Where
 from sojourn.stats.estimate import NOTHING, Estimate, median_of, paired_difference, paired_ratio
 
-__all__ = ["printed_row", "printed_rows", "printed_table"]
-
 
 @cache
 def printed_rows(path: Path, root: Path | None = None) -> tuple[dict[str, str], ...]:

@@ -33,8 +33,6 @@ from sojourn.headline.said import Headline as First
 from sojourn.study.expand import expand_all
 from sojourn.study.result import StudyResult
 
-__all__ = ["declared_parts", "failure", "notes_of"]
-
 Made = TypeVar("Made")
 
 

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from sojourn.base.templates import fill
 from sojourn.declarations.answers import LabelValue, LabelWords, Where
 
-__all__ = ["LabelledPoint", "Points"]
-
 
 @dataclass(frozen=True)
 class LabelledPoint:

@@ -13,8 +13,6 @@ import numpy as np
 
 from sojourn.answers.view import LinkSeries
 
-__all__ = ["TokenBucket", "reaches_s"]
-
 
 def reaches_s(series: LinkSeries, mbps: float) -> float:
     """End of the first bin with this many bytes; infinite if there is none."""

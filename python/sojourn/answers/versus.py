@@ -13,8 +13,6 @@ from sojourn.declarations.answers import Measure, Value, Where
 from sojourn.stats.estimate import paired_difference, paired_ratio
 from sojourn.stats.quantity import is_compared_by_ratio
 
-__all__ = ["against_others"]
-
 
 def against_others(ask: Measured, measure: Measure, value: Value, points: Sequence[LabelledPoint]) -> float:
     """Return how points compare with those of `versus`, or an end of the interval over pairs of runs.

@@ -21,8 +21,6 @@ from sojourn.stats.estimate import NOTHING, Estimate
 from sojourn.stats.pairs import Contest, tally, who_wins
 from sojourn.stats.quantity import in_unit, is_compared_by_ratio
 
-__all__ = ["TESTED", "WINNER", "Won", "winners"]
-
 TESTED = (
     "Bold: best, or statistically tied with the best (paired t test at 5 %, of times by their ratios; smaller differences "
     "than stated count as none)."

@@ -13,8 +13,6 @@ from sojourn.answers.view import NotRecorded
 from sojourn.declarations.answers import RatedColumn, RatedRow, RatedTable
 from sojourn.stats.estimate import NOTHING
 
-__all__ = ["RatingCell", "bounds_of", "rated_table", "word_for"]
-
 
 def word_for(column: RatedColumn, value: float) -> str:
     """Rate a value; a limit belongs to the better word.

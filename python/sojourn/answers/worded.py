@@ -20,8 +20,6 @@ from sojourn.declarations.answers import Measure
 from sojourn.headline.applications import APPLICATIONS, application_of
 from sojourn.headline.said import together
 
-__all__ = ["Worded", "ends", "is_metric", "typed"]
-
 _STACKS = ("bbr", "cubic", "dctcp", "ledbat", "prague", "reno", "scream")
 """Congestion controls that a sentence may name."""
 

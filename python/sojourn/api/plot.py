@@ -12,8 +12,6 @@ from sojourn.base.files import new_file, write_file
 from sojourn.plots.backends import mpl
 from sojourn.plots.spec import PlotSpec
 
-__all__ = ["Plot"]
-
 
 class Plot(PlotSpec):
     """A plot that shows itself in a notebook, and has `save("delay.svg")`."""

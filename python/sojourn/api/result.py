@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from sojourn.api.plot import Plot
     from sojourn.api.run import Run
 
-__all__ = ["StudyResult", "load_result"]
-
 
 class StudyResult(result.StudyResult):
     """A result directory, loaded; it shows itself in a notebook, and draws what its report draws."""

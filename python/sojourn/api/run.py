@@ -28,8 +28,6 @@ from sojourn.store import Store, pack
 if TYPE_CHECKING:
     from sojourn.api.plot import Plot
 
-__all__ = ["Run", "run"]
-
 
 @dataclass(frozen=True, repr=False)
 class Run:

@@ -24,8 +24,6 @@ from sojourn.study.competitors import with_plugins
 from sojourn.study.plan import RunOptions, make_plan
 from sojourn.study.runner import available_cores, run_study
 
-__all__ = ["Study"]
-
 MOST_POINTS = 12  # chosen: what a cell of a notebook shows without scrolling
 
 

@@ -25,22 +25,6 @@ from sojourn.scenario.scenario_file import Scenario
 from sojourn.simulation.engine import simulate
 from sojourn.version import VERSION
 
-__all__ = [
-    "COURSES",
-    "LARGEST",
-    "RUNS",
-    "Replayed",
-    "golden_traces",
-    "judge_by_trace",
-    "made_anew",
-    "own_traces",
-    "pack",
-    "read_golden",
-    "record",
-    "replay",
-    "room_of",
-]
-
 LARGEST = 64 * 2**20
 """Bytes of the text of a trace. Source: `LARGEST_TRACE` of the engine."""
 

@@ -17,8 +17,6 @@ from sojourn.plots.spec import Axis, Dots, Mark, Panel
 from sojourn.report.checks import SCHEMA, Block, Section, rows_table, write_check_page
 from sojourn.stats.estimate import Estimate
 
-__all__ = ["as_json", "place_in_band", "sentence", "write_page"]
-
 ENDS = {
     "utilisation": ("less used than any known manager", "more used than any known manager"),
     "sojourn_mean": ("shorter waits than any known manager", "longer waits than any known manager"),

@@ -10,8 +10,6 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-__all__ = ["CELLS", "LEFT_OUT", "QUICK", "Cell", "buffer_packets", "scenario_text"]
-
 RATE_MBPS = 10.0
 """Rate of the bottleneck. chosen: 7928 leaves it open; that of its own example in section 8.2.1."""
 

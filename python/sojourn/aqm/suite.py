@@ -17,20 +17,6 @@ from sojourn.scenario.settings import apply_settings
 from sojourn.simulation.engine import simulate
 from sojourn.stats.estimate import Estimate
 
-__all__ = [
-    "BAND",
-    "BYTES_ONLY",
-    "MEASURES",
-    "NO_CRASH",
-    "Manager",
-    "Measured",
-    "Result",
-    "characterise",
-    "judge",
-    "known_managers",
-    "rows_of",
-]
-
 MEASURES = (
     ("utilisation", "utilisation", ""),
     ("sojourn_mean", "mean queuing delay", "ms"),

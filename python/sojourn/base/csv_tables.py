@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["content_of", "number_of", "rows_of", "text_of"]
-
 LARGEST_NUMBER = 1e19
 """chosen: nanoseconds since 1970, which clocks tell, are 1.8e18."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["significant"]
-
 
 def significant(
     value: float | None, digits: int = 4, *, sign: bool = False, unknown: str = "–", endless: str = "∞"

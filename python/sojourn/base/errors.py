@@ -7,27 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-__all__ = [
-    "EnvironmentFailure",
-    "ExitStatus",
-    "InterruptedRun",
-    "MemoryExceeded",
-    "MissingExtra",
-    "OtherVersion",
-    "Problem",
-    "RecordError",
-    "RunError",
-    "ScenarioError",
-    "SojournError",
-    "StoreUnreachable",
-    "StudyError",
-    "UsageError",
-    "first_of",
-    "nearest",
-    "plain",
-    "why",
-]
-
 
 class ExitStatus:
     """How a command ends."""

@@ -19,24 +19,6 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import IO
 
-__all__ = [
-    "LARGEST_TEXT",
-    "allow_many",
-    "create_file",
-    "folder_names",
-    "fresh_folder",
-    "is_file",
-    "make_folder",
-    "move",
-    "new_file",
-    "open_file",
-    "place_of",
-    "read_file",
-    "read_named",
-    "remove",
-    "write_file",
-]
-
 LARGEST_TEXT = 32 * 2**20
 """Bytes of a text or a JSON file. chosen: a manifest of 10,000 points has 4 MB; reading the largest takes a second."""
 

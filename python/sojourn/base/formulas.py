@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["no_formula", "without_formulas"]
-
 FORMULA = r"^\s*([=@+\-|\t\r]|%.)"
 """How a formula begins in a spreadsheet; blanks in front are skipped there."""
 

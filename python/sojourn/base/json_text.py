@@ -14,8 +14,6 @@ TYPE_CHECKING = False  # as type checkers read it; the module typing would take 
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["MOST_MEMORY", "NotJson", "TooMuch", "parse_json", "parse_with_pairs"]
-
 MOST_MEMORY = 768 * 2**20
 """Bytes that what is parsed may take. chosen: a result of Flent counts for 21 times its text, so 37 MB of one fit, twelve times
 the largest."""

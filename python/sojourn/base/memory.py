@@ -12,8 +12,6 @@ TYPE_CHECKING = False  # as type checkers read it; the module typing would take 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["budget"]
-
 SHARE = 0.75
 """Of what is free, for runs. chosen: tables are packed and drawn after them, and others live here too."""
 

@@ -4,8 +4,6 @@ import re
 import sys
 from contextlib import suppress
 
-__all__ = ["note", "shortened", "visible"]
-
 _LONG = re.compile(r"\S{600,}")
 """Words of a file that are no words. chosen: longer than what a path that anybody types has."""
 

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-__all__ = ["Better", "Metric", "delay_causes", "metrics", "words_of"]
-
 Better = Literal["lower", "higher", ""]
 """Which way a metric is better; empty where neither is (packets sent, connections)."""
 

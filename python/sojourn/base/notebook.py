@@ -12,8 +12,6 @@ from sojourn.base.errors import UsageError
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["NotebookBar", "in_notebook", "pandas_frame", "table_html"]
-
 
 def in_notebook() -> bool:
     """Whether somebody reads this in a notebook: whether IPython runs with a kernel.

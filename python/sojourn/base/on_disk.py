@@ -24,22 +24,6 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-__all__ = [
-    "NUMBERS",
-    "WORDS",
-    "digest_of",
-    "list_files",
-    "open_listed",
-    "read_listing",
-    "read_table",
-    "read_text",
-    "record_columns",
-    "refuse_nested",
-    "refuse_others",
-    "shape",
-    "size_and_digest",
-]
-
 WORDS = "words"
 """A column of texts: names, units, causes."""
 

@@ -14,8 +14,6 @@ from pathlib import Path
 from sojourn.base.errors import EnvironmentFailure, UsageError
 from sojourn.base.files import read_file
 
-__all__ = ["dated", "new_directory", "owner", "owner_is_gone", "refuse_used", "writing"]
-
 
 def dated(name: str) -> Path:
     """Return a directory below `results/` named by date and time; it is not there yet, and nobody else gets it.

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     Measure = Literal["rate", "size", "time"]
 
-__all__ = ["mbps_of", "quantity", "rate_bps", "seconds_of", "size_bytes"]
-
 PICOSECONDS = 1e12
 
 

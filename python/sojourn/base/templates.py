@@ -3,8 +3,6 @@
 import re
 from collections.abc import Mapping
 
-__all__ = ["fill", "placeholders"]
-
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
 

@@ -6,8 +6,6 @@ import re
 import tomllib
 from typing import Any, cast
 
-__all__ = ["parse_toml", "toml_value"]
-
 
 def parse_toml(text: str) -> dict[str, Any]:
     """Return a text as nested tables.

@@ -20,8 +20,6 @@ from sojourn.calibration.misfit import NO_POSTERIOR
 from sojourn.calibration.side import Choices, Side
 from sojourn.version import VERSION
 
-__all__ = ["Answer", "amount", "draws_of"]
-
 MEMBERS = 20
 """Lines of an ensemble. chosen: enough for its 5th and 95th percentile to be lines of it."""
 

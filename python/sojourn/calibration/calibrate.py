@@ -29,8 +29,6 @@ from sojourn.calibration.summary import is_summary, read_summary
 from sojourn.calibration.table import PILOT, affordable, cost_of, drawn, make_table
 from sojourn.study.runner import available_cores
 
-__all__ = ["Calibration", "calibrate", "calibrated", "disagree"]
-
 FIRST_SHARE = 0.6
 """Of the budget, for runs. chosen: the rest is for runs of the picture and for machines that are slower."""
 

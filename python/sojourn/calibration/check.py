@@ -19,8 +19,6 @@ from sojourn.calibration.measurement import Load
 from sojourn.calibration.table import PILOT, Table, affordable, cost_of, drawn, make_table
 from sojourn.stats.estimate import wilson
 
-__all__ = ["Check", "band_of", "check"]
-
 LOAD = Load("up", 1, 5.0, 10.0, 200.0, 84, "sender", congestion="cubic")
 """Flent's `tcp_upload` of 10 s, as in the laboratory's files."""
 

@@ -12,8 +12,6 @@ from sojourn.calibration.line import FAMILIES
 if TYPE_CHECKING:
     from sojourn.base.quantities import Measure
 
-__all__ = ["NAMES", "bounds_of", "families_of"]
-
 NAMES: Mapping[str, tuple[str, float, Measure]] = {
     "rate": ("rate", 1e6, "rate"),
     "rtt": ("rtt", 1e-3, "time"),

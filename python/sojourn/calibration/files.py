@@ -20,8 +20,6 @@ from sojourn.calibration.report import write_page
 from sojourn.calibration.side import Side
 from sojourn.version import VERSION
 
-__all__ = ["write_calibration"]
-
 
 def write_calibration(calibration: Answer, directory: Path | None = None) -> Path:
     """Write everything into a new directory, whole or not at all; a page that cannot be made costs itself alone.

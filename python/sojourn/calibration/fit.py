@@ -19,8 +19,6 @@ from sojourn.calibration.line import FAMILIES, Unknown
 from sojourn.calibration.statistics import NAMES
 from sojourn.calibration.table import Table
 
-__all__ = ["Posterior", "Scaled", "adjusted", "fit", "in_noise", "interval", "noise_of", "scaled"]
-
 NEAREST_ALL, NEAREST_FAMILY = 100, 150
 """Draws that families are counted among, and that values are fitted to. chosen: a few percent of a table, so that they are near."""
 

@@ -16,8 +16,6 @@ from sojourn.calibration.inversion import MAP_SAMPLES
 from sojourn.calibration.line import FAMILIES, Access, Guess, Unknown
 from sojourn.calibration.measurement import Load, Seen
 
-__all__ = ["Finding", "findings", "unknowable"]
-
 KNOWN, ROUGH = 0.8, 0.3
 """Contraction from which a value is known, and below which it is not identifiable. chosen: an interval of a fifth of what was believed before, and of most of it."""
 

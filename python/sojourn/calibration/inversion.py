@@ -13,21 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = [
-    "MAP_SAMPLES",
-    "Knee",
-    "buffer_bytes",
-    "buffer_ms",
-    "codel_spacings_ms",
-    "knee_of",
-    "line_rate_mbps",
-    "map_interval_ms",
-    "offload_units",
-    "sawtooth_least_ms",
-    "scales_with_rate",
-    "weighted_mbps",
-]
-
 SEEN_SHARE = ((5.0, 0.88), (32.0, 0.97), (65.0, 0.98))
 """Packets that a drop-tail buffer holds, and the share of it that the second largest of 49 pings sees.
 fitted: one CUBIC flow, simulated."""

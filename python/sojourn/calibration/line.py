@@ -16,8 +16,6 @@ import numpy as np
 
 from sojourn.calibration.measurement import Load
 
-__all__ = ["ACCESSES", "FAMILIES", "FAMILY_WORDS", "Access", "Guess", "Unknown", "draw", "stacks_of", "unknowns_of"]
-
 FAMILIES = ("drop-tail", "codel", "pie", "flow queues")
 """Families of queue managers, equally likely before anything is measured."""
 

@@ -12,8 +12,6 @@ from collections.abc import Mapping
 from sojourn.calibration.line import Access, Guess, stacks_of
 from sojourn.calibration.measurement import Load
 
-__all__ = ["scenario_text"]
-
 AFTER_S = 0.25
 """How long a run goes on behind its load, so that its last sample is whole. chosen: a sample of Flent takes 0.2 s."""
 

@@ -20,8 +20,6 @@ from sojourn.field.iperf3 import other_ends
 from sojourn.field.rates import Direction, Rates
 from sojourn.field.series import RoundTrips, Series, read_series
 
-__all__ = ["Load", "Measured", "Seen", "Told", "by_direction", "read_measurements", "seen_of", "shortened"]
-
 FEWEST = 20
 """Round trips under load below which nothing is fitted. chosen: a quantile of 95 % has one sample beyond it."""
 

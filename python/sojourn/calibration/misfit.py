@@ -10,8 +10,6 @@ import numpy as np
 
 from sojourn.calibration.fit import Scaled
 
-__all__ = ["NO_POSTERIOR", "misfit_of"]
-
 DRAWS = 300
 """Draws whose nearest neighbours are looked for. chosen: of so many the 99th percentile is known to three."""
 

@@ -18,8 +18,6 @@ from sojourn.calibration.statistics import NAMES, ROBUST, WORDS, statistics_of
 from sojourn.calibration.table import Draw, simulate_draw
 from sojourn.plots.spec import Axis, Band, Line, Panel, PlotSpec
 
-__all__ = ["Prediction", "figures_of", "predict", "statistics_table"]
-
 RUNS = 40
 """Runs of the ensemble in a picture. chosen: two of each line."""
 

@@ -13,8 +13,6 @@ from sojourn.calibration.line import Access
 from sojourn.calibration.measurement import Load, Seen, Told
 from sojourn.calibration.statistics import FROM_S, NAMES, goodput_mbps, idle_ms, is_window_limited
 
-__all__ = ["Reading", "read_off", "told_off"]
-
 NEAR_UNIT = 0.2
 """Share of a unit of offload within which a spread of delay is called one. chosen: between two units at the most two in five spreads would be called one by chance."""
 

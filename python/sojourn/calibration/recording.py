@@ -22,21 +22,6 @@ from sojourn.calibration.measurement import Measured, read_measurements
 from sojourn.calibration.statistics import idle_ms
 from sojourn.traces.link_traces import OPPORTUNITY, read_trace, trace_text
 
-__all__ = [
-    "Row",
-    "converted",
-    "filled",
-    "opportunities_in",
-    "opportunities_of_packets",
-    "opportunities_of_rows",
-    "read_packets",
-    "read_rows",
-    "recorded",
-    "rows_of_measurement",
-    "rows_of_opportunities",
-    "schedule_text",
-]
-
 FRAME = 1514
 """Bytes of a full frame, of which two make a sample saturated. chosen: one may be alone in its slot."""
 

@@ -18,8 +18,6 @@ from sojourn.report.files import write_plain
 from sojourn.report.page import DrawnFigure, page_of
 from sojourn.version import VERSION
 
-__all__ = ["write_page"]
-
 
 def write_page(calibration: Answer, directory: Path) -> None:
     """Write `report.html`, `figures/` and `tables/` into a directory."""

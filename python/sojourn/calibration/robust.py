@@ -20,8 +20,6 @@ from sojourn.calibration.measurement import Load, Seen
 from sojourn.calibration.statistics import NAMES, RATES_FROM_S, ROBUST, packet_ms
 from sojourn.calibration.table import Table
 
-__all__ = ["goodput_error", "robust_fit"]
-
 TAIL_ERROR, PACKETS_ERROR = 0.1, 0.5
 """How far the tail of a real queue may be from the model's: a tenth of it, and half a packet. chosen: what offload of segments, and a
 token bucket of one packet, do to a queue; nine uploads measured in a laboratory with known buffers lie within."""

@@ -15,8 +15,6 @@ from sojourn.calibration.measurement import Measured
 from sojourn.calibration.reading import Reading
 from sojourn.calibration.table import Table
 
-__all__ = ["BUDGET_S", "Choices", "Side", "Statistics"]
-
 BUDGET_S = 120.0
 """Processor seconds of a calibration. chosen: a minute and a half on two cores."""
 

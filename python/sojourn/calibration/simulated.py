@@ -17,8 +17,6 @@ from sojourn.calibration.measurement import Load, Seen, seen_of
 from sojourn.field.rates import Rates
 from sojourn.field.series import RoundTrips, Series
 
-__all__ = ["RECORD", "STEP_S", "seen_in", "series_of"]
-
 STEP_S = 0.2
 """Flent's STEP_SIZE."""
 

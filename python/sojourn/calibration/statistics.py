@@ -13,8 +13,6 @@ import numpy as np
 from sojourn.calibration.inversion import FULL_PACKET, PAYLOAD, weighted_mbps
 from sojourn.calibration.measurement import Load, Seen
 
-__all__ = ["NAMES", "ROBUST", "WORDS", "goodput_mbps", "idle_ms", "is_window_limited", "statistics_of"]
-
 WORDS = {
     "idle_median": "idle round trip, median",
     "idle_spread": "idle round trip, P90 less P10",

@@ -37,8 +37,6 @@ from sojourn.calibration.statistics import NAMES
 if TYPE_CHECKING:
     from sojourn.base.quantities import Measure
 
-__all__ = ["is_summary", "read_summary"]
-
 LARGEST = 64 * 2**10
 """Bytes of a file. chosen: hundreds of tests."""
 

@@ -22,8 +22,6 @@ from sojourn.calibration.statistics import NAMES, statistics_of
 from sojourn.scenario.scenario_file import Scenario
 from sojourn.simulation.engine import simulate
 
-__all__ = ["Draw", "Table", "affordable", "cost_of", "drawn", "make_table", "simulate_draw", "simulate_draws"]
-
 HOP_S, RUN_S = 0.25e-6, 3.5e-3
 """Processor time of a packet-hop and of what a run costs beside, measured on a busy machine; elsewhere a budget is paid sooner."""
 

@@ -14,18 +14,6 @@ import sojourn._engine as _engine
 from sojourn.base.errors import UsageError, plain, why
 from sojourn.base.files import open_file
 
-__all__ = [
-    "BufferingDelay",
-    "CaptureFile",
-    "Flow",
-    "buffering_delay",
-    "choose",
-    "is_capture",
-    "packets_of_file",
-    "read_capture",
-    "worth_a_look",
-]
-
 PIECE = 1 << 20
 """Bytes that are read at a time. chosen: a file costs no more memory than its packets' times."""
 

@@ -9,8 +9,6 @@ if TYPE_CHECKING:
 
     from sojourn.cli.arguments import Parser
 
-__all__ = ["COMMANDS", "execute", "parser_of"]
-
 CHAPTERS = {
     "Ask": ("home", "advise", "group", "run", "emulate", "study", "worker", "recipe", "provision"),
     "Measure and set": ("calibrate", "trial", "trace", "capture"),

@@ -16,19 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
     from typing import NoReturn
 
-__all__ = [
-    "HelpWanted",
-    "Parser",
-    "bit_rate",
-    "line_rate",
-    "named_files",
-    "opportunity_option",
-    "share_of",
-    "size",
-    "span",
-    "whole_number",
-]
-
 
 class HelpWanted(Exception):
     """Somebody asked for help; its text is the message."""

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from sojourn.calibration.check import Check
     from sojourn.cli.arguments import Parser
 
-__all__ = ["arguments", "execute"]
-
 ACCESS = ("ethernet", "pon", "dsl", "docsis30", "docsis31")
 MOST_RUNS = 1_000_000
 

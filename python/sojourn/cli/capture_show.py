@@ -10,8 +10,6 @@ if TYPE_CHECKING:
 
     from sojourn.cli.arguments import Parser
 
-__all__ = ["arguments", "execute"]
-
 SHOWN = 20
 """Flows that are listed unasked."""
 

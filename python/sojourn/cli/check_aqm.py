@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from sojourn.aqm.suite import Manager, Result
     from sojourn.cli.arguments import Parser
 
-__all__ = ["arguments", "execute"]
-
 SEEDS = 5
 """Seeds of each scenario (RFC 7928 leaves it open). chosen: least for an interval that tells something."""
 

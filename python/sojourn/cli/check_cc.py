@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from sojourn.cli.arguments import Parser
     from sojourn.congestion.suite import Controller, Result
 
-__all__ = ["arguments", "execute"]
-
 SEEDS = 3
 """Seeds of each scenario (RFC 9743 leaves it open). chosen: least for an interval; only starts and random losses differ."""
 

@@ -8,8 +8,6 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-__all__ = ["hand_in"]
-
 
 def hand_in(
     out: Path,

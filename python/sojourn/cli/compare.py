@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from sojourn.simulation.run_directory import SingleRun
     from sojourn.study.result import StudyResult
 
-__all__ = ["arguments", "execute"]
-
 
 def arguments(parser: Parser) -> None:
     """Declare what the command takes."""

@@ -17,20 +17,6 @@ if TYPE_CHECKING:
     from sojourn.base.errors import Problem, SojournError
     from sojourn.study.result import ReportSummary
 
-__all__ = [
-    "format_number",
-    "hand_over",
-    "note",
-    "print_found",
-    "print_json",
-    "print_rows",
-    "print_table",
-    "say",
-    "show_error",
-    "show_problems",
-    "tell_claims",
-]
-
 RED, YELLOW, PLAIN = "\x1b[31m", "\x1b[33m", "\x1b[0m"
 
 

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from sojourn.cli.arguments import Parser
     from sojourn.scenario.scenario_file import Scenario
 
-__all__ = ["arguments", "execute"]
-
 LARGEST_SEED = 2**64 - 1
 
 

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from sojourn.cli.arguments import Parser
     from sojourn.plots.backends.mpl import Font
 
-__all__ = ["arguments", "execute", "length"]
-
 _UNITS = {"mm": 1.0, "cm": 10.0, "in": 25.4, "pt": 25.4 / 72}
 """Millimetres of a unit."""
 

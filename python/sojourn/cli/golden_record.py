@@ -10,8 +10,6 @@ if TYPE_CHECKING:
 
     from sojourn.cli.arguments import Parser
 
-__all__ = ["arguments", "execute"]
-
 LARGEST_SEED = 2**64 - 1
 
 

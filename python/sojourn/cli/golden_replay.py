@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from sojourn.aqm.golden import Replayed
     from sojourn.cli.arguments import Parser
 
-__all__ = ["arguments", "execute"]
-
 AROUND = 5
 """Lines before and after one that differs. chosen: a screen of context."""
 

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from sojourn.homes.neighbourhood import Answer
     from sojourn.study.result import StudyResult
 
-__all__ = ["arguments", "execute"]
-
 MOST_ASKED = 1_000_000
 """Homes that may be asked about; thresholds say how many nodes they are."""
 

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from sojourn.cli.arguments import Parser
     from sojourn.field.histogram import LatencyHistogram, Quantile
 
-__all__ = ["arguments", "execute"]
-
 SHARES = "50,90,95,99,99.9"
 
 

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from sojourn.homes.household import Household
     from sojourn.study.result import ReportSummary, StudyResult
 
-__all__ = ["arguments", "execute"]
-
 ACCESSES = ("docsis31", "docsis30", "dsl", "fibre")
 CAN = ("modem", "router", "operator")
 MOST_UPLOADS = 64

@@ -9,8 +9,6 @@ if TYPE_CHECKING:
 
     from sojourn.cli.arguments import Parser
 
-__all__ = ["arguments", "execute", "service_options"]
-
 
 def service_options(parser: Parser) -> None:
     """Declare what is known beside the file."""

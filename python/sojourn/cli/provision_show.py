@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from sojourn.cli.arguments import Parser
     from sojourn.provisioning import Configuration, Issue
 
-__all__ = ["arguments", "execute", "secret_option", "tell"]
-
 
 def secret_option(parser: Parser) -> None:
     """Declare where the shared secret is."""

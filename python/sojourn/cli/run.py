@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     Row = tuple[str, str, float, str]
 
-__all__ = ["arguments", "execute"]
-
 LARGEST_SEED = 2**64 - 1
 
 LONGEST = 32 * 2**20

@@ -12,9 +12,6 @@ if TYPE_CHECKING:
 
     from sojourn.cli.arguments import Parser
 
-__all__ = ["arguments", "execute"]
-
-
 MOST_TELR = 200.0
 """chosen: an echo that nobody hears; G.107 allows 5 to 65 dB."""
 

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from sojourn.cli.arguments import Parser
     from sojourn.serve.lessons import Lesson
 
-__all__ = ["arguments", "execute"]
-
 
 def arguments(parser: Parser) -> None:
     """Declare what the command takes."""

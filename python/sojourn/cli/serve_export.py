@@ -10,8 +10,6 @@ if TYPE_CHECKING:
 
     from sojourn.cli.arguments import Parser
 
-__all__ = ["arguments", "execute"]
-
 
 def arguments(parser: Parser) -> None:
     """Declare what the command takes."""

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from sojourn.study.result import ReportSummary, StudyResult
     from sojourn.study.runner import Outcome, Progress
 
-__all__ = ["arguments", "execute"]
-
 MOST_SEEDS = 1_000_000  # as in study files
 
 

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from sojourn.study.library import Study
     from sojourn.study.plan import RunOptions
 
-__all__ = ["run_many"]
-
 
 def run_many(options: Namespace, study: Study, wishes: RunOptions, crowd: Crowd, store: Store) -> None:
     """Let workers make what is missing of a study, and write its report."""

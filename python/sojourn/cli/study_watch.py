@@ -8,8 +8,6 @@ if TYPE_CHECKING:
 
     from sojourn.cli.arguments import Parser
 
-__all__ = ["arguments", "execute"]
-
 LOOKS_EVERY_S = 5.0
 """chosen: two list calls a look are what a store of many workers should not notice."""
 

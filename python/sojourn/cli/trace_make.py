@@ -10,8 +10,6 @@ if TYPE_CHECKING:
 
     from sojourn.cli.arguments import Parser
 
-__all__ = ["arguments", "execute"]
-
 LONGEST_S, FASTEST_MBPS = 36_000.0, 1_000.0
 """Longest and fastest trace. chosen: ten hours; a gigabit."""
 

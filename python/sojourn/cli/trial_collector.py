@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from sojourn.cli.arguments import Parser
     from sojourn.field.collector.storage import Storage
 
-__all__ = ["arguments", "execute"]
-
 ACTIONS = ("serve", "add", "renew", "revoke", "probes", "viewer", "plan", "export")
 
 

@@ -21,8 +21,6 @@ from sojourn.store.objects import FolderObjects, Objects
 from sojourn.store.segments import LISTING
 from sojourn.study.execute import Finished
 
-__all__ = ["PER_RUN_S", "Attendant", "Crew", "unit_length"]
-
 LOOKS_EVERY_S = 2.0
 """chosen: one list call; more often a bucket of thousands of units would do little else."""
 

@@ -17,8 +17,6 @@ from sojourn.store import SEGMENTS_LAYOUT
 from sojourn.store.objects import Objects
 from sojourn.store.segments import LISTING
 
-__all__ = ["Audit", "audit"]
-
 SHARE = 0.001
 """Share of runs that are made again if nothing else is asked for."""
 

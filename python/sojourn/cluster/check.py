@@ -12,8 +12,6 @@ from sojourn.base.errors import EnvironmentFailure, Problem, StudyError, plain
 from sojourn.cluster.child import Death, Maker
 from sojourn.cluster.shared_plan import Round, SharedPlan, Span
 
-__all__ = ["check_all"]
-
 AT_A_TIME = 2000
 """Runs that a process is asked for. chosen: half a second."""
 

@@ -22,8 +22,6 @@ from sojourn.cluster.maker import UNDER_WAY
 from sojourn.cluster.shared_plan import SharedPlan
 from sojourn.process.isolated import python_command
 
-__all__ = ["MAKE", "Death", "Maker"]
-
 MAKE = "from sojourn.cluster.maker import main; main()"
 """What the process does; tests let it do something else."""
 

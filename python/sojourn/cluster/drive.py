@@ -17,8 +17,6 @@ from sojourn.store import Store
 from sojourn.study.execute import Finished
 from sojourn.study.plan import Plan, RunSpec
 
-__all__ = ["Crowd"]
-
 PILOT_RUNS = 50
 PILOT_S = 5.0
 """What is simulated to know how long runs take: at most so many runs, and after so long no further one."""

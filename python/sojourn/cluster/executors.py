@@ -20,8 +20,6 @@ from sojourn.base.files import write_file
 from sojourn.process.isolated import python_command
 from sojourn.version import VERSION
 
-__all__ = ["Executor", "executor_of", "worker_command"]
-
 
 class Executor(Protocol):
     """Brings workers to a plan, and tells whether some are left."""

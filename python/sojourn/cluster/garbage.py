@@ -20,8 +20,6 @@ from sojourn.store import SEGMENTS_LAYOUT, STALE_AFTER_S
 from sojourn.store.objects import Objects
 from sojourn.store.segments import LISTING
 
-__all__ = ["Garbage", "clear_done", "collect", "segments_of_plans"]
-
 TRASH = f"{SEGMENTS_LAYOUT}/trash"
 PLANS = f"{SEGMENTS_LAYOUT}/plans"
 RUNS = f"{SEGMENTS_LAYOUT}/runs"

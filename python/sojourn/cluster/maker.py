@@ -25,8 +25,6 @@ from sojourn.simulation.engine import simulate
 from sojourn.store import PackedRun, pack_segment
 from sojourn.study.plan import RunSpec
 
-__all__ = ["UNDER_WAY", "main", "make_unit"]
-
 UNDER_WAY = "under-way"
 """File with the key of the run that is being made."""
 

@@ -21,8 +21,6 @@ from sojourn.study.expand import NumberedPoints
 from sojourn.study.library import Study
 from sojourn.study.plan import RunLength
 
-__all__ = ["ManyPoints"]
-
 
 @dataclass(frozen=True)
 class ManyPoints:

@@ -12,8 +12,6 @@ from pydantic import Field, ValidationError
 from sojourn.base.errors import plain
 from sojourn.declarations.base import Strict
 
-__all__ = ["ClaimNote", "DoneNote", "Missing", "missing_of", "read_note"]
-
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 
 WorkerName = Annotated[str, Field(max_length=300)]

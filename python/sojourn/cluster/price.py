@@ -24,8 +24,6 @@ from sojourn.study.definition import StudyDefinition
 from sojourn.study.expand import NumberedPoints
 from sojourn.study.plan import PlannedPoint, RunLength, RunSpec, runs_of
 
-__all__ = ["Count", "Price", "check_some", "count_of_study", "measured", "price_of", "spans_of_study"]
-
 PILOT_RUNS = 50
 PILOT_S = 30.0
 """No further run is begun after so long."""

@@ -27,20 +27,6 @@ from sojourn.study.files import companions, is_inside
 from sojourn.study.library import Study
 from sojourn.study.plan import PlannedPoint, RunLength, RunSpec, runs_of
 
-__all__ = [
-    "OpenPlan",
-    "Round",
-    "SharedPlan",
-    "Span",
-    "Unit",
-    "open_plan",
-    "plan_of",
-    "publish",
-    "read_plan",
-    "read_rounds",
-    "units_of",
-]
-
 LARGEST_ROUND = 1_000_000
 """Spans of a round. chosen: a line each, and a worker reads them in a second."""
 

@@ -16,8 +16,6 @@ from sojourn.cluster.notes import ClaimNote, DoneNote, read_note
 from sojourn.cluster.shared_plan import Round, SharedPlan, Unit, read_rounds, units_of
 from sojourn.store.objects import Objects
 
-__all__ = ["Board", "Claim", "is_number_of_claim"]
-
 AT_THE_END = 0.02
 """Share of units below which an idle worker makes one that is late once more, though its claim has not expired.
 

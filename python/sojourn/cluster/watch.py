@@ -14,8 +14,6 @@ from sojourn.cluster.shared_plan import Round, SharedPlan, read_rounds, units_of
 from sojourn.cluster.unit_claims import is_number_of_claim
 from sojourn.store.objects import Objects
 
-__all__ = ["Look", "Watch"]
-
 RECENT_S = 300.0
 """Over which the speed is told."""
 

@@ -27,8 +27,6 @@ from sojourn.store import SEGMENTS_LAYOUT
 from sojourn.store.objects import LARGEST_OBJECT, Objects
 from sojourn.store.segments import LISTING
 
-__all__ = ["Tally", "Worker", "segment_place"]
-
 LOOKS_EVERY_S = 1.0
 """How often an idle worker looks for a unit. chosen: a list call a second is what one worker may cost."""
 

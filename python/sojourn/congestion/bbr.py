@@ -14,8 +14,6 @@ import numpy as np
 from sojourn.congestion.general.common import Traffic, goodput, used, wait
 from sojourn.congestion.scenario import Cell, Number, Run, flow
 
-__all__ = ["BASE", "CELLS", "ITEMS_OF_OTHERS", "SOURCE", "application", "own"]
-
 SOURCE = "draft-ietf-ccwg-bbr appendix"
 
 

@@ -16,8 +16,6 @@ import numpy as np
 from sojourn.congestion.general.common import OTHERS, lettered, marked
 from sojourn.congestion.scenario import Cell, Number, Run, Stacks, flow
 
-__all__ = ["CELLS", "PRINTED"]
-
 DUALPI2 = '{ kind = "dualpi2" }'
 
 CUBIC = OTHERS["cubic"]

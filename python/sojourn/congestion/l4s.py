@@ -13,8 +13,6 @@ import numpy as np
 from sojourn.congestion.general.common import OTHERS, goodput, lettered, marked, used
 from sojourn.congestion.scenario import Cell, Number, Run, Stacks, flow
 
-__all__ = ["CELLS", "MARKS"]
-
 DUALPI2 = '{ kind = "dualpi2" }'
 
 

@@ -20,8 +20,6 @@ from sojourn.plots.spec import Axis, Dots, Mark, Panel, PlotSpec
 from sojourn.report.checks import SCHEMA, Block, Section, rows_table, write_check_page
 from sojourn.stats.estimate import Estimate
 
-__all__ = ["as_json", "sentence", "write_page"]
-
 MOST_DRAWN = 6
 """More controllers than this have no picture together: so many looks can be told apart."""
 

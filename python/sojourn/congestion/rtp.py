@@ -19,8 +19,6 @@ from sojourn.congestion.general.alone import jain
 from sojourn.congestion.general.common import OTHERS, lettered
 from sojourn.congestion.scenario import Cell, Number, Run, Stacks, flow
 
-__all__ = ["CELLS", "MEDIA", "QUICK"]
-
 MEDIA = {
     "scream": '{ kind = "adaptive-video", session = "camera", least_rate = "150 kb/s", most_rate = "1.5 Mb/s", '
     'ramp_up = "200 kb/s", frames_per_second = 30, deadline = "400 ms" }'

@@ -24,8 +24,6 @@ from sojourn.judging.bands import Band
 from sojourn.report.checks import Judged
 from sojourn.stats.estimate import Estimate
 
-__all__ = ["LETS", "RULES", "Rule", "judged"]
-
 Values = Mapping[str, Mapping[str, Estimate]]
 """Estimates by scenario and number."""
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     Bins = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
-__all__ = ["Cell", "Number", "Phase", "Run", "Stacks", "buffer_packets", "flow", "scenario_text"]
-
 PACKET = 1500
 
 LEAST_BUFFER = 4

@@ -19,8 +19,6 @@ import numpy as np
 from sojourn.congestion.bbr import BASE, SOURCE, application, own
 from sojourn.congestion.scenario import Cell, Number, Phase, Run
 
-__all__ = ["CELLS"]
-
 LOOK_MS = 2.0
 """Time between two looks. chosen: the shortest state lasts a round trip of 40 ms."""
 

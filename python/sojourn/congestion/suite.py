@@ -22,19 +22,6 @@ from sojourn.scenario.settings import apply_settings
 from sojourn.simulation.engine import simulate
 from sojourn.stats.estimate import Estimate
 
-__all__ = [
-    "BAND",
-    "SHORT",
-    "SUITES",
-    "Controller",
-    "Measured",
-    "Result",
-    "characterise",
-    "chosen",
-    "known_controllers",
-    "stack_kinds",
-]
-
 BAND = ("linux-reno", "linux-cubic", "bbr3", "prague", "ledbat")
 """Stacks whose least and greatest value are the band."""
 

@@ -17,25 +17,6 @@ from pydantic import Field
 from sojourn.declarations.base import LabelValue, Number, Strict, Where
 from sojourn.declarations.figures import AnyFigure
 
-__all__ = [
-    "Assumption",
-    "ClaimDefinition",
-    "Condition",
-    "Declarations",
-    "Headline",
-    "LabelValue",
-    "LabelWords",
-    "Measure",
-    "Pool",
-    "PrintedGroup",
-    "PrintedTable",
-    "Strict",
-    "Value",
-    "Where",
-    "Winners",
-    "declares_answers",
-]
-
 Aggregate = Literal["mean", "median", "min", "max", "sum"]
 Limit = int | float | str
 """A limit: a number, or the name of a value such as `late` or `late.08`."""

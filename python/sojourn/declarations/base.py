@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict
 
-__all__ = ["LabelValue", "Number", "Strict", "Where"]
-
 LabelValue = str | int | float | bool
 Where = dict[str, LabelValue | list[LabelValue]]
 """Points by label: one value, or any of several."""

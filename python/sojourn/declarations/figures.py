@@ -12,32 +12,6 @@ from pydantic import Field
 
 from sojourn.declarations.base import Number, Strict, Where
 
-__all__ = [
-    "AgreementFigure",
-    "AnyFigure",
-    "AxisDefinition",
-    "CdfFigure",
-    "DistributionFigure",
-    "DotPanel",
-    "DotsFigure",
-    "FacetFigure",
-    "FigureBase",
-    "FunctionFigure",
-    "HeatmapFigure",
-    "Lane",
-    "RatioFigure",
-    "RuleDefinition",
-    "SeriesPanel",
-    "SeriesTrace",
-    "ShareFigure",
-    "StackFigure",
-    "SwarmFigure",
-    "SweepFigure",
-    "TimeSeriesFigure",
-    "TimelineFigure",
-    "TradeoffFigure",
-]
-
 Scale = Literal["linear", "log"]
 
 

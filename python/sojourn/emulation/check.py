@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     import sojourn._engine as _engine
 
-__all__ = ["LINE", "Found", "measure", "probe_command", "probe_far"]
-
 LINE = """
 schema = 1
 name = "line"

@@ -19,8 +19,6 @@ from sojourn.base.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["Door", "namespaces_of", "views_of"]
-
 MOST_VISITORS = 16
 """Who watches at a time. chosen: a classroom does it on its own machines."""
 

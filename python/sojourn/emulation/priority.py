@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import sojourn._engine as _engine
 
-__all__ = ["GRANT", "ask"]
-
 LOOP_PRIORITY = 10
 """Priority of the loop among real-time threads, as where it is allowed without asking; RealtimeKit gives at most 20."""
 

@@ -11,8 +11,6 @@ import struct
 import sys
 import time
 
-__all__ = ["main"]
-
 PROBE_PORT, FLOOD_PORT = 7701, 7702
 """chosen: ports that nothing else in a namespace of our own has."""
 

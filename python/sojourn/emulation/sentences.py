@@ -7,8 +7,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
-__all__ = ["BROWSERS", "browser_hint", "duration", "expectation", "matters", "rates", "trust"]
-
 BROWSERS = {
     "firefox": "firefox --no-remote --profile DIR",
     "chromium": "chromium --user-data-dir=DIR",

@@ -10,8 +10,6 @@ from sojourn.emulation.sentences import duration
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["EVERY_S", "View", "lines"]
-
 EVERY_S = 0.1
 """Time between two pictures: ten a second."""
 

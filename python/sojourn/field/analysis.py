@@ -19,8 +19,6 @@ from sojourn.field.rank_tests import RankTests, rank_tests
 from sojourn.field.records import TARGETS, Target
 from sojourn.field.regression import Fit, fit
 
-__all__ = ["Analysis", "Period", "TargetAnalysis", "analyse", "ordered_levels"]
-
 
 @dataclass(frozen=True, slots=True)
 class Period:

@@ -20,8 +20,6 @@ from sojourn.base.errors import Problem, StudyError, UsageError
 from sojourn.base.files import read_named
 from sojourn.field.records import FieldTest
 
-__all__ = ["LABEL_HINT", "SCHEDULE", "Assignments", "Period", "is_label", "read_schedule"]
-
 SCHEDULE = pl.Schema(
     {
         "probe": pl.String(),

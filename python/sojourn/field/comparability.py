@@ -16,8 +16,6 @@ import polars as pl
 
 from sojourn.field.libraries import scipy_stats
 
-__all__ = ["MARGIN", "Comparison", "compare_weeks"]
-
 MARGIN = 3.0
 """Percentage points; chosen: the smallest effect that the talk calls one (its downloads)."""
 

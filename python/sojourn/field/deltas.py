@@ -15,8 +15,6 @@ import polars as pl
 
 from sojourn.field.records import Target
 
-__all__ = ["DAYS", "FEWEST_TESTS", "SLOTS", "Weighting", "observations", "weekly_ratio"]
-
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 SLOTS = {"08": time(8), "12": time(12), "17": time(17)}

@@ -19,8 +19,6 @@ from sojourn.base.errors import UsageError
 from sojourn.field.assignments import LABEL_HINT, SCHEDULE, is_label
 from sojourn.field.deltas import SLOTS
 
-__all__ = ["Order", "orders_of_williams", "schedule"]
-
 Order = Literal["talk", "crossover"]
 
 SPACING = timedelta(minutes=5)

@@ -13,8 +13,6 @@ from sojourn.field.libraries import scipy_stats
 from sojourn.plots.box import box_panel
 from sojourn.plots.spec import Axis, Dots, Line, Mark, Panel, PlotSpec, Rule
 
-__all__ = ["figures"]
-
 FEWEST_HOMES = 3
 """Fewer homes make no distribution of homes; chosen."""
 

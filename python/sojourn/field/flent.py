@@ -24,18 +24,6 @@ from sojourn.field.reading import Unreadable, first_problem
 from sojourn.field.records import Direction, FieldTest
 from sojourn.field.samples import LARGEST, Samples, blackout_flag, is_coarse, pooled_mean, pooled_quantile, samples_of
 
-__all__ = [
-    "FlentSeries",
-    "flent_load",
-    "flent_series",
-    "is_series",
-    "looks_like_flent",
-    "lost_pings",
-    "ping_kind",
-    "read_flent",
-    "stream_direction",
-]
-
 NEWEST_VERSION = 4
 """Of the file format (Flent 2.1)."""
 

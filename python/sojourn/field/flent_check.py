@@ -19,8 +19,6 @@ from sojourn.base.errors import EnvironmentFailure
 from sojourn.field.flent import flent_series
 from sojourn.field.reading import Unreadable, read_document
 
-__all__ = ["Check", "check_file", "flent_summary"]
-
 LONGEST_S = 60.0
 """How long Flent may take for one file; chosen: it takes half a second."""
 

@@ -17,8 +17,6 @@ from sojourn.base.csv_tables import content_of, rows_of, text_of
 from sojourn.base.errors import UsageError, plain
 from sojourn.field.reading import LARGEST_FILE
 
-__all__ = ["LatencyHistogram", "Quantile", "read_histograms"]
-
 MOST_EDGES = 15
 """Edges that a device takes. Source: TLV 40.6 has up to 15."""
 

@@ -29,16 +29,6 @@ from sojourn.field.labels import Labelling
 from sojourn.field.reading import LARGEST_TEXT, Unreadable, content_of, document_of, read_document
 from sojourn.field.records import SCHEMA, FieldTest, frame_of_tests
 
-__all__ = [
-    "Imported",
-    "import_files",
-    "measurement_files",
-    "read_file",
-    "read_imported",
-    "read_upload",
-    "write_imported",
-]
-
 TESTS = "tests.parquet"
 
 RATIO = 100

@@ -23,8 +23,6 @@ from sojourn.field.rates import MOST_STREAMS, Direction, Rates, count_of
 from sojourn.field.reading import SUMS, Unreadable, first_problem
 from sojourn.field.records import FieldTest
 
-__all__ = ["end_of", "iperf3_rates", "looks_like_iperf3", "other_ends", "read_iperf3"]
-
 APART = 0.2
 """Share by which the sum of a direction may differ from its intervals. chosen: bytes in flight and the last, cut interval."""
 

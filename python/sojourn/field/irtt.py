@@ -22,9 +22,6 @@ from sojourn.field.reading import Unreadable, first_problem
 from sojourn.field.records import Direction, FieldTest
 from sojourn.field.samples import blackout_flag, is_coarse
 
-__all__ = ["Echoes", "irtt_echoes", "looks_like_irtt", "read_irtt"]
-
-
 MOST_PACKETS = 2**53
 """chosen: beyond it, numbers are no counts any more."""
 

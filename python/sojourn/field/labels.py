@@ -21,8 +21,6 @@ from sojourn.base.files import read_named
 from sojourn.field.assignments import SCHEDULE, Assignments, read_schedule
 from sojourn.field.records import FieldTest
 
-__all__ = ["Labelling", "Labels", "labels_of", "read_labels"]
-
 WORDS = {
     "probe": "probe",
     "home": "probe",

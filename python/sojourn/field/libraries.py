@@ -7,8 +7,6 @@ from typing import Any
 
 from sojourn.base.errors import MissingExtra
 
-__all__ = ["formula_models", "scipy_stats", "variance_analysis"]
-
 
 def scipy_stats() -> Any:  # noqa: ANN401 - a module without types
     """Return `scipy.stats`."""

@@ -18,8 +18,6 @@ import polars as pl
 from sojourn.field.libraries import formula_models
 from sojourn.field.regression import usable_factors
 
-__all__ = ["MixedFit", "RatioEffect", "fit_mixed"]
-
 
 @dataclass(frozen=True, slots=True)
 class RatioEffect:

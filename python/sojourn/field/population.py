@@ -15,17 +15,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = [
-    "DEFAULT",
-    "Circumstances",
-    "Home",
-    "Population",
-    "calendar_factors",
-    "circumstances",
-    "draw_homes",
-    "home_overlay",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Population:

@@ -15,8 +15,6 @@ import polars as pl
 
 from sojourn.field.libraries import scipy_stats
 
-__all__ = ["PowerRow", "VarianceParts", "power_table", "variance_parts"]
-
 TESTS_PER_WEEK = 21
 """Three a day, as in the talk."""
 

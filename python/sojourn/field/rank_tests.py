@@ -13,8 +13,6 @@ import polars as pl
 
 from sojourn.field.libraries import scipy_stats
 
-__all__ = ["RankTests", "rank_tests"]
-
 
 @dataclass(frozen=True, slots=True)
 class RankTests:

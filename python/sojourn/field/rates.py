@@ -16,8 +16,6 @@ import numpy as np
 from sojourn.field.flent import flent_series, stream_direction
 from sojourn.field.samples import LARGEST
 
-__all__ = ["MOST_STREAMS", "Direction", "Rates", "count_of", "flent_rates"]
-
 Direction = Literal["up", "down"]
 
 MOST_STREAMS = 1000

@@ -20,17 +20,6 @@ from pydantic import ValidationError
 from sojourn.base.files import read_file
 from sojourn.base.json_text import NotJson, TooMuch, parse_json, parse_with_pairs
 
-__all__ = [
-    "LARGEST_FILE",
-    "LARGEST_TEXT",
-    "Unreadable",
-    "content_of",
-    "document_of",
-    "first_problem",
-    "parse_document",
-    "read_document",
-]
-
 LARGEST_FILE = 32 * 2**20
 """Bytes of a file; chosen: ten minutes of Flent's largest test take half a megabyte."""
 

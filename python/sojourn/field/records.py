@@ -12,8 +12,6 @@ from typing import Literal
 
 import polars as pl
 
-__all__ = ["SCHEMA", "TARGETS", "Direction", "FieldTest", "Target", "frame_of_tests", "tests_of"]
-
 Direction = Literal["up", "down", "none"]
 """Direction of the load, as the subscriber sees it; `none` for a ping without load."""
 

@@ -20,8 +20,6 @@ import polars as pl
 
 from sojourn.field.libraries import formula_models, variance_analysis
 
-__all__ = ["Coefficient", "FactorTest", "Fit", "fit", "wild_bootstrap"]
-
 LEVEL = 0.95
 
 FEW_PROBES = 30

@@ -18,8 +18,6 @@ from sojourn.field.figures import figures
 from sojourn.field.tables import headline, headlines, tables
 from sojourn.field.verdicts import read
 
-__all__ = ["effect_rows", "write_report"]
-
 _FOLDED = {"factors", "periods"}
 """Tables that the page folds."""
 

@@ -8,8 +8,6 @@ from typing import Any, cast
 
 import numpy as np
 
-__all__ = ["Samples", "blackout_flag", "is_coarse", "pooled_mean", "pooled_quantile", "samples_of"]
-
 LARGEST = 1e9
 """Larger values are no milliseconds, Mb/s or seconds. chosen: eleven days, a petabit per second, thirty years."""
 

@@ -24,8 +24,6 @@ from sojourn.field.irtt import irtt_echoes, looks_like_irtt
 from sojourn.field.rates import Rates, flent_rates
 from sojourn.field.reading import LARGEST_FILE, Unreadable, content_of, document_of
 
-__all__ = ["PROBES", "RoundTrips", "Series", "read_series"]
-
 PROBES = ("ping", "tcp", "tls", "http", "self")
 """Kinds of round trips in a table: an echo; and as draft-ietf-ippm-responsiveness has them a handshake of TCP, one of TLS, a
 question over a new connection, and one over a connection that is loaded."""

@@ -40,8 +40,6 @@ from sojourn.field.population import (
 from sojourn.scenario.scenario_file import Scenario
 from sojourn.simulation.engine import simulate
 
-__all__ = ["SimulatedTest", "queue_of", "quick_part", "simulate_trial", "unfinished"]
-
 QUICK_HOMES = 12
 """Homes of a quick simulation. chosen: twice as many as make an effect clear, and a minute for three treatments."""
 

@@ -12,8 +12,6 @@ from sojourn.field.verdicts import FEWEST_TO_BE_CLEAR, Reading, ratio_interval, 
 from sojourn.headline.compared import Effect, headline_of_trial
 from sojourn.headline.said import BigNumber, Headline, number, together
 
-__all__ = ["headline", "headlines", "tables"]
-
 _MINUS = "−"
 
 

@@ -17,8 +17,6 @@ from sojourn.field.mixed import RatioEffect
 from sojourn.field.power import POWER
 from sojourn.field.regression import LEVEL, Coefficient
 
-__all__ = ["FEWEST_TO_BE_CLEAR", "Reading", "ratio_interval", "read", "seen_from", "unasked"]
-
 FEWEST_HOMES = 2
 """With both levels; one home does not say how much homes differ."""
 

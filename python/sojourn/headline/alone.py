@@ -14,8 +14,6 @@ TYPE_CHECKING = False  # as type checkers read it; the module typing would take 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["alone"]
-
 FEW = 3
 """Transfers whose rates are told one by one. chosen: what one reads in one breath."""
 

@@ -13,21 +13,6 @@ TYPE_CHECKING = False  # as type checkers read it; the modules typing and datacl
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = [
-    "APPLICATIONS",
-    "GRADES",
-    "LATE",
-    "LOSS_LIMITS",
-    "STREAM",
-    "WAYS",
-    "Application",
-    "Measure",
-    "Way",
-    "application_of",
-    "told_metrics",
-    "transfer",
-]
-
 GRADES = "ABCDF"
 """Best first; no E, as in schools that know the letters."""
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from sojourn.stats.estimate import Estimate
     from sojourn.stats.pairs import Standing
 
-__all__ = ["LEAST_RATE", "Board", "Bout", "Listener", "Value", "mean", "transfers"]
-
 LEAST_RATE = 0.05
 """Mb/s from which on a transfer is one that others are beside. chosen: acknowledgements and questions stay below."""
 

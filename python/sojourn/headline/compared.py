@@ -12,8 +12,6 @@ from sojourn.base.metrics import words_of
 from sojourn.headline.applications import APPLICATIONS, WAYS, application_of
 from sojourn.headline.said import BigNumber, Headline, number
 
-__all__ = ["Effect", "Moved", "headline_of_changes", "headline_of_frame", "headline_of_trial"]
-
 _MINUS = "−"
 
 

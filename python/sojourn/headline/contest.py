@@ -13,8 +13,6 @@ from sojourn.headline.ranges import Range
 from sojourn.headline.said import Cell, Claim, Point, amount, together
 from sojourn.headline.wording import HARDLY, SCORES, condition
 
-__all__ = ["Contest"]
-
 LEAST_COST = 0.02
 """Share of a transfer's rate from which on a cost is told. chosen: less is within what runs vary."""
 

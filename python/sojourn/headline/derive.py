@@ -13,8 +13,6 @@ TYPE_CHECKING = False  # as type checkers read it; the modules typing and datacl
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["headline_of"]
-
 
 def headline_of(
     points: Sequence[Point],

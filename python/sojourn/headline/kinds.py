@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-__all__ = ["kinds_in", "marked_in"]
-
 
 def kinds_in(*documents: Mapping[str, Any]) -> dict[str, str]:
     """Return the kinds of applications in scenario files and overlays, by traffic entry.

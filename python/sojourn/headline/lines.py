@@ -8,8 +8,6 @@ if TYPE_CHECKING:
 
     Row = tuple[str, str, float, str]
 
-__all__ = ["headline_rows", "may_be_named"]
-
 LINES = 10  # chosen: what one takes in at a glance
 
 LINKS = ("upstream", "downstream")

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from sojourn.headline.board import Value
 
-__all__ = ["Range", "big_number"]
-
 
 class Range:
     """What a subject has over all conditions of a claim: the least and the largest mean, as `summary.csv` has them.

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     Row = tuple[str, str, float, str]
 
-__all__ = ["headline_of_run"]
-
 
 def headline_of_run(rows: Iterable[Row], scenario: str = "") -> Headline | None:
     """Say in one sentence what came of a run; nothing if no application felt and no transfer got anything.

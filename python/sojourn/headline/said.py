@@ -28,23 +28,6 @@ if TYPE_CHECKING:
         claims: tuple[Claim, ...]
 
 
-__all__ = [
-    "RELATIONS",
-    "BigNumber",
-    "Cell",
-    "Claim",
-    "Headline",
-    "Point",
-    "amount",
-    "digits",
-    "many",
-    "named",
-    "number",
-    "possessive",
-    "together",
-]
-
-
 class Point:
     """One point of a study, or a run.
 

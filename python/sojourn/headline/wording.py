@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from sojourn.headline.board import Value
     from sojourn.headline.said import Claim
 
-__all__ = ["HARDLY", "ONE_SEED", "SCORES", "condition", "gone", "reason", "sentence", "whose"]
-
 ONE_SEED = "One seed: differences may be chance."
 
 HARDLY = 1.15

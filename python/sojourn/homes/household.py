@@ -18,8 +18,6 @@ from sojourn.advice.lines import LINES
 from sojourn.base.toml_text import toml_value
 from sojourn.scenario.scenario_file import Scenario
 
-__all__ = ["ACCESSES", "APPLICATIONS", "CAN", "Household", "lines_to_set", "study_files"]
-
 ROUTER_SHARE = 0.95
 """Share of the line's rate that a router in front takes, counting all that the line adds to a packet. chosen: the game's delay upstream
 is that of 80 % on DOCSIS 3.1, 3.0 and DSL (runs of a minute); `sojourn advise` looks for the cliff of a line."""

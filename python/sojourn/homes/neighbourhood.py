@@ -28,22 +28,6 @@ if TYPE_CHECKING:
     from sojourn.answers.asking import Ask
     from sojourn.plots.spec import PlotSpec
 
-__all__ = [
-    "MOST_HOMES",
-    "Answer",
-    "Crowd",
-    "Threshold",
-    "counts_of",
-    "crowds_of",
-    "day",
-    "findings",
-    "next_numbers",
-    "plant_of",
-    "settings_of",
-    "study_files",
-    "thresholds_of",
-]
-
 MOST_HOMES = 4096
 """Homes on one channel, as in scenario files."""
 

@@ -18,18 +18,6 @@ from sojourn.base.digits import significant
 from sojourn.base.errors import RunError, UsageError
 from sojourn.stats.estimate import Estimate, mean_of
 
-__all__ = [
-    "Band",
-    "Scenario",
-    "band_rows",
-    "estimate_json",
-    "number_cell",
-    "over_seeds",
-    "place_of",
-    "read_band",
-    "wanted",
-]
-
 BESIDE = 1e-3
 """Part of the upper end by which a value has to be outside. chosen: the digits that a band is written with."""
 

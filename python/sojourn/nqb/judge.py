@@ -15,8 +15,6 @@ from sojourn.base.digits import significant
 from sojourn.captures.packets import CaptureFile, Flow
 from sojourn.report.checks import Judged
 
-__all__ = ["CAPACITY_BPS", "RATES_BPS", "At", "Question", "Verdict", "judge"]
-
 CAPACITY_BPS = 50_000_000
 """Capacity of the path. Source: RFC 9956, whose example is 50 Mb/s."""
 

@@ -12,8 +12,6 @@ from sojourn.captures.packets import CaptureFile
 from sojourn.nqb.judge import MOST_COPIES, Question, Verdict, mbps
 from sojourn.report.checks import SCHEMA, Block, Section, rows_table, write_check_page
 
-__all__ = ["as_json", "sentence", "write_page"]
-
 LEFT_OUT = (
     "Whether the sender answers to congestion: a capture shows what it did, and not what it would have done.",
     "Marking that is rewritten on the way: that needs captures of both ends.",

@@ -6,8 +6,6 @@ from dataclasses import replace
 
 from sojourn.plots.spec import Axis, Panel, PlotSpec
 
-__all__ = ["reshaped"]
-
 NARROWEST = 60.0
 """Narrower panels are set below each other, mm. chosen: the names of their axes fit."""
 

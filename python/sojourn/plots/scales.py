@@ -9,8 +9,6 @@ import numpy as np
 
 from sojourn.plots.spec import Band, Dots, Line, Panel, Rule
 
-__all__ = ["differ", "on_one_scale"]
-
 HEADROOM = 1.05
 """Panels on one scale end at this multiple of the largest value, as others do. chosen: Matplotlib's margins."""
 

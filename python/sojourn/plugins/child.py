@@ -31,8 +31,6 @@ from sojourn.plugins.file import Plugin
 if TYPE_CHECKING:
     from sojourn.plugins.library import Interface
 
-__all__ = ["CALL_S", "factory_of", "main"]
-
 CALL_S = 2
 """Seconds of computing that a call into a plugin may take.
 

@@ -16,8 +16,6 @@ from typing import Any
 from sojourn._engine import Acknowledgement
 from sojourn.plugins.library import BadLibrary, Interface
 
-__all__ = ["CONTROLLERS", "STRUCTS"]
-
 CAUSES: Mapping[str, int] = {"loss": 0, "mark": 1, "timeout": 2}
 """Causes of congestion by their numbers in the interface."""
 

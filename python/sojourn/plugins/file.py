@@ -12,8 +12,6 @@ import sojourn._engine as _engine
 from sojourn.base.errors import UsageError, plain, why
 from sojourn.base.files import read_file
 
-__all__ = ["LIBRARIES", "Plugin", "read_plugin"]
-
 LIBRARIES = (".so", ".dylib")
 """Endings of shared libraries; other plugins are Python."""
 

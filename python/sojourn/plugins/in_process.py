@@ -10,8 +10,6 @@ import sojourn._engine as _engine
 from sojourn._engine import Packet
 from sojourn.base.errors import UsageError
 
-__all__ = ["Packet", "QueueManager", "add_manager"]
-
 
 class QueueManager(Protocol):
     """What a class has to have to manage a queue."""

@@ -16,8 +16,6 @@ from typing import Any
 
 from sojourn._engine import Packet
 
-__all__ = ["ABI", "MANAGERS", "REASONS", "BadLibrary", "Interface", "open_library"]
-
 ABI = 1
 """Version of both interfaces."""
 

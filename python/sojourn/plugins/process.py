@@ -27,8 +27,6 @@ from sojourn.process.isolated import python_command
 from sojourn.scenario.scenario_file import Scenario
 from sojourn.simulation.engine import NOTICE_EVERY_S
 
-__all__ = ["MEMORY", "PluginFailed", "check_apart", "packets_kept", "replay_apart", "simulate_apart", "try_plugins"]
-
 PATIENCE_S = 60.0
 """Seconds without a word from the process, after which it is ended.
 

@@ -20,8 +20,6 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-__all__ = ["MOST_CONNECTIONS", "Listener", "connection_class"]
-
 MOST_CONNECTIONS = 512
 """chosen: ten for each of fifty probes; a process may have 1,024 files."""
 

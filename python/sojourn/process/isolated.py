@@ -6,8 +6,6 @@ A directory with somebody's results may hold a `numpy.py`; started there, `pytho
 import os
 import sys
 
-__all__ = ["forget_current_directory", "python_command"]
-
 
 def python_command(statements: str, *, is_repeatable: bool = False) -> list[str]:
     """Return the command of a Python process that runs statements, isolated from its directory.

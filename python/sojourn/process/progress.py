@@ -14,8 +14,6 @@ TYPE_CHECKING = False  # as type checkers read it; the module typing would take 
 if TYPE_CHECKING:
     from sojourn.base.notebook import NotebookBar
 
-__all__ = ["LINE_EVERY_S", "CountProgress", "RunProgress", "notebook_bar"]
-
 LINE_EVERY_S = 5.0
 """chosen: often enough to see life in a log, seldom enough not to fill it."""
 

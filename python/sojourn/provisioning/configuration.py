@@ -13,21 +13,6 @@ import sojourn._engine as _engine
 from sojourn.base.errors import Problem, ScenarioError, UsageError, plain, why
 from sojourn.base.files import read_named
 
-__all__ = [
-    "SECRET_VARIABLE",
-    "Configuration",
-    "Difference",
-    "Issue",
-    "ProvisioningError",
-    "decode",
-    "diff",
-    "encode",
-    "issues_of",
-    "read_configuration",
-    "read_octets",
-    "read_secret",
-]
-
 SECRET_VARIABLE = "SOJOURN_CMTS_SECRET"
 """Environment variable that holds the shared secret."""
 

@@ -10,8 +10,6 @@ from typing import Any, Literal
 import sojourn._engine as _engine
 from sojourn.provisioning.configuration import Configuration, Issue, ProvisioningError, issues_of
 
-__all__ = ["Modem", "Service", "Style", "expand", "parameter_rows", "restate"]
-
 Modem = Literal["3.0", "3.1", "3.1-lld"]
 """A DOCSIS 3.0 modem, a 3.1 modem without low-latency support, and one with it."""
 

@@ -19,8 +19,6 @@ from sojourn.provisioning.scenarios import access, left_out, says_burst, traffic
 if TYPE_CHECKING:
     from sojourn.headline import Headline
 
-__all__ = ["SEEDS", "Simulated", "Simulation", "migrate", "run_beside", "services_of", "study_files"]
-
 SHOWN = ("delay_p99", "delay_p50")
 """What is compared: the delay over the access link that is felt, and that of a typical packet."""
 

@@ -13,8 +13,6 @@ from typing import Any
 from sojourn.base.errors import UsageError
 from sojourn.provisioning.expansion import DIRECTIONS, Service
 
-__all__ = ["MIXES", "NQB", "access", "left_out", "says_burst", "traffic"]
-
 NQB = 42
 """DSCP of the marked game (White 2019 section 2.2)."""
 

@@ -19,8 +19,6 @@ from sojourn.provisioning.configuration import encode
 from sojourn.provisioning.expansion import DIRECTIONS, Modem, expand
 from sojourn.provisioning.scenarios import access
 
-__all__ = ["file_text", "settings_of_file"]
-
 Tables = Mapping[str, Mapping[str, Any]]
 
 RULES = ("0x010101", "0xb4b4fc")

@@ -25,8 +25,6 @@ from sojourn.report.roles import MOST_COMPETITORS, POINT, Measured, Roles
 from sojourn.stats.distribution import Distribution, mixture
 from sojourn.stats.estimate import NOTHING, Estimate
 
-__all__ = ["distributions", "dots", "file_name"]
-
 MOST_PANELS = 6
 """chosen: a page."""
 

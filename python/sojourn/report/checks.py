@@ -14,8 +14,6 @@ from sojourn.base.files import fresh_folder, write_file
 from sojourn.report.drawing_files import draw_files
 from sojourn.report.page import page_of
 
-__all__ = ["SCHEMA", "Block", "Judged", "Section", "rows_table", "write_check_page"]
-
 SCHEMA = "sojourn-check 1"
 """What `result.json` of all checks says of its form."""
 

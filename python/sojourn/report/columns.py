@@ -37,8 +37,6 @@ from sojourn.study.point_table import point_table
 from sojourn.study.precision import is_plain
 from sojourn.study.result import METRICS_SCHEMA, RUNS_SCHEMA, StudyResult, missing_runs
 
-__all__ = ["build_columns", "choose"]
-
 MOST_MEASURES = 6
 """Measures that are told. chosen: a figure of two rows."""
 

@@ -19,8 +19,6 @@ from sojourn.stats.quantity import quantity_of
 from sojourn.study.compare import LabelComparison, compare_labels
 from sojourn.study.result import StudyResult
 
-__all__ = ["by_effect", "comparison_table", "comparisons_of", "effect_table", "seen_to_move", "write_comparison_page"]
-
 
 def comparisons_of(result: StudyResult, *, most: int = 4) -> list[LabelComparison]:
     """Return the comparisons by each label of a study.

@@ -14,8 +14,6 @@ import numpy as np
 from sojourn.base.toml_text import parse_toml
 from sojourn.plots.spec import Band, Mark, Note
 
-__all__ = ["Condition", "bands", "conditions_of", "notes"]
-
 _UNITS = {"h": 3600.0, "min": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "ps": 1e-12}
 
 _LOOKS = ("cycle-2", "cycle-5", "cycle-3", "cycle-4")

@@ -15,8 +15,6 @@ from sojourn.report.roles import MOST_COMPETITORS, Measured, Roles
 from sojourn.stats.pairs import Contest, Standing, tally, who_wins
 from sojourn.stats.quantity import quantity_of
 
-__all__ = ["contests"]
-
 MOST_MEASURES = 7
 """chosen: what three applications feel, and the rates of both ways beside them."""
 

@@ -24,8 +24,6 @@ from sojourn.process.isolated import python_command
 if TYPE_CHECKING:
     from sojourn.answers.figure import Figure
 
-__all__ = ["Drawers", "draw_files"]
-
 START = 8
 """Panels from which another process is worth its start; chosen: as measured, it takes to start as long as a score of
 panels take, most of it to load Matplotlib, which this process then need not do."""

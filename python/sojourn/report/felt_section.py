@@ -12,8 +12,6 @@ from sojourn.plots.dots import DotRow, dot_panel
 from sojourn.plots.spec import Panel, PlotSpec, Scale, log_ticks
 from sojourn.stats.estimate import Estimate
 
-__all__ = ["felt"]
-
 MOST_ROWS = 12
 """chosen: more rows than this are a screen of their own."""
 

@@ -13,8 +13,6 @@ from sojourn.plots.reshape import reshaped
 if TYPE_CHECKING:
     from sojourn.plots.backends.mpl import Font
 
-__all__ = ["figure_named", "figures_of", "write_figure"]
-
 
 def figures_of(directory: Path) -> list[Figure]:
     """Return the figures of a result of a study or run, as its report has them.

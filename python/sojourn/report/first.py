@@ -19,8 +19,6 @@ from sojourn.study.definition import StudyDefinition
 from sojourn.study.expand import labels_of_points
 from sojourn.study.result import StudyResult
 
-__all__ = ["headline_of_result", "points_of"]
-
 NUISANCES = frozenset(
     """
     rtt round_trip rate line_rate delay distance loss seed duration start sessions lanes users count homes connections

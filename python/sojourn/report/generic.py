@@ -26,8 +26,6 @@ from sojourn.report.contests import contests
 from sojourn.report.roles import Roles
 from sojourn.report.sweeps import sweep_figures
 
-__all__ = ["overview", "parts"]
-
 Made = TypeVar("Made")
 
 

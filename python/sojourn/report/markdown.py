@@ -8,8 +8,6 @@ from typing import Any
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-__all__ = ["render"]
-
 
 def render(text: str, *, level: int = 3) -> str:
     """Render notes; their `#` becomes a heading of the given level, `##` one below it.

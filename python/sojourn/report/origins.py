@@ -16,8 +16,6 @@ from sojourn.base.on_disk import read_text
 from sojourn.base.toml_text import parse_toml
 from sojourn.study.result import StudyResult
 
-__all__ = ["origins", "told"]
-
 _WORDS = {"study": "set by the study", "documented": "documented", "chosen": "chosen", "fitted": "fitted"}
 """Words for origins, in the order in which they are told."""
 

@@ -11,8 +11,6 @@ from sojourn.stats.estimate import quantile_of
 from sojourn.stats.precision import unseen_share
 from sojourn.study.result import StudyResult
 
-__all__ = ["precision_sentence", "precision_table", "quantile_table"]
-
 FEW = 210
 """Seeds below which it is said what may not have shown. chosen: what happens in a fiftieth of runs is missed in 1.5 % of
 cases then."""

@@ -16,8 +16,6 @@ from sojourn.base.digits import significant
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Rival", "nearest_rival", "rival_of"]
-
 
 @dataclass(frozen=True)
 class _Measure:

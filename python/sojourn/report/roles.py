@@ -25,8 +25,6 @@ from sojourn.plots import styles
 from sojourn.stats.quantity import quantity_of
 from sojourn.study.result import StudyResult
 
-__all__ = ["MOST_COMPETITORS", "POINT", "Measured", "Roles", "by_role", "kinds_of", "largest_values", "marked_of"]
-
 MOST_COMPETITORS = 7
 """chosen: as many looks as one tells apart, and as many columns as a page has."""
 

@@ -33,8 +33,6 @@ from sojourn.scenario.scenario_file import Scenario
 from sojourn.simulation.averages import late_beginnings
 from sojourn.simulation.run_directory import read_run
 
-__all__ = ["build_run_report", "run_figures"]
-
 MOST_CURVES = 6  # chosen by eye; what sends less is drawn together as others
 OTHERS = "others"
 WIDEST_BINS = 600  # chosen: more bins than this are closer than the lines are wide

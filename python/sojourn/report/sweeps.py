@@ -24,8 +24,6 @@ from sojourn.report.roles import LEAST_DIFFERENCE, Roles, by_role, kinds_of, lar
 from sojourn.stats.quantity import quantity_of
 from sojourn.study.result import StudyResult
 
-__all__ = ["sweep_figures"]
-
 MOST_PANELS = 6
 """chosen: a page."""
 MOST_CURVES = 7

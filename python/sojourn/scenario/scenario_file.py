@@ -16,8 +16,6 @@ from sojourn.base.notebook import table_html
 from sojourn.base.toml_text import parse_toml, toml_value
 from sojourn.scenario.settings import apply_settings
 
-__all__ = ["Scenario", "check_scenario", "decoded", "load_scenario", "read_text", "scenario_warnings"]
-
 
 @dataclass(frozen=True, repr=False)
 class Scenario:

@@ -12,8 +12,6 @@ TYPE_CHECKING = False  # as type checkers read it; the module typing would take 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["apply_settings"]
-
 
 def apply_settings(text: str, settings: Sequence[str]) -> str:
     """Return a scenario's text with `a.b.c=V` settings in place, one after the other.

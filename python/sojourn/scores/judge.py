@@ -16,8 +16,6 @@ import numpy as np
 import sojourn._engine as _engine
 from sojourn.scores.requirement import Requirement
 
-__all__ = ["Observed", "Outcome", "Responsiveness", "apdex_of", "judge", "rating_of", "responsiveness_of"]
-
 FEW = 100
 """Samples below which percentiles are interpolated. chosen: a 99th percentile of fewer is their largest."""
 

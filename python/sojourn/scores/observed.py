@@ -30,8 +30,6 @@ from sojourn.simulation.run_directory import is_run, read_run
 from sojourn.study.expand import expand
 from sojourn.study.result import StudyResult
 
-__all__ = ["Subject", "observed_at", "paired_trips", "subjects_of"]
-
 RAMP_S = 2.0
 """Seconds of a load that do not count as loaded. Source: the crate's `responsiveness`, chosen there."""
 

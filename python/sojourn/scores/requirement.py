@@ -18,8 +18,6 @@ from sojourn.base.errors import UsageError, nearest, plain, why
 from sojourn.base.files import read_named
 from sojourn.base.toml_text import parse_toml
 
-__all__ = ["USES", "Requirement", "read_requirement", "requirement_of"]
-
 USES = tuple(name for name, *_ in _engine.requirements())
 """Requirements that come with Sojourn."""
 

@@ -21,8 +21,6 @@ from sojourn.scores.requirement import USES, Requirement, read_requirement, requ
 from sojourn.stats.estimate import bounded_mean_of
 from sojourn.stats.quantity import Quantity
 
-__all__ = ["qoo", "score"]
-
 
 def score(
     paths: Sequence[str | Path] | str | Path,

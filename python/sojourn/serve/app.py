@@ -33,8 +33,6 @@ from sojourn.serve.jobs import Full, Jobs, Order
 from sojourn.serve.site import Site, read
 from sojourn.version import VERSION
 
-__all__ = ["Parts", "create_app"]
-
 TYPES = {
     "html": "text/html; charset=utf-8",
     "css": "text/css; charset=utf-8",

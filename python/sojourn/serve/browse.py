@@ -23,8 +23,6 @@ from sojourn.store.catalogue import Catalogue
 from sojourn.study.library import builtin_names, builtin_title, recipe_names, recipe_title
 from sojourn.study.result import StudyResult
 
-__all__ = ["Browser", "opening"]
-
 MOST_RESULTS = 500
 """Results that are listed; chosen."""
 

@@ -21,8 +21,6 @@ from urllib.parse import urlsplit
 
 from sojourn.base.web_headers import App, Receive, Scope, Send
 
-__all__ = ["HEADERS", "LARGEST_BODY", "LARGEST_HEADERS", "POLICY", "REPORT_HEADERS", "Guard"]
-
 POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data: blob:; "
     "connect-src 'self'; worker-src 'self'; media-src blob:; frame-src 'self'; base-uri 'none'; form-action 'none'; "

@@ -20,8 +20,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast
 
-__all__ = ["Full", "Job", "Jobs", "Order"]
-
 MOST_WAITING = 20
 """chosen: more nobody has asked for on purpose."""
 

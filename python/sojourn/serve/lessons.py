@@ -22,21 +22,6 @@ from sojourn.base.metrics import metrics
 from sojourn.scenario.scenario_file import load_scenario
 from sojourn.simulation.engine import simulate
 
-__all__ = [
-    "ORDER",
-    "PAGE",
-    "SCENARIOS",
-    "SEEDS",
-    "Claim",
-    "Lesson",
-    "Numbers",
-    "Verdict",
-    "judged",
-    "lessons",
-    "median_and_range",
-    "simulated",
-]
-
 PAGE = Path(__file__).parent / "page"
 LESSONS = PAGE / "lessons"
 SCENARIOS = Path(__file__).parents[1] / "recipes" / "scenarios"

@@ -20,8 +20,6 @@ from sojourn.base.toml_text import toml_value
 from sojourn.scenario.scenario_file import Scenario, load_scenario
 from sojourn.serve.lessons import PAGE
 
-__all__ = ["Live", "live"]
-
 HEIGHT = 980
 """Pixels of a frame, unless asked for otherwise; chosen: sliders and four pictures without scrolling on a desktop."""
 

@@ -9,8 +9,6 @@ from sojourn.scenario.scenario_file import load_scenario
 from sojourn.serve.lessons import Lesson
 from sojourn.simulation.engine import simulate
 
-__all__ = ["PICTURE_SEED", "delay_picture"]
-
 PICTURE_SEED = 1
 """The seed of both runs: that of the numbers in the lesson's text."""
 

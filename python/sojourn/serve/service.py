@@ -23,8 +23,6 @@ from sojourn.serve.guard import LARGEST_HEADERS
 from sojourn.serve.jobs import Jobs
 from sojourn.serve.site import site
 
-__all__ = ["Wishes", "serve"]
-
 PORT = 8417
 """chosen: no registered service has it."""
 

@@ -20,8 +20,6 @@ from sojourn.serve.lessons import PAGE, SCENARIOS, Lesson, Numbers, lessons
 from sojourn.serve.picture import delay_picture
 from sojourn.serve.teacher import checked_base, teacher_body
 
-__all__ = ["Content", "Site", "export", "read", "site", "slim"]
-
 COPIED = ("css", "js", "vendor")
 
 LOADING = (

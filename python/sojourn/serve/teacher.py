@@ -12,8 +12,6 @@ from sojourn.base.metrics import metrics
 from sojourn.serve.lessons import SEEDS, Lesson, Numbers, median_and_range
 from sojourn.serve.picture import PICTURE_SEED
 
-__all__ = ["checked_base", "qr_code", "teacher_body"]
-
 
 def checked_base(base: str) -> str:
     """Return the address of a site with one slash at its end.

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-__all__ = ["late_beginnings", "seconds_of"]
-
 LATE = 0.05
 """Share of the measured time without traffic from which it is told. chosen: a rate is off by as much."""
 

@@ -8,8 +8,6 @@ import sojourn._engine as _engine
 from sojourn.base.errors import RunError
 from sojourn.process.isolated import python_command
 
-__all__ = ["measure", "world_names"]
-
 
 def world_names() -> list[str]:
     """Return the names of the fixed worlds."""

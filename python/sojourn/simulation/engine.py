@@ -9,8 +9,6 @@ TYPE_CHECKING = False  # as type checkers read it; the module typing would take 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["NOTICE_EVERY_S", "Beside", "simulate"]
-
 
 class Beside:
     """What a run writes while it goes on, into directories that are there.

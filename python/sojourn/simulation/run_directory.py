@@ -13,8 +13,6 @@ from sojourn.base.files import folder_names, is_file
 from sojourn.base.on_disk import read_listing, read_table, shape
 from sojourn.stats.level import CONFIDENCE
 
-__all__ = ["SingleRun", "is_run", "read_run"]
-
 _MANIFEST: dict[str, Any] = {
     "scenario": str,
     "seed": int,

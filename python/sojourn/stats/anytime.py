@@ -11,8 +11,6 @@ import numpy as np
 
 from sojourn.stats.level import CONFIDENCE
 
-__all__ = ["anytime_factor"]
-
 WEIGHT = 10.0
 """Runs that the mixture counts as known before. chosen: narrowest for 20 to 100 runs, and finite from 10 on."""
 

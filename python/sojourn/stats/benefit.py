@@ -16,8 +16,6 @@ import numpy as np
 
 from sojourn.stats.estimate import mean_of, t_quantile
 
-__all__ = ["Benefit", "benefit_of"]
-
 
 @dataclass(frozen=True)
 class Benefit:

@@ -11,8 +11,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-__all__ = ["jain_index"]
-
 
 def jain_index(amounts: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
     """Return Jain's index of what each gets: 1 if all get the same, 1/n if one of n gets all.

@@ -12,8 +12,6 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-__all__ = ["CONFIDENCE", "at_level", "confidence", "is_anytime", "is_stopped", "significance"]
-
 CONFIDENCE = 0.95
 """Confidence of every interval in the reports; the field's convention."""
 

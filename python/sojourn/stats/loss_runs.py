@@ -14,8 +14,6 @@ import numpy as np
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["run_lengths"]
-
 
 def run_lengths(losses: pl.DataFrame) -> np.ndarray:
     """Return the lengths of the runs of consecutive losses in rows of the record table `losses`, one run after the other.

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["FEWEST", "OtherKind", "other_kind"]
-
 SKEWED = 2.4
 """Standard errors of a skewness that is none. fitted: of 2.4 and 3.3 the one by which Pareto runs of 2.2 and 1.5 are told in time."""
 

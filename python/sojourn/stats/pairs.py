@@ -26,8 +26,6 @@ import numpy as np
 from sojourn.base.metrics import Better
 from sojourn.stats.level import significance
 
-__all__ = ["Contest", "Standing", "holm", "paired_test", "tally", "who_wins"]
-
 
 def holm(p_values: Sequence[float]) -> list[float]:
     """Return p-values adjusted by Holm's procedure, in the order given.

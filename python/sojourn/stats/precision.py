@@ -23,23 +23,6 @@ from sojourn.stats.level import at_level
 from sojourn.stats.other_kind import FEWEST, other_kind
 from sojourn.stats.quantity import Quantity
 
-__all__ = [
-    "LEAST",
-    "LEVEL",
-    "MOST",
-    "Goal",
-    "Width",
-    "affordable",
-    "excess",
-    "fewest_for_quantile",
-    "judged",
-    "least_seeds",
-    "looks",
-    "paired_excess",
-    "quantile_excess",
-    "unseen_share",
-]
-
 LEVEL = 0.97
 """Level of intervals by which a point stops, and which are said to be of 95 %.
 

@@ -12,8 +12,6 @@ from dataclasses import dataclass, field
 
 from sojourn.base.metrics import Better, metrics
 
-__all__ = ["Quantity", "in_unit", "is_compared_by_ratio", "quantity_of"]
-
 
 @dataclass(frozen=True)
 class Quantity:

@@ -20,8 +20,6 @@ from typing import Any, TypeVar
 from sojourn.base.errors import MissingExtra, StoreUnreachable, UsageError
 from sojourn.store.objects import LARGEST_OBJECT
 
-__all__ = ["BucketObjects"]
-
 T = TypeVar("T")
 
 TRIES = 8

@@ -19,8 +19,6 @@ from sojourn.store import LAYOUT, SEGMENTS_LAYOUT
 from sojourn.store.segments import LISTING
 from sojourn.store.shelf import Shelf
 
-__all__ = ["Catalogue", "ListedRun"]
-
 MOST_KNOWN = 20_000
 """Single runs whose names are kept in memory; chosen: some megabytes."""
 

@@ -16,8 +16,6 @@ from sojourn.base.on_disk import read_table
 from sojourn.store import PackedRun, Store
 from sojourn.store.segments import RUN, Segment
 
-__all__ = ["compact", "runs_of"]
-
 SMALL = 500
 """Runs below which a segment counts as small."""
 

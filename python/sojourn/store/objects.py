@@ -17,8 +17,6 @@ from sojourn.base.errors import StoreUnreachable, why
 from sojourn.base.files import create_file, folder_names, make_folder, read_file, remove
 from sojourn.base.output import owner
 
-__all__ = ["LARGEST_OBJECT", "FolderObjects", "Objects"]
-
 LARGEST_OBJECT = 1 << 30
 """Bytes of an object that is read. chosen: tables that a study keeps, of a segment of some hundred runs."""
 

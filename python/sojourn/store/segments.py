@@ -25,8 +25,6 @@ from sojourn.store.shelf import Shelf, listing_of
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["LISTING", "RUN", "PackedRun", "Segment", "SegmentRun", "Segments", "pack_segment"]
-
 LAYOUT = "v2"
 LISTING = "segment.json"
 

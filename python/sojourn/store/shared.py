@@ -9,8 +9,6 @@ from sojourn.base.errors import UsageError
 from sojourn.store.buckets import BucketObjects
 from sojourn.store.objects import FolderObjects, Objects
 
-__all__ = ["is_address", "open_objects"]
-
 SCHEMES = ("s3", "gs", "az")
 """Of addresses; `gs` and `az` are opened by the same library, and never were tried."""
 

@@ -18,8 +18,6 @@ from sojourn.base.files import folder_names, make_folder, move, open_file, read_
 from sojourn.base.on_disk import digest_of, size_and_digest
 from sojourn.base.output import owner, owner_is_gone
 
-__all__ = ["STALE_AFTER_S", "Shelf", "listing_of"]
-
 STALE_AFTER_S = 7 * 86400  # chosen: no run takes a week, so what is older was left by a dead process
 
 

@@ -26,8 +26,6 @@ from sojourn.base.files import allow_many, folder_names, open_file, place_of
 from sojourn.base.memory import budget
 from sojourn.store import LAYOUT, SEGMENTS_LAYOUT, default_directory
 
-__all__ = ["Answer", "asked"]
-
 LOOK_S = 0.05
 """chosen: an interrupt ends a query within a fifth of a second, and looking so often costs nothing."""
 

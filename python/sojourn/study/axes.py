@@ -30,8 +30,6 @@ from sojourn.declarations.base import LabelValue, Strict
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["Axis", "Combinations", "KeyAxis", "Level", "Sample", "count_of", "levels_of", "problems_of", "unit_of"]
-
 DIGITS = 4
 """Significant digits of values that nobody wrote. chosen: 1.234 kB is still a whole number of bytes."""
 

@@ -29,8 +29,6 @@ from sojourn.study.point_table import point_table
 from sojourn.study.result import MANIFEST_KINDS, is_label
 from sojourn.study.write import write_study, write_table
 
-__all__ = ["Choose", "Columns", "Measured", "is_columns", "merge_sums", "write_columns"]
-
 LOOKED_AT = 32
 """Segments that say which measures a report is about, where the study does not. chosen: of a million runs a thirtieth."""
 

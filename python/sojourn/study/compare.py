@@ -22,8 +22,6 @@ from sojourn.stats.pairs import holm, paired_test
 from sojourn.stats.quantity import quantity_of
 from sojourn.study.result import StudyResult
 
-__all__ = ["CHANGED", "Compared", "LabelComparison", "compare_labels", "compare_results", "without_twins"]
-
 PAIRED_BY = ["point", "subject", "metric", "unit"]
 
 CHANGED = ("better", "worse", "moved", "one seed")

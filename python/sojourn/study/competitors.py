@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from sojourn.study.definition import StudyDefinition
     from sojourn.study.library import Study
 
-__all__ = ["with_competitors", "with_plugins"]
-
 
 def with_plugins(study: Study, plugins: Sequence[Plugin]) -> Study:
     """Let plugins compete in a study.

@@ -25,17 +25,6 @@ from sojourn.study.files import merge_includes
 from sojourn.study.pool import pool_problems
 from sojourn.study.precision import PreciseSeeds, Precision, PrecisionGoal, PrecisionPairs
 
-__all__ = [
-    "LabelValue",
-    "MatrixDefinition",
-    "PointDefinition",
-    "QuickSettings",
-    "SeedRange",
-    "StudyDefinition",
-    "load_definition",
-    "parse_definition",
-]
-
 RUN_COLUMNS = frozenset({"point", "seed", "key", "simulated_s", "wall_s", "packet_hops", "events", "study"})
 """Columns of `runs.parquet` beside the labels of a study."""
 SUMMARY_COLUMNS = frozenset({"subject", "metric", "unit", "n", "mean", "low", "high", "median", "interval", "note"})

@@ -22,8 +22,6 @@ from sojourn.simulation.engine import NOTICE_EVERY_S, simulate
 from sojourn.store import Kept, PackedRun, Store, pack
 from sojourn.study.plan import RunSpec
 
-__all__ = ["Finished", "longest_first", "run_on_cluster", "run_on_threads"]
-
 
 @dataclass(frozen=True)
 class Finished:

@@ -25,18 +25,6 @@ if TYPE_CHECKING:
     from sojourn.study.axes import Level
     from sojourn.study.definition import LabelValue, MatrixDefinition, StudyDefinition
 
-__all__ = [
-    "Document",
-    "NumberedPoints",
-    "Point",
-    "expand",
-    "expand_all",
-    "has_many_points",
-    "labels_of_numbers",
-    "labels_of_points",
-    "select",
-]
-
 MOST_POINTS = 100_000
 """Points of a matrix that are all made before anything starts. chosen: reading that many scenarios takes a minute."""
 

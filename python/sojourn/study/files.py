@@ -12,8 +12,6 @@ from sojourn.base.toml_text import parse_toml
 from sojourn.declarations.answers import Declarations
 from sojourn.scenario.scenario_file import decoded
 
-__all__ = ["companions", "copy_companions", "is_inside", "merge_includes", "study_folder_of"]
-
 
 def merge_includes(document: dict[str, Any], folder: Path | None, file: str, root: Path | None = None) -> list[Problem]:
     """Add the tables of included files to a study's document; return what is wrong with them.

@@ -13,8 +13,6 @@ from typing import Any, cast
 
 import sojourn._engine as _engine
 
-__all__ = ["REMARKS", "KeyRow", "find_keys", "key_list", "nearest_key", "outline", "scenario_keys_once", "synonyms"]
-
 
 @dataclass(frozen=True)
 class KeyRow:

@@ -19,17 +19,6 @@ if TYPE_CHECKING:
     from sojourn.study.definition import StudyDefinition
     from sojourn.study.expand import Point
 
-__all__ = [
-    "Study",
-    "builtin_names",
-    "builtin_title",
-    "copy_recipe",
-    "load_study",
-    "recipe_names",
-    "recipe_title",
-    "with_settings",
-]
-
 
 @dataclass(frozen=True)
 class Study:

@@ -15,8 +15,6 @@ from sojourn.study.library import Study
 from sojourn.study.plan import Plan, RunOptions
 from sojourn.version import VERSION
 
-__all__ = ["describe_machine", "describe_source", "describe_study", "make_manifest"]
-
 
 def describe_source() -> dict[str, Any]:
     """Return version, engine version, and commit and dirty flag if the package runs from a checkout."""

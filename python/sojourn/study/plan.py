@@ -18,19 +18,6 @@ from sojourn.study.expand import Point, expand_all, select
 from sojourn.study.library import Study
 from sojourn.study.precision import Precision, Stop, felt_measures, is_plain, more_seeds, precision_of_words, unpaired
 
-__all__ = [
-    "Check",
-    "Plan",
-    "PlannedPoint",
-    "RunLength",
-    "RunOptions",
-    "RunSpec",
-    "Seeds",
-    "make_plan",
-    "only_runs",
-    "runs_of",
-]
-
 Check = Callable[[Study, list[Point]], list[Problem]]
 """Says what is wrong with a study and its points."""
 

@@ -14,8 +14,6 @@ from sojourn.study.axes import Level, levels_of
 from sojourn.study.definition import MatrixDefinition, StudyDefinition
 from sojourn.study.expand import labels_of_numbers
 
-__all__ = ["point_table"]
-
 
 def point_table(definition: StudyDefinition) -> pl.DataFrame:
     """Return `point` and the labels of all points, in the order of their numbers.

@@ -19,8 +19,6 @@ from sojourn.declarations.answers import Declarations, Measure, Pool
 if TYPE_CHECKING:
     import polars as pl  # who counts points has no time to load it
 
-__all__ = ["of_summary", "pool_problems", "pooled_subjects", "with_pools"]
-
 NUMBERED = "^([^/]+)/[0-9]+(/.*)?$"
 """A subject of a home: its name and number, and what in it."""
 

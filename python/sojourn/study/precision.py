@@ -37,20 +37,6 @@ from sojourn.stats.quantity import quantity_of
 if TYPE_CHECKING:
     import polars as pl  # who counts points has no time to load it
 
-__all__ = [
-    "PreciseSeeds",
-    "Precision",
-    "PrecisionGoal",
-    "PrecisionPairs",
-    "Stop",
-    "felt_measures",
-    "is_plain",
-    "more_seeds",
-    "precision_of_words",
-    "stops",
-    "unpaired",
-]
-
 _NUMBER = r"(\d+(?:\.\d*)?|\.\d+)"
 _PERCENT = re.compile(rf"^\s*{_NUMBER}\s*%\s*$")
 _WITH_UNIT = re.compile(rf"^\s*{_NUMBER}\s*(\S*)\s*$")

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from sojourn.study.execute import Finished
     from sojourn.study.plan import Plan, RunSpec
 
-__all__ = ["JsonProgress", "StudyProgress"]
-
 
 class StudyProgress:
     """Tells how far a study is; on stderr.

@@ -26,16 +26,6 @@ from sojourn.study.pool import of_summary
 from sojourn.study.precision import Stop
 from sojourn.study.summary import summarise
 
-__all__ = [
-    "MANIFEST_KINDS",
-    "METRICS_SCHEMA",
-    "RUNS_SCHEMA",
-    "ReportSummary",
-    "StudyResult",
-    "is_label",
-    "missing_runs",
-]
-
 METRICS_SCHEMA: dict[str, pl.DataType] = {
     "study": pl.String(),
     "point": pl.String(),

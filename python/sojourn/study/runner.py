@@ -27,20 +27,6 @@ from sojourn.study.precision import stops as stops_of
 from sojourn.study.result import StudyResult
 from sojourn.study.write import metrics_of, write_result, write_summary
 
-__all__ = [
-    "Elsewhere",
-    "Outcome",
-    "Progress",
-    "available_cores",
-    "execute_plan",
-    "failed_runs",
-    "kept_runs",
-    "partial_plan",
-    "point_latest",
-    "run_study",
-    "share_words",
-]
-
 Elsewhere = Callable[[Plan, list[RunSpec], Store], Generator[Finished]]
 """Lets runs of a plan be made by others, and yields them when they are in the store."""
 

@@ -6,8 +6,6 @@ import json
 
 from sojourn.study.definition import StudyDefinition
 
-__all__ = ["study_schema"]
-
 
 def study_schema() -> str:
     """Return the JSON Schema of the study file, made from what reads it.

@@ -4,8 +4,6 @@ import re
 
 from sojourn.base.errors import UsageError
 
-__all__ = ["SCENARIO", "STUDY", "check_name"]
-
 
 def check_name(name: str) -> None:
     """Make sure that a study may have this name.

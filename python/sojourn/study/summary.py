@@ -16,8 +16,6 @@ from sojourn.stats.estimate import interval_within, wilson
 from sojourn.stats.level import CONFIDENCE, confidence, is_anytime
 from sojourn.stats.quantity import Quantity, quantity_of
 
-__all__ = ["COLUMNS", "FEW_RUNS", "summarise"]
-
 COLUMNS = ("point", "subject", "metric", "unit", "n", "mean", "low", "high", "median", "interval", "note")
 """Columns beside the labels."""
 

@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sojourn.study.plan import RunSpec
 
-__all__ = ["Pace", "Workload"]
-
 
 @dataclass
 class _Point:

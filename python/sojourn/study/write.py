@@ -28,8 +28,6 @@ from sojourn.study.plan import Plan, RunSpec
 from sojourn.study.pool import with_pools
 from sojourn.study.result import METRICS_SCHEMA, StudyResult, missing_runs
 
-__all__ = ["metrics_of", "rows_of", "write_result", "write_study", "write_summary", "write_table"]
-
 COMPRESSION_LEVEL = 1  # chosen: a quarter less time than level 3, for 6 % more bytes
 
 _FILE = "file of the store"

@@ -19,20 +19,6 @@ from sojourn.base.errors import UsageError, plain, why
 from sojourn.base.files import read_named
 from sojourn.traces.schedule import opportunities_of
 
-__all__ = [
-    "LTE",
-    "MAKERS",
-    "Likeness",
-    "cut_trace",
-    "join_traces",
-    "likeness",
-    "make_lte",
-    "make_starlink",
-    "make_wifi",
-    "read_trace",
-    "trace_text",
-]
-
 OPPORTUNITY = 1504
 """Bytes. Source: Mahimahi, link_queue.cc."""
 

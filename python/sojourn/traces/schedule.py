@@ -11,8 +11,6 @@ import io
 from sojourn.base.csv_tables import rows_of
 from sojourn.base.errors import UsageError
 
-__all__ = ["conditions_from_csv", "opportunities_from_text", "opportunities_of", "trains_from_text"]
-
 #: Columns beside `time_s`, what they are called in a scenario, and the unit of their numbers.
 COLUMNS = {"rate_mbps": ("rate", "Mb/s"), "delay_ms": ("delay", "ms"), "loss": ("loss", "")}
 

@@ -12,8 +12,6 @@ from sojourn.base.errors import Problem, nearest
 from sojourn.declarations.answers import ClaimDefinition, Condition, Measure, Value
 from sojourn.study.expand import Document
 
-__all__ = ["Claims"]
-
 
 class Claims:
     """Checks of claims and headlines.

@@ -26,8 +26,6 @@ from sojourn.declarations.figures import (
     TradeoffFigure,
 )
 
-__all__ = ["Drawn"]
-
 
 class Drawn:
     """Checks of tables and figures.

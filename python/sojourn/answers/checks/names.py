@@ -12,8 +12,6 @@ from sojourn.base.errors import Problem, StudyError, nearest
 from sojourn.base.files import read_file
 from sojourn.declarations.base import Where
 
-__all__ = ["MEET", "Names"]
-
 MEET = "labels have to meet at one point"
 
 

@@ -17,8 +17,6 @@ from sojourn.declarations.answers import Measure, Value
 from sojourn.declarations.base import Where
 from sojourn.study.pool import pooled_subjects
 
-__all__ = ["TWO_WAY", "Values", "put_together"]
-
 TWO_WAY = frozenset({"adaptive-video", "cloud-game", "online-game", "video-call"})
 """Kinds of applications that send datagrams both ways; a test holds them against what runs record."""
 

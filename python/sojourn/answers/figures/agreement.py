@@ -12,8 +12,6 @@ from sojourn.declarations.figures import AgreementFigure, AgreementPanel
 from sojourn.plots.scatter import Pair, scatter_panel
 from sojourn.plots.spec import PlotSpec
 
-__all__ = ["figure"]
-
 
 def figure(study: OpenStudy, definition: AgreementFigure, tables: Sequence[Table]) -> Figure:
     """Draw a panel per family of metrics.

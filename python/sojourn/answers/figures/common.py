@@ -17,22 +17,6 @@ from sojourn.headline.said import together
 from sojourn.plots import styles
 from sojourn.plots.spec import Axis, Mark, Note, Rule, Scale
 
-__all__ = [
-    "axis_of",
-    "caption_of",
-    "condition_words",
-    "facets_left",
-    "facets_of",
-    "look_of",
-    "look_of_point",
-    "number_or_none",
-    "rules_of",
-    "spread_words",
-    "ticks_of",
-    "unit_of",
-    "value_words",
-]
-
 MOST_FACETS = 24
 """Panels of a figure. chosen: eight rows of three are two screens."""
 

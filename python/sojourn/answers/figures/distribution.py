@@ -25,8 +25,6 @@ from sojourn.plots.spec import Axis, Band, Line, Mark, Note, Panel, PlotSpec
 from sojourn.stats.distribution import Distribution, mixture
 from sojourn.stats.estimate import t_quantile
 
-__all__ = ["curve", "figure"]
-
 LEVELS = 200
 """Levels at which a curve has points; chosen: a step of half a percent is as thin as a line on the page."""
 

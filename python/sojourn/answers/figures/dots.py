@@ -22,8 +22,6 @@ from sojourn.plots.dots import DotRow, dot_panel
 from sojourn.plots.spec import Panel, PlotSpec
 from sojourn.stats.estimate import NOTHING, Estimate
 
-__all__ = ["figure", "height_of"]
-
 
 @dataclass(frozen=True)
 class _Row:

@@ -16,8 +16,6 @@ from sojourn.declarations.figures import HeatmapFigure
 from sojourn.plots.spec import Axis, Cell, Cells, Panel, PlotSpec
 from sojourn.stats.estimate import Estimate
 
-__all__ = ["figure"]
-
 
 def figure(study: OpenStudy, ask: Ask, definition: HeatmapFigure) -> Figure:
     """Draw a panel per facet; shades mean the same in all of them.

@@ -20,8 +20,6 @@ from sojourn.declarations.figures import (
     TimeSeriesFigure,
 )
 
-__all__ = ["cdf", "timeline"]
-
 BINS = 300
 """Bins of a timeline. chosen: more are closer than lines are wide."""
 

@@ -20,8 +20,6 @@ from sojourn.plots.dots import DotRow, dot_panel
 from sojourn.plots.spec import Panel, PlotSpec, Rule, log_ticks
 from sojourn.stats.estimate import NOTHING, Estimate, paired_ratio
 
-__all__ = ["figure"]
-
 
 def figure(study: OpenStudy, ask: Ask, definition: RatioFigure) -> Figure:
     """Draw a panel per measure.

@@ -14,8 +14,6 @@ from sojourn.plots.spec import Note, Panel, PlotSpec
 from sojourn.plots.stack import stack_panel
 from sojourn.stats.fairness import jain_index
 
-__all__ = ["figure"]
-
 
 def figure(study: OpenStudy, ask: Ask, definition: ShareFigure) -> Figure:
     """Draw a panel per facet, a bar per row.

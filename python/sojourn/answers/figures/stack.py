@@ -16,8 +16,6 @@ from sojourn.declarations.figures import StackFigure
 from sojourn.plots.spec import PlotSpec
 from sojourn.plots.stack import stack_panel
 
-__all__ = ["figure", "mean_delay_parts"]
-
 _LONG = 100.0
 """Bars longer than this are written without decimals."""
 

@@ -13,8 +13,6 @@ from sojourn.answers.view import NotRecorded
 from sojourn.declarations.figures import SwarmFigure
 from sojourn.plots.spec import Axis, Dots, Mark, Panel, PlotSpec, Rule
 
-__all__ = ["figure"]
-
 _STEP = 0.22
 """Height of a stratum within a row, as a share of it, and where their mean stands, below them."""
 

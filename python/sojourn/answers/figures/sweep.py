@@ -28,8 +28,6 @@ from sojourn.plots.scales import on_one_scale
 from sojourn.plots.spec import Axis, Band, Dots, Line, Mark, Panel, PlotSpec, Rule
 from sojourn.stats.estimate import Estimate
 
-__all__ = ["figure"]
-
 MOST_COLUMNS = 5
 """More facets than these wrap. chosen: what stood beside each other could be read."""
 

@@ -15,8 +15,6 @@ from sojourn.declarations.figures import SeriesPanel, SeriesTrace, TimeSeriesFig
 from sojourn.plots.spec import Band, Panel, PlotSpec
 from sojourn.plots.timeseries import Trace, timeseries_panel
 
-__all__ = ["figure"]
-
 _VALUES: dict[str, Callable[[LinkSeries], np.ndarray]] = {
     "rate": lambda series: series.rate_mbps,
     "delay": lambda series: series.sojourn_mean_ms,

@@ -21,8 +21,6 @@ from sojourn.declarations.base import Where
 from sojourn.declarations.figures import TradeoffFigure
 from sojourn.plots.spec import Axis, Dots, Line, Panel, PlotSpec
 
-__all__ = ["LEAST_RUNS", "ellipse", "figure"]
-
 LEAST_RUNS = 3
 """Runs from which an ellipse is drawn. chosen: two lie on a line."""
 

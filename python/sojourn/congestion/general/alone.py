@@ -7,8 +7,6 @@ import numpy as np
 from sojourn.congestion.general.common import GRID, goodput, lettered, lost, one, path, used, wait
 from sojourn.congestion.scenario import Cell, Number, Run, flow
 
-__all__ = ["COLLAPSE", "FAIRNESS", "LOSS", "QUEUE", "jain"]
-
 # Collapse.
 
 OUTAGE = '{ from = "20 s", for = "40 s", loss = %s }'

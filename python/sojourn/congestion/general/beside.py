@@ -10,8 +10,6 @@ import numpy as np
 from sojourn.congestion.general.common import FASTEST_OF_TWO, GRID, OTHERS, Traffic, lettered, one, path
 from sojourn.congestion.scenario import Cell, Number, Run, Stacks, flow
 
-__all__ = ["REAL_TIME", "SHARES", "SHORT", "TUNNEL", "WIRELESS"]
-
 HUNDRED = ', file = "100 kB", period = "2 s"'
 
 

@@ -9,21 +9,6 @@ from string import ascii_lowercase
 
 from sojourn.congestion.scenario import Cell, Number, Stacks, flow
 
-__all__ = [
-    "FASTEST_OF_TWO",
-    "GRID",
-    "OTHERS",
-    "Traffic",
-    "goodput",
-    "lettered",
-    "lost",
-    "marked",
-    "one",
-    "path",
-    "used",
-    "wait",
-]
-
 OTHERS = {"reno": '"linux-reno"', "cubic": '"linux-cubic"', "bbr3": '"bbr3"', "prague": '"prague"'}
 """Stacks that a controller is put beside; of the last two it is told and not judged."""
 

@@ -7,8 +7,6 @@ import numpy as np
 from sojourn.congestion.general.common import lettered, used
 from sojourn.congestion.scenario import Cell, Number, Run, flow
 
-__all__ = ["ANSWERED", "MANAGED", "answered"]
-
 MANAGERS = (
     ("CoDel", "codel", ", ecn = %s"),
     ("FQ-CoDel", "fq-codel", ", ecn = %s"),

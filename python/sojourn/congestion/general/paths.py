@@ -5,8 +5,6 @@ from __future__ import annotations
 from sojourn.congestion.general.common import goodput, lettered, one, path, used, wait
 from sojourn.congestion.scenario import Cell, Number, Run
 
-__all__ = ["CHANGE", "DELAY", "EXTREME", "LATEST_S", "ORDER"]
-
 
 def _share_after(name: str, title: str, begin: float, end: float) -> Number:
     return Number(name, title, "%", lambda run: run.share(begin, end))

@@ -15,8 +15,6 @@ import numpy as np
 from sojourn.congestion.general.common import Traffic, lettered
 from sojourn.congestion.scenario import Cell, Number, Run, flow
 
-__all__ = ["FREQUENT", "IDLE", "RARE", "RESPONSE", "TIMEOUT", "cubic_window", "reno_window"]
-
 FREQUENT, RARE = 200, 10_000
 """Packets from one loss to the next: RFC 9438's windows are those of Reno at the first, and half more at the second."""
 

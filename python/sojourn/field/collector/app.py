@@ -43,8 +43,6 @@ from sojourn.field.collector.storage import Storage
 from sojourn.field.reading import Unreadable
 from sojourn.field.records import FieldTest
 
-__all__ = ["LARGEST_UPLOAD", "ReadUpload", "create_app"]
-
 LARGEST_UPLOAD = 8 * 2**20
 """Bytes of an upload; chosen: ten minutes of Flent's largest test take half a megabyte."""
 

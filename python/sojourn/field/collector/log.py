@@ -7,8 +7,6 @@ import sys
 import time
 from collections.abc import Callable
 
-__all__ = ["LimitedHandler"]
-
 MOST_MESSAGES = 10
 PERIOD_S = 600.0
 LONGEST_MESSAGE = 2000

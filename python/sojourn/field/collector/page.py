@@ -17,8 +17,6 @@ from sojourn.field.collector.storage import ProbeState, Storage
 from sojourn.field.deltas import observations
 from sojourn.field.records import TARGETS
 
-__all__ = ["POLICY", "page"]
-
 SILENT = timedelta(hours=26)
 """A probe that has not reported for so long is silent; chosen: a day, and time for one retry."""
 

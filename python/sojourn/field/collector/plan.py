@@ -14,8 +14,6 @@ from sojourn.field.assignments import Assignments
 from sojourn.field.collector.tables import CONFIGURATIONS, PERIODS
 from sojourn.provisioning import ProvisioningError, decode, expand
 
-__all__ = ["configuration_of", "plan_of", "says", "set_plan"]
-
 
 def says(octets: bytes, name: str) -> str:
     """Return what a CM configuration file sets, in words.

@@ -25,8 +25,6 @@ from sojourn.field.reading import Unreadable
 from sojourn.field.records import FieldTest
 from sojourn.process.isolated import python_command
 
-__all__ = ["Reader", "ReaderFailed", "main"]
-
 MEMORY = 512 * 2**20
 """Bytes that reading an upload may take; chosen: ten minutes of Flent's largest test take 40 MiB."""
 

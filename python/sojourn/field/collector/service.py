@@ -13,8 +13,6 @@ from sojourn.field.collector.storage import Storage
 from sojourn.field.importer import Imported, write_imported
 from sojourn.process.connections import MOST_CONNECTIONS, Listener, connection_class
 
-__all__ = ["export", "serve"]
-
 
 def require_linux() -> None:
     """Make sure that what reads uploads can be bounded: address space and processor time, as Linux bounds them.

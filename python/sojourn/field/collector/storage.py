@@ -28,8 +28,6 @@ from sojourn.field.importer import read_upload
 from sojourn.field.reading import Unreadable
 from sojourn.field.records import SCHEMA, FieldTest
 
-__all__ = ["ProbeState", "Storage", "new_token", "token_hash"]
-
 LOOK = timedelta(seconds=15)
 LOOK_BYTES = 2**16
 """So often at most, and with so many bytes, a database is asked whether it stores. chosen: an upload has some

@@ -12,8 +12,6 @@ import sqlalchemy as sql
 
 from sojourn.field.records import SCHEMA
 
-__all__ = ["CHECKS", "CONFIGURATIONS", "METADATA", "PERIODS", "PROBES", "TESTS", "TEST_COLUMNS", "UPLOADS", "VIEWERS"]
-
 METADATA = sql.MetaData()
 """Of all tables of the collector."""
 

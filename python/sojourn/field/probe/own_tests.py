@@ -17,8 +17,6 @@ from sojourn.base.errors import Problem
 from sojourn.base.files import read_named
 from sojourn.field.flent import is_series
 
-__all__ = ["OWN", "file_of", "problems_of"]
-
 OWN = {
     "rrul_down": """\
 include("rrul.conf")

@@ -21,8 +21,6 @@ from sojourn.field.probe.settings import ProbeSettings
 from sojourn.field.probe.upload import client_of
 from sojourn.field.reading import Unreadable, first_problem, parse_document
 
-__all__ = ["HomePlan", "PlannedPeriod", "announce", "read_plan", "refresh", "title_at"]
-
 LARGEST_MODEM_FILE = 2**16
 """Bytes of a CM configuration file; chosen: they have some hundred."""
 

@@ -22,8 +22,6 @@ from sojourn.field.probe.settings import ProbeSettings
 from sojourn.field.probe.spool import Spool
 from sojourn.field.probe.upload import CLOCK_S, Report, Uploader
 
-__all__ = ["flent_command", "measure", "once", "run_forever", "systemd_units"]
-
 MARGIN_S = 120
 """Seconds that Flent may take beyond its load; chosen: it waits for its programs, not for ever."""
 

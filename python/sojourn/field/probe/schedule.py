@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime, time, timedelta
 
-__all__ = ["next_slot"]
-
 
 def next_slot(now: datetime, slots: Sequence[time]) -> datetime:
     """Return the first slot after a moment.

@@ -22,8 +22,6 @@ from sojourn.base.files import read_named
 from sojourn.base.toml_text import parse_toml
 from sojourn.field.probe.own_tests import problems_of
 
-__all__ = ["ProbeSettings", "load_settings"]
-
 
 class ProbeSettings(BaseModel):
     """The settings of one probe."""

@@ -18,8 +18,6 @@ from typing import Protocol, TypeVar
 from sojourn.base.errors import EnvironmentFailure
 from sojourn.base.files import read_file
 
-__all__ = ["DISK", "Disk", "Spool"]
-
 
 class Disk(Protocol):
     """What a spool asks of a file system; every call may raise `OSError`."""

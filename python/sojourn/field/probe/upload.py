@@ -17,8 +17,6 @@ from typing import Any
 from sojourn.base.errors import MissingExtra, UsageError
 from sojourn.field.probe.spool import Spool
 
-__all__ = ["Report", "Uploader", "client_of"]
-
 FIRST_WAIT_S = 2.0
 LONGEST_WAIT_S = 900.0
 """Waits between attempts double from one to the other; chosen: a collector that restarts is back in seconds, one that

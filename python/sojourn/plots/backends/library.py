@@ -14,8 +14,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-__all__ = ["DEFAULTS", "mpl"]
-
 
 def _loaded() -> ModuleType:
     """Load Matplotlib with its own settings, which it looks for first in the current directory."""

@@ -26,8 +26,6 @@ from matplotlib.markers import TICKDOWN, TICKLEFT
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox, IdentityTransform
 
-__all__ = ["Side", "add_sides", "without_ligatures"]
-
 _POINTS_PER_INCH = 72
 
 _SIZE, _FIXED = 100.0, 65536

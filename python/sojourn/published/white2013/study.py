@@ -21,12 +21,10 @@ from sojourn.answers.claims import Outcome
 from sojourn.answers.figure import Figure
 from sojourn.answers.numbers import by_group, change, combined, number
 from sojourn.answers.table import format_number
-from sojourn.answers.token_bucket import TokenBucket, reaches_s
+from sojourn.answers.token_bucket import TokenBucket
 from sojourn.answers.view import LinkSeries, NotRecorded
 from sojourn.plots.spec import Band, Panel, PlotSpec, Rule
 from sojourn.plots.timeseries import Trace, timeseries_panel
-
-__all__ = ["reaches_s"]  # named in answers.toml
 
 SUSTAINED_MBPS = 5.0
 """The shaper of the upstream (section 3.4)."""
