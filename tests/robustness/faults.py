@@ -247,10 +247,7 @@ TARGETS: dict[str, Callable[[Path], Target]] = {
 def campaign(name: str, every: int) -> tuple[Counter[tuple[str, str]], int]:
     """Let every so many-th call fail; return kinds of calls with how it ended, and how many calls there are.
 
-    Raises
-    ------
-    AssertionError
-        If a fault ends otherwise than in words, or something is lost.
+    Raises `AssertionError` if a fault ends otherwise than in words, or something is lost.
     """
     faults = Faults(os.environ[LIBRARY])
     ends: Counter[tuple[str, str]] = Counter()

@@ -104,10 +104,7 @@ def metrics_of(folder: Path) -> list[bytes]:
 def campaign(kills: int, seed: int) -> Counter[str]:
     """Kill studies so many times; return what the kills met.
 
-    Raises
-    ------
-    AssertionError
-        If something is lost, half-written or different.
+    Raises `AssertionError` if something is lost, half-written or different.
     """
     met: Counter[str] = Counter()
     dice = random.Random(f"kills/{seed}")

@@ -9,10 +9,7 @@ Document = dict[str, Any]
 def merge(base: Document, overlay: Document) -> Document:
     """Return `base` changed by `overlay`; neither argument is touched.
 
-    Raises
-    ------
-    ValueError
-        If the overlay removes what is not there, or gives entries that cannot be matched by name.
+    Raises `ValueError` if the overlay removes what is not there, or gives entries that cannot be matched by name.
     """
     result = copy.deepcopy(base)
     changes = copy.deepcopy(overlay)

@@ -102,10 +102,7 @@ class Handle:
 class SimulatedSqlite:
     """The VFS `world`; its disk is exchanged from seed to seed.
 
-    Raises
-    ------
-    OSError
-        If Python's SQLite is no library of its own that can be called.
+    Raises `OSError` if Python's SQLite is no library of its own that can be called.
     """
 
     NAME = "world"

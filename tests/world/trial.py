@@ -295,10 +295,7 @@ class Trial:
     def run(self) -> str:
         """Run to the end; return what tells this world from others.
 
-        Raises
-        ------
-        AssertionError
-            If a law does not hold.
+        Raises `AssertionError` if a law does not hold.
         """
         self.disk.on_failure = lambda: self.loop.call_soon(self.power_fails)
         self.loop.set_exception_handler(self._broke)
@@ -422,10 +419,7 @@ _engine = cache(storage._engine)  # pyright: ignore[reportPrivateUsage]
 def run(sqlite: SimulatedSqlite, seed: int) -> str:
     """Run one seed; return what tells its world from others.
 
-    Raises
-    ------
-    AssertionError
-        If a law does not hold.
+    Raises `AssertionError` if a law does not hold.
     """
     trial = Trial(sqlite, seed)
     root = logging.getLogger()

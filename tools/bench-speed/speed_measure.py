@@ -112,6 +112,8 @@ def pairs(world: World, kept: Path, rounds: int) -> list[tuple[Cost, Cost]]:
 def beside_floor(command: str, world: World, rounds: int) -> list[tuple[float, float]]:
     """Measure a world and a program that does no more than it has to in turns, so many times.
 
+    Raises `MeasurementError` if one of them fails, or the program prints no such number.
+
     Parameters
     ----------
     command
@@ -125,11 +127,6 @@ def beside_floor(command: str, world: World, rounds: int) -> list[tuple[float, f
     -------
     list
         Nanoseconds per packet-hop of the world and of the program.
-
-    Raises
-    ------
-    MeasurementError
-        If one of them fails, or the program prints no such number.
     """
     found: list[tuple[float, float]] = []
     for _ in range(rounds):

@@ -287,10 +287,7 @@ class Line:
     def rates_mbps(self) -> dict[str, float]:
         """Rate of the line by direction; of a trace its mean.
 
-        Raises
-        ------
-        UsageError
-            If a link has none.
+        Raises `UsageError` if a link has none.
         """
         if self.told_mbps is not None:
             return dict(zip(WAYS, self.told_mbps, strict=True))
@@ -415,10 +412,7 @@ class Line:
     def file_of(self, arm: Arm) -> str:
         """Return the configuration file that gives the modem of a cable line a setting, as text.
 
-        Raises
-        ------
-        UsageError
-            If no file can say what the line has.
+        Raises `UsageError` if no file can say what the line has.
         """
         settings = [f"{key}={value}" for key, value in arm.settings]
         return file_text(Line(Scenario.parse(apply_settings(self.text, settings))).document["access"])
@@ -460,10 +454,7 @@ class Line:
     def refuse_unfit(self) -> None:
         """Refuse what no router in front can be set for.
 
-        Raises
-        ------
-        UsageError
-            If the scenario has homes, or traffic with a path of its own.
+        Raises `UsageError` if the scenario has homes, or traffic with a path of its own.
         """
         if self.document.get("home"):
             raise UsageError(

@@ -106,10 +106,7 @@ class Bench:
     ) -> dict[tuple[Arm, int], Mapping[str, float]]:
         """Return what was measured of settings under seeds in so many seconds after `warm_s`; what is missing is run.
 
-        Raises
-        ------
-        OutOfTime
-            If runs have not ended when the moment `until` has come.
+        Raises `OutOfTime` if runs have not ended when the moment `until` has come.
         """
         missing = [
             (arm, seed) for arm in dict.fromkeys(arms) for seed in seeds if (arm, seed, seconds) not in self._found
@@ -162,10 +159,7 @@ class Bench:
     def _make(self, to_do: list[RunSpec], entries: dict[str, Kept]) -> None:
         """Make runs, longest on the clock until `until`; what has ended is kept.
 
-        Raises
-        ------
-        OutOfTime
-            If the time is up before all have ended.
+        Raises `OutOfTime` if the time is up before all have ended.
         """
         began = time.monotonic()
         ended = 0

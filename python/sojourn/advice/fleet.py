@@ -146,6 +146,8 @@ def check_fleet(
 ) -> Fleet:
     """Advise on each point of a study, run all settings on it, and say how good the advice is.
 
+    Raises `UsageError` if no point fits, or a point is no line of one household.
+
     Parameters
     ----------
     study, patterns
@@ -160,11 +162,6 @@ def check_fleet(
         Rates of the exhaustive search, as shares of the line, both ways.
     store, jobs, tell
         As for `advise`.
-
-    Raises
-    ------
-    UsageError
-        If no point fits, or a point is no line of one household.
     """
     points = [
         point for point in load_study(study).points() if any(fnmatchcase(point.name, pattern) for pattern in patterns)

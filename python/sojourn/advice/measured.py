@@ -68,6 +68,8 @@ def measured_line(
 ) -> MeasuredLine:
     """Return the lines of a calibration, or of files of measurements, which are fitted first.
 
+    Raises `UsageError` if nothing was fitted; `RecordError` if a directory is damaged.
+
     Parameters
     ----------
     paths
@@ -80,13 +82,6 @@ def measured_line(
         Who counts, and the load beside them.
     jobs, tell
         Of the runs of a fit.
-
-    Raises
-    ------
-    UsageError
-        If nothing was fitted.
-    RecordError
-        If a directory is damaged.
     """
     if len(paths) == 1 and (paths[0] / "manifest.json").is_file():
         texts, sentence = _kept(paths[0])

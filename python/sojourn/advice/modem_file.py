@@ -38,12 +38,8 @@ def line_of_file(
 ) -> tuple[Configuration, Line]:
     """Return a configuration file and the line of its service, with a household on it.
 
-    Raises
-    ------
-    UsageError
-        If its service is no tier with one service flow each way.
-    ProvisioningError
-        If the file is damaged.
+    Raises `UsageError` if its service is no tier with one service flow each way; `ProvisioningError` if the file is
+    damaged.
     """
     configuration = decode(path, secret)
     service = expand(configuration, modem="3.1", file=str(path))

@@ -130,10 +130,7 @@ class User:
 def read_uses(text: str) -> dict[str, float]:
     """Return the weights of those who count, by use, in the order in which they stand.
 
-    Raises
-    ------
-    UsageError
-        If a use is not known or its weight is none.
+    Raises `UsageError` if a use is not known or its weight is none.
 
     Examples
     --------
@@ -167,10 +164,7 @@ def _weight(text: str) -> float:
 def users_of(document: Mapping[str, Any], weights: Mapping[str, float] | None) -> list[User]:
     """Return who counts in a scenario; all of its uses if none is named.
 
-    Raises
-    ------
-    UsageError
-        If nobody does what is asked for.
+    Raises `UsageError` if nobody does what is asked for.
     """
     entries: list[tuple[str, str]] = []
     for entry in document.get("traffic", []):

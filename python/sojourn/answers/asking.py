@@ -76,10 +76,7 @@ class Ask(Measured):
     def values(self, definitions: Mapping[str, Value]) -> dict[str, Numbers]:
         """Evaluate named values in their order; later ones may build on earlier ones.
 
-        Raises
-        ------
-        NotRecorded
-            If the result does not hold what one of them asks for.
+        Raises `NotRecorded` if the result does not hold what one of them asks for.
         """
         found: dict[str, Numbers] = {}
         for name, definition in definitions.items():
@@ -192,10 +189,7 @@ def _no_points(where: Where) -> NotRecorded:
 def _known(value: float, what: str) -> float:
     """Return a number that is one.
 
-    Raises
-    ------
-    NotRecorded
-        If it is unknown.
+    Raises `NotRecorded` if it is unknown.
     """
     if math.isnan(value):
         raise NotRecorded(f"{what} is unknown: no run gave it")

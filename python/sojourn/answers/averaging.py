@@ -55,10 +55,7 @@ def hidden_labels(points: Sequence[LabelledPoint], measure: Measure | None = Non
 def require_visible(points: Sequence[LabelledPoint], measure: Measure | None = None) -> None:
     """Make sure that one number may be made of these points.
 
-    Raises
-    ------
-    ValueError
-        If they differ in a label over which the measure does not mean to average.
+    Raises `ValueError` if they differ in a label over which the measure does not mean to average.
     """
     hidden = hidden_labels(points, measure)
     if hidden:

@@ -56,10 +56,7 @@ class Outcome:
     def of(cls, condition: object, ours: str, note: str = "") -> Outcome:
         """Hold if `condition` is true, fail if it is false.
 
-        Raises
-        ------
-        TypeError
-            If it is neither: a list, or a number that may be unknown, decides nothing.
+        Raises `TypeError` if it is neither: a list, or a number that may be unknown, decides nothing.
         """
         if not isinstance(condition, bool | np.bool_):
             raise TypeError(f"a verdict is True or False, not {condition!r}")

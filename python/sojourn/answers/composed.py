@@ -47,10 +47,7 @@ def parts_of(measure: Measure) -> list[str]:
 def composed(ask: Asked, measure: Measure, point: str) -> np.ndarray | None:
     """Return one number per seed of a point, or nothing if the measure is made of what runs recorded.
 
-    Raises
-    ------
-    NotRecorded
-        If a part was not recorded, or the measure is not for this point.
+    Raises `NotRecorded` if a part was not recorded, or the measure is not for this point.
     """
     for label, choices in measure.by_label.items():
         value = str(ask.points.point(point).labels.get(label))
@@ -83,10 +80,7 @@ def _sides(ask: Asked, sides: Sequence[str | int | float], point: str) -> tuple[
 def other_point(ask: Asked, at: Where, point: str) -> str:
     """Return the point that differs from one in these labels alone.
 
-    Raises
-    ------
-    NotRecorded
-        If there is none, or more than one.
+    Raises `NotRecorded` if there is none, or more than one.
     """
     labels: Where = {**ask.points.point(point).labels, **at}
     found = ask.points.select(labels)

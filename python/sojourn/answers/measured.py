@@ -68,10 +68,7 @@ class Measured:
     def require_long(self, points: Sequence[LabelledPoint]) -> None:
         """Make sure that the runs of points are long enough to answer.
 
-        Raises
-        ------
-        NotRecorded
-            If one is not.
+        Raises `NotRecorded` if one is not.
         """
         for point in points:
             if self.seconds:
@@ -80,10 +77,7 @@ class Measured:
     def per_seed(self, measure: Measure, point: str) -> np.ndarray:
         """Return one number per seed of a point; see `Measure`.
 
-        Raises
-        ------
-        NotRecorded
-            If the point was not run or does not have it.
+        Raises `NotRecorded` if the point was not run or does not have it.
         """
         if measure.at:
             there = measure.model_copy(update={"at": {}})
@@ -143,12 +137,8 @@ class Measured:
 
         Several points are averaged within each seed that all of them were run with.
 
-        Raises
-        ------
-        NotRecorded
-            If a point was not run or does not have it.
-        ValueError
-            If the points differ in what the measure does not mean to average.
+        Raises `NotRecorded` if a point was not run or does not have it; `ValueError` if the points differ in what the
+        measure does not mean to average.
         """
         require_visible(points, measure)
         if measure.seeds == "variation":
@@ -236,6 +226,8 @@ class Measured:
     ) -> dict[int, Distribution]:
         """Return the distribution of a group by seed: pooled within its cells, mixed over them.
 
+        Raises `NotRecorded` if there are no samples.
+
         Parameters
         ----------
         measure
@@ -244,11 +236,6 @@ class Measured:
             The group.
         strict
             Whether every point has to have samples; otherwise those that have stand for all.
-
-        Raises
-        ------
-        NotRecorded
-            If there are no samples.
         """
         kind = f"{measure.samples} {measure.subject} {measure.direction} {strict}"
         kind += f" {measure.lane} {measure.window} {measure.every}"

@@ -28,10 +28,7 @@ from sojourn.store import default_directory
 def read_module(path: Path, root: Path | None = None) -> bytes:
     """Return the text of a module; `root` is the result that it came with.
 
-    Raises
-    ------
-    StudyError
-        If it cannot be read.
+    Raises `StudyError` if it cannot be read.
     """
     try:
         return read_file(path, root=root)
@@ -66,6 +63,8 @@ def is_trusted(source: bytes) -> bool:
 def load_module(path: Path, source: bytes, study: str) -> ModuleType:
     """Run the text of a study's module; it sees the package, and nothing else of its folder.
 
+    Raises `StudyError` if it raises, or leaves the program.
+
     Parameters
     ----------
     path
@@ -74,11 +73,6 @@ def load_module(path: Path, source: bytes, study: str) -> ModuleType:
         Its text.
     study
         Name of the study.
-
-    Raises
-    ------
-    StudyError
-        If it raises, or leaves the program.
     """
     name = f"sojourn_study_{study.replace('-', '_').replace('.', '_')}"
     module = ModuleType(name)
@@ -135,10 +129,7 @@ class ModuleNames:
 def names_in(path: Path, source: bytes) -> ModuleNames:
     """Return what the text of a module may call its functions, without running it.
 
-    Raises
-    ------
-    StudyError
-        If it is not Python.
+    Raises `StudyError` if it is not Python.
     """
     try:
         tree = ast.parse(source, str(path))

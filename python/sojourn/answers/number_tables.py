@@ -19,10 +19,7 @@ from sojourn.stats.estimate import NOTHING, Estimate
 def numbers_table(study: OpenStudy, ask: Ask, definition: NumbersTable) -> PlainTable:
     """Return the table.
 
-    Raises
-    ------
-    NotRecorded
-        If none of its points was run.
+    Raises `NotRecorded` if none of its points was run.
     """
     rows = list(_by_view(study, ask, definition) if definition.views else _by_point(study, ask, definition))
     if not rows:

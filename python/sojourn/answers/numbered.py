@@ -61,10 +61,7 @@ class TablePoints(Points):
     def select(self, where: Where) -> list[LabelledPoint]:
         """Return the points that carry all of these labels, in the order of the study.
 
-        Raises
-        ------
-        NotRecorded
-            If there are too many.
+        Raises `NotRecorded` if there are too many.
         """
         table = self._table
         for label, given in where.items():
@@ -132,10 +129,7 @@ class ColumnsView(StudyView):
     def values(self, point: str, subject: str, metric: str) -> np.ndarray:
         """One value per seed in the order of `seeds`; NaN where a run gave none.
 
-        Raises
-        ------
-        NotRecorded
-            If the point was not run or has no such metric.
+        Raises `NotRecorded` if the point was not run or has no such metric.
         """
         self.require(point)
         column = self._columns.values(subject, metric)

@@ -97,10 +97,7 @@ def group_by_group(first: Numbers, second: Numbers, operation: Callable[[float, 
 def single(value: Numbers) -> float:
     """Return a number that is one.
 
-    Raises
-    ------
-    ValueError
-        If it is a value with groups.
+    Raises `ValueError` if it is a value with groups.
     """
     if isinstance(value, dict):
         raise ValueError(f"one number is wanted, not {len(value)}")
@@ -214,10 +211,7 @@ def is_value(values: Mapping[str, Numbers], field: str) -> bool:
 def look_up(values: Mapping[str, Numbers], field: str) -> Numbers:
     """Return a value, or one group of it by `value.group`.
 
-    Raises
-    ------
-    KeyError
-        If there is no such value or group.
+    Raises `KeyError` if there is no such value or group.
     """
     if field in values:
         return values[field]

@@ -64,10 +64,7 @@ class OpenStudy:
     def of_folder(cls, definition: StudyDefinition, folder: Path, points: Points, root: Path) -> OpenStudy:
         """Open a study by its folder in a result.
 
-        Raises
-        ------
-        StudyError
-            If it names files outside the result.
+        Raises `StudyError` if it names files outside the result.
         """
         outside = [name for name in companions(definition) if not is_inside(name)]
         if outside:
@@ -79,10 +76,7 @@ class OpenStudy:
     def functions(self) -> Mapping[str, Any]:
         """What the study's module holds, by name; empty without one.
 
-        Raises
-        ------
-        StudyError
-            If the module cannot be loaded.
+        Raises `StudyError` if the module cannot be loaded.
         """
         if not self.definition.module:
             return {}
@@ -100,10 +94,7 @@ class OpenStudy:
     def names(self) -> ModuleNames:
         """What the study's module calls its functions: read, and not run.
 
-        Raises
-        ------
-        StudyError
-            If the module cannot be read.
+        Raises `StudyError` if the module cannot be read.
         """
         if not self.definition.module:
             return ModuleNames()

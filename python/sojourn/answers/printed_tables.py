@@ -31,10 +31,7 @@ def printed_rows(path: Path, root: Path | None = None) -> tuple[dict[str, str], 
 def printed_row(path: Path, **columns: str) -> dict[str, str]:
     """Return the first row of a file of printed values whose columns hold these texts.
 
-    Raises
-    ------
-    LookupError
-        If no row does.
+    Raises `LookupError` if no row does.
     """
     found = _first(printed_rows(path), columns)
     if found is None:

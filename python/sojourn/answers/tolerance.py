@@ -157,10 +157,7 @@ class Rule:
 def read_rules(path: Path, root: Path | None = None) -> tuple[Rule, ...]:
     """Read the rules of a study, in their order; `root` is the result that they came with.
 
-    Raises
-    ------
-    ValueError
-        If a rule has an unknown key, no trust, or no limit at all.
+    Raises `ValueError` if a rule has an unknown key, no trust, or no limit at all.
     """
     document = parse_toml(read_file(path, root=root).decode())
     rules: list[Rule] = []

@@ -19,10 +19,7 @@ def against_others(ask: Measured, measure: Measure, value: Value, points: Sequen
 
     Several points are averaged within each seed.
 
-    Raises
-    ------
-    NotRecorded
-        If a point has no other, one was not run, or no pair of runs has both numbers.
+    Raises `NotRecorded` if a point has no other, one was not run, or no pair of runs has both numbers.
     """
     others: list[LabelledPoint] = []
     for point in points:

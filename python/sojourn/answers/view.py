@@ -115,10 +115,7 @@ class StudyView:
     def records(self, table: str) -> pl.LazyFrame:
         """Return a record table of all runs, as of a result in a notebook.
 
-        Raises
-        ------
-        RecordError
-            If the study kept none of that name.
+        Raises `RecordError` if the study kept none of that name.
         """
         return self.result.records(table)
 
@@ -190,10 +187,7 @@ class StudyView:
     def values(self, point: str, subject: str, metric: str) -> np.ndarray:
         """One value per seed in the order of `seeds`; NaN where a run gave none.
 
-        Raises
-        ------
-        NotRecorded
-            If the point was not run or has no such metric.
+        Raises `NotRecorded` if the point was not run or has no such metric.
         """
         self.require(point)
         found = self._values.get((point, subject, metric))
@@ -222,10 +216,7 @@ class StudyView:
 
         That is what was forwarded over how busy the link was.
 
-        Raises
-        ------
-        NotRecorded
-            If the point was not run, or its link has no rate of its own.
+        Raises `NotRecorded` if the point was not run, or its link has no rate of its own.
         """
         used = self.values(point, link, "utilisation")
         forwarded = self.values(point, link, "forwarded_volume") * 8e-3 / self.duration_s(point)
@@ -239,10 +230,7 @@ class StudyView:
     def table(self, name: str, point: str) -> pl.DataFrame:
         """Rows of one record table at one point, all seeds.
 
-        Raises
-        ------
-        NotRecorded
-            If the study kept no such table, or none of its rows belong to the point.
+        Raises `NotRecorded` if the study kept no such table, or none of its rows belong to the point.
         """
         import polars as pl
 
@@ -272,10 +260,7 @@ class StudyView:
     def time_share(self, point: str, link: str, at_least: int) -> float:
         """Share of the time with at least `at_least` packets in the queue of a link, all seeds together.
 
-        Raises
-        ------
-        NotRecorded
-            If the study kept no occupancy, or the point has none of this link.
+        Raises `NotRecorded` if the study kept no occupancy, or the point has none of this link.
         """
         import polars as pl
 
@@ -289,10 +274,7 @@ class StudyView:
     def delays(self, point: str, subject: str, direction: str = "upstream") -> dict[int, Distribution]:
         """Access delay in ms of a traffic entry's packets, by seed.
 
-        Raises
-        ------
-        NotRecorded
-            If the study kept no histograms, or the point has none of this subject.
+        Raises `NotRecorded` if the study kept no histograms, or the point has none of this subject.
         """
         self.require(point)
         key = (subject, direction)
@@ -326,10 +308,7 @@ class StudyView:
     def load_times(self, point: str, subject: str) -> dict[int, Distribution]:
         """Load times in s of the pages that completed, by seed; see `delays`.
 
-        Raises
-        ------
-        NotRecorded
-            If the study kept no pages, or the point has none of this subject.
+        Raises `NotRecorded` if the study kept no pages, or the point has none of this subject.
         """
         self.require(point)
         found = self._load_times.get((point, subject))
@@ -362,10 +341,7 @@ class StudyView:
     def probe(self, point: str, subject: str, lane: int = 0) -> dict[int, tuple[np.ndarray, np.ndarray]]:
         """Return when a probe asked, in s of the run, and what it measured in ms, by seed; infinite if nothing came back.
 
-        Raises
-        ------
-        NotRecorded
-            If the study kept no transfers, or the point has none of this probe.
+        Raises `NotRecorded` if the study kept no transfers, or the point has none of this probe.
         """
         self.require(point)
         key = (subject, lane)
@@ -422,10 +398,7 @@ class StudyView:
 
         Both times are moved to the next row of `connection_series`, and the end to the last one at most.
 
-        Raises
-        ------
-        NotRecorded
-            If the study kept no such table, or the point has none of this entry.
+        Raises `NotRecorded` if the study kept no such table, or the point has none of this entry.
         """
         found: list[float] = []
         for at, data in self._connections(point, subject, "acknowledged_bytes"):
@@ -438,10 +411,7 @@ class StudyView:
     def round_trips(self, point: str, subject: str) -> list[tuple[np.ndarray, np.ndarray]]:
         """Return times in s and smoothed round trips in ms of a traffic entry's connections, by seed.
 
-        Raises
-        ------
-        NotRecorded
-            If the study kept no table `connection_series`, or the point has none of this entry.
+        Raises `NotRecorded` if the study kept no table `connection_series`, or the point has none of this entry.
         """
         found = self._connections(point, subject, "round_trip_ns")
         return [(at, ns / NANOSECONDS_PER_MILLISECOND) for at, ns in found]

@@ -81,10 +81,7 @@ class Replayed:
 def read_golden(path: Path) -> str:
     """Return the text of a trace, plain or packed by xz or gzip.
 
-    Raises
-    ------
-    UsageError
-        If it cannot be read or is no text of a trace's size.
+    Raises `UsageError` if it cannot be read or is no text of a trace's size.
     """
     try:
         content = read_named(path, most=LARGEST)
@@ -127,10 +124,7 @@ def pack(text: str, path: Path) -> bytes:
 def golden_traces(kind: str) -> list[Path]:
     """Return the traces of a kind that come with Sojourn, in order; of `all`, all.
 
-    Raises
-    ------
-    UsageError
-        If there is none.
+    Raises `UsageError` if there is none.
     """
     found = sorted(FOLDER.glob("*.sjt.xz"))
     if kind != "all":
@@ -156,16 +150,15 @@ def own_traces(manager: Manager) -> list[Path]:
 def room_of(manager: Manager) -> int | None:
     """Return how many packets wait in a plugin before one is dropped for want of room; `None` if it counts no packets.
 
-    Raises
-    ------
-    PluginFailed
-        If the plugin failed.
+    Raises `PluginFailed` if the plugin failed.
     """
     return None if manager.plugin is None else packets_kept(manager.scenario(None), manager.plugin)
 
 
 def judge_by_trace(manager: Manager, path: Path, item: str, *, is_own: bool = False, room: int | None = None) -> Judged:
     """Judge whether a manager does what a trace says, call by call; where the trace has draws, a plugin may have others.
+
+    Raises `UsageError` if the file is no trace.
 
     Parameters
     ----------
@@ -179,11 +172,6 @@ def judge_by_trace(manager: Manager, path: Path, item: str, *, is_own: bool = Fa
         Whether it is a trace of `own_traces`, whose limit is not a plugin's.
     room
         Packets that a plugin holds: such a trace is made anew with that limit.
-
-    Raises
-    ------
-    UsageError
-        If the file is no trace.
     """
     name = path.name.partition(".")[0]
     is_with_room = is_own and room is not None and manager.like not in BYTES_ONLY
@@ -234,12 +222,7 @@ def _with_room(name: str, packets: int) -> str:
 def record(scenario: Scenario, seed: int, direction: str, rfc: str = "") -> str:
     """Return a trace of the arrivals of a run at its manager, before a line of the link's rate.
 
-    Raises
-    ------
-    UsageError
-        If the queue is a plugin.
-    RunError
-        If the run failed.
+    Raises `UsageError` if the queue is a plugin; `RunError` if the run failed.
     """
     try:
         observed, arrivals = _engine.observe_queue(scenario.compiled, direction)
@@ -269,6 +252,8 @@ def replay(
 ) -> Replayed:
     """Replay a trace into a manager and compare.
 
+    Raises `UsageError` if the text is no trace, or the line no manager; `PluginFailed` if the plugin failed.
+
     Parameters
     ----------
     text
@@ -281,13 +266,6 @@ def replay(
         `exact`: every line. `law`: for other random numbers. `slack`: for coarser clocks.
     slack_ns
         How much coarser.
-
-    Raises
-    ------
-    UsageError
-        If the text is no trace, or the line no manager.
-    PluginFailed
-        If the plugin failed.
     """
     if plugin is not None:
         calls, at, difference = replay_apart(text, plugin, how, slack_ns)

@@ -81,10 +81,7 @@ class Manager:
     def scenario(self, cell: Cell | None, duration_s: float = DURATION_S) -> Scenario:
         """Return a scenario with this manager; for the rows that can fail, with a buffer of its own.
 
-        Raises
-        ------
-        ScenarioError, UsageError
-            If a key is not one of it, or its value none.
+        Raises `ScenarioError` or `UsageError` if a key is not one of it, or its value none.
         """
         text = scenario_text(cell or CELLS[0], self.queue(cell), duration_s=duration_s)
         return Scenario.parse(
@@ -161,17 +158,14 @@ def _apart(manager: Manager, plugin: Plugin, scenario: Scenario, rows: Sequence[
 def characterise(manager: Manager, cells: Sequence[Cell], seeds: int, duration_s: float, jobs: int) -> list[Measured]:
     """Run scenarios with a manager, `seeds` times each.
 
+    Raises `RunError` if a run failed.
+
     Parameters
     ----------
     manager, cells, seeds, duration_s
         What is run, how often and how long.
     jobs
         Runs at a time.
-
-    Raises
-    ------
-    RunError
-        If a run failed.
     """
 
     def run(cell: Cell, seed: int) -> dict[str, float]:

@@ -25,10 +25,7 @@ LARGEST_NUMBER = 1e19
 def content_of(path: Path, *, most: int) -> bytes:
     """Return the bytes of a table that a user has named.
 
-    Raises
-    ------
-    UsageError
-        If it cannot be read, or is larger than `most`.
+    Raises `UsageError` if it cannot be read, or is larger than `most`.
     """
     try:
         return read_named(path, most=most)
@@ -39,10 +36,7 @@ def content_of(path: Path, *, most: int) -> bytes:
 def text_of(content: bytes, name: str) -> str:
     """Return the text of a table, without the mark that some programs put first.
 
-    Raises
-    ------
-    UsageError
-        If it is no UTF-8.
+    Raises `UsageError` if it is no UTF-8.
     """
     try:
         return content.decode("utf-8-sig")
@@ -106,10 +100,7 @@ def _cells(rows: Iterator[tuple[str, list[str]]], headings: list[str]) -> Iterat
 def number_of(cell: str, place: str) -> float:
     """Return a number from 0.
 
-    Raises
-    ------
-    UsageError
-        If it is none.
+    Raises `UsageError` if it is none.
     """
     try:
         value = float(cell)

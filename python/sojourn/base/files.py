@@ -38,6 +38,8 @@ _KINDS = {
 def open_file(path: Path, *, root: Path | None = None, most: int | None = None) -> BufferedReader:
     """Open a regular file for reading.
 
+    Raises `OSError` if it is not there, is something else, or is larger.
+
     Parameters
     ----------
     path
@@ -47,11 +49,6 @@ def open_file(path: Path, *, root: Path | None = None, most: int | None = None) 
         followed: the user has named the file.
     most
         Bytes that it may have.
-
-    Raises
-    ------
-    OSError
-        If it is not there, is something else, or is larger.
     """
     with _parent(path, root) as (parent, name):
         # Devices are not even opened: some act when they are.
@@ -72,10 +69,7 @@ def open_file(path: Path, *, root: Path | None = None, most: int | None = None) 
 def read_file(path: Path, *, root: Path | None = None, most: int = LARGEST_TEXT) -> bytes:
     """Return the content of a regular file; see `open_file`.
 
-    Raises
-    ------
-    OSError
-        If it is not there, is something else, or is larger.
+    Raises `OSError` if it is not there, is something else, or is larger.
     """
     with open_file(path, root=root, most=most) as file:
         content = file.read(most + 1)
@@ -86,10 +80,7 @@ def read_file(path: Path, *, root: Path | None = None, most: int = LARGEST_TEXT)
 def read_named(path: Path, *, most: int = LARGEST_TEXT) -> bytes:
     """Return the content of what a user has named: a file, or an open pipe such as `/dev/stdin` or `/dev/fd/63`.
 
-    Raises
-    ------
-    OSError
-        If it cannot be read, or is larger.
+    Raises `OSError` if it cannot be read, or is larger.
     """
     if not _is_open_already(path):
         return read_file(path, most=most)
@@ -146,6 +137,8 @@ def folder_names(path: Path, *, root: Path | None = None) -> list[str]:
 def new_file(path: Path, *, root: Path | None = None) -> Generator[IO[bytes]]:
     """Give a new file that gets its name when the block ends well; what had the name before is replaced.
 
+    Raises `OSError` if it cannot be written.
+
     Parameters
     ----------
     path
@@ -153,11 +146,6 @@ def new_file(path: Path, *, root: Path | None = None) -> Generator[IO[bytes]]:
     root
         A directory around it that may be somebody else's: no link below it is followed. Without one the user has
         named the file, and `/dev/stdout` takes what is written.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written.
     """
     if root is None and _is_open_already(path):
         with path.open("wb") as file:
@@ -179,10 +167,7 @@ def new_file(path: Path, *, root: Path | None = None) -> Generator[IO[bytes]]:
 def write_file(path: Path, content: bytes | memoryview | str, *, root: Path | None = None) -> None:
     """Write a file; see `new_file`. Texts are written as UTF-8.
 
-    Raises
-    ------
-    OSError
-        If it cannot be written.
+    Raises `OSError` if it cannot be written.
     """
     with new_file(path, root=root) as file:
         file.write(content.encode() if isinstance(content, str) else content)
@@ -193,6 +178,8 @@ def create_file(path: Path, content: bytes, *, temporary: Path, root: Path) -> b
 
     Of many that create the same file at the same time, on any machine that shares the disk, one gets it.
 
+    Raises `OSError` if it cannot be written.
+
     Parameters
     ----------
     path, content
@@ -201,11 +188,6 @@ def create_file(path: Path, content: bytes, *, temporary: Path, root: Path) -> b
         A name of the caller's own on the same disk; its folder is there.
     root
         A directory around both. No link below it is followed.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written.
     """
     with _parent(temporary, root) as (begin, old), _parent(path, root) as (end, new):
         file = os.open(old, _CREATE, 0o666, dir_fd=begin)
@@ -244,10 +226,7 @@ def _link(old: str, begin: int, new: str, end: int) -> bool:
 def make_folder(path: Path, *, root: Path) -> None:
     """Make a folder below `root` with those around it, as far as they are not there; no link is one.
 
-    Raises
-    ------
-    OSError
-        If something else is in the way.
+    Raises `OSError` if something else is in the way.
     """
     root.mkdir(parents=True, exist_ok=True)
     made = root
@@ -262,10 +241,7 @@ def make_folder(path: Path, *, root: Path) -> None:
 def fresh_folder(path: Path, *, root: Path) -> Path:
     """Make an empty folder below `root`; whatever was there before goes, and a link goes without what it names.
 
-    Raises
-    ------
-    OSError
-        If it cannot be made.
+    Raises `OSError` if it cannot be made.
     """
     with _parent(path, root) as (parent, name):
         with contextlib.suppress(FileNotFoundError):
@@ -292,10 +268,7 @@ def _remove(name: str, parent: int) -> None:
 def move(source: Path, target: Path, *, root: Path) -> None:
     """Rename something below `root`; no link around source or target is followed.
 
-    Raises
-    ------
-    OSError
-        If it cannot be renamed.
+    Raises `OSError` if it cannot be renamed.
     """
     with _parent(source, root) as (begin, old), _parent(target, root) as (end, new):
         os.rename(old, new, src_dir_fd=begin, dst_dir_fd=end)
@@ -344,10 +317,7 @@ def _is_open_already(path: Path) -> bool:
 def _refuse_larger(size: int, most: int, path: Path) -> None:
     """Make sure that a file is not too large.
 
-    Raises
-    ------
-    OSError
-        If it is.
+    Raises `OSError` if it is.
     """
     if size > most:
         raise OSError(errno.EFBIG, f"has more than {most} bytes", str(path))
@@ -356,10 +326,7 @@ def _refuse_larger(size: int, most: int, path: Path) -> None:
 def _refuse_others(found: os.stat_result, path: Path) -> None:
     """Make sure that what was found is a regular file.
 
-    Raises
-    ------
-    OSError
-        If it is not.
+    Raises `OSError` if it is not.
     """
     kind = stat.S_IFMT(found.st_mode)
     if kind != stat.S_IFREG:

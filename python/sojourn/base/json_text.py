@@ -34,15 +34,12 @@ class TooMuch(NotJson):
 def parse_json(content: bytes) -> Any:  # noqa: ANN401 - any JSON
     """Return what a text says.
 
+    Raises `NotJson` if it is no text, no JSON, nested too deeply, says a name twice, or needs too much memory.
+
     Parameters
     ----------
     content
         The text, in UTF-8, -16 or -32.
-
-    Raises
-    ------
-    NotJson
-        If it is no text, no JSON, nested too deeply, says a name twice, or needs too much memory.
 
     Examples
     --------

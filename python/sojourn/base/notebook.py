@@ -69,10 +69,7 @@ def _text(cell: object) -> str:
 def pandas_frame(frame: pl.DataFrame) -> Any:  # noqa: ANN401 - pandas may be absent
     """Return a frame as one of pandas.
 
-    Raises
-    ------
-    UsageError
-        If pandas is not installed.
+    Raises `UsageError` if pandas is not installed.
     """
     try:
         import pandas as pd  # pyright: ignore[reportMissingImports, reportMissingTypeStubs]

@@ -64,6 +64,8 @@ def size_and_digest(file: BufferedReader) -> tuple[int, str]:
 def open_listed(directory: Path, name: str, listing: Mapping[str, Any]) -> BufferedReader:
     """Open a file of a result, and make sure that it is the one that was written; one not listed may be anything.
 
+    Raises `RecordError` if it is another one, not there, or no file.
+
     Parameters
     ----------
     directory
@@ -72,11 +74,6 @@ def open_listed(directory: Path, name: str, listing: Mapping[str, Any]) -> Buffe
         The file below it, as it is listed.
     listing
         What `list_files` has given.
-
-    Raises
-    ------
-    RecordError
-        If it is another one, not there, or no file.
     """
     listed = listing.get(name)
     try:
@@ -105,10 +102,7 @@ def open_listed(directory: Path, name: str, listing: Mapping[str, Any]) -> Buffe
 def read_text(directory: Path, name: str) -> str:
     """Read a text of a result.
 
-    Raises
-    ------
-    RecordError
-        If it cannot be read.
+    Raises `RecordError` if it cannot be read.
     """
     try:
         return read_file(directory / name, root=directory).decode()
@@ -119,10 +113,7 @@ def read_text(directory: Path, name: str) -> str:
 def read_listing(directory: Path, name: str) -> dict[str, Any]:
     """Read a JSON object of a result.
 
-    Raises
-    ------
-    RecordError
-        If the file holds something else.
+    Raises `RecordError` if the file holds something else.
     """
     path = directory / name
     try:
@@ -169,6 +160,9 @@ def read_table(
 ) -> pl.DataFrame:
     """Read a Parquet file of a result.
 
+    Raises `RecordError` if it is not the file that was written, is damaged, needs more memory than there is, or its
+    columns are not what their names say.
+
     Parameters
     ----------
     directory
@@ -181,12 +175,6 @@ def read_table(
         Columns that have to be there.
     only
         Columns with their types, if the table has to have these and no others.
-
-    Raises
-    ------
-    RecordError
-        If it is not the file that was written, is damaged, needs more memory than there is, or its columns are not
-        what their names say.
     """
     import polars as pl
 
@@ -212,10 +200,7 @@ def read_table(
 def refuse_nested(name: str, schema: Mapping[str, pl.DataType]) -> None:
     """Make sure that no column holds lists or structures: one row of them may be of any size, and no table here has any.
 
-    Raises
-    ------
-    RecordError
-        If one does.
+    Raises `RecordError` if one does.
     """
     for column, kind in schema.items():
         if kind.is_nested():
@@ -225,10 +210,7 @@ def refuse_nested(name: str, schema: Mapping[str, pl.DataType]) -> None:
 def _refuse_larger(name: str, rows: int, schema: Mapping[str, pl.DataType]) -> None:
     """Make sure that there is memory for a table.
 
-    Raises
-    ------
-    RecordError
-        If there is not.
+    Raises `RecordError` if there is not.
     """
     if rows * len(schema) * LEAST_CELL > budget():
         raise RecordError(f"{name} has {rows:,} rows, more than there is memory for")
@@ -246,10 +228,7 @@ def refuse_others(
 ) -> None:
     """Make sure that a table has the columns of its name with the types of theirs, and no others if `only` has them.
 
-    Raises
-    ------
-    RecordError
-        If it has not.
+    Raises `RecordError` if it has not.
     """
     import polars as pl
 

@@ -20,10 +20,7 @@ def dated(name: str) -> Path:
 
     A hidden file beside it holds the place until the directory is complete; `new_directory` takes it away.
 
-    Raises
-    ------
-    EnvironmentFailure
-        If nothing can be written there.
+    Raises `EnvironmentFailure` if nothing can be written there.
     """
     from datetime import datetime
 
@@ -92,12 +89,7 @@ def new_directory(directory: Path, *, is_ours: bool = False) -> Generator[Path]:
 
     If the block fails, nothing is left behind; also not the place that `dated` holds for it (`is_ours`).
 
-    Raises
-    ------
-    UsageError
-        If `directory` is in use.
-    EnvironmentFailure
-        If it cannot be written.
+    Raises `UsageError` if `directory` is in use; `EnvironmentFailure` if it cannot be written.
     """
     refuse_used(directory)
     destination = directory.absolute()
@@ -136,10 +128,7 @@ def _sweep(parent: Path) -> None:
 def refuse_used(directory: Path, option: str = "--out") -> None:
     """Make sure that `directory`, which this option names, is new or empty.
 
-    Raises
-    ------
-    UsageError
-        If it is not.
+    Raises `UsageError` if it is not.
     """
     if not directory.exists():
         return

@@ -29,10 +29,7 @@ def _read(what: Measure, text: str, unit: str, place: str) -> int:
 def quantity(what: Measure, text: str, *, unit: str = "", place: str = "") -> float:
     """Return a quantity in b/s, bytes or seconds; a number alone is in `unit`, or refused if that is empty.
 
-    Raises
-    ------
-    UsageError
-        If it is none; the message begins with `place`.
+    Raises `UsageError` if it is none; the message begins with `place`.
     """
     return _read(what, text, unit, place) / (PICOSECONDS if what == "time" else 1)
 
@@ -40,10 +37,7 @@ def quantity(what: Measure, text: str, *, unit: str = "", place: str = "") -> fl
 def rate_bps(text: str, *, unit: str = "Mb/s", place: str = "") -> int:
     """Return a rate in b/s; a number alone is in `unit`, which may be empty: then it is refused.
 
-    Raises
-    ------
-    UsageError
-        If it is none; the message begins with `place`.
+    Raises `UsageError` if it is none; the message begins with `place`.
 
     Examples
     --------
@@ -60,10 +54,7 @@ LEAST_MBPS, MOST_MBPS = 0.1, 10_000.0
 def mbps_of(text: str, *, place: str = "") -> float:
     """Return the rate of a line in Mb/s.
 
-    Raises
-    ------
-    UsageError
-        If it is no rate between 0.1 and 10,000 Mb/s.
+    Raises `UsageError` if it is no rate between 0.1 and 10,000 Mb/s.
 
     Examples
     --------
@@ -79,10 +70,7 @@ def mbps_of(text: str, *, place: str = "") -> float:
 def seconds_of(text: str, *, unit: str = "s", place: str = "") -> float:
     """Return a time in seconds; a number alone is in `unit`, which may be empty: then it is refused.
 
-    Raises
-    ------
-    UsageError
-        If it is none; the message begins with `place`.
+    Raises `UsageError` if it is none; the message begins with `place`.
 
     Examples
     --------
@@ -95,10 +83,7 @@ def seconds_of(text: str, *, unit: str = "s", place: str = "") -> float:
 def size_bytes(text: str, *, place: str = "") -> int:
     """Return a size in bytes; a number alone is refused, for sizes have no usual unit.
 
-    Raises
-    ------
-    UsageError
-        If it is none; the message begins with `place`.
+    Raises `UsageError` if it is none; the message begins with `place`.
 
     Examples
     --------

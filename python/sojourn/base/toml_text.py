@@ -10,10 +10,8 @@ from typing import Any, cast
 def parse_toml(text: str) -> dict[str, Any]:
     """Return a text as nested tables.
 
-    Raises
-    ------
-    tomllib.TOMLDecodeError
-        If it is not TOML, too long, nested too deeply, or has a number that Python refuses to read.
+    Raises `tomllib.TOMLDecodeError` if it is not TOML, too long, nested too deeply, or has a number that Python refuses
+    to read.
 
     Examples
     --------

@@ -80,10 +80,7 @@ class Answer:
     def scenario(self) -> str:
         """Return the likeliest line as a scenario, with the test that was measured on it.
 
-        Raises
-        ------
-        RunError
-            If nothing was fitted.
+        Raises `RunError` if nothing was fitted.
         """
         side, *others = self._fitted()
         there = central(others[0]) if others else None

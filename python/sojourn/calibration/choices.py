@@ -28,10 +28,7 @@ NAMES: Mapping[str, tuple[str, float, Measure]] = {
 def families_of(text: str) -> tuple[str, ...]:
     """Read families of queue managers, with commas; `auto` for all.
 
-    Raises
-    ------
-    UsageError
-        If there is none of that name.
+    Raises `UsageError` if there is none of that name.
     """
     if text == "auto":
         return FAMILIES
@@ -51,10 +48,7 @@ def families_of(text: str) -> tuple[str, ...]:
 def bounds_of(fix: Mapping[str, str], prior: Mapping[str, str]) -> dict[str, tuple[float, float]]:
     """Read values and bounds by name or key path.
 
-    Raises
-    ------
-    UsageError
-        If a name or a value is none.
+    Raises `UsageError` if a name or a value is none.
 
     Examples
     --------

@@ -24,6 +24,8 @@ from sojourn.version import VERSION
 def write_calibration(calibration: Answer, directory: Path | None = None) -> Path:
     """Write everything into a new directory, whole or not at all; a page that cannot be made costs itself alone.
 
+    Raises `UsageError` if the directory is in use; `RunError` if the page cannot be made; everything else is there.
+
     Parameters
     ----------
     calibration
@@ -35,13 +37,6 @@ def write_calibration(calibration: Answer, directory: Path | None = None) -> Pat
     -------
     pathlib.Path
         The page.
-
-    Raises
-    ------
-    UsageError
-        If the directory is in use.
-    RunError
-        If the page cannot be made; everything else is there.
     """
     out = dated("calibrate") if directory is None else directory
     with new_directory(out, is_ours=directory is None) as unfinished:

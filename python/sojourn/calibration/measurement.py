@@ -183,10 +183,7 @@ def read_measurements(paths: Sequence[Path]) -> list[Measured]:
 def by_direction(groups: Sequence[Measured]) -> list[Measured]:
     """Return tests of which there is one way of measuring a direction.
 
-    Raises
-    ------
-    UsageError
-        If there are two.
+    Raises `UsageError` if there are two.
     """
     found: dict[str, Measured] = {}
     for group in groups:

@@ -91,10 +91,7 @@ def is_summary(path: Path) -> bool:
 def read_summary(path: Path) -> list[Measured]:
     """Return the tests of a summary file.
 
-    Raises
-    ------
-    UsageError
-        If it is none, in a sentence.
+    Raises `UsageError` if it is none, in a sentence.
     """
     name = plain(path)
     content = content_of(path, most=LARGEST)

@@ -98,10 +98,7 @@ class CaptureFile:
 def read_capture(path: Path) -> CaptureFile:
     """Return the flows of a capture.
 
-    Raises
-    ------
-    UsageError
-        If it cannot be read or is no capture.
+    Raises `UsageError` if it cannot be read or is no capture.
     """
     name = plain(path)
     reader = _engine.CaptureReader()
@@ -142,10 +139,7 @@ def read_capture(path: Path) -> CaptureFile:
 def choose(capture: CaptureFile, wanted: str) -> list[Flow]:
     """Return the flows that a filter names: a number of the list, or words such as `udp and port 3478`.
 
-    Raises
-    ------
-    UsageError
-        If it is no filter, or no flow is one of it.
+    Raises `UsageError` if it is no filter, or no flow is one of it.
     """
     example = "a number of the list, or some of: udp, tcp, port N, host A, interface NAME"
     words = [word for word in wanted.split() if word != "and"]
@@ -184,10 +178,7 @@ def choose(capture: CaptureFile, wanted: str) -> list[Flow]:
 def worth_a_look(capture: CaptureFile) -> list[Flow]:
     """Return flows of more than `FEWEST` packets; of those that were captured at several places, where they came first.
 
-    Raises
-    ------
-    UsageError
-        If there is none.
+    Raises `UsageError` if there is none.
     """
     first: dict[tuple[str, str, int, str, int], Flow] = {}
     for flow in capture.flows:
@@ -229,17 +220,14 @@ class BufferingDelay:
 def buffering_delay(capture: CaptureFile, home: str | None = None) -> BufferingDelay:
     """Estimate the delay in buffers from the round trips of what a home sends over connections.
 
+    Raises `UsageError` if there are no round trips.
+
     Parameters
     ----------
     capture
         Taken between the modem and the router behind it.
     home
         The home's address; that with most packets of connections if `None`.
-
-    Raises
-    ------
-    UsageError
-        If there are no round trips.
 
     Notes
     -----
@@ -273,10 +261,7 @@ def buffering_delay(capture: CaptureFile, home: str | None = None) -> BufferingD
 def is_capture(path: Path) -> bool:
     """Tell whether a file begins as a capture does; a pipe is none, for it cannot be read twice.
 
-    Raises
-    ------
-    OSError
-        If it cannot be read.
+    Raises `OSError` if it cannot be read.
     """
     if not path.is_file():
         return False
@@ -287,17 +272,14 @@ def is_capture(path: Path) -> bool:
 def packets_of_file(path: Path, text: bytes | None) -> str:
     """Return the packets of a file as a value of a scenario: of a list, or of the only flow of a capture.
 
+    Raises `UsageError` if it is neither, or a capture of several flows.
+
     Parameters
     ----------
     path
         The file.
     text
         Its content, or `None` of a capture.
-
-    Raises
-    ------
-    UsageError
-        If it is neither, or a capture of several flows.
     """
     try:
         if text is None:

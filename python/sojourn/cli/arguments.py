@@ -229,10 +229,7 @@ SHARE_DIGITS = 6
 def named_files(option: str, texts: Sequence[str], example: str) -> dict[str, str]:
     """Return paths by the names that an option gives them, as NAME=FILE.
 
-    Raises
-    ------
-    UsageError
-        If a text has no name or no file, or a name stands twice.
+    Raises `UsageError` if a text has no name or no file, or a name stands twice.
     """
     from sojourn.base.errors import UsageError
 

@@ -100,10 +100,7 @@ MOST_POINTS = 24
 def _try_module(study: Study, name: str) -> None:
     """Run a module that was run here before on a second of each point; say what of it fails.
 
-    Raises
-    ------
-    RunError
-        If a measure, a figure or a claim of it fails.
+    Raises `RunError` if a measure, a figure or a claim of it fails.
     """
     import tempfile
 

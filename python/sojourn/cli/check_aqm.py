@@ -138,10 +138,7 @@ def _facts(results: Sequence[Result], seeds: int) -> list[str]:
 def _managers(options: Namespace) -> list[Manager]:
     """Return what is to be judged.
 
-    Raises
-    ------
-    UsageError
-        If a kind is not known, or nothing is named.
+    Raises `UsageError` if a kind is not known, or nothing is named.
     """
     import sojourn._engine as _engine
     from sojourn.aqm.suite import Manager

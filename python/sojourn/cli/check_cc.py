@@ -134,10 +134,7 @@ def _facts(controllers: Sequence[Controller], seeds: int) -> list[str]:
 def _controllers(options: Namespace) -> list[Controller]:
     """Return what is to be characterised.
 
-    Raises
-    ------
-    UsageError
-        If a stack or a key is not known, or nothing is named.
+    Raises `UsageError` if a stack or a key is not known, or nothing is named.
     """
     from sojourn.base.errors import UsageError, nearest
     from sojourn.congestion.rtp import MEDIA
@@ -175,10 +172,7 @@ def _controllers(options: Namespace) -> list[Controller]:
 def _suites(options: Namespace) -> list[str] | None:
     """Return what `--suite` names; `None` for what fits each controller.
 
-    Raises
-    ------
-    UsageError
-        If there is none of a name.
+    Raises `UsageError` if there is none of a name.
     """
     from sojourn.base.errors import UsageError
     from sojourn.congestion.suite import SUITES

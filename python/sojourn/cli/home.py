@@ -95,10 +95,7 @@ def execute(options: Namespace) -> None:
 def _feels(text: str) -> tuple[str, ...]:
     """Read who counts.
 
-    Raises
-    ------
-    UsageError
-        If somebody is not known.
+    Raises `UsageError` if somebody is not known.
     """
     from sojourn.base.errors import UsageError, nearest
     from sojourn.homes.household import APPLICATIONS

@@ -164,10 +164,7 @@ def execute(options: Namespace) -> None:
 def _beside(options: Namespace) -> Beside | None:
     """Make new directories for what is written while a run goes on; `None` if nothing is.
 
-    Raises
-    ------
-    UsageError
-        If one is used, or the run is one whose packets are not to be had.
+    Raises `UsageError` if one is used, or the run is one whose packets are not to be had.
     """
     wanted = {"--pcap": options.pcap, "--qlog": options.qlog}
     if not any(wanted.values()):

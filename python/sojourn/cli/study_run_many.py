@@ -115,10 +115,7 @@ def _missing(notes: list[DoneNote]) -> list[str]:
 def _refuse(options: Namespace, study: Study) -> None:
     """Make sure that nothing is asked for that needs a list of all points.
 
-    Raises
-    ------
-    UsageError
-        If something is.
+    Raises `UsageError` if something is.
     """
     from sojourn.base.errors import UsageError
     from sojourn.study.expand import MOST_POINTS

@@ -206,10 +206,7 @@ class Attendant(ABC):
     def _bring(self, segment: str) -> None:
         """Bring a segment to this machine, unless it is here.
 
-        Raises
-        ------
-        RecordError
-            If it is damaged.
+        Raises `RecordError` if it is damaged.
         """
         if self.store.segments.has(segment):
             return
@@ -226,10 +223,7 @@ class Attendant(ABC):
     def forget(self, unit: Unit, note: DoneNote) -> None:
         """Let a unit be made again: nothing of it stays, the note that it is done goes last.
 
-        Raises
-        ------
-        EnvironmentFailure
-            If it was made again several times already.
+        Raises `EnvironmentFailure` if it was made again several times already.
         """
         self._forgotten[unit.name] += 1
         if self._forgotten[unit.name] > MOST_AGAIN:
@@ -251,12 +245,7 @@ class Attendant(ABC):
     def wait(self) -> Iterator[Finished]:
         """Start workers and give what comes into the store, until all is there.
 
-        Raises
-        ------
-        EnvironmentFailure
-            If no workers are left.
-        StoreUnreachable
-            If the store stays away for hours.
+        Raises `EnvironmentFailure` if no workers are left; `StoreUnreachable` if the store stays away for hours.
         """
         crew = self.crew
         crew.tell(
@@ -319,10 +308,7 @@ class Attendant(ABC):
 def _files_of(listing: bytes | None) -> list[str]:
     """Return the names of the files of a segment.
 
-    Raises
-    ------
-    RecordError
-        If its listing does not tell.
+    Raises `RecordError` if its listing does not tell.
     """
     try:
         names = list(cast("dict[str, Any]", json.loads(listing or b"")["files"]))

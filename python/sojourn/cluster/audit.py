@@ -38,6 +38,8 @@ class Audit:
 def audit(objects: Objects, share: float = SHARE, seed: int | None = None) -> Iterator[Audit]:
     """Make a random share of the runs again, at least one; give what is known after each.
 
+    Raises `StoreUnreachable` if the store does not answer.
+
     Parameters
     ----------
     objects
@@ -46,11 +48,6 @@ def audit(objects: Objects, share: float = SHARE, seed: int | None = None) -> It
         Of all runs of this version of the engine, from 0 to 1.
     seed
         Decides which; others each time if left out.
-
-    Raises
-    ------
-    StoreUnreachable
-        If the store does not answer.
     """
     chance = random.Random(seed)
     place = f"{SEGMENTS_LAYOUT}/runs/{_engine.engine_version()}"

@@ -55,6 +55,8 @@ def _sweep() -> None:
 class Maker:
     """A process that makes the runs of units.
 
+    Raises `EnvironmentFailure` if there is no place for temporary files.
+
     Parameters
     ----------
     shared
@@ -63,11 +65,6 @@ class Maker:
         How many such processes share the memory of this machine.
     statements
         What the process does.
-
-    Raises
-    ------
-    EnvironmentFailure
-        If there is no place for temporary files.
     """
 
     def __init__(self, shared: SharedPlan, share: int, statements: str = MAKE) -> None:

@@ -35,10 +35,7 @@ class Crowd(Crew):
     def make(self, plan: Plan, specs: list[RunSpec], store: Store) -> Generator[Finished]:
         """Let workers make runs, and yield them when they are in the store of this machine.
 
-        Raises
-        ------
-        EnvironmentFailure
-            If no workers are left, or nothing can be written.
+        Raises `EnvironmentFailure` if no workers are left, or nothing can be written.
         """
         shared = plan_of(plan.study, plan.length)
         publish(self.objects, shared)

@@ -27,10 +27,7 @@ class Executor(Protocol):
     def start(self, plan: str, store: str, workers: int) -> None:
         """Start workers.
 
-        Raises
-        ------
-        EnvironmentFailure
-            If none can be started.
+        Raises `EnvironmentFailure` if none can be started.
         """
         ...
 
@@ -145,10 +142,7 @@ class KubernetesExecutor(PrintExecutor):
     def start(self, plan: str, store: str, workers: int) -> None:
         """Write the file and tell the command.
 
-        Raises
-        ------
-        UsageError
-            If the store is a folder of this machine.
+        Raises `UsageError` if the store is a folder of this machine.
         """
         if "://" not in store:
             raise UsageError(f"--on kubernetes: pods do not see the folder {store}", "--store s3://BUCKET/PREFIX")
@@ -200,6 +194,8 @@ def job_of(plan: str, store: str, workers: int) -> dict[str, Any]:
 class SlurmExecutor:
     """Array jobs of SLURM.
 
+    Raises `EnvironmentFailure` if there is no SLURM.
+
     Parameters
     ----------
     partition
@@ -208,11 +204,6 @@ class SlurmExecutor:
         Further options of `sbatch`, such as `--time=04:00:00`.
     logs
         Folder for what workers say, which all nodes see.
-
-    Raises
-    ------
-    EnvironmentFailure
-        If there is no SLURM.
 
     Source: the page of SLURM on job arrays: the largest index is `MaxArraySize` - 1.
     Deviations: a job that was killed is not started again by SLURM, so its state decides nothing.
@@ -283,10 +274,7 @@ SLURM_ANSWERS_WITHIN_S = 60.0
 def _slurm(*command: str, script: str | None = None) -> str:
     """Run a command of SLURM and return what it says.
 
-    Raises
-    ------
-    EnvironmentFailure
-        If it fails, or is not there.
+    Raises `EnvironmentFailure` if it fails, or is not there.
     """
     try:
         done = subprocess.run(
@@ -306,17 +294,13 @@ def _slurm(*command: str, script: str | None = None) -> str:
 class DaskExecutor:
     """Tasks of a Dask scheduler, one for each worker that is wanted: each claims units until none is left.
 
+    Raises `MissingExtra` if the package `distributed` is not installed; `EnvironmentFailure` if the scheduler does not
+    answer.
+
     Parameters
     ----------
     address
         Of the scheduler, such as `tcp://127.0.0.1:8786`.
-
-    Raises
-    ------
-    MissingExtra
-        If the package `distributed` is not installed.
-    EnvironmentFailure
-        If the scheduler does not answer.
     """
 
     def __init__(self, address: str) -> None:
@@ -379,6 +363,8 @@ def work_for_dask(plan: str, store: str, number: int) -> int:
 def executor_of(words: str, tell: Callable[[str], None], more: Sequence[str], logs: Path) -> Executor:
     """Return what `--on` names.
 
+    Raises `UsageError` if there is none of that name.
+
     Parameters
     ----------
     words
@@ -387,11 +373,6 @@ def executor_of(words: str, tell: Callable[[str], None], more: Sequence[str], lo
         Takes commands that somebody else has to start.
     more, logs
         Further options of `sbatch`, and a folder for what its jobs say.
-
-    Raises
-    ------
-    UsageError
-        If there is none of that name.
     """
     name, _, rest = words.partition(":")
     if name == "workers" and not rest:

@@ -60,6 +60,8 @@ class _Plan:
 def collect(objects: Objects, keep: Iterable[str], older_s: float, now: Callable[[], float] = time.time) -> Garbage:
     """Mark plans that nobody wants, and remove those that were marked a week ago and are still unwanted.
 
+    Raises `StoreUnreachable` if the store does not answer.
+
     Parameters
     ----------
     objects
@@ -70,11 +72,6 @@ def collect(objects: Objects, keep: Iterable[str], older_s: float, now: Callable
         Plans on which somebody has worked within so many seconds are wanted, too.
     now
         The time of day in seconds; for tests.
-
-    Raises
-    ------
-    StoreUnreachable
-        If the store does not answer.
     """
     asked, moment = set(keep), now()
     names = {name.partition("/")[0] for name in objects.names(PLANS)}

@@ -63,10 +63,7 @@ class ManyPoints:
     def check(self) -> NumberedPoints:
         """Check those points that tell most, and return all of them.
 
-        Raises
-        ------
-        StudyError
-            If one is invalid.
+        Raises `StudyError` if one is invalid.
         """
         study = self.study
         points = NumberedPoints(study.definition, study.base, str(study.path))
@@ -76,12 +73,8 @@ class ManyPoints:
     def make(self, crew: Crew, store: Store) -> list[DoneNote]:
         """Let workers make all runs; return what came of the units, in their order.
 
-        Raises
-        ------
-        StudyError
-            If a point that tells much is invalid.
-        EnvironmentFailure
-            If no workers are left, or nothing can be written.
+        Raises `StudyError` if a point that tells much is invalid; `EnvironmentFailure` if no workers are left, or
+        nothing can be written.
         """
         points, shared = self.check(), self.shared
         publish(crew.objects, shared)
@@ -99,10 +92,7 @@ class ManyPoints:
     def fetch(self, crew: Crew, store: Store) -> tuple[list[DoneNote], float]:
         """Bring what workers have made; return what came of the units, and the share of the runs that these are.
 
-        Raises
-        ------
-        UsageError
-            If there is nothing.
+        Raises `UsageError` if there is nothing.
         """
         drive = _Drive(crew, self.shared, store, self.spans)
         for _ in drive.there():

@@ -162,10 +162,7 @@ class Price:
 def price_of(definition: StudyDefinition, points: NumberedPoints, length: RunLength, seeds: int) -> Price:
     """Make some runs and say what one costs.
 
-    Raises
-    ------
-    RunError
-        If none could be made.
+    Raises `RunError` if none could be made.
     """
     draw = random.Random(1)
     specs: list[RunSpec] = []

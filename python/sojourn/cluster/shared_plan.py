@@ -130,10 +130,7 @@ class SharedPlan(Strict):
     def refuse_other_version(self) -> None:
         """Make sure that it is this engine's.
 
-        Raises
-        ------
-        OtherVersion
-            If it is not: its runs would have other bits.
+        Raises `OtherVersion` if it is not: its runs would have other bits.
         """
         own = _engine.engine_version()
         if own != self.engine_version:
@@ -146,10 +143,7 @@ class SharedPlan(Strict):
 def plan_of(study: Study, length: RunLength) -> SharedPlan:
     """Return what a shared store keeps of a study with runs of a length.
 
-    Raises
-    ------
-    UsageError
-        If its runs need something of this machine.
+    Raises `UsageError` if its runs need something of this machine.
     """
     if study.plugins:
         raise UsageError("a plugin runs on this machine only", "leave out --plugin, or the workers")
@@ -180,12 +174,7 @@ def publish(objects: Objects, shared: SharedPlan) -> None:
 def read_plan(objects: Objects, name: str) -> SharedPlan:
     """Read a plan of a store.
 
-    Raises
-    ------
-    UsageError
-        If there is none of that name.
-    RecordError
-        If it is not what its name says.
+    Raises `UsageError` if there is none of that name; `RecordError` if it is not what its name says.
     """
     if not name.isalnum():
         raise UsageError(f'"{name}" is no name of a plan', "16 digits, as `sojourn study run` tells")
@@ -204,10 +193,7 @@ def read_plan(objects: Objects, name: str) -> SharedPlan:
 def read_rounds(objects: Objects, shared: SharedPlan, known: Sequence[Round] = ()) -> list[Round]:
     """Return the rounds of a plan, those that are known first.
 
-    Raises
-    ------
-    RecordError
-        If one is not readable.
+    Raises `RecordError` if one is not readable.
     """
     rounds = list(known)
     while True:
@@ -240,19 +226,14 @@ def units_of(rounds: Sequence[Round], first: int = 0) -> Iterator[Unit]:
 class OpenPlan:
     """A plan whose runs can be made: the study, read from files below a folder.
 
+    Raises `RecordError` if a file of it would lie elsewhere; `StudyError` if the study is not valid.
+
     Parameters
     ----------
     shared
         The plan.
     folder
         An empty folder for the study's files.
-
-    Raises
-    ------
-    RecordError
-        If a file of it would lie elsewhere.
-    StudyError
-        If the study is not valid.
     """
 
     def __init__(self, shared: SharedPlan, folder: Path) -> None:
@@ -270,10 +251,7 @@ class OpenPlan:
     def runs(self, span: Span) -> Iterator[RunSpec]:
         """Give the runs of a span; points that are invalid raise when their turn comes.
 
-        Raises
-        ------
-        SojournError
-            If a point is invalid.
+        Raises `SojournError` if a point is invalid.
         """
         for number in range(span.first, span.first + span.points):
             yield from self.runs_of_point(number, span.seed, span.seeds)
@@ -281,10 +259,7 @@ class OpenPlan:
     def runs_of_point(self, number: int, seed: int, seeds: int) -> list[RunSpec]:
         """Return the runs of a point; none at an empty place.
 
-        Raises
-        ------
-        SojournError
-            If the point is invalid.
+        Raises `SojournError` if the point is invalid.
         """
         point = self.points.point(number)
         if point is None:

@@ -111,10 +111,7 @@ class Watch:
     def look(self) -> Look:
         """Return how far the plan is.
 
-        Raises
-        ------
-        StoreUnreachable
-            If the store does not answer.
+        Raises `StoreUnreachable` if the store does not answer.
         """
         place, now = self._shared.place, self._now()
         self._rounds = read_rounds(self._objects, self._shared, self._rounds)

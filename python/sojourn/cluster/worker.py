@@ -58,6 +58,8 @@ def segment_place(engine_version: str, name: str) -> str:
 class Worker:
     """Works on a plan of a shared store.
 
+    Raises `OtherVersion` if the plan is not of this engine.
+
     Parameters
     ----------
     objects, shared
@@ -72,11 +74,6 @@ class Worker:
         What the processes do that make runs; for tests.
     name
         Name of this worker, which no other has; made up if left out.
-
-    Raises
-    ------
-    OtherVersion
-        If the plan is not of this engine.
     """
 
     def __init__(
@@ -111,12 +108,7 @@ class Worker:
     def run(self) -> Tally:
         """Take units until none is left, time is over, or `end` is called.
 
-        Raises
-        ------
-        StoreUnreachable
-            If the store does not answer.
-        EnvironmentFailure
-            If this machine refuses something.
+        Raises `StoreUnreachable` if the store does not answer; `EnvironmentFailure` if this machine refuses something.
         """
         threads = [
             threading.Thread(target=self._loop, name=f"unit-{number}", daemon=True) for number in range(self._jobs)
@@ -141,10 +133,7 @@ class Worker:
     def run_unit(self, number: int) -> Tally:
         """Make one unit, whoever has claimed it; nothing if its result is there.
 
-        Raises
-        ------
-        UsageError
-            If there is no such unit.
+        Raises `UsageError` if there is no such unit.
         """
         self._board.refresh()
         units = list(units_of(read_rounds(self._objects, self._shared)))
@@ -280,10 +269,7 @@ class Worker:
     def _listed(self, maker: Maker, unit: Unit, result: _Result) -> list[_Run]:
         """Return the runs of a unit.
 
-        Raises
-        ------
-        EnvironmentFailure
-            If the process that makes runs cannot tell.
+        Raises `EnvironmentFailure` if the process that makes runs cannot tell.
         """
         answer = maker.ask({"spans": _spans(unit.spans), "list": True})
         if isinstance(answer, Death):
@@ -306,10 +292,7 @@ class Worker:
     def _refuse_end(self, maker: Maker, death: Death) -> None:
         """Tell a process that a run has killed from one that could not work.
 
-        Raises
-        ------
-        EnvironmentFailure
-            If no run was under way.
+        Raises `EnvironmentFailure` if no run was under way.
         """
         if maker.is_closed or not death.key:
             raise _ended(death)
@@ -389,10 +372,7 @@ def _ended(death: Death) -> EnvironmentFailure:
 def _refuse_error(answer: dict[str, Any]) -> None:
     """Make sure that a process could do what it was asked for.
 
-    Raises
-    ------
-    EnvironmentFailure
-        If it could not.
+    Raises `EnvironmentFailure` if it could not.
     """
     if "error" in answer:
         raise EnvironmentFailure(str(answer["error"]), "the unit is left to another worker")

@@ -64,10 +64,7 @@ class Controller:
     def table(self) -> dict[str, Any]:
         """The stack with its settings, as a table of a scenario file.
 
-        Raises
-        ------
-        UsageError
-            If a key is not one of it, or its value none.
+        Raises `UsageError` if a key is not one of it, or its value none.
         """
         if self.is_media:
             text = _alone(rtp.MEDIA[self.name], is_media=True)
@@ -159,6 +156,8 @@ def chosen(
 ) -> list[tuple[str, Cell]]:
     """Return the scenarios for a controller with their suites.
 
+    Raises `UsageError` if `only` names what is not there.
+
     Parameters
     ----------
     controller
@@ -169,11 +168,6 @@ def chosen(
         Scenarios, criteria or sections that a user named, over all suites.
     quick
         Scenarios of a first look.
-
-    Raises
-    ------
-    UsageError
-        If `only` names what is not there.
     """
     all_of_them = [(suite, cell) for suite, cells in SUITES.items() for cell in cells]
     items = {cell.item for cell in wanted(only, [cell for _, cell in all_of_them], quick)}
@@ -228,10 +222,7 @@ def characterise(
 
     A plugin that fails in one of them fails a row, and has no other.
 
-    Raises
-    ------
-    RunError
-        If a run failed.
+    Raises `RunError` if a run failed.
     """
 
     def run(cell: Cell, seed: int) -> dict[str, float]:

@@ -90,6 +90,8 @@ def analyse(
 ) -> Analysis:
     """Analyse a trial.
 
+    Raises `UsageError` if no target has tests under two treatments; `MissingExtra` if statsmodels is not installed.
+
     Parameters
     ----------
     tests
@@ -102,13 +104,6 @@ def analyse(
         Relative change that the power analysis asks for.
     bootstrap
         Whether to bootstrap; `None`: with few probes.
-
-    Raises
-    ------
-    UsageError
-        If no target has tests under two treatments.
-    MissingExtra
-        If statsmodels is not installed.
     """
     whole, labelled = tests, tests.filter(pl.col("treatment") != "")
     if labelled["treatment"].n_unique() > 1:

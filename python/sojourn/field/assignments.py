@@ -73,15 +73,12 @@ class Assignments:
     def of(cls, schedule: pl.DataFrame) -> Assignments:
         """Return the periods of a schedule.
 
+        Raises `UsageError` if a home has two treatments at once.
+
         Parameters
         ----------
         schedule
             Columns of `SCHEDULE`.
-
-        Raises
-        ------
-        UsageError
-            If a home has two treatments at once.
         """
         found: dict[str, list[Period]] = {}
         spans = schedule.group_by("probe", "week", "treatment").agg(

@@ -36,6 +36,8 @@ def schedule(
 ) -> pl.DataFrame:
     """Return when every probe tests, and under which treatment.
 
+    Raises `UsageError` if a name stands twice, or there are fewer than one probe, two treatments, or one week.
+
     Parameters
     ----------
     probes, treatments
@@ -48,11 +50,6 @@ def schedule(
         Weeks per treatment.
     seed
         Which home gets which order.
-
-    Raises
-    ------
-    UsageError
-        If a name stands twice, or there are fewer than one probe, two treatments, or one week.
     """
     for what, names, least in (("probes", probes, 1), ("treatments", treatments, 2)):
         if len(names) < least:

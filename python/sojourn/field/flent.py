@@ -162,17 +162,14 @@ def looks_like_flent(document: dict[str, Any]) -> bool:
 def read_flent(document: dict[str, Any], file: str) -> list[FieldTest]:
     """Return the tests in a Flent result: one, or one per direction of a bidirectional test.
 
+    Raises `Unreadable` if something that must be there is missing or of another kind.
+
     Parameters
     ----------
     document
         The JSON object.
     file
         Its name, for labels and messages.
-
-    Raises
-    ------
-    Unreadable
-        If something that must be there is missing or of another kind.
     """
     content = _content(document)
     series = _series(content, document)
@@ -184,10 +181,7 @@ def read_flent(document: dict[str, Any], file: str) -> list[FieldTest]:
 def flent_series(document: dict[str, Any]) -> list[FlentSeries]:
     """Return the streams and pings of a Flent result.
 
-    Raises
-    ------
-    Unreadable
-        If something that must be there is missing or of another kind.
+    Raises `Unreadable` if something that must be there is missing or of another kind.
     """
     return _series(_content(document), document)
 
@@ -195,10 +189,7 @@ def flent_series(document: dict[str, Any]) -> list[FlentSeries]:
 def flent_load(document: dict[str, Any]) -> tuple[float, float] | None:
     """Return from when to when a Flent result has a load, in seconds since its first ping; `None` without streams.
 
-    Raises
-    ------
-    Unreadable
-        If something that must be there is missing or of another kind.
+    Raises `Unreadable` if something that must be there is missing or of another kind.
     """
     content = _content(document)
     if not any(name.startswith("TCP ") for name in content.results):

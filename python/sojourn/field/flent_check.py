@@ -71,10 +71,7 @@ class Check:
 def flent_summary(path: Path, program: str = "flent") -> dict[str, tuple[float | None, ...]]:
     """Return mean, median and 99th percentile of each series, as Flent prints them.
 
-    Raises
-    ------
-    EnvironmentFailure
-        If there is no Flent, or it does not end.
+    Raises `EnvironmentFailure` if there is no Flent, or it does not end.
     """
     try:
         ended = subprocess.run(
@@ -95,10 +92,7 @@ def flent_summary(path: Path, program: str = "flent") -> dict[str, tuple[float |
 def check_file(path: Path, name: str, program: str = "flent") -> Iterator[Check]:
     """Yield the streams and pings of a file; nothing if it is none of Flent's.
 
-    Raises
-    ------
-    EnvironmentFailure
-        If there is no Flent.
+    Raises `EnvironmentFailure` if there is no Flent.
     """
     try:
         series = flent_series(read_document(path))

@@ -85,17 +85,14 @@ class LatencyHistogram:
     def quantiles(self, shares: Sequence[float], *, logarithmic: bool = False) -> list[Quantile]:
         """Estimate quantiles; none without packets.
 
+        Raises `UsageError` if the counts are none of such bins.
+
         Parameters
         ----------
         shares
             From 0 to 1.
         logarithmic
             Whether the logarithms of delays lie evenly in a bin rather than the delays; not in the first one.
-
-        Raises
-        ------
-        UsageError
-            If the counts are none of such bins.
         """
         found = _quantiles(self, shares, logarithmic=logarithmic)
         return [Quantile(share, *one) for share, one in zip(shares, found, strict=False)]
@@ -134,10 +131,7 @@ def read_histograms(path: Path) -> list[LatencyHistogram]:
     a row is a report, with `edges_ms` and `counts` as numbers between blanks, and perhaps `longest_ms`. All other columns
     name whose it is.
 
-    Raises
-    ------
-    UsageError
-        If it is none, with the line.
+    Raises `UsageError` if it is none, with the line.
     """
     name = plain(path)
     headings, rows = rows_of(text_of(content_of(path, most=LARGEST_FILE), name), name)

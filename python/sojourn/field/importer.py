@@ -58,10 +58,7 @@ class Imported:
 def read_file(path: Path, name: str) -> list[FieldTest]:
     """Return the tests in one file of any known tool.
 
-    Raises
-    ------
-    Unreadable
-        If it is not a measurement, or a damaged one.
+    Raises `Unreadable` if it is not a measurement, or a damaged one.
     """
     return _tests_in(read_document(path), name)
 
@@ -69,10 +66,7 @@ def read_file(path: Path, name: str) -> list[FieldTest]:
 def read_upload(body: bytes, file: str, probe: str) -> list[FieldTest]:
     """Return the tests in a measurement file; the token says who measured, whatever the file does.
 
-    Raises
-    ------
-    Unreadable
-        If it is none, or one that unpacks to much more than measurements do.
+    Raises `Unreadable` if it is none, or one that unpacks to much more than measurements do.
     """
     most = min(LARGEST_TEXT, max(SMALL_TEXT, RATIO * len(body)))
     return [replace(test, probe=probe) for test in _tests_in(document_of(body, most), file)]
@@ -121,6 +115,8 @@ def import_files(
 ) -> Imported:
     """Read every file below a folder, or one file.
 
+    Raises `UsageError` if there is no such folder or file.
+
     Parameters
     ----------
     source
@@ -129,11 +125,6 @@ def import_files(
         What is said of the tests beside the files.
     progress
         Told after each file: how many are done, of how many.
-
-    Raises
-    ------
-    UsageError
-        If there is no such folder or file.
     """
     paths = measurement_files(source)
     read: dict[str, list[FieldTest]] = {}
@@ -167,10 +158,7 @@ def import_files(
 def measurement_files(source: Path) -> list[tuple[Path, str]]:
     """Return every file below a folder, or one file, with its name below it.
 
-    Raises
-    ------
-    UsageError
-        If there is no such folder or file.
+    Raises `UsageError` if there is no such folder or file.
     """
     if not source.exists():
         raise UsageError(f"there is no {source}", "a folder of .flent.gz, iperf3 or irtt files")
@@ -186,10 +174,7 @@ def measurement_files(source: Path) -> list[tuple[Path, str]]:
 def write_imported(imported: Imported, directory: Path, source: Path) -> None:
     """Write `tests.parquet`, `tests.csv`, `skipped.csv` and `manifest.json` into a new directory.
 
-    Raises
-    ------
-    UsageError
-        If the directory is in use.
+    Raises `UsageError` if the directory is in use.
     """
     from sojourn.version import VERSION
 
@@ -214,12 +199,7 @@ def write_imported(imported: Imported, directory: Path, source: Path) -> None:
 def read_imported(directory: Path) -> pl.DataFrame:
     """Return the tests that an import wrote.
 
-    Raises
-    ------
-    UsageError
-        If the directory holds no import.
-    RecordError
-        If its table is damaged.
+    Raises `UsageError` if the directory holds no import; `RecordError` if its table is damaged.
     """
     if not (directory / TESTS).exists():
         raise UsageError(f"{directory} holds no imported tests", "sojourn trial import PATH --out DIR")

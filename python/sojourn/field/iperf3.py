@@ -138,10 +138,7 @@ def other_ends(ends: Mapping[str, tuple[str, bool]]) -> list[tuple[str, str]]:
 def read_iperf3(document: dict[str, Any], file: str) -> list[FieldTest]:
     """Return the tests in an iperf3 result, two of a bidirectional one; `--title` and `--extra-data` may carry labels.
 
-    Raises
-    ------
-    Unreadable
-        If something that must be there is missing or of another kind, or the file contradicts itself.
+    Raises `Unreadable` if something that must be there is missing or of another kind, or the file contradicts itself.
     """
     content = _content(document)
     ways = _ways(content)
@@ -156,10 +153,7 @@ def read_iperf3(document: dict[str, Any], file: str) -> list[FieldTest]:
 def iperf3_rates(document: dict[str, Any]) -> list[Rates]:
     """Return the streams of an iperf3 result that have samples; times since the load began.
 
-    Raises
-    ------
-    Unreadable
-        If there are none, or the file contradicts itself.
+    Raises `Unreadable` if there are none, or the file contradicts itself.
     """
     content = _content(document)
     if content.start.test_start.protocol != "TCP":
@@ -175,10 +169,7 @@ def iperf3_rates(document: dict[str, Any]) -> list[Rates]:
 def _content(document: dict[str, Any]) -> _File:
     """Return what is read of a file; of one with doubled sums as if it had been written since 3.11.
 
-    Raises
-    ------
-    Unreadable
-        If something that must be there is missing or of another kind.
+    Raises `Unreadable` if something that must be there is missing or of another kind.
     """
     if isinstance(document.get("error"), str):
         raise Unreadable(f"is a test that failed: {document['error'][:100]}")
@@ -234,10 +225,7 @@ def _of_intervals(rates: list[Rates], direction: Direction) -> float | None:
 def _refuse_contradiction(content: _File, direction: Direction, way: _Way, rates: list[Rates]) -> None:
     """Make sure that the sum of a direction is that of its intervals.
 
-    Raises
-    ------
-    Unreadable
-        If it is another.
+    Raises `Unreadable` if it is another.
     """
     seen = _of_intervals(rates, direction)
     if rates and seen is None:

@@ -63,10 +63,7 @@ def looks_like_irtt(document: dict[str, Any]) -> bool:
 def read_irtt(document: dict[str, Any], file: str) -> list[FieldTest]:
     """Return the test in an irtt result; a file name with `upload` or `download` says under which load.
 
-    Raises
-    ------
-    Unreadable
-        If something that must be there is missing or of another kind.
+    Raises `Unreadable` if something that must be there is missing or of another kind.
     """
     try:
         content = _File.model_validate(document)
@@ -132,10 +129,7 @@ class Echoes:
 def irtt_echoes(document: dict[str, Any]) -> Echoes:
     """Return the echoes of an irtt result, in the order of the file.
 
-    Raises
-    ------
-    Unreadable
-        If an echo is called not lost and has no round trip.
+    Raises `Unreadable` if an echo is called not lost and has no round trip.
     """
     entries: Any = document["round_trips"]
     listed = cast("list[Any]", entries) if isinstance(entries, list) else []

@@ -16,10 +16,7 @@ def scipy_stats() -> Any:  # noqa: ANN401 - a module without types
 def formula_models() -> Any:  # noqa: ANN401 - a module without types
     """Return statsmodels' formula interface.
 
-    Raises
-    ------
-    MissingExtra
-        If statsmodels is not installed.
+    Raises `MissingExtra` if statsmodels is not installed.
     """
     return _statsmodels("formula.api")
 
@@ -27,10 +24,7 @@ def formula_models() -> Any:  # noqa: ANN401 - a module without types
 def variance_analysis() -> Any:  # noqa: ANN401 - a module without types
     """Return statsmodels' analysis of variance.
 
-    Raises
-    ------
-    MissingExtra
-        If statsmodels is not installed.
+    Raises `MissingExtra` if statsmodels is not installed.
     """
     return _statsmodels("stats.anova")
 

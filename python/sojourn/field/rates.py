@@ -66,10 +66,7 @@ class Rates:
 def flent_rates(document: dict[str, Any]) -> list[Rates]:
     """Return the streams of a Flent result that have samples.
 
-    Raises
-    ------
-    Unreadable
-        If something that must be there is missing or of another kind.
+    Raises `Unreadable` if something that must be there is missing or of another kind.
     """
     metadata: dict[str, Any] = document["metadata"]
     found: list[Rates] = []

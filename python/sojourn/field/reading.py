@@ -52,15 +52,12 @@ class Unreadable(Exception):
 def read_document(path: Path) -> dict[str, Any]:
     """Return the JSON object in a file, packed by gzip or bzip2 or plain.
 
+    Raises `Unreadable` if it is too large, cut off, no JSON, or no object.
+
     Parameters
     ----------
     path
         The file.
-
-    Raises
-    ------
-    Unreadable
-        If it is too large, cut off, no JSON, or no object.
     """
     return document_of(content_of(path))
 
@@ -68,10 +65,7 @@ def read_document(path: Path) -> dict[str, Any]:
 def content_of(path: Path) -> bytes:
     """Return the bytes of a file of measurements.
 
-    Raises
-    ------
-    Unreadable
-        If it is too large or cannot be read.
+    Raises `Unreadable` if it is too large or cannot be read.
     """
     try:
         return read_file(path, most=LARGEST_FILE)
@@ -84,17 +78,14 @@ def content_of(path: Path) -> bytes:
 def document_of(content: bytes, largest_text: int = LARGEST_TEXT) -> dict[str, Any]:
     """Return the JSON object in the bytes of a file, packed by gzip or bzip2 or plain.
 
+    Raises `Unreadable` if it is too large, cut off, no JSON, or no object.
+
     Parameters
     ----------
     content
         The bytes.
     largest_text
         Bytes of the text at most, unpacked.
-
-    Raises
-    ------
-    Unreadable
-        If it is too large, cut off, no JSON, or no object.
     """
     if not content:
         raise Unreadable("is empty")
@@ -110,10 +101,7 @@ def parse_document(text: bytes) -> dict[str, Any]:
 
     A name of `SUMS` that stands twice has both values as its value, in a tuple.
 
-    Raises
-    ------
-    Unreadable
-        If there is none.
+    Raises `Unreadable` if there is none.
     """
     for first, words in KINDS:
         if text.startswith(first):
@@ -135,10 +123,7 @@ def parse_document(text: bytes) -> dict[str, Any]:
 def _of_lines(text: bytes, error: NotJson) -> dict[str, Any]:
     """Return what lines of JSON say together; what was wrong with the whole is told where they are none.
 
-    Raises
-    ------
-    Unreadable
-        If they are no stream of iperf3.
+    Raises `Unreadable` if they are no stream of iperf3.
     """
     first, _, rest = text.lstrip().partition(b"\n")
     try:

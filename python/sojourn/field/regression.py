@@ -96,10 +96,7 @@ class Fit:
     def coefficient(self, factor: str, level: str) -> Coefficient:
         """Return one coefficient.
 
-        Raises
-        ------
-        KeyError
-            If the model has none of that name.
+        Raises `KeyError` if the model has none of that name.
         """
         for found in self.coefficients:
             if (found.factor, found.level) == (factor, level):
@@ -112,6 +109,8 @@ def fit(
 ) -> Fit:
     """Fit `delta ~ C(factor) + …` by least squares.
 
+    Raises `MissingExtra` if statsmodels is not installed.
+
     Parameters
     ----------
     rows
@@ -122,11 +121,6 @@ def fit(
         What is being judged, for the result.
     bootstrap
         Whether to add wild-bootstrap p values for the first factor; `None`: if there are few probes.
-
-    Raises
-    ------
-    MissingExtra
-        If statsmodels is not installed.
     """
     formulas = formula_models()
     used, left_out = usable_factors(rows, factors)

@@ -103,17 +103,14 @@ class Series:
 def read_series(path: Path, *, needs_round_trips: bool = True) -> Series:
     """Return what a file of Flent, irtt, iperf3 or a table of one's own measured.
 
+    Raises `UsageError` if it is none, with the line where there are some.
+
     Parameters
     ----------
     path
         The file.
     needs_round_trips
         Whether a file of rates alone, as iperf3 writes them, is refused.
-
-    Raises
-    ------
-    UsageError
-        If it is none, with the line where there are some.
     """
     name = plain(path)
     if path.suffix.lower() == ".csv":

@@ -81,10 +81,7 @@ class SimulatedTest:
 def queue_of(treatment: str) -> dict[str, Any]:
     """Return the upstream queue that a treatment's name means: a size of drop-tail, or a manager's kind.
 
-    Raises
-    ------
-    UsageError
-        If it means none.
+    Raises `UsageError` if it means none.
 
     Examples
     --------
@@ -145,6 +142,9 @@ def simulate_trial(
 ) -> int:
     """Simulate every test of a schedule that takes place, and write its file.
 
+    Raises `UsageError` if the directory is in use, or the unfinished one belongs to another trial; `ScenarioError` if a
+    test's scenario is not valid.
+
     Parameters
     ----------
     schedule
@@ -167,13 +167,6 @@ def simulate_trial(
     -------
     int
         How many tests there are.
-
-    Raises
-    ------
-    UsageError
-        If the directory is in use, or the unfinished one belongs to another trial.
-    ScenarioError
-        If a test's scenario is not valid.
     """
     tests, homes = _tests_of(schedule, population, seed)
     scenarios: dict[tuple[str, str, str], Scenario] = {}
@@ -316,6 +309,8 @@ def flent_document(
 ) -> dict[str, Any]:
     """Return a run with a named load `test` as a result of Flent, format 4.
 
+    Raises `RecordError` if the run has no such load.
+
     Parameters
     ----------
     tables
@@ -330,11 +325,6 @@ def flent_document(
         As Flent keeps them.
     around
         What multiplies the samples.
-
-    Raises
-    ------
-    RecordError
-        If the run has no such load.
     """
     count = math.floor(duration_s / STEP_S + 0.5)
     word = WORDS[direction]

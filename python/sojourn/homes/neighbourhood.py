@@ -382,10 +382,7 @@ PLAN = {"plan.up": "access.upstream.link.rate", "plan.down": "access.downstream.
 def settings_of(settings: Sequence[str]) -> tuple[list[str], int]:
     """Return settings with the rates of a plan in the places where scenarios have them, and the first seed.
 
-    Raises
-    ------
-    UsageError
-        If the seed is none.
+    Raises `UsageError` if the seed is none.
 
     Examples
     --------
@@ -426,10 +423,7 @@ def plant_of(scenario: str) -> str:
 def counts_of(scenario: str) -> dict[str, int]:
     """Return how many homes of each name a scenario has.
 
-    Raises
-    ------
-    UsageError
-        If it has no service group with homes and calls.
+    Raises `UsageError` if it has no service group with homes and calls.
     """
     file = tomllib.loads(scenario)
     homes = {str(home["name"]): int(home.get("count", 1)) for home in file.get("home", [])}
@@ -735,17 +729,14 @@ def _crowds_in(ask: Ask) -> list[Crowd]:
 def crowds_of(metrics: pl.DataFrame, homes: Mapping[str, int]) -> list[Crowd]:
     """Return the crowds of runs: the metrics of the channel by seed, in rising order of homes.
 
+    Raises `UsageError` if the runs had no service group, or no calls on it.
+
     Parameters
     ----------
     metrics
         Columns `point, seed, subject, metric, value`.
     homes
         How many homes each point has.
-
-    Raises
-    ------
-    UsageError
-        If the runs had no service group, or no calls on it.
     """
     import polars as pl
 

@@ -47,10 +47,7 @@ S = TypeVar("S", bound=Scenario)
 def wanted(option: str | None, scenarios: Sequence[S], quick: Sequence[str] | None) -> list[S]:
     """Return the scenarios that `--only` names by item or section; without it all, or those of a first look.
 
-    Raises
-    ------
-    UsageError
-        If there is none of a name.
+    Raises `UsageError` if there is none of a name.
     """
     if option is None:
         return [one for one in scenarios if quick is None or one.item in quick]
@@ -72,6 +69,8 @@ def over_seeds(
 ) -> list[dict[str, Estimate]]:
     """Run scenarios with seeds from 1 on; return the estimates of each by measure.
 
+    Raises `RunError` if a run failed; it names the scenario.
+
     Parameters
     ----------
     scenarios, seeds
@@ -80,11 +79,6 @@ def over_seeds(
         Runs at a time, on threads.
     run
         One run: its numbers by measure; NaN where nothing came of it.
-
-    Raises
-    ------
-    RunError
-        If a run failed; it names the scenario.
     """
 
     def guarded(one: S, seed: int) -> Mapping[str, float]:

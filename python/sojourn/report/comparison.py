@@ -183,10 +183,7 @@ def effect_table(frame: pl.DataFrame, first: Sequence[str], *, name: str, title:
 def write_comparison_page(path: Path, *, title: str, headline: str, graded: str, tables: Sequence[PlainTable]) -> None:
     """Write one self-contained HTML file.
 
-    Raises
-    ------
-    OSError
-        If it cannot be written.
+    Raises `OSError` if it cannot be written.
     """
     page = page_of("comparison.html", title=title, headline=headline, graded=graded, tables=list(tables))
     write_file(path, page)

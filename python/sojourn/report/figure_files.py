@@ -17,10 +17,7 @@ if TYPE_CHECKING:
 def figures_of(directory: Path) -> list[Figure]:
     """Return the figures of a result of a study or run, as its report has them.
 
-    Raises
-    ------
-    SojournError
-        If the directory holds no result.
+    Raises `SojournError` if the directory holds no result.
     """
     from sojourn.report.single import run_figures
     from sojourn.simulation.run_directory import is_run, read_run
@@ -39,10 +36,7 @@ def figures_of(directory: Path) -> list[Figure]:
 def figure_named(figures: list[Figure], name: str, place: str) -> Figure:
     """Return a figure by its name.
 
-    Raises
-    ------
-    UsageError
-        If there is none; names all.
+    Raises `UsageError` if there is none; names all.
     """
     by_name = {figure.plot.name: figure for figure in figures} | {one.item: one for one in figures}
     if name in by_name:
@@ -63,6 +57,8 @@ def write_figure(
 ) -> list[Path]:
     """Write SVG and PDF of a figure; return their paths.
 
+    Raises `RunError` if it could not be drawn.
+
     Parameters
     ----------
     figure
@@ -77,11 +73,6 @@ def write_figure(
         What it is written in.
     titled
         Whether its title stands above; captions of papers say it.
-
-    Raises
-    ------
-    RunError
-        If it could not be drawn.
     """
     from sojourn.plots.backends import mpl
 

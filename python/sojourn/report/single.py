@@ -43,15 +43,12 @@ Tables = dict[str, pl.DataFrame]
 def build_run_report(directory: Path, *, pdf: bool = False) -> list[str]:
     """Write report.html and figures/ into the directory of a run.
 
+    Raises `RecordError` if the directory is not complete.
+
     Returns
     -------
     list of str
         What of the directory is damaged and left out, a sentence each.
-
-    Raises
-    ------
-    RecordError
-        If the directory is not complete.
     """
     manifest, tables, damages = read_run(directory)
     try:
@@ -308,10 +305,7 @@ MOST_BINS = 50_000_000
 def _refuse_uneven(*tables: pl.DataFrame | None) -> None:
     """Make sure that series have bins of one width, not too many, and none before the run.
 
-    Raises
-    ------
-    RecordError
-        If they have not.
+    Raises `RecordError` if they have not.
     """
     shown = [table.select("start_ns", "width_ns") for table in tables if table is not None]
     rows = pl.concat([table.cast(pl.Float64) for table in shown])

@@ -19,12 +19,8 @@ def apply_settings(text: str, settings: Sequence[str]) -> str:
     The value is TOML (`5`, `true`, `["20 ms"]`), or else a string, so that quantities need no quotes. Conditions of a link may be
     `@FILE`, a table in CSV, and so may opportunities, a file of Mahimahi's form, trains of light use, one of CellReplay's, and packets, a list of them or a capture.
 
-    Raises
-    ------
-    UsageError
-        If a setting is not of that form, or has no place in the scenario.
-    _engine.ScenarioProblems
-        If the text is not TOML.
+    Raises `UsageError` if a setting is not of that form, or has no place in the scenario; `_engine.ScenarioProblems` if
+    the text is not TOML.
 
     Examples
     --------

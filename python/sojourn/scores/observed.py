@@ -65,12 +65,7 @@ class Subject:
 def subjects_of(path: Path, directions: Sequence[str] = ("two-way",)) -> list[Subject]:
     """Return what a file of measurements, the directory of a run or the result of a study has to be scored.
 
-    Raises
-    ------
-    UsageError
-        If it has nothing.
-    RecordError
-        If a directory is not what it should be.
+    Raises `UsageError` if it has nothing; `RecordError` if a directory is not what it should be.
     """
     if not path.is_dir():
         found = _of_file(read_series(path))
@@ -92,10 +87,7 @@ def subjects_of(path: Path, directions: Sequence[str] = ("two-way",)) -> list[Su
 def _refuse_folder(path: Path) -> None:
     """Refuse a folder of measurements: each file is scored by itself, and all together are a trial.
 
-    Raises
-    ------
-    UsageError
-        If it is one.
+    Raises `UsageError` if it is one.
     """
     if any((path / name).exists() for name in ("manifest.json", "metrics.parquet")):
         return
@@ -334,10 +326,7 @@ def _of_study(result: StudyResult, directions: Sequence[str]) -> list[Subject]:
 def observed_at(result: StudyResult, point: str, name: str, direction: str) -> dict[int, Observed]:
     """Return what there is of an entry at a point of a study, by seed.
 
-    Raises
-    ------
-    RecordError
-        If a directory is not what it should be.
+    Raises `RecordError` if a directory is not what it should be.
     """
     return {
         seed: one

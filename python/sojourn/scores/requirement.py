@@ -61,10 +61,7 @@ class Requirement:
 def requirement_of(name: str) -> Requirement:
     """Return a requirement that comes with Sojourn.
 
-    Raises
-    ------
-    UsageError
-        If there is none of that name.
+    Raises `UsageError` if there is none of that name.
 
     Examples
     --------
@@ -82,10 +79,7 @@ def requirement_of(name: str) -> Requirement:
 def read_requirement(path: Path) -> Requirement:
     """Return the requirement in a file.
 
-    Raises
-    ------
-    UsageError
-        If it is not one.
+    Raises `UsageError` if it is not one.
     """
     try:
         content = read_named(path, most=LONGEST)

@@ -113,10 +113,7 @@ class Browser:
     def result(self, number: str) -> dict[str, Any] | None:
         """Return what a result says: points with means, or metrics of a run.
 
-        Raises
-        ------
-        RecordError
-            If it cannot be read.
+        Raises `RecordError` if it cannot be read.
         """
         path = self.result_place(number)
         if path is None:
@@ -197,10 +194,7 @@ class Browser:
     def run(self, key: str) -> dict[str, Any] | None:
         """Return scenario and seed of a run of the store.
 
-        Raises
-        ------
-        RecordError
-            If it is damaged.
+        Raises `RecordError` if it is damaged.
         """
         found = self._store.scenario(key)
         if found is None:

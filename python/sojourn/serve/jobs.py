@@ -122,10 +122,7 @@ class Jobs:
     def add(self, order: Order) -> Job:
         """Let a study wait for its turn.
 
-        Raises
-        ------
-        Full
-            If too many wait.
+        Raises `Full` if too many wait.
         """
         with self._changed:
             over = [one.id for one in self._jobs.values() if one.state not in {"waiting", "running"}]

@@ -173,10 +173,7 @@ def opened(link: str) -> Generator[None]:
 def named(paths: Sequence[Path]) -> tuple[Path, ...]:
     """Return paths that are there.
 
-    Raises
-    ------
-    UsageError
-        If one is not.
+    Raises `UsageError` if one is not.
     """
     for path in paths:
         if not path.exists():

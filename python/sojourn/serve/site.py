@@ -56,14 +56,8 @@ def _keys() -> bytes:
 def export(out: Path, scenarios: Sequence[Path] = (), wanted: str = "all", base: str = "") -> None:
     """Write the page, its engine, scenarios and lessons into a directory.
 
-    Raises
-    ------
-    UsageError
-        If the directory holds something, or there is no such lesson.
-    EnvironmentFailure
-        If the engine for browsers was not built.
-    ScenarioError
-        If a scenario is not valid.
+    Raises `UsageError` if the directory holds something, or there is no such lesson; `EnvironmentFailure` if the engine
+    for browsers was not built; `ScenarioError` if a scenario is not valid.
     """
     if not (PAGE / "engine.wasm").is_file():
         raise EnvironmentFailure("this installation has no engine for browsers", "in the repository: make web")

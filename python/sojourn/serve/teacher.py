@@ -16,10 +16,7 @@ from sojourn.serve.picture import PICTURE_SEED
 def checked_base(base: str) -> str:
     """Return the address of a site with one slash at its end.
 
-    Raises
-    ------
-    UsageError
-        If it begins with neither `https://` nor `http://`, or has a space.
+    Raises `UsageError` if it begins with neither `https://` nor `http://`, or has a space.
     """
     if not base.startswith(("https://", "http://")) or any(part.isspace() for part in base):
         raise UsageError(f"'{base}' is no address of a site", "for instance https://example.org/live/")
@@ -29,10 +26,7 @@ def checked_base(base: str) -> str:
 def qr_code(address: str) -> str:
     """Return the QR code of an address, with the address below it.
 
-    Raises
-    ------
-    MissingExtra
-        If the library that draws it is not installed.
+    Raises `MissingExtra` if the library that draws it is not installed.
     """
     try:
         import segno

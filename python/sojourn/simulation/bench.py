@@ -17,10 +17,7 @@ def world_names() -> list[str]:
 def measure(world: str) -> "_engine.BenchWorld":
     """Run one world in a new process and return what it cost.
 
-    Raises
-    ------
-    RunError
-        If the process fails.
+    Raises `RunError` if the process fails.
     """
     command = python_command(f"from sojourn.simulation.bench import work; work({world!r})")
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -48,6 +48,9 @@ def simulate(
 ) -> _engine.Records:
     """Run the engine, with its failures as errors of this package.
 
+    Raises `InterruptedRun` if `cancel` was used; `MemoryExceeded` if the run needs more than `memory`; `RunError` if
+    the engine fails, or a queue manager written in Python, or something cannot be written.
+
     Parameters
     ----------
     scenario
@@ -62,15 +65,6 @@ def simulate(
         Bytes that the run may take; most of what is free if left out.
     beside
         Directories for packets and connections that are written while it runs.
-
-    Raises
-    ------
-    InterruptedRun
-        If `cancel` was used.
-    MemoryExceeded
-        If the run needs more than `memory`.
-    RunError
-        If the engine fails, or a queue manager written in Python, or something cannot be written.
     """
     beside = beside or Beside()
     try:

@@ -37,15 +37,12 @@ def is_run(directory: Path) -> bool:
 def read_run(directory: Path) -> tuple[dict[str, Any], dict[str, pl.DataFrame], list[str]]:
     """Read manifest and tables of a directory that `sojourn run --out` wrote.
 
+    Raises `RecordError` if there is no manifest or there are no metrics.
+
     Returns
     -------
     tuple
         The manifest, tables by name, and a sentence for each thing that is damaged and was left out.
-
-    Raises
-    ------
-    RecordError
-        If there is no manifest or there are no metrics.
     """
     tables: dict[str, pl.DataFrame] = {}
     damages: list[str] = []
@@ -92,10 +89,7 @@ class SingleRun:
     def load(cls, directory: Path) -> Self:
         """Read the directory of a run.
 
-        Raises
-        ------
-        RecordError
-            If it does not hold a whole run.
+        Raises `RecordError` if it does not hold a whole run.
         """
         manifest, tables, _ = read_run(directory)
         names = pl.col("subject", "metric", "unit").cast(pl.String())

@@ -188,10 +188,7 @@ class Store:
     def put(self, key: str, files: Mapping[str, bytes]) -> Entry:
         """Keep a single run.
 
-        Raises
-        ------
-        EnvironmentFailure
-            If it cannot be written.
+        Raises `EnvironmentFailure` if it cannot be written.
         """
         self._shelf.put(self._home(key), files)
         return Entry(self._home(key), json.loads(files["run.json"]))
@@ -199,20 +196,14 @@ class Store:
     def put_together(self, runs: Sequence[PackedRun], asked: Iterable[str]) -> list[SegmentRun]:
         """Keep runs of a study in a segment, with those tables that are asked for.
 
-        Raises
-        ------
-        EnvironmentFailure
-            If they cannot be written.
+        Raises `EnvironmentFailure` if they cannot be written.
         """
         return self.segments.put(runs, asked)
 
     def check_writable(self) -> None:
         """Fail now rather than after the first run if nothing can be written.
 
-        Raises
-        ------
-        EnvironmentFailure
-            If the store cannot be written.
+        Raises `EnvironmentFailure` if the store cannot be written.
         """
         self._shelf.check_writable()
         self.segments.shelf.check_writable()

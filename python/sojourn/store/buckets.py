@@ -33,19 +33,14 @@ LISTED_AT_ONCE = 1000
 class BucketObjects:
     """Objects in a bucket.
 
+    Raises `MissingExtra` if the package `obstore` is not installed; `UsageError` if the address is none.
+
     Parameters
     ----------
     address
         `s3://BUCKET/PREFIX`.
     first_wait_s
         How long to wait before the first of eight further tries; each next wait is twice as long.
-
-    Raises
-    ------
-    MissingExtra
-        If the package `obstore` is not installed.
-    UsageError
-        If the address is none.
     """
 
     def __init__(self, address: str, first_wait_s: float = FIRST_WAIT_S) -> None:
@@ -141,10 +136,7 @@ class BucketObjects:
     def _try(self, verb: str, action: Callable[[], T]) -> T:
         """Do something, again and again while the server fails.
 
-        Raises
-        ------
-        StoreUnreachable
-            If it fails to the end, or refuses.
+        Raises `StoreUnreachable` if it fails to the end, or refuses.
         """
         wait = self._first_wait_s
         for tried in range(TRIES + 1):

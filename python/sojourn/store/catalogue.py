@@ -71,10 +71,7 @@ class Catalogue:
     def scenario(self, key: str) -> tuple[str, int] | None:
         """Return the scenario and the seed of a run; `None` if there is no such run.
 
-        Raises
-        ------
-        RecordError
-            If it is damaged.
+        Raises `RecordError` if it is damaged.
         """
         self._look_at_segments()
         home = next((home for home, runs in self._segments.items() if key in runs), None)
@@ -118,10 +115,7 @@ class Catalogue:
     def _table(self, home: Path) -> list[tuple[str, int, str, float]]:
         """Return keys, seeds, scenarios and lengths of the runs in a segment.
 
-        Raises
-        ------
-        RecordError
-            If they cannot be read.
+        Raises `RecordError` if they cannot be read.
         """
         info = self._shelf.listed(home)
         table = read_table(home, "runs.parquet", info["files"], _TOLD).select(_TOLD)

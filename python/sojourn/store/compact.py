@@ -26,17 +26,14 @@ TOGETHER = 1000
 def compact(store: Store, named: frozenset[str] = frozenset()) -> tuple[int, int]:
     """Put small segments together; return how many there were, and of how many they are now.
 
+    Raises `EnvironmentFailure` if they cannot be written.
+
     Parameters
     ----------
     store
         The store of this machine.
     named
         Segments that have to stay.
-
-    Raises
-    ------
-    EnvironmentFailure
-        If they cannot be written.
     """
     before = after = 0
     for group in _groups(store, named):

@@ -30,40 +30,28 @@ class Objects(Protocol):
     def create(self, name: str, content: bytes) -> bool:
         """Keep an object unless there is one of that name; return whether there was none.
 
-        Raises
-        ------
-        StoreUnreachable
-            If it cannot be written.
+        Raises `StoreUnreachable` if it cannot be written.
         """
         ...
 
     def read(self, name: str) -> bytes | None:
         """Return an object; nothing if there is none.
 
-        Raises
-        ------
-        StoreUnreachable
-            If it cannot be read.
+        Raises `StoreUnreachable` if it cannot be read.
         """
         ...
 
     def names(self, folder: str) -> list[str]:
         """Return the names of all objects below a folder, without it, in their order.
 
-        Raises
-        ------
-        StoreUnreachable
-            If they cannot be listed.
+        Raises `StoreUnreachable` if they cannot be listed.
         """
         ...
 
     def delete(self, name: str) -> None:
         """Remove an object, if it is there.
 
-        Raises
-        ------
-        StoreUnreachable
-            If the store does not answer.
+        Raises `StoreUnreachable` if the store does not answer.
         """
         ...
 

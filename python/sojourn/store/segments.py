@@ -141,10 +141,7 @@ class Segment:
     def table(self, name: str, columns: Iterable[str]) -> pl.DataFrame:
         """Return columns of a table of all its runs.
 
-        Raises
-        ------
-        RecordError
-            If it is damaged, or has no such table.
+        Raises `RecordError` if it is damaged, or has no such table.
         """
         columns = list(columns)
         found = read_table(self.directory, f"{name}.parquet", self.info["files"], columns)
@@ -203,10 +200,7 @@ class Segments:
     def put(self, runs: Sequence[PackedRun], asked: Iterable[str]) -> list[SegmentRun]:
         """Keep runs together.
 
-        Raises
-        ------
-        EnvironmentFailure
-            If they cannot be written.
+        Raises `EnvironmentFailure` if they cannot be written.
         """
         import polars as pl
 
@@ -220,12 +214,7 @@ class Segments:
     def receive(self, name: str, files: Mapping[str, bytes]) -> None:
         """Keep a segment that another machine has made.
 
-        Raises
-        ------
-        RecordError
-            If it is not what its listing says.
-        EnvironmentFailure
-            If it cannot be written.
+        Raises `RecordError` if it is not what its listing says; `EnvironmentFailure` if it cannot be written.
         """
         if not (name.isalnum() and all(Path(file).name == file for file in files)):
             raise RecordError(f"{plain(name)} is no segment")
@@ -258,10 +247,7 @@ class Segments:
     def open(self, name: str) -> Segment:
         """Return a segment.
 
-        Raises
-        ------
-        RecordError
-            If it is damaged, or not there.
+        Raises `RecordError` if it is damaged, or not there.
         """
         home = self._home / name
         return self._opened(home, _refuse_others(self.shelf.listed(home)))
@@ -315,10 +301,7 @@ class Segments:
     def _opened(self, home: Path, info: dict[str, Any]) -> Segment:
         """Check a segment and return it.
 
-        Raises
-        ------
-        RecordError
-            If it is damaged.
+        Raises `RecordError` if it is damaged.
         """
         self.shelf.verify(home, info)
         runs = read_table(home, "runs.parquet", info["files"], _READ).select(_READ)
@@ -340,10 +323,7 @@ class Segments:
 def _refuse_others(info: dict[str, Any]) -> dict[str, Any]:
     """Return a listing if what it says has the types that it should have.
 
-    Raises
-    ------
-    RecordError
-        If it has not.
+    Raises `RecordError` if it has not.
     """
     asked = info.get("asked")
     is_right = (

@@ -16,10 +16,7 @@ SCHEMES = ("s3", "gs", "az")
 def is_address(store: str) -> bool:
     """Whether a store is named by the address of a server rather than a path.
 
-    Raises
-    ------
-    UsageError
-        If it is an address that nobody serves.
+    Raises `UsageError` if it is an address that nobody serves.
 
     Examples
     --------
@@ -37,12 +34,7 @@ def is_address(store: str) -> bool:
 def open_objects(store: str | Path) -> Objects:
     """Open a shared store, and make sure that it does not overwrite what exists.
 
-    Raises
-    ------
-    UsageError
-        If the address is none, or the server overwrites.
-    StoreUnreachable
-        If it does not answer.
+    Raises `UsageError` if the address is none, or the server overwrites; `StoreUnreachable` if it does not answer.
     """
     if not is_address(str(store)):
         return FolderObjects(Path(store))
@@ -54,10 +46,7 @@ def open_objects(store: str | Path) -> Objects:
 def _probe(objects: Objects) -> None:
     """Make sure that an object is created once.
 
-    Raises
-    ------
-    UsageError
-        If it is created twice.
+    Raises `UsageError` if it is created twice.
     """
     name = f"v2/probe/{uuid.uuid4().hex}"
     objects.create(name, b"first")

@@ -52,10 +52,7 @@ class Shelf:
     def put(self, home: Path, files: Mapping[str, bytes]) -> None:
         """Write a folder, whole or not at all; a whole one that is there stays.
 
-        Raises
-        ------
-        EnvironmentFailure
-            If it cannot be written.
+        Raises `EnvironmentFailure` if it cannot be written.
         """
         temporary = self._temporary_name(home.name)
         with self._telling():
@@ -72,10 +69,7 @@ class Shelf:
     def check_writable(self) -> None:
         """Fail now rather than after the first run if nothing can be written.
 
-        Raises
-        ------
-        EnvironmentFailure
-            If the store cannot be written.
+        Raises `EnvironmentFailure` if the store cannot be written.
         """
         probe = self._temporary_name("probe")
         with self._telling():
@@ -95,10 +89,7 @@ class Shelf:
     def listed(self, home: Path) -> dict[str, Any]:
         """Return the listing of a folder; the other files are not looked at.
 
-        Raises
-        ------
-        RecordError
-            If it is not what was written.
+        Raises `RecordError` if it is not what was written.
         """
         with _damage(self.listing):
             info: dict[str, Any] = json.loads(read_file(home / self.listing, root=self.root))
@@ -113,10 +104,7 @@ class Shelf:
     def verify(self, home: Path, info: Mapping[str, Any]) -> None:
         """Check all files that a listing names.
 
-        Raises
-        ------
-        RecordError
-            If one is not what was written.
+        Raises `RecordError` if one is not what was written.
         """
         with _damage(self.listing):
             for name, listed in info["files"].items():
@@ -153,10 +141,7 @@ class Shelf:
     def _telling(self) -> Generator[None]:
         """Say where it was that something could not be written.
 
-        Raises
-        ------
-        EnvironmentFailure
-            If that was so.
+        Raises `EnvironmentFailure` if that was so.
         """
         try:
             yield
@@ -172,10 +157,7 @@ class Shelf:
 def _damage(listing: str) -> Generator[None]:
     """Say in a sentence what is wrong with a folder.
 
-    Raises
-    ------
-    RecordError
-        If something is.
+    Raises `RecordError` if something is.
     """
     try:
         yield

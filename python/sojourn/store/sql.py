@@ -71,6 +71,9 @@ _Table = list[_Part]
 def asked(sql: str, directory: Path | None = None, *, allow_files: bool = False) -> Generator[Answer]:
     """Ask, and give the answer for as long as the block lasts.
 
+    Raises `MissingExtra` if DuckDB is not installed; `UsageError` if there is nothing to ask, or the query is not
+    valid.
+
     Parameters
     ----------
     sql
@@ -80,13 +83,6 @@ def asked(sql: str, directory: Path | None = None, *, allow_files: bool = False)
     allow_files
         Whether the statement may do whatever DuckDB can: read and write other files, attach databases, load
         extensions.
-
-    Raises
-    ------
-    MissingExtra
-        If DuckDB is not installed.
-    UsageError
-        If there is nothing to ask, or the query is not valid.
     """
     try:
         import duckdb
@@ -181,10 +177,7 @@ def _named(connection: Any, sql: str) -> set[str]:  # noqa: ANN401
 def _refuse_writing(connection: Any, sql: str, statement: Any, duckdb: Any) -> None:  # noqa: ANN401
     """Make sure that a statement only reads, also the one that is explained.
 
-    Raises
-    ------
-    UsageError
-        If it does not.
+    Raises `UsageError` if it does not.
     """
     kinds = duckdb.StatementType
     if statement.type == kinds.EXPLAIN:
@@ -296,10 +289,7 @@ _PLACE = re.compile("/dev/fd/[0-9]+")
 def _refuse_too_many(error: OSError) -> None:
     """Say what to do if the system opens no more files.
 
-    Raises
-    ------
-    EnvironmentFailure
-        If that is what is wrong.
+    Raises `EnvironmentFailure` if that is what is wrong.
     """
     if error.errno in (errno.EMFILE, errno.ENFILE):
         raise EnvironmentFailure(

@@ -88,10 +88,7 @@ class Columns:
     def values(self, subject: str, metric: str) -> np.ndarray | None:
         """Return a metric of all runs, in their order, NaN where a run has none; nothing if no run has it.
 
-        Raises
-        ------
-        RecordError
-            If a file of `metrics/` is damaged.
+        Raises `RecordError` if a file of `metrics/` is damaged.
         """
         is_it = (pl.col("subject") == subject) & (pl.col("metric") == metric)
         known = [Measured._make(row) for row in _keys(self.sums.filter(is_it))]
@@ -117,10 +114,7 @@ class Columns:
     def load(cls, directory: Path) -> Self:
         """Read a result directory.
 
-        Raises
-        ------
-        RecordError
-            If it is not such a result, or a file in it cannot be read.
+        Raises `RecordError` if it is not such a result, or a file in it cannot be read.
         """
         manifest, _ = shape(read_listing(directory, "manifest.json"), MANIFEST_KINDS)
         listing = manifest.get("files", {})
@@ -159,6 +153,8 @@ def write_columns(
 ) -> Columns:
     """Fill an empty directory out of segments, and return what it holds.
 
+    Raises `RecordError` if a segment is damaged; `OSError` if something cannot be written.
+
     Parameters
     ----------
     directory
@@ -173,13 +169,6 @@ def write_columns(
         Says which metrics the report is about.
     manifest
         Provenance.
-
-    Raises
-    ------
-    RecordError
-        If a segment is damaged.
-    OSError
-        If something cannot be written.
     """
     definition = study.definition
     some = segments[:: -(-len(segments) // LOOKED_AT)]

@@ -114,6 +114,8 @@ def compare_labels(result: StudyResult, by: str, against: str | None = None) -> 
 
     This is the table behind `sojourn compare DIR --by LABEL` and of every report.
 
+    Raises `UsageError` if no point has the label, it has one value only, or no two points differ in it alone.
+
     Parameters
     ----------
     result
@@ -122,11 +124,6 @@ def compare_labels(result: StudyResult, by: str, against: str | None = None) -> 
         The label.
     against
         The value to compare with; the study's first if left out.
-
-    Raises
-    ------
-    UsageError
-        If no point has the label, it has one value only, or no two points differ in it alone.
 
     Examples
     --------

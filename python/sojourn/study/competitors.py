@@ -22,10 +22,7 @@ def with_plugins(study: Study, plugins: Sequence[Plugin]) -> Study:
     A plugin that the study asks for by `{ kind = "plugin", name = "NAME" }` stands where the study puts it. Any other
     becomes one more value of each axis whose key is a queue.
 
-    Raises
-    ------
-    UsageError
-        If two plugins have one name, or there is no place for one.
+    Raises `UsageError` if two plugins have one name, or there is no place for one.
     """
     if not plugins:
         return study

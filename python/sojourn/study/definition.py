@@ -172,19 +172,14 @@ class _Complaint:
 def load_definition(path: str | Path, root: Path | None = None) -> StudyDefinition:
     """Read a study file.
 
+    Raises `UsageError` if it cannot be read; `StudyError` if it is not valid.
+
     Parameters
     ----------
     path
         The file.
     root
         The result that it came with, if it came with one; no link below that is followed.
-
-    Raises
-    ------
-    UsageError
-        If it cannot be read.
-    StudyError
-        If it is not valid.
     """
     path = Path(path)
     try:

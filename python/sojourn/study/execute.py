@@ -137,10 +137,7 @@ def run_on_threads(
     Closing the generator, or an interrupt while it waits, stops all runs within milliseconds, and keeps those that
     have ended.
 
-    Raises
-    ------
-    EnvironmentFailure
-        If the store cannot be written.
+    Raises `EnvironmentFailure` if the store cannot be written.
     """
     ordered = longest_first(specs)
     waiting = queue.SimpleQueue[RunSpec]()
@@ -220,12 +217,8 @@ def compute_remotely(text: str, seed: int, key: str) -> Receipt:
 def run_on_cluster(specs: list[RunSpec], store: Store, address: str) -> Generator[Finished]:
     """Make runs on the workers of a Dask scheduler and yield them as they end.
 
-    Raises
-    ------
-    MissingExtra
-        If the package `distributed` is not installed.
-    EnvironmentFailure
-        If the scheduler does not answer or the store cannot be written.
+    Raises `MissingExtra` if the package `distributed` is not installed; `EnvironmentFailure` if the scheduler does not
+    answer or the store cannot be written.
     """
     distributed = _import_distributed()
     try:

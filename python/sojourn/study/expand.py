@@ -69,6 +69,8 @@ class Point:
 def expand(definition: StudyDefinition, base: str, file: str = "") -> list[Point]:
     """Return the points of a study in the order of its file: listed ones, `axes`, matrices.
 
+    Raises `StudyError` if points collide or overlays do not fit; lists everything that is wrong.
+
     Parameters
     ----------
     definition
@@ -77,11 +79,6 @@ def expand(definition: StudyDefinition, base: str, file: str = "") -> list[Point
         Text of the base scenario, which has to be TOML.
     file
         The study file, for messages.
-
-    Raises
-    ------
-    StudyError
-        If points collide or overlays do not fit; lists everything that is wrong.
     """
     points, problems = expand_all(definition, base, file)
     if problems:
@@ -127,6 +124,8 @@ class NumberedPoints:
 
     Listed points come first, then those of each matrix, last axis fastest. A place that `exclude` leaves out is empty.
 
+    Raises `StudyError` if there are too many.
+
     Parameters
     ----------
     definition
@@ -135,11 +134,6 @@ class NumberedPoints:
         Text of the base scenario, which has to be TOML.
     file
         The study file, for messages.
-
-    Raises
-    ------
-    StudyError
-        If there are too many.
     """
 
     def __init__(self, definition: StudyDefinition, base: str, file: str = "") -> None:
@@ -160,10 +154,7 @@ class NumberedPoints:
     def name(self, number: int) -> str | None:
         """Return the name of a point; nothing at an empty place.
 
-        Raises
-        ------
-        StudyError
-            If it has none.
+        Raises `StudyError` if it has none.
         """
         outline = self._outline(number)
         return None if outline is None else outline.name
@@ -171,10 +162,7 @@ class NumberedPoints:
     def point(self, number: int) -> Point | None:
         """Return a point; nothing at an empty place.
 
-        Raises
-        ------
-        StudyError
-            If it cannot be made.
+        Raises `StudyError` if it cannot be made.
         """
         outline = self._outline(number)
         if outline is None:
@@ -308,10 +296,7 @@ class _MatrixOutlines:
     def outline(self, number: int) -> _Outline | None:
         """Return a point, from 0; nothing where one is left out.
 
-        Raises
-        ------
-        _NoOutline
-            If it has no name.
+        Raises `_NoOutline` if it has no name.
         """
         from sojourn.study.definition import LONGEST_NAME, POINT_PATTERN
 
@@ -370,10 +355,7 @@ def _settings(path: str, levels: dict[str, Level]) -> list[tuple[str, str, str]]
 def select(points: list[Point], patterns: list[str]) -> list[Point]:
     """Return the points whose name fits one of the patterns, in their order.
 
-    Raises
-    ------
-    UsageError
-        If a pattern fits no point.
+    Raises `UsageError` if a pattern fits no point.
     """
     for pattern in patterns:
         if not any(fnmatchcase(point.name, pattern) for point in points):

@@ -89,12 +89,7 @@ def copy_recipe(name: str, directory: Path) -> None:
 def load_study(name_or_path: str) -> Study:
     """Load a study or a recipe of the package by name, or any study by path.
 
-    Raises
-    ------
-    UsageError
-        If there is none.
-    StudyError
-        If its file, or the base scenario's, is not valid.
+    Raises `UsageError` if there is none; `StudyError` if its file, or the base scenario's, is not valid.
     """
     from sojourn.study.definition import load_definition
 
@@ -120,17 +115,14 @@ def load_study(name_or_path: str) -> Study:
 def with_settings(study: Study, settings: Sequence[str], tell: Callable[[str], None] = lambda _: None) -> Study:
     """Lay `a.b.c=V` settings over the base scenario; what overlays say stays theirs.
 
+    Raises `UsageError` if a setting is not of that form, or has no place in the scenario.
+
     Parameters
     ----------
     study, settings
         What is changed, and by what.
     tell
         Is told which settings change no point; these are left out.
-
-    Raises
-    ------
-    UsageError
-        If a setting is not of that form, or has no place in the scenario.
     """
     for setting in settings:
         changed = replace(study, base=apply_settings(study.base, [setting]), settings=(*study.settings, setting))

@@ -81,10 +81,7 @@ class RunLength:
     def of(self, item: PlannedPoint) -> PlannedPoint:
         """Return a point with runs of that length.
 
-        Raises
-        ------
-        UsageError
-            If no run can have it.
+        Raises `UsageError` if no run can have it.
         """
         if self.duration is None:
             return item
@@ -228,6 +225,9 @@ class Plan:
 def make_plan(study: Study, options: RunOptions, check: Check) -> Plan:
     """Decide which runs a study needs.
 
+    Raises `StudyError` if points or their scenarios are not valid; `UsageError` if the options fit no point, or their
+    duration is not one.
+
     Parameters
     ----------
     study
@@ -237,13 +237,6 @@ def make_plan(study: Study, options: RunOptions, check: Check) -> Plan:
     check
         What else has to hold of the study and all its points: `sojourn.answers.checks.unanswerable`, or `only_runs`
         if what the study declares about its answers does not count.
-
-    Raises
-    ------
-    StudyError
-        If points or their scenarios are not valid.
-    UsageError
-        If the options fit no point, or their duration is not one.
     """
     definition = study.definition
     quick = definition.quick
@@ -310,10 +303,7 @@ def runs_of(item: PlannedPoint, first: int, count: int, definition: StudyDefinit
 def _bound(points: int, runs: int) -> None:
     """Refuse more runs than anybody can make.
 
-    Raises
-    ------
-    UsageError
-        If there are.
+    Raises `UsageError` if there are.
     """
     if runs > MOST_RUNS:
         raise UsageError(

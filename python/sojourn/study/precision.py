@@ -189,10 +189,7 @@ def felt_measures(documents: Iterable[Mapping[str, Any]]) -> dict[str, Measure]:
 def precision_of_words(said: str, measures: Mapping[str, Measure], own: Precision | None) -> Precision:
     """Return the precision that `--precision` asks for: `5 %` of all measures, or `delay: 5 % or 1 ms` of one.
 
-    Raises
-    ------
-    UsageError
-        If it cannot be read.
+    Raises `UsageError` if it cannot be read.
     """
     name, colon, widths = said.rpartition(":")
     words = [word.strip() for word in widths.split(" or ")]

@@ -92,10 +92,7 @@ class StudyResult:
     def load(cls, directory: str | Path) -> Self:
         """Read a result directory.
 
-        Raises
-        ------
-        RecordError
-            If it is not a result directory, or a file in it cannot be read.
+        Raises `RecordError` if it is not a result directory, or a file in it cannot be read.
         """
         directory = Path(directory)
         if not directory.is_dir():
@@ -238,10 +235,7 @@ class StudyResult:
     def records(self, table: str) -> pl.LazyFrame:
         """Return one record table over all runs, with `point` and `seed` as first columns.
 
-        Raises
-        ------
-        RecordError
-            If the study did not keep that table.
+        Raises `RecordError` if the study did not keep that table.
         """
         path = self.directory / "records" / f"{table}.parquet"
         if table in self.damaged_tables:

@@ -88,6 +88,9 @@ def run_study(
 ) -> Outcome:
     """Run what is missing and write the result directory.
 
+    Raises `UsageError` if `out` is in use; `RunError` if a run failed; the others are in the store;
+    `EnvironmentFailure` if something cannot be written.
+
     Parameters
     ----------
     plan
@@ -110,15 +113,6 @@ def run_study(
         Called with the complete result before its directory gets its final name: writes the report.
     on_last
         Called when no run is left to begin, while the last ones go on.
-
-    Raises
-    ------
-    UsageError
-        If `out` is in use.
-    RunError
-        If a run failed; the others are in the store.
-    EnvironmentFailure
-        If something cannot be written.
     """
     began = time.perf_counter()
     started_at = datetime.now(UTC)
@@ -222,10 +216,7 @@ def _execute(
 def _without_lost(plan: Plan, lost: list[Finished] | None) -> Plan:
     """Return a plan without the runs that could not be made.
 
-    Raises
-    ------
-    RunError
-        If none is left.
+    Raises `RunError` if none is left.
     """
     if not lost:
         return plan
@@ -301,10 +292,7 @@ def execute_plan(
 def partial_plan(plan: Plan, store: Store) -> Plan:
     """Return a plan of those runs that the store has, which says how many these are.
 
-    Raises
-    ------
-    UsageError
-        If it has none.
+    Raises `UsageError` if it has none.
     """
     kept = kept_runs(plan, store)
     runs = [run for run in plan.runs if run.key in kept]

@@ -8,10 +8,7 @@ from sojourn.base.errors import UsageError
 def check_name(name: str) -> None:
     """Make sure that a study may have this name.
 
-    Raises
-    ------
-    UsageError
-        If it may not.
+    Raises `UsageError` if it may not.
     """
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
         raise UsageError(f'"{name}" is not a name', "use letters, digits, dots, dashes and underscores")

@@ -37,6 +37,8 @@ _FILE = "file of the store"
 def write_result(directory: Path, plan: Plan, entries: Sequence[Kept], manifest: dict[str, Any]) -> StudyResult:
     """Fill an empty directory and return what it holds.
 
+    Raises `OSError` or `EnvironmentFailure` if it cannot be written.
+
     Parameters
     ----------
     directory
@@ -47,11 +49,6 @@ def write_result(directory: Path, plan: Plan, entries: Sequence[Kept], manifest:
         The finished runs, one per run of the plan and in its order.
     manifest
         Provenance.
-
-    Raises
-    ------
-    OSError, EnvironmentFailure
-        If it cannot be written.
     """
     finished = list(zip(plan.runs, entries, strict=True))
     definition = plan.study.definition
@@ -71,10 +68,7 @@ def write_result(directory: Path, plan: Plan, entries: Sequence[Kept], manifest:
 def write_study(directory: Path, study: Study) -> None:
     """Write a study's own files and its base scenario into a result's directory.
 
-    Raises
-    ------
-    OSError
-        If they cannot be written.
+    Raises `OSError` if they cannot be written.
     """
     write_file(directory / "study.toml", read_file(study.path))
     copy_companions(study.path, study.definition, directory)
@@ -87,10 +81,7 @@ def write_study(directory: Path, study: Study) -> None:
 def write_summary(result: StudyResult) -> None:
     """Write `summary.parquet` and `summary.csv` into a result's directory.
 
-    Raises
-    ------
-    OSError
-        If they cannot be written.
+    Raises `OSError` if they cannot be written.
     """
     directory, summary = result.directory, result.summary
     write_table(summary, directory / "summary.parquet")
@@ -100,10 +91,7 @@ def write_summary(result: StudyResult) -> None:
 def write_table(table: pl.DataFrame, path: Path) -> None:
     """Write a Parquet file with the settings that all results share.
 
-    Raises
-    ------
-    OSError
-        If it cannot be written; polars itself would raise its own errors, and not say why.
+    Raises `OSError` if it cannot be written; polars itself would raise its own errors, and not say why.
     """
     buffer = io.BytesIO()
     table.write_parquet(buffer, compression="zstd", compression_level=COMPRESSION_LEVEL)
@@ -113,10 +101,7 @@ def write_table(table: pl.DataFrame, path: Path) -> None:
 def metrics_of(finished: Sequence[tuple[RunSpec, Kept]], study: StudyDefinition) -> pl.DataFrame:
     """Return the metrics of finished runs as in `metrics.parquet`, with those of the study's pools behind them.
 
-    Raises
-    ------
-    EnvironmentFailure
-        If one of them has changed since it was found.
+    Raises `EnvironmentFailure` if one of them has changed since it was found.
     """
     try:
         with rows_of("metrics", finished) as found:

@@ -18,6 +18,8 @@ COLUMNS = {"rate_mbps": ("rate", "Mb/s"), "delay_ms": ("delay", "ms"), "loss": (
 def conditions_from_csv(text: str, name: str) -> str:
     r"""Return the conditions that a table says, as TOML.
 
+    Raises `UsageError` if it is not such a table.
+
     Parameters
     ----------
     text
@@ -25,11 +27,6 @@ def conditions_from_csv(text: str, name: str) -> str:
         changes nothing. Lines that begin with `#` are comments.
     name
         Of the file, for messages.
-
-    Raises
-    ------
-    UsageError
-        If it is not such a table.
 
     Examples
     --------
@@ -65,10 +62,7 @@ def _number(cell: str, place: str) -> str:
 def trains_from_text(text: str, name: str) -> str:
     r"""Return the lines of a file of CellReplay's light use as a value of a scenario.
 
-    Raises
-    ------
-    UsageError
-        If a line is anything but numbers.
+    Raises `UsageError` if a line is anything but numbers.
 
     Examples
     --------
@@ -97,17 +91,14 @@ MOST_OPPORTUNITIES = 16_000_000
 def opportunities_of(text: str, name: str) -> list[int]:
     r"""Return the times of opportunities in a file, one whole number of milliseconds a line; `#` begins a comment.
 
+    Raises `UsageError` if it is no such file.
+
     Parameters
     ----------
     text
         The file.
     name
         Its name, for messages.
-
-    Raises
-    ------
-    UsageError
-        If it is no such file.
 
     Examples
     --------

@@ -36,6 +36,8 @@ def check_declarations(
 ) -> None:
     """Check everything that a study declares about its answers.
 
+    Raises `StudyError` if something is wrong; lists all of it.
+
     Parameters
     ----------
     study
@@ -48,11 +50,6 @@ def check_declarations(
         The study's points, with their scenarios.
     is_run
         Whether the study's module is run, or read.
-
-    Raises
-    ------
-    StudyError
-        If something is wrong; lists all of it.
     """
     problems = list(_problems(Names(study, file, is_run=is_run), traffic, points))
     if problems:

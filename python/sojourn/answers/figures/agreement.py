@@ -16,10 +16,7 @@ from sojourn.plots.spec import PlotSpec
 def figure(study: OpenStudy, definition: AgreementFigure, tables: Sequence[Table]) -> Figure:
     """Draw a panel per family of metrics.
 
-    Raises
-    ------
-    NotRecorded
-        If no printed cell was run.
+    Raises `NotRecorded` if no printed cell was run.
     """
     cells = [cell for table in tables for cell in table.ordered_cells()]
     pairs = [

@@ -35,10 +35,7 @@ Samples = dict[str, dict[int, Distribution]]
 def figure(study: OpenStudy, ask: Ask, definition: DistributionFigure) -> Figure:
     """Draw the panels of all views, one view beside the other.
 
-    Raises
-    ------
-    NotRecorded
-        If there are no samples.
+    Raises `NotRecorded` if there are no samples.
     """
     points = ask.complete(definition.where, definition.lanes)
     if not points:

@@ -35,10 +35,7 @@ class _Row:
 def figure(study: OpenStudy, ask: Ask, definition: DotsFigure, tables: Sequence[Table] = ()) -> Figure:
     """Draw a dot plot.
 
-    Raises
-    ------
-    NotRecorded
-        If no point of it has any of the numbers.
+    Raises `NotRecorded` if no point of it has any of the numbers.
     """
     lanes = _lanes(study, ask, definition)
     rows = [row for row in _rows(study, definition) if _is_shown(ask, definition, lanes, row)]

@@ -20,10 +20,7 @@ from sojourn.stats.estimate import Estimate
 def figure(study: OpenStudy, ask: Ask, definition: HeatmapFigure) -> Figure:
     """Draw a panel per facet; shades mean the same in all of them.
 
-    Raises
-    ------
-    NotRecorded
-        If no point has the measure.
+    Raises `NotRecorded` if no point has the measure.
     """
     by_panel = [(title, _found(study, ask, definition, where)) for where, title in facets_of(study, definition)]
     known = [one.value for _, found in by_panel for one in found.values() if one.value is not None]

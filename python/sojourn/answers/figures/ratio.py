@@ -24,10 +24,7 @@ from sojourn.stats.estimate import NOTHING, Estimate, paired_ratio
 def figure(study: OpenStudy, ask: Ask, definition: RatioFigure) -> Figure:
     """Draw a panel per measure.
 
-    Raises
-    ------
-    NotRecorded
-        If no pair of runs has any of the measures.
+    Raises `NotRecorded` if no pair of runs has any of the measures.
     """
     label, base = definition.lanes, definition.against
     lanes = [one for one in study.points.values(label, definition.where) if one != base]

@@ -18,10 +18,7 @@ from sojourn.stats.fairness import jain_index
 def figure(study: OpenStudy, ask: Ask, definition: ShareFigure) -> Figure:
     """Draw a panel per facet, a bar per row.
 
-    Raises
-    ------
-    NotRecorded
-        If no point was run.
+    Raises `NotRecorded` if no point was run.
     """
     measures = [ask.measures[name] for name in definition.of]
     looks = {f"cycle-{n}": one.title or one.subject for n, one in enumerate(measures)}

@@ -40,10 +40,7 @@ def mean_delay_parts(view: StudyView, point: str, subject: str, direction: str) 
 def figure(study: OpenStudy, ask: Ask, definition: StackFigure) -> Figure:
     """Draw a panel per facet, a bar per row.
 
-    Raises
-    ------
-    NotRecorded
-        If a point was not run.
+    Raises `NotRecorded` if a point was not run.
     """
     causes = {
         cause: words

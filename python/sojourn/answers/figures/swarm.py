@@ -23,10 +23,7 @@ _MEAN = -0.34
 def figure(study: OpenStudy, ask: Ask, definition: SwarmFigure) -> Figure:
     """Draw a panel per facet.
 
-    Raises
-    ------
-    NotRecorded
-        If no point has the number.
+    Raises `NotRecorded` if no point has the number.
     """
     points = ask.complete(definition.where, definition.lanes)
     facets = study.points.values(definition.facet, definition.where)

@@ -35,10 +35,7 @@ MOST_COLUMNS = 5
 def figure(study: OpenStudy, ask: Ask, definition: SweepFigure) -> Figure:
     """Draw rows of panels, a column per facet, with a curve per lane or measure.
 
-    Raises
-    ------
-    NotRecorded
-        If no point was run.
+    Raises `NotRecorded` if no point was run.
     """
     values = study.points.values(definition.over, definition.where)
     run = [p for p in study.points.select(definition.where) if p.name in ask.view.points]

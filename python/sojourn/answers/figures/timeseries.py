@@ -31,10 +31,7 @@ _LARGEST: dict[str, Callable[[LinkSeries], np.ndarray]] = {
 def figure(study: OpenStudy, ask: Ask, definition: TimeSeriesFigure) -> Figure:
     """Draw curves over time; panels without any of their points are left out.
 
-    Raises
-    ------
-    NotRecorded
-        If no panel is left.
+    Raises `NotRecorded` if no panel is left.
     """
     panels = [_panel(study, ask, panel) for panel in definition.panels if _is_run(ask, panel)]
     if not panels:

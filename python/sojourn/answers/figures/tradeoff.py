@@ -31,10 +31,7 @@ TWO_THIRDS = math.sqrt(2 * math.log(3))
 def figure(study: OpenStudy, ask: Ask, definition: TradeoffFigure) -> Figure:
     """Draw a panel per facet.
 
-    Raises
-    ------
-    NotRecorded
-        If no run has both measures.
+    Raises `NotRecorded` if no run has both measures.
     """
     x, y = (ask.measures[name] for name in (definition.x, definition.y))
     drawn = [

@@ -18,10 +18,7 @@ from sojourn.provisioning import ProvisioningError, decode, expand
 def says(octets: bytes, name: str) -> str:
     """Return what a CM configuration file sets, in words.
 
-    Raises
-    ------
-    StudyError
-        If it is none that a modem would take.
+    Raises `StudyError` if it is none that a modem would take.
     """
     configuration = decode(octets)
     wrong = [issue.problem(name) for issue in configuration.issues if issue.is_error]
@@ -37,6 +34,9 @@ def says(octets: bytes, name: str) -> str:
 def set_plan(engine: sql.Engine, assignments: Assignments, configurations: Mapping[str, bytes]) -> None:
     """Take the place of the plan that was there.
 
+    Raises `UsageError` if a file is for a treatment that no home gets; `StudyError` if a file is none that a modem
+    would take.
+
     Parameters
     ----------
     engine
@@ -45,13 +45,6 @@ def set_plan(engine: sql.Engine, assignments: Assignments, configurations: Mappi
         The periods of each home.
     configurations
         CM configuration files of treatments.
-
-    Raises
-    ------
-    UsageError
-        If a file is for a treatment that no home gets.
-    StudyError
-        If a file is none that a modem would take.
     """
     names = {one.treatment for many in assignments.periods.values() for one in many}
     if strangers := sorted(configurations.keys() - names):

@@ -54,12 +54,8 @@ class Reader:
     def __call__(self, body: bytes, file: str, probe: str) -> list[FieldTest]:
         """Return the tests in a measurement file, as `read_upload` does.
 
-        Raises
-        ------
-        Unreadable
-            If it is none, or reading it takes too much.
-        ReaderFailed
-            If the machine did not get it done.
+        Raises `Unreadable` if it is none, or reading it takes too much; `ReaderFailed` if the machine did not get it
+        done.
         """
         with self._lock:
             process = self._started()

@@ -17,10 +17,7 @@ from sojourn.process.connections import MOST_CONNECTIONS, Listener, connection_c
 def require_linux() -> None:
     """Make sure that what reads uploads can be bounded: address space and processor time, as Linux bounds them.
 
-    Raises
-    ------
-    EnvironmentFailure
-        On any other system.
+    Raises `EnvironmentFailure` on any other system.
     """
     if sys.platform != "linux":
         raise EnvironmentFailure(
@@ -41,6 +38,9 @@ def serve(
 ) -> None:
     """Serve until a signal comes; uploads under way are finished first.
 
+    Raises `UsageError` if certificate or key is missing or none, or plain HTTP would leave this machine;
+    `EnvironmentFailure` if nothing can listen there, or this is not Linux.
+
     Parameters
     ----------
     storage
@@ -53,13 +53,6 @@ def serve(
         Whether to speak plain HTTP to other machines, too: whoever is on the way reads tokens.
     say
         Told the address once connections are accepted there.
-
-    Raises
-    ------
-    UsageError
-        If certificate or key is missing or none, or plain HTTP would leave this machine.
-    EnvironmentFailure
-        If nothing can listen there, or this is not Linux.
     """
     require_linux()
     import logging
@@ -148,15 +141,12 @@ def _listeners(host: str, port: int, *, plain: bool) -> list[Listener]:
 def export(storage: Storage, directory: Path) -> int:
     """Write all tests into a new directory, as `trial import` would, and the uploaded files below `files/`.
 
+    Raises `UsageError` if the directory is in use.
+
     Returns
     -------
     int
         How many tests there are.
-
-    Raises
-    ------
-    UsageError
-        If the directory is in use.
     """
     tests = storage.tests()
     write_imported(Imported(tests, storage.count()), directory, Path("collector"))

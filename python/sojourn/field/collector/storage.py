@@ -76,6 +76,8 @@ def _clock() -> datetime:
 class Storage:
     """A database of uploads.
 
+    Raises `UsageError` if the URL is none; `EnvironmentFailure` if the database does not answer.
+
     Parameters
     ----------
     url
@@ -83,13 +85,6 @@ class Storage:
         URL is the path of an SQLite file, which nobody else may read.
     clock
         What time it is, UTC.
-
-    Raises
-    ------
-    UsageError
-        If the URL is none.
-    EnvironmentFailure
-        If the database does not answer.
     """
 
     def __init__(self, url: str, clock: Callable[[], datetime] = _clock) -> None:
@@ -171,10 +166,7 @@ class Storage:
     def add_probe(self, name: str) -> str:
         """Add a probe and return its token, which is not kept.
 
-        Raises
-        ------
-        UsageError
-            If there is one of this name, or the name is none.
+        Raises `UsageError` if there is one of this name, or the name is none.
         """
         if not name or len(name) > 100 or not name.isprintable() or name != name.strip():
             raise UsageError(f'"{name}" is no name for a probe', "such as home-07")
@@ -191,10 +183,7 @@ class Storage:
     def renew_probe(self, name: str) -> str:
         """Give a probe another token and return it; the old one is no longer good.
 
-        Raises
-        ------
-        UsageError
-            If there is none of this name.
+        Raises `UsageError` if there is none of this name.
         """
         token = new_token()
         self._change(name, token_hash=token_hash(token), revoked=None)
@@ -203,10 +192,7 @@ class Storage:
     def revoke_probe(self, name: str) -> None:
         """Refuse a probe's token from now on; what came from it stays.
 
-        Raises
-        ------
-        UsageError
-            If there is none of this name.
+        Raises `UsageError` if there is none of this name.
         """
         self._change(name, revoked=self._stored_now())
 

@@ -77,10 +77,7 @@ class HomePlan(BaseModel):
 def read_plan(text: bytes) -> HomePlan:
     """Return what a collector answered, or what was kept of it.
 
-    Raises
-    ------
-    Unreadable
-        If it is no plan.
+    Raises `Unreadable` if it is no plan.
     """
     try:
         return HomePlan.model_validate(parse_document(text))

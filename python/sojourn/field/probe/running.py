@@ -43,15 +43,12 @@ def measure(settings: ProbeSettings, spool: Spool, say: Callable[[str], None], p
 
     Each test's title says the treatment that the plan gives the home at that moment.
 
+    Raises `EnvironmentFailure` if there is no Flent.
+
     Returns
     -------
     int
         How many files came of it.
-
-    Raises
-    ------
-    EnvironmentFailure
-        If there is no Flent.
     """
     if shutil.which(settings.flent) is None:
         raise EnvironmentFailure(f"there is no program {settings.flent}", "apt install flent netperf")

@@ -67,10 +67,7 @@ class ProbeSettings(BaseModel):
     def token(self) -> str:
         """Return the token.
 
-        Raises
-        ------
-        UsageError
-            If its file cannot be read.
+        Raises `UsageError` if its file cannot be read.
         """
         try:
             token = read_named(self.token_file).decode().strip()

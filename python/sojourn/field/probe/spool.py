@@ -91,6 +91,8 @@ T = TypeVar("T")
 class Spool:
     """The folders of a probe.
 
+    Raises `EnvironmentFailure` if they cannot be made; so does every method if the disk refuses.
+
     Parameters
     ----------
     folder
@@ -99,11 +101,6 @@ class Spool:
         How many sent files to keep.
     disk
         Where that is.
-
-    Raises
-    ------
-    EnvironmentFailure
-        If they cannot be made; so does every method if the disk refuses.
     """
 
     def __init__(self, folder: Path, keep: int = 500, disk: Disk = DISK) -> None:

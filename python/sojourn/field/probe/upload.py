@@ -85,15 +85,12 @@ class Uploader:
     def send(self, *, attempts: int = 1) -> Report:
         """Send all that waits.
 
+        Raises `UsageError` if the collector does not know the token: trying again will not help.
+
         Parameters
         ----------
         attempts
             How often to try each round before leaving the rest for later.
-
-        Raises
-        ------
-        UsageError
-            If the collector does not know the token: trying again will not help.
         """
         report = Report()
         wait = FIRST_WAIT_S
@@ -148,10 +145,7 @@ def client_of(
 ) -> tuple[Any, type[Exception]]:
     """Return what asks a collector, and what it raises if that is away.
 
-    Raises
-    ------
-    MissingExtra
-        If httpx is not installed.
+    Raises `MissingExtra` if httpx is not installed.
     """
     try:
         import httpx

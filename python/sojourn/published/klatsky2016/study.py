@@ -55,10 +55,7 @@ def homes_of(part: str) -> list[Home]:
 def trial(view: StudyView, part: str, direction: str) -> pl.DataFrame:
     """Return all tests of a trial in one direction, as the importer returns those of a real one.
 
-    Raises
-    ------
-    NotRecorded
-        If none was run.
+    Raises `NotRecorded` if none was run.
     """
     name, population = POPULATIONS[part]
     tests: list[FieldTest] = []

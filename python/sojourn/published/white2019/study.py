@@ -16,10 +16,7 @@ from sojourn.plots.spec import Axis, Dots, Line, Panel, PlotSpec
 def classic_goodput(view: StudyView, point: str, direction: str) -> np.ndarray:
     """Goodput of all transfers in one direction by seed, Mb/s.
 
-    Raises
-    ------
-    NotRecorded
-        If the point has none.
+    Raises `NotRecorded` if the point has none.
     """
     metric = "goodput" if direction == "upstream" else "goodput_downstream"
     names = [f"{'upload' if direction == 'upstream' else 'download'}-{n}" for n in range(1, 6)]
@@ -34,10 +31,7 @@ def classic_goodput(view: StudyView, point: str, direction: str) -> np.ndarray:
 def rate(view: StudyView, point: str, subject: str) -> np.ndarray:
     """Goodput of a traffic entry, whichever way its data go, by seed, Mb/s.
 
-    Raises
-    ------
-    NotRecorded
-        If the point has none.
+    Raises `NotRecorded` if the point has none.
     """
     metrics = ("goodput", "goodput_downstream")
     found = [view.values(point, subject, m) for m in metrics if view.has(point, subject, m)]
@@ -49,10 +43,7 @@ def rate(view: StudyView, point: str, subject: str) -> np.ndarray:
 def lost(view: StudyView, point: str, subject: str) -> np.ndarray:
     """Packets of a traffic entry that a managed queue dropped, in percent of those sent, by seed.
 
-    Raises
-    ------
-    NotRecorded
-        If the point has no such entry.
+    Raises `NotRecorded` if the point has no such entry.
     """
     rows = view.table("traffic", point).filter(pl.col("traffic") == subject)
     if rows.is_empty():
@@ -66,10 +57,7 @@ def lost(view: StudyView, point: str, subject: str) -> np.ndarray:
 def lost_in(view: StudyView, point: str, subject: str, queue: str) -> np.ndarray:
     """Packets of a traffic entry that were dropped from one service queue of the access link upstream, by seed.
 
-    Raises
-    ------
-    NotRecorded
-        If the point recorded no signals.
+    Raises `NotRecorded` if the point recorded no signals.
     """
     rows = view.table("signals", point).filter(
         (pl.col("link") == "upstream")
@@ -87,10 +75,7 @@ def redirected(view: StudyView, point: str, subject: str, what: str) -> np.ndarr
     `share` is that of a traffic entry in all packets that were moved. `seconds` is, of the seconds in which packets came at a
     delay above the threshold, the share of those in which some of the entry were moved.
 
-    Raises
-    ------
-    NotRecorded
-        If the point recorded no series.
+    Raises `NotRecorded` if the point recorded no series.
     """
     rows = view.table("traffic_series", point).filter(pl.col("link") == "upstream")
     own = pl.when(pl.col("traffic") == subject).then(pl.col("sanctioned_packets")).otherwise(0)
@@ -192,10 +177,7 @@ def first_signal(view: StudyView, point: str) -> np.ndarray:
 
     From the last bin with less than a packet on average to the end of the bin with the signal; infinite if none came.
 
-    Raises
-    ------
-    NotRecorded
-        If the point recorded no series.
+    Raises `NotRecorded` if the point recorded no series.
     """
     rows = view.table("series", point).filter(pl.col("link") == "upstream")
     found: list[float] = []
@@ -221,10 +203,7 @@ def regained(bins: LinkSeries, step_s: float, rate_mbps: float) -> float:
 def device(view: StudyView, point: str, queue: str, metric: str) -> np.ndarray:
     """Read a number of a latency histogram by seed; a queue that is alone has the name of its link.
 
-    Raises
-    ------
-    NotRecorded
-        If the point has no such queue.
+    Raises `NotRecorded` if the point has no such queue.
     """
     link, kind = queue.split("/")
     if kind == "classic" and view.has(point, link, metric):
@@ -237,10 +216,7 @@ def quantiles_outside(view: StudyView, point: str) -> np.ndarray:
 
     The exact ones are right to 0.1 %, so they may stand that much beyond an edge.
 
-    Raises
-    ------
-    NotRecorded
-        If the point has no histogram.
+    Raises `NotRecorded` if the point has no histogram.
     """
     rows = view.table("latency_histogram", point).with_columns(pl.col("to_ns").fill_null(pl.col("longest_ns")))
     found: dict[int, int] = {}
