@@ -1,8 +1,8 @@
 //! Captures of what the model saw: packets as they entered it and as they left it, in files that Wireshark reads.
 //!
-//! Times are those of the model: a packet that left stands at the time at which it was due, however late it was written.
-//! What the model dropped is in the first file and not in the second. Transport checksums that a stack has left to its device
-//! are complete, so that nobody who reads them takes them for faults.
+//! Times are model times: a packet that left carries its due time, even if it was written late. A packet that the model
+//! dropped is in the first file only. Transport checksums that a stack has left to its device are completed; Wireshark
+//! would report them as errors.
 //!
 //! Source: the files of `sojourn_capture::writer`.
 
@@ -13,7 +13,7 @@ use std::fmt;
 use std::io::{self, Write};
 use std::time::Duration;
 
-/// Where a capture goes.
+/// Destination of a capture.
 pub type Sink = Box<dyn Write + Send>;
 
 /// On which side of the model packets are seen.
@@ -27,7 +27,7 @@ pub enum Side {
 
 /// Files of packets, one for each direction and side of the model.
 pub struct Captures {
-    /// When model time began, since 1970.
+    /// Start of model time, since 1970.
     began: Duration,
     entered: PerDirection<PcapWriter<Sink>>,
     left: PerDirection<PcapWriter<Sink>>,

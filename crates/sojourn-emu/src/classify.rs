@@ -18,7 +18,7 @@ pub struct Entry {
     pub rule: Rule,
 }
 
-/// What a packet must be, of either direction; what is `None` or `Any` does not matter.
+/// Fields that a packet of either direction must have; `None` and `Any` match every packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rule {
     /// Its protocol.

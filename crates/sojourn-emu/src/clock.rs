@@ -8,7 +8,7 @@ use std::io;
 /// The time never runs backwards. It begins wherever it likes: the pump counts from its first look. It is that of
 /// `CLOCK_MONOTONIC`, which stands still while the machine sleeps.
 pub trait Clock {
-    /// What time it is.
+    /// Returns the current time.
     fn now(&self) -> Instant;
 
     /// Waits until `until`, or until something can be read from a port or the emulation shall end, whichever is first; with
@@ -24,13 +24,12 @@ pub trait Clock {
     /// Gives up the priority that this thread may have.
     fn give_priority_up(&mut self) {}
 
-    /// Processor time that this thread has taken so far; asked once a second. `None` where nobody tells.
+    /// Returns the processor time that this thread has used so far; `None` if unknown. Read once a second.
     fn busy(&mut self) -> Option<Span> {
         None
     }
 
-    /// Time that other machines have taken from this one so far, all its cores together; asked once a second. `None`
-    /// where nobody tells.
+    /// Returns the stolen time of this machine so far, summed over its cores; `None` if unknown. Read once a second.
     fn stolen(&mut self) -> Option<Span> {
         None
     }
@@ -39,8 +38,8 @@ pub trait Clock {
 /// Why a wait is over; none of it if the time has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wake {
-    /// Whether the port can be read that packets of each direction come from: upstream the inside, downstream the far end.
+    /// True for each direction whose source port is readable: upstream the inside, downstream the far end.
     pub readable: PerDirection<bool>,
-    /// The emulation shall end: its command has ended, its time is over, or somebody has asked for it.
+    /// The emulation shall end: its command has ended, its duration has passed, or a user has requested it.
     pub ended: bool,
 }

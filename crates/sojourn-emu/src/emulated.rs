@@ -1,4 +1,4 @@
-//! What owns the links of an emulation: frames on their way, records, and what is due to be written.
+//! State around the links of an emulation: frames in flight, records, and packets due for writing.
 
 use crate::flows::Flows;
 use crate::frame::{Carries, Frames};
@@ -16,7 +16,7 @@ use sojourn_record::{
 };
 use std::collections::VecDeque;
 
-/// What is counted of one direction.
+/// Counters of one direction.
 #[derive(Debug, Default)]
 pub(crate) struct Counted {
     pub(crate) entered: (Packets, Bytes),
@@ -57,7 +57,7 @@ impl Emulated {
         if self.records_delays { self.frames.get(slot).split } else { DelaySplit::default() }
     }
 
-    /// A packet has entered: what is told of it before it meets a link.
+    /// Records a packet that has entered, before it meets a link.
     pub(crate) fn on_entered(&mut self, traffic: TrafficId, direction: Direction, length: u32) {
         let length = Bytes(length.into());
         self.recorder.on_sent(traffic, direction, length);

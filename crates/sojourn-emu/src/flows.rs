@@ -11,7 +11,7 @@ pub(crate) const MOST_FLOWS: usize = 65_536;
 /// Places of the table: half of them stay empty, so that a look ends soon.
 const PLACES: usize = 2 * MOST_FLOWS;
 
-/// Where nothing is.
+/// Marks an empty place.
 const EMPTY: u32 = u32::MAX;
 
 /// One direction of a connection, or a stream of datagrams.
@@ -46,7 +46,7 @@ pub(crate) struct Connection {
 /// All flows, in the order in which they were first seen.
 #[derive(Debug)]
 pub(crate) struct Flows {
-    /// What this run adds to the hashes of flows.
+    /// Perturbation of this run's flow hashes.
     perturbation: u32,
     places: Vec<u32>,
     pub(crate) seen: Vec<Flow>,
@@ -55,7 +55,7 @@ pub(crate) struct Flows {
     numbers: Vec<u32>,
 }
 
-/// What is known of a packet when it comes, beside its headers.
+/// Properties of an arriving packet, beside its headers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Newcomer {
     pub(crate) now: Instant,
@@ -105,7 +105,7 @@ impl Flows {
         Some(known)
     }
 
-    /// Where a flow stands in the table, or would.
+    /// Returns the place of a flow in the table, or the free place for it.
     fn place_of(&self, key: &FlowKey, hash: u32) -> usize {
         let mut place = hash as usize % PLACES;
         loop {
@@ -117,7 +117,7 @@ impl Flows {
         }
     }
 
-    /// Where the flow the other way stands, or would.
+    /// Returns the place of the reverse flow, or the free place for it.
     fn place_back(&self, key: &FlowKey) -> usize {
         let back = key.reversed();
         self.place_of(&back, self.hash(&back))

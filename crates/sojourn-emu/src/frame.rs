@@ -11,7 +11,7 @@ pub(crate) const MOST_FRAME_BYTES: usize = 256 << 20;
 /// A packet on its way.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame {
-    /// What queues may know of it.
+    /// Properties of the packet that queues may read.
     pub(crate) meta: Meta,
     pub(crate) offload: Offload,
     /// Bytes in its slot, the link-layer header among them.
@@ -24,7 +24,7 @@ pub(crate) struct Frame {
     pub(crate) split: DelaySplit,
 }
 
-/// What a packet carries, as records tell it.
+/// Payload of a packet, as records name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Carries {
     /// A TCP segment.

@@ -1,4 +1,4 @@
-//! What is emulated.
+//! The plan of an emulation.
 
 use crate::classify::{Entry, REST, Rule};
 use crate::frame::MOST_FRAME_BYTES;
@@ -13,16 +13,16 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 pub struct Plan {
     /// The access link.
     pub access: PerDirection<DirectedLink>,
-    /// What lies behind it: one for each address of the far end, at least one. Packets of no known address belong to
+    /// Hosts behind the link: one for each address of the far end, at least one. Packets of unknown addresses belong to
     /// the first.
     pub far: Vec<FarEnd>,
     /// Longest IP packet.
     pub mtu: Bytes,
-    /// What each packet is charged beyond its IP packet.
+    /// Overhead per packet beyond its IP packet.
     pub overhead: Bytes,
     /// Of the draws of the link and its managers, and of the hashes of flows.
     pub seed: Seed,
-    /// What is written down.
+    /// Records to keep.
     pub record: RecordConfig,
     /// Entries that say which real packets are theirs; `tcp`, `udp` and `other` are added behind them.
     pub entries: Vec<Entry>,
@@ -30,12 +30,12 @@ pub struct Plan {
     pub link_header: usize,
 }
 
-/// What a plan asks for and nobody can give: a sentence, and what would be right.
+/// An unsupported request: message and hint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// What is wrong.
+    /// The error.
     pub message: String,
-    /// What would be right.
+    /// The remedy.
     pub hint: String,
 }
 
@@ -59,8 +59,8 @@ const LONGEST_ROUND_TRIP: Span = Span::from_s(2);
 /// Frames that are always there. chosen: a window of 64 KiB for each of a hundred connections.
 const LEAST_FRAMES: u64 = 4_096;
 
-/// So many times the frames that full-size packets need are there, because most packets are shorter. chosen: a mean of
-/// 375 B, that of a game or a call.
+/// Ratio of frames held to those that full-size packets need, because most packets are shorter. chosen: a mean of 375
+/// B, that of a game or a call.
 const ROOM_FOR_SHORT_ONES: u64 = 4;
 
 impl Plan {
@@ -70,7 +70,7 @@ impl Plan {
         BitRate::from_bps(bps[0].saturating_add(bps[1]))
     }
 
-    /// Whether all this can be emulated: how many frames may be on their way at a time.
+    /// Checks that the plan can be emulated, and returns the number of frames that may be in flight at a time.
     ///
     /// # Errors
     /// Rates above 2 Gb/s in sum; rules of service flows; packets that do not fit through a token bucket; more on its way than fits into the
@@ -187,7 +187,7 @@ impl FarEnd {
     }
 }
 
-/// What a scenario does not say.
+/// Settings that a scenario does not have.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Base round trips in place of those of the scenario; empty for these.
@@ -199,7 +199,7 @@ pub struct Options {
 }
 
 impl Plan {
-    /// What a scenario says of an emulation, and what should be told about it.
+    /// Returns the plan of a scenario, and warnings about it.
     ///
     /// # Errors
     /// What only simulations have, or what is missing: the first of it.
@@ -295,7 +295,7 @@ fn round_trips(scenario: &Scenario, asked: &[Span]) -> Result<Vec<Span>, Refusal
     }
     if found.len() > FarEnd::MOST {
         return Err(Refusal {
-            message: format!("{} round trips, and so many far addresses", found.len()),
+            message: format!("{} round trips need as many far addresses", found.len()),
             hint: format!("at most {}", FarEnd::MOST),
         });
     }

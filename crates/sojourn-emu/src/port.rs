@@ -1,4 +1,4 @@
-//! Where packets come from and go to: the two ends of the emulated link.
+//! Sources and destinations of packets: the two ends of the emulated link.
 
 use crate::segment::Offload;
 use sojourn_base::Direction;
@@ -6,8 +6,8 @@ use std::io::{self, IoSlice};
 
 /// One end of the link: a TUN device, an interface, or a script.
 ///
-/// What it reads and writes begins with the link-layer header, if the ends have one ([`crate::Plan::link_header`]), and goes
-/// on with the IP packet. What the kernel says about it stands beside it, as [`Offload`].
+/// A unit is the link-layer header, if the ends have one ([`crate::Plan::link_header`]), and the IP packet. The
+/// kernel's offload request stands beside it, as [`Offload`].
 pub trait Port {
     /// Reads at most `most` units that wait, and hands each to `receive` before it reads the next: the unit's time of
     /// arrival is taken there. A unit is a packet, or a superpacket of several segments. Returns how many there were,
@@ -24,13 +24,13 @@ pub trait Port {
     /// if there are more than a hundred in a second.
     fn write(&mut self, offload: Offload, parts: &[IoSlice<'_>]) -> io::Result<()>;
 
-    /// What the device has counted since it was opened; asked once a second.
+    /// Returns the device's counters since it was opened. Read once a second.
     fn counters(&mut self) -> PortCounters {
         PortCounters::default()
     }
 }
 
-/// What a device has counted since it was opened.
+/// Counters of a device since it was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PortCounters {
     /// Packets that were dropped before we could read them, for instance `tx_dropped` of a TUN device or the drops of
@@ -43,14 +43,14 @@ pub struct PortCounters {
 /// Something for each end of the link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ends<T> {
-    /// Where the subscriber is: what is read there goes upstream.
+    /// The subscriber's end: packets read there go upstream.
     pub inside: T,
-    /// Where the servers are: what is read there goes downstream.
+    /// The servers' end: packets read there go downstream.
     pub far: T,
 }
 
 impl<T> Ends<T> {
-    /// Where packets of `direction` come from.
+    /// Returns the end that packets of `direction` come from.
     pub const fn source(&mut self, direction: Direction) -> &mut T {
         match direction {
             Direction::Upstream => &mut self.inside,
@@ -58,7 +58,7 @@ impl<T> Ends<T> {
         }
     }
 
-    /// Where packets of `direction` go to.
+    /// Returns the end that packets of `direction` go to.
     pub const fn sink(&mut self, direction: Direction) -> &mut T {
         self.source(direction.reversed())
     }

@@ -3,9 +3,9 @@
 //! One pass: everything that is due happens in the model and is written; then at most [`READ_AT_MOST`] units are read from
 //! each port, each stamped with the time after its read; then the loop waits for what is due next, or for the first byte.
 //!
-//! Nothing is written before it is due. The model never learns when it was called: what it has planned happens at its own
-//! time, so the rate over any long time is exact and lateness does not add up. If two looks at the clock lie more than
-//! [`STALL`] apart, the program was stopped or starved: then model time stands still, and packets keep their spacing.
+//! Nothing is written before it is due. Events keep their planned times, even if the loop handles them late, so the
+//! rate over any long time is exact and lateness does not add up. If two readings of the clock are more than [`STALL`]
+//! apart, the program was stopped or starved: model time stands still meanwhile, and packets keep their spacing.
 
 mod finished;
 mod intake;
@@ -44,7 +44,7 @@ const MOST_BUSY: f64 = 0.8;
 /// See [`MOST_BUSY`].
 const BUSY_SECONDS: u32 = 2;
 
-/// Between two snapshots, and so the longest wait: a longer one could not be told from a stall.
+/// Time between two snapshots, and so the longest wait: a longer one would look like a stall.
 pub const LOOK_EVERY: Span = Span::from_ms(50);
 
 /// The run ends if more writes than this fail in a second (specification of the emulator, section 13).
@@ -56,9 +56,9 @@ const LONGEST: Span = Span::from_s(200 * 86_400);
 /// Why an emulation could not go on.
 #[derive(Debug)]
 pub struct Failure {
-    /// What it was doing.
+    /// The operation that failed.
     pub doing: &'static str,
-    /// What the operating system said.
+    /// The operating system's error.
     pub source: io::Error,
 }
 
@@ -82,17 +82,17 @@ pub struct Pump<P> {
     time: ModelTime,
     next_look: Instant,
     next_second: Instant,
-    /// What the ports had counted when they were asked last, and what processors had.
+    /// Last readings of the counters of ports and processors.
     counted: Ends<PortCounters>,
     busy: Option<Span>,
     stolen: Option<Span>,
     failed_writes: u64,
-    /// What joins writes, once they are joined.
+    /// Joins writes, once they are joined.
     joiner: Option<Joiner>,
     /// Seconds in a row in which the loop needed too much of its core.
     busy_seconds: u32,
     gave_priority_up: bool,
-    /// What can be read, as far as the last wait has told.
+    /// Readable sources, by the last wait.
     readable: PerDirection<bool>,
 }
 
@@ -100,7 +100,7 @@ impl<P: Port> Pump<P> {
     /// An idle emulation.
     ///
     /// # Errors
-    /// What the plan asks for and nobody can give; see [`Plan::check`].
+    /// The plan cannot be emulated; see [`Plan::check`].
     pub fn new(plan: &Plan, ports: Ends<P>) -> Result<Self, Refusal> {
         Ok(Self {
             ports,
@@ -293,7 +293,7 @@ impl<P: Port> Pump<P> {
         }
     }
 
-    /// Asks the devices what they have dropped.
+    /// Reads the devices' counts of dropped packets.
     fn count_lost(&mut self) {
         for direction in Direction::BOTH {
             let now = self.ports.source(direction).counters();
@@ -304,7 +304,7 @@ impl<P: Port> Pump<P> {
         }
     }
 
-    /// What is seen now.
+    /// Returns the present state.
     pub fn snapshot(&self) -> Snapshot {
         let witness = &self.time.witness;
         let last = witness.seconds.last().copied().unwrap_or_default();

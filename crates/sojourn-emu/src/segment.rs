@@ -1,5 +1,5 @@
-//! What a kernel says beside a packet, and superpackets: several segments of a flow that it hands over as one, which are cut
-//! into the packets that would have been on the wire.
+//! Offload requests beside packets, and superpackets: several segments of a flow that a kernel hands over as one, which
+//! are cut into the packets that would have been on the wire.
 //!
 //! Checksums of payload are neither made nor verified: each piece says that its own is missing, as the superpacket did.
 //!
@@ -31,7 +31,7 @@ pub enum Gso {
     Udp,
 }
 
-/// What is left to do on a packet.
+/// Offload request: work that is left to do on a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Offload {
     /// The transport checksum is not complete: its field holds the sum over the pseudo-header, and the sum from
@@ -47,9 +47,9 @@ pub struct Offload {
     pub header_length: u16,
     /// Payload of each segment but the last.
     pub segment_size: u16,
-    /// Where the checksum begins, counted from the first byte.
+    /// First byte that the checksum covers, from the start of the packet.
     pub checksum_start: u16,
-    /// Where it belongs, counted from there.
+    /// Place of the checksum, from `checksum_start`.
     pub checksum_offset: u16,
 }
 
@@ -64,7 +64,7 @@ impl Offload {
     const UDP: u8 = 5;
     const ECN: u8 = 0x80;
 
-    /// What the header of a packet says; `None` if it says what nobody has offered to understand.
+    /// Reads the header of a packet; `None` if it uses a feature that was not offered.
     pub fn read(bytes: [u8; Self::BYTES]) -> Option<Self> {
         let [flags, kind, ref words @ ..] = bytes;
         let word = |at: usize| u16::from_ne_bytes([words[at], words[at + 1]]);
@@ -146,9 +146,9 @@ pub fn cut(unit: &[u8], offload: Offload, link_header: usize, mut emit: impl FnM
     }
 }
 
-/// Where the checksum stands in a TCP header.
+/// Offset of the checksum in a TCP header.
 const TCP_CHECKSUM: u16 = 16;
-/// Where the checksum stands in a UDP header.
+/// Offset of the checksum in a UDP header.
 const UDP_CHECKSUM: u16 = 6;
 
 /// A superpacket that can be cut, and where its payload begins.
@@ -166,7 +166,7 @@ fn superpacket(unit: &[u8], offload: Offload, link_header: usize) -> Option<(Pac
     (fits && size > 0 && packet.length > payload_at + size).then_some((packet, link_header + payload_at))
 }
 
-/// Lengths of an IP header for a piece of so many bytes of payload, and on IPv4 its identification and checksum.
+/// Writes the lengths of an IP header for a piece of `payload` bytes, and on IPv4 its identification and checksum.
 fn write_lengths(ip: &mut [u8], packet: &Packet, payload: usize, number: usize) {
     let length = ip.len() + payload;
     match packet.flow.source {
@@ -197,7 +197,7 @@ fn write_tcp(header: &mut [u8], tcp: &TcpHeader, before: usize, is_first: bool, 
     header[13] = flags.0;
 }
 
-/// The sum over the pseudo-header of a transport packet of so many bytes (RFC 9293 3.1, RFC 8200 8.1).
+/// Returns the sum over the pseudo-header of a transport packet of `length` bytes (RFC 9293 3.1, RFC 8200 8.1).
 fn pseudo_header_sum(packet: &Packet, length: usize) -> u16 {
     let mut sum = u32::from(half(length)) + u32::from(packet.flow.protocol);
     for address in [packet.flow.source, packet.flow.destination] {
@@ -214,7 +214,7 @@ fn half(number: usize) -> u16 {
     u16::try_from(number).expect("lengths of a packet that was read fit into its headers")
 }
 
-/// Where the checksum of a packet is missing, and what belongs there: what the kernel of a receiver would find right.
+/// Returns place and value of a packet's missing checksum: the value that a receiver's kernel accepts.
 pub(crate) fn missing_checksum(packet: &[u8], offload: Offload) -> Option<(usize, [u8; 2])> {
     let start = usize::from(offload.checksum_start);
     let sum = fold(sum_of(packet.get(start..)?, 0));

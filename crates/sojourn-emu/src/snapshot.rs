@@ -1,4 +1,4 @@
-//! What is seen of an emulation while it runs, and what is said of it at its end.
+//! State of a running emulation, and its summary at the end.
 
 use sojourn_base::{Bytes, Instant, Packets, PerDirection, Span};
 
@@ -9,13 +9,13 @@ pub struct Lateness {
     pub packets: u64,
     /// Median.
     pub p50: Span,
-    /// What 99 % stay below.
+    /// The 99th percentile.
     pub p99: Span,
     /// The largest.
     pub most: Span,
 }
 
-/// What is seen of one direction.
+/// State of one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DirectionView {
     /// Packets and IP bytes that came, since the start.
@@ -26,7 +26,7 @@ pub struct DirectionView {
     pub dropped: u64,
     /// Marked by the model, since the start.
     pub marked: u64,
-    /// What waits in the managed queue.
+    /// Packets and bytes in the managed queue.
     pub backlog: (Packets, Bytes),
     /// Packets behind it.
     pub staged: Packets,
@@ -53,9 +53,9 @@ pub struct Snapshot {
     pub stalls: u32,
     /// Longest time between two passes of the loop within the last second.
     pub longest_gap: Span,
-    /// Whether segments that are due together are written as one.
+    /// True if segments that are due together are written as one.
     pub joins: bool,
-    /// Share of a core that the loop took within the last second; `None` if nobody knows.
+    /// Share of a core that the loop used within the last second; `None` if unknown.
     pub busy: Option<f64>,
 }
 
@@ -90,7 +90,7 @@ impl Grade {
     }
 }
 
-/// What is said of an emulation at its end.
+/// Summary of an emulation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
     /// How far it can be trusted.
@@ -103,10 +103,10 @@ pub struct Summary {
     pub hidden_losses: u64,
     /// Of these, frames with a VLAN tag, which are not carried.
     pub tagged: u64,
-    /// When model time stood still.
+    /// Times at which model time stood still.
     pub stalls: Vec<Stall>,
-    /// Whether segments that were due together were written as one.
+    /// True if segments that were due together were written as one.
     pub joined: bool,
-    /// Whether the loop needed so much of its core that it gave up real-time priority.
+    /// True if the loop needed so much of its core that it gave up real-time priority.
     pub gave_priority_up: bool,
 }

@@ -1,4 +1,4 @@
-//! What is seen of TCP connections from between their ends: goodput, repeated segments, repeated SYNs.
+//! TCP connections observed between their ends: goodput, repeated segments, repeated SYNs.
 //!
 //! Goodput of one direction is how far the cumulative acknowledgement of the other has moved, read before that enters the
 //! link: what the receiver has told it has. A segment is a repetition if its data begins below the highest sequence number
@@ -11,7 +11,7 @@
 use crate::headers::{TcpFlags, TcpHeader};
 use sojourn_base::{Direction, PerDirection};
 
-/// What one end has sent.
+/// State of one end's data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Half {
     /// Sequence number that positions are counted from, once one was seen: that of the first byte.
@@ -20,7 +20,7 @@ struct Half {
     highest: u64,
     /// Up to where the other end has acknowledged.
     acknowledged: u64,
-    /// Where its FIN stands.
+    /// Position of its FIN.
     fin_at: Option<u64>,
     has_sent_syn: bool,
     retransmissions: u64,
@@ -66,7 +66,7 @@ impl Half {
         let Some(position) = self.position(base, acknowledgement) else {
             return 0;
         };
-        // Nobody acknowledges what was not sent.
+        // An acknowledgement of data that was not sent is ignored.
         if position <= self.acknowledged || position > self.highest {
             return 0;
         }
@@ -75,7 +75,7 @@ impl Half {
         data(position) - data(before)
     }
 
-    /// Whether its FIN is acknowledged.
+    /// Returns true if its FIN is acknowledged.
     fn is_closed(&self) -> bool {
         self.fin_at.is_some_and(|fin| self.acknowledged > fin)
     }
@@ -102,7 +102,7 @@ impl TcpSeen {
         }
     }
 
-    /// Whether a SYN now would open another connection: both ends have closed this one, or one has reset it.
+    /// Returns true if a SYN now would open another connection: both ends have closed this one, or one has reset it.
     pub fn is_over(&self) -> bool {
         self.is_reset || (self.halves.upstream.is_closed() && self.halves.downstream.is_closed())
     }

@@ -1,7 +1,7 @@
 //! How well the emulation kept time: lateness, gaps, stalls, what was lost outside the model, and the grade.
 //!
-//! Source: specification of the emulator, sections 10 and 12.
-//! Units and ranges: times are told apart to 3 % (32 bins per doubling), up to 18 minutes.
+//! Source: specification of the emulator, sections 10 and 12. Units and ranges: times are resolved to 3 % (32 bins per
+//! doubling), up to 18 minutes.
 
 use crate::snapshot::{Grade, Lateness, Stall};
 use histogram::Histogram;
@@ -47,7 +47,7 @@ impl Times {
         self.most = self.most.max(time);
     }
 
-    /// What this share of them stays below; zero without any.
+    /// Returns this quantile; zero without samples.
     pub(crate) fn quantile(&self, share: f64) -> Span {
         let bucket = self.counts.quantile_bucket(share).ok().flatten();
         let most = self.most;
@@ -73,9 +73,9 @@ pub(crate) struct Second {
     pub(crate) longest_gap: Span,
     pub(crate) hidden_losses: u64,
     pub(crate) stalls: u32,
-    /// Share of a core that the loop took; `None` if nobody knows.
+    /// Share of a core that the loop used; `None` if unknown.
     pub(crate) busy: Option<f64>,
-    /// Share of the time that other machines took from this one; `None` if nobody knows.
+    /// Share of the time that other machines took from this one; `None` if unknown.
     pub(crate) stolen: Option<f64>,
 }
 

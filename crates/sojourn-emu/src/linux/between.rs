@@ -1,4 +1,4 @@
-//! The lab box: an emulation between two interfaces of the host, which are moved into a network namespace of ours.
+//! The lab box: an emulation between two interfaces of the host, which are moved into a network namespace of its own.
 //!
 //! So the host's stack never sees their traffic, and no bridge, route or rule of the host changes. No process holds the
 //! namespace, only descriptors of this one: when it dies, however it dies, the kernel gives physical interfaces back to
@@ -23,7 +23,7 @@ use std::thread;
 pub struct Interfaces {
     /// Names: the inside faces the subscriber.
     pub names: Ends<String>,
-    /// Whether they may lose addresses, routes and masters.
+    /// True if the interfaces may lose addresses, routes and masters.
     pub take: bool,
 }
 
@@ -98,7 +98,7 @@ fn enter(host: Netlink, host_namespace: File, found: &[Interface]) -> Result<(Be
         // It may have got another number on its way.
         let index = if_nametoindex(&*interface.name).map_err(|error| failure(&error.into()))?;
         between.moved.push(Moved { name: interface.name.clone(), index, was_up: interface.link.is_up() });
-        // No address, so nothing of ours is on the wire.
+        // Without an address, the host sends no packets of its own on the wire.
         let _ = fs::write(format!("/proc/sys/net/ipv6/conf/{}/disable_ipv6", interface.name), "1");
         between.ours.set_up(index, None, None).map_err(failed)?;
         ports.push(PacketPort::open(index).map_err(failed)?);

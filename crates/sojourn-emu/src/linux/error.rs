@@ -6,11 +6,11 @@ use std::io;
 /// A step that the system refused.
 #[derive(Debug)]
 pub struct Refused {
-    /// What is wrong, one sentence.
+    /// The error, one sentence.
     pub message: String,
-    /// What would be right.
+    /// The remedy.
     pub hint: String,
-    /// Whether the machine or its owner forbids it, or what was asked for makes no sense: exit status 2.
+    /// True if the machine or its owner forbids the request, or it makes no sense: exit status 2.
     pub is_usage: bool,
 }
 
@@ -23,7 +23,7 @@ impl fmt::Display for Refused {
 impl std::error::Error for Refused {}
 
 impl Refused {
-    /// What is asked for is forbidden or makes no sense here.
+    /// Returns an error for a request that is forbidden or makes no sense here.
     pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { message: message.into(), hint: hint.into(), is_usage: true }
     }
@@ -69,7 +69,7 @@ impl Refused {
     }
 }
 
-/// What the system said, without its number.
+/// Returns the system's message without its number.
 pub(super) fn in_words(error: &io::Error) -> String {
     let text = error.to_string();
     let words = text.split(" (os error").next();

@@ -37,11 +37,11 @@ pub struct Holder {
     pub process: i32,
     /// Devices and what counts their losses.
     pub devices: Devices,
-    /// Namespaces of whoever joins: users, mounts, network inside, network of the far end, processes.
+    /// Namespaces for a process that joins: users, mounts, network inside, network of the far end, processes.
     pub namespaces: Vec<OwnedFd>,
 }
 
-/// What the loop works with.
+/// Descriptors that the loop needs.
 #[derive(Debug)]
 pub struct Devices {
     /// The device of the inside.
@@ -96,7 +96,7 @@ impl Holder {
         answer(&self.inside).map(|_| ())
     }
 
-    /// What ends once the command has, or whoever runs it.
+    /// Returns a descriptor that becomes readable once the command, or the process that runs it, has ended.
     pub fn ended(&self) -> BorrowedFd<'_> {
         self.alive.as_fd()
     }

@@ -18,7 +18,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd, RawFd};
 
-/// What runs inside.
+/// Commands to run inside.
 #[derive(Clone, Debug)]
 pub struct Commands {
     /// The command with its arguments.
@@ -27,22 +27,23 @@ pub struct Commands {
     pub far: Vec<CString>,
     /// The environment of all of them, `NAME=VALUE`.
     pub environment: Vec<CString>,
-    /// Whether the output of the command goes to stderr.
+    /// True if the output of the command goes to stderr.
     pub output_to_stderr: bool,
-    /// What stands in its /etc/resolv.conf; nothing if that stays.
+    /// Content of the command's /etc/resolv.conf; `None` leaves the host's.
     pub resolver: Option<String>,
 }
 
-/// What the first process is given.
+/// Arguments of the first process.
 pub(super) struct Inside<'a> {
     pub mail: Mail,
-    /// Open as long as this process lives, and read by nobody: its other end tells the program.
+    /// Open as long as this process lives; nothing is read from it. Its other end tells the program when the process
+    /// ends.
     pub alive: OwnedFd,
     /// Network of the far end.
     pub far: OwnedFd,
     /// User and group of the commands.
     pub user: (u32, u32),
-    /// Whether the namespaces are those of a user namespace.
+    /// True if the namespaces belong to a user namespace.
     pub is_mapped: bool,
     pub commands: &'a Commands,
 }
@@ -53,7 +54,7 @@ const PATIENCE_MS: u16 = 2000;
 /// Longest wait until the far end's commands listen, in ms. chosen: an interpreter's start.
 const FAR_START_MS: u16 = 2000;
 
-/// Who the commands run as: the caller; of `sudo`, whoever called that.
+/// Returns user and group of the commands: the caller's; under `sudo`, those of the caller of `sudo`.
 pub(super) fn user_of_command(caller: (u32, u32)) -> (u32, u32) {
     let number = |name: &str| std::env::var(name).ok()?.parse::<u32>().ok();
     match (caller.0, number("SUDO_UID"), number("SUDO_GID")) {
@@ -145,7 +146,7 @@ fn wait_for(command: Pid, inside: &Inside<'_>, children: &SignalFd) -> Result<i3
     }
 }
 
-/// Sockets of the far end that wait for somebody.
+/// Returns the number of listening sockets of the far end.
 fn listening(inside: &Inside<'_>) -> Result<usize, Failed> {
     if inside.commands.far.is_empty() {
         return Ok(0);
@@ -233,7 +234,7 @@ fn become_command(inside: &Inside<'_>, command: &[CString], is_far: bool, first:
     replace(command, &inside.commands.environment)
 }
 
-/// Replaces this process by a command, for which signals do what they do in a new process; returns only what failed.
+/// Replaces this process by a command, with default signal handlers; returns only if that fails.
 fn replace(command: &[CString], environment: &[CString]) -> Failed {
     let default = SigAction::new(SigHandler::SigDfl, SaFlags::empty(), SigSet::empty());
     for signal in Signal::iterator() {
@@ -259,7 +260,7 @@ pub(super) fn take_user((user, group): (u32, u32), is_mapped: bool) -> Result<()
     Ok(())
 }
 
-/// Runs a command in the namespaces of an emulation that somebody else holds, and returns its status, as a shell has it.
+/// Runs a command in the namespaces of a running emulation, and returns its exit status as a shell encodes it.
 ///
 /// `namespaces` are users, mounts, network inside, network of the far end, processes; they are taken over.
 ///

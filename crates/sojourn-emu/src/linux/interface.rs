@@ -16,7 +16,7 @@ pub(super) struct Interface {
     pub(super) name: String,
     pub(super) index: u32,
     pub(super) link: Link,
-    /// Addresses that somebody gave it: not those that IPv6 makes of itself.
+    /// Configured addresses, without those that IPv6 derives by itself.
     addresses: Vec<IpAddr>,
     has_default_route: bool,
     joins_in_hardware: bool,
@@ -32,7 +32,7 @@ impl Interface {
         let name = if_indextoname(index).map_err(|_| missing())?;
         let name = name.to_string_lossy().into_owned();
         let unknown = |error: io::Error| {
-            let message = format!("nobody can tell what {name} is used for: {}", in_words(&error));
+            let message = format!("cannot read the uses of {name}: {}", in_words(&error));
             Refused::failure(message, "")
         };
         let addresses = addresses(&name).map_err(unknown)?;
@@ -40,7 +40,8 @@ impl Interface {
         Ok(Self { index, link, addresses, has_default_route, joins_in_hardware: system::joins_received(&name), name })
     }
 
-    /// Why it cannot be an end of a link for packets of this length. `take`: the user knows what it loses.
+    /// Returns why it cannot be an end of a link for packets of this length. `take`: the user accepts what the
+    /// interface loses.
     pub(super) fn refusal(&self, longest: Bytes, take: bool) -> Option<Refused> {
         let name = &self.name;
         if self.link.kind != libc::ARPHRD_ETHER {
@@ -57,7 +58,7 @@ impl Interface {
         }
         if self.joins_in_hardware {
             return Some(Refused::usage(
-                format!("{name} joins packets in its hardware, where nobody can cut them again"),
+                format!("{name} joins packets in its hardware, and they cannot be cut apart again"),
                 format!("ethtool -K {name} lro off"),
             ));
         }
@@ -100,7 +101,8 @@ fn addresses(name: &str) -> io::Result<Vec<IpAddr>> {
     Ok(known.collect())
 }
 
-/// Whether a route to everywhere goes out of an interface, by `/proc/net/route` and `/proc/net/ipv6_route` (proc_pid_net(5)).
+/// Returns true if a default route goes out of an interface, by `/proc/net/route` and `/proc/net/ipv6_route`
+/// (proc_pid_net(5)).
 fn leads_out(name: &str, four: &str, six: &str) -> bool {
     let is_default_four = |line: &str| {
         let mut words = line.split_whitespace();

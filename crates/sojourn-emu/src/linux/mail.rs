@@ -20,12 +20,12 @@ pub struct Mail {
     socket: OwnedFd,
 }
 
-/// What arrived.
+/// A received message.
 #[derive(Debug)]
 pub struct Letter {
     /// The words.
     pub text: String,
-    /// What came with them.
+    /// Descriptors that were sent with the bytes.
     pub descriptors: Vec<OwnedFd>,
 }
 

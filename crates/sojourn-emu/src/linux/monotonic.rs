@@ -21,7 +21,7 @@ pub struct Monotonic<'a> {
     ends_at: Instant,
     spin: Span,
     slept_at: Instant,
-    /// `/proc/stat`, where what other machines took is told.
+    /// `/proc/stat`, for the stolen time.
     statistics: Option<File>,
 }
 
@@ -67,7 +67,7 @@ fn timeout(wait: Span) -> TimeSpec {
     TimeSpec::new(nanos / 1_000_000_000, nanos % 1_000_000_000)
 }
 
-/// What one of `/proc/stat` lasts: `USER_HZ`, the same on every Linux of 64 bits (proc_stat(5), times(2)).
+/// Length of a tick of `/proc/stat`: `USER_HZ`, the same on every Linux of 64 bits (proc_stat(5), times(2)).
 const TICK: Span = Span::from_ms(10);
 
 /// Time that other machines took, in the first line of `/proc/stat`: its eighth number (proc_stat(5)).
@@ -95,7 +95,7 @@ impl Clock for Monotonic<'_> {
     fn rest(&mut self, until: Instant) {
         let left = until.saturating_since(self.now());
         if left > Span::ZERO {
-            // Nobody's signals come to this thread: it sleeps to the end.
+            // Signals are blocked in this thread: it sleeps to the end.
             let _ = ppoll(&mut [], Some(timeout(left)), None);
             self.slept_at = self.now();
         }

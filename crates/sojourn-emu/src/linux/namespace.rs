@@ -1,4 +1,4 @@
-//! What the holder makes of its namespaces: users, devices, addresses, routes, buffers.
+//! Sets up the holder's namespaces: users, devices, addresses, routes, buffers.
 
 use super::netlink::{Netlink, RouteKind, RouteMetrics};
 use super::tun::{self, Superpackets};
@@ -17,7 +17,7 @@ pub const FAR_DEVICE: &str = "far0";
 /// Places of a device's ring. chosen: 64 KiB superpackets for 250 MB, or 6 MB of single packets, between two passes.
 const RING: u32 = 4096;
 
-/// What both ends are told.
+/// Configuration of both ends.
 #[derive(Clone, Debug)]
 pub struct Setup {
     /// Far addresses.
@@ -30,7 +30,7 @@ pub struct Setup {
     pub far: RouteMetrics,
     /// Largest send and receive buffer of a connection, in bytes.
     pub buffer: u64,
-    /// Whether the far end stands for the Internet, too.
+    /// True if the far end stands for the Internet, too.
     pub internet: bool,
     /// Superpackets of the device inside, and of the far one.
     pub superpackets: (Superpackets, Superpackets),
@@ -47,7 +47,7 @@ pub(super) fn number(step: &'static str) -> impl FnOnce(nix::Error) -> Failed {
     move |error| (step, error as i32)
 }
 
-/// Enters new namespaces of users (for whoever is not root), mounts and network, as their root.
+/// Enters new namespaces of users (unless the caller is root), mounts and network, as their root.
 pub fn enter(uid: u32, gid: u32) -> Result<(), Failed> {
     let flags = CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS;
     if uid == 0 {
@@ -103,7 +103,7 @@ pub fn make_inside(setup: &Setup) -> Result<(OwnedFd, Superpackets), Failed> {
 
 /// Switches loopback and device on and sets what holds for the whole namespace.
 fn prepare(device: &str, setup: &Setup) -> Result<(Netlink, u32), Failed> {
-    // IPv6 asks nobody for routers and makes no address of its own: the link carries COMMAND's packets alone.
+    // IPv6 sends no router solicitations and makes no address of its own: the link carries COMMAND's packets alone.
     let _ = fs::write(format!("/proc/sys/net/ipv6/conf/{device}/addr_gen_mode"), "1");
     let _ = fs::write(format!("/proc/sys/net/ipv6/conf/{device}/accept_ra"), "0");
     // Where the kernel's settings may not be written (a container's /proc), its own buffers remain.

@@ -14,12 +14,12 @@ pub struct Netlink {
     socket: OwnedFd,
 }
 
-/// What a route asks of the connections over it.
+/// Metrics of a route, for the connections over it.
 #[derive(Clone, Debug, Default)]
 pub struct RouteMetrics {
     /// Congestion controller; the namespace's own if there is none.
     pub congestion_control: Option<String>,
-    /// Whether connections ask for ECN.
+    /// True if connections request ECN.
     pub ecn: bool,
 }
 
@@ -32,7 +32,7 @@ pub enum RouteKind {
     Local,
 }
 
-/// What an interface is.
+/// State of an interface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Link {
     /// Kind of its hardware (`ARPHRD_*`).
@@ -45,12 +45,12 @@ pub struct Link {
 }
 
 impl Link {
-    /// Whether it is switched on.
+    /// Returns true if the interface is up.
     pub fn is_up(self) -> bool {
         self.flags & libc::IFF_UP as u32 != 0
     }
 
-    /// Whether something is at its other end.
+    /// Returns true if the interface has a carrier.
     pub fn is_connected(self) -> bool {
         self.is_up() && self.flags & libc::IFF_RUNNING as u32 != 0
     }
@@ -231,7 +231,7 @@ impl Netlink {
     }
 }
 
-/// What an answer says: an error message whose number is 0 if all is well.
+/// Returns the result of an answer: an error message whose number is 0 means success.
 fn error_of(answer: &[u8]) -> io::Result<()> {
     let number = |at: usize| -> Option<[u8; 4]> { answer.get(at..at + 4)?.try_into().ok() };
     let kind = answer.get(4..6).map(|two| u16::from_ne_bytes([two[0], two[1]]));

@@ -14,7 +14,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 /// Bytes of frames that wait for us (specification of the emulator, section 7.4).
 const RECEIVE_BUFFER: usize = 64 << 20;
 
-/// Reads and writes an interface, and knows what it lost.
+/// Reads and writes an interface, and counts its losses.
 #[derive(Debug)]
 pub struct PacketPort {
     socket: OwnedFd,

@@ -1,4 +1,4 @@
-//! What makes the loop punctual: real-time priority, exact timers, memory that stays.
+//! Makes the loop punctual: real-time priority, exact timers, locked memory.
 //!
 //! # Source
 //! sched(7), prctl(2), mlockall(2).

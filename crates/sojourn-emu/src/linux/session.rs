@@ -35,35 +35,35 @@ use std::time::Duration;
 /// How an emulation is run.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// What is emulated.
+    /// The emulation's plan.
     pub plan: Plan,
-    /// What it is built around.
+    /// The processes or interfaces at its ends.
     pub around: Around,
-    /// When it ends by itself.
+    /// Duration; `None` if it ends on request.
     pub lasts: Option<Span>,
-    /// Whether the loop asks for real-time priority.
+    /// True if the loop requests real-time priority.
     pub real_time: bool,
-    /// Whether the loop looks at the clock without pause before each packet.
+    /// True if the loop polls the clock before each packet.
     pub precise: bool,
     /// Directory that is there, for captures.
     pub captures: Option<PathBuf>,
 }
 
-/// What an emulation is built around.
+/// Ends of an emulation.
 #[derive(Clone, Debug)]
 pub enum Around {
     /// A command in a namespace of its own.
     Command {
-        /// What both ends are told.
+        /// Configuration of both ends.
         setup: Setup,
-        /// What runs inside and beside the far end.
+        /// Commands inside and beside the far end.
         commands: Commands,
     },
     /// Two interfaces of the host.
     Interfaces(Interfaces),
 }
 
-/// What exists as long as the emulation does.
+/// Resources held during an emulation.
 #[derive(Debug)]
 enum Held {
     Command(Arc<Holder>),
@@ -94,7 +94,7 @@ pub enum Ended {
     Command,
     /// Its time was over.
     Time,
-    /// Somebody asked for it.
+    /// On request.
     Asked,
 }
 
@@ -109,20 +109,20 @@ impl Ended {
     }
 }
 
-/// What an emulation leaves.
+/// Result of an emulation.
 #[derive(Debug)]
 pub struct Outcome {
-    /// What the loop leaves.
+    /// Result of the loop.
     pub finished: Finished,
     /// Why it ended.
     pub ended: Ended,
     /// Status of the command, as a shell has it; none if it was lost, or there is none.
     pub status: Option<i32>,
-    /// Why the loop could not go on, if that is what ended it: what it leaves goes as far.
+    /// Error that ended the loop, if one did; the result reaches up to it.
     pub failed: Option<String>,
 }
 
-/// What the loop leaves, and why it could not go on.
+/// Result of the loop, and its error.
 type Loop = JoinHandle<(Finished, Option<String>)>;
 
 /// An emulation that runs.
@@ -202,7 +202,7 @@ impl Session {
         is_over()
     }
 
-    /// What it looks like; twenty times a second there is something new.
+    /// Returns the latest state; it is renewed twenty times a second.
     pub fn snapshot(&self) -> Snapshot {
         *self.snapshot.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -212,7 +212,7 @@ impl Session {
         priority::of_thread(self.loop_thread)
     }
 
-    /// Namespaces for whoever joins.
+    /// Namespaces for a process that joins.
     pub fn namespaces(&self) -> &[OwnedFd] {
         self.held.holder().map_or(&[], |holder| &holder.namespaces)
     }
@@ -223,7 +223,7 @@ impl Session {
         self.stop = None;
     }
 
-    /// Waits until everything has ended, and says what it was.
+    /// Waits until everything has ended, and returns the result.
     pub fn finish(mut self) -> Outcome {
         let looped = self.looped.take().expect("a session is finished once");
         let (finished, failed) = match looped.join() {
@@ -271,7 +271,7 @@ fn start_relay(holder: &Arc<Holder>, model: OwnedFd, plan: &Plan, watched: Arc<O
     })
 }
 
-/// What has been started.
+/// Parts of a started session.
 struct Started {
     held: Held,
     superpackets: (Superpackets, Superpackets),
@@ -344,11 +344,11 @@ fn start_between(
     })
 }
 
-/// What the loop waits for.
+/// Descriptors that the loop waits for.
 struct Waits {
-    /// What can be read where packets of each direction come from.
+    /// Sources of packets of each direction.
     sources: PerDirection<Vec<OwnedFd>>,
-    /// What can be read, or is closed, once the emulation shall end.
+    /// Readable or closed once the emulation shall end.
     enders: Vec<OwnedFd>,
 }
 
@@ -377,7 +377,7 @@ fn start_loop<P: Port + Send + 'static>(
         let spin = if spins { SPIN } else { Span::ZERO };
         let mut clock = Monotonic::new(&sources, &enders, lasts, spin);
         let mut show = |seen: &Snapshot| {
-            // The loop waits for nobody: a look that comes in between sees the one before.
+            // The loop never waits for this lock: a reader that holds it keeps the previous state.
             if let Ok(mut place) = snapshot.try_lock() {
                 *place = *seen;
             }
@@ -389,7 +389,7 @@ fn start_loop<P: Port + Send + 'static>(
     Ok((thread.recv().unwrap_or(0), looped))
 }
 
-/// Runs the loop, and says why it could not go on: records so far are kept, even if a fault of ours has ended it.
+/// Runs the loop, and returns its error: the records so far are kept, even after a panic.
 fn run_guarded<P: Port>(
     pump: &mut Pump<P>,
     clock: &mut Monotonic<'_>,

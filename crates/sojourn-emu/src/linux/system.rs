@@ -32,7 +32,7 @@ pub(super) fn exact_timers() {
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1, 0, 0, 0) };
 }
 
-/// Schedules this thread before all normal ones; what it starts is scheduled normally.
+/// Schedules this thread before all normal ones; its children are scheduled normally.
 pub(super) fn schedule_first(priority: i32) -> io::Result<()> {
     let parameters = libc::sched_param { sched_priority: priority };
     // SAFETY: 0 is the calling thread; the kernel reads one sched_param.
@@ -46,7 +46,7 @@ pub(super) fn schedule_normally() {
     unsafe { libc::sched_setscheduler(0, libc::SCHED_OTHER, &raw const parameters) };
 }
 
-/// Whether a thread is scheduled before all normal ones, by its number.
+/// Returns true if a thread has real-time priority.
 pub(super) fn is_real_time(thread: i32) -> bool {
     // SAFETY: asks for a number by a number.
     let policy = unsafe { libc::sched_getscheduler(thread) };
@@ -66,13 +66,13 @@ pub(super) fn unlock_memory() {
     unsafe { libc::munlockall() };
 }
 
-/// Runs `child` in a copy of this process, which ends with what it returns, and returns the copy's number.
+/// Runs `child` in a copy of this process, which exits with its result, and returns the copy's process number.
 ///
 /// The child has one thread. It may allocate: the C library's allocator is put in order after a fork. It must not take a
 /// lock that another thread may have held.
 pub(super) fn in_child(child: impl FnOnce() -> i32) -> io::Result<i32> {
     // SAFETY: the child runs `child` alone and leaves by `_exit`: it returns to no frame of its parent, and runs no
-    // handler that was registered for exit. What it may do is said above.
+    // handler that was registered for exit. It must be async-signal-safe (see above).
     match unsafe { fork() }? {
         ForkResult::Parent { child } => Ok(child.as_raw()),
         ForkResult::Child => {
@@ -83,10 +83,10 @@ pub(super) fn in_child(child: impl FnOnce() -> i32) -> io::Result<i32> {
     }
 }
 
-/// What a signal does to this process from now on.
+/// Sets the action of a signal in this process.
 pub(super) fn set_handler(signal: Signal, action: &SigAction) {
-    // SAFETY: the actions are those of the system, no code of ours runs in a handler. It fails for signals that cannot be
-    // handled, which is what is wanted of them.
+    // SAFETY: the actions are those of the system, no handler runs code of this program. It fails for signals that
+    // cannot be handled, which is what is wanted of them.
     let _ = unsafe { sigaction(signal, action) };
 }
 
@@ -104,7 +104,7 @@ pub(super) fn accept_any_address6(socket: &OwnedFd) -> nix::Result<()> {
 pub(super) fn adopt(descriptors: &[RawFd]) -> Vec<OwnedFd> {
     descriptors
         .iter()
-        // SAFETY: the kernel has just made each of them for this process, and nobody else knows it.
+        // SAFETY: the kernel has just made each of them for this process, and no other code owns it.
         .map(|descriptor| unsafe { OwnedFd::from_raw_fd(*descriptor) })
         .collect()
 }
@@ -116,7 +116,7 @@ pub(super) fn packet_socket(interface: u32, buffer: usize) -> io::Result<OwnedFd
     // SAFETY: asks for a descriptor. Protocol 0: nothing arrives before it is bound.
     let socket = unsafe { libc::socket(libc::AF_PACKET, flags, 0) };
     status(socket)?;
-    // SAFETY: the kernel has just made it, and nobody else knows it.
+    // SAFETY: the kernel has just made it, and no other code owns it.
     let socket = unsafe { OwnedFd::from_raw_fd(socket) };
     let packet = libc::SOL_PACKET;
     for option in [libc::PACKET_VNET_HDR, libc::PACKET_AUXDATA, libc::PACKET_IGNORE_OUTGOING, libc::PACKET_QDISC_BYPASS]
@@ -141,7 +141,7 @@ pub(super) fn packet_socket(interface: u32, buffer: usize) -> io::Result<OwnedFd
     address.sll_family = short(libc::AF_PACKET);
     address.sll_protocol = short(libc::ETH_P_ALL).to_be();
     address.sll_ifindex = index;
-    // SAFETY: the kernel reads one sockaddr_ll of the length that is told.
+    // SAFETY: the kernel reads one sockaddr_ll of the given length.
     status(unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length_of::<libc::sockaddr_ll>()) })?;
     Ok(socket)
 }
@@ -157,7 +157,7 @@ fn short(constant: libc::c_int) -> libc::c_ushort {
 }
 
 fn set_option<T>(socket: &OwnedFd, level: i32, option: i32, value: &T) -> io::Result<()> {
-    // SAFETY: the kernel reads one T, whose length is told.
+    // SAFETY: the kernel reads one T, of the given length.
     status(unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, (&raw const *value).cast(), length_of::<T>()) })
 }
 
@@ -166,7 +166,7 @@ fn set_option<T>(socket: &OwnedFd, level: i32, option: i32, value: &T) -> io::Re
 pub(super) struct Arrived {
     /// Bytes of it with the header of superpackets; more than there was room for if it was cut off.
     pub(super) length: usize,
-    /// Whether it has a VLAN tag, which the kernel has taken out of the bytes.
+    /// True if it has a VLAN tag, which the kernel has removed from the bytes.
     pub(super) is_tagged: bool,
 }
 
@@ -204,7 +204,7 @@ pub(super) fn receive_frame(socket: &OwnedFd, unit: &mut [u8]) -> io::Result<Arr
 pub(super) fn packet_drops(socket: &OwnedFd) -> u32 {
     let mut told = libc::tpacket_stats { tp_packets: 0, tp_drops: 0 };
     let mut length = length_of::<libc::tpacket_stats>();
-    // SAFETY: the kernel writes one tpacket_stats at most, as it is told.
+    // SAFETY: the kernel writes one tpacket_stats at most, by the given length.
     let result = unsafe {
         libc::getsockopt(
             socket.as_raw_fd(),
@@ -224,14 +224,14 @@ const ETHTOOL_GFLAGS: u32 = 0x25;
 /// See [`ETHTOOL_GFLAGS`].
 const ETH_FLAG_LRO: u32 = 1 << 15;
 
-/// Whether an interface joins received packets in its hardware (large receive offload); no if it does not tell.
+/// Returns true if an interface joins received packets in its hardware (large receive offload); false if unknown.
 pub(super) fn joins_received(name: &str) -> bool {
     // SAFETY: asks for a descriptor.
     let socket = unsafe { libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) };
     if socket == -1 {
         return false;
     }
-    // SAFETY: the kernel has just made it, and nobody else knows it.
+    // SAFETY: the kernel has just made it, and no other code owns it.
     let socket = unsafe { OwnedFd::from_raw_fd(socket) };
     let mut asked = [ETHTOOL_GFLAGS, 0]; // struct ethtool_value
     // SAFETY: all bytes zero is a value of this C struct of integers.

@@ -10,7 +10,7 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 
-/// Where the kernel hands out TUN devices.
+/// Path of the TUN clone device.
 pub const DEVICE: &str = "/dev/net/tun";
 
 /// Superpackets of TCP that the stack may hand over: partial sums, both families, marked ones (if_tun.h, `TUN_F_*`).
@@ -40,7 +40,7 @@ impl Superpackets {
         }
     }
 
-    /// What the word stands for; nothing else is written by us.
+    /// Returns the meaning of the word; unknown words are `Off`.
     pub(super) fn of(word: Option<&str>) -> Self {
         [Self::Tcp, Self::TcpAndUdp].into_iter().find(|kind| Some(kind.as_str()) == word).unwrap_or(Self::Off)
     }

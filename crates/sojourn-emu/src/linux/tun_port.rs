@@ -9,7 +9,7 @@ use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 
-/// Reads and writes a device, and knows what it lost.
+/// Reads and writes a device, and counts its losses.
 #[derive(Debug)]
 pub struct TunPort {
     device: OwnedFd,
@@ -66,7 +66,7 @@ impl Port for TunPort {
     }
 }
 
-/// Packets of a device in `/proc/net/dev` that its stack had to drop before anybody read them (proc_pid_net(5)).
+/// Returns the packets of a device in `/proc/net/dev` that its stack dropped before they were read (proc_pid_net(5)).
 fn dropped(text: &str, device: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| {
         let (name, numbers) = line.trim_start().split_once(':')?;

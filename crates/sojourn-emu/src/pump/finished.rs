@@ -1,4 +1,4 @@
-//! What is left when an emulation has ended: the records of a run, and what is said of it.
+//! Result of an emulation: the records of a run, and a summary.
 
 use super::{Intake, Pump};
 use crate::capture::Captures;
@@ -12,7 +12,7 @@ use sojourn_link::{LinkCounters, Network};
 use sojourn_record::{ConnectionTotals, FlowConnection, FlowRow, MacCounters, Recorder, Records, Table};
 use std::io;
 
-/// What is left of an emulation that has ended.
+/// Result of an emulation.
 #[derive(Debug)]
 pub struct Finished {
     /// The records of a run, for [`Records::tables`] and metrics.
@@ -21,7 +21,7 @@ pub struct Finished {
     pub tables: Vec<Table>,
     /// Why captures are not whole, if they could not be written.
     pub capture_failed: Option<io::Error>,
-    /// What is said of it.
+    /// The summary.
     pub summary: Summary,
 }
 

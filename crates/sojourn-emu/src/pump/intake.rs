@@ -1,4 +1,4 @@
-//! What comes in: units become packets of the model, each with its entry, its flow and its far address.
+//! Intake: turns units into packets of the model, each with its entry, its flow and its far address.
 
 use crate::capture::{Captures, Side};
 use crate::classify::Classifier;
@@ -30,7 +30,7 @@ pub(super) struct Intake {
     pub(super) routes: Vec<PerDirection<HopId>>,
     pub(super) link_header: usize,
     overhead: u32,
-    /// What makes a flow for the queue of each direction.
+    /// Fields that identify a flow for the queue of each direction.
     fields: PerDirection<FlowFields>,
     pub(super) captures: Option<Captures>,
     /// Why they have ended, if they could not be written.
@@ -186,7 +186,7 @@ impl Intake {
         self.far.iter().position(is_it).unwrap_or(0)
     }
 
-    /// What a packet carries, and what its flow counts of it.
+    /// Returns the payload of a packet, and counts it for its flow.
     fn carries(&mut self, packet: Option<&Packet>, meta: &Meta, newcomer: Newcomer) -> Carries {
         let context = &mut self.path.context;
         let Some(packet) = packet else {

@@ -21,7 +21,7 @@ const MBPS: u64 = 10;
 /// Units that come, with their times.
 type Coming = VecDeque<(Instant, Vec<u8>)>;
 
-/// What happens in a test, and what came of it.
+/// Events of a test, and their results.
 #[derive(Debug, Default)]
 struct Script {
     now: Cell<Instant>,
@@ -134,7 +134,7 @@ fn plan(queue: impl Into<ManagerConfig>) -> Plan {
     }
 }
 
-/// A datagram of so many bytes between the two ends, with this source port and ECN field.
+/// A datagram of this length between the two ends, with this source port and ECN field.
 fn datagram(direction: Direction, length: u16, port: u16, ecn: u8) -> Vec<u8> {
     let mut packet = vec![0x45, ecn];
     packet.extend(length.to_be_bytes());

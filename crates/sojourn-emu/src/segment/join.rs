@@ -200,7 +200,7 @@ impl Joinable {
 }
 
 impl Group {
-    /// Whether a segment is the next of this group.
+    /// Returns true if a segment is the next of this group.
     fn continues(&self, frames: &Frames, link_header: usize, joinable: &Joinable) -> bool {
         let (sequence, payload, _) = joinable.tcp();
         let fits = payload <= self.size && self.length + payload <= LONGEST && self.members.len() < MOST_JOINED;
@@ -254,7 +254,7 @@ mod tests {
     use sojourn_base::{Direction, Instant, Meta, TrafficId};
     use sojourn_record::DelaySplit;
 
-    /// A superpacket of TCP as a stack hands it over, with a timestamp option, and what it says beside it.
+    /// A superpacket of TCP as a stack hands it over, with a timestamp option, and its offload request.
     fn superpacket(is_v4: bool, payload: usize, size: u16) -> (Offload, Vec<u8>) {
         let mut packet = if is_v4 {
             let mut ip = vec![0x45, 2, 0, 0, 0x12, 0x34, 0x40, 0, 64, 6, 0, 0];
@@ -323,7 +323,7 @@ mod tests {
         (frames, due)
     }
 
-    /// What is written of packets that are offered in this order.
+    /// Returns the units written for packets that are offered in this order.
     fn written(frames: &Frames, due: &[Due]) -> Vec<(Offload, Vec<u8>)> {
         let mut joiner = Joiner::new(0);
         let mut all = Vec::new();

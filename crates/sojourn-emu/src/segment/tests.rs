@@ -84,7 +84,7 @@ fn pieces(unit: &[u8], offload: Offload, link_header: usize) -> Vec<Vec<u8>> {
     pieces
 }
 
-/// Whether the checksum over the pseudo-header and everything behind it is right, by the receiver's sum.
+/// Returns true if the receiver's sum accepts the checksum over the pseudo-header and everything behind it.
 fn is_sound(piece: &[u8]) -> bool {
     let packet = Packet::read(piece).unwrap();
     let transport = &piece[packet.transport_at..packet.length];
@@ -206,7 +206,7 @@ proptest! {
         prop_assert_eq!(whole, payload);
     }
 
-    /// What a hostile program may write: nothing fails, and every byte that is handed on was there.
+    /// For the bytes of a hostile program, nothing fails, and every byte handed on was in the unit.
     #[test]
     fn no_unit_makes_it_fail(
         bytes in prop::collection::vec(any::<u8>(), 0..300),

@@ -35,7 +35,7 @@ const MOST_CONNECTIONS: usize = 256;
 /// Seconds after which a flow without datagrams is forgotten (RFC 4787, REQ-5).
 const FLOW_LASTS_S: u64 = 120;
 
-/// Whether an address is none that the relay may reach: the host's own, its link's, nobody's, everybody's.
+/// Returns true for an address that the relay must not reach: the host's own, link-local, unspecified, broadcast.
 fn is_refused(address: IpAddr) -> bool {
     match address.to_canonical() {
         IpAddr::V4(four) => {
@@ -51,7 +51,7 @@ fn is_refused(address: IpAddr) -> bool {
     }
 }
 
-/// Whether what is sent to an address is the relay's, and not the far end's own.
+/// Returns true if the relay answers an address, rather than the far end itself.
 pub fn is_relayed(packet: &[u8], far: &[FarEnd]) -> bool {
     let Some(Packet { to, kind, .. }) = packet::read(packet) else {
         return false;
@@ -63,7 +63,7 @@ pub fn is_relayed(packet: &[u8], far: &[FarEnd]) -> bool {
     }
 }
 
-/// Where a connection comes from and goes to.
+/// Source and destination of a connection.
 type Pair = (SocketAddr, SocketAddr);
 
 /// A connection whose outside is being made, with the SYN that asked for it.
@@ -202,7 +202,7 @@ impl<'a> Relay<'a> {
         }
     }
 
-    /// Who is meant outside.
+    /// Returns the peer outside: the resolver for the far end's own addresses, `to` otherwise; `None` if that is refused.
     fn peer(&self, to: SocketAddr) -> Option<SocketAddr> {
         let is_far = self.far.iter().any(|end| to.ip() == end.v4 || to.ip() == end.v6);
         if is_far {
@@ -263,7 +263,7 @@ impl<'a> Relay<'a> {
         }
     }
 
-    /// Closes a listener that nobody waits for: what comes next is refused until the outside has agreed.
+    /// Closes a listener without pending connections: later ones are refused until the outside has agreed.
     fn forget(&mut self, at: SocketAddr) {
         if !self.pending.keys().any(|(_, to)| *to == at) {
             self.listeners.remove(&at);

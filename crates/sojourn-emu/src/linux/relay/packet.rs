@@ -9,7 +9,7 @@
 use crate::segment::Offload;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// What a packet asks of the relay.
+/// Type of a packet for the relay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind<'a> {
     /// A connection begins, with this sequence number.
@@ -20,7 +20,7 @@ pub(super) enum Kind<'a> {
     Segment,
 }
 
-/// Addresses of a packet, and what it is.
+/// Addresses and type of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Packet<'a> {
     pub from: SocketAddr,

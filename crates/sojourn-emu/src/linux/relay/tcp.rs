@@ -24,7 +24,7 @@ pub(super) fn begin(to: SocketAddr) -> nix::Result<TcpStream> {
     }
 }
 
-/// Whether a connection that could be written for the first time has come to be.
+/// Returns true if a connection is established, once it is writable.
 pub(super) fn is_connected(stream: &TcpStream) -> bool {
     getsockopt(stream, sockopt::SocketError) == Ok(0)
 }
@@ -104,7 +104,7 @@ impl Relayed {
         Self { near, away, up: Half::new(), down: Half::new() }
     }
 
-    /// What is waited for on either.
+    /// Returns the events to poll for on either stream.
     pub(super) fn interests(&self) -> (PollFlags, PollFlags) {
         let flags = |input: &Half, output: &Half| {
             let mut flags = PollFlags::empty();
@@ -120,7 +120,7 @@ impl Relayed {
         let up = self.up.pump(&self.near, &self.away);
         let down = self.down.pump(&self.away, &self.near);
         if !(up && down) {
-            // Whoever is left learns that it broke, and does not take it for the end: both are reset.
+            // Resets both: the other end must learn of the failure, not take it for the end of the stream.
             for stream in [&self.near, &self.away] {
                 let _ = setsockopt(stream, sockopt::Linger, &libc::linger { l_onoff: 1, l_linger: 0 });
             }

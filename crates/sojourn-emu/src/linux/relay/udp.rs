@@ -12,11 +12,11 @@ use std::os::fd::AsRawFd;
 pub(super) struct Flow {
     /// The socket that stands for it outside.
     pub socket: UdpSocket,
-    /// Who sends inside.
+    /// Sender inside.
     pub from: SocketAddr,
     /// To whom, as it was sent: answers come from there.
     pub to: SocketAddr,
-    /// When it last carried anything, in s of the relay.
+    /// Time of its last datagram, in s of the relay.
     pub used_at: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What the loop costs: when it joins writes and gives its priority up, and that packets cost no allocation.
+//! Costs of the loop: when it joins writes and gives up its priority, and that packets cause no allocation.
 
 use super::*;
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -89,7 +89,7 @@ fn idle_until(until: Instant, busy_percent: u64) -> (Pump<FakePort>, Ticks) {
     (pump, clock)
 }
 
-/// Of the first second nobody knows what the loop took before: it is judged from the second one on.
+/// The load of the first second is unknown: the loop is judged from the second one on.
 #[test]
 fn a_loop_that_needs_its_core_joins_writes_and_then_gives_its_priority_up() {
     let (pump, clock) = idle_until(Instant::from_ms(2_900), 85);

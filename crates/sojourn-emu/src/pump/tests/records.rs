@@ -1,4 +1,4 @@
-//! What is recorded of an emulation.
+//! Records of an emulation.
 
 use super::{datagram, emulation, plan, run};
 use crate::Plan;
