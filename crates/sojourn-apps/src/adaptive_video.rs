@@ -1,8 +1,8 @@
 //! Video that follows the network: an encoder and a queue of RTP packets, led by SCReAM.
 //!
-//! A frame is as large as the controller's target says at its capture. Its packets wait in the sender's queue until window and
-//! pacer let them out; the receiver reports what has arrived. Sound and input beside the picture are those of a cloud game or
-//! a call, and nobody controls them.
+//! A frame is as large as the controller's target says at its capture. Its packets wait in the sender's queue until
+//! window and pacer let them out; the receiver reports what has arrived. Sound and input beside the picture are those
+//! of a cloud game or a call, without congestion control.
 //!
 //! Source: RFC 8298 for the sender ([`scream`](crate::scream)), RFC 8888 for the reports, RFC 8593 for the shape of the video.
 //! Deviations: the encoder meets its target with the next frame, but for sizes that vary around it. Nothing is sent again. A
@@ -23,7 +23,7 @@ mod stream;
 use stream::Stream;
 
 words! {
-    /// What a session is made of.
+    /// Media of a session.
     pub enum Session {
         /// picture and sound down, input up
         Game = "game",
@@ -62,7 +62,7 @@ parameters! {
             origin("chosen: three frames of a game; a quarter of a second in a talk").least("1 ms").most("10 s");
         start: Span = Span::ZERO, START;
         start_jitter: Span = Span::ZERO, START_JITTER;
-        /// from then on there is no picture, until `resume`: somebody turns the camera off
+        /// from then on there is no picture, until `resume`(camera off)
         pause: Option<Span> = None, origin("chosen: none; RFC 8867 5.8 has one").or("never").most(LONGEST_PAUSE),
             if |it| it.pause.is_some();
         /// from then on there is one again
@@ -81,7 +81,7 @@ parameters! {
             frame_cv = 0.2;
             deadline = Span::from_ms(250);
         }
-        /// a camera that somebody drives by, up to 10 Mb/s
+        /// a remotely operated camera, up to 10 Mb/s
         CAMERA "camera" {
             session = Session::Camera;
             least_rate = BitRate::from_kbps(500);
@@ -106,7 +106,7 @@ impl AdaptiveVideoConfig {
         }
     }
 
-    /// When a picture that would be taken now is taken, if that is later; `None` in a pause without end.
+    /// Returns the capture time of a picture due now: now, or the end of the pause; `None` if that never ends.
     fn taken_at(&self, now: Instant) -> Option<Instant> {
         let from_start = |at: Span| Instant::ZERO.saturating_add(at);
         match (self.pause.map(from_start), self.resume.map(from_start)) {
@@ -149,7 +149,7 @@ impl ApplicationKind for AdaptiveVideoConfig {
     }
 
     fn bytes(&self) -> u64 {
-        // Packets of the two seconds after which nobody waits for a frame, as sender and receiver know them.
+        // Packets of two seconds, after which a frame is given up, in the state of sender and receiver.
         let packets = 2 * self.most_rate.as_bps() / 8 / self.packet.0.max(1);
         64 * packets
     }
@@ -183,7 +183,7 @@ impl ApplicationKind for AdaptiveVideoConfig {
     }
 }
 
-/// What a timer is for; of the second picture or stream beside it one more.
+/// Purpose of a timer; the second picture or stream adds one.
 const CAPTURE: u32 = 0;
 const PACKET: u32 = 2;
 const REPORT: u32 = 4;

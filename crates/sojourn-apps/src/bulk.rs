@@ -118,7 +118,7 @@ impl Bulk {
         }
     }
 
-    /// Hand to the lane's established connection what it has not got yet: of a connection for each transfer, one.
+    /// Writes the lane's remaining bytes to its established connection: one transfer, if each has its own connection.
     fn write(&mut self, lane: usize, context: &mut dyn ApplicationContext) {
         if !self.lanes[lane].established {
             return;
@@ -390,7 +390,7 @@ impl Application for Bulk {
 /// Token of the timer that ends it all; above any number of lanes.
 const STOP: u32 = u32::MAX;
 
-/// What tells the timers of cut-offs from those of starts; above any number of lanes.
+/// Distinguishes timers of cut-offs from those of starts; above any number of lanes.
 const CUTOFF: u32 = 1 << 31;
 
 /// Pause before a loop tries again after its connection was lost. Chosen: one second, long against any

@@ -14,9 +14,9 @@ use sojourn_base::{Bytes, Direction, Ecn, Instant, Span};
 use sojourn_keys::{Mismatch, origin, parameters, words};
 
 words! {
-    /// What packets are marked with.
+    /// Source of the packets' marks.
     pub enum CaptureMarking {
-        /// what the capture says, packet by packet
+        /// those of the capture, packet by packet
         Keep = "keep",
         /// DSCP 0, not ECN-capable
         None = "none",
@@ -31,11 +31,11 @@ parameters! {
         /// time in ns, length, DSCP and ECN of each; what is left out is as before, `+` counts from the packet before, `<` goes the other way. From a file: `--set traffic.NAME.app.packets=@FILE`, of `sojourn capture extract` or a capture
         packets: PacketList = PacketList::NONE, origin("no default: it is the capture").required("\"0 200 45; +20000000\"");
         direction: Direction = Direction::Upstream, DIRECTION;
-        /// what packets are marked with
+        /// marks of the packets
         marking: CaptureMarking = CaptureMarking::Keep, origin("chosen: as it was captured");
-        /// so many times as fast
+        /// speed of the replay, relative to the capture
         speed: f64 = 1.0, origin("chosen: as it was captured").least("0.01").most("100");
-        /// whether it begins again at its end
+        /// begins again at its end
         repeat: bool = false, origin("chosen: once, as it was captured");
         start: Span = Span::ZERO, START;
         start_jitter: Span = Span::ZERO, START_JITTER;
@@ -43,7 +43,7 @@ parameters! {
 }
 
 impl CaptureConfig {
-    /// When a packet is sent, after the first round's beginning.
+    /// Returns the send time of a packet, after the start of the first round.
     fn sent_at(&self, at: Span) -> Span {
         if self.speed.total_cmp(&1.0).is_eq() { at } else { Span::from_secs_f64(at.as_secs_f64() / self.speed) }
     }
@@ -95,7 +95,7 @@ impl ApplicationKind for CaptureConfig {
 pub struct Capture {
     config: CaptureConfig,
     round: Span,
-    /// When the round began.
+    /// Start of the round.
     began: Instant,
     /// The next packet.
     place: usize,
@@ -107,7 +107,7 @@ impl Capture {
         Self { round: config.round(), config: config.clone(), began: Instant::ZERO, place: 0 }
     }
 
-    /// When the next packet is due, if there is one.
+    /// Returns the time of the next packet, if there is one.
     fn next(&mut self) -> Option<Instant> {
         let count = self.config.packets.packets().len();
         if self.place >= count && self.config.repeat && count > 0 {

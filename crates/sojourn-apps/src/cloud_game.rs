@@ -73,7 +73,7 @@ impl ApplicationKind for CloudGameConfig {
     }
 }
 
-/// What a timer is for.
+/// Purpose of a timer.
 const CAPTURE: u32 = 0;
 const PACKET: u32 = 1;
 const PLAY_SOUND: u32 = 2;

@@ -26,7 +26,7 @@ impl<T> Connections<T> {
         }
     }
 
-    /// What is known of `connection`, if it is open.
+    /// Returns the entry of `connection`, if it is open.
     pub(crate) fn get_mut(&mut self, connection: ConnectionId) -> Option<&mut T> {
         let at = self.position(connection).ok()?;
         Some(&mut self.entries[at].1)

@@ -21,19 +21,19 @@ use crate::{Application, ApplicationConfig, ApplicationContext, ApplicationKind,
 use sojourn_base::{Bytes, Direction, Instant, Span};
 use sojourn_keys::{Key, Kind, Mismatch, Parameter, Visitor, key, origin, parameters, words};
 
-/// What a row of a packet's length says.
+/// Key of a packet's length.
 pub(crate) const fn packet(from: &'static str) -> Key {
     origin(from).least("20 B").most("64 KiB")
 }
 
-/// What a row of the time between packets says.
+/// Key of the time between packets.
 pub(crate) const fn interval(from: &'static str) -> Key {
     origin(from).least("1 us").most("1 h")
 }
 
-/// What a drawn interval says about the times of packets.
+/// How a drawn interval sets packet times.
 pub(crate) const INTERVAL_MODE: Key =
-    key("interval_mode", "what a drawn interval says about the times of packets", "docsis-ns3: a grid");
+    key("interval_mode", "how a drawn interval sets packet times", "docsis-ns3: a grid");
 
 parameters! {
     /// Parameters of [`ConstantRate`]; start from a named profile and change what differs.
@@ -159,7 +159,7 @@ impl ApplicationKind for ConstantRateConfig {
             let message = "\"adaptive\" is how calls are played";
             problems.push(("playout", Mismatch::new(message, "is_call = true")));
         }
-        // The packets of so many calls, 50 a second each, have numbers for two months.
+        // At 50 packets a second, the numbers of this many calls last two months.
         if self.playout == Playout::Adaptive && self.lanes > 16 {
             let message = format!("{} calls are too many to be played adaptively", self.lanes);
             problems.push(("lanes", Mismatch::new(message, "at most 16, and another entry")));

@@ -20,24 +20,24 @@ pub(crate) struct Desk {
     pub(crate) pieces: u64,
     /// Pause between pieces.
     pub(crate) pause: Span,
-    /// What the client sends passes this shaper, in pieces of 1500 B.
+    /// Shapes the client's data, in pieces of 1500 B.
     pub(crate) shaper: Option<TokenBucket>,
-    /// So many connections fail first.
+    /// Number of connections that fail first.
     pub(crate) failures: u32,
-    /// So many connections are given up when their first byte should arrive at the client.
+    /// Number of connections that are reset as their first byte arrives at the client.
     pub(crate) resets: u32,
-    /// What tagged datagrams of one direction pass.
+    /// Bottleneck of tagged datagrams in one direction.
     pub(crate) narrow: Option<NarrowLine>,
     /// ECN field of datagrams.
     pub(crate) ecn: Ecn,
     /// Connections have TLS inside.
     pub(crate) is_quic: bool,
-    /// So many tagged datagrams are lost first.
+    /// Number of tagged datagrams that are lost first.
     pub(crate) lost_datagrams: u32,
     connections: Vec<Connection>,
     random: RandomStream,
     pub(crate) draws: Vec<Draw>,
-    /// When each connection was asked for, and to which server.
+    /// Time and server of each connection request.
     pub(crate) opened: Vec<(Instant, usize)>,
     pub(crate) datagrams: Vec<(Instant, usize, Direction, u32)>,
     pub(crate) transfers: Vec<Transfer>,
@@ -108,7 +108,7 @@ impl TokenBucket {
         Self { sustained, peak, depth, tokens: depth, free_at: Instant::ZERO }
     }
 
-    /// When a packet of `bytes` that waits since `now` is out.
+    /// Returns the departure time of a packet of `bytes` that waits since `now`.
     fn send(&mut self, now: Instant, bytes: u64) -> Instant {
         let per_second = self.sustained.as_bps() as f64 / 8.0;
         let start = now.max(self.free_at);

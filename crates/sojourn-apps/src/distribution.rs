@@ -18,9 +18,9 @@ use sojourn_keys::Value;
 
 use crate::{ApplicationContext, Draw};
 
-/// What can be drawn: a quantity that is a number in its base unit.
+/// A quantity that can be drawn: a number in its base unit.
 pub trait Measured: Value + Copy + PartialOrd + FromStr {
-    /// What it is called with a number before it, for messages and examples.
+    /// Example of the quantity, for messages and the reference.
     const EXAMPLE: Self;
     /// It in bytes, seconds, or as it is.
     fn number(self) -> f64;
@@ -121,18 +121,18 @@ pub enum Law<Q> {
     },
 }
 
-/// Where draws may lie.
+/// Bounds of draws.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds<Q> {
     /// The least draw, if it has a bound.
     pub least: Option<Q>,
     /// The greatest draw, if it has a bound.
     pub most: Option<Q>,
-    /// What becomes of draws beyond.
+    /// Treatment of draws beyond the bounds.
     pub outside: Outside,
 }
 
-/// What becomes of a draw beyond the bounds.
+/// Treatment of a draw beyond the bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outside {
     /// It is drawn anew until it lies between them.
@@ -165,7 +165,7 @@ impl<Q: Copy> Distribution<Q> {
 }
 
 impl<Q: Measured> Distribution<Q> {
-    /// What to draw from, where nothing below `least` or above `most` makes sense: draws beyond become that.
+    /// Returns a sampler; draws below `least` or above `most` become that bound.
     pub fn sampler(&self, least: Q, most: Q) -> Sampler<Q> {
         let (least, most) = (least.number(), most.number());
         match *self {
@@ -196,7 +196,7 @@ impl<Q: Measured> Distribution<Q> {
     }
 }
 
-/// What a running model draws from.
+/// Sampler of a running model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Sampler<Q> {
     /// Always the same.

@@ -21,11 +21,11 @@ pub(crate) const HEADERS: Bytes = Bytes(40);
 /// chosen: 1200 B of a frame and headers, as WebRTC senders fill packets so that they fit into any path.
 pub(crate) const FULL_PACKET: Bytes = Bytes(1_200 + HEADERS.0);
 
-/// chosen: nobody waits longer for a frame.
+/// chosen: a frame is given up after this time.
 const GIVEN_UP: Span = Span::from_s(2);
 
 parameters! {
-    /// What a stream of frames is like; the defaults are those of a picture in a call.
+    /// Parameters of a stream of frames; the defaults are those of a picture in a call.
     #[derive(Copy)]
     pub struct VideoConfig {
         /// mean rate of the video, without headers; it does not follow the network
@@ -119,7 +119,7 @@ impl OpenFrames {
         self.first
     }
 
-    /// A frame of so many bytes leaves in so many packets.
+    /// Adds a frame of `bytes` that leaves in `packets` packets.
     pub(crate) fn add(&mut self, captured_at: Instant, bytes: u64, packets: u64) {
         self.open.push_back(Open { captured_at, bytes, missing: u32::try_from(packets).unwrap_or(u32::MAX) });
     }
@@ -145,7 +145,7 @@ impl OpenFrames {
         self.forget(now, self.deadline, context);
     }
 
-    /// Nobody waits any longer for the oldest.
+    /// Gives up frames that are too old.
     pub(crate) fn give_up(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
         self.forget(now, GIVEN_UP.max(self.deadline), context);
     }

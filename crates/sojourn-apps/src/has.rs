@@ -1,5 +1,5 @@
-//! Adaptive streaming over HTTP: a player fetches a video chunk by chunk, over one connection, and chooses the quality of
-//! each by what it has seen.
+//! Adaptive streaming over HTTP: a player fetches a video chunk by chunk over one connection, and chooses the quality
+//! of each by its measurements.
 //!
 //! Source: Akhtar 2013, "HAS and PD Traffic Modeling Assumptions" (levels, chunks of 2 s, sessions 10 s apart), "PMOS and
 //! Underflow" (a buffer of 30 s). Rules: see `rate`. Content: see `content`.
@@ -119,7 +119,7 @@ impl HasConfig {
         self.chunk.saturating_mul(chunks)
     }
 
-    /// What does not fit together: the key, and what would be right.
+    /// Returns contradictions between keys: the key and the remedy.
     fn problems(&self) -> Vec<Problem> {
         let mut found = Vec::new();
         found.extend(not_rising(&self.ladder));

@@ -118,7 +118,7 @@ impl HasLlConfig {
         (self.segment.as_ps() / self.part.as_ps().max(1)).max(1)
     }
 
-    /// What does not fit together: the key, and what would be right.
+    /// Returns contradictions between keys: the key and the remedy.
     fn problems(&self) -> Vec<Problem> {
         let mut found: Vec<Problem> = not_rising(&self.ladder).into_iter().collect();
         if self.part > self.segment || !self.segment.as_ps().is_multiple_of(self.part.as_ps()) {

@@ -23,11 +23,11 @@ pub const REQUEST: Key =
 pub(crate) const TLS: Key =
     key("tls", "how a connection is secured before its first request", "the studies: not at all");
 
-/// When an application starts.
+/// Start time of an application.
 pub const START: Key =
-    key("start", "when it starts", "White 2012: with the run; pages at 1 s (§4.3.2)").most(LONGEST_PAUSE).unit("s");
+    key("start", "start time", "White 2012: with the run; pages at 1 s (§4.3.2)").most(LONGEST_PAUSE).unit("s");
 
-/// What spreads the parts of an application.
+/// Spreads the start of an application's parts.
 pub const START_JITTER: Key = key(
     "start_jitter",
     "each part starts later by a time drawn uniformly from zero to this",

@@ -6,12 +6,12 @@ use sojourn_keys::{Mismatch, Values, family};
 use crate::Application;
 
 family! {
-    /// What a scenario may ask for: any application's parameters.
+    /// Parameters of any application, as a scenario names it.
     pub struct ApplicationConfig(dyn ApplicationKind);
 }
 
-/// A kind of application: parameters, and how a running one is built from them. A line in `kinds.rs` makes it one of
-/// ours, [`add_application`](crate::add_application) somebody's own.
+/// A kind of application: parameters, and how a running one is built from them. A line in `kinds.rs` adds a built-in
+/// one, [`add_application`](crate::add_application) one of another crate.
 pub trait ApplicationKind: Values<ApplicationConfig> {
     /// The application, at rest until [`Application::start`].
     fn build(&self) -> Box<dyn Application>;
@@ -26,7 +26,7 @@ pub trait ApplicationKind: Values<ApplicationConfig> {
         None
     }
 
-    /// Whether it waits for something to be complete: a file, a page, a piece of a video.
+    /// Returns true if it waits for something to be complete: a file, a page, a piece of a video.
     fn must_end(&self) -> bool {
         self.datagrams().is_none()
     }
@@ -47,23 +47,23 @@ pub trait ApplicationKind: Values<ApplicationConfig> {
         Direction::Upstream
     }
 
-    /// Whether two of them begin at the same instant, so that subscribers who are alike keep in step.
+    /// Returns true if two of them start at the same instant, so that equal subscribers stay in step.
     fn is_in_step(&self) -> bool {
         false
     }
 
-    /// Whether one with these parameters can go on as `to` while it runs, by [`Application::retune`].
+    /// Returns true if a running one with these parameters can change to `to`, by [`Application::retune`].
     fn may_become(&self, to: &ApplicationConfig) -> bool {
         self.equals(to.as_any())
     }
 
-    /// What it cannot do over QUIC: the key, and what would be right.
+    /// Returns a key that is refused over QUIC, and the remedy.
     fn problem_over_quic(&self) -> Option<(&'static str, Mismatch)> {
         None
     }
 
-    /// What does not fit together, with each other or with a run of this `duration`: the key, below the
-    /// application's table, and what would be right.
+    /// Returns contradictions between keys, or with a run of this `duration`: the key, below the application's table,
+    /// and the remedy.
     fn problems(&self, duration: Span) -> Vec<(&'static str, Mismatch)> {
         let _ = duration;
         Vec::new()

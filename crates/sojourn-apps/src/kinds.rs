@@ -1,6 +1,6 @@
 //! All kinds of application.
 //!
-//! Whoever adds an application adds one line to the list: files, schema and reference page know it by that.
+//! To add an application, add one line to the list: files, schema and reference page follow.
 
 use sojourn_keys::{AnyKind, Configured, KindOf, Kinds, NameTaken};
 
@@ -50,7 +50,7 @@ pub fn add_application<C: Configured + ApplicationKind>() -> Result<(), NameTake
 }
 
 impl ApplicationConfig {
-    /// All kinds, somebody's own among them.
+    /// Returns all kinds, those of other crates included.
     pub fn kinds() -> Vec<&'static dyn AnyKind<Self>> {
         KINDS.all()
     }

@@ -96,7 +96,7 @@ pub enum End {
     Server,
 }
 
-/// What happens to an application.
+/// Events of an application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A timer that was armed with this token is due.
@@ -111,7 +111,7 @@ pub enum Event {
     /// second (QUIC). [`Event::Delivered`] counts them when it gets there.
     #[cfg(not(target_family = "wasm"))]
     Early(ConnectionId, End, u64, u64),
-    /// So many bytes written at this end have been acknowledged, in total.
+    /// Bytes written at this end and acknowledged, in total.
     Acknowledged(ConnectionId, End, u64),
     /// This end has received the end of the peer's data.
     PeerClosed(ConnectionId, End),
@@ -121,16 +121,16 @@ pub enum Event {
     Datagram(End, u32, Ecn),
 }
 
-/// What an application draws random numbers for; each purpose is a stream of its own.
+/// Purposes of an application's random draws; each has its own stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Draw {
-    /// When it starts.
+    /// Its start.
     Start,
     /// How much it transfers.
     Size,
     /// How long it pauses.
     Gap,
-    /// What it chooses.
+    /// Its choice.
     Choice,
 }
 
@@ -149,7 +149,7 @@ impl Draw {
     }
 }
 
-/// What surrounds an application.
+/// Services for an application.
 pub trait ApplicationContext {
     /// Open a connection to server number `server` of this application's list.
     fn open(&mut self, server: usize) -> ConnectionId;
@@ -157,18 +157,18 @@ pub trait ApplicationContext {
     fn write(&mut self, connection: ConnectionId, end: End, bytes: u64);
     /// Data written without end are not sent any more, until [`ApplicationContext::write`] is called again.
     fn hold(&mut self, connection: ConnectionId, end: End);
-    /// Whether connections have their handshake of TLS inside (QUIC).
+    /// Returns true if connections include the handshake of TLS (QUIC).
     fn is_quic(&self) -> bool {
         false
     }
-    /// What the client writes of this connection leaves before it is established (QUIC, 0-RTT). Before the first write.
+    /// The client's data leaves before the connection is established (QUIC, 0-RTT). Called before the first write.
     fn send_early(&mut self, connection: ConnectionId) {
         let _ = connection;
     }
     /// Nothing more to send at `end`.
     fn close(&mut self, connection: ConnectionId, end: End);
-    /// Do not bring [`Event::Delivered`] at `end` until `total` bytes are there. A context that does not provide
-    /// it brings what nobody needs.
+    /// Postpones [`Event::Delivered`] at `end` until `total` bytes are there. A context may ignore this, and bring
+    /// earlier events.
     fn await_delivered(&mut self, connection: ConnectionId, end: End, total: u64) {
         let _ = (connection, end, total);
     }
@@ -176,8 +176,7 @@ pub trait ApplicationContext {
     fn await_acknowledged(&mut self, connection: ConnectionId, end: End, total: u64) {
         let _ = (connection, end, total);
     }
-    /// Forget the connection without telling anybody: both ends are gone, and so is what is on its way.
-    /// No event follows.
+    /// Removes the connection without notice: both ends are gone, and so are the packets in flight. No event follows.
     fn abandon(&mut self, connection: ConnectionId);
     /// Send a datagram of `length` bytes (IP packet) to or from server number `server`.
     fn send_datagram(&mut self, server: usize, direction: Direction, length: u32);
@@ -206,7 +205,7 @@ pub trait ApplicationContext {
         let _ = units;
         true
     }
-    /// Something is to be told of its work; [`record`](#method.record) takes each kind of it.
+    /// Reports results; [`record`](#method.record) takes each kind.
     fn report(&mut self, report: Report<'_>);
 }
 
@@ -234,7 +233,7 @@ impl Interest {
 
 /// An application.
 pub trait Application: Shown + Send {
-    /// What it listens to, the same throughout the run.
+    /// Returns the kinds of event that it needs, the same throughout the run.
     fn interest(&self) -> Interest {
         Interest::EVERYTHING
     }
@@ -246,7 +245,7 @@ pub trait Application: Shown + Send {
     fn retune(&mut self, now: Instant, to: &dyn Any, context: &mut dyn ApplicationContext) {
         let _ = (now, to, context);
     }
-    /// Until it is told otherwise its timers stand still. What would begin without one waits for a timer, too.
+    /// Pauses or resumes it: its timers stand still during a pause. A start without a timer waits for one, too.
     fn pause(&mut self, now: Instant, is_paused: bool, context: &mut dyn ApplicationContext) {
         let _ = (now, is_paused, context);
     }

@@ -126,7 +126,7 @@ const GAPS: (Span, Span) = (Span::from_ms(1), Span::from_s(18_000_000));
 pub struct Pd {
     config: PdConfig,
     sources: Vec<Source>,
-    /// When the schedule ends.
+    /// End of the schedule.
     ends_at: Instant,
     downloads: Connections<Download>,
     /// Connections whose server has more to write when the timer of this place fires.
@@ -157,7 +157,7 @@ struct Download {
 }
 
 impl Download {
-    /// So many bytes are there: did playback have to wait for them?
+    /// Takes `received` bytes, and decides if playback had to wait for them.
     fn advance(&mut self, now: Instant, received: u64, config: &PdConfig) {
         self.judge(now, config);
         self.received = received;

@@ -17,7 +17,7 @@ use sojourn_keys::{origin, parameters, words};
 use std::collections::BTreeMap;
 
 words! {
-    /// What a probe asks over.
+    /// Protocol of a probe's questions.
     pub enum ProbeOver {
         /// echoed datagrams, as of irtt and ping
         Datagrams = "datagrams",
@@ -30,7 +30,7 @@ parameters! {
     /// Parameters of [`Probe`]; start from a named profile and change what differs.
     #[derive(Copy, Eq)]
     pub struct ProbeConfig: "probe", "small questions at a regular interval, and how long their answers take" {
-        /// what it asks over
+        /// protocol of the questions
         over: ProbeOver = ProbeOver::Datagrams, origin("Flent: datagrams");
         /// length of an echoed datagram
         packet: Bytes = Bytes(64), origin("chosen: irtt's, 64 B").least("28 B").most("64 KiB");
@@ -91,7 +91,7 @@ impl ProbeConfig {
 #[derive(Clone, Debug)]
 pub struct Probe {
     config: ProbeConfig,
-    /// When unanswered questions were sent, by kind and number.
+    /// Send times of unanswered questions, by kind and number.
     waiting: BTreeMap<(u32, u32), Instant>,
     /// Number of the next question.
     next: u32,

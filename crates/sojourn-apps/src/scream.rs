@@ -115,16 +115,16 @@ impl Scream {
         }
     }
 
-    /// What the encoder should send, in b/s with RTP headers.
+    /// Returns the target of the encoder, in b/s with RTP headers.
     pub(crate) const fn target(&self) -> f64 {
         self.rates.target()
     }
 
-    /// The encoder has made a frame; `queued` bytes wait in the sender's queue with it, the oldest for so many frames.
+    /// Takes a new frame; `queued` bytes wait in the sender's queue with it, the oldest for this number of `frames`.
     pub(crate) fn on_frame(&mut self, now: Instant, bytes: u64, (queued, frames): (u64, f64)) {
         self.margin = (self.margin + MARGIN_GAIN * (frames - 0.25)).clamp(0.0, MARGINS.1);
         if self.flight.bytes() == 0 {
-            self.heard_at = now; // nobody has anything to say
+            self.heard_at = now; // nothing in flight: no report is due
         } else if now.saturating_since(self.heard_at) > SILENCE {
             self.on_silence(now);
         }
@@ -133,7 +133,7 @@ impl Scream {
         self.rates.adjust(now, self.is_fast, (trend, remembered), queued as f64 * 8.0);
     }
 
-    /// Whether a packet of so many bytes may leave (section 4.1.2.5: the send window).
+    /// Returns true if a packet of `bytes` may leave (section 4.1.2.5: the send window).
     pub(crate) fn may_send(&self, bytes: u64) -> bool {
         let slack = if self.delay.is_below_target() { self.segment } else { 0.0 };
         bytes as f64 <= self.window + slack - self.flight.bytes() as f64
@@ -149,7 +149,7 @@ impl Scream {
         (number, Span::from_secs_f64(wait))
     }
 
-    /// A report has arrived: what it says of each packet, from the first one on, and when it was sent.
+    /// Takes a report: its first packet, the state of each packet from there on, and its send time.
     pub(crate) fn on_report(&mut self, now: Instant, first: u64, packets: impl Iterator<Item = Option<Received>>) {
         let in_flight = self.flight.bytes();
         let news = self.flight.acknowledge(now, first, packets);

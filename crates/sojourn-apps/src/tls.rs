@@ -6,8 +6,8 @@
 //! | `tls1.3` | one round trip | none: the hellos ride in the first packets |
 //! | `0-rtt` | none: the request follows the hello | the request leaves with the first packet |
 //!
-//! A flight is so many bytes of the connection, so it meets windows, queues and losses like any data. The application above sees a
-//! connection that is established later, and its own bytes alone.
+//! A flight is data of the connection, subject to windows, queues and losses. The application above sees only its own
+//! bytes, and a connection that is established later.
 //!
 //! Source: RFC 5246 section 7.3 and RFC 5288 (1.2), RFC 8446 sections 2, 2.3 and appendix D.4 (1.3, early data), RFC 9001
 //! sections 4.1 and 4.6 (QUIC). Sizes: RFC 8446 sections 4 and 5.2, with P-256 keys, ECDSA signatures, SHA-256 and AES-GCM-128.
@@ -70,8 +70,8 @@ const CLIENT_FINISHED_RESUMED: u64 = 84;
 const CHANGE_CIPHER_SPEC: u64 = 6;
 /// RFC 9001 4.1: as [`SERVER_HELLO_13`] without heads of records, with 55 B of transport parameters.
 const SERVER_HELLO_QUIC: u64 = 360;
-/// What of it fits into the server's first packet. RFC 9000 14.1: 1200 B less IP and UDP (28 B), an Initial and a Handshake head with
-/// their frames and tags.
+/// Bytes of it that fit into the server's first packet. RFC 9000 14.1: 1200 B less IP and UDP (28 B), an Initial and a
+/// Handshake head with their frames and tags.
 const FIRST_PACKET: u64 = 1_050;
 /// A Handshake packet with a Finished of 36 B: head 29 B, frame 4 B, tag 16 B.
 const CLIENT_FINISHED_QUIC: u64 = 85;
@@ -96,7 +96,7 @@ impl Tls {
         })
     }
 
-    /// What each end says in turn over TCP, the client first.
+    /// Returns the bytes of each flight over TCP, the client's first.
     const fn flights(self) -> [u64; 4] {
         match self {
             Self::Off => [0; 4],
@@ -108,7 +108,7 @@ impl Tls {
         }
     }
 
-    /// What each end says over QUIC beside its first packet.
+    /// Returns the bytes of each flight over QUIC, beside the ends' first packets.
     const fn flights_over_quic(self) -> [u64; 4] {
         let more = match self {
             Self::Full12(it) | Self::Full13(it) => (SERVER_HELLO_QUIC + it.certificates.0).saturating_sub(FIRST_PACKET),
@@ -137,7 +137,7 @@ struct Layer {
 /// The handshake of one connection.
 #[derive(Debug)]
 struct Handshake {
-    /// What client and server say in turn.
+    /// Bytes of the flights of client and server in turn.
     flights: [u64; 4],
     /// Flights that were said.
     said: usize,
@@ -150,7 +150,7 @@ struct Handshake {
     ends: [Stream; 2],
 }
 
-/// What one end sends: flights among the bytes of the application.
+/// Data of one end: flights and bytes of the application.
 #[derive(Clone, Copy, Debug, Default)]
 struct Stream {
     /// Bytes of the application.
@@ -224,7 +224,7 @@ impl Handshake {
         }
     }
 
-    /// Whether the application may write from now on.
+    /// Returns true if the application may write from now on.
     fn opens(&mut self) -> bool {
         let was_open = self.is_open;
         self.is_open |= self.said >= self.opens_after && self.ends[End::Server as usize].is_heard();

@@ -56,12 +56,12 @@ impl ApplicationKind for VideoCallConfig {
     }
 }
 
-/// What a timer is for; of the side that sends downstream one more.
+/// Purpose of a timer; the side that sends downstream adds one.
 const CAPTURE: u32 = 0;
 const PACKET: u32 = 2;
 const PLAY_SOUND: u32 = 4;
 
-/// What one side sends.
+/// The sender of one side.
 #[derive(Clone, Debug)]
 struct Side {
     video: Video,
@@ -81,7 +81,7 @@ impl Side {
 #[derive(Clone, Debug)]
 pub struct VideoCall {
     config: VideoCallConfig,
-    /// What goes up, and what comes down.
+    /// The upstream side, and the downstream side.
     sides: [Side; 2],
 }
 

@@ -94,7 +94,7 @@ words! {
 }
 
 choices! {
-    /// Who closes a connection whose object is complete.
+    /// The end that closes a connection whose object is complete.
     #[derive(Copy, Eq)]
     pub enum Closing {
         /// the browser, with the last byte: its FIN acknowledges it; the server in answer

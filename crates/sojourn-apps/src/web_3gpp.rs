@@ -23,7 +23,7 @@ use sojourn_keys::Mismatch;
 use sojourn_keys::{Key, origin, parameters, words};
 
 words! {
-    /// What becomes of a number of embedded objects beyond its bound.
+    /// Treatment of a drawn number of embedded objects beyond its bound.
     pub enum CountMode {
         /// it is drawn anew, and fractions are cut off: 3.9 objects on average
         Ns3 = "ns3",
@@ -45,7 +45,7 @@ const fn pause(from: &'static str) -> Key {
 }
 
 parameters! {
-    /// Parameters of [`Web3gpp`]; start from a named profile and change what differs. Everybody talks to the one server.
+    /// Parameters of [`Web3gpp`]; start from a named profile and change what differs. All users share one server.
     #[derive(Copy)]
     pub struct Web3gppConfig: "web-3gpp", "pages of random size, object after object over one connection" {
         /// size of a request
@@ -143,7 +143,7 @@ const fn exponential(mean: Span) -> Distribution<Span> {
 }
 
 impl Web3gppConfig {
-    /// What the number of embedded objects is drawn from.
+    /// Returns the distribution of the number of embedded objects.
     fn counts(&self) -> Inverse<f64> {
         let law = Law::ParetoOf { scale: f64::from(self.count_scale), shape: self.count_shape };
         let bounds = Bounds {
@@ -173,7 +173,7 @@ impl Web3gppConfig {
     }
 }
 
-/// What is drawn from, as it is needed.
+/// Samplers of the drawn quantities.
 #[derive(Clone, Debug)]
 struct Samplers {
     main: Sampler<Bytes>,
@@ -199,7 +199,7 @@ pub struct Web3gpp {
 #[derive(Clone, Debug)]
 struct User {
     doing: Doing,
-    /// When its timer is due; other timers are history.
+    /// Time of its timer; other timers are obsolete.
     due: Instant,
     /// The page in progress or, in a pause, the last one.
     page: Page,
@@ -207,9 +207,9 @@ struct User {
     left: u32,
     /// Objects of the page that were asked for.
     asked: u32,
-    /// What its connections bring.
+    /// Objects in progress on its connections.
     fetches: Vec<Fetch>,
-    /// What this user draws, whatever becomes of the others.
+    /// Draws of this user, independent of the other users.
     sizes: RandomStream,
     pauses: RandomStream,
     counts: RandomStream,
@@ -224,7 +224,7 @@ const FETCH_BYTES: u64 = size_of::<Fetch>() as u64;
 struct Fetch {
     connection: Option<ConnectionId>,
     stage: Stage,
-    /// When its timer is due.
+    /// Time of its timer.
     due: Instant,
     object: Object,
     /// How long the server takes over the object.
@@ -234,7 +234,7 @@ struct Fetch {
     responded: u64,
 }
 
-/// What a user's timer or network will bring.
+/// Next step of a user, at its timer or a network event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Doing {
     /// Nothing: it begins when its timer is due.
@@ -249,7 +249,7 @@ enum Doing {
     Reading,
 }
 
-/// What a connection's timer or network will bring.
+/// Next step of a connection, at its timer or a network event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     /// It has no object to bring.
@@ -284,7 +284,7 @@ impl Web3gpp {
         }
     }
 
-    /// Whether a connection is kept from object to object.
+    /// Returns true if a connection is kept from object to object.
     const fn keeps_connections(&self) -> bool {
         self.config.parallel == 1
     }

@@ -136,7 +136,7 @@ impl WebAkhtarConfig {
 pub struct WebAkhtar {
     config: WebAkhtarConfig,
     gaps: Sampler<Span>,
-    /// What a pause is multiplied by.
+    /// Factor of pauses.
     stretch: f64,
     users: Vec<User>,
     connections: Connections<(usize, usize)>,
@@ -151,7 +151,7 @@ struct User {
     pages: VecDeque<(Page, u32)>,
 }
 
-/// What a browser knows of a host.
+/// State of one host.
 #[derive(Clone, Debug, Default)]
 struct Host {
     connection: Option<ConnectionId>,

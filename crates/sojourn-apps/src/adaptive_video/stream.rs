@@ -21,7 +21,7 @@ const IS_REPORT: u32 = 1 << 31;
 struct Queued {
     number: u32,
     captured_at: Instant,
-    /// What has not left, without headers.
+    /// Bytes that have not left, without headers.
     bytes: u64,
 }
 
@@ -32,7 +32,7 @@ struct Packet {
     bytes: u64,
 }
 
-/// What a timer is for.
+/// Purpose of a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Timer {
     /// The pacer lets the next packet out.
@@ -97,7 +97,7 @@ impl Stream {
         own + self.frames.bytes() + self.reporter.bytes() + self.scream.bytes()
     }
 
-    /// Whether a datagram that arrives at `end` is of this picture.
+    /// Returns true if a datagram that arrives at `end` belongs to this picture.
     pub(super) fn is_for(&self, end: End, tag: u32) -> bool {
         let is_report = tag & IS_REPORT != 0;
         (end == receiver_of(self.direction)) != is_report
@@ -222,7 +222,7 @@ impl Stream {
         Some(self.report_at)
     }
 
-    /// Whether there was something to report.
+    /// Sends a report, if there is one to send; returns true if it did.
     fn report(&mut self, now: Instant, context: &mut dyn ApplicationContext) -> bool {
         let interval = self.reporter.interval(now);
         let Some((number, length)) = self.reporter.report(now) else {
@@ -241,7 +241,7 @@ impl Stream {
     }
 }
 
-/// Where what goes this way arrives.
+/// Returns the end at which a packet of this direction arrives.
 const fn receiver_of(direction: Direction) -> End {
     match direction {
         Direction::Upstream => End::Server,
@@ -249,7 +249,7 @@ const fn receiver_of(direction: Direction) -> End {
     }
 }
 
-/// What a tag has of a number.
+/// Returns the bits of a number that a tag carries.
 #[expect(clippy::cast_possible_truncation, reason = "31 bits are kept")]
 const fn tag_of(number: u64) -> u32 {
     number as u32 & (IS_REPORT - 1)

@@ -121,7 +121,7 @@ parameters! {
 pub enum FileSize {
     /// It never ends.
     Endless,
-    /// So many bytes of application data, the same for each transfer or drawn for it.
+    /// Bytes of application data, the same for each transfer or drawn for it.
     Of(Distribution<Bytes>),
 }
 
@@ -129,7 +129,7 @@ impl FileSize {
     /// File sizes of White 2019 Appendix B: median 2.7 MB.
     pub const WHITE2019: Self = Self::Of(Distribution::of(Law::LogNormalOf { mu: 14.8, sigma: 2.0 }));
 
-    /// So many bytes each time.
+    /// Transfers of this constant size.
     pub const fn bytes(bytes: u64) -> Self {
         Self::Of(Distribution::Constant(Bytes(bytes)))
     }

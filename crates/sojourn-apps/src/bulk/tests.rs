@@ -233,7 +233,8 @@ fn a_send_buffer_holds_a_video_to_its_size_per_round_trip() {
 
 #[test]
 fn a_video_that_has_not_come_in_time_is_cut_off_and_the_next_one_is_on_time() {
-    // At 40 ms a segment would take 4.7 s; it is cut off after 2.5 s, and its server closes behind what it has written.
+    // At 40 ms a segment would take 4.7 s; it is cut off after 2.5 s, and its server closes after the bytes already
+    // written.
     let mut desk = Desk::new(1);
     desk.round_trips = vec![Span::from_ms(40)];
     desk.run(&mut Bulk::new(&BulkConfig::WHITE2019_VIDEO), Instant::from_ms(9_000));

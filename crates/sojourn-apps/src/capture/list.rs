@@ -1,8 +1,8 @@
 //! The packets of a captured flow as a text, for scenario files and for sharing: each with its time, length, DSCP and ECN.
 //!
-//! Packets are told apart by `;` or by lines. Each is `[<] [+]NS [LENGTH [DSCP [ECN]]]`: time in whole nanoseconds, since the
-//! first or with `+` since the one before; IP bytes; DSCP; ECN field as a number. What is left out is as with the packet before.
-//! `<` goes the other way.
+//! Packets are separated by `;` or by line ends. Each is `[<] [+]NS [LENGTH [DSCP [ECN]]]`: time in whole nanoseconds,
+//! since the first or with `+` since the one before; IP bytes; DSCP; ECN field as a number. Omitted fields are those of
+//! the packet before. `<` marks the other direction.
 //!
 //! Source: none. Deviations: none known.
 
@@ -27,7 +27,7 @@ const EXAMPLE: &str = "times in ns with lengths, for instance \"0 200 45; +20000
 /// A packet of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListedPacket {
-    /// When it is sent, and what it is.
+    /// Send time and packet.
     pub packet: TimedPacket,
     /// It goes the other way.
     pub back: bool,

@@ -26,7 +26,7 @@ const STRETCH: f64 = 0.25;
 /// The listener of one call.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Listener {
-    /// When the packets from number `first` on were sent, whose fate is not known.
+    /// Send times of the packets from number `first` on, until each has arrived or is lost.
     sent: VecDeque<Instant>,
     first: u32,
     /// The last packet that was sent before these.
@@ -95,7 +95,7 @@ impl Listener {
         }
     }
 
-    /// What became of the call.
+    /// Returns the result of the call.
     pub(crate) fn played(&self, lane: u32, direction: Direction) -> PlayedCall {
         let played = self.arrived - self.late;
         let mean = |sum: f64| (played > 0).then(|| Span::from_secs_f64(sum / f64::from(played)));
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The call whose packets, 20 ms apart, took so many milliseconds; `None` for a lost one.
+    /// A call whose packets, 20 ms apart, have these delays in ms; `None` for a lost one.
     fn call(delays: &[Option<u64>]) -> PlayedCall {
         let mut listener = Listener::default();
         for (number, delay) in (0..).zip(delays) {

@@ -16,7 +16,7 @@ pub const PACKETS: (Bytes, Bytes) = (Bytes(20), Bytes(65_536));
 pub const INTERVALS: (Span, Span) = (Span::from_us(1), Span::from_s(3600));
 
 words! {
-    /// What an interval that is drawn says about the times of packets.
+    /// How a drawn interval sets packet times.
     pub enum IntervalMode {
         /// regular ticks, and each packet off its own by as much as its draw differs from the median
         ///
@@ -52,12 +52,12 @@ pub(crate) struct Streams {
     mode: IntervalMode,
     /// The time from tick to tick.
     median: Span,
-    /// When the present tick of each stream is or was.
+    /// The present or last tick of each stream.
     ticks: Vec<Instant>,
 }
 
 impl Streams {
-    /// So many streams, at rest.
+    /// Streams of this number, at rest.
     pub(crate) fn new(config: &StreamConfig, direction: Direction, mode: IntervalMode, count: u32) -> Self {
         Self {
             direction,
@@ -69,7 +69,7 @@ impl Streams {
         }
     }
 
-    /// When the first packet of `stream` leaves, whose first tick is at `at`.
+    /// Returns the time of the first packet of `stream`, whose first tick is at `at`.
     pub(crate) fn first(&mut self, at: Instant, stream: usize, context: &mut dyn ApplicationContext) -> Instant {
         self.ticks[stream] = at;
         match (self.mode, self.interval) {
@@ -83,7 +83,7 @@ impl Streams {
         self.send_tagged(now, stream, None, context)
     }
 
-    /// The same with a tag, if the far end is to be told.
+    /// As `send`, with a tag that the far end receives.
     pub(crate) fn send_tagged(
         &mut self,
         now: Instant,

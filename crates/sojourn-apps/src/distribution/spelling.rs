@@ -12,7 +12,7 @@ use sojourn_keys::{Content, Key, Mismatch, Shape, Value, Word, Words, key};
 
 use super::{Bounds, Distribution, Inverse, Law, Measured, Outside};
 
-/// What the reference page explains in a section of its own.
+/// Section of the reference page that explains distributions.
 const EXPLAINED: &str = "distribution";
 
 /// How a law is written.
@@ -43,8 +43,7 @@ const OUTSIDE: [Word<Outside>; 2] = [
     Word { name: "clamp", value: Outside::Clamp, about: "it becomes the bound" },
 ];
 
-/// Bounds of a parameter that is a number, and what it means. chosen: beyond them no model is known, and e^40 B are
-/// 235 PB.
+/// Bounds and meaning of a numeric parameter. chosen: beyond them no model is known, and e^40 B are 235 PB.
 const NUMBERS: [(&str, f64, f64, &str); 4] = [
     ("mu", -40.0, 40.0, "mean of the natural logarithm of bytes or seconds"),
     ("sigma", 0.0, 5.0, "standard deviation of the natural logarithm"),
@@ -95,7 +94,7 @@ fn form_of(table: &Table) -> Result<&'static Form, Mismatch> {
 }
 
 impl Form {
-    /// Whether a parameter of this name tells this form from others of its kind.
+    /// Returns true if no other form of its kind has a parameter of this name.
     fn tells(&self, name: &str) -> bool {
         let others = FORMS.iter().filter(|form| form.kind == self.kind && form.parameters != self.parameters);
         !others.into_iter().any(|form| form.parameters.contains(&name))
@@ -145,7 +144,7 @@ fn read_table<Q: Measured>(table: &Table) -> Result<Distribution<Q>, Mismatch> {
     Ok(Distribution::Random(law, bounds))
 }
 
-/// What stands beside `name`; each name of a form is there once it has been read.
+/// Returns the value of `name`; `otherwise` if it is absent. Each name of a form is present once it has been read.
 fn found<T: Copy>(values: &[(&str, T)], name: &str, otherwise: T) -> T {
     let value = values.iter().find(|(known, _)| *known == name);
     value.map_or(otherwise, |(_, value)| *value)
@@ -292,7 +291,7 @@ fn numbers<Q>(law: &Law<Q>) -> Vec<(&'static str, f64)> {
     }
 }
 
-/// What may be written for a form.
+/// Returns the table of a form.
 fn table_of<Q: Measured>(form: &Form) -> Shape {
     let quantity = || Q::EXAMPLE.shape();
     let field = |name, about, shape, required| Field { name, about, shape, required };

@@ -13,7 +13,7 @@ fn inverse<Q: Measured>(distribution: Distribution<Q>, unit: f64) -> f64 {
     }
 }
 
-/// Whether two numbers agree in four significant digits.
+/// Returns true if two numbers agree in four significant digits.
 fn agree(value: f64, expected: f64) -> bool {
     (value / expected - 1.0).abs() < 1e-4
 }
@@ -54,12 +54,12 @@ fn log_normal_sizes_have_the_quantiles_of_white_2019() {
         let value = inverse(size, unit) / MEGABYTES;
         assert!((value / megabytes - 1.0).abs() < 5e-3, "{unit}: {value}");
     }
-    // 64 bits: a size beyond 2^32 is drawn as what it is.
+    // 64 bits: a size beyond 2^32 is not truncated.
     let large = Bytes::of_number(inverse(size, 0.9999));
     assert!(large.0 > u64::from(u32::MAX), "{large}");
 }
 
-/// Mean and standard deviation of so many draws, and how many lie outside.
+/// Returns mean and standard deviation of 1,000,000 draws, and the number outside the bounds.
 fn moments<Q: Measured>(distribution: Distribution<Q>, least: f64, most: f64) -> (f64, f64, f64) {
     const DRAWS: u32 = 1_000_000;
     let sampler = distribution.sampler(Q::of_number(0.0), Q::of_number(1e15));

@@ -32,7 +32,7 @@ struct Session {
 }
 
 impl Has {
-    /// Bytes of the players of `config`, and of the sizes of what they play.
+    /// Returns the bytes of the players of `config` and of their chunk sizes.
     pub(super) fn bytes(config: &HasConfig) -> u64 {
         bytes_of::<Session>(config.sessions, &config.ladder, &config.content)
     }

@@ -9,7 +9,7 @@ use sojourn_base::{BitRate, Bytes, Seed, Span, dist, math};
 use sojourn_keys::{Key, choices, key, origin, parameters};
 
 choices! {
-    /// Where the sizes of chunks come from.
+    /// Source of the sizes of chunks.
     pub enum Content {
         /// a clip of varying complexity, the same in every run, again and again
         SyntheticVbr(clip: VbrContent = VbrContent::BASE) = "synthetic-vbr",

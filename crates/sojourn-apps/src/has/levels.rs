@@ -1,4 +1,4 @@
-//! What a player was shown: how much of each level of quality, and how often that changed.
+//! Playback of a player by quality: the share of each level, and the number of changes.
 //!
 //! Source: Akhtar 2013, "Predicting HAS QoE (MOS)". Deviations: none known.
 

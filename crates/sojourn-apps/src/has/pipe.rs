@@ -37,12 +37,13 @@ impl Pipe {
         context.write(connection, End::Client, request.0);
     }
 
-    /// Whether the last request is with the server.
+    /// Returns true if the server has the last request.
     pub(crate) const fn is_answered(&self) -> bool {
         self.is_answered
     }
 
-    /// Whether the server, which has received `total` bytes of requests, now has all of the last one: true once for each.
+    /// Returns true, once for each request, if the server has received all of the last one; `total`: bytes of requests
+    /// so far.
     pub(crate) const fn is_asked(&mut self, total: u64) -> bool {
         let is_new = !self.is_answered && total >= self.requests;
         self.is_answered |= is_new;

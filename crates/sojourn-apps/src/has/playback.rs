@@ -1,4 +1,4 @@
-//! What a player does with the media that it has: it waits, plays, or stands still because there is nothing left.
+//! Playback of a player's buffer: waiting, playing, or stalled because the buffer is empty.
 //!
 //! Source: Akhtar 2013, "HAS QoE" and "Details: Client Buffer" (underflow, a buffer below ten seconds).
 //! Deviations: none known. Media that arrive in the instant in which the last of the buffer has been played arrive in
@@ -17,7 +17,7 @@ pub(crate) struct Playback {
     /// Up to when everything here is known.
     at: Instant,
     is_playing: bool,
-    /// When the first picture came.
+    /// Time of the first picture.
     pub(crate) first_picture_at: Option<Instant>,
     pub(crate) stalls: u32,
     pub(crate) stalled: Span,
@@ -52,7 +52,7 @@ impl Playback {
         }
     }
 
-    /// Whether the picture moves.
+    /// Returns true while the picture moves.
     pub(crate) const fn is_playing(&self) -> bool {
         self.is_playing
     }

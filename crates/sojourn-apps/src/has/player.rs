@@ -1,4 +1,4 @@
-//! A player of adaptive streams, live or not: what it plays, how it chooses, its connection, and what it showed.
+//! A player of adaptive streams, live or not: its content, rate choice, connection and results.
 //!
 //! Source: Akhtar 2013, "HAS and PD Traffic Modeling Assumptions". Deviations: none known.
 
@@ -10,7 +10,7 @@ use super::rate::{Choice, Chooser, RateRule};
 use crate::{ApplicationContext, Chunk};
 use sojourn_base::{BitRate, Instant, Span};
 
-/// Bytes of `sessions` sessions of type `S`, each with a player, and of the sizes of what they play.
+/// Returns the bytes of `sessions` sessions of type `S`, each with a player, and of their chunk sizes.
 pub(crate) fn bytes_of<S>(sessions: u32, ladder: &[BitRate], content: &Content) -> u64 {
     let levels = ladder.len() as u64;
     let session = size_of::<S>() as u64 + levels * size_of::<u32>() as u64;

@@ -151,7 +151,7 @@ pub(crate) struct Choice {
     pub(crate) estimate: Option<f64>,
 }
 
-/// What a client has seen, and how it chooses.
+/// Measurements of a client, and its choice of a level.
 #[derive(Clone, Debug)]
 pub(crate) struct Chooser {
     rule: RateRule,
@@ -164,7 +164,7 @@ pub(crate) struct Chooser {
     level: usize,
 }
 
-/// What the choice is about.
+/// Inputs of a choice.
 pub(crate) struct Offer<'a> {
     pub(crate) ladder: &'a [BitRate],
     /// Length of a chunk.

@@ -25,7 +25,7 @@ pub struct HasLl {
     connections: Connections<usize>,
 }
 
-/// What is encoded: when, and how large.
+/// The encoded stream: times and sizes.
 #[derive(Clone, Debug)]
 struct Stream {
     sizes: Sizes,
@@ -50,17 +50,17 @@ impl Stream {
         }
     }
 
-    /// What has happened up to now, as a time of the stream.
+    /// Returns the live edge, as a time of the stream.
     fn live(&self, now: Instant) -> Span {
         now.saturating_since(Instant::ZERO).saturating_add(self.before)
     }
 
-    /// Where a segment begins.
+    /// Returns the start of a segment, as a time of the stream.
     fn start(&self, segment: u64) -> Span {
         self.segment.saturating_mul(segment)
     }
 
-    /// When part `part` of `segment` is complete; for those before the run, its beginning.
+    /// Returns when part `part` of `segment` is complete; the start of the run, if it was earlier.
     fn complete_at(&self, segment: u64, part: u64) -> Instant {
         let end = self.start(segment) + self.part.saturating_mul(part + 1);
         Instant::ZERO.saturating_add(end.saturating_sub(self.before))
@@ -115,7 +115,7 @@ struct Session {
 }
 
 impl HasLl {
-    /// Bytes of the players of `config`, and of the sizes of what they play.
+    /// Returns the bytes of the players of `config` and of their chunk sizes.
     pub(super) fn bytes(config: &HasLlConfig) -> u64 {
         bytes_of::<Session>(config.sessions, &config.ladder, &config.content)
     }
@@ -175,7 +175,7 @@ impl HasLl {
                 }
             };
             state.edge = Some(self.stream.start(next));
-            // How large a segment will be that is not encoded nobody knows: the nominal size stands for it.
+            // The size of a segment that is not encoded yet is unknown: the nominal size stands for it.
             let nominal = |level: usize| self.config.ladder[level].bytes_in(self.config.segment).0;
             let choice = state.player.chooser.choose(&Offer {
                 ladder: &self.config.ladder,
@@ -355,8 +355,8 @@ impl HasLl {
 /// Speed of media that are played as they were taken, per mille.
 const STEADY: u64 = 1000;
 
-/// What the network carries, from the time in which parts were on their way: between two parts the line is idle because
-/// nothing is encoded, not because it is slow.
+/// Measures the network's throughput while parts are in flight: between two parts the line is idle because nothing is
+/// encoded, not because it is slow.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Throughput {
     /// Since when a part has been coming, and the bytes that there were then.
@@ -368,7 +368,7 @@ pub(super) struct Throughput {
 }
 
 impl Throughput {
-    /// So many bytes are there; the last complete part ended at `known` and ends at `boundary` now.
+    /// Counts delivered bytes; the last complete part ended at `known` and ends at `boundary` now.
     pub(super) fn on_delivered(&mut self, now: Instant, total: u64, known: u64, boundary: u64) {
         match self.mark {
             Some((from, before)) => {
@@ -429,7 +429,7 @@ impl Latencies {
     }
 }
 
-/// What a timer is for.
+/// Purpose of a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Due {
     /// Join, and then each second.
@@ -442,7 +442,7 @@ enum Due {
 
 const DUE: [Due; 3] = [Due::Second, Due::Part, Due::Window];
 
-/// A timer carries the player and what it is for.
+/// Returns the token of a timer: player and purpose.
 fn token(session: usize, due: Due) -> u32 {
     number(session * DUE.len() + due as usize)
 }

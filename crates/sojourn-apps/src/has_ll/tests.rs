@@ -129,7 +129,7 @@ fn throughput_is_seen_only_while_a_part_is_coming() {
     let rate = seen.take().unwrap();
     assert!((rate - 48_500.0 * 8.0 / 0.15).abs() < 1e-6, "{rate}");
     assert_eq!(seen.take(), None);
-    // If all parts come at once, the network is as fast as anybody can tell.
+    // If all parts come at once, the measured throughput has no bound.
     seen.on_delivered(at(1000), 100_000, 75_000, 100_000);
     assert!(seen.take().unwrap() > 1e11);
 }

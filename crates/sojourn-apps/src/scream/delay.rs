@@ -24,10 +24,10 @@ const STEADY: f64 = 0.2;
 /// chosen, as in the authors' program: what a round trip counts in the rate of loss events.
 const ROUND_WEIGHT: f64 = 0.01;
 
-/// What a sender makes of one-way delays.
+/// Estimates of a sender from one-way delays.
 #[derive(Clone, Debug)]
 pub(super) struct Delay {
-    /// Whether the target gives way to flows that fill queues.
+    /// True if the target rises in competition with flows that fill queues.
     competes: bool,
     above_base: QueueingDelay,
     queueing: f64,

@@ -1,4 +1,4 @@
-//! What a receiver reports of the packets of one stream, and when.
+//! Reports of a receiver on the packets of one stream.
 //!
 //! Source: RFC 8888 section 3.1 (the report: which packets of a range have arrived, when, and with which ECN field; a time
 //! in 1/1024 s) and RFC 8298 section 4.2.2 (how often).
@@ -23,10 +23,10 @@ const MOST_NEW: u64 = 16;
 /// chosen: reports on their way, at most; more than a second of the fastest streams.
 const MOST_REPORTS: usize = 1_024;
 
-/// What a report says of a packet that has arrived.
+/// Report on one packet that has arrived.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Received {
-    /// When; `None` if that is too long ago.
+    /// Arrival time; `None` if that is too long ago.
     pub(crate) arrived_at: Option<Instant>,
     /// With a congestion mark.
     pub(crate) is_marked: bool,
@@ -55,7 +55,7 @@ pub(crate) struct Reporter {
     /// Reports from number `first_report` on.
     reports: VecDeque<Report>,
     first_report: u64,
-    /// Where the ranges of the last two reports ended.
+    /// Ends of the ranges of the last two reports.
     ends: [u64; 2],
     new: u64,
     /// Bits since the last report.
@@ -89,7 +89,7 @@ impl Reporter {
         self.first_report
     }
 
-    /// When the next report is due at the latest, after that of `now` (RFC 8298 section 4.2.2).
+    /// Returns the longest time to the next report, after that of `now` (RFC 8298 section 4.2.2).
     pub(crate) fn interval(&self, now: Instant) -> Span {
         let passed = now.saturating_since(self.reported_at).as_secs_f64();
         let rate = if passed > 0.0 { self.bits / passed } else { 0.0 };
@@ -115,8 +115,8 @@ impl Reporter {
         Some((number, HEADERS + (2 * (end - begin)).next_multiple_of(4)))
     }
 
-    /// Report `number` has arrived at the sender: the first packet that it is about, and what it says from there on. Later
-    /// packets are none of its business, older reports are of no use.
+    /// Takes report `number` at the sender, and returns its first packet and the reports from there on. Older reports
+    /// are ignored.
     pub(crate) fn deliver(&mut self, number: u64) -> Option<(u64, impl Iterator<Item = Option<Received>> + '_)> {
         let older = place(number.checked_sub(self.first_report)?);
         let report = *self.reports.get(older)?;

@@ -57,7 +57,7 @@ pub(super) struct Highest {
     pub(super) arrived_at: Option<Instant>,
 }
 
-/// What was new in a report.
+/// New facts of a report.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct News {
     pub(super) highest: Option<Highest>,

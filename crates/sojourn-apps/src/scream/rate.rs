@@ -26,7 +26,7 @@ const QUEUE_SCALE: f64 = 0.95;
 /// Media rates that the median is of.
 const MEDIA_RATES: usize = 51;
 
-/// What an encoder can do.
+/// Rates of an encoder.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MediaRates {
     /// `TARGET_BITRATE_MIN`.
@@ -37,7 +37,7 @@ pub(crate) struct MediaRates {
     pub(crate) ramp_up: f64,
 }
 
-/// The target, and what it follows.
+/// The target rate, and its inputs.
 #[derive(Clone, Debug)]
 pub(super) struct Rates {
     pub(super) limits: MediaRates,
@@ -48,7 +48,7 @@ pub(super) struct Rates {
     measured_at: Instant,
     /// Bits since then: sent, acknowledged, from the encoder.
     bits: [f64; 3],
-    /// What these were in the last interval.
+    /// These rates in the last interval.
     measured: [f64; 3],
     media: VecDeque<f64>,
 }

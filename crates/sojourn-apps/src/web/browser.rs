@@ -29,7 +29,7 @@ pub struct Web {
     /// Connections that stay, with their objects.
     #[cfg(not(target_family = "wasm"))]
     kept: Connections<kept::Kept>,
-    /// Connections that nobody needs any more, and when they are forgotten, in that order.
+    /// Connections that are no longer needed, and the times at which they are forgotten, in that order.
     lingering: VecDeque<(Instant, ConnectionId)>,
 }
 
@@ -43,7 +43,7 @@ struct User {
     loading: bool,
 }
 
-/// What a browser knows of one server during a page.
+/// State of one server during a page.
 #[derive(Clone, Copy, Debug, Default)]
 struct ServerState {
     name: Name,
@@ -51,7 +51,7 @@ struct ServerState {
     next: usize,
 }
 
-/// Whether the name of a server is known.
+/// State of a server's name resolution.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Name {
     #[default]

@@ -1,4 +1,4 @@
-//! What a web page consists of: the sizes of its objects, server by server.
+//! Contents of a web page: the sizes of its objects, server by server.
 //!
 //! Source: White 2012 3.2.3 (100 objects of 25 kB) and Appendix A (the list, and the log-normal
 //! distribution it was drawn from).

@@ -5,7 +5,7 @@ fn ladder() -> Vec<BitRate> {
     super::super::HasConfig::AKHTAR2013.ladder.into_owned()
 }
 
-/// The buffer in s at which `level` of the buffer becomes more than what it was.
+/// Returns the buffers in s at which `level` rises.
 fn steps(level: impl Fn(f64) -> usize) -> Vec<f64> {
     let mut found = Vec::new();
     let mut before = level(0.0);

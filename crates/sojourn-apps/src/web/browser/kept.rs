@@ -1,7 +1,7 @@
 //! Connections that are kept until a page is complete: object after object, or all objects at once.
 //!
-//! Requests go out one after the other and are answered whole in the order in which they arrive. What a connection brings
-//! in order is complete when everything before it is; what it brings early (QUIC), when it is there.
+//! Requests go out one after the other and are answered whole in the order in which they arrive. An object in order is
+//! complete once all before it are; one out of order (QUIC), once it is there.
 //!
 //! Source: RFC 9112 section 9.3 (HTTP/1.1: kept connections), RFC 9113 section 5 (HTTP/2), RFC 9114 section 6.1 and RFC
 //! 9000 section 2.2 (HTTP/3: a stream waits for its own data only), RFC 9218 section 10 (responses that are not
@@ -44,7 +44,7 @@ impl Arrived {
 #[derive(Clone, Debug)]
 struct Exchange {
     object: Object,
-    /// Where its bytes are in what the server writes, once it answers.
+    /// Range of its bytes in the server's data, once the server answers.
     response: Option<(u64, u64)>,
 }
 
@@ -86,7 +86,7 @@ impl Kept {
 pub(super) const EXCHANGE_BYTES: u64 = size_of::<Exchange>() as u64;
 
 impl Web {
-    /// Whether everything that a server has is asked for at once.
+    /// Returns true if all objects of a server are requested at once.
     pub(super) fn asks_for_all(&self) -> bool {
         self.config.protocol == Protocol::Multiplexed
     }
