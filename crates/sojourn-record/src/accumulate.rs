@@ -30,7 +30,7 @@ pub struct TrafficCounters {
     pub retransmissions: u64,
     /// Retransmission timer expiries.
     pub timeouts: u64,
-    /// There are connections whose timers nobody has seen.
+    /// True if the timers of some connections are unobserved.
     pub hides_timeouts: bool,
     /// SYNs sent again.
     pub connect_retries: u64,
@@ -41,7 +41,7 @@ pub struct TrafficCounters {
 pub struct DelayHistogram {
     /// In 32 bits: a histogram is larger than a near cache, and what is counted next is seldom there.
     counts: Histogram32,
-    /// What was counted before the counts could run over.
+    /// Counts up to the last carry; the compact counts would overflow.
     carried: Option<Box<Histogram>>,
     packets: u64,
     shortest: u64,
@@ -49,7 +49,7 @@ pub struct DelayHistogram {
     sum_ns: u128,
 }
 
-/// Longest delay of a packet that is told apart. chosen: far above any buffer's.
+/// Longest delay with a bin of its own. chosen: far above any buffer's.
 const LONGEST: Span = Span::from_s(1000);
 
 /// Bins per doubling of the delay, as a power of two: 1024, so that a bin is at most 0.1 % wide.
@@ -62,7 +62,7 @@ pub const COUNTED_AND_TABLE: usize = 2;
 /// doubling up to 2^40 ns.
 pub const HISTOGRAM_BYTES: u64 = (40 - BINS_PER_DOUBLING as u64 + 1) * (1 << BINS_PER_DOUBLING) * 4;
 
-/// So many delays fit into one count, whatever they are.
+/// Packets that one compact count can hold.
 const CARRIED_AFTER: u64 = 1 << 31;
 
 /// A bin that holds something.
@@ -240,7 +240,7 @@ impl DelayHistogram {
     }
 }
 
-/// The bin that holds a delay of so many ns.
+/// Returns the bin of a delay in ns.
 #[expect(clippy::cast_possible_truncation, reason = "there are some thousand bins")]
 const fn bin_of(ns: u64) -> usize {
     let linear = 2 << BINS_PER_DOUBLING;

@@ -46,7 +46,7 @@ impl DelaySums {
 pub struct RecordedLink {
     /// The subject of its records.
     pub name: String,
-    /// It is somebody's access link: what an entry forwards, and its access delay, are counted there.
+    /// True for a subscriber's access link: it counts an entry's forwarded packets and access delay.
     pub is_access: bool,
     /// It has several service queues.
     pub has_service_queues: bool,
@@ -54,17 +54,17 @@ pub struct RecordedLink {
     pub latency_histogram: Option<LatencyHistogramConfig>,
 }
 
-/// What a link has forwarded and lost.
+/// Packets that a link has forwarded and lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkTotals {
-    /// What it forwarded from each of [`ServiceQueue::ALL`], in bytes that it charged.
+    /// Forwarded packets of each of [`ServiceQueue::ALL`], with the bytes that the link charged.
     pub forwarded: [PacketCount; ServiceQueue::ALL.len()],
     /// Packets that it lost.
     pub dropped_packets: u64,
 }
 
 impl LinkTotals {
-    /// Bytes that it charged for what it forwarded.
+    /// Returns the charged bytes of the forwarded packets.
     pub fn forwarded_bytes(&self) -> Bytes {
         self.forwarded.iter().fold(Bytes::ZERO, |sum, queue| sum + queue.bytes)
     }
@@ -74,7 +74,7 @@ impl LinkTotals {
 #[derive(Debug)]
 struct LinkRecords {
     link: RecordedLink,
-    /// What has left it and is not yet counted.
+    /// Packets that have left the link and are not counted yet.
     passed: Vec<Passed>,
     totals: LinkTotals,
     sojourn: Option<DelayHistogram>,
@@ -82,18 +82,18 @@ struct LinkRecords {
     bins: Option<Bins<LinkBin>>,
     /// Of each service queue, if there are several.
     service_bins: Option<Box<[Bins<ServiceBin>; ServiceQueue::ALL.len()]>>,
-    /// What its MAC counted.
+    /// Counters of its MAC.
     mac: Option<MacCounters>,
     /// And of each of its service flows.
     service_flows: Vec<(ServiceQueue, MacCounters)>,
     /// Both, when measuring began.
     warm_up: (Option<MacCounters>, Vec<(ServiceQueue, MacCounters)>),
-    /// What was counted of it as a modem of a group, in its direction, and by the beginning of measuring.
+    /// Counters of a modem of a group, in its direction.
     modem: Option<(Direction, ModemCounters)>,
     modem_warm_up: Option<(Direction, ModemCounters)>,
-    /// What its Queue Protection did.
+    /// Tally of its Queue Protection.
     protection: ProtectionTally,
-    /// What its device counts.
+    /// Delays that its device reports.
     device: Option<Box<DeviceHistograms>>,
 }
 
@@ -116,9 +116,9 @@ impl LinkRecords {
 #[derive(Debug)]
 pub struct ColumnRecorder {
     config: RecordConfig,
-    /// What began before is not counted.
+    /// Packets sent earlier are not counted.
     measured_from: Instant,
-    /// What the CMTS of the service group counted in each direction, and by the beginning of measuring.
+    /// Counters of the service group's CMTS in each direction, at the end and at the start of measuring.
     channel: PerDirection<Option<ChannelCounters>>,
     channel_warm_up: PerDirection<Option<ChannelCounters>>,
     /// Of each traffic entry, what the connections that were open then had counted.
@@ -149,7 +149,7 @@ pub struct ColumnRecorder {
     /// Entries whose transfers are samples, in the order of their numbers.
     samplers: Vec<bool>,
     flows: Vec<FlowRow>,
-    /// What Queue Protection did to each of these.
+    /// Queue Protection's tally of each of these.
     judged_flows: Vec<ProtectionTally>,
     protection: Vec<PerDirection<ProtectionTally>>,
     open_flows: FlowProtection,
@@ -238,8 +238,7 @@ impl ColumnRecorder {
         self
     }
 
-    /// Keeps no more rows of datagrams than this: a run whose end nobody knows must not fill the memory. Their tallies count
-    /// all.
+    /// Limits the rows of datagrams: a run of unknown length must not fill the memory. Tallies count all datagrams.
     #[must_use]
     pub const fn with_most_datagrams(mut self, most: usize) -> Self {
         self.most_datagrams = most;
@@ -290,7 +289,7 @@ impl ColumnRecorder {
     }
 }
 
-/// What a datagram carries beside the application's bytes: IPv4 and UDP headers (RFC 791, RFC 768).
+/// Overhead of a datagram: IPv4 and UDP headers (RFC 791, RFC 768).
 const DATAGRAM_HEADERS: Bytes = Bytes(28);
 
 /// The bins of one traffic entry on one link.

@@ -1,4 +1,4 @@
-//! What a run writes down.
+//! Configuration of the records of a run.
 
 use sojourn_base::Span;
 use sojourn_keys::{origin, parameters};
@@ -7,7 +7,7 @@ const RARE: &str = "chosen: off, because it grows with the run";
 const ALWAYS: &str = "chosen: on, because it answers the first questions";
 
 parameters! {
-    /// What to record.
+    /// Records to keep.
     #[derive(Copy, Eq)]
     pub struct RecordConfig {
         /// one row per datagram; loss, lateness and voice quality are known without

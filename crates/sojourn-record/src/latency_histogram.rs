@@ -11,7 +11,7 @@ use sojourn_keys::{origin, parameters, words};
 use std::borrow::Cow;
 
 words! {
-    /// What a latency histogram counts.
+    /// Delay that a latency histogram counts.
     pub enum HistogramValue {
         /// the queue manager's own estimate when it accepted the packet, as a modem has it
         Estimate = "estimate",
@@ -89,8 +89,8 @@ impl LatencyHistogram {
         Self { edges: edges.to_vec(), counts: vec![0; edges.len() + 1], longest: Span::ZERO, sum_ns: 0 }
     }
 
-    /// What a device has reported: a count for each bin, one more than edges, and the longest delay, without which the last
-    /// bin has no end.
+    /// Returns a device's report: a count for each bin, one more than edges, and the longest delay, which ends the last
+    /// bin.
     ///
     /// # Errors
     /// If edges do not rise, there are not as many counts as bins, or more packets than can be counted, or the longest delay
@@ -194,29 +194,28 @@ impl LatencyHistogram {
         None
     }
 
-    /// Where a bin begins.
+    /// Returns the lower edge of a bin.
     fn from(&self, bin: usize) -> Span {
         bin.checked_sub(1).and_then(|before| self.edges.get(before)).copied().unwrap_or(Span::ZERO)
     }
 
-    /// Where what is in a bin ends.
+    /// Returns the upper edge of a bin.
     fn end(&self, bin: usize) -> Span {
         let edge = self.edges.get(bin).copied();
         edge.map_or(self.longest, |edge| edge.min(self.longest))
     }
 }
 
-/// What a device has counted of a queue, and the same delays to three digits.
+/// Delays of a queue as its device reports them, and the same delays to three digits.
 #[derive(Clone, Debug)]
 pub struct DeviceDelays {
-    /// What it reports.
+    /// The device's report.
     pub bins: LatencyHistogram,
-    /// What it could have seen.
+    /// The same delays to three digits.
     pub exact: DelayHistogram,
 }
 
-/// Bytes of what the device of a link counts, for all queues that it may have: what it reports, and the same delays to
-/// three digits.
+/// Bytes of a device's delays for all queues of a link: its report, and the same delays to three digits.
 pub const DEVICE_HISTOGRAM_BYTES: u64 =
     ServiceQueue::ALL.len() as u64 * (HISTOGRAM_BYTES + size_of::<DeviceDelays>() as u64);
 

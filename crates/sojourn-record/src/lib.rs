@@ -1,4 +1,4 @@
-//! What a run writes down: the [`Recorder`] that the engine calls, and the column tables it fills.
+//! Records of a run: the [`Recorder`] that the engine calls, and the column tables it fills.
 //!
 //! The engine is generic over its recorder and every method has an empty default body, so a run without
 //! records pays nothing. [`ColumnRecorder`] keeps the tables that a [`RecordConfig`] asks for;
@@ -50,12 +50,12 @@ impl DelaySplit {
         self.0[cause as usize] += span;
     }
 
-    /// What `cause` took.
+    /// Returns the delay from `cause`.
     pub fn get(&self, cause: Cause) -> Span {
         self.0[cause as usize]
     }
 
-    /// What each cause took, in their order.
+    /// Returns the delay from each cause, in their order.
     #[inline]
     pub const fn parts(&self) -> &[Span; Cause::ALL.len()] {
         &self.0
@@ -74,17 +74,17 @@ pub struct LinkPassage {
     pub link: LinkId,
     /// Whose packet.
     pub traffic: TrafficId,
-    /// Server within the traffic entry: its sessions are told apart by it.
+    /// Server within the traffic entry; it identifies the session.
     pub server: u32,
     /// Bytes of the IP packet.
     pub length: Bytes,
     /// Bytes that the link charged for it, by its framing.
     pub charged: Bytes,
-    /// When it reached the link.
+    /// Arrival at the link.
     pub entered_at: Instant,
-    /// When it left the managed queue.
+    /// Departure from the managed queue.
     pub dequeued_at: Instant,
-    /// When its last bit arrives at the far end.
+    /// Arrival of its last bit at the far end.
     pub arrives_at: Instant,
     /// The service queue that it was in.
     pub queue: ServiceQueue,
@@ -95,7 +95,7 @@ pub struct LinkPassage {
 /// A packet lost in a link.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkDrop {
-    /// When.
+    /// Time of the event.
     pub at: Instant,
     /// The link.
     pub link: LinkId,
@@ -107,7 +107,7 @@ pub struct LinkDrop {
     pub length: Bytes,
     /// Lost behind the managed queue (2012 modem: the transmit queue).
     pub behind_queue: bool,
-    /// Why.
+    /// Reason.
     pub reason: Reason,
     /// The service queue that it was in.
     pub queue: ServiceQueue,
@@ -118,7 +118,7 @@ pub struct LinkDrop {
 /// Which packet of its flow a lost one is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LostPacket {
-    /// When.
+    /// Time of the event.
     pub at: Instant,
     /// The link.
     pub link: LinkId,
@@ -126,7 +126,7 @@ pub struct LostPacket {
     pub traffic: TrafficId,
     /// Server within the traffic entry; the flow of a datagram.
     pub server: u32,
-    /// Where it went.
+    /// Direction of the packet.
     pub direction: Direction,
     /// As in [`SegmentSeen::connection`]; `None` for a datagram.
     pub connection: Option<(u32, u8)>,
@@ -135,14 +135,14 @@ pub struct LostPacket {
     pub sequence: u32,
     /// Bytes of a segment's application data, none of an acknowledgement; the IP packet of a datagram.
     pub data: u32,
-    /// Why.
+    /// Reason.
     pub reason: Reason,
 }
 
 /// A packet marked by the queue manager of a link. It may still be lost there.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkMark {
-    /// When.
+    /// Time of the event.
     pub at: Instant,
     /// The link.
     pub link: LinkId,
@@ -152,7 +152,7 @@ pub struct LinkMark {
     pub direction: Direction,
     /// Charged bytes.
     pub length: Bytes,
-    /// Why.
+    /// Reason.
     pub reason: Reason,
     /// The service queue that it is in.
     pub queue: ServiceQueue,
@@ -163,7 +163,7 @@ pub struct LinkMark {
 /// A packet that the Queue Protection of a link has judged. It may still be lost there.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkScore {
-    /// When it came.
+    /// Time of arrival.
     pub at: Instant,
     /// The link.
     pub link: LinkId,
@@ -186,7 +186,7 @@ pub struct LinkScore {
 /// The fate of one datagram.
 #[derive(Clone, Copy, Debug)]
 pub struct Datagram {
-    /// Whose.
+    /// Traffic entry.
     pub traffic: TrafficId,
     /// Flow within the traffic entry, numbered from 0 without gaps.
     pub flow: u32,
@@ -196,15 +196,15 @@ pub struct Datagram {
     pub direction: Direction,
     /// IP bytes.
     pub length: Bytes,
-    /// When it was sent.
+    /// Time of sending.
     pub sent_at: Instant,
-    /// When it arrived, or where it was lost.
+    /// Arrival or loss.
     pub fate: Fate,
     /// It arrived with a congestion mark.
     pub marked: bool,
     /// Why it was lost.
     pub lost_for: Option<Reason>,
-    /// Where the time went (of the part of its way that it made).
+    /// Delay by cause (up to its loss, if it was lost).
     pub split: DelaySplit,
 }
 
@@ -224,17 +224,17 @@ pub enum Fate {
 /// A TCP segment that reached its destination.
 #[derive(Clone, Copy, Debug)]
 pub struct SegmentArrival<'a> {
-    /// Whose.
+    /// Traffic entry.
     pub traffic: TrafficId,
     /// Its direction.
     pub direction: Direction,
     /// Bytes of application data; 0 for control segments.
     pub payload: Bytes,
-    /// Where the time went.
+    /// Delay by cause.
     pub split: &'a DelaySplit,
 }
 
-/// What waits in a link.
+/// Packets waiting in a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Waiting {
     /// Packets in the managed queue.
@@ -245,14 +245,14 @@ pub struct Waiting {
     pub staged: Packets,
 }
 
-/// What one end sends to the other: over a connection, or the datagrams between the client and a server.
+/// Data from one end to the other: over a connection, or the datagrams between the client and a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowRow {
-    /// Whose.
+    /// Traffic entry.
     pub traffic: TrafficId,
     /// Server within the traffic entry; the flow number of datagrams.
     pub server: u32,
-    /// Where it goes.
+    /// Direction of its packets.
     pub direction: Direction,
     /// Sub-flow of the access link's queue manager that holds its packets, if the manager has any.
     pub sub_flow: Option<u32>,
@@ -267,9 +267,9 @@ pub struct FlowRow {
 pub struct FlowConnection {
     /// Number of the connection, from 0 in each run.
     pub number: u32,
-    /// When the client asked for it.
+    /// Time of the client's request.
     pub opened_at: Instant,
-    /// When both ends had finished, or it was given up; `None` if the run ended first.
+    /// Time when both ends had finished, or it was given up; `None` if the run ended first.
     pub ended_at: Option<Instant>,
     /// Application bytes of this flow delivered in order.
     pub goodput: Bytes,
@@ -282,9 +282,9 @@ pub struct FlowConnection {
 /// Receives what happens in a run. Every method does nothing unless a recorder overrides it.
 #[expect(unused_variables, reason = "empty default bodies")]
 pub trait Recorder {
-    /// Whether each packet, opening and sender shall be told of one by one. A run without pays nothing for it.
+    /// True if each packet, opening and sender is reported by itself. A run without pays nothing for it.
     const WANTS_PACKETS: bool = false;
-    /// Whether packets shall carry the split of their delay.
+    /// Returns true if packets shall carry their delay by cause.
     fn wants_delays(&self) -> bool {
         false
     }
@@ -292,29 +292,29 @@ pub trait Recorder {
     fn bytes(&self) -> usize {
         0
     }
-    /// Whether changes of queue lengths matter.
+    /// Returns true if changes of queue lengths shall be reported.
     fn wants_waiting(&self) -> bool {
         false
     }
-    /// Whether each flow shall be told of.
+    /// Returns true if each flow shall be reported.
     fn wants_flows(&self) -> bool {
         false
     }
-    /// The next event of a run that is watched: what is told until the next one is at this time.
+    /// Advances the clock of a watched run: calls until the next advance are at this time.
     fn on_clock(&mut self, now: Instant) {}
     /// A packet was handed to its first link.
     fn on_sent(&mut self, traffic: TrafficId, direction: Direction, length: Bytes) {}
-    /// Something happens to a packet; told if packets are wanted.
+    /// A packet has an event; called if packets are wanted.
     fn on_packet(&mut self, packet: &PacketSeen) {}
     /// A connection is opened.
     fn on_connection_opened(&mut self, opened: &ConnectionOpened) {}
-    /// An end of a connection was called; told if packets are wanted.
+    /// An end of a connection was called; reported if packets are wanted.
     fn on_sender(&mut self, sender: &SenderSeen) {}
     /// A packet leaves a link.
     fn on_passage(&mut self, direction: Direction, passage: &LinkPassage) {}
     /// A packet is lost in a link.
     fn on_drop(&mut self, drop: &LinkDrop) {}
-    /// Which packet of its flow it was, right after; told by simulations.
+    /// Position of the lost packet in its flow, right after [`Self::on_drop`]; called by simulations.
     fn on_lost_packet(&mut self, lost: &LostPacket) {}
     /// A packet is marked in a link.
     fn on_mark(&mut self, mark: &LinkMark) {}
@@ -336,8 +336,8 @@ pub trait Recorder {
     fn on_flow(&mut self, row: &FlowRow) {}
     /// An application tells of its work.
     fn on_report(&mut self, traffic: TrafficId, report: Report<'_>) {}
-    /// Measuring begins: what was counted so far belongs to the warm-up. What the MACs of links and open connections
-    /// have counted since their beginning is told right before, as at the end.
+    /// Starts measuring: earlier counts belong to the warm-up. The counters of MACs and open connections are reported
+    /// right before, as at the end.
     fn on_measure(&mut self, now: Instant) {}
     /// Right before measuring begins: the counters of a connection that is open.
     fn on_open_connection(&mut self, traffic: TrafficId, connection: &ConnectionTotals) {}
@@ -362,7 +362,7 @@ pub trait Recorder {
 pub struct ConnectionTotals {
     /// Segments sent again.
     pub retransmissions: u64,
-    /// Expiries of the retransmission timer; `None` if whoever counts sees packets and no timers.
+    /// Expiries of the retransmission timer; `None` if only packets are observed.
     pub timeouts: Option<u64>,
     /// SYNs sent again.
     pub connect_retries: u64,
@@ -373,13 +373,13 @@ pub struct ConnectionTotals {
 /// The sender of one end of a connection at one moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ConnectionSample {
-    /// When.
+    /// Time of the reading.
     pub at: Instant,
-    /// Whose.
+    /// Traffic entry.
     pub traffic: TrafficId,
     /// Server within the traffic entry.
     pub server: u32,
-    /// Where it sends to.
+    /// Direction of its data.
     pub direction: Direction,
     /// Number of the connection, from 0 in each run.
     pub connection: u32,
@@ -393,7 +393,7 @@ pub struct ConnectionSample {
     pub flight: u32,
     /// Application bytes acknowledged so far.
     pub acknowledged: Bytes,
-    /// What its controller is about, in the word of its document; `None` if that has no such states.
+    /// State of its controller, in the word of its document; `None` if it has no states.
     pub phase: Option<&'static str>,
     /// Rate of IP packets that the controller takes the path to have.
     pub bandwidth: Option<BitRate>,
@@ -401,7 +401,7 @@ pub struct ConnectionSample {
     pub bound: Option<f64>,
 }
 
-/// What the MAC of a link has counted since the start of the run.
+/// Counters of a link's MAC since the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MacCounters {
     /// Bytes requested from the CMTS.
@@ -413,7 +413,7 @@ pub struct MacCounters {
 }
 
 impl MacCounters {
-    /// What was counted after `earlier`.
+    /// Returns the counts after `earlier`.
     #[must_use]
     pub(crate) fn since(&self, earlier: &Self) -> Self {
         Self {

@@ -2,7 +2,7 @@
 
 use crate::{ConnectionOpened, LostPacket};
 
-/// What was lost.
+/// Rows of lost packets.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Losses {
     rows: Vec<(LostPacket, Option<u32>)>,

@@ -5,15 +5,15 @@ use sojourn_base::{BitRate, Direction, Ecn, Instant, LinkId, Reason, ServiceQueu
 /// A packet at one moment of its way.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PacketSeen {
-    /// When.
+    /// Time of the event.
     pub now: Instant,
     /// Its place among the packets on their way: no two have the same at a time.
     pub place: u32,
-    /// Whose.
+    /// Traffic entry.
     pub traffic: TrafficId,
     /// Server within the traffic entry.
     pub server: u32,
-    /// Where it goes.
+    /// Direction of the packet.
     pub direction: Direction,
     /// Bytes of the IP packet.
     pub length: u32,
@@ -21,13 +21,13 @@ pub struct PacketSeen {
     pub dscp: u8,
     /// ECN field.
     pub ecn: Ecn,
-    /// What it carries.
+    /// Contents of the packet.
     pub body: PacketBody,
-    /// What happens to it.
+    /// The event.
     pub moment: Moment,
 }
 
-/// What happens to a packet.
+/// An event of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
     /// It is handed to its first link.
@@ -44,7 +44,7 @@ pub enum Moment {
     Arrived,
 }
 
-/// What a packet carries.
+/// Contents of a packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PacketBody {
     /// A TCP segment.
@@ -84,7 +84,7 @@ impl SegmentSeen {
     /// Congestion window reduced.
     pub const CWR: u8 = 16;
 
-    /// Whether these flags are set.
+    /// Returns true if all these flags are set.
     pub const fn has(&self, flags: u8) -> bool {
         self.flags & flags == flags
     }
@@ -93,9 +93,9 @@ impl SegmentSeen {
 /// A connection that is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConnectionOpened {
-    /// When.
+    /// Time of the event.
     pub now: Instant,
-    /// Whose.
+    /// Traffic entry.
     pub traffic: TrafficId,
     /// Server within the traffic entry.
     pub server: u32,
@@ -110,11 +110,11 @@ pub struct ConnectionOpened {
 /// The sender of one end of a connection after it was called.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SenderSeen {
-    /// When.
+    /// Time of the call.
     pub now: Instant,
     /// As in [`SegmentSeen::connection`].
     pub connection: (u32, u8),
-    /// Where it sends to.
+    /// Direction of its data.
     pub direction: Direction,
     /// Congestion window in segments.
     pub window: f64,

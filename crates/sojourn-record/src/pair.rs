@@ -1,4 +1,4 @@
-//! Two recorders that are told the same.
+//! Two recorders that receive the same calls.
 
 use crate::{
     ChannelCounters, ConnectionOpened, ConnectionSample, ConnectionTotals, Datagram, FlowRow, LinkDrop, LinkMark,

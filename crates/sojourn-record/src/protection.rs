@@ -1,4 +1,4 @@
-//! What Queue Protection did to packets: of a link, of a traffic entry, and, if flows are recorded, of each flow.
+//! Actions of Queue Protection on packets: of a link, of a traffic entry, and, if flows are recorded, of each flow.
 //!
 //! A flow is known by its hash, as Queue Protection knows it. Its tally is handed over when the flow ends, so memory
 //! grows with the flows that are open.

@@ -12,8 +12,8 @@ use crate::accumulate::DelayHistogram;
 use sojourn_base::{Instant, Span};
 use std::collections::VecDeque;
 
-/// Datagrams of a session that wait for an answer. chosen: far more than a game or a call sends while its answers are late;
-/// a stream that nobody answers takes 64 KiB.
+/// Datagrams of a session that wait for an answer. chosen: far more than a game or a call sends while its answers are
+/// late; a stream without answers takes 64 KiB.
 const WAITING_AT_MOST: usize = 4096;
 
 /// A packet that has crossed the line upstream.

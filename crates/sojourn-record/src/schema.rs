@@ -12,7 +12,7 @@ pub struct ColumnSchema {
     pub name: &'static str,
     /// Unit, or empty.
     pub unit: &'static str,
-    /// What a value means, and when it is missing.
+    /// Meaning of a value, and when it is missing.
     pub meaning: &'static str,
 }
 
@@ -21,7 +21,7 @@ pub struct ColumnSchema {
 pub struct TableSchema {
     /// Name.
     pub name: &'static str,
-    /// What one row is.
+    /// Meaning of a row.
     pub meaning: &'static str,
     /// Columns in order.
     pub columns: &'static [ColumnSchema],
@@ -321,8 +321,8 @@ pub const TABLES: &[TableSchema] = tables! {
         "longest_gap_ns" ["ns"] "longest time between two passes of the loop"
         "hidden_losses" [""] "packets lost outside the model"
         "stalls" [""] "times that model time stood still, because the program did"
-        "busy" [""] "share of a core that the loop took; missing where nobody tells"
-        "stolen" [""] "share of the time that other machines took from this one; missing where nobody tells"
+        "busy" [""] "share of a core that the loop took; missing if unknown"
+        "stolen" [""] "share of the time that other machines took from this one; missing if unknown"
     }
     "emulation_lateness": "one bin of how late packets of an emulation were written" {
         "direction" [""] "upstream or downstream"

@@ -123,7 +123,7 @@ pub(crate) struct QueueClock {
     sums: QueueSums,
 }
 
-/// What a bin holds of the length of its queue, see [`LinkBin`].
+/// Queue length within a bin, see [`LinkBin`].
 #[derive(Clone, Debug, Default)]
 struct QueueSums {
     byte_ns: u64,

@@ -7,7 +7,7 @@ use crate::{LinkDrop, LinkId, LinkMark, TrafficId};
 use sojourn_base::{Bytes, Reason, ServiceQueue};
 use std::collections::BTreeMap;
 
-/// What a queue manager does to a packet so that its sender slows down, or because it does not fit.
+/// A queue manager's signal on a packet: congestion, or no room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Signal {
     /// It was lost in the managed queue.
@@ -37,15 +37,15 @@ impl Signal {
 pub struct SignalKind {
     /// The link.
     pub link: LinkId,
-    /// Whose packets.
+    /// Traffic entry of the packets.
     pub traffic: TrafficId,
     /// The service queue that they were in.
     pub queue: ServiceQueue,
     /// The sub-flow that they were in, if the queue has any.
     pub sub_flow: Option<u32>,
-    /// What happened to them.
+    /// The signal.
     pub signal: Signal,
-    /// Why.
+    /// Reason.
     pub reason: Reason,
 }
 
@@ -63,9 +63,9 @@ pub struct PacketCount {
 pub(crate) struct SignalCounts {
     /// In the order in which they occurred first.
     counts: Vec<PacketCount>,
-    /// Where the count of each kind is.
+    /// Place of the count of each kind.
     places: BTreeMap<SignalKind, usize>,
-    /// What occurred last: mostly it is what occurs next.
+    /// The last kind: most often it is also the next.
     last: Option<(SignalKind, usize)>,
 }
 

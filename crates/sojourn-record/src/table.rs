@@ -11,7 +11,7 @@ pub enum ColumnData {
     OptionalU64 {
         /// Values; 0 where missing.
         values: Vec<u64>,
-        /// Whether the value is there.
+        /// True where a value is present.
         valid: Vec<bool>,
     },
     /// Real numbers.
@@ -20,7 +20,7 @@ pub enum ColumnData {
     OptionalF64 {
         /// Values; 0 where missing.
         values: Vec<f64>,
-        /// Whether the value is there.
+        /// True where a value is present.
         valid: Vec<bool>,
     },
     /// Words from a small dictionary; a code outside the dictionary means "missing".

@@ -1,4 +1,4 @@
-//! What metrics need to know about datagrams and file transfers, in memory that does not grow with the run.
+//! Tallies of datagrams and file transfers for metrics, in memory that does not grow with the run.
 //!
 //! Source: White 2012 3.2.2 (lost packets, late packets, mean delay of the others, per call).
 //! Units and ranges: delays from sending to arrival, to three significant digits up to 1000 s; times of
@@ -11,7 +11,7 @@ use crate::{Datagram, Fate};
 use sojourn_base::report::{Frame, Object, Transfer};
 use sojourn_base::{Direction, PerDirection, Span};
 
-/// What became of the datagrams of one flow in one direction.
+/// Tally of the datagrams of one flow in one direction.
 #[derive(Clone, Debug, Default)]
 pub struct DatagramTally {
     lost: u64,
@@ -56,7 +56,7 @@ impl DatagramTally {
     }
 }
 
-/// What became of the frames of video that a traffic entry sent in one direction.
+/// Tally of the video frames that a traffic entry sent in one direction.
 #[derive(Clone, Debug, Default)]
 pub struct FrameTally {
     lost: u64,
@@ -140,7 +140,7 @@ impl FlowTallies {
     }
 }
 
-/// What became of the transfers of one traffic entry.
+/// Tally of the transfers of one traffic entry.
 #[derive(Clone, Debug, Default)]
 pub struct TransferTally {
     recorded: u64,
@@ -170,7 +170,7 @@ impl TransferTally {
     }
 }
 
-/// What became of the objects of the pages of one traffic entry.
+/// Tally of the objects of the pages of one traffic entry.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ObjectTally {
     completed: u64,
@@ -259,7 +259,7 @@ mod tests {
             (tally.recorded(), tally.times().map(DelayHistogram::packets))
         };
         assert_eq!(add(None), (1, None));
-        // 2 h: above what delays of packets are told apart up to.
+        // 2 h: beyond the bins of packet delays.
         assert_eq!(add(Some(Instant::from_ms(7_201_000))), (2, Some(1)));
         assert_eq!(add(Some(Instant::from_ms(3_601_000))), (3, Some(2)));
         assert_eq!(add(Some(Instant::from_ms(1_801_000))), (4, Some(3)));

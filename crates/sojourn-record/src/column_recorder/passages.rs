@@ -10,7 +10,7 @@ use sojourn_base::{Bytes, Direction, Instant, ServiceQueue, Span};
 /// processor fetches those of neighbouring packets at the same time. 32 packets take 1.5 kB, and those of both links of a line.
 pub(super) const COUNTED_TOGETHER: usize = 32;
 
-/// What is counted of a packet that has left a link.
+/// A packet that has left a link, with the values that are counted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Passed {
     entered_at: Instant,
@@ -127,7 +127,7 @@ impl RoundTrips {
 }
 
 impl LinkRecords {
-    /// Counts what it has passed, and what its device knows of that.
+    /// Counts the packets that have left, and their delays as the link's device reports them.
     fn count_totals(&mut self) {
         for packet in &self.passed {
             let queue = &mut self.totals.forwarded[packet.queue as usize];

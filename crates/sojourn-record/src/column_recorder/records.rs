@@ -24,7 +24,7 @@ pub struct Records {
 }
 
 impl Records {
-    /// What was recorded.
+    /// Returns what is recorded.
     pub const fn config(&self) -> &RecordConfig {
         &self.recorder.config
     }
@@ -62,7 +62,7 @@ impl Records {
         &self.recorder.links[usize::from(link.0)]
     }
 
-    /// What a link has forwarded and lost.
+    /// Returns the packets that a link has forwarded and lost.
     pub fn link_totals(&self, link: LinkId) -> &LinkTotals {
         &self.link(link).totals
     }
@@ -80,13 +80,13 @@ impl Records {
         (total > 0).then(|| weighted / total as f64)
     }
 
-    /// What became of the datagrams of a traffic entry: flow, direction and tally, in this order, of every
-    /// flow that had one. Always there, whatever rows were kept.
+    /// Returns the datagrams of a traffic entry: flow, direction and tally, in this order, of every flow that had one.
+    /// Kept with any configuration.
     pub fn datagram_tallies(&self, traffic: TrafficId) -> impl Iterator<Item = (u32, Direction, &DatagramTally)> {
         self.recorder.datagram_tallies[usize::from(traffic.0)].iter()
     }
 
-    /// Whether Quality of Outcome was asked for.
+    /// Returns true if Quality of Outcome is recorded.
     pub const fn wants_outcomes(&self) -> bool {
         self.recorder.config.outcomes
     }
@@ -101,17 +101,17 @@ impl Records {
         &self.recorder.pages
     }
 
-    /// What became of the objects of a traffic entry's pages. Always there, whatever rows were kept.
+    /// Returns the tally of the objects of a traffic entry's pages. Kept with any configuration.
     pub fn object_tally(&self, traffic: TrafficId) -> &ObjectTally {
         &self.recorder.object_tallies[usize::from(traffic.0)]
     }
 
-    /// What became of the transfers of a traffic entry. Always there, whatever rows were kept.
+    /// Returns the tally of a traffic entry's transfers. Kept with any configuration.
     pub fn transfer_tally(&self, traffic: TrafficId) -> &TransferTally {
         &self.recorder.transfer_tallies[usize::from(traffic.0)]
     }
 
-    /// What became of the frames of video of a traffic entry in one direction; `None` if it sent none.
+    /// Returns the tally of a traffic entry's video frames in one direction; `None` if it sent none.
     pub fn frame_tally(&self, traffic: TrafficId, direction: Direction) -> Option<&FrameTally> {
         self.recorder.frame_tallies[usize::from(traffic.0)][direction].as_deref()
     }
@@ -146,39 +146,39 @@ impl Records {
         &self.recorder.flows
     }
 
-    /// What Queue Protection did to the packets of a traffic entry, in all links of a direction together.
+    /// Returns Queue Protection's tally of the packets of a traffic entry, in all links of a direction together.
     pub fn protection(&self, traffic: TrafficId) -> &PerDirection<ProtectionTally> {
         &self.recorder.protection[usize::from(traffic.0)]
     }
 
-    /// What the Queue Protection of a link did.
+    /// Returns the tally of a link's Queue Protection.
     pub fn link_protection(&self, link: LinkId) -> &ProtectionTally {
         &self.link(link).protection
     }
 
-    /// What Queue Protection did to each of [`Records::flows`].
+    /// Returns Queue Protection's tally of each of [`Records::flows`].
     pub fn flow_protection(&self) -> &[ProtectionTally] {
         &self.recorder.judged_flows
     }
 
-    /// What the device of a link counted of each queue from which it counted something.
+    /// Returns the delays that the device of a link has reported, for each queue with packets.
     pub fn device_delays(&self, link: LinkId) -> impl Iterator<Item = (ServiceQueue, &DeviceDelays)> {
         let device = self.link(link).device.iter();
         device.flat_map(|device| device.counted())
     }
 
-    /// What the MAC of a link counted; `None` without one.
+    /// Returns the counters of a link's MAC; `None` without one.
     pub fn mac(&self, link: LinkId) -> Option<MacCounters> {
         self.link(link).mac
     }
 
-    /// What the CMTS of the service group counted in a direction; `None` without one.
+    /// Returns the counters of the service group's CMTS in a direction; `None` without one.
     pub fn channel(&self, direction: Direction) -> Option<ChannelCounters> {
         let counted = self.recorder.channel[direction]?;
         Some(counted - self.recorder.channel_warm_up[direction].unwrap_or_default())
     }
 
-    /// What was counted of a link that is a modem of the service group, and in which direction; `None` of others.
+    /// Returns direction and counters of a link that is a modem of the service group; `None` for other links.
     pub fn modem(&self, link: LinkId) -> Option<(Direction, ModemCounters)> {
         let link = self.link(link);
         let (direction, counted) = link.modem?;
@@ -186,7 +186,7 @@ impl Records {
         Some((direction, counted - before))
     }
 
-    /// What the MAC of a link counted of each of its service flows; nothing of a link with one.
+    /// Returns the counters of each service flow of a link's MAC; empty if it has one flow.
     pub fn service_flows(&self, link: LinkId) -> &[(ServiceQueue, MacCounters)] {
         &self.link(link).service_flows
     }
