@@ -36,7 +36,7 @@ class Clause:
 
     @property
     def is_open(self) -> bool:
-        """Whether something is left to do: it is not implemented in full, or no test holds it."""
+        """True if something is left to do: it is not implemented in full, or no test holds it."""
         if self.status == "out of scope":
             return False
         return self.status != "implemented" or not self.test
@@ -113,7 +113,7 @@ def _source(root: Path, place: str) -> tuple[str, str]:
 
 
 def _declares(root: Path, place: str) -> bool:
-    """Whether a file declares what is named: `function`, `Type`, or `Type::member`."""
+    """Return whether a file declares what is named: `function`, `Type`, or `Type::member`."""
     text, name = _source(root, place)
     kind = r"\b(?:fn|struct|enum|const|static|type|trait|def|class) "
     *owner, member = name.split("::")
@@ -124,7 +124,7 @@ def _declares(root: Path, place: str) -> bool:
 
 
 def _tests(root: Path, place: str) -> bool:
-    """Whether a file has a test of that name."""
+    """Return whether a file has a test of that name."""
     text, name = _source(root, place)
     rust = rf"#\[test\]\s*(?:#\[[^\n]*\]\s*)*fn {name}\b"
     python = rf"^def {name}\b"

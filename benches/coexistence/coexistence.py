@@ -93,23 +93,23 @@ class Shared:
 
     @property
     def holds(self) -> bool:
-        """Whether the ratio is that of the laws."""
+        """True if the ratio is that of the laws."""
         low, high = self.laws
         return low * (1 - WITHIN) <= self.ratio <= high * (1 + WITHIN)
 
     @property
     def is_uncoupled(self) -> bool:
-        """Whether half as many marks again came as the drops of the classic queue account for."""
+        """True if half as many marks again came as the drops of the classic queue account for."""
         return self.l4s.signals > 1.5 * 2 * self.classic.signals**0.5
 
     @property
     def is_least(self) -> bool:
-        """Whether the least window rules."""
+        """True if the least window rules."""
         return min(self.l4s.window, self.classic.window) < LEAST_WINDOW
 
     @property
     def is_cubic(self) -> bool:
-        """Whether CUBIC is in its cubic branch by its law."""
+        """True if CUBIC is in its cubic branch by its law."""
         side = self.classic
         return self.cell.classic == "CUBIC" and cubic(side) > friendly(side)
 

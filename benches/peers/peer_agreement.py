@@ -1,4 +1,4 @@
-"""Whether two simulators agree: means over repetitions, their difference, and what chance makes of it."""
+"""Agreement of two simulators: means over repetitions, their difference, and what chance makes of it."""
 
 import math
 import statistics

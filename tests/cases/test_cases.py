@@ -98,7 +98,7 @@ def test_01_a_name_that_stands_twice_elsewhere_is_refused_and_the_other_files_go
     (tmp_path / "twice.flent").write_text(twice)
     shutil.copy(case("01") / "line.json", tmp_path)
     found = import_files(tmp_path)
-    assert found.skipped == (("twice.flent", 'says "LENGTH" 2 times in one object: it cannot be told which counts'),)
+    assert found.skipped == (("twice.flent", 'says "LENGTH" 2 times in one object: which counts is not known'),)
     assert found.tests.height == 2
 
 

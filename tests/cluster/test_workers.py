@@ -47,7 +47,7 @@ class Threads:
         self.thread.start()
 
     def is_alive(self) -> bool:
-        """Whether it works."""
+        """Return whether it works."""
         return self.thread is not None and self.thread.is_alive()
 
     def stop(self, *, is_done: bool) -> None:

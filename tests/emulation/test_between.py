@@ -15,7 +15,7 @@ import pytest
 import tomli_w
 
 TIMING = os.environ.get("SOJOURN_EMULATION_TIMING") == "1"
-"""Whether this machine promises to be quiet."""
+"""True if this machine promises to be quiet."""
 
 ROOT = [] if os.getuid() == 0 else ["-Ur"]
 """What makes a user root of namespaces of his own."""

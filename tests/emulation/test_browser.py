@@ -15,7 +15,7 @@ import pytest
 from support.emulation import Rootless
 
 TIMING = os.environ.get("SOJOURN_EMULATION_TIMING") == "1"
-"""Whether this machine promises to be quiet."""
+"""True if this machine promises to be quiet."""
 
 OBJECTS, BYTES, INDEX_BYTES = 25, 25_000, 100_000
 """The page of White 2012 3.2.3: an index object, and these on each of four servers."""

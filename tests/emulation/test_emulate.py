@@ -19,7 +19,7 @@ import tomli_w
 from support.emulation import Rootless
 
 TIMING = os.environ.get("SOJOURN_EMULATION_TIMING") == "1"
-"""Whether this machine promises to be quiet: else figures are shown and not judged."""
+"""True if this machine promises to be quiet: else figures are shown and not judged."""
 
 SINK = """
 import socket, sys

@@ -93,7 +93,7 @@ def connected(url: str, text: bytes) -> socket.socket:
 
 
 def is_ended(one: socket.socket) -> bool:
-    """Whether the other side has ended a connection that was told nothing."""
+    """Return whether the other side has ended a connection that was told nothing."""
     try:
         return one.recv(1) == b""
     except ConnectionResetError:

@@ -128,7 +128,7 @@ class Summary:
 
 
 def same(text: str, value: float) -> bool:
-    """Whether a written number is this value, with two or three digits."""
+    """Return whether a written number is this value, with two or three digits."""
     if text in ("never", "none"):
         return not math.isfinite(value) or (text == "none" and value == 0)
     if not math.isfinite(value):
@@ -225,7 +225,7 @@ class Checker:
         return here.get(key)
 
     def is_at(self, where: tuple[str, ...], words: str) -> bool:
-        """Whether the words of a sentence are this condition."""
+        """Return whether the words of a sentence are this condition."""
         parts = [re.sub(r"^[a-z_ ]+? (?=[\d.]+$)", "", part) for part in words.split(" and ")]
         for value in where:
             name = self.summary.names.get(value, value)
@@ -252,7 +252,7 @@ class Checker:
                 yield found
 
     def fits(self, text: str, settings: Sequence[str], who: str, metrics: Sequence[str]) -> bool:
-        """Whether a range is that of some subject over all conditions and all these settings."""
+        """Return whether a range is that of some subject over all conditions and all these settings."""
         low, high = ends_of(text)
         by_setting = [list(self.values(setting, who, metrics)) for setting in settings]
         for choice in itertools.zip_longest(*by_setting):
@@ -441,7 +441,7 @@ class Checker:
             self.refuse(f"{factor}: {low:.2f} to {high:.2f} over all conditions")
 
     def _clearly(self, better: Cell, worse: Cell, metric: str) -> bool:
-        """Whether one cell is better than another beyond both intervals, by what is told."""
+        """Return whether one cell is better than another beyond both intervals, by what is told."""
         if metric in BIGGER:
             apart = better.low > worse.high
             return apart and (better.mean - worse.mean > 0.2 if metric == "mos" else better.mean > CLEARLY * worse.mean)

@@ -63,7 +63,7 @@ class Rule:
     """The exit status that it should have."""
 
     def covers(self, shown: Shown) -> bool:
-        """Whether the rule is about a command."""
+        """Return whether the rule is about a command."""
         return fnmatchcase(shown.page, self.page) and fnmatchcase(shown.text, self.command)
 
 
@@ -130,7 +130,7 @@ def _plain(text: str) -> str:
 
 
 def is_form(shown: Shown) -> bool:
-    """Whether code within a line has words for what a reader puts in."""
+    """Return whether code within a line has words for what a reader puts in."""
     if not shown.is_inline:
         return False
     parts = [part for word in _split(shown.text) for part in re.split(r"[=:/|,.@]+", word.strip("[]…."))]
@@ -145,7 +145,7 @@ def _split(text: str) -> list[str]:
 
 
 def is_name(shown: Shown) -> bool:
-    """Whether code within a line only names a command, or one with an option."""
+    """Return whether code within a line only names a command, or one with an option."""
     if not shown.is_inline or not shown.text.startswith("sojourn"):
         return False
     from sojourn.base.errors import UsageError

@@ -393,7 +393,7 @@ def one(world: World, command: str, dice: random.Random) -> tuple[str, str]:
 
 
 def _told(world: World) -> bool:
-    """Whether a secret stands in a file that a command wrote."""
+    """Return whether a secret stands in a file that a command wrote."""
     for place in (world.given, world.out):
         for folder, _, files in os.walk(place):
             for name in files:

@@ -1,4 +1,4 @@
-"""Whether the tests exist that claims of a study name as `file::test`."""
+"""Finds the tests that claims of a study name as `file::test`."""
 
 import re
 from collections.abc import Mapping

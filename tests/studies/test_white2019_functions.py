@@ -33,7 +33,7 @@ class Tables:
         return [1]
 
     def has(self, point: str, subject: str, metric: str) -> bool:
-        """Whether a metric is known."""
+        """Return whether a metric is known."""
         del point
         return (subject, metric) in self.known
 

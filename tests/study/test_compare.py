@@ -273,7 +273,7 @@ def test_one_run_is_decided_by_its_values_and_names_no_winner() -> None:
     values = {"a": [4.4], "b": [4.31], "c": [4.2], "d": [math.nan]}
     (standing,) = who_wins([Contest(values, "higher", indifference=0.1)])
     assert (standing.best, standing.winner) == ({"a", "b"}, "")
-    assert "chance cannot be told" in standing.note
+    assert "chance cannot be judged" in standing.note
     (alone,) = who_wins([Contest({"a": [1.0], "b": [math.nan]}, "lower")])
     assert (alone.best, alone.note) == (frozenset(), "nothing to compare")
 

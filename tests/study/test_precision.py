@@ -231,7 +231,7 @@ def test_runs_of_another_kind_are_told_in_a_sentence() -> None:
         precision, {"delay": DELAY}, {"p": {}}, values_of({"p": list(np.random.default_rng(1).pareto(1.5, 500) + 1)})
     ).values()
     assert (tail.measure, tail.is_enough) == ("delay, median", True)
-    assert "a few of 500 runs make the mean, so the median is told" in tail.words
+    assert "a few of 500 runs make the mean, so the median is given" in tail.words
 
 
 def unchecked(*_: object) -> list[Problem]:

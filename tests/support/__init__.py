@@ -147,6 +147,6 @@ class CommandLine:
 
 
 def words_only(finished: Finished) -> bool:
-    """Whether an error was told in words, without the insides of any program."""
+    """Return whether an error was told in words, without the insides of any program."""
     leaks = ("Traceback", "panicked", "RUST_BACKTRACE", "site-packages")
     return bool(finished.stderr.strip()) and not any(leak in finished.stderr for leak in leaks)

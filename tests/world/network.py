@@ -68,7 +68,7 @@ class Person:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the work is done."""
+        """True if the work is done."""
         return self._stack.dead
 
     def _run(self) -> None:
@@ -120,7 +120,7 @@ class Connection(asyncio.Transport):
         self.received = bytearray()
         """What has come to the client."""
         self.is_broken = False
-        """Whether the client sees a reset instead of an end."""
+        """True if the client sees a reset instead of an end."""
         self.has_end = False
         self.number = network.number()
 

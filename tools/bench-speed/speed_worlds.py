@@ -29,7 +29,7 @@ class Sized:
     """Of the line, in bits per second; the way back has the same or, below it, 100 Mb/s."""
     duration_s: float = 600.0
     written: bool = False
-    """Whether the tables are written that a scenario without a table `record` has."""
+    """True if the tables are written that a scenario without a table `record` has."""
 
     def scenario(self) -> str:
         """Return it as the text of a scenario."""
@@ -73,7 +73,7 @@ class Quiet:
 
     hours: int
     written: bool = False
-    """Whether the tables are written that a scenario without a table `record` has."""
+    """True if the tables are written that a scenario without a table `record` has."""
 
     def scenario(self) -> str:
         """Return it as the text of a scenario."""

@@ -312,7 +312,7 @@ class Line:
 
     @property
     def is_docsis(self) -> bool:
-        """Whether the line is a cable line."""
+        """True if the line is a cable line."""
         return any("docsis" in str(self.side(way)["link"].get("kind")) for way in WAYS)
 
     @property
@@ -425,7 +425,7 @@ class Line:
 
     @cached_property
     def is_provisioned(self) -> bool:
-        """Whether a configuration file can say the line as it is."""
+        """True if a configuration file can say the line as it is."""
         if not self.is_docsis:
             return False
         try:

@@ -1,4 +1,4 @@
-"""What a study's runs answer: numbers beside printed ones, claims judged, tables and figures.
+"""Answers of a study's runs: numbers beside printed ones, claims judged, tables and figures.
 
 `study.toml` and the files that it includes declare what is asked (`sojourn.declarations`); `printed/*.csv` holds
 what a document prints; a Python module of the study's folder holds what data cannot say. A study by path and one

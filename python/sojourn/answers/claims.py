@@ -1,4 +1,4 @@
-"""Claims and what they came to; `judging` decides them."""
+"""Claims and their outcomes; `judging` decides them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 
 class Holds(StrEnum):
-    """What judging a claim says."""
+    """Verdict on a claim."""
 
     HOLDS = "holds"
     FAILS = "fails"
@@ -46,7 +46,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a claim came to."""
+    """Outcome of a claim."""
 
     verdict: Holds
     ours: str = ""

@@ -20,7 +20,7 @@ from sojourn.declarations.base import Where
 
 
 class Asked(Protocol):
-    """Who is asked for the parts."""
+    """Source of the parts."""
 
     view: StudyView
     points: Points

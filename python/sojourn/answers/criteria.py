@@ -1,4 +1,4 @@
-"""When declared conditions hold: ranges, comparisons, k of n, order.
+"""Judges declared conditions: ranges, comparisons, k of n, order.
 
 A condition looks at one number or at each group of a value. Its limits are numbers, or other values
 that are met group by group.
@@ -21,7 +21,7 @@ from sojourn.declarations.answers import Condition, Limit
 
 @dataclass
 class Met:
-    """What conditions came to."""
+    """Outcome of conditions."""
 
     held: bool | None = None
     """`None` if that is open."""
@@ -44,7 +44,7 @@ def judge_conditions(conditions: Sequence[Condition], values: Mapping[str, Numbe
 
 
 def all_hold(judged: Sequence[bool | None]) -> bool | None:
-    """Whether all hold: one that fails decides, else one that is open leaves it open; so does nothing at all.
+    """Return whether all hold: one that fails decides, else one that is open leaves it open; so does nothing at all.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def all_hold(judged: Sequence[bool | None]) -> bool | None:
 
 
 def _enough(judged: Sequence[bool | None], wanted: int) -> bool | None:
-    """Whether at least `wanted` hold, however the open ones end."""
+    """Return whether at least `wanted` hold, however the open ones end."""
     if not judged or wanted < 1:
         return None
     holding = sum(one is True for one in judged)

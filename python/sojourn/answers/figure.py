@@ -14,7 +14,7 @@ class Figure:
     Attributes
     ----------
     item
-        What it redraws, such as `figure-2`, or a name of our own.
+        Item of the document that it redraws, such as `figure-2`, or a name of the study.
     plot
         What is drawn.
     caption

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Measured:
-    """What measures say of the points of one result.
+    """Measures of the points of one result.
 
     Parameters
     ----------

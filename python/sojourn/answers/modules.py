@@ -1,7 +1,7 @@
 """Python modules of studies: running them, what went wrong in them, and which may run.
 
-Who runs a study runs its module; who checks it reads it. A result is different: it may come from somebody else, and
-what a user is given is read and not run. So a module of a result runs only if the same bytes were run here as part of
+Who runs a study runs its module; who checks it reads it. A result may come from
+a stranger, so it is read and not run: a module of a result runs only if the same bytes were run here as part of
 a study before; their hash is kept beside the store. What runs is always what was hashed: a module is read once, and no
 bytecode that lies beside it is looked at.
 """
@@ -53,7 +53,7 @@ def trust(source: bytes) -> None:
 
 
 def is_trusted(source: bytes) -> bool:
-    """Whether these bytes were run here as part of a study before."""
+    """Return whether these bytes were run here as part of a study before."""
     try:
         return _mark(source).exists()
     except OSError:
@@ -68,7 +68,7 @@ def load_module(path: Path, source: bytes, study: str) -> ModuleType:
     Parameters
     ----------
     path
-        Where it was read; what goes wrong is told with it.
+        Its path, which errors name.
     source
         Its text.
     study
@@ -90,10 +90,10 @@ def load_module(path: Path, source: bytes, study: str) -> ModuleType:
 
 
 class Guarded(dict[str, Any]):
-    """What a module holds, by name; no function of it ends the program, whatever it raises."""
+    """Names of a module; no exception of its functions ends the program."""
 
     def __getitem__(self, name: str) -> Any:  # noqa: ANN401 - anything
-        """Return a function of the module so that what it raises can be told."""
+        """Return a function of the module whose exceptions become `RuntimeError`."""
         found = super().__getitem__(name)
         return _guarded(found) if callable(found) else found
 
@@ -106,7 +106,7 @@ def _guarded(function: Any) -> Any:  # noqa: ANN401 - any callable
             return list(cast("Iterator[Any]", found)) if isinstance(found, Iterator) else found
         except (Exception, KeyboardInterrupt):
             raise
-        except BaseException as error:  # `sys.exit`, and exceptions that nobody expects
+        except BaseException as error:  # also `sys.exit` and unexpected exceptions
             raise RuntimeError(what_failed(error)).with_traceback(error.__traceback__) from None
 
     return call
@@ -114,11 +114,11 @@ def _guarded(function: Any) -> Any:  # noqa: ANN401 - any callable
 
 @dataclass(frozen=True)
 class ModuleNames:
-    """What a module calls its functions."""
+    """Names of a module's functions."""
 
     known: frozenset[str] = frozenset()
     has_others: bool = False
-    """Whether it may hold more than its text shows."""
+    """True if it may hold more than its text shows."""
 
     @classmethod
     def of(cls, functions: Mapping[str, Any]) -> ModuleNames:

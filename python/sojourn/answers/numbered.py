@@ -19,7 +19,7 @@ MOST_SELECTED = 100_000
 
 
 class TablePoints(Points):
-    """All points of a study, of which those become objects that somebody selects.
+    """All points of a study; those that are selected become objects.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ class ColumnsView(StudyView):
     Parameters
     ----------
     result
-        What it says of itself, with its runs.
+        The result, with its runs.
     columns
         Its numbers.
     """
@@ -100,7 +100,7 @@ class ColumnsView(StudyView):
         super().__init__(result)
         self._columns = columns
         self._runs: dict[str, tuple[np.ndarray, np.ndarray, float]] = {}
-        """Rows, seeds and duration of the points that somebody asked for, in the order of seeds."""
+        """Rows, seeds and duration of the points that were used, in the order of seeds."""
 
     def require(self, *points: str) -> None:
         """Raise `NotRecorded` unless all points were run."""
@@ -141,7 +141,7 @@ class ColumnsView(StudyView):
         raise NotRecorded(message)
 
     def has(self, point: str, subject: str, metric: str) -> bool:
-        """Whether a metric was measured at a point."""
+        """Return whether a metric was measured at a point."""
         try:
             self.values(point, subject, metric)
         except NotRecorded:

@@ -202,7 +202,7 @@ def fill(
 
 
 def is_value(values: Mapping[str, Numbers], field: str) -> bool:
-    """Whether a placeholder is a value, or a group of one."""
+    """Return whether a placeholder is a value, or a group of one."""
     name, _, group = field.partition(".")
     whole = values.get(name)
     return field in values or (isinstance(whole, dict) and group in whole)

@@ -32,7 +32,7 @@ class OpenStudy:
     root: Path | None = None
     """The result that it came with, if it did: its module runs only if the same bytes were run here before."""
     published: bool = False
-    """Whether it belongs to the package, whose tests hold the claims that it lists in `tests`."""
+    """True if it belongs to the package, whose tests hold the claims that it lists in `tests`."""
 
     @classmethod
     def of(cls, study: Study, points: Sequence[Point] | None = None) -> OpenStudy:
@@ -74,7 +74,7 @@ class OpenStudy:
 
     @cached_property
     def functions(self) -> Mapping[str, Any]:
-        """What the study's module holds, by name; empty without one.
+        """Functions of the study's module, by name; empty without one.
 
         Raises `StudyError` if the module cannot be loaded.
         """
@@ -92,7 +92,7 @@ class OpenStudy:
 
     @cached_property
     def names(self) -> ModuleNames:
-        """What the study's module calls its functions: read, and not run.
+        """Names of the functions of the study's module, which is read and not run.
 
         Raises `StudyError` if the module cannot be read.
         """

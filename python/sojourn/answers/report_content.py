@@ -1,4 +1,4 @@
-"""What a study contributes to its report, computed from one result."""
+"""A study's part of its report, computed from one result."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class PlainTable:
     groups: tuple[tuple[str, int], ...] = ()
     """Headings above columns, with how many columns each spans; empty for none."""
     folded: bool = False
-    """Whether a page shows its title alone until a reader asks for it."""
+    """True if a page shows its title alone until a reader asks for it."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class StudyParts:
     """Everything that a study says about its result."""
 
     headline: Headline | None = None
-    """What page and terminal say first."""
+    """First sentence of page and terminal."""
     headlines: tuple[str, ...] = ()
     """Further findings."""
     summary: PlainTable | None = None
@@ -75,7 +75,7 @@ class StudyParts:
 
     @property
     def failures(self) -> tuple[str, ...]:
-        """What could not be made of what the study declares, and why; a module that is not run has not failed."""
+        """Declared items that failed, with their reasons; a module that is not run has not failed."""
         found = [(f"figure {one.item}", one.failure) for one in self.figures if one.failure]
         for table in self.plain_tables:
             if table.name == FAILED:

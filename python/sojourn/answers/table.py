@@ -35,7 +35,7 @@ class Cell:
     ours
         Simulated, over runs.
     decimals
-        Decimals that the table shows of ours, as many as printed.
+        Decimals of simulated values in the table, as many as printed.
     deviation
         Standard deviation over runs, of those of the print and ours the larger.
     rule
@@ -66,7 +66,7 @@ class Cell:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether ours reproduces the print."""
+        """True if ours reproduces the print."""
         if self.unfinished:
             return Verdict.UNJUDGED
         return judge(
@@ -81,7 +81,7 @@ class Cell:
 
     @property
     def is_equal(self) -> bool:
-        """Whether the print, give or take half its last digit, overlaps our interval."""
+        """True if the print, give or take half its last digit, overlaps our interval."""
         value, printed = self.ours.value, self.printed_value
         if value is None or printed is None or self.censored:
             return False
@@ -135,9 +135,9 @@ class Row:
     key: str
     """Key of the row's cells."""
     label: str
-    """What is printed in its first column."""
+    """Text of its first column."""
     description: str = ""
-    """What the case is, in words."""
+    """Description of the case."""
 
 
 @dataclass(frozen=True)

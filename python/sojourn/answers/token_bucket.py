@@ -48,14 +48,14 @@ class TokenBucket:
         return self.burst_bytes + gained - np.maximum(np.maximum.accumulate(gained), 0.0)
 
     def end_s(self, series: LinkSeries) -> float:
-        """When the bucket is empty for the first time; infinite if it never is.
+        """Time at which the bucket is first empty, in s; infinite if it never is.
 
         Empty: what is left refills within 100 ms at the sustained rate.
         """
         return _end_s(self, series)
 
     def ramp_s(self, series: LinkSeries) -> float:
-        """When the link first carries the peak rate for a bin; infinite if it never does."""
+        """Time at which the link first carries the peak rate for a bin, in s; infinite if it never does."""
         return reaches_s(series, self.ramped * self.peak_mbps)
 
     def settled(self, series: LinkSeries) -> np.ndarray:

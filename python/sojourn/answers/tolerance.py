@@ -1,4 +1,4 @@
-"""When does a simulated value reproduce a printed one: tolerance rules, read from data.
+"""Tolerance rules, read from data, which decide if a simulated value reproduces a printed one.
 
 A study lists its rules in `printed/tolerances.toml`; the first rule that fits a cell judges it.
 Each rule says where it comes from: a claim of the study, or `chosen:` with the reason. A cell whose
@@ -24,7 +24,7 @@ JUDGED_TRUST = frozenset("AB")
 
 
 class Verdict(StrEnum):
-    """What a comparison says."""
+    """Verdict of a comparison."""
 
     MATCH = "match"
     MISS = "miss"
@@ -40,11 +40,11 @@ class Bounds:
 
     @property
     def is_open(self) -> bool:
-        """Whether any value lies inside, as around a print of 0 with nothing but a factor."""
+        """True if any value lies inside, as around a print of 0 with nothing but a factor."""
         return self.low is None and self.high is None
 
     def holds(self, value: float) -> bool:
-        """Whether `value` lies inside, ends included."""
+        """Return whether `value` lies inside, ends included."""
         slack = 1e-9 * max(1.0, abs(value))
         above = self.low is None or value >= self.low - slack
         below = self.high is None or value <= self.high + slack
@@ -91,7 +91,7 @@ class Rule:
     reason: str = ""
 
     def fits(self, *, item: str, case: str, queue_manager: str, metric: str) -> bool:
-        """Whether this rule is for that cell."""
+        """Return whether this rule is for that cell."""
         wanted = ((self.items, item), (self.cases, case), (self.queue_managers, queue_manager), (self.metrics, metric))
         return all(not allowed or value in allowed for allowed, value in wanted)
 
@@ -127,7 +127,7 @@ class Rule:
 
     @property
     def is_judged(self) -> bool:
-        """Whether the printed number is good enough to judge by."""
+        """True if the printed number is good enough to judge by."""
         return self.trust in JUDGED_TRUST
 
     @property

@@ -36,7 +36,7 @@ class NotRecorded(Exception):
 
 @dataclass(frozen=True, eq=False)
 class LinkSeries:
-    """What passed one link in one run, per bin of equal width; equal to itself alone.
+    """Traffic of one link in one run, per bin of equal width; equal to itself alone.
 
     All arrays have one element per bin. Delays are NaN in bins without a packet.
     """
@@ -121,12 +121,12 @@ class StudyView:
 
     @property
     def reduced(self) -> str:
-        """What makes the runs less than the study; empty for all of it."""
+        """Reasons why the runs are not the whole study; empty if they are."""
         return self.result.reduced
 
     @property
     def is_unfinished(self) -> bool:
-        """Whether nothing is decided by it: runs are still being made."""
+        """True if nothing is decided by it: runs are still being made."""
         return self.result.is_unfinished
 
     @cached_property
@@ -208,7 +208,7 @@ class StudyView:
             return np.full(len(self.seeds(point)), np.nan)
 
     def has(self, point: str, subject: str, metric: str) -> bool:
-        """Whether a metric was measured at a point."""
+        """Return whether a metric was measured at a point."""
         return (point, subject, metric) in self._values
 
     def capacity(self, point: str, link: str) -> np.ndarray:
@@ -339,7 +339,7 @@ class StudyView:
         return found
 
     def probe(self, point: str, subject: str, lane: int = 0) -> dict[int, tuple[np.ndarray, np.ndarray]]:
-        """Return when a probe asked, in s of the run, and what it measured in ms, by seed; infinite if nothing came back.
+        """Return by seed the times of a probe's requests, s, and its round trips, ms; infinite if no answer came.
 
         Raises `NotRecorded` if the study kept no transfers, or the point has none of this probe.
         """

@@ -1,7 +1,6 @@
-"""Who wins where: the values of one label compete, measure by measure; the best are marked.
+"""Winners: the values of one label compete, measure by measure; the best are marked.
 
-Who beats whom is decided as everywhere, by `sojourn.stats.pairs`; each measure says which differences
-nobody would notice.
+`sojourn.stats.pairs` decides, as everywhere; each measure says which differences are too small to notice.
 """
 
 from __future__ import annotations
@@ -25,15 +24,15 @@ TESTED = (
     "Bold: best, or statistically tied with the best (paired t test at 5 %, of times by their ratios; smaller differences "
     "than stated count as none)."
 )
-"""What bold means, for captions."""
+"""Meaning of bold, for captions."""
 
 WINNER = "A winner beats all others after Holm's correction for the whole table."
-"""What it takes to be named, for captions."""
+"""Meaning of a winner, for captions."""
 
 
 @dataclass(frozen=True)
 class Won:
-    """Who wins where: the table, and what it says in a sentence."""
+    """Table of winners, and its sentence."""
 
     table: PlainTable
     sentence: str

@@ -57,7 +57,7 @@ class RatingCell(Cell):
 
     @property
     def is_equal(self) -> bool:
-        """Whether our word is the printed one."""
+        """True if our word is the printed one."""
         return self.verdict is Verdict.MATCH
 
 

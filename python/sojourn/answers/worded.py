@@ -1,4 +1,4 @@
-"""What a study's own sentence says beside its values: placeholders for names and settings, and what may not be typed.
+"""Checks a study's own sentence: placeholders for names and settings, and words that may not be typed.
 
 A sentence is filled from the result, so a number or a name that is typed would stay when `--set`, `--quick` or another
 overlay changes what is run.
@@ -24,7 +24,7 @@ _STACKS = ("bbr", "cubic", "dctcp", "ledbat", "prague", "reno", "scream")
 """Congestion controls that a sentence may name."""
 
 _FAMILIES = ("docsis-", "linux-")
-"""What kinds have before the name that sentences use."""
+"""Prefixes of kinds that sentences leave out."""
 
 _PAGES = "web"
 """The kind of traffic that is felt as pages."""
@@ -132,7 +132,7 @@ def ends(found: Sequence[float], unit: str, spec: str) -> str:
 
 
 def is_metric(field: str, subjects: Sequence[str]) -> bool:
-    """Whether a placeholder is a metric of a traffic entry or link, such as `call.mos`."""
+    """Return whether a placeholder is a metric of a traffic entry or link, such as `call.mos`."""
     subject, _, metric = field.rpartition(".")
     return subject in subjects and metric in metrics()
 
@@ -160,7 +160,7 @@ def typed(text: str, worded: Worded, measures: Sequence[Measure]) -> Iterator[tu
         if (is_setting and _bare(found) not in worded.has) or (
             is_application and worded.has.isdisjoint((found.lower(), found.lower().removesuffix("s")))
         ):
-            yield f'the study has no "{found}"', f"placeholders say what it has: {worded.known}"
+            yield f'the study has no "{found}"', f"placeholders for its own names: {worded.known}"
 
 
 def _of_definition(measure: Measure) -> Iterator[str]:

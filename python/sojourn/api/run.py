@@ -41,7 +41,7 @@ class Run:
     tables: Mapping[str, pl.DataFrame]
     """Record tables by name; the reference of records describes their columns."""
     from_store: bool
-    """Whether it had been made before."""
+    """True if it had been made before."""
     damages: tuple[str, ...] = ()
     """What of its directory is damaged and left out: a sentence each."""
 

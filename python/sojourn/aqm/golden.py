@@ -205,7 +205,7 @@ def _replayed(text: str, line: str | None, plugin: Plugin | None) -> tuple[Repla
 
 
 def _overflows(text: str) -> bool:
-    """Whether packets are dropped for want of room in a trace."""
+    """Return whether packets are dropped for want of room in a trace."""
     return any(line.startswith("< d ") and line.endswith((" overlimit", " fat_flow")) for line in text.splitlines())
 
 

@@ -55,7 +55,7 @@ class Cell:
     """Rate of the other direction, which is nobody's bottleneck unless this says so."""
     other_is_managed: bool = False
     path: bool = False
-    """Whether a second bottleneck stands behind the first."""
+    """True if a second bottleneck stands behind the first."""
     own: Own | None = None
 
     @property

@@ -118,7 +118,7 @@ def allow_many() -> None:
 
 
 def is_file(path: Path, *, root: Path | None = None) -> bool:
-    """Whether there is a regular file; see `open_file`."""
+    """Return whether there is a regular file; see `open_file`."""
     try:
         open_file(path, root=root).close()
     except (OSError, ValueError):  # a name with a NUL is a ValueError
@@ -307,7 +307,7 @@ def _folder(path: Path, root: Path | None) -> Generator[int]:
 
 
 def _is_open_already(path: Path) -> bool:
-    """Whether a user's own name is that of a pipe or a device of the system, such as `/dev/stdout` or `/dev/fd/63`.
+    """Return whether a user's own name is that of a pipe or a device of the system, such as `/dev/stdout` or `/dev/fd/63`.
 
     Other pipes may wait for ever for somebody at their other end.
     """

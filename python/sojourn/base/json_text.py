@@ -103,7 +103,7 @@ _SURROGATES = re.compile(r"(?<!\\)(\\++)u([dD][89a-fA-F][0-9a-fA-F]{2})(?:\\u([d
 
 
 def _is_half(signs: str, first: str, second: str | None) -> bool:
-    """Whether an escape stands for half a character: behind an even number of signs the first is text."""
+    """Return whether an escape stands for half a character: behind an even number of signs the first is text."""
     is_escape = len(signs) % 2 == 1
     is_high = first[1] in "89abAB"
     return (second is None) == (is_escape and is_high) or (is_escape and not is_high)
@@ -135,7 +135,7 @@ class _Objects:
                 continue
             if name not in self._pairs or len(many) > 2:
                 raise NotJson(
-                    f"says {json.dumps(name[:40])} {len(many)} times in one object: it cannot be told which counts"
+                    f"says {json.dumps(name[:40])} {len(many)} times in one object: which counts is not known"
                 )
             self.repeated.add(name)
             found[name] = tuple(many)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def in_notebook() -> bool:
-    """Whether somebody reads this in a notebook: whether IPython runs with a kernel.
+    """Return whether somebody reads this in a notebook: whether IPython runs with a kernel.
 
     Examples
     --------

@@ -66,7 +66,7 @@ LONGEST_PROCESS = 10
 
 
 def owner_is_gone(name: str) -> bool:
-    """Whether the process of that name has certainly ended; of other machines one cannot tell."""
+    """Return whether the process of that name has certainly ended; of other machines one cannot tell."""
     if os.name != "posix":  # elsewhere the signal that asks is one that ends
         return False
     host, _, process = name.rpartition(".")

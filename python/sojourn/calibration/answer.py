@@ -1,4 +1,4 @@
-"""What a calibration says: a sentence, lines for a terminal, the scenario, twenty lines that may be it as well."""
+"""Answer of a calibration: a sentence, text for a terminal, the scenario, and twenty access lines that fit as well."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Answer:
 
     @property
     def is_misfit(self) -> bool:
-        """Whether any direction is unlike what the model makes."""
+        """True if any direction is unlike what the model makes."""
         return any(side.is_misfit for side in self.sides)
 
     @property

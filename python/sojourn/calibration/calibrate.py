@@ -1,4 +1,4 @@
-"""From files of measurements to a model of the line: guess, table of runs, fit, gate, and what it says.
+"""From files of measurements to a model of the line: guess, table of runs, fit, gate, answer.
 
 One direction is fitted at a time, to the tests that loaded it; the other carries acknowledgements.
 """
@@ -39,7 +39,7 @@ Progress = Callable[[str, int, int], None]
 
 
 class Calibration(Answer):
-    """A line as far as measurements tell; see `Answer` for what it says."""
+    """A line as far as measurements determine it; see `Answer`."""
 
     def write(self, directory: str | Path | None = None) -> Path:
         """Write scenario, ensemble, posterior, page and manifest into a new directory, or below `results/`; returns the page."""
@@ -137,11 +137,11 @@ def calibrated(
 
 
 OTHER_WAY = 10.0
-"""Rate of a direction that nobody measured, over that of the other. chosen: enough for its acknowledgements."""
+"""Rate of a direction that was not measured, over that of the other. chosen: enough for its acknowledgements."""
 
 
 ACK_SHARE = 70 / (2 * 1514)
-"""What acknowledgements of a rate take of the other direction. Source: RFC 5681 4.2, one for two full segments; frames of 52 B and 18 B."""
+"""Rate of acknowledgements over the rate that they acknowledge. Source: RFC 5681 4.2, one for two full segments; frames of 52 B and 18 B."""
 
 
 def _side(access: Access, measured: Measured, rates: Mapping[str, float], choices: Choices, progress: Progress) -> Side:
@@ -207,7 +207,7 @@ def _side(access: Access, measured: Measured, rates: Mapping[str, float], choice
 
 
 def disagree(unknowns: Sequence[Unknown], full: Posterior, robust: Posterior) -> bool:
-    """Whether the rate that all statistics say lies outside of what the robust ones allow."""
+    """Return whether the rate that all statistics say lies outside of what the robust ones allow."""
     column = [one.name for one in unknowns].index("rate")
     (middle, _, _), (_, least, most) = (interval(*one.of(column)) for one in (full, robust))
     return not least <= middle <= most

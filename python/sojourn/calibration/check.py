@@ -54,14 +54,14 @@ class Row:
 
     @property
     def is_held(self) -> bool:
-        """Whether intervals hold as often as 99 % of honest ones would over so many truths."""
+        """True if intervals hold as often as 99 % of honest ones would over this number of truths."""
         low, high = band_of(self.truths)
         return low <= self.covered <= high
 
 
 @dataclass(frozen=True)
 class Check:
-    """What came of a check.
+    """Result of a check.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ class Check:
 
     @property
     def failures(self) -> list[str]:
-        """What is outside its band, a phrase each."""
+        """A phrase for each share outside its band."""
         told = [
             f"{row.family} {row.unknown.words}: {row.covered / row.truths:.3f} of {row.truths}"
             for row in self.quantities
@@ -119,7 +119,7 @@ class Check:
 
     @property
     def verdict(self) -> str:
-        """What fails, or that nothing does."""
+        """Sentence that names the failures, or says that there are none."""
         if self.failures:
             return f"Fails: {'; '.join(self.failures)}."
         return f"Each of {len(self.quantities)} quantities lies within the 99 % band of its number of truths, and ranks are even."
@@ -201,7 +201,7 @@ def check(
     budget_s, runs
         Processor seconds for the table, or how many runs it has.
     seed, jobs, progress
-        What decides draws; threads; who is told.
+        Seed of the draws; threads; callback.
     """
     kind = ACCESSES[access]
     guess = Guess(RATE_MBPS, IDLE_MS, 10 * RATE_MBPS)
@@ -263,7 +263,7 @@ def _row(family: str, one: Unknown, many: list[tuple[float, float, bool, int]]) 
 
 
 def band_of(truths: int, level: float = 0.9) -> tuple[int, int]:
-    """Return the least and the most of so many truths that honest intervals hold, but for half a per cent each.
+    """Return the least and the most of `truths` that honest intervals hold, but for half a per cent each.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What somebody fixes or bounds of a line, as words of the command line or of a program."""
+"""Quantities of a line that the user fixes or bounds, as words of the command line or of a program."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Source: approximate Bayesian computation by rejection with regression adjustment (Beaumont, Zhang and Balding 2002); logit of bounded
 quantities (Hamilton, Currat and others 2005).
-Deviations: families are told apart by the hundred nearest draws of all, each share shrunk by one; near is counted in the noise
+Deviations: families are separated by the hundred nearest draws of all, each share shrunk by one; near is counted in the noise
 of each statistic there, and in its spread over all draws where values are fitted.
 """
 
@@ -103,7 +103,7 @@ class Posterior:
     shares
         Of each family, in the order of `line.FAMILIES`.
     families, values, weights
-        Draws: number of the family, values in the order of the unknowns (NaN of what it does not have), and weight.
+        Draws: number of the family, values in the order of the unknowns (NaN for those that the family lacks), and weight.
     is_robust
         Whether dynamics were left out.
     """
@@ -121,7 +121,7 @@ class Posterior:
 
     @property
     def alike(self) -> list[int]:
-        """Numbers of the families that cannot be told from the likeliest one, which comes first; it alone if it can be told."""
+        """Numbers of the families as likely as the likeliest one, which comes first; it alone if the measurement decides."""
         order = np.argsort(-self.shares, kind="stable")
         return [int(one) for one in order if self.shares[one] * EVIDENCE > self.shares[order[0]]]
 
@@ -254,7 +254,7 @@ def quantiles(values: np.ndarray, weights: np.ndarray, shares: Sequence[float]) 
 
 
 def in_noise(table: Table, space: Scaled) -> Scaled:
-    """Return statistics in units of what they differ by between lines that are alike."""
+    """Return statistics in units of their spread between lines that are alike."""
     columns = [NAMES.index(name) for name in space.names]
     unit = np.maximum(noise_of(table, columns) / space.spread, LEAST_NOISE)
     return Scaled(space.rows / unit, space.names, space.observed / unit, space.spread * unit)

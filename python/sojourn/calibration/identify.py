@@ -1,4 +1,4 @@
-"""What a measurement says of each quantity of a line, and what it cannot say.
+"""Identifiability: the quantities of a line that a measurement determines.
 
 Source: contraction of the interval from before to after the measurement.
 """
@@ -28,7 +28,7 @@ RATE_PRIOR = (1.0, 2000.0)
 
 @dataclass(frozen=True)
 class Finding:
-    """What is known of one quantity.
+    """Knowledge of one quantity.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Finding:
     contraction
         Share of the interval before, in logarithms, that is gone.
     family
-        Of whose lines it is told; empty for all.
+        Family of lines to which it applies; empty for all.
     """
 
     unknown: Unknown

@@ -18,7 +18,7 @@ SEEN_SHARE = ((5.0, 0.88), (32.0, 0.97), (65.0, 0.98))
 fitted: one CUBIC flow, simulated."""
 
 FULL_PACKET, PAYLOAD = 1500, 1448
-"""Bytes of a full IP packet, and of what it carries with TCP's time stamps."""
+"""Bytes of a full IP packet, and of its payload with TCP's time stamps."""
 
 OFFLOAD_FRAMES = 45
 """Frames of one unit of segmentation offload: 64 KiB in segments of 1448 B."""
@@ -44,7 +44,7 @@ def line_rate_mbps(goodput_mbps: float, frame: float, payload: float = PAYLOAD) 
 
 @dataclass(frozen=True)
 class Knee:
-    """Where a bucket was empty: when, its depth in bytes, and the rates before and after."""
+    """Moment at which a bucket was empty: time, its depth in bytes, and the rates before and after."""
 
     at_s: float
     depth: float
@@ -140,7 +140,7 @@ def offload_units(p95_ms: float, p5_ms: float, rate_mbps: float, frame: float = 
 
 MAP_SAMPLES, MOST_IDLE, LONGEST_IDLE_S = 200, 300, 300.0
 """Fewest idle pings , most of them, and most seconds of them. chosen: each second of pings takes 3,250
-more periods to be told apart, and the longest test ten seconds of processor."""
+more periods to be separated, and the longest test ten seconds of processor."""
 
 
 def map_interval_ms(sent_s: np.ndarray, rtt_ms: np.ndarray) -> float | None:

@@ -34,7 +34,7 @@ Scale = Literal["log", "linear", "choice"]
 
 @dataclass(frozen=True)
 class Unknown:
-    """What is not known of a line.
+    """An unknown of a line.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Unknown:
     low, high
         Bounds before anything is measured.
     scale
-        Even in the logarithm, even, or one of so many numbers from 0.
+        Even in the logarithm, even, or a whole number from 0.
     families
         Those that have it; empty for all.
     key
@@ -64,11 +64,11 @@ class Unknown:
 
     @property
     def is_reported(self) -> bool:
-        """Whether it is a finding of the line."""
+        """True if it is a finding of the line."""
         return bool(self.key)
 
     def of(self, family: str) -> bool:
-        """Whether lines of a family have it."""
+        """Return whether lines of a family have it."""
         return not self.families or family in self.families
 
 
@@ -120,14 +120,14 @@ ACCESSES = {
 
 @dataclass(frozen=True)
 class Guess:
-    """What a measurement says without a fit; bounds of unknowns follow from it.
+    """Reading of a measurement without a fit; bounds of unknowns follow from it.
 
     Attributes
     ----------
     rate_mbps
         Of the line (I1).
     idle_ms
-        Median idle round trip; NaN if nobody measured it.
+        Median idle round trip; NaN if it was not measured.
     other_mbps
         Rate of the other direction.
     """
@@ -147,7 +147,7 @@ SHORTEST_MS = 0.01
 """Least base round trip. chosen: two machines beside each other."""
 
 MOST_OFFSET_MS = 0.3
-"""What the two hosts add to each ping at most. chosen: two stacks that are not busy."""
+"""Most that the two hosts add to each ping, ms. chosen: two stacks that are not busy."""
 
 
 def unknowns_of(
@@ -158,7 +158,7 @@ def unknowns_of(
     Parameters
     ----------
     access, load, guess
-        Kind of line, how the test was made, and what it says at first look.
+        Kind of line, method of the test, and its reading without a fit.
     priors
         Bounds in place of these, by name.
     """

@@ -27,7 +27,7 @@ SHORTEST_S = 4.0
 """Seconds of load below which nothing is fitted. chosen: two seconds of start do not count, and two seconds are one sawtooth."""
 
 SLOWEST_MBPS, FASTEST_MBPS, LONGEST_IDLE_MS = 0.05, 10_000.0, 5_000.0
-"""What access lines do at all. chosen: an old modem, ten gigabits, and a satellite beyond the moon."""
+"""Bounds of any access line. chosen: an old modem, ten gigabits, and a satellite beyond the moon."""
 
 LONGEST_S = 600.0
 """Seconds of load that are looked at. chosen: ten minutes are simulated within a second."""
@@ -87,7 +87,7 @@ class Load:
 
 @dataclass(frozen=True)
 class Seen:
-    """What was seen of one load, measured or simulated.
+    """Observations of one load, measured or simulated.
 
     Attributes
     ----------
@@ -98,9 +98,9 @@ class Seen:
     at_s, carried
         Bytes of payload of all streams until a time.
     retransmitted
-        Segments sent again; `None` if nobody tells.
+        Segments sent again; `None` if not known.
     smoothed_ms
-        Round trips of TCP under load; empty if nobody tells.
+        Round trips of TCP under load; empty if not known.
     """
 
     sent_s: np.ndarray
@@ -114,7 +114,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class Told:
-    """What somebody wrote down of a test whose file nobody has.
+    """Numbers of a test whose file is not there.
 
     Attributes
     ----------
@@ -233,13 +233,13 @@ def _loads_of(series: Series) -> list[tuple[Load, Seen]]:
     name = series.name
     if not series.rates and series.loaded_s is None:
         raise UsageError(
-            f"{name}: has no load, and an idle line shows its queue to nobody",
+            f"{name}: has no load, and an idle line does not show its queue",
             "a test that uploads or downloads while it pings, such as Flent's tcp_upload",
         )
     if not series.rates:
         raise UsageError(
-            f"{name}: has no rates, and without them nobody knows how fast the line is",
-            "a file of Flent or iperf3, whose streams say what they carried",
+            f"{name}: has no rates, and without them the rate of the line is not known",
+            "a file of Flent or iperf3, whose streams have rates",
         )
     found: list[tuple[Load, Seen]] = []
     for direction in dict.fromkeys(one.direction for one in series.rates):
@@ -345,7 +345,7 @@ def _refuse_odd(pings: RoundTrips, name: str) -> None:
     if pings.runs_back_s > RUNS_BACK_S:
         raise UsageError(
             f"{name}: time runs back by {pings.runs_back_s:.3g} s from one round trip to the next",
-            "a measurement during which nobody set the clock",
+            "a measurement during which the clock was not set",
         )
     came = np.isfinite(pings.rtt_ms)
     if not (pings.rtt_ms[came] > 0).any():

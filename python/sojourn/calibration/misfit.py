@@ -1,4 +1,4 @@
-"""Whether what was seen is like anything that the model makes.
+"""Misfit: the distance of a measurement from all simulated tests of the model.
 
 Source: the distance to the nearest draw beside what the draws around it are from theirs (posterior predictive checks of rejection
 samplers).
@@ -11,7 +11,7 @@ import numpy as np
 from sojourn.calibration.fit import Scaled
 
 DRAWS = 300
-"""Draws whose nearest neighbours are looked for. chosen: of so many the 99th percentile is known to three."""
+"""Draws whose nearest neighbours are looked for. chosen: with 300, the 99th percentile rests on three of them."""
 
 NO_POSTERIOR = 3.0
 """Misfit of the robust statistics from which no posterior is given. chosen: three times the distance of the loneliest draws."""

@@ -1,4 +1,4 @@
-"""What the fitted lines would have shown: runs of the posterior beside what was measured, as pictures and as tail probabilities."""
+"""Runs of the posterior beside the measurement, as pictures and as tail probabilities."""
 
 from __future__ import annotations
 

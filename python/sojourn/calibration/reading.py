@@ -19,7 +19,7 @@ NEAR_UNIT = 0.2
 
 @dataclass(frozen=True)
 class Reading:
-    """What is read off tests; NaN for what they do not show.
+    """Values read off tests; NaN for those that they do not show.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Reading:
 
     @property
     def is_offloaded(self) -> bool:
-        """Whether the spread of delay is about one unit of segmentation offload and no queue's dynamics."""
+        """True if the spread of delay is about one unit of segmentation offload and no queue's dynamics."""
         return (
             self.is_window_limited
             and math.isfinite(self.offload)
@@ -106,7 +106,7 @@ def read_off(seen: Seen, load: Load, access: Access) -> Reading:
 
 
 def told_off(told: Told, access: Access) -> Reading:
-    """Return what is read off the numbers that somebody wrote down."""
+    """Return the reading of numbers from a summary file."""
     second = told.statistics[NAMES.index("largest")]
     largest = math.expm1(second) if math.isfinite(second) else math.nan
     rate = line_rate_mbps(told.goodput_mbps, access.frame)

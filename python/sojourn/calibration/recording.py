@@ -110,7 +110,7 @@ def read_rows(path: Path) -> list[Row]:
 
 
 def opportunities_of_packets(times_us: np.ndarray, sizes: np.ndarray, opportunity: float) -> np.ndarray:
-    """Return the whole milliseconds at which so many bytes more had arrived, one for each.
+    """Return the whole milliseconds at which each further `opportunity` of bytes had arrived.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def opportunities_of_packets(times_us: np.ndarray, sizes: np.ndarray, opportunit
 
 
 def opportunities_of_rows(rows: Sequence[Row], until_s: float, opportunity: float) -> np.ndarray:
-    """Return the whole milliseconds at which a schedule has room for so many bytes more."""
+    """Return the whole milliseconds at which a schedule has room for a further `opportunity` of bytes."""
     begin = rows[0].time_s
     starts = np.array([row.time_s - begin for row in rows] + [until_s - begin])
     rates = np.array([row.rate_mbps for row in rows])
@@ -191,14 +191,14 @@ def rows_of_measurement(paths: Sequence[Path]) -> list[Row]:
     if measured.load.where != "receiver":
         raise UsageError(f"{name}: its sender counted, and a socket is no line", "a download, or iperf3 --reverse")
     if not measured.load.interval_ms:
-        raise UsageError(f"{name}: has no pings, and nobody knows when the line was full", "a test of Flent")
+        raise UsageError(f"{name}: has no pings, and when the line was full is not known", "a test of Flent")
     return _rows_of(measured)
 
 
 def converted(
     path: Path, *, opportunity: int = OPPORTUNITY, step_s: float = 0.2, until_s: float | None = None
 ) -> tuple[str, str]:
-    """Return a schedule of rates (.csv) as opportunities, or opportunities as a schedule: its text, and what it is in words.
+    """Return a schedule of rates (.csv) as opportunities, or opportunities as a schedule: its text, and its description.
 
     Parameters
     ----------

@@ -2,8 +2,8 @@
 
 Source: approximate Bayesian computation with an error of the model (Wilkinson 2013), on five statistics and without a regression.
 Deviations: a draw of another rate is the same line at another speed, and its sizes are brought to the goodput. Draws are weighted by a Gaussian of noise
-and model error in place of the nearest 120; the tail's two statistics share one error. Families are also told apart by whether a first burst gets
-through: PIE and CoDel let 100 ms of it wait, a plain buffer what it holds.
+and model error in place of the nearest 120; the tail's two statistics share one error. Families are also separated by whether a first burst gets
+through: PIE and CoDel let 100 ms of it wait, a plain buffer its size.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TAIL_ERROR, PACKETS_ERROR = 0.1, 0.5
 token bucket of one packet, do to a queue; nine uploads measured in a laboratory with known buffers lie within."""
 
 SIZES = ("rate", "buffer", "bucket")
-"""What grows with the rate where delays stay: draws are brought to the goodput that was seen."""
+"""Unknowns that grow with the rate where delays stay: draws are scaled to the goodput that was seen."""
 
 OTHER_ERROR = {"idle_median": 0.01, "first_second": 0.2, "first_peak": 0.15}
 """The same of other statistics, in their units. chosen: a percent; a fifth of a first second, which a socket's buffer changes."""

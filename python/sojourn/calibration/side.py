@@ -1,4 +1,4 @@
-"""What is chosen of a calibration, and what comes of one direction of a line."""
+"""Choices of a calibration, and its result for one direction of a line."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Statistics = Literal["auto", "all", "robust"]
 
 @dataclass(frozen=True)
 class Choices:
-    """What somebody may choose.
+    """Choices of the user.
 
     Attributes
     ----------
@@ -91,5 +91,5 @@ class Side:
 
     @property
     def is_misfit(self) -> bool:
-        """Whether the measurement is unlike anything that the model makes."""
+        """True if the measurement is unlike anything that the model makes."""
         return self.misfit > 1

@@ -30,7 +30,7 @@ occupancy = false
 delays = false
 histograms = false
 """
-"""What a run has to write down, and nothing else."""
+"""Records that a run must write; it writes no others."""
 
 
 def series_of(records: _engine.Records, load: Load) -> Series:

@@ -1,6 +1,6 @@
-"""What a test under load is reduced to before it is compared: 22 numbers, the same of measured and of simulated ones.
+"""Statistics to which a test under load is reduced before it is compared: 22, measured and simulated alike.
 
-Units and ranges: delays beyond the idle median as log(1 + ms), rates as logarithms of Mb/s, NaN for what is not known.
+Units and ranges: delays beyond the idle median as log(1 + ms), rates as logarithms of Mb/s, NaN for unknown values.
 Deviations: pings count from 0.2 s after the start of the load, rates from 2 s on.
 """
 
@@ -37,7 +37,7 @@ WORDS = {
     "short": "share of pings that waited for less than two packets",
     "window_limited": "rate never moves: the window is the limit",
 }
-"""Statistics in their order, and what they are."""
+"""Statistics in their order, with their descriptions."""
 
 NAMES = tuple(WORDS)
 
@@ -134,7 +134,7 @@ def _one_second_mbps(seen: Seen, load: Load) -> np.ndarray:
 
 
 def is_window_limited(seen: Seen, load: Load) -> bool:
-    """Whether no loss was seen, so that a window was the limit and the buffer never full (I9).
+    """Return whether no loss was seen, so that a window was the limit and the buffer never full (I9).
 
     There is a queue; the second largest delay of two seconds never falls by more than 15 %; nothing was sent again. Without pings,
     rates vary by less than 0.5 %.

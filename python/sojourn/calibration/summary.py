@@ -1,4 +1,4 @@
-"""Tests of which somebody knows the numbers of a page alone: a summary file, read as what such a test would have seen.
+"""Tests of which only the numbers of a result page are known: a summary file, read as the statistics of such a test.
 
 Source: pings of 20 B and 8 B of headers with 56 B of data, of UDP with 32 B.
 Deviations: connections and pings of each method are chosen as its users describe them; a file may say others.
@@ -73,7 +73,7 @@ DELAYS = {
     "max": "largest",
     "sd": "sd",
 }
-"""What may be told of round trips under load, and the statistic that it is."""
+"""Keys for round trips under load, and the statistic of each."""
 
 TABLES = {
     "test": {"method", "load", "rate", "idle", "loaded", "loss", "length", "streams", "name"},
@@ -126,7 +126,7 @@ def _test(test: object, place: str, digest: str) -> Measured:
     goodput = _amount(rate, "value", "rate", f"{place}: rate", SLOWEST_MBPS, FASTEST_MBPS)
     if goodput is None:
         raise UsageError(
-            f"{place}: has no rate, and without it nobody knows how fast the line is", 'rate = { value = "19.1 Mb/s" }'
+            f"{place}: has no rate, and without it the rate of the line is not known", 'rate = { value = "19.1 Mb/s" }'
         )
     counts, where = rate.get("counts", "payload"), rate.get("where", "receiver")
     if counts not in ("payload", "wire") or where not in ("sender", "receiver"):
@@ -173,7 +173,7 @@ def _test(test: object, place: str, digest: str) -> Measured:
 
 
 def _statistics(goodput: float, floor: float | None, told: Mapping[str, float], loss: object, place: str) -> np.ndarray:
-    """Return what was told as the statistics of a test; NaN for the rest."""
+    """Return given numbers as the statistics of a test; NaN for the rest."""
     found = dict.fromkeys(NAMES, math.nan)
     found["goodput"] = math.log(goodput)
     if floor is not None:

@@ -53,7 +53,7 @@ class Table:
     families
         Number of each draw's family in `line.FAMILIES`.
     values
-        A row per draw; NaN of what it does not have.
+        A row per draw; NaN for unknowns that its family lacks.
     statistics
         A row per draw, in the order of `statistics.NAMES`.
     weights
@@ -123,7 +123,7 @@ def simulate_draws(
     jobs: int = 1,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> np.ndarray:
-    """Return the statistics of each draw, in their order, on so many threads."""
+    """Return the statistics of each draw, in their order, computed on `jobs` threads."""
     cancel = _engine.CancelToken()
     rows = np.full((len(draws), len(NAMES)), np.nan)
 
@@ -158,13 +158,13 @@ def make_table(
     Parameters
     ----------
     access, load, guess
-        What they are lines of.
+        Kind of line, method of the test, and its reading without a fit.
     unknowns
         Columns.
     draws
         The lines.
     jobs, progress
-        Threads, and who is told after each run.
+        Threads, and a callback after each run.
     """
     statistics = simulate_draws(access, load, guess, draws, jobs=jobs, progress=progress)
     values = np.array([[one.values.get(name.name, math.nan) for name in unknowns] for one in draws])

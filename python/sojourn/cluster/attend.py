@@ -52,7 +52,7 @@ PATIENCE = 3.0
 """A claim counts as abandoned after this many times the expected length of its unit."""
 
 PER_RUN_S = 0.0006
-"""What a run costs beside its simulation and its tables: its scenario, its part of a segment, its share of a process's start.
+"""Time of a run beside its simulation and its tables, in s: its scenario, its part of a segment, its share of a process's start.
 
 chosen: the first two are 0.3 ms, and as much again.
 """
@@ -91,7 +91,7 @@ class Crew:
     workers
         How many are wanted.
     tell
-        Is told in a line what somebody should know.
+        Called with messages of one line.
     patience_s
         After how long a claim counts as abandoned, instead of what the length of units says.
     looks_every_s
@@ -105,7 +105,7 @@ class Crew:
     patience_s: float | None = None
     looks_every_s: float = LOOKS_EVERY_S
     quarantined: dict[str, str] = field(default_factory=dict[str, str])
-    """What is told of runs that killed their process, by key."""
+    """Messages about runs that killed their process, by key."""
 
 
 class Attendant(ABC):
@@ -137,15 +137,15 @@ class Attendant(ABC):
     @property
     @abstractmethod
     def is_done(self) -> bool:
-        """Whether all that is wanted is there."""
+        """True if all that is wanted is there."""
 
     @abstractmethod
     def is_wanted(self, unit: Unit) -> bool:
-        """Whether a unit has runs that are wanted."""
+        """Return whether a unit has runs that are wanted."""
 
     @abstractmethod
     def take(self, unit: Unit, note: DoneNote) -> Iterator[Finished]:
-        """Take what came of a unit; give its runs, if anybody wants them one by one."""
+        """Take the result of a unit; yield its runs, if they are wanted one by one."""
 
     def there(self) -> Iterator[Finished]:
         """Take what the store has of an earlier call."""
@@ -194,7 +194,7 @@ class Attendant(ABC):
             yield from self.take(unit, note)
 
     def bring(self, unit: Unit, note: DoneNote) -> None:
-        """Bring the segments of a unit to this machine; what is damaged stays away, and is told."""
+        """Bring the segments of a unit to this machine; damaged ones are left out with a message."""
         if self._is_same_place:
             return
         try:
@@ -228,7 +228,7 @@ class Attendant(ABC):
         self._forgotten[unit.name] += 1
         if self._forgotten[unit.name] > MOST_AGAIN:
             raise EnvironmentFailure(
-                f"unit {unit.name} was made {MOST_AGAIN} times again, and what it should have is still not there",
+                f"unit {unit.name} was made {MOST_AGAIN} times again, and its result is still not there",
                 "has the study file changed meanwhile? The same command goes on with the new one",
             )
         objects = self.crew.objects

@@ -23,7 +23,7 @@ SHARE = 0.001
 
 @dataclass
 class Audit:
-    """What came of it."""
+    """Result of an audit."""
 
     runs: int = 0
     """Made again."""

@@ -16,7 +16,7 @@ AT_A_TIME = 2000
 """Runs that a process is asked for. chosen: half a second."""
 
 MOST_TOLD = 20
-"""Invalid runs that are told. chosen: enough to see a pattern."""
+"""Invalid runs that are listed. chosen: enough to see a pattern."""
 
 
 def check_all(shared: SharedPlan, spans: Sequence[Span], processes: int) -> int:

@@ -23,7 +23,7 @@ from sojourn.cluster.shared_plan import SharedPlan
 from sojourn.process.isolated import python_command
 
 MAKE = "from sojourn.cluster.maker import main; main()"
-"""What the process does; tests let it do something else."""
+"""Code of the process; tests replace it."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class Maker:
         return self.folder / "work"
 
     def close(self) -> None:
-        """End the process and remove its files; what it was making is lost."""
+        """End the process and remove its files; its current run is lost."""
         with self._lock:
             process, self._is_closed = self._process, True
         if process is not None:
@@ -149,7 +149,7 @@ class Maker:
 
     @property
     def is_closed(self) -> bool:
-        """Whether the process was ended from this side."""
+        """True if the process was ended from this side."""
         return self._is_closed
 
 

@@ -19,7 +19,7 @@ from sojourn.study.plan import Plan, RunSpec
 
 PILOT_RUNS = 50
 PILOT_S = 5.0
-"""What is simulated to know how long runs take: at most so many runs, and after so long no further one."""
+"""Time of the pilot runs that show how long runs take, in s: after it no further one begins."""
 
 
 def pilot(specs: list[RunSpec], seed: str) -> float:
@@ -47,14 +47,14 @@ class Crowd(Crew):
         yield from drive.wait()
 
     def fetch(self, plan: Plan, store: Store) -> None:
-        """Bring what workers have made of a plan into the store of this machine; nobody is started."""
+        """Bring what workers have made of a plan into the store of this machine; no process is started."""
         shared = plan_of(plan.study, plan.length)
         for _ in _Drive(self, shared, plan, plan.runs, store).there():
             pass
 
 
 class _Drive(Attendant):
-    """The runs of a plan, each of which somebody waits for."""
+    """The runs of a plan, each handed on as it ends."""
 
     def __init__(self, crew: Crew, shared: SharedPlan, plan: Plan, specs: list[RunSpec], store: Store) -> None:
         super().__init__(crew, shared, store)
@@ -63,11 +63,11 @@ class _Drive(Attendant):
 
     @property
     def is_done(self) -> bool:
-        """Whether all runs are there."""
+        """True if all runs are there."""
         return not self._wanted
 
     def is_wanted(self, unit: Unit) -> bool:
-        """Whether a unit has runs that are wanted."""
+        """Return whether a unit has runs that are wanted."""
         return any(pair in self._wanted for pair in _pairs(unit.spans))
 
     def publish_rest(self) -> None:

@@ -1,7 +1,7 @@
-"""What brings workers to a plan: processes of this machine, SLURM, Dask, Kubernetes, or a person who starts commands.
+"""Executors bring workers to a plan: processes of this machine, SLURM, Dask, Kubernetes, or a person who starts commands.
 
-An executor knows a plan by name and nothing of its runs. What it says about its processes decides nothing but whether new ones
-are started: which units are missing, the store says.
+An executor knows a plan by name and nothing of its runs. Its processes decide only whether new ones are started: the
+store says which units are missing.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Executor(Protocol):
         ...
 
     def is_alive(self) -> bool:
-        """Whether a worker that was started waits, or works."""
+        """Return whether a worker that was started waits, or works."""
         ...
 
     def stop(self, *, is_done: bool) -> None:
@@ -40,7 +40,7 @@ class Executor(Protocol):
         ...
 
     def describe(self) -> str:
-        """Return what it is in a few words."""
+        """Return its description in a few words."""
         ...
 
 
@@ -57,7 +57,7 @@ class ProcessExecutor:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self, plan: str, store: str, workers: int) -> None:
-        """Start one process that works on so many units at a time."""
+        """Start one process that works on `workers` units at a time."""
         command = worker_command(plan, store, "--jobs", str(workers))
         # An interrupt of the terminal goes to the driver, which ends its workers.
         self._process = subprocess.Popen(
@@ -65,7 +65,7 @@ class ProcessExecutor:
         )
 
     def is_alive(self) -> bool:
-        """Whether the process is there."""
+        """Return whether the process is there."""
         return self._process is not None and self._process.poll() is None
 
     def stop(self, *, is_done: bool) -> None:
@@ -84,7 +84,7 @@ class ProcessExecutor:
             self._process.wait()
 
     def describe(self) -> str:
-        """Return what it is in a few words."""
+        """Return its description in a few words."""
         return "worker processes"
 
 
@@ -93,7 +93,7 @@ ENDS_WITHIN_S = 30.0
 
 
 class PrintExecutor:
-    """Somebody who is told what to start.
+    """Prints the worker command for a person to run.
 
     Parameters
     ----------
@@ -110,19 +110,19 @@ class PrintExecutor:
         self._tell(shlex.join(["sojourn", "worker", plan, "--store", store, "--claim"]))
 
     def is_alive(self) -> bool:
-        """Nobody knows; the store says what comes."""
+        """Not known: the store shows the results."""
         return True
 
     def stop(self, *, is_done: bool) -> None:
         """Leave them: who has started them ends them."""
 
     def describe(self) -> str:
-        """Return what it is in a few words."""
-        return "workers that somebody starts"
+        """Return its description in a few words."""
+        return "workers that a person starts"
 
 
 class KubernetesExecutor(PrintExecutor):
-    """An Indexed Job of Kubernetes in a file: somebody fills in the image, and starts it.
+    """An Indexed Job of Kubernetes in a file: the user fills in the image, and starts it.
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ class SlurmExecutor:
         self._version = version[1] if version else "unknown"
 
     def start(self, plan: str, store: str, workers: int) -> None:
-        """Submit so many workers, in as few arrays as the site allows."""
+        """Submit the workers, in as few arrays as the site allows."""
         self._logs.mkdir(parents=True, exist_ok=True)
         self._jobs = []
         left = workers
@@ -246,7 +246,7 @@ class SlurmExecutor:
         return said.strip().partition(";")[0]
 
     def is_alive(self) -> bool:
-        """Whether a job of them waits or runs; what cannot be asked is taken for alive."""
+        """Return whether a job of them waits or runs; what cannot be asked is taken for alive."""
         try:
             jobs = ",".join(self._jobs)
             return bool(_slurm("squeue", "--noheader", "--jobs", jobs, "--format=%A").strip())
@@ -262,7 +262,7 @@ class SlurmExecutor:
                 _slurm("scancel", *self._jobs)
 
     def describe(self) -> str:
-        """Return what it is in a few words."""
+        """Return its description in a few words."""
         where = f", partition {self._partition}" if self._partition else ""
         return f"slurm {self._version}{where}"
 
@@ -272,7 +272,7 @@ SLURM_ANSWERS_WITHIN_S = 60.0
 
 
 def _slurm(*command: str, script: str | None = None) -> str:
-    """Run a command of SLURM and return what it says.
+    """Run a command of SLURM and return its output.
 
     Raises `EnvironmentFailure` if it fails, or is not there.
     """
@@ -319,7 +319,7 @@ class DaskExecutor:
             ) from error
 
     def start(self, plan: str, store: str, workers: int) -> None:
-        """Submit so many tasks."""
+        """Submit a task per worker."""
         if self._client.status != "running":
             raise EnvironmentFailure(
                 f"the scheduler at {self._address} is gone",
@@ -331,7 +331,7 @@ class DaskExecutor:
         ]
 
     def is_alive(self) -> bool:
-        """Whether a task waits or runs, and the scheduler is there."""
+        """Return whether a task waits or runs, and the scheduler is there."""
         if self._client.status != "running":
             return False
         return any(future.status == "pending" for future in self._futures)
@@ -345,7 +345,7 @@ class DaskExecutor:
             self._client.close(timeout=5)
 
     def describe(self) -> str:
-        """Return what it is in a few words."""
+        """Return its description in a few words."""
         return f"dask, {self._address}"
 
 
@@ -370,7 +370,7 @@ def executor_of(words: str, tell: Callable[[str], None], more: Sequence[str], lo
     words
         `workers`, `slurm`, `slurm:PARTITION`, `dask://HOST:PORT`, `kubernetes:FILE` or `print`.
     tell
-        Takes commands that somebody else has to start.
+        Called with commands that a person has to start.
     more, logs
         Further options of `sbatch`, and a folder for what its jobs say.
     """

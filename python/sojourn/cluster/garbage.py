@@ -1,6 +1,6 @@
-"""Removes plans that nobody wants any more from a shared store, in two steps with a week between them.
+"""Removes unwanted plans from a shared store, in two steps with a week between them.
 
-What is marked first stays, so that whoever works on it, or wants it back, has time to show it; what is wanted by then is
+A marked plan stays for that week, so that its users have time to run it again; a plan that is wanted by then is
 kept. A reader that misses an object makes its runs again.
 """
 
@@ -26,7 +26,7 @@ RUNS = f"{SEGMENTS_LAYOUT}/runs"
 
 
 class Marked(Strict):
-    """What was unwanted at a time."""
+    """Plans and segments that were unwanted at a time."""
 
     at: Annotated[float, Field(allow_inf_nan=False)]
     """Time of day in seconds."""
@@ -37,7 +37,7 @@ class Marked(Strict):
 
 @dataclass(frozen=True)
 class Garbage:
-    """What a call has found."""
+    """Findings of a call."""
 
     kept: list[str]
     """Plans that are wanted."""
@@ -53,12 +53,12 @@ class Garbage:
 class _Plan:
     name: str
     last: float
-    """When somebody last worked on it; 0 if that cannot be told."""
+    """Time of the last work on it, s since 1970; 0 if not known."""
     segments: frozenset[str]
 
 
 def collect(objects: Objects, keep: Iterable[str], older_s: float, now: Callable[[], float] = time.time) -> Garbage:
-    """Mark plans that nobody wants, and remove those that were marked a week ago and are still unwanted.
+    """Mark unwanted plans, and remove those that were marked a week ago and are still unwanted.
 
     Raises `StoreUnreachable` if the store does not answer.
 
@@ -69,7 +69,7 @@ def collect(objects: Objects, keep: Iterable[str], older_s: float, now: Callable
     keep
         Plans that are wanted, whatever their age.
     older_s
-        Plans on which somebody has worked within so many seconds are wanted, too.
+        Plans that were worked on within this time, in s, are wanted, too.
     now
         The time of day in seconds; for tests.
     """
@@ -144,7 +144,7 @@ def _version_of(objects: Objects, name: str) -> str:
 
     try:
         return read_plan(objects, name).engine_version
-    except SojournError:  # damaged: its segments are nobody's, and stay
+    except SojournError:  # damaged: its segments belong to no plan, and stay
         return "unknown"
 
 
@@ -156,7 +156,7 @@ def _marked(content: bytes | None) -> Marked | None:
 
 
 def _is_known(objects: Objects, note: Marked) -> bool:
-    """Whether all of it is marked already: a second mark would not make it younger."""
+    """Return whether all of it is marked already: a second mark would not make it younger."""
     for name in objects.names(TRASH):
         known = _marked(objects.read(f"{TRASH}/{name}"))
         if known is not None and set(note.plans) <= set(known.plans):

@@ -60,7 +60,7 @@ def _say(answers: TextIO, answer: dict[str, Any]) -> None:
 
 
 def _listen(requests: queue.SimpleQueue[str], folder: Path) -> None:
-    """Hand requests on; leave when nobody can ask any more."""
+    """Hand requests on; return at the end of the input."""
     for line in sys.stdin:
         requests.put(line)
     shutil.rmtree(folder.parent, ignore_errors=True)  # all that the worker had there

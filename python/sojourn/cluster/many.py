@@ -1,4 +1,4 @@
-"""Drives a study of more points than fit into a list: units are ranges of numbers, and nobody waits for a single run.
+"""Drives a study of more points than fit into a list: units are ranges of numbers, and single runs are not handed on.
 
 What comes of it are the notes of its units in their order, whose segments are in the store of this machine.
 """
@@ -57,7 +57,7 @@ class ManyPoints:
 
     @property
     def shared(self) -> SharedPlan:
-        """What a shared store keeps of it."""
+        """Plan in the form that a shared store keeps."""
         return plan_of(self.study, self.length)
 
     def check(self) -> NumberedPoints:
@@ -114,11 +114,11 @@ class _Drive(Attendant):
 
     @property
     def is_done(self) -> bool:
-        """Whether all units are done."""
+        """True if all units are done."""
         return len(self.notes) == len(self.units)
 
     def is_wanted(self, unit: Unit) -> bool:
-        """Whether a unit has runs that are wanted: a store may have more seeds of an earlier call."""
+        """Return whether a unit has runs that are wanted: a store may have more seeds of an earlier call."""
         return any(
             mine.first <= span.first < mine.first + mine.points and mine.seed <= span.seed < mine.seed + mine.seeds
             for span in unit.spans

@@ -1,6 +1,6 @@
-"""What workers leave in a shared store beside their runs: who has taken a unit, and what came of it.
+"""Notes that workers leave in a shared store beside their runs: claims of units, and results.
 
-Anybody may have written there. A note that is not what a worker writes says nothing.
+The store is not trusted: a note that no worker writes is ignored.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class ClaimNote(Strict):
     begun: Finite = 0.0
     """Time of day in seconds."""
     ends: Finite = 0.0
-    """When the worker expects to be done."""
+    """Time at which the worker expects to be done."""
     nonce: str = ""
     """Tells a claim whose answer was lost from another's."""
 

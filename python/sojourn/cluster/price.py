@@ -1,4 +1,4 @@
-"""What a study will cost, before anything starts: its points counted, some of its runs made, core hours and bytes extrapolated.
+"""Price of a study before it starts: its points counted, some of its runs made, core hours and bytes extrapolated.
 
 Points are not expanded: their number is the product of the axes, and a run is made for some points drawn at random. Of those points that are
 not looked at, each value of each axis is checked once, and the corners.
@@ -134,7 +134,7 @@ def _telling(definition: StudyDefinition, count: int) -> Iterator[int]:
 
 @dataclass(frozen=True)
 class Price:
-    """What runs cost, from some of them; times are of one core of this machine.
+    """Cost of all runs, from some of them; times are of one core of this machine.
 
     Attributes
     ----------
@@ -154,7 +154,7 @@ class Price:
     run_bytes: float
 
     def core_hours(self, runs: int) -> tuple[float, float, float]:
-        """Return mean and interval of so many runs."""
+        """Return mean and interval of the core hours of `runs` runs."""
         mean, low, high = (one * runs / 3600 for one in self.run_s)
         return mean, low, high
 

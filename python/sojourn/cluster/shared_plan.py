@@ -74,7 +74,7 @@ class Round(Strict):
 
 
 def _pieces(span: Span, most: int) -> Iterator[Span]:
-    """Cut a span into parts of at most so many runs."""
+    """Cut a span into parts of at most `most` runs."""
     if span.seeds <= most:
         together = most // span.seeds
         for start in range(0, span.points, together):
@@ -89,7 +89,7 @@ def _pieces(span: Span, most: int) -> Iterator[Span]:
 
 @dataclass(frozen=True)
 class Unit:
-    """What a worker takes at a time."""
+    """Unit of work that a worker claims."""
 
     name: str
     """Round and place in it, such as `000-0000012`."""

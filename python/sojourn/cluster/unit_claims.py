@@ -1,6 +1,6 @@
-"""Who works on which unit: a claim is an object that only one worker can create.
+"""Claims of units by workers: a claim is an object that only one worker can create.
 
-A unit is free if it has no result and nobody has claimed it, or its last claim is older than the patience of its round.
+A unit is free if it has no result and no claim, or its last claim is older than the patience of its round.
 Two workers may then make the same unit; both end with the same, and one copy is kept.
 """
 
@@ -33,7 +33,7 @@ class Claim:
 
     @property
     def is_careful(self) -> bool:
-        """Whether earlier workers did not come back, and runs are made one by one."""
+        """True if earlier workers did not come back, and runs are made one by one."""
         return self.number >= CAREFUL_FROM
 
 
@@ -138,7 +138,7 @@ class Board:
         return None
 
     def _begun(self, unit: Unit, number: int) -> float | None:
-        """Return when a claim was made, by a clock that is not ahead of ours; nothing if it was given back meanwhile."""
+        """Return when a claim was made, by a clock that is not ahead of this machine's; `None` if it was given back meanwhile."""
         known = self._times.get(unit.name)
         if known is not None and known[0] == number:
             return known[1]
@@ -170,7 +170,7 @@ class Board:
         self._claims.pop(claim.unit.name, None)
 
     def finish(self, claim: Claim, note: DoneNote) -> None:
-        """Note that a unit has its result; if somebody was faster, theirs counts."""
+        """Note that a unit has its result; the first note counts."""
         content = note.model_dump_json().encode()
         name = f"{self._shared.place}/done/{claim.unit.name}.json"
         self._put(name, content)
@@ -191,9 +191,9 @@ MOST_CLAIMS = 1_000_000
 
 
 def is_number_of_claim(text: str) -> bool:
-    """Whether a name is one that `Board` gives to a claim: a number without zeros before it."""
+    """Return whether a name is one that `Board` gives to a claim: a number without zeros before it."""
     return text.isascii() and text.isdecimal() and len(text) < 8 and str(int(text)) == text and int(text) < MOST_CLAIMS
 
 
 CLOCKS_DIFFER_S = 1.0
-"""chosen: clocks of machines differ, by less than a second where anybody looks after them."""
+"""chosen: synchronised clocks of machines differ by less than a second."""

@@ -15,7 +15,7 @@ from sojourn.cluster.unit_claims import is_number_of_claim
 from sojourn.store.objects import Objects
 
 RECENT_S = 300.0
-"""Over which the speed is told."""
+"""Window of the speed."""
 
 FEWEST_UNITS = 5
 """Units before an end is expected. chosen: fewer say little about their spread."""
@@ -28,7 +28,7 @@ BOOTSTRAPS = 500
 
 @dataclass(frozen=True)
 class Look:
-    """What the store told at a moment.
+    """State of the store at a moment.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Look:
 
     @property
     def is_done(self) -> bool:
-        """Whether all units of all rounds are done."""
+        """True if all units of all rounds are done."""
         return all(claimed == free == 0 for _, claimed, free in self.rounds)
 
     def line(self) -> str:

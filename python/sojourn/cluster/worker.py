@@ -42,7 +42,7 @@ MOST_DEATHS = 20
 
 @dataclass
 class Tally:
-    """What a worker has done."""
+    """Counts of a worker."""
 
     units: int = 0
     runs: int = 0
@@ -69,7 +69,7 @@ class Worker:
     seconds
         After how long no unit is begun any more; `None` for never.
     tell
-        Is told in a line what happened that somebody should know.
+        Called with messages of one line.
     statements
         What the processes do that make runs; for tests.
     name
@@ -131,7 +131,7 @@ class Worker:
         self._ending.set()
 
     def run_unit(self, number: int) -> Tally:
-        """Make one unit, whoever has claimed it; nothing if its result is there.
+        """Make one unit, even if it is claimed; do nothing if its result is there.
 
         Raises `UsageError` if there is no such unit.
         """
@@ -328,7 +328,7 @@ class Worker:
 
 @dataclass
 class _Result:
-    """What came of a unit."""
+    """Result of a unit."""
 
     segments: list[str] = field(default_factory=list[str])
     failed: list[Missing] = field(default_factory=list[Missing])
@@ -366,11 +366,11 @@ def _spans(spans: Iterable[Span]) -> list[dict[str, int]]:
 
 
 def _ended(death: Death) -> EnvironmentFailure:
-    return EnvironmentFailure(f"the process that makes runs ended with {death.how}", "what it said stands above")
+    return EnvironmentFailure(f"the process that makes runs ended with {death.how}", "its messages stand above")
 
 
 def _refuse_error(answer: dict[str, Any]) -> None:
-    """Make sure that a process could do what it was asked for.
+    """Raise the error of a process that failed.
 
     Raises `EnvironmentFailure` if it could not.
     """

@@ -299,12 +299,12 @@ class Judges(Protocol):
 
     @property
     def is_proportional(self) -> bool:
-        """Whether its answer to marks is in proportion to them."""
+        """True if its answer to marks is in proportion to them."""
         ...
 
     @property
     def sets_ecn(self) -> bool:
-        """Whether a setting has turned ECN on."""
+        """True if a setting has turned ECN on."""
         ...
 
 

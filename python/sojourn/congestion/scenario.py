@@ -100,7 +100,7 @@ class Cell:
 
     @property
     def is_on_grid(self) -> bool:
-        """Whether it is one of all rates, round trips and buffers."""
+        """True if it is one of all rates, round trips and buffers."""
         return "-" in self.item
 
 
@@ -168,7 +168,7 @@ class Phase:
     looks: pl.DataFrame
     """Rows of `connection_series` in it."""
     is_over: bool
-    """Whether another followed before the run ended."""
+    """True if another followed before the run ended."""
 
     def last(self, column: str) -> float:
         """Return the last value of a column that is known, or NaN."""

@@ -113,27 +113,27 @@ class Controller:
 
     @property
     def is_proportional(self) -> bool:
-        """Whether its answer to marks is in proportion to them, as DCTCP's."""
+        """True if its answer to marks is in proportion to them, as DCTCP's."""
         return self.whole["ecn"] in ("dctcp", *SCALABLE)
 
     @property
     def sets_ecn(self) -> bool:
-        """Whether a setting has turned ECN on."""
+        """True if a setting has turned ECN on."""
         return any(setting.partition("=")[0] == "ecn" for setting in self.settings)
 
     @property
     def is_media(self) -> bool:
-        """Whether it sets the rate of a source, and no stack has it."""
+        """True if it sets the rate of a source, and no stack has it."""
         return self.plugin is None and self.name in rtp.MEDIA
 
     @property
     def is_bbr(self) -> bool:
-        """Whether the cases of BBR's draft are its own."""
+        """True if the cases of BBR's draft are its own."""
         return not self.is_media and str(self.whole["controller"]["kind"]).startswith("bbr")
 
     @property
     def is_scalable(self) -> bool:
-        """Whether its packets are ECT(1), as RFC 9331 has it."""
+        """True if its packets are ECT(1), as RFC 9331 has it."""
         return not self.is_media and self.whole["ecn"] in SCALABLE
 
     def scenario(self, cell: Cell) -> Scenario:

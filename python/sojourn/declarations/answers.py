@@ -192,7 +192,7 @@ class Value(Strict):
     sum: list[str] = Field(default_factory=list)
     """Named numbers that are added."""
     finite: bool = False
-    """Whether groups that never came or are unknown are left out."""
+    """True if groups that never came or are unknown are left out."""
     together: dict[str, str] = Field(default_factory=dict)
     """Other values as the groups of one, by the name of the group."""
     slope: str = ""
@@ -328,7 +328,7 @@ class Winners(Strict):
     seeds: Literal["", "mean", "median"] = ""
     """What one number is made of several seeds by, if not as the measures say."""
     intervals: bool = False
-    """Whether half the width of the interval stands below each number."""
+    """True if half the width of the interval stands below each number."""
     headings: list[str] = Field(default_factory=list)
     """Over the first columns; the labels if left out."""
 
@@ -372,7 +372,7 @@ class NumbersTable(Strict):
     columns: list[NumbersColumn]
     """Columns, one by one."""
     samples: bool = False
-    """Whether a last column counts the samples of distributions."""
+    """True if a last column counts the samples of distributions."""
 
 
 class PrintedColumn(Strict):
@@ -571,6 +571,6 @@ class Declarations(Strict):
 
 
 def declares_answers(own: Declarations) -> bool:
-    """Whether a study says anything about its answers; the report of one that does not is the general one."""
+    """Return whether a study says anything about its answers; the report of one that does not is the general one."""
     lists = (own.claim, own.table, own.rated, own.numbers, own.headline, own.figure)
     return bool(own.module or own.measures or own.winners or any(lists))

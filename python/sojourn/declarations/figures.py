@@ -92,7 +92,7 @@ class FacetFigure(FigureBase):
 
 
 Scales = Literal["shared", "own"]
-"""Whether panels that show one measure have one scale, so that eyes compare them, or each its own."""
+"""True if panels that show one measure have one scale, so that eyes compare them, or each its own."""
 
 
 class FunctionFigure(FigureBase):
@@ -186,7 +186,7 @@ class DistributionFigure(FigureBase):
     tail: Annotated[float | None, Field(gt=0, lt=1)] = None
     """Share above each value instead, on a logarithmic axis that is labelled with quantiles and ends here."""
     counts: bool = False
-    """Whether each panel says of how many samples its curves are made."""
+    """True if each panel says of how many samples its curves are made."""
 
 
 class SeriesTrace(Strict):
@@ -230,11 +230,11 @@ class TimeSeriesFigure(FigureBase):
     panels: list[SeriesPanel] = Field(min_length=1)
     """Panels, one by one."""
     share_x: bool = False
-    """Whether all panels have one axis of time."""
+    """True if all panels have one axis of time."""
     share_y: bool = False
-    """Whether all panels have one axis of values."""
+    """True if all panels have one axis of values."""
     legend: bool = True
-    """Whether there is a legend."""
+    """True if there is a legend."""
 
 
 class StackFigure(FacetFigure):
@@ -270,7 +270,7 @@ class SweepPanel(AxisDefinition):
     lines: list[SweepLine]
     """Curves, one by one."""
     title: bool = False
-    """Whether the name of the facet stands above; it does above the first panels if none says so."""
+    """True if the name of the facet stands above; it does above the first panels if none says so."""
 
 
 class SweepFigure(FacetFigure):
@@ -286,7 +286,7 @@ class SweepFigure(FacetFigure):
     lanes: str = ""
     """Label whose values are curves; each panel then shows one measure."""
     scales: Scales = "shared"
-    """Whether panels have one scale, or each its own."""
+    """True if panels have one scale, or each its own."""
     panels: list[SweepPanel] = Field(min_length=1)
     """Panels, one by one."""
 
@@ -307,7 +307,7 @@ class AgreementPanel(Strict):
     times: Number = 1
     """Factor that numbers are multiplied with."""
     besides_zero: bool = False
-    """Whether prints of 0 are left out."""
+    """True if prints of 0 are left out."""
 
 
 class AgreementFigure(FigureBase):
@@ -371,7 +371,7 @@ class TradeoffFigure(FacetFigure):
     lanes: str
     """Label whose values are the curves or marks."""
     scales: Scales = "shared"
-    """Whether panels have one scale, or each its own."""
+    """True if panels have one scale, or each its own."""
     scale: Scale = "linear"
     """Of the x axis."""
 

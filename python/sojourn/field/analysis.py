@@ -22,7 +22,7 @@ from sojourn.field.regression import Fit, fit
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """What was measured under one treatment."""
+    """Measurements under one treatment."""
 
     level: str
     tests: int

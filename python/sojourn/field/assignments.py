@@ -32,13 +32,13 @@ SCHEDULE = pl.Schema(
 """Columns of `schedule.csv`: one row per test."""
 
 HALF_DAY = timedelta(hours=12)
-"""How far a period of one test alone reaches; chosen: somebody tests once a day."""
+"""How far a period of one test alone reaches; chosen: some homes test once a day."""
 
 DIGITS = 6
 """Of the number of a week, fewer."""
 
 LABEL_HINT = "letters, digits and signs such as - + . without blanks, at most 100"
-"""What `is_label` asks for."""
+"""Form of a name that `is_label` accepts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ def _flagged(test: FieldTest, flag: str) -> FieldTest:
 
 
 def is_label(name: str) -> bool:
-    """Whether a name can stand in the title of a test and in the name of a file."""
+    """Return whether a name can stand in the title of a test and in the name of a file."""
     return bool(re.fullmatch(r"[^\s/\\.-][^\s/\\]{0,99}", name)) and name.isprintable()
 
 

@@ -39,7 +39,7 @@ class Comparison:
 
     @property
     def equivalent(self) -> bool:
-        """Whether the weeks are alike within the margin."""
+        """True if the weeks are alike within the margin."""
         return self.p < LEVEL
 
 

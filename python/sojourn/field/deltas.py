@@ -18,7 +18,7 @@ from sojourn.field.records import Target
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 SLOTS = {"08": time(8), "12": time(12), "17": time(17)}
-"""When the talk's probes measured, UTC."""
+"""Times of day at which the talk's probes measured, UTC."""
 
 NEAR_MINUTES = 90
 """How far from a slot a test may begin to count for it; chosen: less than half the gap between slots."""
@@ -27,7 +27,7 @@ FEWEST_TESTS = 5
 """A probe with fewer tests in some period is left out of the analysis of complete probes; chosen."""
 
 Weighting = Literal["tests", "periods"]
-"""What a probe's mean is taken over: its tests, as in the talk, or the means of its periods."""
+"""A probe's mean is over its tests, as in the talk, or over the means of its periods."""
 
 
 def observations(tests: pl.DataFrame, target: Target, weighting: Weighting = "tests") -> pl.DataFrame:

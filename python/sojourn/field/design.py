@@ -1,7 +1,7 @@
 """Schedules of trials: who gets which treatment in which week, and when to measure.
 
 Source: Klatsky 2016, "How did we do our field trial?": one treatment a week for all homes, in one order, tests
-at 08, 12 and 17 UTC. There, treatment and week cannot be told apart; the randomised crossover gives every
+at 08, 12 and 17 UTC. There, treatment and week cannot be separated; the randomised crossover gives every
 home every treatment too, in orders that are balanced over homes (Williams 1949), so that they can.
 """
 

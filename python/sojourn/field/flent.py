@@ -107,7 +107,7 @@ class FlentSeries:
 
     @property
     def mean(self) -> float | None:
-        """What the tool received over its whole run, or else the mean of its samples, Mb/s."""
+        """Rate that the tool received over its whole run, or else the mean of its samples, Mb/s."""
         return self.samples.mean() if self.tool_mean is None else self.tool_mean
 
 
@@ -137,7 +137,7 @@ def _is_computed(name: str) -> bool:
 
 
 def _is_child(name: str, every: Container[str]) -> bool:
-    """Whether a series is what a tool says of another one, as its window: it has the other's name before a last `::`."""
+    """Return whether a series describes another one, such as its window: its name is the other's, `::` and a word."""
     parent, _, own = name.rpartition("::")
     return parent in every or own.startswith("tcp_")
 
@@ -149,13 +149,13 @@ def ping_kind(name: str) -> str:
 
 
 def is_series(name: str) -> bool:
-    """Whether a series is a stream, the average of all streams or a ping."""
+    """Return whether a series is a stream, the average of all streams or a ping."""
     is_average = name in {f"TCP {word} avg" for word in WORDS.values()}
     return is_average or stream_direction(name, is_raw=False) is not None or bool(ping_kind(name))
 
 
 def looks_like_flent(document: dict[str, Any]) -> bool:
-    """Whether a JSON object has the keys of a Flent result."""
+    """Return whether a JSON object has the keys of a Flent result."""
     return {"metadata", "results", "x_values"} <= document.keys()
 
 

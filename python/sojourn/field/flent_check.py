@@ -56,7 +56,7 @@ class Check:
 
     @property
     def agrees(self) -> bool:
-        """Whether each number is Flent's, to the digit that is printed."""
+        """True if each number is Flent's, to the digit that is printed."""
         if self.mean is None or self.flent_mean is None:
             return self.mean is self.flent_mean
         tolerance = HALF_DIGIT

@@ -32,7 +32,7 @@ Rows = Iterator[tuple[str, dict[str, str]]]
 
 @dataclass(frozen=True)
 class Quantile:
-    """What bins say about a quantile.
+    """A quantile as far as bins bound it.
 
     Attributes
     ----------

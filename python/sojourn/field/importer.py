@@ -1,7 +1,7 @@
 """From a folder of measurement files to one table of tests.
 
-Every file is either imported or named with the reason why not; nothing in a file is executed, no matter
-what it says. Two files with the same content count once.
+Every file is either imported or named with the reason why not; nothing in a file is
+executed. Two files with the same content count once.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _READERS: tuple[tuple[Callable[[dict[str, Any]], bool], Callable[[dict[str, Any]
 
 @dataclass(frozen=True)
 class Imported:
-    """What an import found."""
+    """Result of an import."""
 
     tests: pl.DataFrame
     files: int

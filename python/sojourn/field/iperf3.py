@@ -63,7 +63,7 @@ class _Sum(BaseModel):
 
     @property
     def arrived(self) -> float | None:
-        """What was sent less what was lost; `None` if the loss is not known."""
+        """Sent less lost, b/s; `None` if the loss is not known."""
         return None if self.lost_percent is None else self.bits_per_second * (1.0 - self.lost_percent / 100.0)
 
 
@@ -88,7 +88,7 @@ class _File(BaseModel):
 
     @property
     def is_server(self) -> bool:
-        """Whether the server wrote it."""
+        """True if the server wrote it."""
         return self.start.accepted_connection is not None and self.start.connecting_to is None
 
     def direction(self, sum_: _Sum, *, is_back: bool) -> Direction:
@@ -100,14 +100,14 @@ class _File(BaseModel):
 
 @dataclass
 class _Way:
-    """What the sums of a file say of one direction, b/s; `None` of the end that it does not know."""
+    """Sums of a file for one direction, b/s; `None` for the end that it does not know."""
 
     sent: float | None = None
     received: float | None = None
 
 
 def looks_like_iperf3(document: dict[str, Any]) -> bool:
-    """Whether a JSON object has the keys of an iperf3 result."""
+    """Return whether a JSON object has the keys of an iperf3 result."""
     return {"start", "end", "intervals"} <= document.keys()
 
 

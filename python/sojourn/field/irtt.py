@@ -56,7 +56,7 @@ class _File(BaseModel):
 
 
 def looks_like_irtt(document: dict[str, Any]) -> bool:
-    """Whether a JSON object has the keys of an irtt result."""
+    """Return whether a JSON object has the keys of an irtt result."""
     return {"stats", "config", "round_trips"} <= document.keys()
 
 

@@ -1,4 +1,4 @@
-"""Who measured, and under which treatment: from a table, a schedule, the title of a test, or its file's name.
+"""Probe and treatment of a test: from a table, a schedule, the title of a test, or its file's name.
 
 A title such as `probe=home-07 buffer=48KB week=2` says it, as does a file name in which Flent has
 replaced all but letters and digits (`…probe_home-07_buffer_48KB_week_2.flent.gz`), or a row of a CSV file
@@ -32,7 +32,7 @@ WORDS = {
     "week": "week",
     "zone": "zone",
 }
-"""Words before `=`, `:` or `_`, and what they say."""
+"""Words before `=`, `:` or `_`, and their labels."""
 
 _IN_TITLE = re.compile(rf"\b({'|'.join(WORDS)})[=:](\S{{1,100}})")
 _IN_NAME = re.compile(rf"(?:^|[._])({'|'.join(WORDS)})_([A-Za-z0-9-]+)")
@@ -41,7 +41,7 @@ _COLUMNS = ("file", "probe", "treatment", "week", "zone")
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """What is known of a test besides its measurements; empty where nothing says it."""
+    """Labels of a test; empty where no source has them."""
 
     probe: str = ""
     treatment: str = ""
@@ -51,7 +51,7 @@ class Labels:
 
 @dataclass(frozen=True)
 class Labelling:
-    """What a file beside the measurements says of them.
+    """Labels from a file beside the measurements.
 
     Attributes
     ----------

@@ -18,7 +18,7 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True)
 class Population:
-    """What homes are drawn from.
+    """Distributions from which homes are drawn.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ _HOUSEHOLDS: tuple[tuple[str, float, tuple[Mapping[str, Any], ...]], ...] = (
         ),
     ),
 )
-"""What people do while a test runs. chosen: beside nobody, somebody who reads pages, or pages and a call; each begins
+"""Background activity during a test. chosen: none, web pages, or pages and a call; each begins
 within the test at a random moment."""
 
 _CHANNELS_MBPS = (24.576, 98.304)
@@ -120,7 +120,7 @@ def draw_homes(count: int, seed: int = 1, population: Population = DEFAULT) -> l
     seed
         What decides them.
     population
-        What they are drawn from.
+        Distributions from which they are drawn.
 
     Examples
     --------
@@ -176,7 +176,7 @@ def _entry(entry: Mapping[str, Any], home: Home) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """What else decides about a test.
+    """Further conditions of a test.
 
     Attributes
     ----------

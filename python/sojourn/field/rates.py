@@ -1,4 +1,4 @@
-"""What streams of a load carried over time, and what TCP said of itself.
+"""Rates of a load's streams over time, and TCP's own statistics.
 
 Source: Flent's page on its data format (`raw_values` with `t`, `val` and `dur`; `SERIES_META`); iperf3's is in `sojourn.field.iperf3`.
 Units and ranges: seconds by the clock of the file's round trips (iperf3: since the load began), bytes of payload, ms.
@@ -24,7 +24,7 @@ MOST_STREAMS = 1000
 
 @dataclass(frozen=True)
 class Rates:
-    """What one stream carried.
+    """Rates of one stream.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Rates:
     congestion
         Name of the congestion controller; empty if it is not told.
     held_mbps
-        Rate that its sender was told to hold itself to; `None` if to none.
+        Rate to which its sender was limited; `None` if it was not.
     """
 
     stream: str

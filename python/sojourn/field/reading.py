@@ -42,7 +42,7 @@ KINDS = (
     (b"SQLite format 3", "is a database and no measurement"),
     (b"<", "is markup and no measurement"),
 )
-"""First bytes of what is often taken for a measurement, and what it is."""
+"""First bytes of files that are often taken for a measurement, and the kind of file."""
 
 
 class Unreadable(Exception):
@@ -116,12 +116,12 @@ def parse_document(text: bytes) -> dict[str, Any]:
         raise Unreadable("is JSON, and no object")
     found = cast("dict[str, Any]", document)
     if repeated and "intervals" not in found:
-        raise Unreadable(f"says {sorted(repeated)[0]} twice in one object: it cannot be told which counts")
+        raise Unreadable(f"says {sorted(repeated)[0]} twice in one object: which counts is not known")
     return found
 
 
 def _of_lines(text: bytes, error: NotJson) -> dict[str, Any]:
-    """Return what lines of JSON say together; what was wrong with the whole is told where they are none.
+    """Return the union of lines of JSON; if they are none, the error of the whole text is raised.
 
     Raises `Unreadable` if they are no stream of iperf3.
     """

@@ -108,7 +108,7 @@ SCHEMA = pl.Schema(
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a trial judges: one metric in one direction."""
+    """Metric that a trial judges, in one direction."""
 
     name: str
     direction: Direction

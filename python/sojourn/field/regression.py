@@ -56,7 +56,7 @@ class Coefficient:
 
 @dataclass(frozen=True, slots=True)
 class FactorTest:
-    """Whether a whole factor matters."""
+    """Test of a whole factor."""
 
     factor: str
     degrees: int
@@ -83,7 +83,7 @@ class Fit:
     residual_sum_squares: float
     r_squared: float
     centring_factor: float
-    """What plain errors must be multiplied with, since centring per probe uses degrees of freedom."""
+    """Factor of plain standard errors, since centring per probe uses degrees of freedom."""
     intercept: float
     intercept_error: float
     coefficients: tuple[Coefficient, ...]
@@ -251,7 +251,7 @@ def _t_values(
 
 
 def _says_the_same(rows: pl.DataFrame, one: str, other: str) -> bool:
-    """Whether each level of `other` has but one level of `one`."""
+    """Return whether each level of `other` has but one level of `one`."""
     return rows.select(one, other).unique().height == rows[other].n_unique()
 
 

@@ -1,4 +1,4 @@
-"""What a tool measured one by one: when, how much, and how long each sample stands for."""
+"""Samples of a tool: time, value, and the duration that each stands for."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _number(value: object, *, clamped: bool = False) -> float | None:
 
 
 def is_coarse(rtt_ms: np.ndarray) -> bool:
-    """Whether so many round trips are at or below zero that the clock is too coarse for them."""
+    """Return whether the share of round trips at or below zero shows that the clock is too coarse for them."""
     return bool(len(rtt_ms)) and float(np.mean(rtt_ms <= 0)) >= COARSE
 
 

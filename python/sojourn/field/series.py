@@ -1,6 +1,6 @@
 """A measurement as it was taken: each round trip with its time, what was lost, what rates were beside it.
 
-Source: Flent's page on its data format; irtt's and iperf3's JSON output; a table of one's own, CSV with a header.
+Source: Flent's page on its data format; irtt's and iperf3's JSON output; a CSV table with a header.
 Units and ranges: times in seconds from the first round trip, round trips in ms, infinite where nothing came back, rates in Mb/s.
 Deviations: loss of Flent's pings is what their numbers leave out; netperf's pings have none, and their loss is not known.
 """
@@ -70,7 +70,7 @@ class RoundTrips:
 
 @dataclass(frozen=True)
 class Series:
-    """What one file holds.
+    """Contents of one file.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class Series:
 
 
 def read_series(path: Path, *, needs_round_trips: bool = True) -> Series:
-    """Return what a file of Flent, irtt, iperf3 or a table of one's own measured.
+    """Return the measurements of a file of Flent, irtt or iperf3, or of a CSV table.
 
     Raises `UsageError` if it is none, with the line where there are some.
 

@@ -52,7 +52,7 @@ MARKS = {"be": "BE", "bk": "BK", "cs5": "CS5", "ef": "EF"}
 WORDS = {"up": "upload", "down": "download"}
 
 RECORD: dict[str, Any] = {"record": {"series": "200 ms", "transfers": True}}
-"""What a test has to write down for its file."""
+"""Records that the file of a test needs."""
 
 
 @dataclass(frozen=True, slots=True)

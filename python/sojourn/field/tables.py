@@ -1,4 +1,4 @@
-"""What a trial's report says in words and tables."""
+"""Sentences and tables of a trial's report."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ def probability(p: float) -> str:
 
 
 def headline(analysis: Analysis) -> Headline | None:
-    """Say in one sentence what the treatment with the largest effect does to latency, and what it costs.
+    """Say in one sentence what the treatment with the largest effect does to latency, and its cost.
 
-    Homes that are too few to say it of others show it of themselves; tests that are too few for an interval say what they measured.
+    Homes that are too few to say it of others show it of themselves; tests that are too few for an interval give their values alone.
     """
     latency = analysis.target("upload_latency") or next(
         (found for found in analysis.targets if "latency" in found.target.name), None
@@ -249,7 +249,7 @@ def _intervals(analysis: Analysis) -> str:
     rows = unasked(analysis)
     if rows > 1:
         said.append(
-            f"Nobody asked beforehand about each week, day and hour: intervals of these {rows} rows are wider, so that "
+            f"Weeks, days and hours were not questions of the trial's plan: intervals of these {rows} rows are wider, so that "
             "by chance one or more of all of them is clear in 5 % of trials at most (Bonferroni)."
         )
     return " ".join(said)
@@ -277,7 +277,7 @@ def _factors(analysis: Analysis) -> PlainTable:
         "Does a factor matter at all?",
         "Type II analysis of variance, then Wald tests with robust and with clustered errors. Partial η² and ω²: share "
         "of what the other factors leave that this one explains. Last column: 80 % of such trials would call a difference "
-        "of so many points between two levels clear.",
+        "of this size between two levels clear.",
         ("target", "factor", "F", "F, HC3", "F, by home", "partial η²", "partial ω²", "seen from, points"),
         rows,
     )

@@ -1,9 +1,9 @@
-"""Which interval of an effect is read, and what it says.
+"""Interval of an effect that counts, and its verdict.
 
 Tests of one home are alike, so an interval is by home (CR1, t with one degree of freedom less than homes), and an
 effect that one home alone shows has no verdict: its interval is over that home's tests and says nothing of others. A level with
-one test does not say how much tests vary: what was measured is told, without an interval.
-Nobody asked beforehand about each week, day and hour; the rows of all of them share a level of 5 % (Bonferroni).
+one test does not say how much tests vary: its value is given without an interval.
+Weeks, days and hours were not questions of the trial's plan; their rows share a level of 5 % (Bonferroni).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FEWEST_TO_BE_CLEAR = 6
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The interval of an effect, and what it says."""
+    """Interval of an effect and its verdict."""
 
     low: float
     high: float
@@ -44,17 +44,17 @@ class Reading:
 
     @property
     def has_interval(self) -> bool:
-        """Whether the tests say how much tests vary."""
+        """True if the tests say how much tests vary."""
         return math.isfinite(self.low) and math.isfinite(self.high)
 
     @property
     def leaves_out_zero(self) -> bool:
-        """Whether these tests, of these homes, seldom differ as much by chance."""
+        """True if these tests, of these homes, seldom differ as much by chance."""
         return self.low > 0 or self.high < 0
 
     @property
     def is_clear(self) -> bool:
-        """Whether homes show it, and chance would seldom."""
+        """True if homes show it, and chance would seldom."""
         return self.homes >= FEWEST_TO_BE_CLEAR and self.leaves_out_zero
 
     @property
@@ -70,7 +70,7 @@ class Reading:
 
     @property
     def doubt(self) -> str:
-        """What a sentence adds to an effect that is not clear; empty if it is."""
+        """Clause that a sentence adds to an effect that is not clear; empty if it is."""
         if self.is_clear:
             return ""
         if not self.has_interval:
@@ -82,7 +82,7 @@ class Reading:
 
     @property
     def kind(self) -> str:
-        """What the interval is over."""
+        """Unit of replication of the interval."""
         if not self.has_interval:
             return "no interval"
         return "by home" if self.is_by_home else "tests of one home"

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 FEW = 3
-"""Transfers whose rates are told one by one. chosen: what one reads in one breath."""
+"""Transfers whose rates are named one by one. chosen: as many as one reads in one breath."""
 
 
 def alone(board: Board) -> Headline | None:
-    """Say who is worst off, and beside what; or who gets how much, where nobody waits."""
+    """Return the sentence about the application that is worst off; or about rates, where there are only transfers."""
     if board.is_of_rates:
         return _rates(board)
     listener, values = _worst(board, board.leading(board.listeners))
@@ -56,7 +56,7 @@ def alone(board: Board) -> Headline | None:
         found.append(Claim(listener.words, "keeps_at", cells, settings=[], at=at, **told))
     other, values = _worst(board, [one for one in board.listeners if one.subject not in board.about])
     others = max((board.place(point, other) for point in points), default=0) if values else 0
-    if board.about and others > place:  # what the file is about stands first, and hides nobody
+    if board.about and others > place:  # the subject of the file stands first, and hides no other
         place, at = others, Range(values)
         found.append(Claim(other.words, "keeps_at", [value.cell for value in values], settings=[], at=at))
     found += _beside(board, board.points)
@@ -88,7 +88,7 @@ def _worst(board: Board, listeners: Sequence[Listener]) -> tuple[Listener, list[
 
 
 def _telling(board: Board, listener: Listener) -> list[Value]:
-    """Return what a listener's state is told by in each condition: a delay if there is one."""
+    """Return the value that describes a listener in each condition: a delay if there is one."""
     measures = sorted(
         listener.application.all_measures, key=lambda measure: (measure.way == "loss", measure.way == "score")
     )
@@ -100,7 +100,7 @@ def _telling(board: Board, listener: Listener) -> list[Value]:
 
 
 def _others(board: Board, points: Sequence[Point], listener: Listener, way: str) -> list[Value]:
-    """Return what is told beside a delay: the score of a call, or its losses."""
+    """Return the value named beside a delay: the score of a call, or its losses."""
     for measure in listener.application.all_measures:
         if measure.way == way:
             return [value for point in points if (value := board.value(point, listener, measure)) is not None]
@@ -150,7 +150,7 @@ def _beside(board: Board, points: Sequence[Point]) -> list[Claim]:
 
 
 def _rates(board: Board) -> Headline | None:
-    """Say who gets how much, where nobody waits: those of the direction that most share, as they share a link."""
+    """Return the sentence about rates, where there are only transfers: those of the direction that most share."""
     ways = list(board.payers.values())
     shared = max(dict.fromkeys(ways), key=ways.count)
     listeners = [one for one in board.listeners if ways.count(shared) == 1 or board.payers[one.subject] == shared]

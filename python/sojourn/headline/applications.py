@@ -17,7 +17,7 @@ GRADES = "ABCDF"
 """Best first; no E, as in schools that know the letters."""
 
 LOSS_LIMITS = (1.0, 3.0, 10.0, 25.0)
-"""Shares of packets, in percent, from which on a grade is at best B, C, D and F, and the first is told. chosen: one packet in
+"""Shares of packets, in percent, from which on a grade is at best B, C, D and F; the first is named from there on. chosen: one packet in
 a hundred is heard."""
 
 LATE = {
@@ -49,7 +49,7 @@ class Way:
     moved
         Before and after, of two results.
     than
-        How a ratio is told: `better than` and `as good as`; nothing where both numbers say more.
+        Words of a ratio: `better than` and `as good as`; empty where both numbers say more.
     never
         The setting with which it never came.
     """
@@ -192,7 +192,7 @@ class Measure:
 
     @property
     def more_is_better(self) -> bool:
-        """Whether larger values are better."""
+        """True if larger values are better."""
         return WAYS[self.way].more_is_better
 
     def grade(self, value: float) -> int:
@@ -211,7 +211,7 @@ class Measure:
 
 
 class Application:
-    """What people feel of a kind of application, most telling first.
+    """Measures of a kind of application that people feel, most telling first.
 
     Attributes
     ----------
@@ -235,12 +235,12 @@ class Application:
 
     @property
     def is_graded(self) -> bool:
-        """Whether its measures have limits that people feel."""
+        """True if its measures have limits that people feel."""
         return bool(self.noun)
 
     @property
     def definite(self) -> str:
-        """What sentences call it within: `the game`, `pages`."""
+        """Its name within sentences: `the game`, `pages`."""
         return "pages" if self.noun == "page" else f"the {self.noun}"
 
 
@@ -279,7 +279,7 @@ STREAM = Application("", (GAME,))
 
 
 def transfer(metric: str) -> Application:
-    """Return a transfer as what is felt where nobody waits: by its rate."""
+    """Return a transfer as an application, felt by its rate."""
     return Application("", (Measure(((metric, ""),), "Mb/s", (0.0, 0.0, 0.0, 0.0), "", "rate"),))
 
 
@@ -294,7 +294,7 @@ _BY_KIND = {
     "constant-rate": "",
     "probe": "",
 }
-"""Applications by their kind in a scenario; nobody feels a stream of constant rate, or a probe."""
+"""Applications by their kind in a scenario; a stream of constant rate or a probe is felt by no person."""
 
 
 def application_of(metrics: Sequence[str], kind: str = "") -> str:

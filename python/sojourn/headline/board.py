@@ -20,7 +20,7 @@ LEAST_RATE = 0.05
 
 
 class Value:
-    """What a setting gives to a listener: a measure in the direction in which it is worst."""
+    """Value of a setting for a listener: a measure in the direction in which it is worst."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class Value:
 
     @property
     def cell(self) -> Cell:
-        """Where the number stands."""
+        """Place of the number in `summary.csv`."""
         return Cell(self.setting, self.condition, self.subject, self.metric, self.mean, self.text)
 
 
@@ -113,7 +113,7 @@ class Bout:
 
     @cached_property
     def standing(self) -> Standing:
-        """Who is beaten, and by whom not."""
+        """Settings that are beaten, and those that are not."""
         from sojourn.stats.pairs import Contest, who_wins
         from sojourn.stats.quantity import quantity_of
 
@@ -131,12 +131,12 @@ class Bout:
 
     @property
     def tells_apart(self) -> bool:
-        """Whether a setting is worse than another."""
+        """True if a setting is worse than another."""
         return bool(self.standing.beaten)
 
     @property
     def rests_on_one_seed(self) -> bool:
-        """Whether chance cannot be told."""
+        """True if chance cannot be judged."""
         return "chance" in self.standing.note
 
     def sorted(self, names: Sequence[str]) -> list[str]:
@@ -208,7 +208,7 @@ class Board:
 
     @cached_property
     def _nouns(self) -> dict[str, str]:
-        """Nouns of the applications of all subjects; empty for those that nobody feels."""
+        """Nouns of the applications of all subjects; empty for those that no person feels."""
         return {
             subject: application_of(list(metrics), self.kinds.get(subject, ""))
             for subject, metrics in self._metrics.items()
@@ -233,7 +233,7 @@ class Board:
 
     @property
     def is_of_rates(self) -> bool:
-        """Whether nobody waits, and sentences are about transfers."""
+        """True if there are only transfers, which sentences are then about."""
         return all(one.application.measures[0].way == "rate" for one in self.listeners)
 
     def leading(self, listeners: Sequence[Listener]) -> list[Listener]:
@@ -242,7 +242,7 @@ class Board:
 
     @cached_property
     def payers(self) -> dict[str, str]:
-        """Transfers that anybody would notice, with the metric of the direction of their data."""
+        """Transfers large enough to notice, with the metric of the direction of their data."""
         found: dict[str, str] = {}
         for subject, metrics in self._metrics.items():
             if self._nouns[subject] or not {"rtt_mean", "late", "lost"}.isdisjoint(metrics):

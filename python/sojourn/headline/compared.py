@@ -29,7 +29,7 @@ class Moved:
 
     @property
     def size(self) -> tuple[bool, float]:
-        """Return what is told first: what people feel, then by what factor it moved."""
+        """Return the order of rows: felt measures first, then by the factor of the change."""
         low, high = sorted((abs(self.before), abs(self.after)))
         factor = math.log(high / low) if low > 0 else (math.inf if high > 0 else 0.0)
         return bool(self.noun), factor
@@ -140,13 +140,13 @@ def felt_by(subject_metrics: Sequence[str], metric: str) -> str:
 
 @dataclass(frozen=True)
 class Effect:
-    """What a treatment does to a target, in points of each home's own mean."""
+    """Effect of a treatment on a target, in points of each home's own mean."""
 
     points: float
     half: float
     """Half the width of its interval; infinite if there is none."""
     is_clear: bool
-    """Whether it is more than chance."""
+    """True if it is more than chance."""
 
 
 def headline_of_trial(

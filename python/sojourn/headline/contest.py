@@ -14,16 +14,16 @@ from sojourn.headline.said import Cell, Claim, Point, amount, together
 from sojourn.headline.wording import HARDLY, SCORES, condition
 
 LEAST_COST = 0.02
-"""Share of a transfer's rate from which on a cost is told. chosen: less is within what runs vary."""
+"""Share of a transfer's rate from which on a cost is named. chosen: less is within the variation of runs."""
 
 BASELINES = ("today", "drop-tail", "before")
-"""What others are usually measured by."""
+"""Usual baselines."""
 
 FEW = 3
 """Conditions that a sentence goes through one by one, and rivals that it names. chosen: what one reads in one breath."""
 
 MOST_PAYERS = 2
-"""Transfers whose cost is told one by one. chosen: one each way."""
+"""Transfers whose cost is named one by one. chosen: one each way."""
 
 
 @dataclass
@@ -76,7 +76,7 @@ class Contest:
 
     @cached_property
     def chance(self) -> int:
-        """Zero if chance can be told, else one for a single condition and two for more."""
+        """Zero if chance can be judged, else one for a single condition and two for more."""
         return (1 if len(self.bouts) == 1 else 2) if all(bout.rests_on_one_seed for bout in self.bouts) else 0
 
     @cached_property
@@ -213,7 +213,7 @@ class Contest:
             factor = self._factors(names, base)
         gains = self._gains(names)
         if gains is not None and len(self.settings) == 2 and len(names) == 1:
-            factor = ()  # both are told with all that they give
+            factor = ()  # both are named with all their values
         yield self._compared(base, words=words, factor=factor)
         if gains is not None:
             self.kind = "trade"
@@ -283,7 +283,7 @@ class Contest:
         return [min(found), max(found)] if found else []
 
     def _lost(self, names: Sequence[str]) -> list[Value]:
-        """Return the shares of packets that come not at all or too late, if they are told."""
+        """Return the shares of packets that come not at all or too late, if they are large enough to name."""
         measure = self.listener.application.loss
         if measure is None or self.bouts[0].measure is measure:
             return []
@@ -325,7 +325,7 @@ class Contest:
         return [name for name in group if counts[name] == most]
 
     def _richest(self, names: list[str]) -> list[str]:
-        """Return those of several whose transfers get most in each condition, as far as that can be told."""
+        """Return those of several whose transfers get most in each condition, as far as the runs decide it."""
         left = list(names)
         for bout in self.bouts:
             for subject, metric in self.board.active(bout.condition).items():

@@ -49,7 +49,7 @@ def headline_of(
     Returns
     -------
     Headline or None
-        Nothing if nobody feels or gets anything.
+        `None` if there is no application and no transfer.
 
     Examples
     --------

@@ -13,7 +13,7 @@ LINES = 10  # chosen: what one takes in at a glance
 LINKS = ("upstream", "downstream")
 
 BESIDE_THE_WORSE = 0.1
-"""Share of the worse direction's value from which the other direction is told, too. chosen: of a round trip that waits
+"""Share of the worse direction's value from which the other direction is named, too. chosen: of a round trip that waits
 220 ms upstream and 20 ms downstream, one would name both."""
 
 _DIRECTED = {
@@ -38,7 +38,7 @@ _NAMED = frozenset(
 )
 """Measures that a sentence may name. chosen: what a subscriber feels, then the queue."""
 
-# What a person would ask, in this order; chosen: what they feel before what causes it. Of `_DIRECTED`, the worse
+# Answers in this order; chosen: effects that people feel before their causes. Of `_DIRECTED`, the worse
 # direction is meant, and the other right after it.
 _CALL = ("mos", "loss_total", "delay_p99", "delay_p50")
 _FRAMES = ("frames_late", "frame_delay_p99", "delay_p99", "loss_total")
@@ -79,7 +79,7 @@ def headline_rows(rows: Iterable[Row], lines: int = LINES) -> list[Row]:
     for place, (subject, found) in enumerate(subjects.items()):
         wanted = _questions(subject, found)
         answers = [row for metric in wanted for row in _resolved(metric, found)]
-        # A load has many streams; what a probe feels beside them is what it is for.
+        # A load has many streams; its probe stands first.
         first = -1 if "rtt_mean" in found else 0
         ranked += [(turn, place, row) for turn, row in enumerate(answers, start=first)]
     chosen = sorted(ranked, key=lambda item: item[:2])[:lines]
@@ -143,7 +143,7 @@ def _directions(metric: str, values: Mapping[str, float]) -> list[str]:
     if not known:
         return [metric] if metric in values else []
     known.sort(key=values.__getitem__, reverse=True)
-    if metric == "delay_p50":  # of what fills a queue, nobody asks for the way of its acknowledgements
+    if metric == "delay_p50":  # of a transfer, the direction of its acknowledgements is of no interest
         return known[:1]
     worse = values[known[0]]
     return [name for name in known if name == known[0] or values[name] > BESIDE_THE_WORSE * worse]

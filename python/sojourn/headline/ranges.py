@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Range:
-    """What a subject has over all conditions of a claim: the least and the largest mean, as `summary.csv` has them.
+    """Range of a subject over all conditions of a claim: the least and the largest mean, as `summary.csv` has them.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Range:
 
     @property
     def is_finite(self) -> bool:
-        """Whether it came at all, in each condition."""
+        """True if it came at all, in each condition."""
         return math.isfinite(self.high)
 
     @property

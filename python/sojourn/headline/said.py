@@ -1,4 +1,4 @@
-"""The headline itself, what it is made from, and how its numbers and names are written."""
+"""The headline with its parts, and the form of its numbers and names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing import Any, TypedDict, Unpack
 
     class Parts(TypedDict, total=False):
-        """What of a headline may be said anew."""
+        """Parts of a headline that may be replaced."""
 
         sentence: str
         kind: str
@@ -40,7 +40,7 @@ class Point:
     condition
         All else that varies, as readers call it: `20 ms`, `four uploads`.
     name
-        Of the point, for whoever looks a number up.
+        Name of the point, to look a number up.
     """
 
     __slots__ = ("condition", "name", "setting", "values")
@@ -56,7 +56,7 @@ class Point:
 
 
 class Cell:
-    """Where a number of a sentence stands in `summary.csv`: its mean is the number before rounding."""
+    """Place of a sentence's number in `summary.csv`: its mean is the number before rounding."""
 
     __slots__ = ("condition", "metric", "setting", "subject", "text", "value")
 
@@ -74,10 +74,10 @@ RELATIONS: Mapping[str, str] = {
     "not_felt": "nothing of a run disturbs the subject",
     "none_usable": "no setting keeps the subject usable in any condition",
     "loses": "share of its rate that the subject loses against the setting that gives it most, over all conditions",
-    "costs_nothing": "the subject loses less than is told, in each condition and beyond chance",
+    "costs_nothing": "the subject loses less than a sentence names, in each condition and beyond chance",
     "gains": "the subject does better with another setting, in the named condition",
     "untold": "how many of all subjects do better with another setting, and are not named",
-    "shares": "rates of transfers beside the subject, or of several that nobody waits beside",
+    "shares": "rates of transfers beside the subject, or of several alone",
     "missing": "settings that have not run",
 }
 """Relations of claims, and what each states."""
@@ -118,7 +118,7 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - any JSON value
 
 
 class BigNumber:
-    """The number that a page sets large, its unit, and what it is in words: `game, P99, round trip`."""
+    """The number that a page sets large, its unit, and its description: `game, P99, round trip`."""
 
     __slots__ = ("text", "unit", "what")
 
@@ -131,7 +131,7 @@ MOST_NAMED = 4
 
 
 class Headline:
-    """What came of the runs, in a sentence, with all that it rests on.
+    """Sentence about the runs, with all that it rests on.
 
     Attributes
     ----------
@@ -141,17 +141,17 @@ class Headline:
         Which form it has: `winner`, `good`, `trade`, `where`, `tie`, `none`, `run`, `idle`, `turns`, `only`, `rate`, `moved`,
         `same`, `trial` or `own`.
     about
-        Who feels what the first number says: `the game`; empty if nobody waits.
+        Application of the first number: `the game`; empty if there are only transfers.
     grades
         By setting, the grade of what is felt worst, A to F; two where seeds differ: `B to C`.
     reasons
         By setting below A, the measure that gives its worst grade: of which application, how much, and where.
     winner
-        Settings that nothing beats, and that the sentence names first; empty if chance cannot be told.
+        Settings that nothing beats, and that the sentence names first; empty if chance cannot be judged.
     runner_up
         The best of the others.
     cost
-        What the winner costs, in words; empty if nothing that could be told.
+        Cost of the winner, in words; empty if there is none to name.
     cautions
         What has to be known beside it.
     rival
@@ -191,7 +191,7 @@ class Headline:
         self.cost, self.cautions, self.claims = cost, cautions, claims
 
     def __eq__(self, other: object) -> bool:
-        """Whether both say the same."""
+        """Return whether both say the same."""
         return isinstance(other, Headline) and self.as_json() == other.as_json()
 
     def __hash__(self) -> int:
@@ -204,7 +204,7 @@ class Headline:
 
     @property
     def cells(self) -> tuple[Cell, ...]:
-        """Where its measured numbers stand."""
+        """Places of its measured numbers."""
         return tuple(cell for claim in self.claims for cell in claim.over)
 
     def but(self, **parts: Unpack[Parts]) -> Headline:
@@ -326,7 +326,7 @@ def _is_third_known(value: float, half: float | None) -> bool:
 
 
 def digits(value: float, count: int = 2) -> str:
-    """Write a number with so many significant digits and without an exponent.
+    """Write a number with `count` significant digits and without an exponent.
 
     Examples
     --------
@@ -374,7 +374,7 @@ def amount(name: str) -> tuple[str, str] | None:
 
 
 def named(names: Sequence[str], noun: str = "") -> str:
-    """Name settings; amounts of one unit share it, and say of what they are.
+    """Name settings; amounts of one unit share it, followed by their noun.
 
     Examples
     --------

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 ONE_SEED = "One seed: differences may be chance."
 
 HARDLY = 1.15
-"""Ratio below which settings hardly differ. chosen: nobody feels 15 %."""
+"""Ratio below which settings hardly differ. chosen: 15 % is not felt."""
 
 SCORES = {"A": "good", "B": "good", "C": "fair", "D": "poor", "F": "unusable"}
 """The word for a call at each grade."""

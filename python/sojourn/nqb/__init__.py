@@ -1,1 +1,1 @@
-"""Whether an application may mark its packets as building no queue, and whether a modem would throw them out."""
+"""Check of a sender that marks its packets as non-queue-building, and of its sanctions by queue protection."""

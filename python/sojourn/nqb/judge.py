@@ -55,9 +55,9 @@ class Question:
     rates_bps: tuple[int, ...] = RATES_BPS
     mtu: int = 1500
     protection: bool = True
-    """Whether the modem's side is asked, too."""
+    """True if the modem's side is asked, too."""
     uploads: bool = True
-    """Whether it is asked beside an upload."""
+    """True if it is asked beside an upload."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class Verdict:
 
     @property
     def failed(self) -> bool:
-        """Whether a row failed."""
+        """True if a row failed."""
         return any(row.verdict == "fail" for row in self.rows)
 
 

@@ -56,7 +56,7 @@ def on_one_scale(panels: Sequence[Panel]) -> list[Panel]:
 
 
 def differ(panels: Sequence[Panel]) -> bool:
-    """Whether a curve that fills its own panel is flat on the scale of another."""
+    """Return whether a curve that fills its own panel is flat on the scale of another."""
     widths = [
         max(ends) - (panel.y.low if panel.y.low is not None else min(ends))
         for panel in panels

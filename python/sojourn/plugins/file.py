@@ -35,7 +35,7 @@ class Plugin:
 
     @property
     def is_library(self) -> bool:
-        """Whether it is a shared library and not Python."""
+        """True if it is a shared library and not Python."""
         return self.file.endswith(LIBRARIES)
 
     @property

@@ -104,7 +104,7 @@ def connection_class(listeners: list[Listener]) -> type[H11Protocol]:
         _deadline: asyncio.TimerHandle | None = None
         _far_end: Any = None
         _is_over = False
-        """Whether what still comes is thrown away."""
+        """True if what still comes is thrown away."""
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)

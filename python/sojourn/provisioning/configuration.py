@@ -41,7 +41,7 @@ class Issue:
 
     @property
     def is_error(self) -> bool:
-        """Whether nothing can be made of it."""
+        """True if nothing can be made of it."""
         return self.severity == "error"
 
     def problem(self, file: str = "") -> Problem:
@@ -77,9 +77,9 @@ class Configuration:
     secret: bytes | None = field(default=None, repr=False)
     """The secret that CMTS and provisioning system share; without it the CMTS MIC stays unchecked."""
     strict: bool = False
-    """Whether doubtful warnings are errors."""
+    """True if doubtful warnings are errors."""
     docsis40: bool = False
-    """Whether types 103 and 104 have lengths of two octets."""
+    """True if types 103 and 104 have lengths of two octets."""
 
     @cached_property
     def _examined(self) -> dict[str, Any]:

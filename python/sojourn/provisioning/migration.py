@@ -135,7 +135,7 @@ class Simulation:
     out: str | Path | None = None
     """Where to write the result; a new place below `results` if left out."""
     figures: bool = True
-    """Whether to draw the report."""
+    """True if to draw the report."""
     store: str | Path | None = None
     """Where finished runs are kept; the user's own if left out."""
 

@@ -228,7 +228,7 @@ def _histogram(part: Mapping[str, Any], *, aggregate: bool) -> Table:
 
 
 def says_burst(part: Mapping[str, Any]) -> bool:
-    """Whether somebody has said the maximum traffic burst of a service flow or aggregate (TLV 9)."""
+    """Return whether somebody has said the maximum traffic burst of a service flow or aggregate (TLV 9)."""
     return part["parameters"]["max_traffic_burst"]["origin"]["from"] != "default"
 
 
@@ -303,7 +303,7 @@ def _dual_queue(part: Mapping[str, Any], direction: str, limit: str) -> Table:
 
 
 def _are_usual(rules: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the dual queue sorts so by itself: ECT(1) and CE, and some DiffServ values, to the low-latency service flow."""
+    """Return whether the dual queue sorts so by itself: ECT(1) and CE, and some DiffServ values, to the low-latency service flow."""
     by_ecn = [_is_tos(rule) and rule["tos"] == [1, 1, 1] for rule in rules]
     can_match = [not rule["others"] for rule in rules]
     return any(by_ecn) and all(
@@ -322,7 +322,7 @@ def _is_tos(rule: Mapping[str, Any]) -> bool:
 
 
 def _is_dscp(rule: Mapping[str, Any]) -> bool:
-    """Whether a rule sends one DiffServ value to the low-latency service flow."""
+    """Return whether a rule sends one DiffServ value to the low-latency service flow."""
     tos = rule["tos"]
     return _is_tos(rule) and tos[0] == tos[1] and tos[2] == 0xFC
 

@@ -103,7 +103,7 @@ def _headed(result: StudyResult, parts: StudyParts) -> StudyParts:
     derived: Headline | None = None
     try:
         derived = headline_of_result(result)
-    except Exception as error:  # a result may be anybody's, with any values
+    except Exception as error:  # a result is not trusted: any values are possible
         table = failure("The headline", what_failed(error))
         parts = replace(parts, plain_tables=(*parts.plain_tables, table))
     if not parts.notes:

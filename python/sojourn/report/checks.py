@@ -1,4 +1,4 @@
-"""What all checks of other people's code and captures have in common: rows that are judged, and one page."""
+"""Common parts of all checks of others' code and captures: judged rows, and one page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sojourn.report.drawing_files import draw_files
 from sojourn.report.page import page_of
 
 SCHEMA = "sojourn-check 1"
-"""What `result.json` of all checks says of its form."""
+"""Name of the form of `result.json`, the same for all checks."""
 
 
 @dataclass(frozen=True)

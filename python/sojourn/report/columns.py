@@ -1,4 +1,4 @@
-"""The report of a study that has too many points to be told one by one: how its measures spread, what each axis changes, the ends.
+"""The report of a study that has too many points to list them: how its measures spread, what each axis changes, the ends.
 
 Numbers of a point are means over its seeds; quantiles are those of points.
 """
@@ -38,10 +38,10 @@ from sojourn.study.precision import is_plain
 from sojourn.study.result import METRICS_SCHEMA, RUNS_SCHEMA, StudyResult, missing_runs
 
 MOST_MEASURES = 6
-"""Measures that are told. chosen: a figure of two rows."""
+"""Measures that are shown. chosen: a figure of two rows."""
 
 MOST_VALUES = 40
-"""Values of a label that are told; more are put together to so many groups. chosen: a curve needs no more."""
+"""Values of a label that are shown; more are put together to this number of groups. chosen: a curve needs no more."""
 
 ENDS = 10
 """Points at each end of a measure that are listed."""
@@ -111,7 +111,7 @@ class _Told:
 def build_columns(
     result: Columns, *, figures: bool = True, drawers: Drawers | None = None, pdf: bool = False
 ) -> StudyParts:
-    """Write claims.csv, tables/, figures/ and report.html into the result's directory; return what they hold."""
+    """Write claims.csv, tables/, figures/ and report.html into the result's directory; return their contents."""
     told, directory = _Told(result), result.directory
     drawn = tuple(_figures(told)) if figures else ()
     with drawers or Drawers(pdf=pdf, expected=len(drawn)) as drawers:

@@ -97,7 +97,7 @@ def _range(low: float | None, high: float | None) -> str:
 
 
 SMALLEST = {"ms": 0.1, "s": 1e-3, "%": 0.05, "Mb/s": 0.01}
-"""Values below which a change by many times is nothing, by unit. chosen: nobody feels or misses as little."""
+"""Values below which a change by many times is nothing, by unit. chosen: too little to feel or to miss."""
 
 _LINKS = ("upstream", "downstream")
 

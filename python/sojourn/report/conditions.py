@@ -1,4 +1,4 @@
-"""What a scenario says that changes on its access link: when, and in words.
+"""Changes of a scenario's access link: their times, in words.
 
 Read from the canonical scenario, whose quantities have one form.
 """

@@ -1,4 +1,4 @@
-"""Who wins where, for any study: the values of one label compete, in every combination of the others."""
+"""Table of winners of any study: the values of one label compete, in every combination of the others."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BySeed = dict[int, float]
 
 
 def contests(view: StudyView, roles: Roles) -> Won | None:
-    """Return the table and what it says in a sentence; nothing if nothing competes."""
+    """Return the table and its sentence; `None` if nothing competes."""
     if not 2 <= len(roles.competitors) <= MOST_COMPETITORS:
         return None
     cells = [cell for cell, points in roles.cells.items() if len(points) > 1]

@@ -1,4 +1,4 @@
-"""Figures inside a page: SVG that follows the page's theme, is as short as its lines allow, and says what it shows.
+"""Figures inside a page: SVG that follows the page's theme, is as short as its lines allow, and has a description.
 
 What a reader may ask about carries what the page's script needs for an answer: a panel the ends and the names of its
 axes, a mark its name in the legend. The numbers themselves are where the marks stand.
@@ -28,7 +28,7 @@ STYLE = "*{stroke-linejoin: round; stroke-linecap: butt}"
 """The style sheet that matplotlib puts into each drawing; pages allow it, and drawings with another lose it."""
 
 _FONT = "font-family: 'DejaVu Sans'; "
-"""What holds for every text unless it says otherwise."""
+"""Default of every text."""
 
 _INK = "; fill: var(--ink)"
 """The colour of texts, which the style sheet of the page says."""
@@ -42,7 +42,7 @@ _UNTURNED = re.compile(r"^rotate\(-?0 [-0-9. ]+\)$")
 _PATH = re.compile(r"\s*([A-Zz])\s*")
 _CORNER = re.compile(r"([ML])(-?[\d.]+) (-?[\d.]+)(?=[MLz]|$)")
 LONG = 16
-"""Corners from which a path is written by its steps. chosen: bars and frames stay as they are for whoever reads them."""
+"""Corners from which a path is written by its steps. chosen: bars and frames stay readable in the source."""
 _PLACES = frozenset({"d", "x", "y", "width", "height", "transform", "viewBox"})
 _TEXTS = frozenset({"text", "tspan"})
 
@@ -194,7 +194,7 @@ def _label_of(look: str, plot: PlotSpec) -> str:
 
 
 def _panel(panel: Panel, ends: str) -> dict[str, str]:
-    """Return the ends of a panel's axes, and what they measure."""
+    """Return the ends of a panel's axes, and their quantities."""
     found = {"data-ends": ends, "data-x": _axis(panel.x), "data-y": _axis(panel.y)}
     if panel.title:
         found["data-title"] = panel.title

@@ -29,7 +29,7 @@ START = 8
 panels take, most of it to load Matplotlib, which this process then need not do."""
 
 FRAME = 1
-"""What a plot costs beside its panels, in panels; chosen: as measured."""
+"""Cost of a plot beside its panels, in panels; chosen: as measured."""
 
 MOST_PROCESSES = 3
 """More processes than this are not worth their start; chosen: a report has a few dozen plots."""
@@ -38,7 +38,7 @@ _WORKER = "from sojourn.report.drawing_files import work; work()"
 
 
 class Drawers:
-    """Processes that draw what they are handed, if that is worth their start.
+    """Processes that draw figures, if that is worth their start.
 
     Leave it as a context manager, and no process is left.
 
@@ -100,7 +100,7 @@ class Drawers:
         for thread in self._threads:
             thread.join()
         for figure in self._figures:
-            if figure.item not in self._drawn:  # here, its error is one of ours
+            if figure.item not in self._drawn:  # here, its error is raised
                 self._keep(figure, _drawn(figure, self.folder, pdf=self._pdf))
         return {figure.item: self._drawn[figure.item] for figure in self._figures}
 
@@ -115,7 +115,7 @@ class Drawers:
             thread.start()
 
     def _hand_over(self, process: subprocess.Popen[bytes]) -> None:
-        """Hand figures to a process while there are any, and take what it has drawn."""
+        """Hand figures to a process while there are any, and take its drawings."""
         to, back = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
         while (figure := self._waiting.get()) is not None:
             try:
@@ -154,7 +154,7 @@ def draw_files(figures: Sequence[Figure], folder: Path, *, pdf: bool = False) ->
 
 
 def _is_worth(cost: int) -> bool:
-    """Whether another process has enough to draw, and a core of its own."""
+    """Return whether another process has enough to draw, and a core of its own."""
     return cost > START and _most_processes() > 0
 
 
@@ -190,7 +190,7 @@ def work() -> None:
 
     del mpl
     with os.fdopen(os.dup(1), "wb") as back:
-        os.dup2(2, 1)  # what others print is nobody's answer
+        os.dup2(2, 1)  # output of libraries is no answer
         while True:
             try:
                 figure, folder, pdf = pickle.load(sys.stdin.buffer)

@@ -1,4 +1,4 @@
-"""What people feel of one run: delays and losses of calls and games, load times of pages, as one figure."""
+"""Measures of one run that people feel: delays and losses of calls and games, load times of pages, as one figure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_ROWS = 12
 _WAYS = {"up": "upstream", "down": "downstream"}
 
 _FELT = ("late", "mos", "frames_late", "frames_late_downstream")
-"""Who has one of these measures has somebody waiting for each packet, or picture."""
+"""Measures of applications in which a person waits for each packet, or picture."""
 
 
 def felt(metrics: pl.DataFrame) -> Iterator[Figure]:
@@ -72,7 +72,7 @@ def felt(metrics: pl.DataFrame) -> Iterator[Figure]:
             legend="below",
             description="Median and tail of the delays of calls and games, their losses, and load times of pages.",
         ),
-        "From the median to the tail; packets that come too late for what they are for count as lost.",
+        "From the median to the tail; packets that come too late to be used count as lost.",
         "overview",
     )
 

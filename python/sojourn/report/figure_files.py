@@ -70,7 +70,7 @@ def write_figure(
     columns
         Panels beside each other.
     font
-        What it is written in.
+        Font of its text.
     titled
         Whether its title stands above; captions of papers say it.
     """

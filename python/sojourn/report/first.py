@@ -24,14 +24,14 @@ NUISANCES = frozenset(
     rtt round_trip rate line_rate delay distance loss seed duration start sessions lanes users count homes connections
     """.split()  # noqa: SIM905 - a list reads better so
 )
-"""Last words of keys, and labels, that nobody chooses among: conditions of an answer, never its contest."""
+"""Last words of keys, and labels, that are no choice: conditions of an answer, never its contest."""
 
 MOST_POINTS = 400
 """Points up to which a headline is derived. chosen: no sentence is true of more, and pages shall not wait for it."""
 
 
 def headline_of_result(result: StudyResult, compare: str = "", baseline: str = "") -> Headline | None:
-    """Say in one sentence what came of a study; nothing if it is too large for one, or nobody feels anything.
+    """Return the headline of a study; `None` if it is too large for one, or has no application and no transfer.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def headline_of_result(result: StudyResult, compare: str = "", baseline: str = "
 def _with_rival(result: StudyResult, roles: Roles, found: Headline, settings: Sequence[str], words: Points) -> Headline:
     """Add what must be true for the winner, and its nearest rival, where the study says what its settings need.
 
-    Such settings stand in the order of what they change, so that of winners that cannot be told apart the first is advised.
+    Such settings stand in the order of what they change, so that of winners that are equal the first is advised.
     """
     names = {setting: _name(roles, words, setting) for setting in settings}
     tied = [setting for setting, name in names.items() if name in found.winner]
@@ -88,12 +88,12 @@ def _with_rival(result: StudyResult, roles: Roles, found: Headline, settings: Se
     rival = nearest_rival(result.metrics, winner, {name: names[name] for name in settings if needs[name]})
     facts = [*([rival.sentence] if rival else []), needs[winner]]
     if len(tied) > 1:
-        facts.append(f"Of {together(found.winner)}, which cannot be told apart, {names[winner]} changes least.")
+        facts.append(f"Of {together(found.winner)}, which do not differ clearly, {names[winner]} changes least.")
     return found.but(rival=names[rival.setting] if rival else "", facts=tuple(facts))
 
 
 def _are_settings(result: StudyResult) -> bool:
-    """Whether points are what somebody could choose among: they have no labels, or one that tells them apart."""
+    """Return whether points are what somebody could choose among: they have no labels, or one that tells them apart."""
     labels = result.labels
     return not labels or (len(labels) == 1 and result.points[labels[0]].n_unique() == result.points.height)
 
@@ -116,7 +116,7 @@ def _lists(where: Mapping[str, object]) -> list[str]:
 
 
 def _is_nuisance(definition: StudyDefinition, label: str) -> bool:
-    """Whether the values of a label are conditions that nobody chooses among, such as round trips and rates."""
+    """Return whether the values of a label are conditions that are no choice, such as round trips and rates."""
     axes = [axis for _, matrix in definition.matrices() for name, axis in matrix.axes.items() if name == label]
     targets = [key.rpartition(".")[2] for axis in axes if isinstance(axis, KeyAxis) for key in axis.targets]
     return bool({label, *targets} & NUISANCES)

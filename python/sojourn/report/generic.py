@@ -38,7 +38,7 @@ def parts(view: StudyView) -> StudyParts:
     def make(name: str, maker: Callable[[], Made], otherwise: Made) -> Made:
         try:
             return maker()
-        except Exception as error:  # a result may be anybody's, with any values
+        except Exception as error:  # a result is not trusted: any values are possible
             failed.append(failure(name, what_failed(error)))
             return otherwise
 

@@ -1,4 +1,4 @@
-"""Where the values of a study's scenarios come from: documents, our choice, a fit, or the study itself."""
+"""Origins of the values of a study's scenarios: documents, a choice, a fit, or the study itself."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sojourn.base.toml_text import parse_toml
 from sojourn.study.result import StudyResult
 
 _WORDS = {"study": "set by the study", "documented": "documented", "chosen": "chosen", "fitted": "fitted"}
-"""Words for origins, in the order in which they are told."""
+"""Words for origins, in the order of the page."""
 
 _KINDS = {"chosen": "chosen", "assumed": "chosen", "fitted": "fitted"}
 """Kinds by the first word of an origin; a usual value that no document gives is our choice."""

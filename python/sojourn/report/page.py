@@ -36,7 +36,7 @@ MANY_FIGURES = 10
 """More figures than this in a section get a list of links; chosen by eye."""
 
 MARKS = {"match": "✓", "in-range": "≈", "miss": "✗", "unjudged": "·"}
-"""What marks a verdict besides colour."""
+"""Sign of a verdict besides colour."""
 
 _USES = {
     "gate": ("Gates", "simulation results that a release must keep"),
@@ -64,7 +64,7 @@ class ClaimGroup:
 
     @property
     def is_printed(self) -> bool:
-        """Whether some stand in a document, whose print can be believed more or less."""
+        """True if some stand in a document, whose print can be believed more or less."""
         return any(judged.claim.trust for judged in self.claims)
 
 
@@ -181,12 +181,12 @@ def closeness(cells: Sequence[Cell]) -> str:
 
 
 def has_number(cell: Cell) -> bool:
-    """Whether a number was printed, give or take the sign of a bound, and not a word."""
+    """Return whether a number was printed, give or take the sign of a bound, and not a word."""
     return cell.printed.lstrip("<>≤≥ ").replace(".", "", 1).replace("-", "", 1).isdigit()
 
 
 def is_near(cell: Cell) -> bool:
-    """Whether ours is within 10 % of the print, or within 0.1 in its unit."""
+    """Return whether ours is within 10 % of the print, or within 0.1 in its unit."""
     ours, printed = cell.ours.value, cell.printed_value
     if ours is None or printed is None:
         return False

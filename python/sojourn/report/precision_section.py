@@ -67,9 +67,9 @@ def precision_table(result: StudyResult) -> PlainTable | None:
         title="How precise the points are",
         caption=(
             f"{precision_sentence(result)}. Width: half the widest interval over what was asked for; 1 or less is enough. "
-            "What happens in so many runs may not have shown: at 95 %, by the number of seeds. Only widths decided, no verdict; "
+            "Values that rare may not have shown: at 95 %, by the number of seeds. Only widths decided, no verdict; "
             + (
-                "intervals keep 95 % whenever somebody looks."
+                "intervals keep 95 % at every number of runs."
                 if result.is_anytime
                 else "intervals are computed at 97 % and keep 95 %, since they were looked at several times."
             )

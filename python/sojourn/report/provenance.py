@@ -1,4 +1,4 @@
-"""Where a result comes from, as rows of a table: version, commit, seeds, machine, totals, hashes."""
+"""Provenance of a result as rows of a table: version, commit, seeds, machine, totals, hashes."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The nearest rival of the setting that a household is advised: what it keeps, and what the winner costs beside it.
+"""The nearest rival of the advised setting: its advantages, and the cost of the winner against it.
 
-chosen: differences are told that all paired seeds share in their sign, of 2 % on for rates and 10 % on for delays and load times.
+chosen: differences are named if they have one sign in all paired seeds, from 2 % for rates and 10 % for delays and load times.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Measure:
-    """A measure that is told: of whom, in which words, and whether more of it is better."""
+    """A measure: its subject, its words, and whether more of it is better."""
 
     subject: str
     metric: str
@@ -29,7 +29,7 @@ class _Measure:
 
     @property
     def least(self) -> float:
-        """The share from which on a difference is told."""
+        """The share from which on a difference is named."""
         return 0.02 if self.is_rate else 0.1
 
 
@@ -40,7 +40,7 @@ MEASURES = (
     _Measure("upload", "goodput", "the upload", "Mb/s", is_rate=True),
     _Measure("download", "goodput_downstream", "the download", "Mb/s", is_rate=True),
 )
-"""What is compared; the first that a result has decides which rival is nearest."""
+"""Compared measures; the first that a result has decides which rival is nearest."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Rival:
     setting
         Its name.
     sentence
-        What it keeps, and where the winner costs something.
+        Its advantages, and the costs of the winner.
     """
 
     setting: str
@@ -84,7 +84,7 @@ def nearest_rival(metrics: pl.DataFrame, winner: str, names: Mapping[str, str]) 
 
 
 def rival_of(values: Seeds, winner: str, names: Mapping[str, str]) -> Rival | None:
-    """Return the rival whose first measure is nearest to the winner's; nothing if nobody else competes.
+    """Return the rival whose first measure is nearest to the winner's; `None` if there is no other competitor.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def rival_of(values: Seeds, winner: str, names: Mapping[str, str]) -> Rival | No
 
 
 def _is_worse(values: Seeds, winner: str, rival: str, measure: _Measure) -> bool:
-    """Return whether the winner is worse in each pair of runs, and by what is told."""
+    """Return whether the winner is worse in each pair of runs, by enough to name."""
     own, other = (values.get((name, measure.subject, measure.metric), {}) for name in (winner, rival))
     pairs: Sequence[tuple[float, float]] = [(own[seed], other[seed]) for seed in own if seed in other]
     if not pairs or min(min(pair) for pair in pairs) <= 0:

@@ -317,7 +317,7 @@ def _refuse_uneven(*tables: pl.DataFrame | None) -> None:
 
 
 def _reaches(least: float, values: np.ndarray, part: dict[str, np.ndarray]) -> bool:
-    """Whether a panel would show more than an empty line; marks stand beside losses."""
+    """Return whether a panel would show more than an empty line; marks stand beside losses."""
     marks = part.get("marked_packets", values) if values is part["lost"] else values
     return max((float(one.max()) for one in (values, marks) if one.size), default=0.0) >= least
 

@@ -132,7 +132,7 @@ def _curves(panel: Panel) -> list[_Curve]:
 
 
 def _is_shown(panel: Panel, known: Sequence[_Curve]) -> bool:
-    """Whether all curves of a panel stand in other figures: over the same values, or over these as words."""
+    """Return whether all curves of a panel stand in other figures: over the same values, or over these as words."""
     return all(
         any(
             y.shape == other.shape

@@ -109,12 +109,12 @@ class Scenario:
 
     @property
     def is_prototype(self) -> bool:
-        """Whether a class of this process manages a queue; see `sojourn.add_manager`."""
+        """True if a class of this process manages a queue; see `sojourn.add_manager`."""
         return self.compiled.is_prototype
 
     @property
     def has_plugin(self) -> bool:
-        """Whether a plugin manages a queue; such runs are made in a process of their own."""
+        """True if a plugin manages a queue; such runs are made in a process of their own."""
         return self.compiled.has_plugin
 
     def __repr__(self) -> str:

@@ -150,7 +150,7 @@ class Jobs:
             return True
 
     def running(self) -> bool:
-        """Whether a study is under way."""
+        """Return whether a study is under way."""
         with self._changed:
             return any(job.state == "running" for job in self._jobs.values())
 

@@ -42,7 +42,7 @@ class Wishes:
     named: tuple[Path, ...] = ()
     port: int = PORT
     any_port: bool = True
-    """Whether the next free port will do."""
+    """True if the next free port will do."""
     host: str = ""
     """Where to listen besides; empty for this machine only."""
     allowed: tuple[str, ...] = ()

@@ -28,7 +28,7 @@ _MANIFEST: dict[str, Any] = {
 
 
 def is_run(directory: Path) -> bool:
-    """Whether a directory holds one run rather than a study."""
+    """Return whether a directory holds one run rather than a study."""
     names = ("scenario.toml", "study.toml")
     scenario, study = (is_file(directory / name, root=directory) for name in names)
     return scenario and not study

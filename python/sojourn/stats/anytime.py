@@ -1,4 +1,4 @@
-"""Intervals that hold after any number of runs, however often somebody looks, and stops by what they see.
+"""Intervals that hold after any number of runs, even if the runs stop because of the interval.
 
 Source: a mixture over the standardised mean (Robbins, Annals of Mathematical Statistics 41, 1970), made free of the scale as by Lai
 (Annals of Statistics 4, 1976); the family is that of Howard, Ramdas, McAuliffe and Sekhon (Annals of Statistics 49, 2021).

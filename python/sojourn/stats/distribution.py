@@ -51,7 +51,7 @@ class Distribution:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing in it."""
+        """True if there is nothing in it."""
         return self.count == 0
 
     def quantile(self, p: float) -> float:

@@ -1,4 +1,4 @@
-"""What a metric is, given several runs of the same point: a central value and its 95 % interval.
+"""Estimate of a metric from several runs of one point: a central value and its 95 % interval.
 
 Source: Student's t interval over runs with different seeds (Gosset 1908); the run is the unit of
 replication, packets and pages within a run are not independent. Positive, skewed metrics are
@@ -45,7 +45,7 @@ class Estimate:
 
     @property
     def is_known(self) -> bool:
-        """Whether there is a number, or at least a lower bound."""
+        """True if there is a number, or at least a lower bound."""
         return self.value is not None or self.above is not None
 
     def within(self, least: float, most: float) -> Estimate:
@@ -147,7 +147,7 @@ def interval_within(
       so that the interval is a factor up and down, and zero in some runs does no harm.
     - With both, such as a share's: Wilson's score interval. Its number of trials is what the variance
       between runs implies, since packets are not independent, and Student's quantile takes the
-      place of the normal one. Where runs stopped by what they showed, its degrees of freedom are those that the
+      place of the normal one. Where runs stopped because of the interval, its degrees of freedom are those that the
       variance is known by: few if shares are near a bound, since the rare run with many losses makes it.
 
     Parameters

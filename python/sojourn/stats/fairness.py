@@ -18,7 +18,7 @@ def jain_index(amounts: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
     Parameters
     ----------
     amounts
-        One array per who shares, with a value per run. NaN in a run in which one of them is unknown, or nobody got any.
+        One array per competitor, with a value per run. NaN in a run in which one of them is unknown, or all are zero.
 
     Examples
     --------

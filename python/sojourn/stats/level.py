@@ -1,6 +1,6 @@
-"""The level of intervals and tests: 95 % in all reports, and another where runs were stopped by what they showed.
+"""The level of intervals and tests: 95 % in all reports, and another where runs stopped because of their intervals.
 
-Intervals may also be such that they hold whenever somebody looks and stops, see `sojourn.stats.anytime`.
+Intervals may also hold at every number of runs, see `sojourn.stats.anytime`.
 
 Source: `sojourn.stats.precision` for the other one.
 Deviations: none.
@@ -36,12 +36,12 @@ def significance() -> float:
 
 
 def is_stopped() -> bool:
-    """Whether intervals are of runs that stopped by what they showed."""
+    """Return whether intervals are of runs that stopped because of them."""
     return _level.get() != CONFIDENCE
 
 
 def is_anytime() -> bool:
-    """Whether intervals are those of `sojourn.stats.anytime`, which are of `CONFIDENCE` whatever the level."""
+    """Return whether intervals are those of `sojourn.stats.anytime`, which are of `CONFIDENCE` whatever the level."""
     return _anytime.get()
 
 

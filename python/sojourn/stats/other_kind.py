@@ -1,4 +1,4 @@
-"""Whether some runs are of another kind than the others: a second mode, or a tail that makes the mean.
+"""Finds runs of another kind than the others: a second mode, or a tail that makes the mean.
 
 Source: the skewness of a sample as a test of symmetry (Fisher, Proc. Royal Society A 130, 1930: its standard error is √(6/n)); times
 are looked at as logarithms, so that a lognormal spread is none. The median and its distance scale the widest gap
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 SKEWED = 2.4
-"""Standard errors of a skewness that is none. fitted: of 2.4 and 3.3 the one by which Pareto runs of 2.2 and 1.5 are told in time."""
+"""Standard errors of a skewness that is none. fitted: of 2.4 and 3.3 the one that finds Pareto runs of 2.2 and 1.5 in time."""
 
 APART, APART_BELOW = 4.0, 3.0
 """Robust standard deviations of the widest gap between two kinds, above and below. chosen: neighbours of 500 normal runs are
@@ -51,7 +51,7 @@ class OtherKind:
             return (
                 f"{self.runs} of {self.count} runs {are} of another kind{times}: one in {round(self.count / self.runs)}"
             )
-        return f"a few of {self.count} runs make the mean, so the median is told: the {self.runs} farthest are {self.times:.2g} times the others"
+        return f"a few of {self.count} runs make the mean, so the median is given: the {self.runs} farthest are {self.times:.2g} times the others"
 
 
 def other_kind(values: Sequence[float] | np.ndarray) -> OtherKind | None:

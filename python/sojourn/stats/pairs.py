@@ -1,4 +1,4 @@
-"""Whether one setting is better than another: tests on runs that are paired by their seed.
+"""Tests if one setting is better than another, on runs that are paired by their seed.
 
 With the same seed two settings see the same arrivals (common random numbers), so their differences vary less
 than their values. The unit of replication is the seed.
@@ -11,7 +11,7 @@ Source: Student's paired t test (Gosset 1908); S. Holm, "A simple sequentially r
 procedure", Scandinavian Journal of Statistics 6 (1979); ratios as in `sojourn.stats.estimate.paired_ratio`.
 Deviations: a pair of settings of which one was zero in some run has no ratios, and is compared by differences; where all differences are the same and not zero (a deterministic metric, or one that in every run
 came with one setting and never with the other), the test has no variance to go by; the difference counts as
-certain. Where there is one run each, values decide alone, and it is said that chance cannot be told.
+certain. With one run each, values decide alone, and the note says that chance cannot be judged.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class Standing:
         Settings that are as good as any: no other was better in the paired test, uncorrected. A correction
         would let few seeds call the worst as good as the best.
     winner
-        The one that beats each of the others; empty if there is none, or if chance cannot be told.
+        The one that beats each of the others; empty if there is none, or if chance cannot be judged.
     note
         Why there is no best, or on what little it rests.
     """
@@ -112,7 +112,7 @@ class Standing:
 
     @property
     def marked(self) -> frozenset[str]:
-        """What a table sets in bold: the best, if anybody is beaten."""
+        """Names that a table sets in bold: the best, if they beat another."""
         return self.best if self.beaten else frozenset()
 
 
@@ -208,7 +208,7 @@ def _by_values(contest: Contest) -> Standing:
         return Standing(note="nothing to compare")
     best = (min if contest.better == "lower" else max)(known.values())
     near = [name for name, v in known.items() if v == best or abs(v - best) <= contest.indifference]
-    note = "fewer than two runs in common: chance cannot be told"
+    note = "fewer than two runs in common: chance cannot be judged"
     return Standing(frozenset(near), note=note, beaten=frozenset(known) - set(near))
 
 

@@ -1,4 +1,4 @@
-"""When a point has enough seeds: its interval is narrow enough, looked at after numbers of seeds that are fixed before.
+"""A point has enough seeds once its interval is narrow enough, looked at after numbers of seeds that are fixed before.
 
 Looking after each seed and stopping at the first narrow interval keeps 87 % where 95 % is promised. Here looks are few
 (8, 12, 18, 27, …), and intervals are those of `sojourn.stats.estimate` at 97 %, which keep 95 % (`LEVEL`).
@@ -95,9 +95,9 @@ class Width:
     excess: float
     """Half width of the interval over that of the goal: 1 or less is enough."""
     is_median: bool = False
-    """Whether it is the median's: the mean has no use."""
+    """True if the interval is the median's, since the mean has no use."""
     words: str = ""
-    """What is to be said of the runs; empty if they are of one kind."""
+    """Sentence about runs of several kinds; empty if they are of one."""
 
 
 def judged(values: Sequence[float] | np.ndarray, quantity: Quantity, goal: Goal, *, anytime: bool = False) -> Width:
@@ -255,7 +255,7 @@ def fewest_for_quantile(share: float) -> int:
 def affordable(
     seeds: Mapping[str, int], excesses: Mapping[str, float], wanted: Mapping[str, int], runs: int
 ) -> dict[str, int]:
-    """Return which points get more seeds if only so many runs may be made in all.
+    """Return the points that get more seeds if the number of runs is limited.
 
     A point that is e times as wide as asked needs about e² times its seeds. If that is too much for all of them, all are asked for
     the same multiple of their goals, the least that can be paid, and those that are within it get no more.

@@ -1,4 +1,4 @@
-"""What kind of number a metric is: between which bounds it lies, and which way is better.
+"""Kind of number that a metric is: its bounds, and the direction that is better.
 
 Intervals and comparisons ask this, so that no loss falls below zero and no score above its scale, and one page
 that took minutes does not hide that all others took seconds.
@@ -34,11 +34,11 @@ class Quantity:
 
     @property
     def is_share(self) -> bool:
-        """Whether both ends are bounded, as of a share or a score."""
+        """True if both ends are bounded, as of a share or a score."""
         return math.isfinite(self.low) and math.isfinite(self.high)
 
     def indifference(self, best: float) -> float:
-        """Return the difference from the best that nobody would notice.
+        """Return the difference from the best that is too small to notice.
 
         chosen: 1 % of it; 0.05 points of a share in percent; a tenth of a score of a call.
 
@@ -80,7 +80,7 @@ def quantity_of(metric: str, unit: str) -> Quantity:
 
 
 def is_compared_by_ratio(unit: str) -> bool:
-    """Whether amounts of a unit are compared by their ratio rather than by their difference.
+    """Return whether amounts of a unit are compared by their ratio rather than by their difference.
 
     Examples
     --------

@@ -227,7 +227,7 @@ class Segments:
             raise
 
     def has(self, name: str) -> bool:
-        """Whether there is a segment of that name, which may be damaged."""
+        """Return whether there is a segment of that name, which may be damaged."""
         return name.isalnum() and is_file(self._home / name / LISTING, root=self.shelf.root)
 
     def names(self) -> list[str]:
@@ -235,7 +235,7 @@ class Segments:
         return folder_names(self._home, root=self.shelf.root)
 
     def is_whole(self, name: str) -> bool:
-        """Whether there is a segment of that name that is as it was written; one that is damaged is told."""
+        """Return whether there is a segment of that name that is as it was written; one that is damaged is told."""
         home = self._home / name
         try:
             self.shelf.verify(home, _refuse_others(self.shelf.listed(home)))

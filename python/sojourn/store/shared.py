@@ -14,7 +14,7 @@ SCHEMES = ("s3", "gs", "az")
 
 
 def is_address(store: str) -> bool:
-    """Whether a store is named by the address of a server rather than a path.
+    """Return whether a store is named by the address of a server rather than a path.
 
     Raises `UsageError` if it is an address that nobody serves.
 

@@ -170,7 +170,7 @@ def _damage(listing: str) -> Generator[None]:
 
 
 def _is_abandoned(path: Path) -> bool:
-    """Whether the process that was writing there is gone."""
+    """Return whether the process that was writing there is gone."""
     if owner_is_gone(path.name.split("-", 2)[-1]):
         return True
     return time.time() - path.lstat().st_mtime > STALE_AFTER_S

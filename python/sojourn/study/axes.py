@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 DIGITS = 4
-"""Significant digits of values that nobody wrote. chosen: 1.234 kB is still a whole number of bytes."""
+"""Significant digits of computed values. chosen: 1.234 kB is still a whole number of bytes."""
 
 
 class KeyAxis(Strict):
@@ -50,7 +50,7 @@ class KeyAxis(Strict):
     steps: Annotated[int, Field(ge=2, le=100_000)] | None = None
     """How many values a range has, both ends included; a sample needs none."""
     scale: Literal["linear", "log"] = "linear"
-    """Whether values of a range have equal differences or equal ratios."""
+    """True if values of a range have equal differences or equal ratios."""
 
     @property
     def targets(self) -> list[str]:
@@ -66,7 +66,7 @@ class Sample(Strict):
     method: Literal["sobol", "random"] = "sobol"
     """Evenly (a scrambled Sobol' sequence), or independently of each other."""
     seed: Annotated[int, Field(ge=0)] = 1
-    """What decides the points; seeds of the runs are another matter."""
+    """Seed of the points; the seeds of runs are separate."""
 
 
 def _kind(value: object) -> str:
@@ -114,7 +114,7 @@ def problems_of(axis: list[str] | KeyAxis, path: str, *, sampled: bool) -> list[
     return found
 
 
-def _check_values(axis: KeyAxis, complain: Any) -> None:  # noqa: ANN401 - a function of ours
+def _check_values(axis: KeyAxis, complain: Any) -> None:  # noqa: ANN401 - a function
     values = axis.values or []
     if not values:
         complain("values", "is empty")
@@ -347,7 +347,7 @@ def _dimension(unit: str) -> str:
 
 
 def _quantity(value: object) -> tuple[float, str] | None:
-    """Return number and unit of a value; `None` if it is none of ours."""
+    """Return number and unit of a value; `None` if it is no quantity."""
     if isinstance(value, bool | list | dict):
         return None
     if isinstance(value, int | float):
@@ -360,7 +360,7 @@ def _quantity(value: object) -> tuple[float, str] | None:
 
 
 def _comparable(axis: KeyAxis, values: Sequence[object]) -> bool:
-    """Whether all values are numbers of the same dimension."""
+    """Return whether all values are numbers of the same dimension."""
     firsts: list[object] = []
     for value in values:
         if isinstance(value, list) and axis.keys:

@@ -78,7 +78,7 @@ class Columns:
     """In the order of `runs`."""
     manifest: dict[str, Any]
     _read: dict[tuple[str, str], np.ndarray] = field(default_factory=dict[tuple[str, str], np.ndarray], repr=False)
-    """Further metrics that somebody asked for."""
+    """Further metrics, read when they are used."""
 
     @property
     def labels(self) -> list[str]:
@@ -136,7 +136,7 @@ class Columns:
 
 
 def is_columns(directory: Path) -> bool:
-    """Whether a directory holds such a result, which may be damaged."""
+    """Return whether a directory holds such a result, which may be damaged."""
     return is_file(directory / "sums.parquet", root=directory)
 
 
@@ -151,7 +151,7 @@ _RUN = ("point", "seed", "key", "simulated_s", "wall_s", "packet_hops", "events"
 def write_columns(
     directory: Path, study: Study, store: Store, segments: Sequence[str], choose: Choose, manifest: dict[str, Any]
 ) -> Columns:
-    """Fill an empty directory out of segments, and return what it holds.
+    """Fill an empty directory out of segments, and return its columns.
 
     Raises `RecordError` if a segment is damaged; `OSError` if something cannot be written.
 
@@ -194,7 +194,7 @@ def write_columns(
 
 @dataclass(frozen=True)
 class _Part:
-    """What a result takes out of a segment."""
+    """Part of a segment that a result takes."""
 
     runs: pl.DataFrame
     sums: pl.DataFrame

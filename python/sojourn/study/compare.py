@@ -1,4 +1,4 @@
-"""What moved between two results, or between the points of one, and whether it is more than chance.
+"""Differences between two results, or between the points of one, and if they exceed chance.
 
 Runs are paired by seed: with the same seed both sides see the same arrivals, so the differences vary
 less than the values. Each row has the mean difference with a t interval and the p-value of a paired t test;
@@ -29,7 +29,7 @@ CHANGED = ("better", "worse", "moved", "one seed")
 
 
 class Compared(Protocol):
-    """What can be compared: results of studies, and single runs."""
+    """Results of studies, and single runs, which can be compared."""
 
     @property
     def metrics(self) -> pl.DataFrame:
@@ -45,7 +45,7 @@ class Compared(Protocol):
 def without_twins(table: pl.DataFrame) -> pl.DataFrame:
     """Return a comparison without rows that tell a number again: of a subject, the same values with the same interval.
 
-    A metric of the busier direction is that of one direction as long as the other is quiet; the direction is told.
+    A metric of the busier direction is that of one direction as long as the other is quiet; the row names the direction.
     """
     told = [name for name in table.columns if name not in ("metric", "change", "effect", "p")]
     kept: dict[tuple[Any, ...], int] = {}
@@ -63,7 +63,7 @@ def compare_results(before: Compared, after: Compared) -> pl.DataFrame:
 
     Columns: `point, subject, metric, unit, seeds` (pairs), `before, after` (means), `difference`, `low,
     high` (95 % t interval of the difference), `p` (adjusted), `verdict`: `same` bit for bit,
-    `moved` significantly, `within chance`, or `one seed` where chance cannot be told.
+    `moved` significantly, `within chance`, or `one seed` where chance cannot be judged.
     """
     left = before.metrics.select(*PAIRED_BY, "seed", pl.col("value").alias("before"))
     right = after.metrics.select(*PAIRED_BY, "seed", pl.col("value").alias("after"))
@@ -96,7 +96,7 @@ class LabelComparison:
     each: pl.DataFrame
     """One row per value, combination of the other labels (further columns), subject and metric."""
     sentences: tuple[str, ...]
-    """What each value of the label changes."""
+    """A sentence for each value of the label: its changes."""
 
     @property
     def headline(self) -> str:
@@ -105,7 +105,7 @@ class LabelComparison:
 
     @property
     def changed(self) -> bool:
-        """Whether anything moved, or differs where one seed cannot tell."""
+        """True if anything moved, or differs where one seed cannot tell."""
         return bool(self.each["verdict"].is_in(list(CHANGED)).any())
 
 
@@ -246,7 +246,7 @@ def _test(pairs: pl.DataFrame, key: list[str], *, directed: bool) -> pl.DataFram
 
 
 def _direction(row: dict[str, Any], *, directed: bool) -> str:
-    """Say which way a value moved; one that nobody would notice is neither better nor worse."""
+    """Say which way a value moved; one too small to notice is neither better nor worse."""
     quantity = quantity_of(row["metric"], row["unit"])
     better = quantity.better if directed else ""
     best = (min if better == "lower" else max)(row["before"], row["after"])

@@ -70,7 +70,7 @@ def with_competitors(definition: StudyDefinition, names: Sequence[str]) -> Study
 
 
 def _is_of_queues(axis: list[str] | KeyAxis) -> bool:
-    """Whether all that varies along an axis are queue managers, and it lists them."""
+    """Return whether all that varies along an axis are queue managers, and it lists them."""
     return (
         isinstance(axis, KeyAxis)
         and axis.values is not None

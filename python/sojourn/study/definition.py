@@ -65,7 +65,7 @@ class SeedRange(Strict):
 
 
 class QuickSettings(Strict):
-    """What `--quick` shortens."""
+    """Settings of `--quick`."""
 
     duration: str | None = None
     """Duration of each run; a default that suits the number of points if left out."""
@@ -81,7 +81,7 @@ class PointDefinition(Strict):
     overlays: list[str] = Field(default_factory=list)
     """Overlays, merged one after the other."""
     labels: dict[str, LabelValue] = Field(default_factory=dict)
-    """What the point stands for; columns of `runs.parquet`."""
+    """Labels of the point; columns of `runs.parquet`."""
     seeds: Annotated[int, Field(ge=1, le=1_000_000)] = 1
     """Seeds at least, where the study's are too few: what a run draws once takes many runs."""
 
@@ -90,7 +90,7 @@ class MatrixDefinition(Strict):
     """Points by combination: one per element of the product of `axes`, or a sample of their ranges."""
 
     axes: dict[Name, Axis] = Field(min_length=1)
-    """What varies: overlays by name, or a key with values or a range. Each axis is a label of the points."""
+    """Axes of the matrix: overlays by name, or a key with values or a range. Each is a label of the points."""
     sample: Sample | None = None
     """Draw points from the ranges of all axes instead of taking their product."""
     name: str | None = None
@@ -126,7 +126,7 @@ class StudyDefinition(Declarations):
     precision: Precision | None = None
     """Seeds until measures are precise enough, instead of a number of seeds."""
     quick: QuickSettings = QuickSettings()
-    """What `--quick` changes: duration, seeds, points."""
+    """Settings of `--quick`: duration, seeds, points."""
     keep: Annotated[list[str], Field(max_length=100)] = Field(default_factory=list)
     """Record tables to keep beside the metrics, of the runs that record them."""
     keep_points: dict[str, Annotated[list[str], Field(min_length=1)]] = Field(default_factory=dict)
@@ -150,7 +150,7 @@ class StudyDefinition(Declarations):
         return own + [(f"matrix[{number}]", one) for number, one in enumerate(self.matrix, 1)]
 
     def keeps(self, table: str, point: str) -> bool:
-        """Whether the result holds a table of `keep` for the runs of a point."""
+        """Return whether the result holds a table of `keep` for the runs of a point."""
         patterns = self.keep_points.get(table)
         return patterns is None or any(fnmatchcase(point, pattern) for pattern in patterns)
 

@@ -198,7 +198,7 @@ def _next(
 
 
 Receipt = tuple[str, str, dict[str, bytes] | str]
-"""What a worker sends back: key, its engine version, and the files of the run or what went wrong."""
+"""Answer of a worker: key, engine version, and the files of the run or its error."""
 
 
 def compute_remotely(text: str, seed: int, key: str) -> Receipt:

@@ -103,7 +103,7 @@ def expand_all(definition: StudyDefinition, base: str, file: str = "") -> tuple[
 
 
 def has_many_points(definition: StudyDefinition) -> bool:
-    """Whether a matrix has too many points for a list of all; `NumberedPoints` makes them one by one."""
+    """Return whether a matrix has too many points for a list of all; `NumberedPoints` makes them one by one."""
     return any(_too_many(path, matrix, MOST_POINTS) for path, matrix in definition.matrices())
 
 
@@ -188,7 +188,7 @@ class NumberedPoints:
 
 @dataclass(frozen=True)
 class _Outline:
-    """What a point is made of."""
+    """Parts of a point."""
 
     path: str
     name: str

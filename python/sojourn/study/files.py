@@ -64,7 +64,7 @@ def companions(definition: Declarations) -> list[str]:
 
 
 def is_inside(name: str) -> bool:
-    """Whether a file named by a study lies in the study's folder.
+    """Return whether a file named by a study lies in the study's folder.
 
     Examples
     --------

@@ -21,20 +21,20 @@ class KeyRow:
     file: str
     """`scenario` or `study`."""
     path: str
-    """Where it stands; DIRECTION is upstream or downstream, NAME a traffic entry or what the user names."""
+    """Its path; DIRECTION is upstream or downstream, NAME a traffic entry or another name of the user's."""
     kind: str
     """Kinds of the table that have it; empty if all do."""
     value: str
-    """What a value is, with its unit; of a kind or profile, how it is written."""
+    """Type of its value, with its unit; of a kind or profile, its form."""
     default: str
     allowed: str
     about: str
     origin: str
-    """Where the default comes from."""
+    """Origin of the default."""
 
     @property
     def is_choice(self) -> bool:
-        """Whether this is a kind or a profile and no key."""
+        """True if this is a kind or a profile and no key."""
         return self.value.startswith(("kind = ", "profile = "))
 
     @property
@@ -270,7 +270,7 @@ REMARKS = {
     "wi-fi": _WIFI,
     "wifi": _WIFI,
 }
-"""What has to be known beside the keys that a word finds."""
+"""Notes beside the keys that a word finds."""
 
 
 def _search(asked: str) -> list[KeyRow]:

@@ -1,4 +1,4 @@
-"""Where studies come from: the package's own by name, a user's by path."""
+"""Loads studies: the package's own by name, a user's by path."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class Study:
     base: str
     """Text of the base scenario."""
     builtin: bool
-    """Whether it belongs to the package."""
+    """True if it belongs to the package."""
     settings: tuple[str, ...] = ()
-    """What the user laid over the base scenario."""
+    """Settings that the user laid over the base scenario."""
     plugins: tuple[Plugin, ...] = ()
     """Queue managers of the user's own."""
     added: tuple[str, ...] = ()
@@ -122,7 +122,7 @@ def with_settings(study: Study, settings: Sequence[str], tell: Callable[[str], N
     study, settings
         What is changed, and by what.
     tell
-        Is told which settings change no point; these are left out.
+        Called with the settings that change no point; these are left out.
     """
     for setting in settings:
         changed = replace(study, base=apply_settings(study.base, [setting]), settings=(*study.settings, setting))

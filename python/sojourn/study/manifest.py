@@ -1,4 +1,4 @@
-"""Where a result comes from: version, commit, machine, seeds, scenarios."""
+"""Provenance of a result: version, commit, machine, seeds, scenarios."""
 
 import json
 import os

@@ -44,7 +44,7 @@ QUICK_SHORTEST_S = 1.0
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What the user asked for beyond the study file."""
+    """The user's options beyond the study file."""
 
     points: tuple[str, ...] = ()
     """Patterns; all points if empty."""
@@ -54,7 +54,7 @@ class RunOptions:
     """Duration of each run instead of the scenario's."""
     quick: bool = False
     precision: str | None = None
-    """What has to be how precise, in words, instead of what the study says."""
+    """Precision in words, in place of the study's own."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class RunLength:
 
     duration: str | None = None
     is_most: bool = False
-    """Whether shorter ones stay as they are."""
+    """True if shorter ones stay as they are."""
 
     def of(self, item: PlannedPoint) -> PlannedPoint:
         """Return a point with runs of that length.
@@ -91,7 +91,7 @@ class RunLength:
 
     @classmethod
     def asked_for(cls, options: "RunOptions", quick: str | None, points: int) -> "RunLength":
-        """Return the length that a user's wishes mean for so many points, `quick` being the study's own for `--quick`."""
+        """Return the length of the runs by the user's options; `quick` is the study's own length for `--quick`."""
         if options.duration is not None:
             return cls(options.duration)
         if not options.quick:
@@ -132,7 +132,7 @@ class RunSpec:
 
     @property
     def scenario(self) -> Scenario:
-        """What it simulates."""
+        """Scenario that it simulates."""
         return self.together.scenario
 
     @property
@@ -152,17 +152,17 @@ class Plan:
     """Seeds of each point; those that ask for more have more."""
     runs: list[RunSpec]
     reduced: str = ""
-    """What makes the runs another thing than the study in a word or two, such as `quick` or `shortened, changed`;
+    """Difference of the runs from the whole study, such as `quick` or `shortened, changed`;
     empty for the whole study."""
     precision: Precision | None = None
-    """What decides how many seeds follow; `None` if the runs are all."""
+    """Precision that decides the number of further seeds; `None` if the runs are fixed."""
     length: RunLength = RunLength()
     is_anytime: bool = False
-    """Whether intervals have to hold whenever somebody looks."""
+    """True if intervals must hold at every number of runs."""
     share: float = 1.0
     """Of the runs that were asked for: less than 1 is a look at what is there so far, which decides nothing."""
     felt: Mapping[str, Measure] = field(default_factory=dict[str, Measure])
-    """What has to be precise where the study has no measures: what its headline is about."""
+    """Measures that must be precise where the study has none: those of its headline."""
 
     @property
     def measures(self) -> Mapping[str, Measure]:
@@ -214,7 +214,7 @@ class Plan:
 
     @property
     def warnings(self) -> list[Problem]:
-        """What contradicts itself in scenarios of the points, each once with the points that it is about."""
+        """Contradictions in scenarios of the points, each once with its points."""
         points: dict[Problem, list[str]] = {}
         for item in self.points:
             for problem in item.scenario.warnings:
@@ -293,7 +293,7 @@ def _precision(options: RunOptions, definition: StudyDefinition, felt: Mapping[s
 
 
 def runs_of(item: PlannedPoint, first: int, count: int, definition: StudyDefinition) -> Iterator[RunSpec]:
-    """Give the runs of a point with so many seeds."""
+    """Yield the runs of a point with `count` seeds."""
     name = item.point.name
     keep = frozenset(table for table in definition.keep if definition.keeps(table, name))
     together = Seeds(item.scenario, first, count)
@@ -301,13 +301,13 @@ def runs_of(item: PlannedPoint, first: int, count: int, definition: StudyDefinit
 
 
 def _bound(points: int, runs: int) -> None:
-    """Refuse more runs than anybody can make.
+    """Refuse more runs than can be made.
 
     Raises `UsageError` if there are.
     """
     if runs > MOST_RUNS:
         raise UsageError(
-            f"{points} points with so many seeds are {runs} runs", f"at most {MOST_RUNS}: fewer points or seeds"
+            f"{points} points with their seeds are {runs} runs", f"at most {MOST_RUNS}: fewer points or seeds"
         )
 
 

@@ -68,7 +68,7 @@ def of_summary(table: pl.DataFrame, own: Declarations) -> pl.DataFrame:
 
 
 def pooled_subjects(subjects: Mapping[str, str], pool: Pool | None) -> dict[str, str]:
-    """Return the subjects of pools that homes make, each with what it is of.
+    """Return the subjects of pools that homes make, each with its kind.
 
     Examples
     --------

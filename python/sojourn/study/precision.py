@@ -56,7 +56,7 @@ class PrecisionGoal(Strict):
 
     @property
     def words(self) -> str:
-        """What is to be precise, as a report says it."""
+        """Precision as a report names it."""
         if self.quantile is None:
             return self.measure
         return f"{self.measure}, {100 * self.quantile:g} % of seeds"
@@ -91,7 +91,7 @@ class Precision(Strict):
     seeds: PreciseSeeds = PreciseSeeds()
     """Least and most seeds of a point."""
     rule: Literal["looks", "anytime"] = "looks"
-    """Whether intervals keep their promise at the looks alone, or whenever somebody looks, for twice the runs."""
+    """Intervals hold at the looks alone, or at every number of runs for twice the runs."""
     runs: Annotated[int, Field(ge=1, le=1_000_000_000)] | None = None
     """Runs at most, over all points; if they are too few, all points get the same multiple of what is asked."""
 
@@ -141,7 +141,7 @@ class Precision(Strict):
 
 
 def is_plain(measure: Measure) -> bool:
-    """Whether a measure is a metric of a run as it is."""
+    """Return whether a measure is a metric of a run as it is."""
     others = (measure.per, measure.per_subject, measure.capacity, measure.jain)
     return bool(measure.metric and measure.subject) and not any(others)
 
@@ -213,7 +213,7 @@ def precision_of_words(said: str, measures: Mapping[str, Measure], own: Precisio
 
 @dataclass(frozen=True)
 class Stop:
-    """Where a point stands after so many seeds.
+    """State of a point after a number of seeds.
 
     Attributes
     ----------
@@ -234,7 +234,7 @@ class Stop:
 
     @property
     def is_enough(self) -> bool:
-        """Whether no measure needs more runs."""
+        """True if no measure needs more runs."""
         return self.excess is not None and self.excess <= 1
 
     def as_json(self) -> dict[str, float | str | None]:
@@ -244,7 +244,7 @@ class Stop:
 
     @classmethod
     def from_json(cls, seeds: int, said: Mapping[str, int | float | str | None]) -> Stop:
-        """Read what a manifest keeps; anybody may have written it."""
+        """Read a manifest's entry, which is not trusted."""
         excess, measure, words = said.get("excess"), said.get("measure"), said.get("words")
         return cls(
             seeds,
@@ -380,7 +380,7 @@ def _goal(goal: PrecisionGoal, measure: Measure) -> Goal:
 
 
 def _fits(labels: Mapping[str, LabelValue], measure: Measure) -> bool:
-    """Whether a measure is for a point with these labels."""
+    """Return whether a measure is for a point with these labels."""
     return all(
         labels.get(name) in (value if isinstance(value, list) else [value]) for name, value in measure.where.items()
     )

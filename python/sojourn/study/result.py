@@ -48,7 +48,7 @@ def _uses() -> dict[str, dict[str, int]]:
 
 @dataclass(frozen=True)
 class ReportSummary:
-    """What a report found, in counts; `sojourn study run --json` prints it."""
+    """Counts of a report; `sojourn study run --json` prints them."""
 
     comparison: dict[str, int] = field(default_factory=_verdicts)
     """Printed cells by verdict: match, miss, unjudged."""
@@ -57,7 +57,7 @@ class ReportSummary:
     headline: Headline | None = None
     """The first sentence of the page."""
     failures: tuple[str, ...] = ()
-    """What could not be made of what the study declares, and why."""
+    """Declared items that failed, with their reasons."""
     judged: tuple[str, ...] = ()
     """Each of these claims with its verdict, as a sentence."""
 
@@ -73,7 +73,7 @@ class StudyResult:
     """
 
     directory: Path
-    """Where it lies; reports write beside the records."""
+    """Its directory; reports write beside the records."""
     definition: StudyDefinition
     """The study as it was run."""
     metrics: pl.DataFrame
@@ -84,9 +84,9 @@ class StudyResult:
     manifest: dict[str, Any]
     """Provenance; see `sojourn.study.manifest`."""
     damages: tuple[str, ...] = ()
-    """What of the directory is damaged or not what it should be, and is left out: a sentence each."""
+    """A sentence for each damaged or invalid file of the directory, which is left out."""
     damaged_tables: Mapping[str, str] = field(default_factory=dict[str, str])
-    """What is wrong with each record table that is not as it was written."""
+    """Fault of each record table that is not as it was written."""
 
     @classmethod
     def load(cls, directory: str | Path) -> Self:
@@ -109,7 +109,7 @@ class StudyResult:
                 f"{directory} is not a complete result directory: {error.message}",
                 "run the study again: `sojourn study run`; finished runs come from the store",
             ) from error
-        wrongs = [f"manifest.json: {key} is not what it should be" for key in wrong]
+        wrongs = [f"manifest.json: {key} is not valid" for key in wrong]
         damages = [*wrongs, *missing_runs(manifest), *damages]
         known = metrics.join(runs, on=["point", "seed"], how="semi", maintain_order="left")
         if known.height < metrics.height:
@@ -131,7 +131,7 @@ class StudyResult:
 
     @property
     def study_folder(self) -> Path:
-        """Where the study's own files lie in this result."""
+        """Directory of the study's own files in this result."""
         return study_folder_of(self.directory)
 
     @property
@@ -141,17 +141,17 @@ class StudyResult:
 
     @property
     def builtin(self) -> bool:
-        """Whether the study came with the package (its tables and figures live there, too)."""
+        """True if the study came with the package (its tables and figures live there, too)."""
         return bool(self.manifest.get("builtin", False))
 
     @property
     def quick(self) -> bool:
-        """Whether durations and seeds were shortened by `--quick`."""
+        """True if durations and seeds were shortened by `--quick`."""
         return bool(self.manifest.get("quick", False))
 
     @property
     def reduced(self) -> str:
-        """What makes the runs less than the study: `quick`, `shortened`, `partial`; empty for all of it.
+        """Difference of the runs from the whole study: `quick`, `shortened`, `partial`; empty if there is none.
 
         Verdicts have to say so.
         """
@@ -199,12 +199,12 @@ class StudyResult:
 
     @property
     def is_anytime(self) -> bool:
-        """Whether its intervals hold whenever somebody looks: because the study says so, or it is not all there yet."""
+        """True if its intervals hold at every number of runs: because the study says so, or it is not complete yet."""
         return self.manifest.get("rule") == "anytime"
 
     @cached_property
     def stopped(self) -> dict[str, Stop]:
-        """Where each point stopped; empty if the seeds were fixed before."""
+        """Stop of each point; empty if the seeds were fixed before."""
         said = self.manifest.get("stopped")
         if not said:
             return {}
@@ -215,7 +215,7 @@ class StudyResult:
 
     @property
     def is_unfinished(self) -> bool:
-        """Whether it is a look at what there was so far: its numbers hold, and it decides nothing."""
+        """True if it is a look at what there was so far: its numbers hold, and it decides nothing."""
         return float(self.manifest.get("share", 1.0)) < 1
 
     @property
@@ -303,7 +303,7 @@ def _damaged_tables(directory: Path, listing: Mapping[str, Any]) -> dict[str, st
         try:
             if name in listing:
                 open_listed(directory, name, listing).close()
-            else:  # nobody says what it should be: it has to be read to know
+            else:  # its digest is not known: it has to be read
                 read_table(directory, name, listing, ["point", "seed"])
         except RecordError as error:
             found[table] = error.message
@@ -339,7 +339,7 @@ def _runs(directory: Path, listing: Mapping[str, Any]) -> tuple[pl.DataFrame, li
 
 
 def is_label(kind: pl.DataType) -> bool:
-    """Whether labels of points may have this type."""
+    """Return whether labels of points may have this type."""
     return kind.is_numeric() or isinstance(kind, pl.String | pl.Categorical | pl.Enum | pl.Boolean)
 
 

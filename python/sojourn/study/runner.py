@@ -32,7 +32,7 @@ Elsewhere = Callable[[Plan, list[RunSpec], Store], Generator[Finished]]
 
 
 class Progress(Protocol):
-    """Who wants to know how far the runs are."""
+    """Callbacks of the progress of runs."""
 
     def start(self, plan: Plan, to_do: list[RunSpec]) -> None:
         """Note that runs begin; those of the plan that are not to do came from the store."""
@@ -45,7 +45,7 @@ class Progress(Protocol):
 
 
 class _How(TypedDict):
-    """On what runs are made, and who is told."""
+    """Executor of the runs, and callbacks."""
 
     jobs: int
     cluster: str | None
@@ -57,7 +57,7 @@ class _How(TypedDict):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What running a study cost."""
+    """Cost of running a study."""
 
     directory: Path
     simulated_s: float
@@ -108,7 +108,7 @@ def run_study(
     memory
         Bytes that runs on this machine may take together; most of what is free if left out.
     progress
-        Who is told.
+        Callbacks.
     finish
         Called with the complete result before its directory gets its final name: writes the report.
     on_last
@@ -185,7 +185,7 @@ def _finish(finish: Callable[[StudyResult], None], result: StudyResult) -> Excep
     except Exception as fault:  # whatever a study's own tables and figures do
         found = fault
     if not (result.directory / "summary.parquet").exists():
-        write_summary(result)  # nobody wants a report, or it has not come so far
+        write_summary(result)  # no report is wanted, or it was not reached
     return found
 
 
@@ -340,7 +340,7 @@ def _failed(
 
 
 def failed_runs(said: list[str], total: int, hint: str) -> SojournError:
-    """Return what is told if runs failed, a sentence each; the first stand for all."""
+    """Return the error of failed runs, a sentence each; the first stand for all."""
     listed = 5  # chosen: enough to see a pattern
     lines = said[:listed]
     if len(said) > listed:

@@ -1,4 +1,4 @@
-"""What `sojourn study new` writes: a small study that runs, and says what may be changed."""
+"""The study that `sojourn study new` writes: small, it runs, and its comments say what may be changed."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""How much of a study's work is done: runs weigh what they take to compute, not how long they simulate.
+"""Progress of a study: runs weigh their time of computation, not their simulated time.
 
 A day of an idle line is done sooner than a minute of a busy one. Before any run has ended, a run weighs the packets
 that its links can carry; then, what finished runs of its point took; of points without one, what their packets take

@@ -35,7 +35,7 @@ _FILE = "file of the store"
 
 
 def write_result(directory: Path, plan: Plan, entries: Sequence[Kept], manifest: dict[str, Any]) -> StudyResult:
-    """Fill an empty directory and return what it holds.
+    """Fill an empty directory and return its result.
 
     Raises `OSError` or `EnvironmentFailure` if it cannot be written.
 

@@ -136,7 +136,7 @@ def opportunities_of(text: str, name: str) -> list[int]:
 
 
 def _is_table(line: str) -> bool:
-    """Whether a line has two numbers."""
+    """Return whether a line has two numbers."""
     words = line.split()
     return len(words) == 2 and all(word.replace(".", "", 1).isdigit() and word.isascii() for word in words)
 

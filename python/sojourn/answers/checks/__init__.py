@@ -1,4 +1,4 @@
-"""Whether what a study declares can be answered: checked as a whole, before anything is simulated.
+"""Checks that everything a study declares can be answered, as a whole, before anything is simulated.
 
 Each problem says where it is and what would be right; all are reported at once.
 """

@@ -1,4 +1,4 @@
-"""Whether claims can be judged and headlines said."""
+"""Checks that claims can be judged and headlines said."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether tables and figures can be made, and whether no number of them would be a hidden average."""
+"""Checks that tables and figures can be made, and that none of their numbers is a hidden average."""
 
 from __future__ import annotations
 

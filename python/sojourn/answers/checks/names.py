@@ -1,4 +1,4 @@
-"""What any check asks: whether labels, points, measures, functions and columns of these names are there."""
+"""Checks that labels, points, measures, functions and columns of given names exist."""
 
 from __future__ import annotations
 

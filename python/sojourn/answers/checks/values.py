@@ -1,4 +1,4 @@
-"""Whether measures and values can be answered, and which groups each value has."""
+"""Checks that measures and values can be answered; the groups of each value."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ KINDS: dict[str, Callable[[OpenStudy, Ask, Any], Figure]] = {
     "timeline": presets.timeline,
     "cdf": presets.cdf,
 }
-"""What draws a figure of each kind."""
+"""Function that draws each kind of figure."""
 
 
 def figures(study: OpenStudy, ask: Ask, tables: Callable[[], Sequence[Table]]) -> Iterator[tuple[int, Figure]]:

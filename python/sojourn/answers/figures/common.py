@@ -1,4 +1,4 @@
-"""What figures of several kinds share: axes, reference lines, words about seeds."""
+"""Parts that figures of several kinds share: axes, reference lines, words about seeds."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def look_of_point(study: OpenStudy, point: str) -> str:
 def condition_words(study: OpenStudy, label: str, value: LabelValue, *, short: bool = False) -> str:
     """Return what a value of a label is called over a panel, or in a legend.
 
-    A number that the study does not name says of what it is, with its unit.
+    A number that the study does not name stands with its label and unit.
     """
     if told := _number_words(study, label, value):
         return told
@@ -103,7 +103,7 @@ def condition_words(study: OpenStudy, label: str, value: LabelValue, *, short: b
 
 
 def value_words(study: OpenStudy, label: str, value: LabelValue) -> str:
-    """Return the name of a value; a number that the study does not name says of what it is, with its unit."""
+    """Return the name of a value; a number that the study does not name stands with its label and unit."""
     return _number_words(study, label, value) or study.points.name(label, value)
 
 

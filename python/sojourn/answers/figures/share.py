@@ -1,4 +1,4 @@
-"""Who gets how much: a bar per setting, made of what each gets, with Jain's index of fairness at its end."""
+"""Shares: a stacked bar of rates per setting, with Jain's index of fairness at its end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the delay goes: stacked bars by cause."""
+"""Causes of delay as stacked bars."""
 
 from __future__ import annotations
 

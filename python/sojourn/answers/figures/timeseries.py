@@ -25,7 +25,7 @@ _LARGEST: dict[str, Callable[[LinkSeries], np.ndarray]] = {
     "delay": lambda series: series.sojourn_max_ms,
     "backlog": lambda series: series.backlog_packets_max,
 }
-"""What a band of bins ends at: the longest a queue was, the least of its means."""
+"""Ends of a band of bins: the maximum of the queue, the minimum of its means."""
 
 
 def figure(study: OpenStudy, ask: Ask, definition: TimeSeriesFigure) -> Figure:

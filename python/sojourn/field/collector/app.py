@@ -53,18 +53,18 @@ BODY_S = 60.0
 """Seconds until an upload has come; chosen: half a megabyte takes so long at 70 kb/s."""
 
 TURN_S = 30.0
-"""Seconds that an upload waits for its turn before the probe is told to come again; chosen."""
+"""Seconds that an upload waits for its turn before the answer asks the probe to come again; chosen."""
 
 ReadUpload = Callable[[bytes, str, str], list[FieldTest]]
-"""What returns the tests in the bytes of a file of a name of a probe."""
+"""Reads a file: its bytes, its name and the probe's name; returns its tests."""
 
 Call = Callable[..., Awaitable[Any]]
-"""What calls a function that waits for the disk, without keeping other requests waiting."""
+"""Calls a function that waits for the disk, without keeping other requests waiting."""
 
 _LOG = logging.getLogger("sojourn.collector")
 
 DATABASE_VARIABLE = "SOJOURN_COLLECTOR_DATABASE"
-"""Where `create_app` looks for its database, for servers that are told a factory."""
+"""Environment variable from which `create_app` takes its database, for servers that load a factory."""
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,149}")
@@ -121,7 +121,7 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
 }
-"""What every answer says to a browser."""
+"""Headers of every answer."""
 
 
 class _Service:
@@ -171,7 +171,7 @@ class _Service:
         return Response(content, media_type="application/octet-stream")
 
     async def _probe(self, request: Request) -> tuple[int, str] | Response:
-        """Return number and name of the probe that asks, or what strangers are told."""
+        """Return number and name of the probe that asks, or the refusal of a stranger."""
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         probe = None
         if scheme.lower() == "bearer" and 0 < len(token) <= 200:

@@ -1,4 +1,4 @@
-"""What the collector says while it serves: so many lines, whatever strangers do."""
+"""Log of the collector: a bounded number of lines, however many requests are refused."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Callable
 MOST_MESSAGES = 10
 PERIOD_S = 600.0
 LONGEST_MESSAGE = 2000
-"""Each part of the program may say so many messages of so many characters in so many seconds. chosen: the first of a
+"""Each part of the program may log this many messages of this length in this many seconds. chosen: the first of a
 kind tells what is wrong, and a day of an attack leaves a few megabytes."""
 
 

@@ -21,7 +21,7 @@ SILENT = timedelta(hours=26)
 """A probe that has not reported for so long is silent; chosen: a day, and time for one retry."""
 
 CLOCK_S = 60.0
-"""Larger clock errors are shown; chosen: slots are hours apart, but nobody's clock is wrong by a minute for nothing."""
+"""Larger clock errors are shown; chosen: slots are hours apart, but a clock that is wrong by a minute has a fault."""
 
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #1a1a1a; background: #fff; }

@@ -1,4 +1,4 @@
-"""Who gets which treatment when, and the file that a modem loads for it: what the collector hands to probes."""
+"""Plan that the collector hands to probes: treatment of each home and period, and its modem's configuration file."""
 
 from __future__ import annotations
 

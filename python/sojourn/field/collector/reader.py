@@ -3,7 +3,7 @@
 An upload comes from a stranger with a token. What reading it may cost is bounded here and not by its words: whatever
 it does to the process that reads it, the collector goes on.
 
-One process reads one upload after the other. Each is a line of JSON (`file`, `probe`, `bytes`) and so many bytes; the
+One process reads one upload after the other. Each is a line of JSON (`file`, `probe`, `bytes`) followed by that number of bytes; the
 answer is a line, `tests` or `refused`, and whether it takes `more`. A process that has grown, or has died, is followed by
 another.
 """
@@ -78,7 +78,7 @@ class Reader:
             else:
                 _close(process)
         if not answer:
-            # Its own end, or one that somebody else made for it.
+            # It ended by itself, or by a signal from outside.
             if process.returncode in {0, -signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT}:
                 raise ReaderFailed("was not read in time")
             raise Unreadable(EXPENSIVE)

@@ -21,7 +21,7 @@ def require_linux() -> None:
     """
     if sys.platform != "linux":
         raise EnvironmentFailure(
-            f"the collector needs Linux to bound what it reads from strangers; this is {sys.platform}",
+            f"the collector needs Linux to bound the memory of uploads; this is {sys.platform}",
             "probes, import and analysis need no Linux; docs/concepts/systems.md lists what does",
         )
 
@@ -50,7 +50,7 @@ def serve(
     certificate, key
         Files in PEM form, for HTTPS without a server in front.
     insecure
-        Whether to speak plain HTTP to other machines, too: whoever is on the way reads tokens.
+        True to speak plain HTTP to other machines, too: any machine on the path can read tokens.
     say
         Told the address once connections are accepted there.
     """

@@ -1,6 +1,6 @@
-"""What the collector knows: probes by the hash of their token, their uploads, and the tests in them.
+"""Database of the collector: probes by the hash of their token, their uploads, and the tests in them.
 
-An upload is named by the SHA-256 digest of its bytes, and a probe has each digest once: whoever repeats an upload
+An upload is named by the SHA-256 digest of its bytes, and a probe has each digest once: an upload that is repeated
 changes nothing. It is there when its transaction has ended, and before that not at all.
 """
 
@@ -30,13 +30,13 @@ from sojourn.field.records import SCHEMA, FieldTest
 
 LOOK = timedelta(seconds=15)
 LOOK_BYTES = 2**16
-"""So often at most, and with so many bytes, a database is asked whether it stores. chosen: an upload has some
+"""Least interval (s) and size (bytes) of test writes that show if a database stores. chosen: an upload has some
 ten thousand bytes, and a disk that is asked all the time writes a gigabyte in three days."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProbeState:
-    """What is known of a probe.
+    """State of a probe.
 
     Attributes
     ----------
@@ -81,8 +81,8 @@ class Storage:
     Parameters
     ----------
     url
-        As SQLAlchemy takes it: `sqlite:///trial.db`, or `postgresql://user:password@host/database`. What looks like no
-        URL is the path of an SQLite file, which nobody else may read.
+        As SQLAlchemy takes it: `sqlite:///trial.db`, or `postgresql://user:password@host/database`. Text that looks like no
+        URL is the path of an SQLite file, which other users may not read.
     clock
         What time it is, UTC.
     """
@@ -139,7 +139,7 @@ class Storage:
     # ---- whether it works --------------------------------------------------------------------------
 
     def can_store(self) -> bool:
-        """Whether an upload of some size could be stored: one is, every now and then, and taken out again."""
+        """Return whether the last test write, which is removed again, was stored."""
         with self._look:
             now = self.now()
             if self._looked is None or not timedelta() <= now - self._looked < LOOK:
@@ -210,7 +210,7 @@ class Storage:
         return token
 
     def is_viewer(self, token: str) -> bool:
-        """Whether a token opens the page."""
+        """Return whether a token opens the page."""
         wanted = sql.select(VIEWERS.c.id).where(VIEWERS.c.token_hash == token_hash(token))
         with self.engine.connect() as connection:
             return connection.execute(wanted).first() is not None
@@ -251,7 +251,7 @@ class Storage:
     # ---- uploads -----------------------------------------------------------------------------------
 
     def has(self, probe: int, digest: str) -> bool:
-        """Whether a probe's upload is there already."""
+        """Return whether a probe's upload is there already."""
         wanted = sql.select(UPLOADS.c.id).where(UPLOADS.c.probe_id == probe, UPLOADS.c.digest == digest)
         with self.engine.connect() as connection:
             return connection.execute(wanted).first() is not None
@@ -351,7 +351,7 @@ def _engine(url: str) -> sql.Engine:
 
 
 def _make_private(path: str) -> None:
-    """See to it that a database is there that nobody else can read; the files beside it have its mode."""
+    """Create the database with a mode that other users cannot read; the files beside it take its mode."""
     try:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     except FileExistsError:

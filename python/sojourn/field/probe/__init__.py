@@ -1,8 +1,8 @@
-"""The probe: runs Flent on a schedule in a home, keeps what it measured, and sends it to the collector.
+"""The probe: runs Flent on a schedule in a home, keeps the measurements, and sends them to the collector.
 
 | module | content |
 |---|---|
-| `settings` | what a probe is told in its file |
+| `settings` | the file that configures a probe |
 | `schedule` | when the next test is due |
 | `spool` | measurements until the collector has them |
 | `upload` | sending them, again and again until they are there |

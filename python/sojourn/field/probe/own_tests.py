@@ -1,9 +1,9 @@
-"""Tests that Flent does not have: one of ours, and those of `.conf` files, which are looked at before they are run.
+"""Tests that Flent does not have: `rrul_up`, and those of `.conf` files, which are read before they are run.
 
 Source: Flent's tests are files of Python that set `DATA_SETS` and may include each other; a test whose name is a path
 without its suffix is read from there. Klatsky 2016 ran downloads with UDP pings beside them; Flent has such a test for
 uploads (`rrul_up`) and none for downloads.
-Deviations: looking at a file does not run it, so what it works out (names in loops) is not known.
+Deviations: reading a file does not run it, so computed names (in loops) are not known.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ LARGEST = 2**18
 
 
 def file_of(test: str, folder: Path) -> str:
-    """Return what Flent is told to run a test; one that is not its own is put into a folder first.
+    """Return the argument with which Flent runs a test; a test that Flent lacks is put into a folder first.
 
     Flent writes its results beside such a file, and takes a relative path for the name of a host.
     """

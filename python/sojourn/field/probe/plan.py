@@ -1,8 +1,8 @@
-"""What the collector wants of a home and when: the treatment of each period, and the file that its modem loads.
+"""Plan of a home as the collector hands it out: the treatment of each period, and the file that its modem loads.
 
 plan.json          what the collector said last; good while it is away
 modem/NAME.cm      CM configuration files of treatments
-announced          the period that was told last
+announced          the period that was announced last
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class PlannedPeriod(BaseModel):
 
     @property
     def labels(self) -> str:
-        """What the title of a test says of it."""
+        """Labels in the title of a test."""
         return f"treatment={self.treatment} week={self.week}"
 
     def words(self, spool: Path) -> str:
@@ -91,7 +91,7 @@ def refresh(
     *,
     transport: Any = None,  # noqa: ANN401 - httpx may be absent
 ) -> HomePlan:
-    """Ask the collector for the plan and for the files of modems; what it said last holds while it is away."""
+    """Ask the collector for the plan and for the files of modems; its last answer holds while it is away."""
     settings.spool.mkdir(parents=True, exist_ok=True)
     kept = settings.spool / "plan.json"
     client, failure = client_of(settings.collector, settings.token(), transport)

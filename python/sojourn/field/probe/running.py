@@ -39,7 +39,7 @@ def flent_command(settings: ProbeSettings, test: str, folder: Path, title: str) 
 
 
 def measure(settings: ProbeSettings, spool: Spool, say: Callable[[str], None], plan: HomePlan | None = None) -> int:
-    """Run all tests once, one after the other, and spool what they wrote.
+    """Run all tests once, one after the other, and spool their files.
 
     Each test's title says the treatment that the plan gives the home at that moment.
 
@@ -88,7 +88,7 @@ def _last_words(output: bytes) -> str:
 
 
 MOST_WORDS = 300
-"""Characters of what a program said that are told. chosen: a line or two."""
+"""Characters of a program's output that a message quotes. chosen: a line or two."""
 
 
 def once(settings: ProbeSettings, say: Callable[[str], None]) -> Report:

@@ -1,4 +1,4 @@
-"""When the next test is due."""
+"""Time at which the next test is due."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a probe is told in its file.
+"""Configuration file of a probe.
 
 collector = "https://trial.example.net"
 token_file = "/etc/sojourn/token"
@@ -37,7 +37,7 @@ class ProbeSettings(BaseModel):
     title: Annotated[str, Field(max_length=200)] = ""
     """Goes into the title of each test, such as `zone=Europe/Berlin`; what the collector's plan says follows it."""
     slots: Annotated[list[time], Field(min_length=1)] = [time(8), time(12), time(17)]
-    """When to test, UTC: those of Klatsky 2016."""
+    """Times of day of tests, UTC: those of Klatsky 2016."""
     jitter_s: Annotated[float, Field(ge=0, le=3600)] = 300.0
     """Each test begins later by a random time up to this. chosen: fifty probes do not meet at the server."""
     tests: Annotated[list[Annotated[str, Field(pattern=r"^([a-z0-9_]+|[^-].*\.conf)$")]], Field(min_length=1)] = [
@@ -50,7 +50,7 @@ class ProbeSettings(BaseModel):
     pause_s: Annotated[float, Field(ge=0, le=3600)] = 30.0
     """Between the tests of a slot. chosen: queues and other people recover."""
     spool: Path = Path("/var/lib/sojourn-probe")
-    """Where measurements wait, and are kept."""
+    """Directory in which measurements wait and are kept."""
     keep: Annotated[int, Field(ge=0)] = 500
     """Measurements kept after they were sent."""
     flent: str = "flent"

@@ -20,7 +20,7 @@ from sojourn.base.files import read_file
 
 
 class Disk(Protocol):
-    """What a spool asks of a file system; every call may raise `OSError`."""
+    """Operations of a file system that a spool needs; every call may raise `OSError`."""
 
     def make_folder(self, path: Path) -> None:
         """Make a folder and those above it, unless it is there."""
@@ -114,7 +114,7 @@ class Spool:
             self._told(disk.make_folder, place)
 
     def _told(self, call: Callable[..., T], *arguments: object) -> T:
-        """Call the disk; say in words what it refuses."""
+        """Call the disk; an error becomes a sentence."""
         try:
             return call(*arguments)
         except OSError as error:

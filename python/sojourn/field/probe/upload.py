@@ -31,7 +31,7 @@ FOREVER = frozenset({413, 422})
 
 @dataclass
 class Report:
-    """What sending came to."""
+    """Outcome of sending."""
 
     sent: int = 0
     refused: int = 0
@@ -143,7 +143,7 @@ def client_of(
     token: str,
     transport: Any,  # noqa: ANN401 - httpx may be absent
 ) -> tuple[Any, type[Exception]]:
-    """Return what asks a collector, and what it raises if that is away.
+    """Return a client of a collector, and the error that it raises if the collector is away.
 
     Raises `MissingExtra` if httpx is not installed.
     """

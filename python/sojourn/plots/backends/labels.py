@@ -85,7 +85,7 @@ class Place:
 
     @property
     def is_near(self) -> bool:
-        """Whether it is clear without a line which dot is meant."""
+        """True if it is clear without a line which dot is meant."""
         beside = max(0.0, abs(self.dx) - 0.5 * (self.box.right - self.box.left))
         above = max(0.0, abs(self.dy) - 0.5 * (self.box.top - self.box.bottom))
         return math.hypot(beside, above) <= _DISTANCES[0] + 0.5

@@ -133,7 +133,7 @@ def _found(name: str) -> Look | None:
 
 
 def is_known(name: str) -> bool:
-    """Whether a name has a look.
+    """Return whether a name has a look.
 
     Examples
     --------
