@@ -1,4 +1,4 @@
-//! Addresses and ports of simulated flows, so that flow queueing hashes what it would hash in a modem.
+//! Addresses and ports of simulated flows: flow queueing hashes the same fields as in a modem.
 //!
 //! A lone subscriber is 192.168.0.2, the one in home `h` of several 10.h.h.2; server `s` of traffic entry `t` is 203.0.t.s; a client's ports count
 //! up from 49152 (start of the dynamic range, RFC 6335), a server listens on 443 for connections, and a

@@ -1,4 +1,4 @@
-//! What an application may ask and tell during one call.
+//! Context of an application's call.
 
 use crate::event::Event;
 use crate::world::World;

@@ -7,18 +7,17 @@ use sojourn_link::network::HopId;
 use sojourn_record::{DelaySplit, SegmentSeen};
 use sojourn_transport::{Flags, SackBlocks, Segment};
 
-/// What is stored of a packet until it arrives: a line of a cache, since that of a packet which arrives was
-/// last touched when it was sent.
+/// A packet in flight. One cache line: that of an arriving packet was last touched when it was sent.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(crate) struct Packet {
-    /// What queues and links may know of it.
+    /// Properties of the packet that queues and links may read.
     pub(crate) meta: Meta,
-    /// What it carries.
+    /// Contents of the packet.
     pub(crate) body: Body,
 }
 
-/// What a packet carries.
+/// Contents of a packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Body {
     /// A TCP segment for one end of a connection.
@@ -27,7 +26,7 @@ pub(crate) enum Body {
         slot: u32,
         /// Generation of the slot when the segment was sent.
         generation: u8,
-        /// What every segment has.
+        /// Header of any segment.
         header: Header,
     },
     /// A datagram.
@@ -36,9 +35,9 @@ pub(crate) enum Body {
         flow: u32,
         /// Number within the flow.
         sequence: u32,
-        /// When it was sent.
+        /// Time of sending.
         sent_at: Instant,
-        /// What the application wants to be told when it arrives.
+        /// Tag of the application's event at its arrival; `None` for no event.
         tag: Option<u32>,
     },
 }
@@ -59,7 +58,7 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    /// What is stored of `segment`, apart from its SACK blocks.
+    /// Returns the stored part of `segment`: all but its SACK blocks.
     pub(crate) const fn of(segment: &Segment) -> Self {
         Self {
             sequence: segment.sequence,
@@ -84,17 +83,17 @@ impl Header {
         self.payload
     }
 
-    /// Nobody on the path can read it: a datagram to all but its ends.
+    /// Returns true if links cannot read it: a datagram to all but its ends.
     pub(crate) const fn is_encrypted(&self) -> bool {
         cfg!(not(target_family = "wasm")) && self.flags.has(Flags::ENCRYPTED)
     }
 
-    /// When this copy was sent.
+    /// Returns the time at which this copy was sent.
     pub(crate) const fn sent_at(&self) -> Instant {
         self.sent_at
     }
 
-    /// What recorders that want packets are told, `sack` being what was stored with its packet.
+    /// Returns the segment as recorders of packets receive it; `sack` are its stored SACK blocks.
     pub(crate) fn seen(&self, connection: (u32, u8), sack: &SackBlocks) -> SegmentSeen {
         let of = |flag: Flags, bit: u8| if self.flags.has(flag) { bit } else { 0 };
         let mut blocks = ([(0, 0); 3], 0);

@@ -1,12 +1,12 @@
 //! The event queue: earliest time first, and in the order of scheduling among equals.
 //!
-//! Nearly all events of a run are deliveries and wake-ups a few milliseconds ahead; behind them wait the
-//! timers of all connections, which hardly ever come due. The nearest events stand in a short sorted list,
-//! where a new event passes the few that are earlier and the next one is taken from the end. When the list is
-//! full, what is later goes into a wheel of buckets, each a millisecond wide: an event joins its bucket unsorted,
-//! and some buckets are sorted when the list is empty, so that a timer costs the same however many wait. What
-//! lies beyond the wheel waits in an implicit 4-ary heap until the wheel has turned so far. Events are never
-//! cancelled; whoever scheduled one recognises a stale event by comparing its time with the time it waits for.
+//! Nearly all events of a run are deliveries and wake-ups a few milliseconds ahead; the timers of connections lie
+//! further ahead and rarely come due. The nearest events stand in a short sorted list: a new event passes the few
+//! earlier ones, and the next event is at the end. Once the list is full, later events go into a wheel of buckets, each
+//! a millisecond wide: an event joins its bucket unsorted, and the next buckets are sorted when the list is empty, so
+//! the cost of a timer does not grow with their number. Events beyond the wheel wait in an implicit 4-ary heap until
+//! the wheel reaches them. Events are never cancelled; their receiver recognises a stale one by comparing its time with
+//! the time it waits for.
 
 use sojourn_base::Instant;
 
@@ -103,8 +103,7 @@ impl<E: Copy> Calendar<E> {
 
     /// `event` happens at `at`, after everything that was scheduled for the same instant earlier.
     ///
-    /// # Panics
-    /// If `at` is in the past: a clock that ran backwards would falsify what it passes again.
+    /// # Panics If `at` is in the past: the clock never runs backwards.
     #[inline(never)] // many places schedule, most of them rarely
     pub(crate) fn schedule(&mut self, at: Instant, event: E) {
         assert!(at >= self.now, "an event is scheduled in the past");
@@ -203,8 +202,8 @@ impl<E: Copy> Calendar<E> {
         self.now = self.now.max(at);
     }
 
-    /// Takes the next buckets that hold anything for the sorted list, which is empty; none if the first of them begins at
-    /// `until` or later: the clock may stand still there, and what is scheduled then may be earlier than what it holds.
+    /// Sorts the next filled buckets into the list, which is empty. Takes none if the first begins at `until` or later:
+    /// the clock may stop at `until`; later inserts may precede this bucket.
     #[inline(never)] // small worlds have nothing there
     fn refill(&mut self, until: Instant) {
         let first = match (self.wheel.first_held(), self.far.first_at()) {
@@ -226,7 +225,7 @@ impl<E: Copy> Calendar<E> {
         self.near.reverse();
     }
 
-    /// The wheel begins with `bucket` from now on, and takes from the heap what it then reaches.
+    /// Moves the start of the wheel to `bucket`, and takes the events from the heap that it then reaches.
     fn turn_to(&mut self, bucket: u64) {
         self.wheel.begin = bucket;
         while let Some(at) = self.far.first_at()
@@ -243,7 +242,7 @@ const fn bucket_of(at: Instant) -> u64 {
     at.as_ps() >> WIDTH_BITS
 }
 
-/// When the bucket of this number begins; [`Instant::NEVER`] after the last one.
+/// Returns the start of the bucket of this number; [`Instant::NEVER`] after the last one.
 const fn beginning_of(bucket: u64) -> Instant {
     if bucket > u64::MAX >> WIDTH_BITS { Instant::NEVER } else { Instant::from_ps(bucket << WIDTH_BITS) }
 }
@@ -267,7 +266,7 @@ impl<E: Copy> Wheel<E> {
         Self { begin: 0, newest: vec![NONE; BUCKETS], held: [0; BUCKETS / 64], nodes: Vec::new(), free: NONE }
     }
 
-    /// Whether there is a bucket of this number, which is none of the past.
+    /// Returns true if the wheel has a bucket of this number, which must not be past.
     const fn reaches(&self, bucket: u64) -> bool {
         bucket - self.begin < BUCKETS as u64
     }
@@ -348,7 +347,7 @@ fn sort_few<E: Copy>(events: &mut [Near<E>]) {
     }
 }
 
-/// Where in the wheel the bucket of this number stands.
+/// Returns the place in the wheel of the bucket of this number.
 #[expect(clippy::cast_possible_truncation, reason = "the remainder is small")]
 const fn place_of(bucket: u64) -> usize {
     (bucket % BUCKETS as u64) as usize

@@ -1,4 +1,4 @@
-//! What a scenario changes in the course of a run, as commands to the parts of the world that it is about.
+//! Changes of a scenario during a run, as commands to the parts of the world that change.
 
 use core::any::Any;
 use sojourn_apps::{Application, ApplicationConfig, ApplicationContext, Event, Interest};
@@ -15,7 +15,7 @@ pub(crate) struct Due {
     pub(crate) commands: Vec<Command>,
 }
 
-/// What becomes different.
+/// A change.
 #[derive(Debug)]
 pub(crate) enum Command {
     /// A link goes on with other parameters, in place of the first ones.

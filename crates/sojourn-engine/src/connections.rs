@@ -126,7 +126,7 @@ impl Connection {
     }
 }
 
-/// What a new connection needs to know.
+/// Arguments of a new connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NewConnection<'a> {
     pub(crate) stack: &'a Arc<sojourn_transport::StackConfig>,
@@ -137,7 +137,7 @@ pub(crate) struct NewConnection<'a> {
     pub(crate) dscp: u8,
     /// Number of the host at the subscriber's end.
     pub(crate) host: u16,
-    /// What the application listens to.
+    /// Events that the application receives.
     pub(crate) interest: Interest,
     /// First hops from client and from server.
     pub(crate) first_hops: [HopId; 2],

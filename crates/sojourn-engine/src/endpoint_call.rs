@@ -1,4 +1,4 @@
-//! What an endpoint may ask and tell during one call.
+//! Context of an endpoint's call.
 
 use crate::arena::{Body, Header, Packet};
 use crate::connections::{Attachment, EndState, direction_from};

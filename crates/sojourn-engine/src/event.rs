@@ -1,4 +1,4 @@
-//! What can happen at an instant.
+//! Events of the engine.
 
 use sojourn_record::LinkId;
 use sojourn_transport::Timer;

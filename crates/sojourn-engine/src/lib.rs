@@ -5,15 +5,15 @@
 //! |---|---|
 //! | `simulation` | [`run`]: build the world, handle events until the time is over; [`Simulation`]: piece by piece |
 //! | `world` | connections over the network |
-//! | `application_call`, `endpoint_call` | what applications and endpoints may ask and tell |
+//! | `application_call`, `endpoint_call` | contexts of calls of applications and endpoints |
 //! | `network` | the packets on links and wires, which are [`sojourn_link::Network`] |
-//! | `paths` | what links ask of the engine: packets, calendar, records |
+//! | `paths` | the engine's services to links: packets, calendar, records |
 //! | `connections` | endpoint pairs in reusable slots, lazily rescheduled timers |
 //! | `calendar` | the event queue |
 //! | `arena` | packets in flight |
-//! | `changes` | what a scenario changes in the course of a run |
-//! | `work` | how much was done since somebody looked whether to go on |
-//! | [`memory`] | what a run needs of it, before and while it goes on |
+//! | `changes` | changes of a scenario during a run |
+//! | `work` | work since the last check for an interrupt |
+//! | [`memory`] | memory of a run, before and during it |
 //! | `address` | 5-tuples of simulated flows |
 //! | [`worlds`] | fixed worlds for benchmarks |
 //!

@@ -1,4 +1,4 @@
-//! How much memory a run needs: what is known before it begins, and what it has taken so far.
+//! Memory of a run: known needs before it begins, and its use so far.
 //!
 //! Units and ranges: bytes. Source: sizes of what is kept. Deviations: what grows with what happens (packets of a
 //! queue without limit, rows of transfers) is not foreseen; the run is measured while it goes on.
@@ -13,20 +13,20 @@ use sojourn_scenario::{Scenario, Topology};
 
 use crate::connections::CONNECTION_BYTES;
 
-/// One thing that a run keeps, and what it takes.
+/// One part of a run's memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Need {
-    /// What it is, in words.
+    /// Name of the part.
     pub what: &'static str,
     /// Bytes.
     pub bytes: u64,
     /// The entry of traffic or the link that takes most of them; empty if it is no single one's.
     pub most: String,
-    /// What would be less.
+    /// Settings that need less.
     pub hint: &'static str,
 }
 
-/// What a run of `scenario` is known to need before it begins; the largest first.
+/// Returns the known needs of a run of `scenario` before it begins; the largest first.
 pub fn needs(scenario: &Scenario) -> Vec<Need> {
     let topology = scenario.topology();
     let mut needs = of_traffic(scenario, &topology);
@@ -109,7 +109,7 @@ fn of_traffic(scenario: &Scenario, topology: &Topology<'_>) -> Vec<Need> {
         tallies.need("delays of each stream of datagrams", "fewer lanes"),
         connections.need("connections", "fewer lanes, users or connections"),
         routes.need("routes to servers", "fewer servers, entries of traffic or homes"),
-        users.need("users and what they load", "fewer users, sessions or sources; fewer servers, objects or chunks"),
+        users.need("users and their objects", "fewer users, sessions or sources; fewer servers, objects or chunks"),
     ]
 }
 
@@ -158,7 +158,7 @@ mod tests {
         stack = "linux-cubic"
     "#;
 
-    /// What a scenario needs with these settings: the need of this name, in bytes, and whose most of it is.
+    /// Returns the need of this name with these settings, in bytes, and the entry that has most of it.
     fn need(settings: &[(&str, &str)], what: &str) -> (u64, String) {
         let scenario = Scenario::parse_with(HOME, settings).expect("a valid scenario");
         let needs = needs(&scenario);
@@ -166,7 +166,7 @@ mod tests {
         found.map(|need| (need.bytes, need.most)).expect("a need")
     }
 
-    const USERS: &str = "users and what they load";
+    const USERS: &str = "users and their objects";
     const QUEUES: &str = "sub-queues of queue managers";
     const HISTOGRAMS: &str = "histograms of delays";
 

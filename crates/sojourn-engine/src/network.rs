@@ -121,7 +121,7 @@ impl<R: Recorder> Network<R> {
         COUNTED_AND_TABLE * self.paths.recorder.bytes() + self.paths.packets.bytes() + self.paths.calendar.bytes()
     }
 
-    /// What was done within events: steps of links and applications, and packets that found no room among those before.
+    /// Returns the work done within events: steps of links and applications, and packets that found no free place.
     #[inline]
     pub(crate) fn work(&self) -> u64 {
         self.paths.work.done() + self.paths.packets.most() as u64
@@ -191,7 +191,7 @@ impl<R: Recorder> Network<R> {
         self.links.sub_flow(first, flow_hash, dscp)
     }
 
-    /// Whether packets shall carry the split of their delay.
+    /// Returns true if packets carry their delay by cause.
     pub(crate) const fn records_delays(&self) -> bool {
         self.paths.record_delays
     }

@@ -1,4 +1,4 @@
-//! What links ask of the engine: the packets, the calendar, and what is written down.
+//! The engine's services to links: the packets, the calendar, and the records.
 
 use crate::arena::{Arena, Body};
 use crate::calendar::Calendar;
@@ -18,14 +18,14 @@ use sojourn_record::{
 /// Whose packet it is: traffic entry, server, direction.
 type Whose = (TrafficId, u32, Direction);
 
-/// What lies around the network: packets, the events that move them, and the records.
+/// State around the network: packets, the events that move them, and the records.
 #[derive(Debug)]
 pub(crate) struct Paths<R> {
     pub(crate) packets: Arena,
     pub(crate) calendar: Calendar<Event>,
     pub(crate) recorder: R,
     pub(crate) record_delays: bool,
-    /// What was done within events.
+    /// Work done within events.
     pub(crate) work: Work,
     /// Addresses and ports, if a link has rules that may ask for them.
     #[cfg(not(target_family = "wasm"))]
@@ -36,7 +36,7 @@ pub(crate) struct Paths<R> {
 #[cfg(not(target_family = "wasm"))]
 const UDP: u8 = 17;
 
-/// What links see of flows: addresses and ports of each.
+/// Flows as links see them: addresses and ports of each.
 #[cfg(not(target_family = "wasm"))]
 pub(crate) struct SeenFlows {
     keys: Box<dyn Fn(u16, u32, Option<u32>, Direction) -> FlowKey + Send>,
@@ -194,7 +194,7 @@ impl<R: Recorder> NetworkContext for Paths<R> {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a passage that nobody records need not be put together")]
+    #[expect(clippy::inline_always, reason = "a passage that is not recorded need not be built")]
     fn passed(&mut self, id: PacketId, place: Place, length: u32, meta: &Meta, passage: &Passage) {
         if R::WANTS_PACKETS {
             let moment = Moment::Left(place.link, passage.arrives_at);

@@ -35,7 +35,7 @@ pub struct Progress {
     pub bytes: usize,
 }
 
-/// What a run cost, apart from time.
+/// Costs of a run, apart from time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunStatistics {
     /// Events handled.
@@ -49,9 +49,9 @@ pub struct RunStatistics {
 /// A finished run.
 #[derive(Debug)]
 pub struct Outcome<R> {
-    /// The recorder with everything it was told.
+    /// The recorder at the end of the run.
     pub recorder: R,
-    /// What the run cost.
+    /// Costs of the run.
     pub statistics: RunStatistics,
 }
 
@@ -101,9 +101,8 @@ pub fn run<R: Recorder>(
     run_watched(scenario, seed, recorder, &interrupt, &|_| is_cancelled())
 }
 
-/// The same, for somebody who wants to see how far it is: `is_cancelled` is told the time that the run has
-/// reached, and the memory that it takes. Between two events nobody is asked, however long one takes, but `interrupt`
-/// is looked at.
+/// As [`run`], with progress: `is_cancelled` receives the time that the run has reached and the memory that it takes.
+/// It is called between events only; `interrupt` is also checked within a long event.
 ///
 /// # Errors
 /// [`Cancelled`] if `is_cancelled` said so, or `interrupt` was set; nothing of the run is kept.
@@ -137,22 +136,22 @@ pub fn run_watched<R: Recorder>(
 pub enum Reached {
     /// All events before the time that was asked for are handled.
     Until,
-    /// So many steps were made, or the run was interrupted; the time may stand anywhere before.
+    /// The number of steps was reached, or the run was interrupted; the time may be any earlier one.
     Steps,
     /// All events before the end of the scenario are handled.
     End,
 }
 
-/// A run that goes on when it is told to, and can be looked at in between. However its time is cut into pieces, it
-/// gives the bits of [`run`].
+/// A run that advances on request, and can be read in between. Its results equal those of [`run`], however its time is
+/// divided.
 #[derive(Debug)]
 pub struct Simulation<R> {
     world: World<R>,
     applications: Vec<Box<dyn Application>>,
     now: Instant,
-    /// When measuring begins, if that is still to come.
+    /// End of the warm-up, if it is still to come.
     warm_up_ends: Option<Instant>,
-    /// What is still to come of what the scenario changes.
+    /// Remaining changes of the scenario.
     changes: VecDeque<Due>,
     end: Instant,
     events: u64,
@@ -280,7 +279,7 @@ impl<R: Recorder> Simulation<R> {
         reached
     }
 
-    /// When the warm-up ends or something changes, which happens before the events of that time.
+    /// Returns the time of the next change or of the end of the warm-up; it precedes the events of that time.
     fn next_stop(&self) -> Instant {
         let change = self.changes.front().map_or(Instant::NEVER, |due| due.at);
         self.warm_up_ends.map_or(change, |at| at.min(change))
@@ -324,7 +323,7 @@ impl<R: Recorder> Simulation<R> {
         self.now
     }
 
-    /// When the scenario is over.
+    /// Returns the end of the scenario.
     pub const fn end(&self) -> Instant {
         self.end
     }
@@ -339,12 +338,13 @@ impl<R: Recorder> Simulation<R> {
         self.world.bytes() + self.applications.iter().map(|application| application.bytes()).sum::<usize>()
     }
 
-    /// What was recorded so far.
+    /// Returns the recorder, with the records so far.
     pub fn recorder(&self) -> &R {
         &self.world.network.paths.recorder
     }
 
-    /// The same, for a recorder that gives away what it has. It must not change what it wants to be told.
+    /// As [`Self::recorder`], for a recorder that hands records over. The kinds of records that it wants must not
+    /// change.
     pub fn recorder_mut(&mut self) -> &mut R {
         &mut self.world.network.paths.recorder
     }
@@ -435,7 +435,7 @@ struct Place<'a> {
     placed: &'a PlacedTraffic<'a>,
     /// Of the links on its path, both ways.
     propagation: Span,
-    /// What makes a flow in each direction; clients send upstream.
+    /// Fields that identify a flow in each direction; clients send upstream.
     fields: [FlowFields; 2],
     /// In each direction.
     path: [Vec<LinkId>; 2],

@@ -1,7 +1,7 @@
-//! How much a run has done since somebody looked whether it shall go on.
+//! Work of a run since its last check for an interrupt.
 //!
-//! Events are counted, and what takes long within one: a queue manager's updates of a long pause, draws of grants that
-//! nobody used, objects of a page. So a run ends soon after it was told to, whatever it computes.
+//! Events are counted, and long work within one: a queue manager's updates of a long pause, draws of unused grants,
+//! objects of a page. So a run ends soon after an interrupt, whatever it computes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +16,7 @@ impl Interrupt {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it shall.
+    /// Returns true if the run shall end.
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
@@ -25,7 +25,7 @@ impl Interrupt {
 /// Steps between two looks: each takes some nanoseconds to a microsecond, all together well below 0.2 s.
 const UNITS_PER_LOOK: u64 = 4096;
 
-/// What was done, in steps.
+/// Work done, in steps.
 #[derive(Debug, Default)]
 pub(crate) struct Work {
     done: u64,
@@ -59,7 +59,7 @@ impl Work {
     #[cold]
     fn look(&mut self) -> bool {
         if self.interrupt.is_set() {
-            // So that the loop of events looks as soon as this one is over, and everybody else who asks.
+            // Makes the event loop and all pollers check the interrupt next.
             self.done = u64::MAX / 2;
             return false;
         }
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_works_on_after_an_interrupt_is_told_within_so_many_steps() {
+    fn an_interrupt_stops_work_within_4096_steps() {
         let interrupt = Interrupt::default();
         let mut work = Work::watched(interrupt.clone());
         assert!((0..100_000).all(|_| work.spend(1)));

@@ -20,7 +20,7 @@ use sojourn_transport::{CongestionState, SackBlocks, StackConfig, Timer};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// What one entry of the traffic list needs at run time.
+/// State of one entry of the traffic list.
 #[derive(Debug)]
 pub(crate) struct TrafficState {
     pub(crate) stack: Arc<StackConfig>,
@@ -29,7 +29,7 @@ pub(crate) struct TrafficState {
     pub(crate) host: u16,
     /// ECN field of datagrams.
     pub(crate) ecn: Ecn,
-    /// What the application listens to.
+    /// Events that the application receives.
     pub(crate) interest: apps::Interest,
     /// Per server: first hops from the client and from the server.
     pub(crate) first_hops: Vec<[HopId; 2]>,
@@ -41,13 +41,13 @@ pub(crate) struct TrafficState {
     pub(crate) ports: Vec<PortPool>,
     /// Per server and end: hash of the datagrams that it sends.
     pub(crate) datagram_hashes: Vec<[u32; 2]>,
-    /// What this run adds to the hashes of flows.
+    /// Perturbation of this run's flow hashes.
     pub(crate) perturbation: u32,
-    /// Per end: fields that make a flow of what it sends.
+    /// Per end: fields that identify a flow of its packets.
     pub(crate) fields: [FlowFields; 2],
     /// Address of the subscriber.
     pub(crate) client: u32,
-    /// What queues see of all flows instead, if they go through a tunnel.
+    /// Addresses that queues see for all flows, if they go through a tunnel.
     pub(crate) tunnel: Option<[u32; 2]>,
 }
 
@@ -65,7 +65,7 @@ pub(crate) struct World<R> {
     pub(crate) connections: Connections,
     pub(crate) traffic: Vec<TrafficState>,
     application_events: VecDeque<ApplicationEvent>,
-    /// What endpoints said during the current call.
+    /// Events of endpoints during the current call.
     endpoint_events: VecDeque<(u32, u8, End, sojourn_transport::Event)>,
 }
 
@@ -170,7 +170,7 @@ impl<R: Recorder> World<R> {
         id
     }
 
-    /// Calls one end of an open connection and spreads what it says.
+    /// Calls one end of an open connection and distributes its events.
     pub(crate) fn call(
         &mut self,
         now: Instant,
@@ -184,7 +184,7 @@ impl<R: Recorder> World<R> {
         }
     }
 
-    /// What the application awaits at one end of an open connection.
+    /// Returns the delivery that the application awaits at one end of an open connection.
     pub(crate) fn awaited(&mut self, id: ConnectionId, end: End) -> Option<&mut Awaited> {
         let slot = self.connections.slot_of(id)?;
         Some(&mut self.connections.in_slot(slot).end(end).attachment.awaited)
@@ -452,7 +452,7 @@ impl<R: Recorder> World<R> {
     }
 }
 
-/// What a recorder that wants packets is told of the sender of one end.
+/// Returns the sender of one end, as recorders of packets receive it.
 fn sender_seen(now: Instant, connection: (u32, u8), end: End, endpoint: &sojourn_transport::Endpoint) -> SenderSeen {
     let (snapshot, statistics) = (endpoint.snapshot(), endpoint.statistics());
     SenderSeen {

@@ -1,6 +1,6 @@
 //! Fixed worlds for benchmarks: the same work in every version.
 //!
-//! | world | what it measures |
+//! | world | load |
 //! |---|---|
 //! | `dumbbell` | a flow and a stream over a plain line: the engine and the transport, hardly any loss |
 //! | `dumbbell-5` | five flows instead of one: their losses and repairs |
@@ -19,7 +19,7 @@ use sojourn_scenario::Scenario;
 /// Names of the worlds.
 pub const NAMES: [&str; 4] = ["dumbbell", "dumbbell-5", "white2013-x06-sfq-codel-moderate", "white2013-x13-pie"];
 
-/// What is simulated unless somebody wants less.
+/// Default duration.
 const DURATION: Span = Span::from_s(600);
 
 /// The world called `name`, or `None` for an unknown one.
@@ -37,7 +37,7 @@ pub fn world(name: &str) -> Option<Scenario> {
     Some(Scenario { name: name.to_owned(), duration: DURATION, ..scenario })
 }
 
-/// So many uploads and one stream over a line of 5 Mb/s behind CoDel.
+/// Uploads and one stream over a line of 5 Mb/s behind CoDel.
 fn dumbbell(flows: u32) -> Scenario {
     let text = include_str!("../../../scenarios/dumbbell-codel.toml");
     let lanes = flows.to_string();

@@ -1,4 +1,4 @@
-//! What a scenario changes in the course of a run.
+//! Changes of a scenario during a run.
 
 use sojourn_base::{Instant, Seed};
 use sojourn_engine::{Interrupt, Reached, Simulation, column_recorder, run};

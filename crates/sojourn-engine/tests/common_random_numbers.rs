@@ -51,7 +51,7 @@ stack = "linux-cubic"
 rtt = "8 ms"
 "#;
 
-/// What was drawn: when datagrams left, and the sizes of transfers in their order.
+/// Random draws: departures of datagrams, and sizes of transfers in order.
 #[derive(Default)]
 struct Drawn {
     datagrams: BTreeMap<(u32, Direction, u32), Instant>,

@@ -1,5 +1,5 @@
-//! A run that is told to end does, whatever it computes: each world here does its work between two events, so that
-//! whoever looks at events alone sees none of it.
+//! An interrupted run ends, whatever it computes: each world here works between two events, so that a check at events
+//! alone would miss it.
 
 use sojourn_base::{BitRate, Seed, Span};
 use sojourn_engine::{Cancelled, Interrupt, column_recorder, run_watched};
@@ -8,7 +8,7 @@ use sojourn_link::{AnyLink, LinkKind, Serial, SerialConfig, add_link};
 use sojourn_queue::{FqPieConfig, ManagerKind, QueueManager, add_manager};
 use sojourn_scenario::Scenario;
 
-/// Events are few: whoever asks `is_cancelled` every 4096 never does.
+/// Few events: a check of `is_cancelled` every 4096 events never happens.
 const HOME: &str = r#"
     schema = 1
     name = "home"
@@ -24,7 +24,7 @@ const HOME: &str = r#"
 const EVERY_MICROSECOND: &str =
     r#"{ kind = "pie", profile = "rfc8033", limit = "50 packets", update_interval = "1 us" }"#;
 
-/// Whether a run with these settings ends early if it is interrupted when it looks for the first time.
+/// Returns true if a run with these settings ends early when its first check finds an interrupt.
 fn is_ended(settings: &[(&str, &str)]) -> bool {
     let scenario = Scenario::parse_with(HOME, settings).unwrap_or_else(|told| panic!("{told}"));
     let interrupt = Interrupt::default();
@@ -36,7 +36,7 @@ fn is_ended(settings: &[(&str, &str)]) -> bool {
         false
     };
     let ended = run_watched(&scenario, Seed(1), recorder, &interrupt, &is_cancelled);
-    assert!(asked.get() || ended.is_ok(), "nobody asked, and the run ended");
+    assert!(asked.get() || ended.is_ok(), "the run ended without a check");
     matches!(ended, Err(Cancelled))
 }
 
@@ -122,7 +122,7 @@ impl LinkKind for OwnLine {
 
 #[test]
 fn a_link_from_outside_is_told_to_stop() {
-    add_link::<OwnLine>().expect("nobody else has the name");
+    add_link::<OwnLine>().expect("the name is free");
     let link = r#"{ kind = "own-line", rate = "10 Mb/s", impulse_gap = "1 ms", impulse_length = "1 us" }"#;
     let settings = [("access.upstream.link", link), ("traffic.call.app.interval", "10 s"), ("duration", "40 s")];
     assert!(is_ended(&settings));
@@ -153,7 +153,7 @@ impl ManagerKind for OwnFlowQueues {
 
 #[test]
 fn the_work_of_a_queue_manager_from_outside_counts() {
-    add_manager::<OwnFlowQueues>().expect("nobody else has the name");
+    add_manager::<OwnFlowQueues>().expect("the name is free");
     let queue = r#"{ kind = "own-flow-queues", limit = "50 packets", queues = 65536, update_interval = "500 ms" }"#;
     assert!(is_ended(&[("access.upstream.queue", queue)]));
 }

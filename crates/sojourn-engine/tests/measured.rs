@@ -1,4 +1,5 @@
-//! A warm-up is not measured, and changes nothing else: what a run counts is what it counts before and after a moment.
+//! A warm-up is not measured, and changes nothing else: the counts of a run are the sums of those before and after a
+//! moment.
 
 use sojourn_base::{Direction, Instant, Seed, Span};
 use sojourn_engine::{Interrupt, Reached, Simulation, column_recorder, run};
@@ -24,11 +25,11 @@ fn records(text: &str, from: Span, duration: Span) -> Records {
         ..Scenario::parse(text).unwrap_or_else(|problems| panic!("{problems}"))
     };
     let recorder = column_recorder(&scenario, scenario.record);
-    let outcome = run(&scenario, Seed(3), recorder, &|| false).expect("nobody cancels");
+    let outcome = run(&scenario, Seed(3), recorder, &|| false).expect("the run is never cancelled");
     outcome.recorder.into_records()
 }
 
-/// Everything that adds up, with a word on what it is.
+/// Returns all additive counts, with their names.
 fn sums(records: &Records) -> Vec<(String, u64)> {
     let mut found = Vec::new();
     for (id, name) in (0..).map(TrafficId).zip(records.traffic_names()) {

@@ -83,8 +83,8 @@ fn get(rows: &[Vec<u64>], link: usize, traffic: usize) -> u64 {
     rows.get(link).and_then(|row| row.get(traffic)).copied().unwrap_or(0)
 }
 
-/// What went into each link of a path came out of it, was lost in it, or is still there; all that is still
-/// somewhere is what the engine counts as in flight.
+/// Conservation: in = out + lost + queued, per link of a path; the sum of queued packets is the engine's count of
+/// packets in flight.
 fn check_conservation(scenario: &Scenario, outcome: &Outcome<Census>) {
     let census = &outcome.recorder;
     let topology = scenario.topology();

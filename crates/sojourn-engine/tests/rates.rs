@@ -58,8 +58,8 @@ app = "voice"
     scenario.access.upstream.link
 }
 
-/// What leaves the link by `end` while a tenth of a second at its rate always waits; every other packet is for a
-/// low-latency queue, if there is one.
+/// Returns the departures from the link by `end` while a tenth of a second at its rate always waits; every other packet
+/// is for a low-latency queue, if there is one.
 fn backlogged(config: &LinkConfig, length: u32, end: Instant) -> Departures {
     let mut link: AnyLink = config.build();
     let standing = config.drain_rate().bytes_in(Span::from_ms(100)).0;
@@ -92,7 +92,7 @@ const TWO_QUEUES: &str = r#"{ kind = "docsis-dual-queue", limit = "100 MB", low_
 /// A kind of link as it is asked for at a rate.
 struct Case {
     kind: &'static str,
-    /// What is said of a rate in kb/s.
+    /// Returns the keys for a rate in kb/s.
     keys: fn(u64) -> String,
     queue: &'static str,
 }
@@ -138,7 +138,7 @@ struct Worst {
     least: f64,
 }
 
-/// What a link lets through at once: its burst, what it may place freely, and the packet that was under way.
+/// Returns the bytes that a link may send at once: its burst, its freely placed grants, and a packet in progress.
 fn slack(config: &LinkConfig, rate: BitRate, length: u32) -> Bytes {
     let burst = match config.link.get::<TraceConfig>() {
         Some(trace) => trace.opportunity,
@@ -205,6 +205,6 @@ fn the_rate_that_a_warning_tells_is_the_one_that_is_reached() {
         let (from, end) = (Instant::from_s(1), Instant::from_s(5));
         let bytes = backlogged(&config, 1518, end).between(from, end);
         let ratio = bytes as f64 * 8.0 / 4.0 / told[0].reaches.as_bps() as f64;
-        assert!((0.95..1.03).contains(&ratio), "{kind} with {keys}: {ratio:.3} of what is told");
+        assert!((0.95..1.03).contains(&ratio), "{kind} with {keys}: {ratio:.3} of the reported rate");
     }
 }

@@ -182,7 +182,7 @@ fn flows_account_for_all_connections_and_datagrams() {
         connections += counters.upstream.connections;
         again += counters.upstream.retransmissions;
     }
-    // That of the call is told by its datagrams, not by a connection.
+    // The call's counters count datagrams; it has no connection.
     for number in 0..2 {
         let counters = records.counters(TrafficId(number));
         goodput += counters.upstream.goodput_bytes + counters.downstream.goodput_bytes;

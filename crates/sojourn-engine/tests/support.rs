@@ -1,4 +1,4 @@
-//! What tests of whole runs share.
+//! Shared parts of tests of whole runs.
 
 use sojourn_base::Seed;
 use sojourn_engine::{column_recorder, run};
@@ -10,7 +10,7 @@ pub(crate) fn scenario(text: &str) -> Scenario {
     Scenario::parse(text).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
-/// What a run records, with objects of pages and flows.
+/// Returns the records of a run, with objects of pages and flows.
 pub(crate) fn records(scenario: &Scenario, seed: u64) -> Records {
     let config = RecordConfig { objects: true, flows: true, ..RecordConfig::BASE };
     let recorder = column_recorder(scenario, config);

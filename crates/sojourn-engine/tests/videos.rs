@@ -1,11 +1,11 @@
-//! Videos over a slow line: what they offer does not depend on the queue manager, what becomes of them does.
+//! Videos over a slow line: their load does not depend on the queue manager, their results do.
 
 use sojourn_base::Seed;
 use sojourn_engine::{column_recorder, run};
 use sojourn_record::{ColumnData, RecordConfig, Records, Table};
 use sojourn_scenario::Scenario;
 
-/// The line of Akhtar 2013 with its three videos, and a download that takes what it can get.
+/// The line of Akhtar 2013 with its three videos, and a greedy download.
 const LINE: &str = r#"
 schema = 1
 name = "line"

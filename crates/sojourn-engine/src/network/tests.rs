@@ -14,7 +14,7 @@ use sojourn_link::{
 use sojourn_queue::{Backlog, CodelConfig, CodelLaw, ManagerConfig, Score};
 use sojourn_record::{Datagram, Fate, LinkDrop, LinkMark, LinkPassage, LinkScore, Waiting};
 
-/// What happens to packets, from when to when, in the order in which it is told.
+/// An event of a packet, and its times.
 #[derive(Clone, Debug, PartialEq)]
 enum Told {
     Passed(LinkId, [Instant; 3], [u32; 2], ServiceQueue, Option<u32>),
@@ -26,7 +26,7 @@ enum Told {
     Arrived(u32, Instant, bool, DelaySplit),
 }
 
-/// What the engine tells.
+/// The engine's reports.
 #[derive(Default)]
 struct Heard(Vec<Told>);
 
@@ -182,7 +182,7 @@ macro_rules! build {
     }};
 }
 
-/// What the engine makes of a script.
+/// Returns the engine's events for a script.
 fn by_engine(link: &LinkConfig, conditions: &[ConditionConfig], seed: u64, script: &[Sent]) -> Vec<Told> {
     let mut network = Network::new(Heard::default(), Interrupt::default());
     let routes = build!(network, link, conditions, seed);
@@ -218,7 +218,7 @@ fn by_engine(link: &LinkConfig, conditions: &[ConditionConfig], seed: u64, scrip
     network.paths.recorder.0
 }
 
-/// What a path makes of it, if it is called so late after each packet.
+/// Returns a path's events for a script, if it is called this late after each packet.
 fn by_path(
     link: &LinkConfig,
     conditions: &[ConditionConfig],
@@ -317,7 +317,7 @@ fn a_path_equals_the_engine_over_every_link_with_every_manager() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// However late a path is called, and under conditions too: what it does, and when, is the same.
+    /// A path gives the same events at the same times, however late it is called, also under conditions.
     #[test]
     fn lateness_does_not_matter_to_a_path(
         link in prop::sample::select(links()),
