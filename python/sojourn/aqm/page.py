@@ -11,8 +11,9 @@ import numpy as np
 from sojourn.answers.figure import Figure, of_one_panel
 from sojourn.answers.report_content import PlainCell, PlainTable
 from sojourn.aqm.scenarios import LEFT_OUT
-from sojourn.aqm.suite import BAND, MEASURES, OWN, Measured, Result
+from sojourn.aqm.suite import BAND, MEASURES, OWN, Measured, Result, measures_of
 from sojourn.judging.bands import Band, estimate_json, number_cell, place_of
+from sojourn.judging.conditions import Numbered
 from sojourn.plots.spec import Axis, Dots, Mark, Panel
 from sojourn.report.checks import SCHEMA, Block, Section, rows_table, write_check_page
 from sojourn.stats.estimate import Estimate
@@ -193,6 +194,23 @@ def _section(result: Result, band: Band, seeds: int, *, alone: bool) -> Section:
         blocks.append(Block(table, "" if alone else f"{table.title} ({len(table.rows)})"))
     name = result.manager.name
     return Section(name, blocks, "" if alone else name)
+
+
+def numbers_of(results: Sequence[Result], band: Band) -> list[Numbered]:
+    """Return the numbers of all scenarios, for limits on them."""
+    return [
+        Numbered(
+            result.manager.name,
+            measured.cell.item,
+            name,
+            unit,
+            measured.values.get(name, Estimate(None)),
+            band.ends(measured.cell.item, name),
+        )
+        for result in results
+        for measured in result.measured
+        for name, unit in measures_of(measured.cell)
+    ]
 
 
 def as_json(results: Sequence[Result], band: Band) -> dict[str, Any]:

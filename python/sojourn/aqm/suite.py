@@ -198,6 +198,12 @@ def _values(cell: Cell, metrics: dict[tuple[str, str], float]) -> dict[str, floa
     return found
 
 
+def measures_of(cell: Cell) -> list[tuple[str, str]]:
+    """Return what is measured in a scenario: names and units."""
+    own = [] if cell.own is None else [(OWN, cell.own.unit)]
+    return [*((name, unit) for name, _, unit in MEASURES), *own]
+
+
 def known_managers() -> Band:
     """Return what is known of known managers, as `tools/bands` measured it."""
     return read_band(Path(__file__).with_name("band.csv"), BAND)

@@ -22,10 +22,12 @@ QUICK_S = 40.0
 def arguments(parser: Parser) -> None:
     """Declare what the command takes."""
     from sojourn.cli.arguments import whole_number
+    from sojourn.cli.fail_on import fail_on
 
     parser.epilog = (
-        "Exit status 1: a row of contract or law failed, or the plugin did. Scenarios of RFC 7928 pass or fail nothing: "
-        "they say where a manager stands among known ones. Example: sojourn check-aqm --plugin libmine.so --as codel"
+        "Exit status 1: a row of contract or law failed, the plugin did, or a condition of --fail-on holds. Scenarios of RFC 7928 "
+        "pass or fail nothing by themselves: they say where a manager stands among known ones. --fail-on takes their numbers, "
+        "'utilisation < 0.9' of each of them or 'T1.sojourn_p95 > band' of one. Example: sojourn check-aqm --plugin libmine.so --as codel"
     )
     parser.add_argument("managers", metavar="MANAGER", nargs="*", help='Kinds of queue managers, or "all".')
     parser.option(
@@ -59,6 +61,7 @@ def arguments(parser: Parser) -> None:
     parser.option("--seeds", "N", f"Seeds of each scenario ({SEEDS}).", type=whole_number(1, 1000))
     parser.flag("--laws", "Judge the rows that can fail, and run no scenario.")
     parser.flag("--quick", "A few short scenarios, one seed: a first look.")
+    fail_on(parser, "T1.sojourn_p95 > 30 ms")
     parser.option("--out", "DIR", "New directory for the page (default: below results/).")
     parser.flag("--json", "Print one JSON object.")
 
@@ -68,20 +71,24 @@ def execute(options: Namespace) -> int:
     from pathlib import Path
 
     from sojourn.aqm.golden import judge_by_trace, room_of
-    from sojourn.aqm.page import as_json, write_page
+    from sojourn.aqm.page import as_json, numbers_of, write_page
     from sojourn.aqm.scenarios import DURATION_S
-    from sojourn.aqm.suite import NO_CRASH, Result, judge, known_managers
+    from sojourn.aqm.suite import NO_CRASH, Result, judge, known_managers, measures_of
     from sojourn.base.errors import UsageError
     from sojourn.base.output import dated, refuse_used
     from sojourn.cli.check_result import hand_in
     from sojourn.cli.console import note
+    from sojourn.cli.fail_on import conditions_of
+    from sojourn.judging.conditions import of_numbers, refuse_unknown
 
+    conditions = conditions_of(options, with_band=True)
     managers = _managers(options)
     traces = [_traces(manager, options.traces) for manager in managers]
     if "golden" in options.traces and not any(traces):
         kinds = ", ".join(dict.fromkeys(manager.like or "a plugin" for manager in managers))
         raise UsageError(f"--trace golden: no golden trace is one of {kinds}", "a file, or another --as")
     cells = _cells(options)
+    refuse_unknown(conditions, [(cell.item, name, unit) for cell in cells for name, unit in measures_of(cell)])
     seeds = options.seeds or (1 if options.quick else SEEDS)
     is_ours = options.out is None
     out = dated("check-aqm") if is_ours else Path(options.out)
@@ -106,11 +113,13 @@ def execute(options: Namespace) -> int:
         if cells and not (manager.plugin is not None and failed):
             _characterise(result, cells, seeds, QUICK_S if options.quick else DURATION_S)
     band = known_managers()
+    outcomes = of_numbers(conditions, numbers_of(results, band))
     facts = _facts(results, seeds)
     if options.quick:
         facts.append(
             f"Runs of {QUICK_S:g} s beside a band of runs of {DURATION_S:g} s with {SEEDS} seeds: ▲ and ▼ are a first look."
         )
+    facts += [f"--fail-on {outcome.sentence}" for outcome in outcomes]
     return hand_in(
         out,
         as_json(results, band),
@@ -118,6 +127,7 @@ def execute(options: Namespace) -> int:
         is_ours=is_ours,
         as_json=options.json,
         has_failed=any(result.failed for result in results),
+        outcomes=outcomes,
     )
 
 

@@ -21,9 +21,10 @@ CARRIER = "linux-reno"
 def arguments(parser: Parser) -> None:
     """Declare what the command takes."""
     from sojourn.cli.arguments import whole_number
+    from sojourn.cli.fail_on import fail_on
 
     parser.epilog = (
-        "Exit status 1: a row that can fail did. RFC 9743 has no thresholds: its scenarios say where a controller stands among "
+        "Exit status 1: a row that can fail did, or a condition of --fail-on holds. RFC 9743 has no thresholds: its scenarios say where a controller stands among "
         "known ones, and only collapse, starvation, deafness to marks, a flow that does not come back, and another answer to losses, "
         "timeouts and rests than its document has fail. "
         "Example: sojourn check-cc cubic --set controller.beta=0.9"
@@ -60,6 +61,7 @@ def arguments(parser: Parser) -> None:
     parser.option("--only", "LIST", "Only these scenarios, such as G6a,G15c; G6 means all of it.")
     parser.option("--seeds", "N", f"Seeds of each scenario ({SEEDS}).", type=whole_number(1, 1000))
     parser.flag("--quick", "A few scenarios, one seed: a first look.")
+    fail_on(parser, "G2-10-40-1.sojourn_mean > 0.8")
     parser.option("--out", "DIR", "New directory for the page (default: below results/).")
     parser.flag("--json", "Print one JSON object.")
 
@@ -72,12 +74,15 @@ def execute(options: Namespace) -> int:
     from sojourn.base.output import dated, refuse_used
     from sojourn.cli.check_result import hand_in
     from sojourn.cli.console import note
+    from sojourn.cli.fail_on import conditions_of
     from sojourn.congestion import rtp
     from sojourn.congestion.general import QUICK
-    from sojourn.congestion.page import as_json, write_page
+    from sojourn.congestion.page import as_json, numbers_of, write_page
     from sojourn.congestion.suite import characterise, chosen, known_controllers
+    from sojourn.judging.conditions import of_numbers, refuse_unknown
     from sojourn.study.runner import available_cores
 
+    conditions = conditions_of(options, with_band=True)
     controllers = _controllers(options)
     quick = (*QUICK, *rtp.QUICK) if options.quick else None
     seeds = options.seeds or (1 if options.quick else SEEDS)
@@ -89,6 +94,8 @@ def execute(options: Namespace) -> int:
             "no scenario of these is for what was named",
             "scream has those of the suite rtp, and stacks have all others",
         )
+    measured = [(cell.item, number) for _, listed in pairs for _, cell in listed for number in cell.numbers]
+    refuse_unknown(conditions, [(item, number.name, number.unit) for item, number in measured])
     controllers = [one for one, _ in pairs]
     is_ours = options.out is None
     out = dated("check-cc") if is_ours else Path(options.out)
@@ -101,7 +108,8 @@ def execute(options: Namespace) -> int:
         results.append(result)
         failed = [row.item for row in result.failed]
         note(f"{controller.name}: {', '.join(failed) + ' fail' if failed else 'no row fails'}")
-    facts = _facts(controllers, seeds)
+    outcomes = of_numbers(conditions, numbers_of(results, band))
+    facts = [*_facts(controllers, seeds), *(f"--fail-on {outcome.sentence}" for outcome in outcomes)]
     return hand_in(
         out,
         as_json(results, band),
@@ -109,6 +117,7 @@ def execute(options: Namespace) -> int:
         is_ours=is_ours,
         as_json=options.json,
         has_failed=any(result.failed for result in results),
+        outcomes=outcomes,
     )
 
 

@@ -13,12 +13,15 @@ if TYPE_CHECKING:
 
     from sojourn.answers.report_content import PlainTable
     from sojourn.cli.arguments import Parser
+    from sojourn.judging.conditions import Outcome
     from sojourn.simulation.run_directory import SingleRun
     from sojourn.study.result import StudyResult
 
 
 def arguments(parser: Parser) -> None:
     """Declare what the command takes."""
+    from sojourn.cli.fail_on import fail_on
+
     parser.add_argument("before", metavar="DIR_A", type=Path, help="Result to compare with.")
     parser.add_argument(
         "after", metavar="DIR_B", type=Path, nargs="?", help="Result to compare; without it, give --by."
@@ -26,6 +29,10 @@ def arguments(parser: Parser) -> None:
     parser.option("--by", "LABEL", "Compare the points of DIR_A that differ in this label.")
     parser.option("--against", "VALUE", "Value of the label to compare with; default: the study's first.")
     parser.option("--html", "FILE", "Also write a page.", type=Path)
+    parser.option(
+        "--markdown", "FILE", "Also write a summary in Markdown with a picture, for a merge request.", type=Path
+    )
+    fail_on(parser, "game.delay_up_p99 > 5 %%")
     parser.flag("--fail-on-change", "Exit with 1 if something moved or may have moved.")
     parser.flag("--all", "Also print what has not moved, and each point.")
     parser.flag("--json", "Print one JSON object.")
@@ -42,20 +49,24 @@ def execute(options: Namespace) -> int:
         )
     if options.against is not None and options.by is None:
         raise UsageError("--against needs --by", "for example: --by queue --against pie")
-    changed = _results(options) if options.by is None else _points(options)
-    return ExitStatus.FAILED if options.fail_on_change and changed else ExitStatus.DONE
+    return ExitStatus.FAILED if (_results(options) if options.by is None else _points(options)) else ExitStatus.DONE
 
 
 def _points(options: Namespace) -> bool:
+    """Compare points; return whether `--fail-on` or `--fail-on-change` has it fail."""
     from sojourn.cli.console import print_json, print_table, say
+    from sojourn.cli.fail_on import conditions_of, say_outcomes
+    from sojourn.judging.conditions import exceeded, of_labels
     from sojourn.report.comparison import by_effect, comparison_table, effect_table
     from sojourn.report.first import headline_of_result
     from sojourn.study.compare import compare_labels
     from sojourn.study.result import StudyResult
 
     by, html, show_all = options.by, options.html, options.all
+    conditions = conditions_of(options)
     result = StudyResult.load(options.before)
     found = compare_labels(result, by, options.against)
+    outcomes = of_labels(conditions, result, by, options.against)
     headline = headline_of_result(result, by, found.against)
     sentence = found.headline if headline is None else headline.sentence
     graded = "" if headline is None else headline.graded
@@ -71,6 +82,7 @@ def _points(options: Namespace) -> bool:
         title = f"{result.definition.title or result.name}: what {by} changes"
         tables = [comparison_table(found), details]
         _write_page(html, title, _labelled(sentence, result), tables, graded)
+    _summarise(options.markdown, _labelled(sentence, result), outcomes, overall, [by])
     if options.json:
         print_json(
             {
@@ -81,10 +93,12 @@ def _points(options: Namespace) -> bool:
                 "counts": _counts(found.each),
                 "overall": overall.to_dicts(),
                 "changes": each.to_dicts(),
+                "conditions": [outcome.as_json() for outcome in outcomes],
             }
         )
     else:
         _warn_of_less(result)
+        say_outcomes(outcomes)
         say(sentence)
         if headline is not None:  # and value by value
             if graded:
@@ -95,21 +109,25 @@ def _points(options: Namespace) -> bool:
         if show_all:
             print()
             print_table(*by_effect(each, [by, *found.others]))
-    return found.changed
+    return exceeded(outcomes) or (options.fail_on_change and found.changed)
 
 
 def _results(options: Namespace) -> bool:
+    """Compare results; return whether `--fail-on` or `--fail-on-change` has it fail."""
     import polars as pl
 
     from sojourn.base.errors import UsageError
     from sojourn.cli.console import note, print_json
+    from sojourn.cli.fail_on import conditions_of, say_outcomes
     from sojourn.headline.compared import headline_of_frame
+    from sojourn.judging.conditions import exceeded, of_results
     from sojourn.report.comparison import effect_table
     from sojourn.simulation.run_directory import SingleRun, is_run
     from sojourn.study.compare import CHANGED, compare_results
     from sojourn.study.result import StudyResult
 
     before, after, html = options.before, options.after, options.html
+    conditions = conditions_of(options)
     are_runs = is_run(before)
     if are_runs != is_run(after):
         single, study = (before, after) if are_runs else (after, before)
@@ -125,6 +143,7 @@ def _results(options: Namespace) -> bool:
             f"{before} and {after} have no point and seed in common",
             "compare two results of the same study, or two runs with the same seed",
         )
+    outcomes = of_results(conditions, *results)
     places = [] if are_runs else ["point"]
     counts = _counts(table)
     shown = _shown(table, show_all=options.all)
@@ -144,15 +163,25 @@ def _results(options: Namespace) -> bool:
         )
         said = _labelled(headline.sentence, *results)
         _write_page(html, f"{before} and {after}", said, [changes])
+    _summarise(options.markdown, _labelled(headline.sentence, *results), outcomes, shown, places)
     if options.json:
-        reduced = [result.reduced for result in results]
-        print_json({"headline": headline.as_json(), "reduced": reduced, "counts": counts, "changes": shown.to_dicts()})
+        print_json(
+            {
+                "headline": headline.as_json(),
+                "reduced": [result.reduced for result in results],
+                "counts": counts,
+                "changes": shown.to_dicts(),
+                "conditions": [outcome.as_json() for outcome in outcomes],
+            }
+        )
     else:
         _warn_of_less(*results)
+        say_outcomes(outcomes)
         print(headline.sentence)
         note(tally)
         _print_changes(shown, places, show_all=options.all)
-    return bool(table.select(pl.col("verdict").is_in(list(CHANGED)).any()).item())
+    changed = bool(table.select(pl.col("verdict").is_in(list(CHANGED)).any()).item())
+    return exceeded(outcomes) or (options.fail_on_change and changed)
 
 
 def _print_changes(table: pl.DataFrame, first: list[str], *, show_all: bool) -> None:
@@ -195,14 +224,27 @@ def _shown(table: pl.DataFrame, *, show_all: bool) -> pl.DataFrame:
     return table if show_all else table.filter(table["verdict"].is_in(list(CHANGED)))
 
 
+def _summarise(
+    path: Path | None, headline: str, outcomes: list[Outcome], changes: pl.DataFrame, places: list[str]
+) -> None:
+    """Write the summary in Markdown, if one is asked for."""
+    from sojourn.base.files import write_file
+    from sojourn.base.output import writing
+    from sojourn.cli.console import note
+    from sojourn.report.comparison import markdown_of
+
+    if path is not None:
+        text = markdown_of(headline, [outcome.sentence for outcome in outcomes], changes, places)
+        with writing(path, ""):
+            write_file(path, text)
+        note(f"summary: {path}")
+
+
 def _write_page(path: Path, title: str, headline: str, tables: list[PlainTable], graded: str = "") -> None:
-    from sojourn.base.errors import EnvironmentFailure
+    from sojourn.base.output import writing
     from sojourn.cli.console import note
     from sojourn.report.comparison import write_comparison_page
 
-    try:
+    with writing(path, ""):
         write_comparison_page(path, title=title, headline=headline, graded=graded, tables=tables)
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise EnvironmentFailure(f"cannot write {path}: {reason}") from error
     note(f"page: {path}")

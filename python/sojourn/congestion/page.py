@@ -16,6 +16,7 @@ from sojourn.congestion.general.alone import QUEUE
 from sojourn.congestion.scenario import Cell, Number
 from sojourn.congestion.suite import BAND, Measured, Result
 from sojourn.judging.bands import Band, estimate_json, number_cell, place_of
+from sojourn.judging.conditions import Numbered
 from sojourn.plots.spec import Axis, Dots, Mark, Panel, PlotSpec
 from sojourn.report.checks import SCHEMA, Block, Section, rows_table, write_check_page
 from sojourn.stats.estimate import Estimate
@@ -323,6 +324,23 @@ def _section(result: Result, band: Band, seeds: int, *, alone: bool) -> Section:
             blocks.append(Block(table, title, is_open=alone and topic in ("G6", "R")))
     name = result.controller.name
     return Section(name, blocks, "" if alone else name)
+
+
+def numbers_of(results: Sequence[Result], band: Band) -> list[Numbered]:
+    """Return the numbers of all scenarios, for limits on them."""
+    return [
+        Numbered(
+            result.controller.name,
+            one.cell.item,
+            number.name,
+            number.unit,
+            one.values.get(number.name, Estimate(None)),
+            band.ends(one.cell.item, number.name),
+        )
+        for result in results
+        for one in result.measured
+        for number in one.cell.numbers
+    ]
 
 
 def as_json(results: Sequence[Result], band: Band) -> dict[str, Any]:

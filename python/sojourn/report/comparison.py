@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import polars as pl
 
 from sojourn.answers.report_content import PlainCell, PlainTable
 from sojourn.base.digits import significant
+from sojourn.base.errors import plain
 from sojourn.base.files import write_file
 from sojourn.base.metrics import words_of
 from sojourn.headline.applications import application_of
@@ -118,6 +120,25 @@ def by_effect(frame: pl.DataFrame, first: Sequence[str]) -> tuple[tuple[str, ...
         Headings and rows. People come before transfers, and these before links; of each, what is
         neither better nor worse comes last, and before that what was next to nothing.
     """
+    told = [
+        (
+            *(str(row[name]) for name in first),
+            row["subject"],
+            words_of(row["metric"]),
+            _with_unit(row["before"], row["unit"]),
+            _with_unit(row["after"], row["unit"]),
+            _with_unit(row["difference"], "points" if row["unit"] == "%" else row["unit"], sign=True),
+            _percent(row),
+            row["verdict"],
+        )
+        for row in _weighed(frame)
+    ]
+    headings = (*first, "who", "what", "before", "after", "difference", "change", "verdict")
+    return headings, told
+
+
+def _weighed(frame: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return changes in the order of `by_effect`."""
     rows = frame.to_dicts()
     metrics: dict[str, list[str]] = {}
     for row in rows:
@@ -135,21 +156,7 @@ def by_effect(frame: pl.DataFrame, first: Sequence[str]) -> tuple[tuple[str, ...
         who = ranks[row["subject"]], order.index(row["subject"])
         return *who, neutral, before <= least, -factor
 
-    told = [
-        (
-            *(str(row[name]) for name in first),
-            row["subject"],
-            words_of(row["metric"]),
-            _with_unit(row["before"], row["unit"]),
-            _with_unit(row["after"], row["unit"]),
-            _with_unit(row["difference"], "points" if row["unit"] == "%" else row["unit"], sign=True),
-            _percent(row),
-            row["verdict"],
-        )
-        for row in sorted(rows, key=place)
-    ]
-    headings = (*first, "who", "what", "before", "after", "difference", "change", "verdict")
-    return headings, told
+    return sorted(rows, key=place)
 
 
 def seen_to_move(frame: pl.DataFrame) -> pl.DataFrame:
@@ -167,10 +174,15 @@ def _with_unit(value: float, unit: str, *, sign: bool = False) -> str:
 
 def _percent(row: dict[str, Any]) -> str:
     """Return a change in percent; a share changes by points, and next to nothing by no percent."""
+    percent = _percent_of(row)
+    return "–" if percent is None else f"{percent:+.0f} %"
+
+
+def _percent_of(row: dict[str, Any]) -> float | None:
     before = abs(row["before"])
     if row["unit"] == "%" or before <= SMALLEST.get(row["unit"], 0.0):
-        return "–"
-    return f"{100 * row['difference'] / before:+.0f} %"
+        return None
+    return 100 * row["difference"] / before
 
 
 def effect_table(frame: pl.DataFrame, first: Sequence[str], *, name: str, title: str, caption: str) -> PlainTable:
@@ -187,3 +199,66 @@ def write_comparison_page(path: Path, *, title: str, headline: str, graded: str,
     """
     page = page_of("comparison.html", title=title, headline=headline, graded=graded, tables=list(tables))
     write_file(path, page)
+
+
+MOST_BARS, BARS_OF_EACH = 12, 3
+"""Bars of the picture in a summary, and of each traffic or link. chosen: their names fit below each other."""
+
+WIDEST_BAR = 300.0
+"""Percent of before at which a bar ends. chosen: others stay long enough to be compared; the table has the number."""
+
+_LOOK = (
+    '%%{init: {"xyChart": {"width": 900, "height": 420}, '
+    '"themeVariables": {"xyChart": {"plotColorPalette": "#3b7ea1, #555555"}}}}%%'
+)
+
+
+def markdown_of(headline: str, verdicts: Sequence[str], changes: pl.DataFrame, first: Sequence[str]) -> str:
+    """Return a comparison as Markdown: verdicts of conditions, the headline, a picture and a table of what moved.
+
+    The picture is a chart of Mermaid, which forges draw from the text; a summary of theirs shows no other.
+    """
+    seen = seen_to_move(changes)
+    parts = [*(f"- **{_escaped(verdict)}**" for verdict in verdicts), "", _escaped(headline), ""]
+    bars: list[tuple[list[str], float]] = []
+    told: dict[str, int] = {}
+    for row in _weighed(seen):
+        percent, subject = _percent_of(row), row["subject"]
+        if percent is not None and told.get(subject, 0) < BARS_OF_EACH:
+            told[subject] = told.get(subject, 0) + 1
+            bars.append(([*(str(row[name]) for name in first), subject, words_of(row["metric"])], percent))
+    bars = bars[:MOST_BARS]
+    if bars:
+        names = ['"' + _NOT_DRAWN.sub(" ", " ".join(words)) + '"' for words, _ in bars]
+        values = [min(WIDEST_BAR, 100 + percent) for _, percent in bars]
+        parts += [
+            "```mermaid",
+            _LOOK,
+            "xychart-beta horizontal",
+            f"x-axis [{', '.join(names)}]",
+            f'y-axis "after, % of before" 0 --> {math.ceil(max(110.0, *values))}',
+            f"bar [{', '.join(f'{value:.1f}' for value in values)}]",
+            f"line [{', '.join(['100'] * len(values))}]",
+            "```",
+            "",
+        ]
+    headings, rows = by_effect(seen, first)
+    if rows:
+        table = [_line(headings), _line("---" for _ in headings), *(_line(map(_escaped, row)) for row in rows)]
+        parts += [f"<details><summary>{len(rows)} values moved</summary>", "", *table, "", "</details>", ""]
+    return "\n".join(parts)
+
+
+_NOT_DRAWN = re.compile(r"[^\w .,()-]")
+"""Signs of names that mean something to Mermaid."""
+
+_MARKUP = re.compile(r"([\\`*_\[\]<>|#!&~])")
+
+
+def _escaped(text: str) -> str:
+    """Return a text as Markdown that shows it; names come from files of strangers."""
+    return _MARKUP.sub(r"\\\1", plain(text))
+
+
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
