@@ -76,11 +76,11 @@ class Condition:
         return f"{self.subject}.{self.metric}" if self.subject else self.metric
 
     def names(self, subject: str, metric: str) -> bool:
-        """Whether it is about this number."""
+        """Return whether it is about this number."""
         return metric == self.metric and self.subject in ("", subject)
 
     def is_beyond(self, value: float) -> bool:
-        """Whether a value is beyond the amount."""
+        """Return whether a value is beyond the amount."""
         return value > self.amount if self.is_above else value < self.amount
 
 
@@ -115,7 +115,7 @@ class Outcome:
 
 
 def exceeded(outcomes: Iterable[Outcome]) -> bool:
-    """Whether a condition fails."""
+    """Return whether a condition fails."""
     return any(outcome.fails for outcome in outcomes)
 
 
