@@ -1,4 +1,4 @@
-"""Tables in CSV that may be anybody's: headings, then rows with their places; what is wrong is told with its line.
+"""CSV tables from untrusted files: headings, then rows with their places; errors name the line.
 
 Deviations: lines that begin with `#`, as those that say what made a table, and empty lines are left out. Columns may be separated by
 semicolons or tabs as well, if the headings are; numbers may then have a decimal comma, as spreadsheets of many countries write them.

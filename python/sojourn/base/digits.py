@@ -17,7 +17,7 @@ def significant(
     sign
         Whether a plus is written, as of differences.
     unknown, endless
-        What stands for a number that nobody knows, and for an infinite one.
+        Text for an unknown number, and for an infinite one.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What can go wrong, as types: each knows what to say, what would be right, and how a command ends.
+"""Errors as types, each with its message, a hint, and the exit status of a command.
 
 The command line prints these without a traceback; programs catch `SojournError`.
 """
@@ -32,7 +32,7 @@ class Problem:
     """Key path such as `access.upstream.queue.target`; empty if the file as a whole is meant."""
     message: str
     hint: str = ""
-    """What would be right; may be empty."""
+    """Hint at the right form; may be empty."""
     line: int = 0
     """1-based; 0 if unknown."""
     column: int = 0
@@ -56,7 +56,7 @@ class SojournError(Exception):
         super().__init__(message)
         self.message = message
         self.hint = hint
-        if hint:  # what Python prints last of an error that nobody catches
+        if hint:  # Python prints notes last, after an error that is not caught
             self.add_note(f"hint: {hint}")
 
 
@@ -77,7 +77,7 @@ class MissingExtra(UsageError):
 
 
 MOST_PROBLEMS = 100
-"""Problems of one input that are told. chosen: nobody reads more before mending some."""
+"""Problems of one input that are listed. chosen: more are not read before some are mended."""
 
 
 def first_of(problems: Sequence[Problem]) -> list[Problem]:
@@ -168,7 +168,7 @@ _METRICS = {
     "retransmits": ("retransmissions",),
     "throughput": ("goodput",),
 }
-"""What people say, and the metrics that they mean; keys of files have synonyms of their own."""
+"""Common words, and the metrics that they mean; keys of files have synonyms of their own."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

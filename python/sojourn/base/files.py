@@ -1,8 +1,8 @@
-"""Files that may be anybody's: opened so that nothing waits, created so that nothing is written through a link.
+"""Untrusted files: opened so that nothing waits, created so that nothing is written through a link.
 
 What is read is opened once, without waiting, and has to be a regular file of bounded size. What is written is created
-anew under a random name in a directory that is opened once, and then renamed. Where a directory came from somebody
-else, `root` names it, and no link below it is followed.
+anew under a random name in a directory that is opened once, and then renamed. Where a directory is not trusted, `root`
+names it, and no link below it is followed.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def open_file(path: Path, *, root: Path | None = None, most: int | None = None) 
     path
         The file.
     root
-        A directory around it that may be somebody else's: no link below it is followed. Without one, links are
+        A directory around it that is not trusted: no link below it is followed. Without one, links are
         followed: the user has named the file.
     most
         Bytes that it may have.
@@ -104,7 +104,7 @@ TERMINALS = (4, 5, *range(136, 144))
 
 
 def place_of(file: BufferedReader) -> str:
-    """Return the name of an open file, the same for all who open it: what it was opened as may be swapped meanwhile."""
+    """Return a name of an open file that stays the same file; its path may be replaced meanwhile."""
     return f"/dev/fd/{file.fileno()}"
 
 
@@ -144,7 +144,7 @@ def new_file(path: Path, *, root: Path | None = None) -> Generator[IO[bytes]]:
     path
         The file.
     root
-        A directory around it that may be somebody else's: no link below it is followed. Without one the user has
+        A directory around it that is not trusted: no link below it is followed. Without one the user has
         named the file, and `/dev/stdout` takes what is written.
     """
     if root is None and _is_open_already(path):
@@ -174,7 +174,7 @@ def write_file(path: Path, content: bytes | memoryview | str, *, root: Path | No
 
 
 def create_file(path: Path, content: bytes, *, temporary: Path, root: Path) -> bool:
-    """Write a file that nobody has written yet, and keep it through a power cut; return whether it was new.
+    """Write a file that does not exist yet, and keep it through a power cut; return whether it was new.
 
     Of many that create the same file at the same time, on any machine that shares the disk, one gets it.
 
@@ -239,7 +239,7 @@ def make_folder(path: Path, *, root: Path) -> None:
 
 
 def fresh_folder(path: Path, *, root: Path) -> Path:
-    """Make an empty folder below `root`; whatever was there before goes, and a link goes without what it names.
+    """Make an empty folder below `root`; its old content is removed, and a link without its target.
 
     Raises `OSError` if it cannot be made.
     """
@@ -251,7 +251,7 @@ def fresh_folder(path: Path, *, root: Path) -> Path:
 
 
 def remove(path: Path, *, root: Path) -> None:
-    """Remove whatever has a name below `root`, as far as the system allows; a link goes without what it names."""
+    """Remove a file, folder or link below `root`, as far as the system allows; a link without its target."""
     with contextlib.suppress(OSError), _parent(path, root) as (parent, name):
         _remove(name, parent)
 
@@ -309,7 +309,7 @@ def _folder(path: Path, root: Path | None) -> Generator[int]:
 def _is_open_already(path: Path) -> bool:
     """Return whether a user's own name is that of a pipe or a device of the system, such as `/dev/stdout` or `/dev/fd/63`.
 
-    Other pipes may wait for ever for somebody at their other end.
+    Other pipes may wait for ever for their other end.
     """
     return path.parts[:2] in (("/", "dev"), ("/", "proc"))
 

@@ -1,6 +1,6 @@
 """Texts for CSV files: a spreadsheet takes a cell that begins like a formula for one, and computes it.
 
-Labels, names and titles come from whoever wrote the study or the measurement. A text that begins like a formula, and is
+Labels, names and titles come from untrusted studies and measurements. A text that begins like a formula, and is
 no number with a unit, gets an apostrophe in front, as spreadsheets themselves mark a text.
 
 Source: OWASP, "CSV Injection".

@@ -1,4 +1,4 @@
-"""JSON that may be anybody's: one reader for every file and body, whose memory is known before it is parsed.
+"""Untrusted JSON: one reader for every file and body, whose memory is bounded before it is parsed.
 
 Source: RFC 8259 (section 4: names within an object should be unique; section 8.1: UTF-8, and UTF-16 and UTF-32 where one tool
 hands over to another).
@@ -62,7 +62,7 @@ def parse_with_pairs(content: bytes, pairs: frozenset[str]) -> tuple[Any, frozen
     Returns
     -------
     tuple
-        What it says, and those of the names that stood twice.
+        The value, and the names that stood twice.
 
     Raises
     ------

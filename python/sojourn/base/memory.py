@@ -1,4 +1,4 @@
-"""How much memory runs may take: what somebody said, or most of what is free.
+"""Memory budget of runs: the user's, or most of the free memory.
 
 A run that is known to need more is refused before it begins, and one that turns out to is stopped: the system would
 end the whole process.

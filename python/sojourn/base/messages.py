@@ -5,7 +5,7 @@ import sys
 from contextlib import suppress
 
 _LONG = re.compile(r"\S{600,}")
-"""Words of a file that are no words. chosen: longer than what a path that anybody types has."""
+"""Words of a file that are no words. chosen: longer than any typed path."""
 
 
 def shortened(text: str) -> str:
@@ -20,7 +20,7 @@ def shortened(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    r"""Return a text in which signs that nobody sees are spelt out; it keeps its lines.
+    r"""Return a text in which invisible characters are spelt out; it keeps its lines.
 
     Examples
     --------
@@ -36,6 +36,6 @@ def visible(text: str) -> str:
 
 
 def note(text: str, mark: str = "") -> None:
-    """Say something on stderr, behind a mark that may have a colour; if nobody hears it, the exit status has to do."""
+    """Say something on stderr, behind a mark that may have a colour; if stderr is closed, the exit status has to do."""
     with suppress(OSError):
         print(f"{mark}{shortened(visible(text))}", file=sys.stderr)

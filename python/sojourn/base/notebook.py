@@ -1,4 +1,4 @@
-"""What notebooks show of scenarios, runs and results, progress in them, and frames for pandas."""
+"""Scenarios, runs and results in notebooks, progress, and frames for pandas."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def in_notebook() -> bool:
-    """Return whether somebody reads this in a notebook: whether IPython runs with a kernel.
+    """Return whether this runs in a notebook: IPython with a kernel.
 
     Examples
     --------

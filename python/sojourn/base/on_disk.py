@@ -1,8 +1,8 @@
-"""What lies on disk and may be damaged, or somebody else's: read as what it should be, or told in a sentence why not.
+"""Read untrusted files with validation; errors are one sentence.
 
 A result lists its data files with sizes and digests, as the store does, so that damage is known before a decoder
-meets it. What was written by others lists what it likes: columns and keys are taken only with the types that they
-should have.
+meets it. An untrusted listing may claim anything: columns and keys are taken only with their
+right types.
 """
 
 from __future__ import annotations
@@ -217,7 +217,7 @@ def _refuse_larger(name: str, rows: int, schema: Mapping[str, pl.DataType]) -> N
 
 
 LEAST_CELL = 8
-"""Bytes that a number of a table takes in memory; a packed file says how many there are, not what they take."""
+"""Bytes that a number of a table takes in memory; a packed file says how many there are, not their size in memory."""
 
 
 def refuse_others(

@@ -16,7 +16,7 @@ from sojourn.base.files import read_file
 
 
 def dated(name: str) -> Path:
-    """Return a directory below `results/` named by date and time; it is not there yet, and nobody else gets it.
+    """Return a directory below `results/` named by date and time; it is not there yet, and no other process gets it.
 
     A hidden file beside it holds the place until the directory is complete; `new_directory` takes it away.
 
@@ -46,7 +46,7 @@ def _reserve(directory: Path) -> bool:
     except OSError:
         place.unlink(missing_ok=True)
         raise
-    if directory.exists():  # somebody has just finished it
+    if directory.exists():  # another process has just finished it
         place.unlink()
         return False
     return True

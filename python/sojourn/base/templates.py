@@ -9,7 +9,7 @@ _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 def fill(template: str, words: Mapping[str, str]) -> str:
     """Return a template with words for `{name}`; nothing else has a meaning, and unknown names stay.
 
-    Templates are whoever wrote the study's, who shall not reach attributes or widths by them.
+    Templates come from untrusted studies, which must not reach attributes or widths by them.
 
     Examples
     --------

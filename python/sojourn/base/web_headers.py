@@ -1,4 +1,4 @@
-"""What every answer of a service of Sojourn says to a browser: an ASGI middleware, for the collector and the page."""
+"""Headers of every answer of Sojourn's services: an ASGI middleware, for the collector and the page."""
 
 from __future__ import annotations
 

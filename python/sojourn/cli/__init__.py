@@ -66,14 +66,14 @@ def _refused(error: OSError) -> int:
 
 
 def _interrupt(_signal: int, _frame: object) -> None:
-    """End the command; a second signal does not wait for what it puts away."""
+    """End the command; a second signal does not wait for its clean-up."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _leave)
     raise KeyboardInterrupt
 
 
 AGAIN_S = 0.02
-"""When an interrupt comes again that nobody could take; chosen: soon, and after the callback that it met has ended."""
+"""Delay of an interrupt that was not taken, s; chosen: soon, and after the callback that it met has ended."""
 
 
 def _unraisable(met: "sys.UnraisableHookArgs") -> None:
@@ -124,9 +124,9 @@ def run_command(arguments: list[str]) -> int:
         from sojourn.cli.console import show_error
 
         name = type(error).__name__
-        if name == "PanicException":  # of a library in Rust, which nobody can name without it
+        if name == "PanicException":  # of a library in Rust, which has no name here
             failure = RecordError("a data file is so damaged that reading it crashed the reader")
-        else:  # `sys.exit` of somebody's module, which would pass for what was asked for
+        else:  # `sys.exit` of a study's module, which would pass for success
             told = f"{name}: {error}" if str(error) else name
             failure = RunError(f"the command was left before its end: {told}")
         show_error(failure)

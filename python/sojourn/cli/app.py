@@ -1,4 +1,4 @@
-"""All commands: their words, where they are, and what they do in a sentence."""
+"""All commands: their words, their modules, and a sentence about each."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CHAPTERS = {
     "Keep": ("store",),
     "Look up": ("check", "keys", "schema", "completion"),
 }
-"""What people want, and the commands for it by their first words."""
+"""Tasks, and the commands for them by their first words."""
 
 COMMANDS = {
     "home": ("home", "Ask what to set in a household: one sentence, one page, the lines."),
@@ -56,17 +56,17 @@ COMMANDS = {
         "check_nqb",
         "Judge a capture: may it be marked as building no queue, and would a modem throw it out?",
     ),
-    "run": ("run", "Simulate one scenario and print what it means."),
+    "run": ("run", "Simulate one scenario and print its answer."),
     "emulate": ("emulate", "Run programs behind the simulated access link: real packets through its queue."),
     "keys": ("keys", "Find keys of scenario and study files, by path or by everyday words."),
     "schema": ("schema", "Print the JSON Schema of scenario or study files."),
     "study list": ("study_list", "List the studies that come with Sojourn."),
     "study show": ("study_show", "Show what a study runs."),
     "study new": ("study_new", "Write a commented study to start from, which runs as it is."),
-    "study plan": ("study_plan", "Count a study and say what it will cost, before it starts."),
+    "study plan": ("study_plan", "Count a study and estimate its cost, before it starts."),
     "study run": ("study_run", "Run what is missing of a study and write its report."),
     "study watch": ("study_watch", "Tell how far a study is that workers of a shared store make."),
-    "store gc": ("store_gc", "Remove plans that nobody wants any more, in two steps."),
+    "store gc": ("store_gc", "Remove unwanted plans, in two steps."),
     "store compact": ("store_compact", "Put small segments of a store together."),
     "store audit": ("store_audit", "Make some runs of a store again, and compare."),
     "worker": ("worker", "Work on a study that many machines share."),
@@ -107,7 +107,7 @@ COMMANDS = {
     "completion": ("completion", "Print what a shell needs to complete commands and options."),
     "bench": ("bench", "Measure the engine on fixed worlds."),
 }
-"""Words of each command, its module in this package, and what it does."""
+"""Words of each command, its module in this package, and its sentence."""
 
 GROUPS = {
     "study": "List, show, begin, price, run and watch studies: many runs and what to make of them.",
@@ -115,11 +115,11 @@ GROUPS = {
     "store": "Look after a store of finished runs: what is wanted, what is small, what is right.",
     "recipe": "Studies that answer usual questions: list them, copy them. `sojourn study run NAME` runs one.",
     "capture": "List the flows of packet captures, and take packets out of them for scenarios.",
-    "golden": "Replay and record golden traces: what a queue manager was offered and what it did.",
+    "golden": "Replay and record golden traces: packets offered to a queue manager and its decisions.",
     "trace": "Show, cut, join, convert, record and make traces of links, for LTE, satellites and Wi-Fi.",
     "trial": "Design, simulate and run field trials, and analyse what their probes measured.",
 }
-"""What the commands with the same first word are about."""
+"""Sentence about the commands with the same first word."""
 
 ABOUT = "Simulate access networks under load, and set the results beside published ones."
 STATUS = "Exit status: 0 done, 1 failed, 2 wrong usage or invalid input, 3 interrupted."

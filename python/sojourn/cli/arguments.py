@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class HelpWanted(Exception):
-    """Somebody asked for help; its text is the message."""
+    """Help was asked for; its text is the message."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -29,7 +29,7 @@ class Parser(argparse.ArgumentParser):
     words
         The command, such as `study run`.
     about
-        What it does, in a sentence.
+        A sentence about it.
     """
 
     def __init__(self, words: str, about: str) -> None:
@@ -209,7 +209,7 @@ LEAST_RATE, MOST_RATE = 10**3, 10**11
 """Rates that are asked about, b/s. chosen: a modem of the last century, and any line for years."""
 
 LONGEST_NUMBER = 12
-"""Characters of an amount. chosen: more than anybody pays."""
+"""Characters of an amount. chosen: more than any price."""
 
 
 def share_of(text: str) -> tuple[int, int]:
@@ -223,7 +223,7 @@ def share_of(text: str) -> tuple[int, int]:
 
 
 SHARE_DIGITS = 6
-"""Digits of a number of shares. chosen: nobody has a million machines."""
+"""Digits of a number of shares. chosen: a million machines."""
 
 
 def named_files(option: str, texts: Sequence[str], example: str) -> dict[str, str]:

@@ -15,7 +15,7 @@ def arguments(parser: Parser) -> None:
     """Declare what the command takes."""
     parser.epilog = (
         "Captured between a modem and the router behind it. A round trip is from a segment that the home sent to the "
-        "acknowledgement that covers it; what it exceeds the shortest one of its peer by is delay in buffers, there and "
+        "acknowledgement that covers it; its excess over the shortest one of its peer is delay in buffers, there and "
         "back (White 2013 1.4, after Allman 2013)."
     )
     parser.add_argument("file", metavar="FILE", type=Path, help="Capture: pcap or pcapng.")

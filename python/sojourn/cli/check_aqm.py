@@ -182,7 +182,7 @@ def _traces(manager: Manager, words: Sequence[str]) -> list[Path]:
 
     from sojourn.aqm.golden import own_traces
 
-    if not words:  # a built-in manager with other keys does what they say, and no trace of the defaults
+    if not words:  # a built-in manager with other keys follows no trace of the defaults
         return own_traces(manager) if manager.is_itself or manager.plugin is not None else []
     found = [word for word in words if word != "none"]
     return [path for word in found for path in (own_traces(manager) if word == "golden" else [Path(word)])]

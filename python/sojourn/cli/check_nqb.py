@@ -17,7 +17,7 @@ def arguments(parser: Parser) -> None:
 
     parser.epilog = (
         "Exit status 1: a flow breaks the sender's rule at the capacity (N1), or a modem of that rate would move its packets (Q1). "
-        "Only headers are read, and addresses are told as letters. Example: sojourn check-nqb call.pcap --flow 'udp and port 3478'"
+        "Only headers are read, and addresses are printed as letters. Example: sojourn check-nqb call.pcap --flow 'udp and port 3478'"
     )
     parser.add_argument("file", metavar="FILE", type=Path, help="Capture: pcap or pcapng.")
     parser.option(

@@ -1,4 +1,4 @@
-"""What the checks of queue managers and of congestion controllers do with what they found."""
+"""Results of the checks of queue managers and of congestion controllers: files, page, exit status."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def hand_in(
     Parameters
     ----------
     out, is_ours
-        The new directory, and whether nobody named it.
+        The new directory, and whether its name is ours.
     answer
         All of it for programs, with the sentence as `headline`.
     write_page

@@ -393,7 +393,7 @@ def _run(options: Namespace, emulation: _engine.Emulation) -> None:
 
 
 def _end_with_terminal() -> None:
-    """From now on, a terminal that closes ends the emulation in order: as an interrupt, and without words for nobody."""
+    """From now on, a terminal that closes ends the emulation in order: as an interrupt, and without messages."""
     import os
     import signal
 

@@ -22,7 +22,7 @@ def arguments(parser: Parser) -> None:
     from sojourn.cli.arguments import whole_number
 
     parser.epilog = (
-        "Says whether so many homes are fine on the channel, and searches from how many on they are not: runs of the file "
+        "Says whether N homes are fine on the channel, and searches from how many on they are not: runs of the file "
         "with more and fewer homes, of the same kinds in the same proportions. Example: sojourn group scenarios/neighbourhood.toml "
         "--homes 200"
     )
@@ -45,7 +45,7 @@ def arguments(parser: Parser) -> None:
 
 
 def execute(options: Namespace) -> None:
-    """Say whether so many homes are fine on the channel, and when to split the node."""
+    """Say whether N homes are fine on the channel, and when to split the node."""
     from dataclasses import asdict
 
     from sojourn.cli.console import note, print_json, print_table

@@ -89,7 +89,7 @@ def _sentence(found: list[tuple[LatencyHistogram, list[Quantile]]]) -> str:
     subject = histogram.name or "the device"
     who = f"{subject}, the worst of {len(worst)}," if len(worst) > 1 else subject
     if one.high_ms is None:
-        return f"99 % of the packets of {who} wait less than some time above {one.low_ms:g} ms: it lies in the last bin, and no longest delay is told."
+        return f"99 % of the packets of {who} wait less than some time above {one.low_ms:g} ms: it lies in the last bin, which has no upper bound."
     return f"99 % of the packets of {who} wait at most about {_estimate(one)} ms, and surely no more than {one.high_ms:.4g}."
 
 

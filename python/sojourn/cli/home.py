@@ -95,7 +95,7 @@ def execute(options: Namespace) -> None:
 def _feels(text: str) -> tuple[str, ...]:
     """Read who counts.
 
-    Raises `UsageError` if somebody is not known.
+    Raises `UsageError` if a use is not known.
     """
     from sojourn.base.errors import UsageError, nearest
     from sojourn.homes.household import APPLICATIONS
@@ -106,7 +106,7 @@ def _feels(text: str) -> tuple[str, ...]:
             hint = nearest(word, list(APPLICATIONS)) or f"one or more of {', '.join(APPLICATIONS)}"
             raise UsageError(f'--for: "{word}" is not known', hint)
     if not words:
-        raise UsageError("--for names nobody", f"one or more of {', '.join(APPLICATIONS)}")
+        raise UsageError("--for names no use", f"one or more of {', '.join(APPLICATIONS)}")
     return words
 
 

@@ -14,7 +14,7 @@ def arguments(parser: Parser) -> None:
     """Declare what the command takes."""
     parser.epilog = (
         "A prefix lists what stands below it (`sojourn keys access.upstream.queue`); any other word is "
-        "searched for, with what it is also called (`sojourn keys bufferbloat`). DIRECTION is upstream "
+        "searched for, with its synonyms (`sojourn keys bufferbloat`). DIRECTION is upstream "
         "or downstream, NAME the name of a traffic entry."
     )
     parser.add_argument("words", metavar="PREFIX|WORD", nargs="*", help="What to list; the outline without it.")
@@ -53,7 +53,7 @@ def execute(options: Namespace) -> None:
 
 
 def _print_tree(rows: list[KeyRow]) -> None:
-    """Print keys indented below what they belong to; the parts of a path are printed once."""
+    """Print keys indented below their tables; the parts of a path are printed once."""
     open_path: list[str] = []
     for row in rows:
         parts = row.path.split(".")

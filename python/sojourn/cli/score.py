@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sojourn.cli.arguments import Parser
 
 MOST_TELR = 200.0
-"""chosen: an echo that nobody hears; G.107 allows 5 to 65 dB."""
+"""chosen: an inaudible echo; G.107 allows 5 to 65 dB."""
 
 
 def arguments(parser: Parser) -> None:

@@ -105,7 +105,7 @@ def execute(options: Namespace) -> int:
             if options.port is not None and options.port not in (0, port):
                 note(f"port {options.port} is taken: this is {port}")
             if options.host:
-                note(f"whoever reaches {options.host} and has the link can do what you can do here")
+                note(f"anyone who reaches {options.host} and has the link can do what you can do here")
         sys.stdout.flush()
         with contextlib.ExitStack() as stack:
             if shows and not options.no_open and not options.json:

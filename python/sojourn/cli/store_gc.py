@@ -1,4 +1,4 @@
-"""`sojourn store gc`: removes plans that nobody wants any more, in two steps."""
+"""`sojourn store gc`: removes unwanted plans, in two steps."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def arguments(parser: Parser) -> None:
     parser.option(
         "--older",
         "SPAN",
-        "Plans that somebody has worked on within it are wanted, too (default: 720h).",
+        "Plans with work on them within it are wanted, too (default: 720h).",
         type=span,
         default=30 * 86400.0,
     )

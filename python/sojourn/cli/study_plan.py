@@ -1,4 +1,4 @@
-"""`sojourn study plan`: how large a study is and what it will cost, before anything starts."""
+"""`sojourn study plan`: size and cost of a study, before anything starts."""
 
 from __future__ import annotations
 

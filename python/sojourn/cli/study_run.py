@@ -67,7 +67,7 @@ def arguments(parser: Parser) -> None:
     parser.option(
         "--shard",
         "K/N",
-        "Make the K-th of N shares of the runs, from 0; whoever finds all in the store writes the result.",
+        "Make the K-th of N shares of the runs, from 0; the last one, which finds all in the store, writes the result.",
         type=share_of,
     )
     parser.option(

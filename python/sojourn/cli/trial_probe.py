@@ -25,7 +25,7 @@ def arguments(parser: Parser) -> None:
 
 
 def execute(options: Namespace) -> int:
-    """Run Flent's tests on a schedule, keep what they wrote, and send it until the collector has it."""
+    """Run Flent's tests on a schedule, keep their files, and send them until the collector has them."""
     from sojourn.base.errors import ExitStatus
     from sojourn.cli.console import note, say
     from sojourn.field.probe import running

@@ -1,4 +1,4 @@
-"""What others have measured of Prague, beside what a controller does here: heistp/l4s-tests of 2020 and 2021.
+"""Measurements of Prague by others beside a controller's here: heistp/l4s-tests of 2020 and 2021.
 
 Source: heistp/l4s-tests, README of 2021-08-28; laboratory runs have the L4S team's kernel of August 2020, which is the stack
 `prague-2020`, runs over real lines that of June 2021. Figures are information: agreement with them is a statement about our
@@ -180,7 +180,7 @@ BURSTY_TRAFFIC = lettered(
 """The flow alone, and beside a call in either queue; CUBIC the same, which says what the call alone costs."""
 
 BURSTS_MS = 4
-"""What a wireless link gathers (README: up to 4 ms)."""
+"""Bursts of a wireless link, ms (README: up to 4 ms)."""
 
 
 WIRELESS = f"""
@@ -255,4 +255,4 @@ PRINTED: Mapping[str, tuple[float, ...]] = {
     "H6c": (22.0,),
     "H6d": (36.9,),
 }
-"""What they measured of Prague and of CUBIC, in the units of the numbers; H4a is about 100 ms beyond the path, and H4b longer than 30 s."""
+"""Their measurements of Prague and of CUBIC, in the units of the numbers; H4a is about 100 ms beyond the path, and H4b longer than 30 s."""

@@ -1,4 +1,4 @@
-"""What RFC 9331 asks of scalable controllers.
+"""Requirements of RFC 9331 on scalable controllers.
 
 Source: RFC 9331 section 4.3. Deviations: the dependence on the round trip is that of six flows at once; the classic mode is the
 stack with ECN as RFC 3168 has it.

@@ -1,4 +1,4 @@
-"""What is said of controllers that were characterised: a sentence, a page, a file for programs."""
+"""Results of characterised controllers: a sentence, a page, a file for programs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from sojourn.report.checks import SCHEMA, Block, Section, rows_table, write_chec
 from sojourn.stats.estimate import Estimate
 
 MOST_DRAWN = 6
-"""More controllers than this have no picture together: so many looks can be told apart."""
+"""More controllers than this have no picture together: there are no more distinct looks."""
 
 TITLES = {
     "G1": "collapse",
@@ -47,7 +47,7 @@ TITLES = {
     "H": "measurements of others (heistp/l4s-tests)",
     "R": "real-time media (RFC 8867)",
 }
-"""What the scenarios of a letter and number are about."""
+"""Subject of the scenarios of a letter and number."""
 
 
 def sentence(results: Sequence[Result], band: Band) -> str:
@@ -134,7 +134,7 @@ def _overview(results: Sequence[Result], band: Band) -> PlainTable:
     return PlainTable(
         "overview",
         "All of them",
-        "Rows are told below, with what was found; so is every number.",
+        "Rows stand below with their findings, and so does every number.",
         ("controller", "fails", "warns", "rows kept", "numbers in the band"),
         tuple(rows),
     )
@@ -145,13 +145,13 @@ def _rows(result: Result) -> PlainTable:
         f"rows-{result.controller.name}",
         "What can fail",
         "RFC 9743 has no thresholds: limits of rows G are chosen, to tell collapse and starvation from better and worse. "
-        "The scenarios that a row looks at are told below.",
+        "The scenarios of a row stand below.",
         result.judged,
     )
 
 
 def _topics(result: Result) -> Iterator[tuple[str, list[Measured]]]:
-    """Return scenarios by what they are about."""
+    """Return scenarios by their subject."""
     groups: dict[str, list[Measured]] = {}
     for one in result.measured:
         letter = one.cell.item[0]

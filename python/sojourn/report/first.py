@@ -77,7 +77,7 @@ def headline_of_result(result: StudyResult, compare: str = "", baseline: str = "
 def _with_rival(result: StudyResult, roles: Roles, found: Headline, settings: Sequence[str], words: Points) -> Headline:
     """Add what must be true for the winner, and its nearest rival, where the study says what its settings need.
 
-    Such settings stand in the order of what they change, so that of winners that are equal the first is advised.
+    Such settings stand in the order of their changes, so that of winners that are equal the first is advised.
     """
     names = {setting: _name(roles, words, setting) for setting in settings}
     tied = [setting for setting, name in names.items() if name in found.winner]
@@ -93,7 +93,7 @@ def _with_rival(result: StudyResult, roles: Roles, found: Headline, settings: Se
 
 
 def _are_settings(result: StudyResult) -> bool:
-    """Return whether points are what somebody could choose among: they have no labels, or one that tells them apart."""
+    """Return whether points are choices: they have no labels, or one that separates them."""
     labels = result.labels
     return not labels or (len(labels) == 1 and result.points[labels[0]].n_unique() == result.points.height)
 

@@ -29,10 +29,10 @@ MOST_COMPETITORS = 7
 """chosen: as many looks as one tells apart, and as many columns as a page has."""
 
 LEAST_DIFFERENCE = 0.01
-"""Measures that differ by less, as a share of the largest, say nothing. chosen: what nobody would notice."""
+"""Measures that differ by less, as a share of the largest, say nothing. chosen: too little to notice."""
 
 POINT = "point"
-"""What competes where labels do not tell points apart."""
+"""Competitors where labels do not separate points."""
 
 
 @dataclass(frozen=True)
@@ -129,10 +129,10 @@ class Roles:
         return {value: f"cycle-{place}" for place, value in enumerate(self.competitors)}
 
     def measures(self, most: int) -> list[Measured]:
-        """Return the measures that people ask for: what they feel first, then those that differ most between competitors.
+        """Return the measures of most interest: felt ones first, then those that differ most between competitors.
 
-        Measures in which nobody is better, and those that hardly differ, are left out. Where somebody feels or pays, as
-        headlines have it, what they feel comes first, then what they pay, and nothing else.
+        Measures without a winner, and those that hardly differ, are left out. Where headlines have applications or
+        transfers, their measures come first, then their costs, and nothing else.
         """
         summary = self.result.summary.filter(pl.col("mean").is_finite()).join(self.points, on=POINT)
         key = ["subject", "metric", "unit"]

@@ -87,7 +87,7 @@ def _kept(make: Callable[[], Made], what: str, damages: list[str]) -> Made | Non
     """Make a part of the page; if the records do not allow it, say so and go on."""
     try:
         return make()
-    except Exception as error:  # records may be anybody's
+    except Exception as error:  # records are not trusted
         from sojourn.answers.modules import what_failed
 
         damages.append(f"{what} could not be made: {what_failed(error)}")
@@ -134,13 +134,13 @@ def _late(scenario: str, manifest: dict[str, Any], tables: Tables) -> list[str]:
         canonical = Scenario.parse(scenario).canonical()
         length = float(manifest["statistics"]["simulated_s"])
         return [f"{one[:1].upper()}{one[1:]}." for one in late_beginnings(canonical, length, rows)]
-    except (ScenarioError, TypeError, KeyError, ValueError):  # of somebody else's directory
+    except (ScenarioError, TypeError, KeyError, ValueError):  # of an untrusted directory
         return []
 
 
 def _emulated(manifest: dict[str, Any]) -> str:
     """Say of an emulation what went through it, and how far it can be trusted."""
-    said: Any = manifest.get("emulation")  # anybody may have written it
+    said: Any = manifest.get("emulation")  # not trusted
     told = cast("dict[str, Any]", said) if isinstance(said, dict) else {}
     duration_s: Any = told.get("duration_s")
     lasted = f"{duration_s:.0f} s" if isinstance(duration_s, float) else "Some time"
@@ -271,7 +271,7 @@ def _over_time(tables: Tables, looks: dict[str, str], scenario: str) -> Iterator
         )
         for link in LINKS
     ]
-    # What was empty all the time is left out, and is missed by nobody.
+    # Causes that were empty all the time are left out.
     for kind, least in (("sojourn", SHOWN_DELAY_MS), ("lost", SHOWN_PACKETS)):
         panels += [
             _link_panel(kind, time, part, until, link, changes[link])

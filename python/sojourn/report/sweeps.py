@@ -93,7 +93,7 @@ def sweep_figures(result: StudyResult, own: Sequence[Figure] = ()) -> Iterator[F
 
 @dataclass(frozen=True)
 class _Swept:
-    """What all figures of a sweep say: the label of the x axis, the others, and what they make."""
+    """Common parts of all figures of a sweep: the label of the x axis, the other labels, and their curves."""
 
     over: str
     rest: tuple[str, ...]

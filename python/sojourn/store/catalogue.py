@@ -1,6 +1,6 @@
-"""What is in a store, for who looks around in it: names, seeds and scenarios of runs, of any version of the engine.
+"""Contents of a store: names, seeds and scenarios of runs, of any version of the engine.
 
-What lies there may be somebody else's or damaged: what cannot be read is left out of a list, and told where it is asked for.
+Files may be untrusted or damaged: lists leave out unreadable ones, and a request for one raises its error.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _TOLD = ("key", "seed", "scenario", "simulated_s")
 
 @dataclass(frozen=True)
 class ListedRun:
-    """What is told of a run."""
+    """Entry of a run in a list."""
 
     key: str
     name: str

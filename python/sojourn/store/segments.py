@@ -42,7 +42,7 @@ HEAD = 8
 
 @dataclass(frozen=True)
 class PackedRun:
-    """What is kept of a run that has just been made."""
+    """Files of a run that has just been made."""
 
     key: str
     seed: int
@@ -149,7 +149,7 @@ class Segment:
 
     @cached_property
     def statistics(self) -> list[_engine.RunStatistics]:
-        """What each run cost."""
+        """Cost of each run."""
         walls, cpus = ([float(word) for word in self.info[name].split()] for name in ("wall_s", "cpu_s"))
         columns = self.runs.select("simulated_s", "packet_hops", "events").iter_rows()
         return [
@@ -235,7 +235,7 @@ class Segments:
         return folder_names(self._home, root=self.shelf.root)
 
     def is_whole(self, name: str) -> bool:
-        """Return whether there is a segment of that name that is as it was written; one that is damaged is told."""
+        """Return whether there is a segment of that name that is as it was written; a damaged one is reported."""
         home = self._home / name
         try:
             self.shelf.verify(home, _refuse_others(self.shelf.listed(home)))
@@ -321,7 +321,7 @@ class Segments:
 
 
 def _refuse_others(info: dict[str, Any]) -> dict[str, Any]:
-    """Return a listing if what it says has the types that it should have.
+    """Return a listing if its values have the right types.
 
     Raises `RecordError` if it has not.
     """

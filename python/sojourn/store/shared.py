@@ -16,7 +16,7 @@ SCHEMES = ("s3", "gs", "az")
 def is_address(store: str) -> bool:
     """Return whether a store is named by the address of a server rather than a path.
 
-    Raises `UsageError` if it is an address that nobody serves.
+    Raises `UsageError` if it is an address of an unknown scheme.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Folders that are whole or absent: written under a temporary name, renamed when complete, checked when they are read.
 
-Each has a listing, a JSON file with sizes and digests of the others and a digest of itself. What turned out damaged
-is told, ignored and made again.
+Each has a listing, a JSON file with sizes and digests of the others and a digest of itself. A damaged folder is
+reported, ignored and made again.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ STALE_AFTER_S = 7 * 86400  # chosen: no run takes a week, so what is older was l
 
 
 def listing_of(info: Mapping[str, Any]) -> bytes:
-    """Return a listing as a file, with the digest of what it says."""
+    """Return a listing as a file, with the digest of its content."""
     return json.dumps({"digest": _digest_of(info), **info}, indent=1).encode()
 
 
@@ -124,7 +124,7 @@ class Shelf:
         except OSError:
             if not os.path.lexists(home):
                 raise
-            # Somebody was faster, or something else is in the way: a damaged folder, a file, a link.
+            # Another process was faster, or something else is in the way: a damaged folder, a file, a link.
             try:
                 self.verify(home, self.listed(home))
             except RecordError:

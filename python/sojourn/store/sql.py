@@ -4,7 +4,7 @@ A store shows as `runs` (one row per run) and one view per record table, whose c
 have all their tables there, those of a study what the study keeps. A result directory shows as `metrics`, `runs`, and the tables that were kept; one of a study of more than
 100,000 points as `metrics`, `runs`, `measures` and `sums`.
 
-A query reads, and reads no other files: it may come from somebody's page. What it asks about is opened here, and
+A query reads, and reads no other files: it may come from a page. Its tables are opened here, and
 DuckDB is given the open files and no directory, so that there is none into which it could write. `allow_files` lets it
 do whatever DuckDB can.
 """
@@ -40,7 +40,7 @@ _Answer = TypeVar("_Answer")
 
 @dataclass(frozen=True)
 class Answer:
-    """What a query found."""
+    """Result of a query."""
 
     columns: list[str]
     rows: Iterator[tuple[Any, ...]]
@@ -64,7 +64,7 @@ class _Part:
 
 
 _Table = list[_Part]
-"""What one view shows."""
+"""Content of one view."""
 
 
 @contextlib.contextmanager
@@ -114,8 +114,7 @@ def asked(sql: str, directory: Path | None = None, *, allow_files: bool = False)
             yield _answer(connection, statements[0], views)
         except duckdb.PermissionException as error:
             raise UsageError(
-                "the query names a file outside of what it asks about",
-                "--allow-files lets it read and write other files",
+                "the query names a file outside of its result", "--allow-files lets it read and write other files"
             ) from error
         except duckdb.OutOfMemoryException as error:
             raise EnvironmentFailure(
@@ -164,7 +163,7 @@ def _interruptible(
 
 
 def _named(connection: Any, sql: str) -> set[str]:  # noqa: ANN401
-    """Return the tables that a query names; none if that cannot be told."""
+    """Return the tables that a query names; none if it cannot be parsed."""
     import duckdb
 
     if "query" in sql.lower():  # a function of DuckDB, which asks what a text says

@@ -65,4 +65,4 @@ QUESTIONS = (
     ("7.10", "multipath", "are its subflows together no more than one flow?"),
     ("7.11", "data centres", "is it meant for them, and what keeps it there?"),
 )
-"""What no scenario can show: section, what, and what the author has to answer."""
+"""Questions that no scenario can answer: section, subject, and the question to the author."""

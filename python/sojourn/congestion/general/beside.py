@@ -76,12 +76,12 @@ SHORT = lettered(
 )
 
 ALONE, BESIDE = (15.0, 40.0), (60.0, 120.0)
-"""When the other flow is alone, and when both are settled."""
+"""Times at which the other flow is alone, and at which both are settled, s."""
 
 
 def _beside(other: str, rate: float, rtt: float, buffer: float, own_flows: int = 1, others: int = 1) -> Cell:
     def share(run: Run) -> float:
-        """Return what the others have of what they would have if all flows had the same."""
+        """Return the others' rate over their fair share."""
         fair = run.cell.rate_mbps * others / (own_flows + others)
         return 100 * run.rate("other", *BESIDE) / fair
 

@@ -1,4 +1,4 @@
-"""What the scenarios of RFC 9743 share: the grid, who is put beside a controller, and numbers of a line."""
+"""Common parts of the scenarios of RFC 9743: the grid, the competing stacks, and numbers of a line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from string import ascii_lowercase
 from sojourn.congestion.scenario import Cell, Number, Stacks, flow
 
 OTHERS = {"reno": '"linux-reno"', "cubic": '"linux-cubic"', "bbr3": '"bbr3"', "prague": '"prague"'}
-"""Stacks that a controller is put beside; of the last two it is told and not judged."""
+"""Stacks that a controller is put beside; the last two are reported and not judged."""
 
 RATES, ROUND_TRIPS, BUFFERS = (2, 10, 50, 200), (10, 40, 100, 300), (0.25, 1.0, 4.0)
 """The grid: Mb/s, ms, bandwidth-delay products. chosen: from a slow DSL line to a fast cable one, from a near server to a satellite's."""

@@ -93,7 +93,7 @@ ORDER = lettered(
 )
 
 LATEST_S = 30.0
-"""What a recovery may take at most. chosen: RFC 9743 has no number; longer than people wait."""
+"""Longest recovery, s. chosen: RFC 9743 has no number; longer than people wait."""
 
 
 def _recovery(name: str, title: str, at: float, level_mbps: float, until: float) -> Number:

@@ -1,6 +1,6 @@
 """How much a controller gives back, and how it grows: losses at fixed distances, a timeout, a minute of rest.
 
-Source: RFC 5681 sections 3.1 and 4.1, RFC 9438 sections 4 and 5.1, whose models have one loss in each so many packets. The path
+Source: RFC 5681 sections 3.1 and 4.1, RFC 9438 sections 4 and 5.1, whose models lose one packet of each fixed number. The path
 is chosen: 50 Mb/s, 100 ms and a buffer of one bandwidth-delay product, which no window of either law fills at these losses; a loss
 at the start ends slow start below that. Deviations: none known.
 """
@@ -25,7 +25,7 @@ SETTLED_S = 20.0
 
 
 def reno_window(packets: float, acknowledgement: int = 1) -> float:
-    """Return the mean window of Reno with one loss in so many packets, and one acknowledgement for so many.
+    """Return the mean window of Reno with one loss in `packets` packets, and an acknowledgement of each `acknowledgement`.
 
     Source: Mathis, Semke, Mahdavi and Ott, Computer Communication Review 27, 1997.
 
