@@ -1,4 +1,4 @@
-//! Whether what a file changes in the course of a run can change, and the scenario that holds from each change on.
+//! Changes of a file during a run: checks that the keys may change, and returns the scenario after each change.
 //!
 //! Source: none; which keys may change is what links, managers and applications say. Deviations: none known.
 
@@ -16,7 +16,7 @@ use crate::tree;
 /// hundred megabytes.
 const MOST_KEPT: u64 = 200_000;
 
-/// Puts values at key paths of the file as the changes before have left it, and reads it; keeps them if it is told so.
+/// Sets values at key paths of the file as earlier changes have left it, and reads it; keeps them if the flag is set.
 pub(crate) type Read<'a> = dyn FnMut(&[(String, String)], bool) -> Result<Scenario, Vec<Problem>> + 'a;
 
 /// Works out the scenario from each change on, and notes what cannot change.
@@ -95,7 +95,7 @@ fn fixed() -> Mismatch {
     )
 }
 
-/// Whether a key stands where some may change during a run.
+/// Returns true if keys of this path may change during a run.
 fn may_change(path: &str) -> bool {
     let parts = tree::parse_path(path).unwrap_or_default();
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
@@ -111,7 +111,7 @@ fn may_change(path: &str) -> bool {
     }
 }
 
-/// Whether a run of `before` can go on as `then`.
+/// Returns true if a run of `before` can continue as `then`.
 fn is_reached(before: &Scenario, then: &Scenario) -> bool {
     let was = Draft::of(before);
     let mut is = Draft::of(then);
@@ -140,8 +140,8 @@ fn is_reached(before: &Scenario, then: &Scenario) -> bool {
     is.into_scenario() == *before
 }
 
-/// Whether packets are sorted in front of a link. Such a link keeps its parameters: a change would have to say which of
-/// its service flows it is about.
+/// Returns true if rules sort packets in front of a link. Such a link keeps its parameters: a change would have to name
+/// one of its service flows.
 #[cfg(not(target_family = "wasm"))]
 fn has_rules(link: &DirectedLink) -> bool {
     !link.flows.is_empty()

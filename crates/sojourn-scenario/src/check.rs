@@ -1,4 +1,4 @@
-//! What single values cannot show: whether the parts of a scenario fit together.
+//! Checks that the parts of a scenario fit together.
 //!
 //! Source: RFC 8289 §5.3 (target well below interval), White 2012 §2.3 (servers behind the access
 //! link). Deviations: none known.
@@ -70,7 +70,7 @@ pub(crate) fn check(draft: &Draft, notes: &mut Notes) {
     }
 }
 
-/// What keeps links from their rates, told at the parameter that does.
+/// Returns contradictions that keep links from their rates, at the parameter at fault.
 pub(crate) fn contradictions(draft: &Draft, notes: &Notes) -> Vec<Problem> {
     let mut told = Vec::new();
     draft.links(|place, config| {
@@ -382,7 +382,7 @@ fn check_flow_fields(draft: &Draft, notes: &mut Notes) {
     }
 }
 
-/// What has to end does not cross a line that stands still for ever.
+/// Refuses an application that has to end, over a link that stands still for ever.
 fn check_stalls(draft: &Draft, entry: &Entry<'_>, notes: &mut Notes) {
     let app = join(&entry.place(), "app");
     if notes.is_doubtful(&app) || !entry.traffic.application.must_end() {
@@ -531,10 +531,7 @@ fn check_subjects(draft: &Draft, traffic: &[(&str, &String)], notes: &mut Notes)
         if links.contains(name.as_str()) {
             notes.problem(
                 &join(&join(list, name), "name"),
-                Mismatch::new(
-                    format!("{} is the name of a link", quoted(name)),
-                    "records are told apart by these names",
-                ),
+                Mismatch::new(format!("{} is the name of a link", quoted(name)), "records need distinct names"),
             );
         }
     }
@@ -549,7 +546,7 @@ fn unique(place: &str, things: &[(&str, &String)], what: &str, notes: &mut Notes
                 &join(&join(&join_outer(place, list), name), "name"),
                 Mismatch::new(
                     format!("{} is the name of another {what} too", quoted(name)),
-                    "records are told apart by these names",
+                    "records need distinct names",
                 ),
             );
         }

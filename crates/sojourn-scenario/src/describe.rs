@@ -33,19 +33,19 @@ pub fn parameter_tables() -> Vec<(String, String)> {
 /// One key of the scenario file, or one kind or profile of a table; texts for people.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeyRow {
-    /// Where it stands, such as `access.DIRECTION.queue.target`.
+    /// Path of the key, such as `access.DIRECTION.queue.target`.
     pub path: String,
     /// The kinds of the table above that have it; empty if all do.
     pub kind: String,
-    /// What a value is; of a kind or profile, how it is written.
+    /// Type of a value; of a kind or profile, its spelling.
     pub value: String,
     /// The default, `required`, or nothing.
     pub default: String,
     /// Bounds.
     pub allowed: String,
-    /// What it means.
+    /// Meaning of the key.
     pub about: String,
-    /// Where default and meaning come from.
+    /// Origin of default and meaning.
     pub origin: String,
 }
 

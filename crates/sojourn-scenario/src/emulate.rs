@@ -1,4 +1,4 @@
-//! What the emulator asks of a scenario: its far side, and which real packets belong to a traffic entry.
+//! Keys of the emulator: its far side, and the real packets that belong to a traffic entry.
 //!
 //! Source: specification of the emulator, section 3. Deviations: the numbers of far addresses begin with 1.
 

@@ -1,4 +1,4 @@
-//! A scenario file: text whose spelling is right, and what it means.
+//! A scenario file: text whose spelling is right, and its values.
 //!
 //! Source: TOML 1.0 for the text; the keys are declared in `keys`. Deviations: none known.
 
@@ -61,7 +61,7 @@ impl ScenarioFile {
         }
     }
 
-    /// Lays `overlay` over the file. What has no place in it is told, and the rest is laid.
+    /// Lays `overlay` over the file; returns the entries that have no place in it, and lays the others.
     pub fn lay(&mut self, overlay: &Overlay) -> Vec<Problem> {
         overlay::lay(&mut self.table, overlay)
     }
@@ -102,7 +102,7 @@ impl ScenarioFile {
         }
     }
 
-    /// What is wrong with settings that have no place in the file.
+    /// Returns problems of settings that have no place in the file.
     pub fn misplaced(&self) -> &[Problem] {
         &self.misplaced
     }
@@ -142,7 +142,7 @@ impl ScenarioFile {
         Ok(printer.print())
     }
 
-    /// What contradicts itself in a valid file: it runs, and not as it says. Empty if the file is not valid.
+    /// Returns contradictions in a valid file, whose run differs from its keys. Empty if the file is not valid.
     pub fn warnings(&self) -> Vec<Problem> {
         self.read().map_or_else(|_| Vec::new(), |(draft, notes)| contradictions(&draft, &notes))
     }
@@ -202,7 +202,7 @@ fn refuse_real_packets(draft: &Draft, notes: &mut Notes) {
     let absent = draft.entries().filter(|it| it.traffic.application.is_absent);
     let places: Vec<String> = absent.map(|it| join(&it.place(), "app")).collect();
     for place in places {
-        let hint = "what it does, for instance \"voice\"; without it the entry is for sojourn emulate alone";
+        let hint = "an application, for instance \"voice\"; without it the entry is for sojourn emulate alone";
         notes.problem(&place, Mismatch::new("is missing", hint));
     }
 }
@@ -239,8 +239,8 @@ impl Scenario {
         Self::parse_with(text, &[])
     }
 
-    /// Reads the text of a scenario file and puts `settings` in place of what it says: pairs of a
-    /// dotted key and a value, as [`ScenarioFile::set`] takes them.
+    /// Reads the text of a scenario file and replaces values by `settings`: pairs of a dotted key and a value, as
+    /// [`ScenarioFile::set`] takes them.
     pub fn parse_with(text: &str, settings: &[(&str, &str)]) -> Result<Self, ScenarioProblems> {
         let mut file = ScenarioFile::parse(text)?;
         for (path, value) in settings {
@@ -249,7 +249,7 @@ impl Scenario {
         file.validate()
     }
 
-    /// What contradicts itself: the scenario runs, and not as it says. No problem has a place in a text.
+    /// Returns contradictions of the scenario, whose run differs from its keys. No problem has a place in a text.
     pub fn warnings(&self) -> Vec<Problem> {
         contradictions(&Draft::of(self), &Notes::default())
     }
@@ -272,7 +272,7 @@ impl Scenario {
         seeds.into_iter().map(|seed| Self::key_of(start.clone(), seed)).collect()
     }
 
-    /// What all keys of a scenario begin with: all but the seed.
+    /// Returns the common start of a scenario's run keys: all but the seed.
     fn key_start(&self, engine_version: &str) -> blake3::Hasher {
         let mut hasher = blake3::Hasher::new_derive_key("sojourn run key v1");
         let content = self.print(false);

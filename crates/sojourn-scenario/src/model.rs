@@ -13,14 +13,14 @@ use sojourn_link::{ConditionConfig, DownstreamMemberConfig, Framing, GroupConfig
 pub use sojourn_record::{LatencyHistogramConfig, RecordConfig};
 use sojourn_transport::StackConfig;
 
-/// What one run is, apart from its seed. Two scenarios are equal exactly if their canonical prints are.
+/// A run, apart from its seed. Two scenarios are equal exactly if their canonical prints are.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
     /// Name, for people; it enters the canonical print like everything else.
     pub name: String,
     /// How much time is simulated.
     pub duration: Span,
-    /// When measuring begins: metrics are about what happens from then on.
+    /// Start of measuring: metrics describe the time from then on.
     pub measured_from: Span,
     /// Seed of the first run.
     pub seed: Seed,
@@ -35,13 +35,13 @@ pub struct Scenario {
     pub links: Vec<SharedLink>,
     /// Links that packets pass, from the subscriber to the network; `None` for the access link alone.
     pub path: Option<Vec<String>>,
-    /// What a lone subscriber does; empty if there are homes.
+    /// Traffic of a lone subscriber; empty if there are homes.
     pub traffic: Vec<Traffic>,
     /// Several subscribers.
     pub homes: Vec<Home>,
-    /// What becomes different in the course of a run, in the order of time.
+    /// Changes during the run, in the order of time.
     pub changes: Vec<Change>,
-    /// What is written down.
+    /// Records to keep.
     pub record: RecordConfig,
     /// The far side of an emulation.
     pub emulate: EmulateConfig,
@@ -50,7 +50,7 @@ pub struct Scenario {
 /// Keys that get other values at one time of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    /// When.
+    /// Time of the change.
     pub at: Span,
     /// Key paths with their new values as TOML.
     pub set: Vec<(String, String)>,
@@ -63,11 +63,11 @@ pub struct Change {
 pub struct DirectedLink {
     /// The link, which contains its queue's manager.
     pub link: LinkConfig,
-    /// What a packet costs on it.
+    /// Overhead of a packet on it.
     pub framing: Framing,
     /// The latency histogram that its device keeps of each queue.
     pub latency_histogram: Option<LatencyHistogramConfig>,
-    /// What changes on it in the course of a run.
+    /// Conditions of the link during a run.
     pub conditions: Vec<ConditionConfig>,
     /// Service flows of its modem beside the first, and rules that say which packets go where.
     #[cfg(not(target_family = "wasm"))]
@@ -94,7 +94,7 @@ pub struct Home {
     pub access: Option<PerDirection<DirectedLink>>,
     /// Links that their packets pass, from the home to the network; `None` for those of the scenario.
     pub path: Option<Vec<String>>,
-    /// What each of them does.
+    /// Traffic of each home.
     pub traffic: Vec<Traffic>,
 }
 
@@ -103,7 +103,7 @@ pub struct Home {
 pub struct Traffic {
     /// Name, unique in the scenario; the subject of its records and the path of its random streams.
     pub name: String,
-    /// What it does.
+    /// Its application.
     pub application: ApplicationConfig,
     /// Transport protocol and its name; `None` for applications that send datagrams only.
     pub stack: Option<Stack>,
@@ -168,7 +168,7 @@ impl Scenario {
 }
 
 impl Change {
-    /// Whether it lets an entry stand still or go on.
+    /// Returns true if it pauses or resumes an entry.
     pub fn pauses(&self) -> bool {
         let mut paths = self.set.iter();
         paths.any(|(path, _)| path.ends_with("paused"))
@@ -176,12 +176,12 @@ impl Change {
 }
 
 impl DirectedLink {
-    /// Its service, if it is a modem of a service group where it is somebody's access link upstream.
+    /// Returns its service, if it is a modem of a service group where it is a subscriber's access link upstream.
     pub fn modem(&self) -> Option<&MemberConfig> {
         self.link.link.get()
     }
 
-    /// Whether it is a modem of a service group where it is somebody's access link in this direction.
+    /// Returns true if it is a modem of a service group where it is a subscriber's access link in this direction.
     pub fn is_modem(&self, direction: Direction) -> bool {
         match direction {
             Direction::Upstream => self.link.link.get::<MemberConfig>().is_some(),

@@ -50,7 +50,7 @@ impl Overlay {
     }
 }
 
-/// Lays `overlay` over `base`; what has no place there is told, and the rest is laid.
+/// Lays `overlay` over `base`; returns the entries that have no place there, and lays the others.
 pub(crate) fn lay(base: &mut Table, overlay: &Overlay) -> Vec<Problem> {
     let mut problems = Vec::new();
     if let Some(paths) = overlay.table.get("remove") {
@@ -96,8 +96,8 @@ fn merge(target: &mut Table, changes: impl IntoIterator<Item = (String, Node)>) 
     }
 }
 
-/// What changes the entries of a list whose entries all have names of their own: tables by name, or entries with
-/// names of their own. A list in which a name stands twice is replaced as a whole.
+/// Returns changes to the entries of a list, if all have different names: tables by name, or named entries. A list with
+/// a name twice is replaced as a whole.
 fn entries_of(items: &[Node], change: &Content) -> Option<Vec<(String, Table)>> {
     let named = |item: &Node| match &item.content {
         Content::Table(entry) => name_of(entry).map(|name| (name, entry.clone())),
@@ -121,7 +121,7 @@ fn entries_of(items: &[Node], change: &Content) -> Option<Vec<(String, Table)>> 
     (!has_twins(&changes)).then_some(changes)
 }
 
-/// Whether a name stands twice.
+/// Returns true if a name occurs twice.
 fn has_twins(entries: &[(String, Table)]) -> bool {
     let mut names = BTreeSet::new();
     !entries.iter().all(|(name, _)| names.insert(name))
@@ -363,7 +363,7 @@ fn node(content: Content) -> Node {
     Node { content, key_at: Position::default(), at: Position::default() }
 }
 
-/// What stands in an overlay has no place in the scenario's text. Its order stays: that of new traffic.
+/// Removes positions: an overlay's entries have no place in the scenario's text. Its order stays: that of new traffic.
 fn forget_places(table: &mut Table) {
     let mut entries = into_entries(table);
     entries.sort_by_key(|(_, node)| (node.key_at.line, node.key_at.column));

@@ -17,7 +17,7 @@ pub(crate) struct Printer {
     tables: Vec<(&'static str, Part)>,
     /// Path of this table as problems name it.
     path: String,
-    /// Where values come from, if that is to be said.
+    /// Origins of values, if they shall be printed.
     origins: BTreeMap<String, Origin>,
 }
 

@@ -1,4 +1,4 @@
-//! What is wrong with a scenario, told so that the reader can mend it.
+//! Problems of a scenario, each with its place and remedy.
 //!
 //! Source: none; the shape (path, message, hint, position) is what the command line, the editor and
 //! the Python package show. Deviations: none known.
@@ -6,7 +6,7 @@
 use core::fmt;
 use std::collections::BTreeSet;
 
-/// Most problems that are told of one text. chosen: nobody reads more before mending some.
+/// Largest number of problems reported for one text. chosen: the first ones are mended before the others are read.
 const MOST_PROBLEMS: usize = 100;
 
 /// One thing wrong with a scenario.
@@ -14,9 +14,9 @@ const MOST_PROBLEMS: usize = 100;
 pub struct Problem {
     /// Key path such as `access.upstream.queue.target`; empty if the file as a whole is meant.
     pub path: String,
-    /// What is wrong.
+    /// The error.
     pub message: String,
-    /// What would be right; may be empty.
+    /// The remedy; may be empty.
     pub hint: String,
     /// Line of the text, from 1; 0 if the problem has no place in the text.
     pub line: u32,
@@ -41,8 +41,8 @@ impl fmt::Display for Problem {
     }
 }
 
-/// What is wrong with a scenario, in the order of the text; never empty. The last of very many problems says how
-/// many more there are.
+/// Problems of a scenario, in the order of the text; never empty. The last of very many problems gives the number of
+/// the others.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", join(.0))]
 pub struct ScenarioProblems(Vec<Problem>);

@@ -10,7 +10,7 @@ use sojourn_keys::nearest;
 use sojourn_keys::value::{Mismatch, Value, quoted, shown, unknown_word};
 use sojourn_keys::{Choice, Items, Key, Visitor};
 
-/// Where a value in force comes from.
+/// Origin of a value in force.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// Written in the file, in this line.
@@ -19,17 +19,17 @@ pub enum Origin {
     Setting,
     /// Of the profile with this name.
     Profile(String),
-    /// Nobody said anything.
+    /// The default.
     Default,
 }
 
-/// What reading has brought to light.
+/// Problems, positions and origins that reading found.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
     pub(crate) problems: Vec<Problem>,
-    /// Where each key of the file stands.
+    /// Position of each key in the file.
     positions: BTreeMap<String, Position>,
-    /// Where each value comes from.
+    /// Origin of each value.
     pub(crate) origins: BTreeMap<String, Origin>,
 }
 
@@ -63,13 +63,12 @@ impl Notes {
         }
     }
 
-    /// Whether something at, below or around `path` is wrong already.
+    /// Returns true if `path`, or a key below or around it, has a problem already.
     pub(crate) fn is_doubtful(&self, path: &str) -> bool {
         self.problems.iter().any(|problem| is_within(&problem.path, path) || is_within(path, &problem.path))
     }
 
-    /// Whether the table at `path` could not be read as such: something is wrong with it, around it, or
-    /// with its kind.
+    /// Returns true if the table at `path` could not be read: it, a table around it, or its kind has a problem.
     pub(crate) fn is_unreadable(&self, path: &str) -> bool {
         let (kind, profile) = (join(path, "kind"), join(path, "profile"));
         self.problems
@@ -82,7 +81,7 @@ fn told(path: &str, at: Position, mismatch: Mismatch) -> Problem {
     Problem { path: path.to_owned(), message: mismatch.message, hint: mismatch.hint, line: at.line, column: at.column }
 }
 
-/// Whether `path` is `outer` or below it.
+/// Returns true if `path` is `outer` or below it.
 fn is_within(path: &str, outer: &str) -> bool {
     !outer.is_empty() && path.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
@@ -99,9 +98,9 @@ pub(crate) struct Reader<'a> {
     table: &'a Table,
     path: String,
     notes: &'a mut Notes,
-    /// Where values come from that the table does not have.
+    /// Origin of values that the table does not have.
     base: Origin,
-    /// Keys of this table that somebody has asked for.
+    /// Keys that were read from this table.
     known: Vec<&'static str>,
 }
 
@@ -147,7 +146,7 @@ impl<'a> Reader<'a> {
         reader.finish();
     }
 
-    /// Notes the keys that nobody has asked for.
+    /// Reports the keys that were never read.
     pub(crate) fn finish(self) {
         for (name, node) in self.table.iter() {
             if self.known.contains(&name) {
@@ -224,7 +223,7 @@ fn unknown_kind(text: &str, known: impl Iterator<Item = &'static str> + Clone) -
     Mismatch::new(format!("{} is not known here", shown(text)), hint)
 }
 
-/// The first of many words: kinds are added more often than anybody wants to read them all.
+/// The first of many words: a list of all kinds would be too long to read.
 fn some_kinds(known: impl Iterator<Item = &'static str>) -> String {
     let some: Vec<String> = known.take(3).map(quoted).collect();
     format!("for instance {}; the reference of scenario files lists all", some.join(", "))

@@ -1,4 +1,4 @@
-//! Who sends over what: the homes of a scenario one by one, their links, and the way of each traffic entry.
+//! Topology: the homes of a scenario one by one, their links, and the path of each traffic entry.
 //!
 //! A scenario says how many homes are alike; here each has its place. Subjects of records and names of random
 //! streams are made here too: `family/17/call` is the call of the seventeenth family, `family/17/upstream` its
@@ -18,7 +18,7 @@ pub(crate) const USUAL_PATH: [&str; 1] = [ACCESS];
 /// Everything that a run is made of, with numbers instead of names.
 #[derive(Clone, Debug)]
 pub struct Topology<'a> {
-    /// All links that somebody uses; access links first, upstream before downstream.
+    /// All links that traffic uses; access links first, upstream before downstream.
     pub links: Vec<PlacedLink<'a>>,
     /// All traffic entries, home by home.
     pub traffic: Vec<PlacedTraffic<'a>>,
@@ -31,7 +31,7 @@ pub struct PlacedLink<'a> {
     pub subject: String,
     /// Which way its packets travel.
     pub direction: Direction,
-    /// What it is.
+    /// Its configuration.
     pub config: &'a DirectedLink,
     /// It is the access link of one subscriber.
     pub is_access: bool,
@@ -44,7 +44,7 @@ pub struct PlacedLink<'a> {
 pub struct PlacedTraffic<'a> {
     /// The subject of its records, and the name of its random streams.
     pub subject: String,
-    /// What it is.
+    /// Its traffic entry.
     pub entry: &'a Traffic,
     /// Number of its home, from 0; `None` for a lone subscriber.
     pub home: Option<usize>,
@@ -118,7 +118,7 @@ impl<'a> Topology<'a> {
 }
 
 impl Scenario {
-    /// Who sends over what.
+    /// Returns the homes, the links and the path of each traffic entry.
     ///
     /// # Panics
     /// If a path names a link that there is not, which validation rules out.

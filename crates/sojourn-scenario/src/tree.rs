@@ -72,7 +72,7 @@ pub(crate) fn parse_path(path: &str) -> Option<Vec<String>> {
     }
 }
 
-/// Stands where a path ends. chosen: a number that nobody writes.
+/// Marks the end of a path. chosen: a number that no path contains.
 const END_OF_PATH: &str = "700100200300";
 
 /// Reads a value as a setting gives it: TOML if it is TOML, otherwise a text.

@@ -46,7 +46,7 @@ fn spelt(key: &str) -> String {
     if bare { key.to_owned() } else { quoted(key) }
 }
 
-/// Whether a value is written under a heading of its own.
+/// Returns true if a value is written under a heading of its own.
 fn has_heading(node: &Node) -> bool {
     match &node.content {
         Content::Table(_) => true,

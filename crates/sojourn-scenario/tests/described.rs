@@ -133,7 +133,8 @@ fn to_json(value: &DeValue<'_>) -> Value {
     }
 }
 
-/// Whether `value` satisfies `schema`: as much of JSON Schema as ours uses; anything else panics.
+/// Returns true if `value` satisfies `schema`, within the part of JSON Schema that the project uses; any other keyword
+/// panics.
 fn is_valid(value: &Value, schema: &Value, root: &Value) -> bool {
     let holds = |(keyword, rule): (&String, &Value)| match keyword.as_str() {
         // `defaults_of_the_schema_are_valid` looks at defaults.

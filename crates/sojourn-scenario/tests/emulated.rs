@@ -1,4 +1,4 @@
-//! What an emulation reads of a scenario file: the same keys, and no traffic if there is none.
+//! Reads a scenario file for an emulation: the same keys, and no traffic if there is none.
 
 use sojourn_base::{BitRate, Bytes, Span};
 use sojourn_scenario::{EmulateConfig, MatchConfig, MatchedProtocol, Scenario, ScenarioFile};

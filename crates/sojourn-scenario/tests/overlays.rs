@@ -1,4 +1,4 @@
-//! Overlays: what they say holds, what they leave out stays, and what has no place is told at once.
+//! Overlays: their values hold, others stay, and values without a place are reported at once.
 
 use crate::common;
 use proptest::prelude::*;

@@ -1,6 +1,6 @@
-//! What is said about scenarios that are wrong: the texts, as people read them. Each
-//! `tests/problems/NAME.toml` has a `NAME.txt` with all its problems. `ACCEPT=1 cargo test -p
-//! sojourn-scenario --test main problems` writes them anew; read the difference before you keep it.
+//! Messages for scenarios that are wrong: the texts, as people read them. Each `tests/problems/NAME.toml` has a
+//! `NAME.txt` with all its problems. `ACCEPT=1 cargo test -p sojourn-scenario --test main problems` writes them anew;
+//! read the difference before you keep it.
 
 use crate::common;
 use std::fs;

@@ -206,7 +206,7 @@ fn apply(text: &mut Vec<u8>, damage: &Damage) {
     }
 }
 
-/// A valid scenario reads back from its print; what is not valid is told why.
+/// A valid scenario reads back from its print; an invalid one is refused with reasons.
 fn judge(bytes: &[u8]) -> Result<(), TestCaseError> {
     let result = ScenarioFile::parse_bytes(bytes).and_then(|file| file.validate());
     match result {
@@ -246,7 +246,7 @@ proptest! {
             .collect();
         let scenario = Scenario::parse_with(BASE, &settings)
             .map_err(|e| TestCaseError::fail(format!("{settings:?}\n{e}")))?;
-        // What validation accepts can be built: the builders panic on what they cannot hold.
+        // A valid scenario can be built: the builders panic on values beyond their limits.
         for link in [&scenario.access.upstream, &scenario.access.downstream] {
             let _ = link.link.build();
         }

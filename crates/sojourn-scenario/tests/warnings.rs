@@ -1,4 +1,4 @@
-//! What contradicts itself in a valid scenario is told, and what nobody has said reaches the rate.
+//! Contradictions in a valid scenario are reported, and defaults follow from the rate.
 
 use sojourn_link::LinkConfig;
 use sojourn_scenario::{Scenario, ScenarioFile};

@@ -69,7 +69,7 @@ impl Entry {
         }
     }
 
-    /// What makes two lists of keys the same, whatever their defaults.
+    /// Returns a text that is equal for lists of equal keys, whatever their defaults.
     fn signature(&self) -> String {
         let inner = match self {
             Self::Value { shape, .. } => format!("{shape:?}"),

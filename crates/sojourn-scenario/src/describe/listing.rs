@@ -16,7 +16,7 @@ fn list(rows: &mut Vec<KeyRow>, entries: &[Entry], path: &str, kind: &str) {
         let key = entry.key();
         let here = match (path, key.name) {
             ("", name) => name.to_owned(),
-            // Both directions have the same keys; they are told once.
+            // Both directions have the same keys, listed once.
             ("access", "upstream") => "access.DIRECTION".to_owned(),
             ("access", "downstream") => continue,
             (path, name) => format!("{path}.{name}"),

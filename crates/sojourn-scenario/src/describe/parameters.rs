@@ -50,7 +50,7 @@ fn table<T>(kind: &dyn AnyKind<T>, relatives: &BTreeSet<&str>) -> String {
     let profiles = kind.info().profiles;
     if !profiles.is_empty() {
         let usual = Values::of(kind, None);
-        out.push_str("\n| profile | what it is | differs from the defaults |\n|---|---|---|\n");
+        out.push_str("\n| profile | meaning | differs from the defaults |\n|---|---|---|\n");
         for (name, about) in profiles {
             let own = Values::of(kind, Some(name)).0;
             let others = own.into_iter().filter(|value| !usual.0.contains(value));
@@ -106,7 +106,7 @@ fn words(words: &[&str]) -> String {
     words.join(", ")
 }
 
-/// What may be chosen, of a key that holds a word or a kind.
+/// Returns the choices of a key that holds a word or a kind.
 fn choices(entry: &Entry) -> Option<String> {
     let known: Vec<&str> = match entry {
         Entry::Value { shape: Shape::Words(words), .. } => words.iter().map(|(word, _)| *word).collect(),

@@ -6,7 +6,7 @@ use super::catalogue::{Defaults, Entry, Group};
 use sojourn_keys::Key;
 use sojourn_keys::value::Shape;
 
-/// What stands above the generated part.
+/// Text above the generated part.
 const INTRODUCTION: &str = include_str!("introduction.md");
 
 /// The page of a file with these keys.
@@ -24,10 +24,10 @@ fn sections(out: &mut String, entries: &[Entry], path: &str) {
         let key = entry.key();
         let here = match (path, key.name) {
             ("", name) => name.to_owned(),
-            // Both directions have the same keys; they are told once.
+            // Both directions have the same keys, listed once.
             ("access", "upstream") => "access.DIRECTION".to_owned(),
             ("access" | "link", "downstream") => continue,
-            // What has the same keys elsewhere is told there.
+            // Keys that stand elsewhere are a reference to that section.
             ("link", "upstream") => {
                 same(out, "link.DIRECTION", "access.DIRECTION");
                 continue;

@@ -42,7 +42,7 @@ fn object(entries: &[Entry], more: &[(&str, Json)], with_required: bool, path: &
     schema.insert("additionalProperties".to_owned(), json!(false));
     if with_required {
         let mut required = required(entries);
-        // Whoever sends says what: traffic entries, named loads, or homes that have them.
+        // Senders are traffic entries, named loads, or homes that have them.
         if required.contains(&"traffic") {
             required.retain(|key| *key != "traffic");
             let ways = ["traffic", "home", "load"].into_iter();
@@ -55,7 +55,7 @@ fn object(entries: &[Entry], more: &[(&str, Json)], with_required: bool, path: &
     Json::Object(schema)
 }
 
-/// Where something with the same keys is described first.
+/// Returns the first place that describes the same keys.
 fn same_as(here: &str, name: &str) -> Option<&'static str> {
     const LINK: &str = "#/properties/access/properties/upstream";
     const ACCESS: &str = "#/properties/access";

@@ -37,12 +37,12 @@ pub(crate) fn show(key: Key, draft: &mut ApplicationDraft, visitor: &mut dyn Vis
     visitor.choice(key, &mut choice);
 }
 
-/// Whether the application opens connections, and so needs a stack.
+/// Returns true if the application opens connections, and so needs a stack.
 pub(crate) fn needs_stack(config: &ApplicationConfig) -> bool {
     config.datagrams().is_none()
 }
 
-/// What a reader starts from: if the file's application cannot be read, nothing else is asked for.
+/// Initial value of a reader. If the file's application cannot be read, its other keys are not checked.
 pub(crate) fn blank() -> ApplicationDraft {
     ApplicationDraft { is_absent: false, application: ConstantRateConfig::ONE_MEGABIT.into() }
 }

@@ -1,4 +1,4 @@
-//! What a file changes in the course of a run, as it is spelt.
+//! Changes of a file during a run, as they are spelt.
 //!
 //! Source: none; the form is the project's own. Deviations: none known.
 
@@ -21,7 +21,7 @@ pub(crate) const MOST_CHANGES: &str = "1000";
 pub(crate) struct ChangeDraft {
     pub(crate) at: Span,
     pub(crate) set: Settings,
-    /// What holds from then on, when that is known.
+    /// The scenario from then on, once known.
     pub(crate) then: Option<Scenario>,
 }
 

@@ -38,7 +38,7 @@ struct Ping {
     dscp: u8,
 }
 
-/// What a name stands for.
+/// Parts of a named load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Parts {
     streams: &'static [Streams],
@@ -164,13 +164,13 @@ const TESTS: &[Word<Parts>] = &[
     #[cfg(not(target_family = "wasm"))] // no lesson has it, and the engine of browsers is small
     word(
         "netalyzr",
-        "datagrams at 20 Mb/s, 10 s down and then 10 s up: what they see of speed and buffer",
+        "datagrams at 20 Mb/s, 10 s down and then 10 s up: they measure speed and buffer",
         Parts { fills: true, ..parts(&FILLING, &[]) },
     ),
     word("ping", "UDP and ICMP pings alone", parts(&[], &PINGS)),
 ];
 
-/// How long after the others each stream begins at most. chosen: what it takes to start a handful of programs.
+/// Longest delay of a stream's start after the others. chosen: the time to start a handful of programs.
 const STARTING: Span = Span::from_ms(100);
 
 impl Worded for Parts {

@@ -302,7 +302,7 @@ pub(crate) struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// Where it stands in the file.
+    /// Returns its place in the file.
     pub(crate) fn place(&self) -> String {
         let list = match self.home {
             Some(home) => join(&join("home", &home.name), "traffic"),

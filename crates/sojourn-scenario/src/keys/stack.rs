@@ -21,7 +21,7 @@ impl StackDraft {
     }
 }
 
-/// What a reader starts from.
+/// Initial value of a reader.
 pub(crate) fn blank() -> Stack {
     Stack { name: "ns2-linux-cubic".to_owned(), config: StackConfig::NS2_LINUX_CUBIC }
 }

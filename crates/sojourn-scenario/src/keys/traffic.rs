@@ -20,7 +20,7 @@ parameters! {
     pub(crate) struct TrafficDraft by blank {
         /// what people call it; unique
         name: String = String::new(), origin("no default").required("\"call\"");
-        /// what it does; an entry with `match` may do without, and is then for emulations only
+        /// the application; an entry with `match` may do without, and is then for emulations only
         application as "app": ApplicationDraft = application::blank(),
             origin("no default").conditional() => application::show;
         /// the implementation of TCP, for applications that open connections

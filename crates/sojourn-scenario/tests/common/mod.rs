@@ -1,4 +1,4 @@
-//! Where the examples and the tests' data lie.
+//! Places of the examples and the tests' data.
 
 use std::fs;
 use std::path::{Path, PathBuf};
