@@ -30,17 +30,17 @@ pub(crate) const STRICT: [&str; 6] = ["W-NESTED", "W-TRAILING", "W-LEN", "W-RANG
 /// Proactive grant service, a scheduling type.
 pub(crate) const PGS: u64 = 7;
 
-/// What an examination found.
+/// Results of an examination.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Examination {
     /// All that is wrong.
     pub issues: Vec<Issue>,
-    /// What the digests are.
+    /// Results of the digests.
     pub integrity: Integrity,
 }
 
 impl Examination {
-    /// Whether something is an error.
+    /// Returns true if an issue is an error.
     pub fn has_errors(&self) -> bool {
         self.issues.iter().any(Issue::is_error)
     }
@@ -134,7 +134,7 @@ fn each(tlvs: &[Tlv], path: &mut Vec<u8>, issues: &mut Issues) {
     }
 }
 
-/// What is wrong with the form of a value.
+/// Returns an issue with the form of a value.
 fn form(tlv: &Tlv, entry: &Entry) -> Option<Issue> {
     let name = &entry.name;
     let octets = match &tlv.value {
@@ -282,7 +282,7 @@ pub(crate) fn asf_reference(tlv: &Tlv) -> Option<u64> {
     tlv.last(36).or_else(|| tlv.last(1)).and_then(Tlv::number)
 }
 
-/// Whether references lead somewhere, and each to one place.
+/// Checks that each reference leads to one place.
 fn references(file: &File, issues: &mut Issues) {
     for (flow, aggregate, classifier) in [(24, 70, 22), (25, 71, 23)] {
         let flows = unique(file.all(flow), |tlv| tlv.last(1).and_then(Tlv::number), issues);
@@ -340,7 +340,7 @@ fn unique<'a>(
     known
 }
 
-/// What contradicts itself in the parameters of a service flow.
+/// Reports contradictions in the parameters of a service flow.
 fn service_flow(flow: &Tlv, issues: &mut Issues) {
     rates(flow, issues);
     let mut report = |code, part: &[u8], tlv: &Tlv, message: String| {
@@ -389,7 +389,7 @@ pub(crate) fn edges(octets: &[u8]) -> Vec<u16> {
     octets.chunks_exact(2).map(|pair| u16::from_be_bytes([pair[0], pair[1]])).collect()
 }
 
-/// What contradicts itself in rates and bursts of a service flow or an aggregate one.
+/// Reports contradictions in rates and bursts of a service flow or an aggregate one.
 fn rates(flow: &Tlv, issues: &mut Issues) {
     let mut report = |code: &'static str, tlv: &Tlv, message: String| {
         issues.add(Issue::new(code, message).at(tlv.offset, format!("{}.{}", flow.code, tlv.code)));

@@ -21,7 +21,7 @@ const ECN: [u8; 3] = [1, 1, 1];
 /// Any protocol (DOCS-IETF-QOS-MIB).
 const ANY_PROTOCOL: u64 = 256;
 
-/// What a packet must be; what is `None` does not matter.
+/// Fields that a packet must have; `None` matches every packet.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Criteria {
     /// Low, high and mask of the ToS octet or traffic class.
@@ -43,16 +43,16 @@ pub struct Criteria {
 pub struct Classifier {
     /// Rules of higher priority come first.
     pub priority: u64,
-    /// Where the packets go.
+    /// Role of the service flow for the packets.
     pub to: Role,
     /// Reference of the service flow, of a rule of a file.
     pub flow: Option<u64>,
-    /// What packets it is for.
+    /// Packets that the rule matches.
     #[serde(flatten)]
     pub criteria: Criteria,
     /// Paths of criteria that are not looked at; with such the rule never matches.
     pub others: Vec<String>,
-    /// Where the rule is from.
+    /// Origin of the rule.
     pub origin: Origin,
     /// The criteria as the file has them.
     #[serde(skip)]
@@ -60,7 +60,7 @@ pub struct Classifier {
 }
 
 impl Classifier {
-    /// Whether there is a packet that matches.
+    /// Returns true if a packet can match.
     pub(crate) fn can_match(&self) -> bool {
         self.others.is_empty()
             && self
@@ -69,7 +69,7 @@ impl Classifier {
                 .is_none_or(|[low, high, mask]| (0..=u8::MAX).any(|tos| (low..=high).contains(&(tos & mask))))
     }
 
-    /// Whether a packet with this ToS octet matches, whatever it is beside that.
+    /// Returns true if a packet with this ToS octet matches, whatever its other fields.
     pub fn matches(&self, tos: u8) -> bool {
         let only_tos = Criteria { tos: self.criteria.tos, ..Criteria::default() };
         match self.criteria.tos {
@@ -138,7 +138,7 @@ impl Classifier {
 }
 
 impl Criteria {
-    /// Takes what an IPv4 criterion (9) says; returns the types of what it cannot.
+    /// Reads an IPv4 criterion (9); returns the types that it does not support.
     fn read_v4(&mut self, criterion: &Tlv) -> Vec<u8> {
         let mut unread = Vec::new();
         for part in criterion.inside() {

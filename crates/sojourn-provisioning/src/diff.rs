@@ -1,4 +1,4 @@
-//! What differs between two CM configuration files, setting by setting.
+//! Differences between two CM configuration files, setting by setting.
 //!
 //! Source: none. Deviations: service flows, aggregates and classifiers are the same if their references are,
 //! wherever they stand; the order of settings and the MICs are not compared.
@@ -100,7 +100,7 @@ fn collect(tlvs: &[Tlv], path: &mut Vec<u8>, label: &str, above: &str, lines: &m
     }
 }
 
-/// What a service flow, an aggregate or a classifier is called by others.
+/// Returns the reference of a service flow, an aggregate or a classifier.
 fn reference(tlv: &Tlv) -> Option<u64> {
     match tlv.code {
         22..=25 => tlv.last(1).and_then(Tlv::number),

@@ -114,7 +114,7 @@ fn code_of(path: &[u8], name: &str) -> Option<u8> {
     names.iter().chain(own).find(|(known, _)| *known == name).map(|(_, code)| *code)
 }
 
-/// Whether a text is of this language, which begins with `Main`.
+/// Returns true if a text is of this language, which begins with `Main`.
 pub(crate) fn is_one(text: &str) -> bool {
     let mut words = Words { text, at: 0 };
     words.next() == Some("Main")

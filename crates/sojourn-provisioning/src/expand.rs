@@ -33,7 +33,7 @@ const OF_THE_WHOLE: [Parameter; 5] = [
     Parameter::TrafficPriority,
 ];
 
-/// What to do where sources leave a choice.
+/// Choices where sources leave one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Choices {
     /// Expand files whose digests are wrong.
@@ -44,12 +44,12 @@ pub struct Choices {
     pub strict: bool,
 }
 
-/// What came of a file.
+/// Result of a file's expansion.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Expansion {
     /// The service; `None` if something is an error.
     pub service: Option<ServiceConfig>,
-    /// What is wrong with the file, and with the service.
+    /// Issues of the file and of the service.
     pub issues: Vec<Issue>,
 }
 
@@ -95,7 +95,7 @@ struct Expander<'a> {
     choices: Choices,
     issues: Vec<Issue>,
     others: Vec<usize>,
-    /// What the present direction has beside its first service flow or aggregate.
+    /// Further service flows of the present direction.
     beside: Beside,
     /// References of these service flows.
     further: Vec<u64>,
@@ -128,7 +128,7 @@ impl<'a> Expander<'a> {
         said.is_some_and(|value| value > 0)
     }
 
-    /// Whether a direction may have two queues.
+    /// Returns true if a direction may have two queues.
     fn has_dual_queue(&self, way: Way) -> bool {
         let modem = self.tables.cm_lld || (way == Way::Down && self.choices.downstream_without_modem);
         modem && self.tables.cmts_lld && !self.low_latency_disabled()
@@ -409,7 +409,7 @@ impl<'a> Expander<'a> {
         Some(Service::Aggregate(Box::new(aggregate)))
     }
 
-    /// Whether proactive grants make sense.
+    /// Checks the rate and the share of proactive grants.
     fn grants(&mut self, low_latency: &Parameters, whole: &Parameters, codes: Codes) {
         if codes.way == Way::Down || number_of(low_latency, Parameter::Scheduling) != Some(PGS) {
             return;
@@ -539,7 +539,7 @@ impl<'a> Expander<'a> {
 /// Scheduling type of best effort. Source: MULPI annex C.2.2.8.2.
 const BEST_EFFORT: u64 = 2;
 
-/// Whether a service flow gets grants or polls that it has not asked for, other than proactive ones.
+/// Returns true if a service flow gets grants or polls without a request, other than proactive ones.
 const fn is_unsolicited(scheduling: Option<u64>) -> bool {
     !matches!(scheduling, None | Some(BEST_EFFORT | PGS))
 }

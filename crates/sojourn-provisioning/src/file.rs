@@ -36,11 +36,11 @@ pub enum Format {
 pub struct File {
     /// The settings, in the order of the file.
     pub tlvs: Vec<Tlv>,
-    /// What stands where the next TLV should, if that cannot be one: it runs past the end of the file.
+    /// Octets at the place of the next TLV that cannot be one: it runs past the end of the file.
     pub rest: Vec<u8>,
-    /// Whether the end-of-data marker is there.
+    /// True if the end-of-data marker is there.
     pub end: bool,
-    /// What follows the marker.
+    /// Octets behind the marker.
     pub tail: Vec<u8>,
 }
 
@@ -51,11 +51,11 @@ pub struct Tlv {
     pub code: u8,
     /// Its value.
     pub value: Value,
-    /// Where its type stands in the octets that were read; 0 if it was not read from any.
+    /// Offset of its type in the octets that were read; 0 if it was not read.
     pub offset: usize,
 }
 
-/// What a TLV holds.
+/// Value of a TLV.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
     /// Nothing, not even a length: a pad octet between settings.
@@ -134,7 +134,7 @@ impl File {
         self.tail = vec![0; length.next_multiple_of(4) - length];
     }
 
-    /// Whether it is a configuration file for a PacketCable telephone adapter, which has other rules.
+    /// Returns true for a configuration file of a PacketCable telephone adapter, which has other rules.
     pub fn is_mta(&self) -> bool {
         self.tlvs.is_empty() && is_mta(&self.rest)
     }

@@ -83,7 +83,7 @@ pub(crate) fn aqm(file: &File, tables: &Tables, role: Role, parameters: &Paramet
     }
 }
 
-/// What a parameter says, if that is a number.
+/// Returns the value of a parameter, if it is a number.
 pub(crate) fn number_of(parameters: &Parameters, parameter: Parameter) -> Option<u64> {
     match parameters.get(&parameter)?.value {
         Setting::Number(number) => Some(number),

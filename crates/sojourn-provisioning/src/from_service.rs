@@ -16,9 +16,10 @@ use crate::service::{AggregateServiceFlow, Beside, FurtherFlow, Service, Service
 use crate::text::rate_scale;
 use crate::tlv::{self, Kind};
 
-/// What all service flows of a file are: provisioned, admitted and active (QoS parameter set type).
+/// QoS parameter set type of all service flows of a file: provisioned, admitted and active.
 const ALL_SETS: u8 = 7;
-/// Buffers are said by their size alone, queue management by being off or an algorithm, names by what they stand for.
+/// Parameters that are written otherwise: buffers by their size, queue management by being off or by its algorithm,
+/// names by the profile or class.
 const SAID_OTHERWISE: [Parameter; 6] = [
     Parameter::BufferMinimum,
     Parameter::BufferTarget,
@@ -380,8 +381,8 @@ fn put(parts: &mut Vec<Tlv>, path: &[u8], octets: Vec<u8>) {
 }
 
 impl ServiceConfig {
-    /// Whether a simulation of both is the same: all values, sizes of buffers, queue management and the order of the
-    /// rules, but neither references nor where anything is from.
+    /// Returns true if both give the same simulation: equal values, sizes of buffers, queue management and order of
+    /// rules; references and origins may differ.
     pub fn simulates_as(&self, other: &Self) -> bool {
         self.upstream.simulates_as(&other.upstream)
             && self.downstream.simulates_as(&other.downstream)

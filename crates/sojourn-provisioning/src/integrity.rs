@@ -53,13 +53,13 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// What a digest in a file turned out to be.
+/// Result of a digest in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Digest {
     /// There is none.
     Absent,
-    /// It is there, and nobody said the secret, or its algorithm is not known here.
+    /// It is there, but the secret was not given, or its algorithm is unknown here.
     Unchecked,
     /// It is right.
     Good,
@@ -67,7 +67,7 @@ pub enum Digest {
     Bad,
 }
 
-/// What the digests of a file are.
+/// Results of the digests of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Integrity {
     /// TLV 6.
@@ -131,7 +131,7 @@ pub fn seal(file: &mut File, secret: Option<&Secret>) -> Result<(), TooLong> {
     file.octets().map(|_| ())
 }
 
-/// Whether the extended check covers a top-level type.
+/// Returns true if the extended check covers a top-level type.
 pub(crate) fn extended_covers(file: &File, code: u8) -> bool {
     extension(file).is_some_and(|extension| extension.covers(code))
 }

@@ -1,4 +1,4 @@
-//! What is wrong with a file, told so that the reader finds the octet.
+//! Issues of a file, each with its octet.
 //!
 //! Source: none; codes are stable names for programs. Deviations: none known.
 
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 /// Issues of one file that are listed; a sentence stands for the others.
 ///
-/// chosen: nobody reads more, and a megabyte of unknown TLVs has half a million.
+/// chosen: more would not be read, and a megabyte of unknown TLVs has half a million.
 const LISTED: usize = 500;
 
 /// How bad an issue is.
@@ -32,9 +32,9 @@ pub struct Issue {
     pub offset: Option<usize>,
     /// Path of TLV types, such as `24.8`, or of keys; empty if the file as a whole is meant.
     pub path: String,
-    /// What is wrong.
+    /// The error.
     pub message: String,
-    /// What would be right; may be empty.
+    /// The remedy; may be empty.
     pub hint: String,
     /// Line of a text, from 1; 0 if it is not about a text.
     pub line: usize,
@@ -80,7 +80,7 @@ impl Issue {
         self
     }
 
-    /// Whether it is an error.
+    /// Returns true if it is an error.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
@@ -102,7 +102,7 @@ impl fmt::Display for Issue {
     }
 }
 
-/// Issues in the order they were found, as many as anybody reads.
+/// Issues in the order they were found, up to the limit.
 #[derive(Clone, Debug, Default)]
 pub struct Issues {
     listed: Vec<Issue>,

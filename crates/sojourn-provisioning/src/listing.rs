@@ -11,7 +11,7 @@ use crate::tlv;
 /// A TLV in words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Line {
-    /// Where it stands in the file.
+    /// Offset in the file.
     pub offset: usize,
     /// Path of types, such as `24.8`.
     pub path: String,
@@ -21,7 +21,7 @@ pub struct Line {
     pub value: String,
     /// The value with its unit, where that says more.
     pub meaning: String,
-    /// Where the row of the table is from; empty if there is none.
+    /// Mark of the row's origin; empty if there is no row.
     pub mark: &'static str,
 }
 

@@ -42,7 +42,7 @@ pub enum Parameter {
     QueueProtectionDrainRateExponent,
 }
 
-/// What kind of value a parameter has.
+/// Form of a parameter's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// Bits per second, scaled by sub-TLV 41.
@@ -138,7 +138,7 @@ pub enum Setting {
     Text(String),
 }
 
-/// Where a value is from.
+/// Origin of a value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "from")]
 pub enum Origin {
@@ -158,7 +158,7 @@ pub enum Origin {
         /// Key in it.
         key: String,
     },
-    /// Nobody said it.
+    /// A default.
     Default {
         /// Why it is so.
         why: String,
@@ -178,7 +178,7 @@ pub struct Leaf {
     pub value: Setting,
     /// Its unit; empty without one.
     pub unit: &'static str,
-    /// Where it is from.
+    /// Origin of the value.
     pub origin: Origin,
 }
 

@@ -1,8 +1,8 @@
-//! What a service flow is for.
+//! Roles of service flows.
 
 use serde::Serialize;
 
-/// What a service flow is for.
+/// Role of a service flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {

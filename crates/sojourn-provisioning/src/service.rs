@@ -12,7 +12,7 @@ use crate::role::Role;
 /// A service flow with all that holds for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ServiceFlow {
-    /// What it is for.
+    /// Its role.
     pub role: Role,
     /// Its reference in the file; `None` if the CMTS made it.
     pub reference: Option<u64>,
@@ -49,7 +49,7 @@ pub struct FurtherFlow {
     pub member: bool,
 }
 
-/// What a direction has beside its first service flow or aggregate.
+/// Further service flows of a direction, beside its first service flow or aggregate.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Beside {
     /// Service flows, in the order of the file.
@@ -59,7 +59,7 @@ pub struct Beside {
     pub classifiers: Vec<Classifier>,
 }
 
-/// What a modem gets in one direction.
+/// Service of a modem in one direction.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Service {
@@ -69,7 +69,7 @@ pub enum Service {
     Aggregate(Box<AggregateServiceFlow>),
 }
 
-/// What a modem gets.
+/// Service of a modem.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ServiceConfig {
     /// From the subscriber.
@@ -80,9 +80,9 @@ pub struct ServiceConfig {
     pub beside_upstream: Beside,
     /// Further service flows to the subscriber.
     pub beside_downstream: Beside,
-    /// Whether the file forbids low-latency DOCSIS to a modem that could have it.
+    /// True if the file forbids low-latency DOCSIS to a modem that could have it.
     pub low_latency_disabled: bool,
-    /// Whether the digests of the file are wrong, and it was expanded all the same.
+    /// True if the file was expanded although its digests are wrong.
     pub bad_mic: bool,
     /// Service flows and aggregates of the file that are left out, by octet: nothing is said of them.
     pub others: Vec<usize>,
@@ -118,7 +118,7 @@ impl AggregateServiceFlow {
 }
 
 impl Beside {
-    /// What is there, in words to follow those of the service: ` + 1 SF`.
+    /// Returns the further service flows as words that follow those of the service: ` + 1 SF`.
     pub fn summary(&self) -> String {
         match self.flows.len() {
             0 => String::new(),

@@ -1,4 +1,4 @@
-//! What a CMTS knows and a configuration file does not: service classes, Aggregate QoS Profiles, capabilities.
+//! Tables of a CMTS that a configuration file refers to: service classes, Aggregate QoS Profiles, capabilities.
 //!
 //! Source: White 2019 §5.1 (what needs support where), §5.3.1 (Aggregate QoS Profiles). Deviations: the file form,
 //! TOML, is our own.
@@ -44,13 +44,13 @@ pub(crate) struct Entry {
 /// Tables and capabilities of a CMTS, and capabilities of the modem, which it announces itself.
 #[derive(Clone, Debug)]
 pub struct Tables {
-    /// Whether the modem supports low-latency DOCSIS.
+    /// True if the modem supports low-latency DOCSIS.
     pub cm_lld: bool,
     /// Generation of the modem.
     pub cm_docsis: Docsis,
-    /// Whether the CMTS supports it.
+    /// True if the CMTS supports it.
     pub cmts_lld: bool,
-    /// Whether the CMTS manages queues downstream.
+    /// True if the CMTS manages queues downstream.
     pub cmts_aqm: bool,
     /// Time between MAPs in microseconds; `None` leaves it to the generation.
     pub map_interval_us: Option<u64>,

@@ -95,7 +95,7 @@ fn end_pads(text: &mut String, block: &mut Vec<String>, pads: &mut usize) {
     }
 }
 
-/// What is not as in a sealed file: no end, octets that cannot be read, something behind the end.
+/// Writes differences from a sealed file: no end, octets that cannot be read, octets behind the end.
 fn write_end(file: &File, text: &mut String) {
     let mut usual = file.clone();
     usual.complete();
@@ -165,7 +165,7 @@ fn comment(line: &str, path: &[u8], meaning: &str) -> String {
     format!("{space}# {}{separator}{meaning}", tlv::dotted(path))
 }
 
-/// A value as TOML, and what it means where that says more.
+/// Returns a value as TOML, and its meaning if that says more.
 pub(crate) fn spelt(tlv: &Tlv, path: &mut Vec<u8>, scale: u64) -> (String, String) {
     let octets = match &tlv.value {
         Value::Pad => return ("1".to_owned(), String::new()),

@@ -41,13 +41,13 @@ pub struct Entry {
     pub octets: Option<usize>,
     /// Unit of the number; empty without one.
     pub unit: String,
-    /// Whether the data rate unit beside it (sub-TLV 41) multiplies it.
+    /// True if the data rate unit beside it (sub-TLV 41) multiplies it.
     pub scaled: bool,
     /// Least and greatest number; for texts of characters.
     pub range: Option<(u64, u64)>,
-    /// Whether it may be there more than once.
+    /// True if it may occur more than once.
     pub many: bool,
-    /// Where the row is from: S, M, N, T, U as the table explains.
+    /// Origin of the row: S, M, N, T, U as the table explains.
     pub mark: String,
 }
 

@@ -1,4 +1,4 @@
-//! What a modem gets from a file: the migration table, overrides, defaults, and what is refused.
+//! Services of files: the migration table, overrides, defaults, and refusals.
 //!
 //! `SOJOURN_WRITE_DOCS=1` writes the table into the documentation.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
@@ -63,7 +63,7 @@ const FILES: [(&str, &str); 5] = [
 const MODEMS: [(&str, Docsis, bool); 3] =
     [("3.0", Docsis::D30, false), ("3.1", Docsis::D31, false), ("3.1 with LLD", Docsis::D31, true)];
 
-/// What the two directions of a cell are.
+/// Returns the summaries of both directions of a cell.
 fn cell(file: &str, docsis: Docsis, lld: bool, profiles: bool) -> [String; 2] {
     let mut tables = if profiles { tables() } else { tables().without_profiles() };
     tables.cm_docsis = docsis;

@@ -1,4 +1,4 @@
-//! What holds for any file.
+//! Properties of any file.
 #![expect(clippy::unwrap_used, reason = "a generated file is well-formed")]
 
 use proptest::prelude::*;
