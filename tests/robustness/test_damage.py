@@ -122,7 +122,7 @@ def test_other_types_in_a_manifest_are_named_and_left_out(results: Results) -> N
         done = command("report", directory)
         assert done.status == 0, done.stderr
         for key in keys.split():
-            assert f"manifest.json: {key} is not what it should be" in done.stderr
+            assert f"manifest.json: {key} is not valid" in done.stderr
         assert (directory / "report.html").exists()
 
 

@@ -43,7 +43,7 @@ class Run:
     from_store: bool
     """True if it had been made before."""
     damages: tuple[str, ...] = ()
-    """What of its directory is damaged and left out: a sentence each."""
+    """A sentence for each damaged file of its directory, which is left out."""
 
     @classmethod
     def load(cls, directory: str | Path) -> Self:
@@ -68,7 +68,7 @@ class Run:
 
     @property
     def metrics(self) -> pl.DataFrame:
-        """What the run means: `subject, metric, value, unit`."""
+        """Metrics of the run: `subject, metric, value, unit`."""
         return self.tables["metrics"]
 
     def __repr__(self) -> str:
@@ -85,7 +85,7 @@ class Run:
 
     @property
     def headline(self) -> Headline | None:
-        """What came of it in a sentence, as the command line says it."""
+        """Its first sentence, as the command line prints it."""
         return headline_of_run(self.metrics.rows(), self.scenario.text)
 
     def plots(self) -> dict[str, Plot]:

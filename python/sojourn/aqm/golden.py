@@ -29,7 +29,7 @@ LARGEST = 64 * 2**20
 """Bytes of the text of a trace. Source: `LARGEST_TRACE` of the engine."""
 
 FOLDER = Path(str(files("sojourn.aqm") / "golden"))
-"""Where the traces that come with Sojourn are."""
+"""Folder of the traces that come with Sojourn."""
 
 COURSES = {
     "drop-tail-packets": ('drop-tail limit="100 packets"', ""),
@@ -66,7 +66,7 @@ RUN_S = 5.0
 
 @dataclass(frozen=True)
 class Replayed:
-    """What came of a replay."""
+    """Result of a replay."""
 
     manager: str
     """Manager line, or the name of a plugin."""
@@ -75,7 +75,7 @@ class Replayed:
     line: int
     """Line of the trace that differs; 0 if none does, or the whole."""
     difference: str
-    """What differs; empty if nothing does."""
+    """First difference; empty if there is none."""
 
 
 def read_golden(path: Path) -> str:
@@ -96,7 +96,7 @@ def read_golden(path: Path) -> str:
 
 
 class _Unpacker(Protocol):
-    """What decompressors of xz and gzip have in common."""
+    """Common interface of the decompressors of xz and gzip."""
 
     @property
     def eof(self) -> bool: ...

@@ -1,4 +1,4 @@
-"""What is said of managers that were judged and characterised: a sentence, a page, a file for programs."""
+"""Results of judged and characterised managers: a sentence, a page, a file for programs."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ ENDS = {
     "sojourn_p95": ("shorter waits than any known manager", "longer waits than any known manager"),
     "loss_rate": ("fewer losses than any known manager", "more losses than any known manager"),
 }
-"""What the two ends of the band mean."""
+"""Meaning of the two ends of the band."""
 
 
 MOST_DRAWN = 6
-"""More managers than this have no picture together: so many looks can be told apart."""
+"""More managers than this have no picture together: there are no more distinct looks."""
 
 
 def sentence(results: Sequence[Result], band: Band) -> str:
@@ -122,7 +122,7 @@ def _scenarios(result: Result, band: Band, seeds: int) -> PlainTable:
 
 
 def _own(measured: Measured, band: Band) -> tuple[PlainCell, PlainCell]:
-    """Return the number that only this scenario has, and what it is."""
+    """Return the number that only this scenario has, and its name."""
     own = measured.cell.own
     if own is None:
         return PlainCell(""), PlainCell("")

@@ -24,7 +24,7 @@ DURATION_S, WARM_UP_S = 120.0, 20.0
 UPSTREAM, DOWNSTREAM = "upstream", "downstream"
 
 Metrics = Mapping[tuple[str, str], float]
-"""What a run measured, by subject and metric."""
+"""Metrics of a run, by subject and metric."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Cell:
     item: str
     section: str
     word: str
-    """What section 13 says of it: must, should, may; empty where it says nothing."""
+    """Level of the requirement in section 13: must, should, may; empty where it has none."""
     what: str
     traffic: str
     direction: str = UPSTREAM
@@ -52,7 +52,7 @@ class Cell:
     rate_mbps: float = RATE_MBPS
     conditions: str = ""
     other_mbps: float = 1000.0
-    """Rate of the other direction, which is nobody's bottleneck unless this says so."""
+    """Rate of the other direction, Mb/s; the default is no bottleneck."""
     other_is_managed: bool = False
     path: bool = False
     """True if a second bottleneck stands behind the first."""
@@ -349,7 +349,7 @@ QUICK = ("T1", "T3", "T4a", "T4b", "F2", "C1", "C2", "C3", "K1")
 """Those of a first look."""
 
 LEFT_OUT = (
-    ("4.3.2", "deployment beside other managers", "the author has to say what it is to be deployed beside"),
+    ("4.3.2", "deployment beside other managers", "the author has to name the managers beside it"),
     ("4.6", "interaction with scheduling", "the author has to say which scheduler it is meant for"),
     ("8.3", "stability and sensitivity", "theory; `--set KEY=V` shows what a key moves"),
     ("10.2", "two managers of other values or kinds in a row", "a study with `[[link]]` can show it"),

@@ -23,13 +23,13 @@ MEASURES = (
     ("sojourn_p95", "queuing delay, P95", "ms"),
     ("loss_rate", "lost", "%"),
 )
-"""What is measured of each bottleneck: metric, words, unit."""
+"""Measures of each bottleneck: metric, words, unit."""
 
 BAND = ("codel", "cobalt", "pie", "docsis-pie", "fq-codel", "dualpi2")
 """Managers whose least and greatest value are the band; drop-tail stands apart."""
 
 OWN = "own"
-"""What the band calls the number of a scenario's own."""
+"""Name in the band of a scenario's own number."""
 
 BYTES_ONLY = ("docsis-pie", "docsis-dual-queue", "cake")
 """Kinds that count the buffer in bytes."""

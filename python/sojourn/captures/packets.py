@@ -49,7 +49,7 @@ class Flow:
     """The engine's number of the other direction."""
 
     def words(self, *, addresses: bool) -> str:
-        """Return what it is, with addresses or with letters for them."""
+        """Return its description, with addresses or with letters for them."""
         source, destination = (self.source, self.destination) if addresses else ("a", "b")
         ports = bool(self.source_port or self.destination_port)
         ends = (
@@ -72,7 +72,7 @@ class CaptureFile:
 
     @property
     def caveats(self) -> list[str]:
-        """What a reader has to know of the file."""
+        """Caveats of the file."""
         found: list[str] = []
         if self.content.is_cut:
             found.append("The file ends within a packet: what follows is of those before.")
@@ -204,10 +204,10 @@ class BufferingDelay:
     connections: int
     peers: int
     delays_ms: tuple[float, ...]
-    """What each round trip exceeds the shortest one with its peer by, from the least up."""
+    """Excess of each round trip over the shortest one with its peer, ascending."""
 
     def quantile(self, share: float) -> float:
-        """Return the delay that so many packets do not exceed (type 1: one that was measured)."""
+        """Return the delay that this share of packets does not exceed (type 1: a measured one)."""
         place = min(int(share * len(self.delays_ms)), len(self.delays_ms) - 1)
         return self.delays_ms[place]
 

@@ -37,7 +37,7 @@ def _media(name: str, stacks: Stacks, rtt_ms: float = 100.0, **changed: str) -> 
 
 
 def _queue(rate_mbps: float, ms: float = 300.0) -> str:
-    """Return a buffer of so many ms (RFC 8867 section 4.2: tail drop of 300 ms)."""
+    """Return a buffer of `ms` at the rate (RFC 8867 section 4.2: tail drop of 300 ms)."""
     return f'{{ kind = "drop-tail", limit = "{rate_mbps * 1e3 * ms / 8:.0f} B" }}'
 
 

@@ -1,4 +1,4 @@
-"""What a controller must not do: limits of numbers of scenarios, each with the document that asks for it.
+"""Limits of a controller's numbers, each with the document that asks for it.
 
 RFC 9743 has no thresholds, so those of its rows are chosen: they tell collapse, starvation and a flow that does not come back from
 what is better or worse.
@@ -285,7 +285,7 @@ LETS: Mapping[tuple[str, str], str] = {
 
 
 class Judges(Protocol):
-    """What rows ask of a controller."""
+    """Judgement of a controller by a row."""
 
     @functools.cached_property
     def law(self) -> str:

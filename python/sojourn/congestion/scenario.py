@@ -58,7 +58,7 @@ class Cell:
     section: str
     """Document and section that asks for it."""
     word: str
-    """What the document says of it: must, should, may; empty where it says nothing."""
+    """Level of the requirement in the document: must, should, may; empty where it has none."""
     what: str
     traffic: Callable[[Stacks], str]
     numbers: tuple[Number, ...]
@@ -75,13 +75,13 @@ class Cell:
     """Its queue."""
     duration_s: float = 60.0
     from_s: float = 10.0
-    """What lies before does not count in means over the run."""
+    """Start of means over the run, s."""
     series_ms: float = 0.0
     """Width of bins of the time series, if any are read."""
     window_ms: float = 0.0
     """Time between two looks at the window, if it is read."""
     moment: Callable[[Run], float] | None = None
-    """When `later` begins, s: told by a run without it, which is the same up to then; NaN if it never does."""
+    """Start of `later`, s, from a run without it, which is the same up to then; NaN if it never begins."""
     later: str = ""
     """Conditions from that moment on, which is `@` in their text."""
     at_s: float = math.nan
@@ -177,7 +177,7 @@ class Phase:
 
 
 class Run:
-    """What one run of a scenario left.
+    """Records of one run of a scenario.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ class Run:
 
     @cached_property
     def phases(self) -> list[Phase]:
-        """What the controller was about, in order; empty if it has no such states, or has not told."""
+        """States of the controller in order; empty if it has or records none."""
         import polars as pl
 
         looks = self.windows.filter(pl.col("direction") == "upstream").sort("at_ns")

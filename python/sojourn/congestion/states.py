@@ -1,4 +1,4 @@
-"""The cases of BBR's draft that are about a state: what it is about is in the records of a run, as `phase` of `connection_series`.
+"""The cases of BBR's draft that are about a state, which a run records as `phase` of `connection_series`.
 
 Where a case begins with a state ("upon entering DRAIN"), a first run without the change tells when that is, and a second one has
 the change then.
@@ -23,7 +23,7 @@ LOOK_MS = 2.0
 """Time between two looks. chosen: the shortest state lasts a round trip of 40 ms."""
 
 SETTLED_S = 3.0
-"""What begins before does not count. chosen: STARTUP and DRAIN are over after one."""
+"""Start of counting, s. chosen: STARTUP and DRAIN are over after one."""
 
 
 def _cell(number: int, what: str, numbers: tuple[Number, ...], **other: Any) -> Cell:  # noqa: ANN401 - fields of a cell
@@ -155,7 +155,7 @@ def _back_to_startup(run: Run) -> float:
 
 
 def _bound(run: Run) -> float:
-    """Return the bound after the losses, of what it was before them, in %."""
+    """Return the bound after the losses over that before them, in %."""
     found = _during(run)
     return 100 * found[1].last("bound_segments") / found[0].last("bound_segments") if found else np.nan
 
@@ -176,7 +176,7 @@ def _refilled(run: Run) -> list[tuple[Phase, Phase]]:
 
 
 def _kept(run: Run) -> float:
-    """Return the least of the estimated rate after such a refill, of what it was before, in %."""
+    """Return the least of the estimated rate after such a refill over that before it, in %."""
     found = [100 * one.last("bandwidth_bps") / float(one.looks["bandwidth_bps"][0]) for one, _ in _refilled(run)]
     return min(found) if found else np.nan
 
@@ -216,7 +216,7 @@ CELLS = (
         (_left("ProbeBW_UP", *DOWN),),
         traffic=TWENTY,
         rate_mbps=50.0,
-        # Out of STARTUP by losses that nobody bears.
+        # Out of STARTUP by losses above every threshold.
         conditions=f'{{ from = "{LOSS_S:g} s", for = "0.1 s", loss = 0.4 }}',
         moment=_in("ProbeBW_UP", lasting_s=0.4),
         later='{ from = "@", for = "0.1 s", loss = 0.15 }',

@@ -1,4 +1,4 @@
-"""What a study file may say beyond its runs, as tables with their keys.
+"""Tables and keys of a study file beyond its runs.
 
 | module | content |
 |---|---|

@@ -1,4 +1,4 @@
-"""What a study file says about its answers: measures, claims, tables, who wins, headlines, figures.
+"""Answers of a study file: measures, claims, tables, winners, headlines, figures.
 
 Everything here is data. A *measure* is a number of a point; a *value* asks a measure of points that
 labels select, groups it and combines it; claims, headlines and figures name measures and values. What
@@ -34,7 +34,7 @@ class LabelWords(Strict):
     look: str = ""
     """Colour, dash and marker, see the looks of plots; that of the value itself if left out."""
     needs: str = ""
-    """What must be true for it, a sentence. Below a headline whose winner has one stand it and its nearest rival; the values of such a label stand in the order of what they change."""
+    """Condition of a setting, a sentence. Below a headline whose winner has one stand it and its nearest rival; the values of such a label stand in the order of their changes."""
 
 
 class Measure(Strict):
@@ -112,7 +112,7 @@ class Measure(Strict):
     cells: list[str] = Field(default_factory=list)
     """Labels of which each combination weighs the same, however many samples it has."""
     weights: dict[str, Number] = Field(default_factory=lambda: dict[str, Number]())
-    """What cells weigh instead, by the value of the first of `cells`; 1 if not named."""
+    """Weights of cells, by the value of the first of `cells`; 1 if not named."""
     pooled: list[str] = Field(default_factory=lambda: list[str]())
     """Further labels that may differ between the points of one number: those of a cell are put together."""
     mixed_first: bool = False
@@ -120,9 +120,9 @@ class Measure(Strict):
     above_least: bool = False
     """Distances from the smallest sample of all: delay variation."""
     seeds: Literal["mean", "median", "min", "max", "variation"] = "median"
-    """What one number is made of several seeds by; the variation is their standard deviation as a share of their mean."""
+    """How one number is made of several seeds; the variation is their standard deviation as a share of their mean."""
     missing: Literal["unknown", "never"] = "unknown"
-    """What a run without the number means: nothing, or more than the run was long."""
+    """Meaning of a run without the number: unknown, or more than the length of the run."""
     absent: Number | None = None
     """Value at points without the subject; left out, such points lack the number."""
     times: Number = 1
@@ -162,9 +162,9 @@ class Value(Strict):
     name: str = ""
     """How a group is called, such as `"{load} {rf}"`; the names of its labels if left out."""
     across: Aggregate | None = None
-    """What one number is made of several points of a group by."""
+    """How one number is made of several points of a group."""
     over: Aggregate | None = None
-    """What one number is made of all groups by."""
+    """How one number is made of all groups."""
     seeds: Literal["", "mean", "median", "min", "max"] = ""
     """As of the measure, if not as that says."""
     versus: Where = Field(default_factory=dict)
@@ -206,7 +206,7 @@ class Value(Strict):
 
 
 class Condition(Strict):
-    """What has to hold of a value: of each of its groups, or of `in_at_least` of them."""
+    """Condition on a value: on each of its groups, or on `in_at_least` of them."""
 
     value: str = ""
     """A value, or one group of it such as `late.08`."""
@@ -256,13 +256,13 @@ class ClaimDefinition(Strict):
     trust: str = ""
     """How far the print can be believed, A to D; empty if nothing is printed."""
     criterion: str = ""
-    """When we call it reproduced, in words."""
+    """Criterion of a reproduced claim, in words."""
     values: dict[str, Value] = Field(default_factory=dict)
     """Named numbers that are asked of the result."""
     holds: list[Condition] = Field(default_factory=lambda: list[Condition]())
     """Conditions, all of which have to hold."""
     ours: str = ""
-    """What came out, with `{value}`; all values if left out."""
+    """Result in words, with `{value}`; all values if left out."""
     note: str = ""
     """Words beside it, with `{value}`."""
     seconds: Number = 0
@@ -272,7 +272,7 @@ class ClaimDefinition(Strict):
     instead: dict[str, str] = Field(default_factory=dict)
     """Measures, and those to judge by a second time in their place; said if that decides otherwise."""
     instead_words: str = ""
-    """What is different the second time, such as `without the delay`."""
+    """Difference of the second time, such as `without the delay`."""
     all_of: list[str] = Field(default_factory=list)
     """Claims that have to hold."""
     not_run: str = ""
@@ -283,7 +283,7 @@ class Assumption(Strict):
     """A value that the document does not give."""
 
     what: str
-    """What is assumed."""
+    """The assumption."""
     value: str
     """The value, with its unit."""
     origin: Literal["documented", "chosen", "fitted"]
@@ -309,7 +309,7 @@ class Headline(Strict):
 
 
 class Winners(Strict):
-    """Who wins where: the values of one label compete, in each combination of others."""
+    """Table of winners: the values of one label compete, in each combination of others."""
 
     compare: str
     """Label whose values compete."""
@@ -326,7 +326,7 @@ class Winners(Strict):
     caption: str = ""
     """Sentence below it."""
     seeds: Literal["", "mean", "median"] = ""
-    """What one number is made of several seeds by, if not as the measures say."""
+    """How one number is made of several seeds, if not as the measures say."""
     intervals: bool = False
     """True if half the width of the interval stands below each number."""
     headings: list[str] = Field(default_factory=list)
@@ -341,7 +341,7 @@ class NumbersColumn(Strict):
     title: str
     """Heading, as readers see it."""
     heading: str = ""
-    """What stands over it and its neighbours with the same."""
+    """Heading over it and its neighbours with the same."""
     decimals: int | None = None
     """Digits behind the point; by the size of the numbers if left out."""
 
@@ -368,7 +368,7 @@ class NumbersTable(Strict):
     names: list[str] = Field(default_factory=list)
     """Templates of the first columns: `{load}`, `{load_title}`, `{load_short}`, `{point}`."""
     headings: list[str] = Field(default_factory=list)
-    """What stands over them."""
+    """Headings over them."""
     columns: list[NumbersColumn]
     """Columns, one by one."""
     samples: bool = False
@@ -395,11 +395,11 @@ class PrintedColumn(Strict):
     bound_if: str = ""
     """Column of the printed file that is 1 then."""
     decimals: int = 0
-    """Decimals of ours at least."""
+    """Least decimals of simulated values."""
     heading: str = ""
-    """What stands over it; the title of its group if left out."""
+    """Heading over it; the title of its group if left out."""
     seeds: Literal["", "mean", "median"] = ""
-    """What one number is made of several seeds by, if not as the measure says."""
+    """How one number is made of several seeds, if not as the measure says."""
 
 
 class PrintedGroup(Strict):
@@ -515,7 +515,7 @@ class PrintedTable(Strict):
 
 
 class Pool(Strict):
-    """What homes of one name are together: `caller/1/call` to `caller/40/call` are `caller/*/call` in the summary."""
+    """Homes of one name pooled: `caller/1/call` to `caller/40/call` are `caller/*/call` in the summary."""
 
     metrics: Annotated[list[str], Field(min_length=1)] = Field(default_factory=lambda: ["*"])
     """Patterns of the metrics that are put together."""
@@ -565,7 +565,7 @@ class Declarations(Strict):
     headline: list[Headline] = Field(default_factory=lambda: list[Headline]())
     """Sentences that the report begins with."""
     assumption: list[Assumption] = Field(default_factory=lambda: list[Assumption]())
-    """What the study assumes, with its reason."""
+    """Assumptions of the study, with their reasons."""
     figure: list[AnyFigure] = Field(default_factory=lambda: list[AnyFigure]())
     """Figures of the report."""
 

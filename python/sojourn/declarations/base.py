@@ -1,4 +1,4 @@
-"""What all tables of a study file have in common."""
+"""Common parts of all tables of a study file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a study file says about its figures: one table per figure, of a kind each.
+"""Figures of a study file: one table per figure, of a kind each.
 
 Source: the words are those of docs/reference/study-file.md.
 Deviations: none.
@@ -19,9 +19,9 @@ class RuleDefinition(Strict):
     """A reference line at `x` or at `y`, or only words there, if both are given."""
 
     x: Number | None = None
-    """Where a vertical line stands."""
+    """Position of a vertical line."""
     y: Number | None = None
-    """Where a horizontal line stands."""
+    """Position of a horizontal line."""
     label: str = ""
     """Words beside it."""
     look: str = "reference"
@@ -54,7 +54,7 @@ class AxisDefinition(Strict):
 
 
 class FigureBase(Strict):
-    """What all figures have.
+    """Keys of all figures.
 
     In `caption`, `{spread}` says how the spread over seeds is shown.
     """
@@ -238,7 +238,7 @@ class TimeSeriesFigure(FigureBase):
 
 
 class StackFigure(FacetFigure):
-    """Where the delay goes: bars by cause, a row per value of a label, a panel per facet."""
+    """Delay by cause as bars, a row per value of a label, a panel per facet."""
 
     kind: Literal["stack"]
     subject: str
@@ -280,7 +280,7 @@ class SweepFigure(FacetFigure):
     over: str
     """Label whose values are the horizontal axis."""
     quantity: str = ""
-    """What the values of the label are, with their unit; the label itself if left out."""
+    """Quantity of the label's values, with its unit; the label itself if left out."""
     mark: str = ""
     """Value of the label to draw a line at."""
     lanes: str = ""
@@ -319,7 +319,7 @@ class AgreementFigure(FigureBase):
 
 
 class ShareFigure(FacetFigure):
-    """Who gets how much: a bar per value of a label, made of measures, with Jain's index of fairness at its end."""
+    """Shares as a stacked bar per value of a label, with Jain's index of fairness at its end."""
 
     kind: Literal["share"]
     of: list[str] = Field(min_length=2)
@@ -377,7 +377,7 @@ class TradeoffFigure(FacetFigure):
 
 
 class TimelineFigure(FigureBase):
-    """What happens over time: a panel per value, a curve per competitor; the first seed is drawn."""
+    """Course over time: a panel per value, a curve per competitor; the first seed is drawn."""
 
     kind: Literal["timeline"]
     lanes: str

@@ -36,7 +36,7 @@ queue = { kind = "drop-tail", limit = "100 ms" }
 [emulate]
 rtt = "20 ms"
 """
-"""What is measured without a file. chosen: a service that many have, and a round trip of a town."""
+"""Scenario of a check without a file. chosen: a service that many have, and a round trip of a town."""
 
 IDLE_S, FLOOD_S = 2.0, 3.0
 """How long each part takes."""
@@ -50,7 +50,7 @@ PROBE_BYTES = 128
 
 @dataclass(frozen=True)
 class Found:
-    """What this machine can do."""
+    """Abilities of this machine."""
 
     service: str
     grade: str
@@ -105,7 +105,7 @@ def probe_far() -> str:
 
 
 def probe_command(view: Mapping[str, Any], out: Path) -> list[str]:
-    """Return what plays the inside; it writes what it saw into a file."""
+    """Return the command for the inside; it writes its measurements into a file."""
     import shlex
     import sys
 
@@ -129,7 +129,7 @@ def measure(begin: Callable[[list[str]], _engine.Emulation], view: Mapping[str, 
     """
     with tempfile.TemporaryDirectory(prefix="sojourn-check-") as place:
         out = Path(place) / "probes.json"
-        # Whoever runs inside is the same user, by whatever number.
+        # The user inside is the same, under another number.
         Path(place).chmod(0o777)
         out.touch()
         out.chmod(0o666)

@@ -1,6 +1,6 @@
 """How others find a running emulation: a socket without a file, which goes with the process.
 
-Its name in the abstract namespace is that of the process; whoever is not the same user is sent away. A visitor is sent the
+Its name in the abstract namespace is that of the process; other users are refused. A visitor is sent the
 namespaces as descriptors, or the view until the end, a line of JSON each.
 """
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 MOST_VISITORS = 16
-"""Who watches at a time. chosen: a classroom does it on its own machines."""
+"""Visitors at a time. chosen: a classroom watches on its own machines."""
 
 
 def _address(process: int) -> str:
@@ -28,7 +28,7 @@ def _address(process: int) -> str:
 
 
 class Door:
-    """Where visitors come in.
+    """Socket for visitors.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class Door:
         self._socket.listen(MOST_VISITORS)
 
     def look(self, view: Mapping[str, Any]) -> None:
-        """Let in who waits, and show everybody the view."""
+        """Accept waiting visitors, and send all of them the view."""
         with suppress(BlockingIOError):
             while True:
                 self._greet(self._socket.accept()[0])
@@ -79,7 +79,7 @@ class Door:
         visitor.close()
 
     def close(self) -> None:
-        """Send everybody away."""
+        """Close all connections."""
         for each in (self._socket, *self._watchers):
             each.close()
 
@@ -108,7 +108,7 @@ def namespaces_of(process: int) -> list[int]:
                 f"the emulation of process {process} is between two interfaces: nothing runs in it",
                 "programs run on the machines that are connected to them",
             )
-    raise UsageError(f"the emulation of process {process} lets nobody in who is another user")
+    raise UsageError(f"the emulation of process {process} refuses other users")
 
 
 def views_of(process: int) -> Iterator[dict[str, Any]]:

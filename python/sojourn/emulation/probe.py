@@ -1,4 +1,4 @@
-"""What `sojourn emulate --check` runs at both ends of the link: datagrams with the time of day, and a flood.
+"""Program of `sojourn emulate --check` at both ends of the link: datagrams with the time of day, and a flood.
 
 The kernel stamps each datagram when it comes, so how late this program is counts only at its sending side.
 """
@@ -42,7 +42,7 @@ def _socket(port: int = 0) -> socket.socket:
 
 
 def _flood(peer: socket.socket, to: tuple[str, int], mbps: float, until: float) -> None:
-    """Send at a rate: every millisecond what it has earned."""
+    """Send at a rate, in bursts of a millisecond."""
     data = bytes(BYTES)
     began, sent = time.monotonic(), 0
     while (now := time.monotonic()) < until:
@@ -94,7 +94,7 @@ def ask(address: str, up_mbps: float, down_mbps: float, idle_s: float, flood_s: 
     wish = json.dumps({"mbps": 1.2 * down_mbps, "seconds": flood_s}).encode()
     flood.sendto(wish, (address, FLOOD_PORT))
     print(json.dumps({"up_ns": up, "down_ns": down}), flush=True)
-    # What comes back is taken by nobody: the link has carried it, and that is what is counted.
+    # Answers are not read: the link has carried them, which is counted.
     _flood(flood, (address, FLOOD_PORT), 1.2 * up_mbps, time.monotonic() + flood_s)
     time.sleep(0.2)
 

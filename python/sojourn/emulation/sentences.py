@@ -1,4 +1,4 @@
-"""What is said of an emulation: how good it will be, and how far it can be trusted."""
+"""Sentences about an emulation: its expected quality, and how far it can be trusted."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def rates(view: Mapping[str, Any]) -> str:
 def expectation(priority: str, offload: str) -> str:
     """Return what may be expected before the first packet."""
     if priority == "real-time":
-        return f"priority: real-time; offload: {offload}; how late packets were is told at the end"
+        return f"priority: real-time; offload: {offload}; the lateness of packets follows at the end"
     return (
         f"priority: normal; offload: {offload}; expect delays of several ms when other programs run; see sojourn emulate "
         "--check"

@@ -23,9 +23,9 @@ def lines(view: Mapping[str, Any], before: Mapping[str, Any] | None) -> list[str
     Parameters
     ----------
     view
-        What it looks like now.
+        The current view.
     before
-        What it looked like some time ago: rates are taken between the two.
+        An earlier view: rates are taken between the two.
     """
     shown = [line for name in ("downstream", "upstream") for line in _direction(name, view, before)]
     late = max(view[name]["late_p99_ns"] for name in ("downstream", "upstream"))
@@ -61,7 +61,7 @@ class View:
         self._said_ns = 0
 
     def show(self, view: Mapping[str, Any]) -> None:
-        """Show what it looks like now."""
+        """Show the current view."""
         # Rates over the last second: over 0.1 s, a packet of full size is a tenth of 1 Mb/s.
         self._past = [old for old in self._past if old["at_ns"] > view["at_ns"] - 1.05e9]
         before = self._past[0] if self._past else None

@@ -1,4 +1,4 @@
-"""One household without a file: today's modem and what could be set instead, as a study that anybody may go on with.
+"""One household without a file: today's modem and what could be set instead, as a study to go on with.
 
 Source: the buffer that CableLabs recommends, White 2012 section 4.1.2; DOCSIS-PIE, RFC 8034 and ANNEX M of MULPIv3.1; links
 and low-latency service flows of DOCSIS 3.1, White 2019 section 4.
@@ -50,14 +50,14 @@ app = "voice"
 rtt = "30 ms"
 """,
     "web": """
-[[traffic]]                             # somebody reads pages
+[[traffic]]                             # a person reads pages
 name = "page"
 app = { kind = "web", profile = "white2013", users = 1, think = "3 s" }
 stack = "linux-cubic"
 rtt = ["12 ms", "18 ms", "35 ms", "90 ms"]
 """,
     "video": """
-[[traffic]]                             # somebody watches
+[[traffic]]                             # a person watches
 name = "video"
 app = { kind = "has", sessions = 1, start_jitter = "2 s" }
 stack = "linux-cubic"
@@ -78,7 +78,7 @@ ACCESSES: Mapping[str, tuple[str, str, str]] = {
 
 @dataclass(frozen=True)
 class Household:
-    """What was asked.
+    """Question about a household.
 
     Attributes
     ----------
@@ -112,7 +112,7 @@ class Household:
 
     @cached_property
     def arms(self) -> dict[str, Arm]:
-        """What competes with today's modem."""
+        """Settings that compete with today's modem."""
         who, ways = ("modem", WAYS[:1]) if self.can == "modem" else ("operator", WAYS)
         arms = {
             "buffer": plain_buffer(self.line, who, ways),
@@ -126,7 +126,7 @@ class Household:
 
     @property
     def settings(self) -> list[str]:
-        """What competes."""
+        """All settings."""
         return ["today", *self.arms]
 
     def words(self, setting: str) -> str:
@@ -242,7 +242,7 @@ def _study(home: Household) -> str:
         f'{name} = {{ name = "{called}", title = "{words}"{_needed(home, name)} }}\n' for name, called, words in named
     )
     text = f"""\
-# What should the modem of this household be told? Run it again, with more seeds and longer if need be:
+# What should the modem of this household be set to? Run it again, with more seeds and longer if need be:
 #   sojourn study run .
 schema = 1
 name = "{home.name}"

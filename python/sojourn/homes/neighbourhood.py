@@ -59,17 +59,17 @@ CLOONAN = 1.2
 """Fastest tiers that the mean load has to leave of the channel (Cloonan et al. 2014)."""
 
 FULL = 99.0
-"""A channel is full where so many MAPs have no minislot left, %: what homes send waits for ever longer then, even if the CMTS keeps
+"""A channel is full where this share of MAPs has no minislot left, %: packets then wait ever longer, even if the CMTS keeps
 calls from it. chosen: nearly all."""
 
 KNEE = 2.0
-"""The worst call notices its neighbours where it waits so many times as long as with the fewest homes. chosen: far beyond what
-another seed changes."""
+"""The worst call notices its neighbours where it waits this many times as long as with the fewest homes. chosen: far beyond the
+spread over seeds."""
 
 
 @dataclass(frozen=True)
 class Crowd:
-    """The channel with so many homes on it.
+    """The channel with a number of homes on it.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class Crowd:
 
 @dataclass(frozen=True)
 class Rule:
-    """What a number of homes must not do to a channel.
+    """Criterion that a number of homes must meet.
 
     Attributes
     ----------
@@ -279,7 +279,7 @@ BEYOND = 4
 
 @dataclass(frozen=True)
 class Answer:
-    """When to split the node, for those who ask about a number of homes.
+    """Answer for a number of homes: whether they are fine, and from how many on the node should be split.
 
     Attributes
     ----------
@@ -376,7 +376,7 @@ class Answer:
 
 
 PLAN = {"plan.up": "access.upstream.link.rate", "plan.down": "access.downstream.link.rate"}
-"""What homes buy, by the keys of the links that give it to them."""
+"""Rates that homes buy, by the keys of their links."""
 
 
 def settings_of(settings: Sequence[str]) -> tuple[list[str], int]:
@@ -451,7 +451,7 @@ def shares_downstream(scenario: str) -> bool:
 
 
 def scaled(counts: Mapping[str, int], homes: int, needed: str = "") -> dict[str, int]:
-    """Return so many homes in the same proportions: rounded down, and the rest to the largest remainders.
+    """Return `homes` homes in the same proportions: rounded down, and the rest to the largest remainders.
 
     Names may get none; `needed` keeps one home, whatever the number.
 
@@ -494,7 +494,7 @@ def study_files(
     scenario
         The file with homes, as text.
     homes
-        The number that was asked about, which is tried as well if one channel may have so many and the search came so far.
+        The number in question, which is tried as well if one channel may have it and the search came so far.
     searched
         Numbers that the search has tried.
     seeds, first_seed

@@ -1,7 +1,7 @@
 """Numbers of scenarios beside those of known ones: what checks of queue managers and of congestion controllers share.
 
 A scenario gives some numbers in each run. Here they become estimates over seeds, and each gets its place in the band, which
-is the least and the greatest value of those that everybody knows.
+is the least and the greatest value of the well-known ones.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ BESIDE = 1e-3
 
 
 class Scenario(Protocol):
-    """What is asked of a scenario here."""
+    """Properties of a scenario that bands need."""
 
     @property
     def item(self) -> str:
-        """What rows and `--only` call it."""
+        """Its name in rows and for `--only`."""
         ...
 
     @property
     def section(self) -> str:
-        """Where its document asks for it."""
+        """Section of its document."""
         ...
 
     @property
     def criterion(self) -> str:
-        """What it shares with others of its kind; its item if with none."""
+        """Criterion that it shares with others of its kind; its item if with none."""
         ...
 
 
@@ -98,7 +98,7 @@ def over_seeds(
 
 @dataclass(frozen=True)
 class Band:
-    """What is known of known ones."""
+    """Values of the well-known ones."""
 
     values: Mapping[tuple[str, str], Mapping[str, float]]
     """Mean of each, by scenario and measure."""

@@ -22,7 +22,7 @@ RATES_BPS = tuple(mbps * 1_000_000 for mbps in (10, 20, 50, 100, 200, 1000))
 """Rates of services that are tried (specification of captures, 6.1)."""
 
 SHARE = 100
-"""A sender may use one part in so many of the path. Source: RFC 9956, 1 %."""
+"""A sender may use one part in a hundred of the path. Source: RFC 9956, 1 %."""
 
 NQB = 45
 """DSCP. Source: RFC 9956."""
@@ -49,7 +49,7 @@ LONGEST_S = 3600.0
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of every flow."""
+    """Question to every flow."""
 
     capacity_bps: int = CAPACITY_BPS
     rates_bps: tuple[int, ...] = RATES_BPS
@@ -62,7 +62,7 @@ class Question:
 
 @dataclass(frozen=True)
 class At:
-    """What became of a flow at one rate."""
+    """Outcome of a flow at one rate."""
 
     bps: int
     sanctioned: int

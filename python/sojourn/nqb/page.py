@@ -1,4 +1,4 @@
-"""What is said of flows that were judged: a sentence, a page, an object for programs."""
+"""Results of judged flows: a sentence, a page, an object for programs."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from sojourn.nqb.judge import MOST_COPIES, Question, Verdict, mbps
 from sojourn.report.checks import SCHEMA, Block, Section, rows_table, write_check_page
 
 LEFT_OUT = (
-    "Whether the sender answers to congestion: a capture shows what it did, and not what it would have done.",
+    "Whether the sender answers to congestion: a capture shows one course of events, and no answer to another.",
     "Marking that is rewritten on the way: that needs captures of both ends.",
     "The path before the place of the capture: it has changed the spacing, and the sender's own is another.",
 )
-"""What a capture cannot tell."""
+"""Questions that a capture cannot answer."""
 
 
 def sentence(verdicts: Sequence[Verdict], question: Question, *, addresses: bool) -> str:

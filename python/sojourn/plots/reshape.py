@@ -10,7 +10,7 @@ NARROWEST = 60.0
 """Narrower panels are set below each other, mm. chosen: the names of their axes fit."""
 
 AROUND = 12.0
-"""What title and legend take of the height, mm."""
+"""Height of title and legend, mm."""
 
 
 def reshaped(plot: PlotSpec, width: float, height: float | None = None, columns: int | None = None) -> PlotSpec:

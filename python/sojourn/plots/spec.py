@@ -1,4 +1,4 @@
-"""What a plot shows, without saying how it is drawn.
+"""Content of a plot, without its drawing.
 
 Marks refer to looks by name (`codel`, `printed`); `sojourn.plots.styles` says which colour, dash
 and marker a name has, the same in every plot.
@@ -17,7 +17,7 @@ Scale = Literal["linear", "log"]
 Weight = Literal["thin", "normal", "bold"]
 
 PANEL, MARK, LEGEND = "panel", "mark", "legend"
-"""What names of drawn parts begin with: of a panel, with its place and the ends of its axes; of a mark, with its panel
+"""Prefixes of names of drawn parts: of a panel, with its place and the ends of its axes; of a mark, with its panel
 and its place there; of an entry of the legend."""
 
 
@@ -28,7 +28,7 @@ class Axis:
     Attributes
     ----------
     quantity
-        What it measures, such as `queuing delay`.
+        Its quantity, such as `queuing delay`.
     unit
         Unit symbol; empty for numbers without one.
     scale
@@ -188,7 +188,7 @@ class PlotSpec:
     name
         File name without suffix.
     title
-        What it shows, in a line.
+        Its title, in a line.
     panels
         Row by row.
     columns

@@ -49,17 +49,17 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Role:
-    """What a plugin is for."""
+    """Role of a plugin."""
 
     what: str
     methods: Mapping[str, str]
     """Methods that it needs, with their arguments."""
     named: str
-    """What the file may call its class."""
+    """Name that its class may have in the file."""
     trial: tuple[object, ...]
     """Arguments with which one is made to see whether that works."""
     interface: Callable[[], Interface]
-    """What a shared library of it exports."""
+    """Symbols that a shared library of it exports."""
 
 
 def _managers() -> Interface:
@@ -86,7 +86,7 @@ CONTROLLER = Role(
 
 
 class _Wrong(Exception):
-    """What is wrong with a plugin."""
+    """Fault of a plugin."""
 
 
 def main() -> None:
@@ -103,7 +103,7 @@ def main() -> None:
         answers.write(json.dumps(answer).encode() + b"\n")
         for content in files.values():
             answers.write(content)
-    os._exit(0)  # threads and exits of a plugin keep nobody waiting
+    os._exit(0)  # threads and exits of a plugin are not waited for
 
 
 def _work(answers: IO[bytes]) -> tuple[dict[str, Any], dict[str, bytes]]:
@@ -143,7 +143,7 @@ def _work(answers: IO[bytes]) -> tuple[dict[str, Any], dict[str, bytes]]:
 def _judge(
     scenario: _engine.Scenario, job: dict[str, Any], answers: IO[bytes]
 ) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """Judge a plugin, row by row; each is told as it is known, because the next may be the last."""
+    """Judge a plugin, row by row; each is sent as it is known, because the plugin may die in the next."""
     watch = _Watch(answers)
     if not job["rows"]:
         kept = _watched(lambda: _engine.packets_kept(scenario), watch, 0.0)
@@ -202,7 +202,7 @@ _LOOK_S = 0.04
 
 
 def _failure(error: SojournError) -> dict[str, Any]:
-    """Return what is told of a run that failed: by its plugin, or otherwise."""
+    """Return the answer about a run that failed: by its plugin, or otherwise."""
     found = re.search(r'failed: the (?:queue manager|congestion controller) "([^"]*)"', error.message)
     cause = error.__cause__
     if found is None or cause is None:
@@ -269,7 +269,7 @@ def _library(plugin: Plugin, role: Role) -> Callable[..., object]:
 def factory_of(plugin: Plugin, role: Role = MANAGER) -> Callable[..., object]:
     """Run the file of a plugin in Python and return its class.
 
-    That is what it calls `manager` or `controller`; else its only class with the methods of one.
+    That is its class `manager` or `controller`; else its only class with the methods of one.
     """
     module = ModuleType("sojourn_plugin")
     module.__file__ = plugin.file
@@ -296,7 +296,7 @@ def factory_of(plugin: Plugin, role: Role = MANAGER) -> Callable[..., object]:
 
 
 def _guarded(plugin: Plugin, load: Callable[[], None]) -> None:
-    """Load a plugin and say what it raised in a sentence."""
+    """Load a plugin; its exception becomes a sentence."""
     try:
         load()
     except _Wrong:
@@ -341,12 +341,12 @@ class _Watch:
         try:
             self.answers.write(json.dumps({"share": share}).encode() + b"\n")
             self.answers.flush()
-        except OSError:  # nobody waits for this run any more
+        except OSError:  # the parent has gone
             os._exit(1)
 
 
 def _limit(memory: int) -> None:
-    """Bound what this process may take, beyond what it has."""
+    """Bound the further memory of this process."""
     if os.name != "posix":
         return
     import resource

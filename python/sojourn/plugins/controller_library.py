@@ -20,7 +20,7 @@ CAUSES: Mapping[str, int] = {"loss": 0, "mark": 1, "timeout": 2}
 """Causes of congestion by their numbers in the interface."""
 
 SCALABLE, RATE_SAMPLES, NO_SLOW_START = 1, 2, 4
-"""What a controller asks for, as bits."""
+"""Features that a controller requests, as bits."""
 
 
 class _Window(Structure):
@@ -78,7 +78,7 @@ STRUCTS: Mapping[str, type[Structure]] = {
     "sjc_state": _State,
     "sjc_window": _Window,
 }
-"""What the header calls them."""
+"""Their names in the header."""
 
 MAY_BE_MISSING = ("on_ack", "on_restart", "pacing_rate", "state")
 """Calls that the engine leaves out if a controller has none."""

@@ -1,4 +1,4 @@
-"""The file of a plugin: what it is called, and the digest that stands for what it does."""
+"""The file of a plugin: its name, and the digest that stands for its behaviour."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LIBRARIES = (".so", ".dylib")
 """Endings of shared libraries; other plugins are Python."""
 
 ADAPTERS = ("library.py", "controller_library.py")
-"""What calls a library; its runs follow these, too."""
+"""Modules that call a library; the keys of its runs include them."""
 
 LARGEST = 256 * 2**20
 """Bytes of a plugin. chosen: a library with all symbols has some ten megabytes."""
@@ -27,7 +27,7 @@ class Plugin:
     """A queue manager, or a congestion controller, in a file."""
 
     name: str
-    """What scenarios and tables call it."""
+    """Its name in scenarios and tables."""
     file: str
     """Name of the file, without its folder."""
     content: bytes
@@ -45,7 +45,7 @@ class Plugin:
 
     @property
     def digest(self) -> str:
-        """What stands for it in the key of a run: the file, and what runs it."""
+        """Its part of the key of a run: the file, and the modules that run it."""
         if self.is_library:
             adapters = [Path(__file__).with_name(name).read_bytes() for name in ADAPTERS]
             return f"{self.sha256} by {hashlib.sha256(b''.join(adapters)).hexdigest()[:16]}"

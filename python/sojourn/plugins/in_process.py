@@ -12,7 +12,7 @@ from sojourn.base.errors import UsageError
 
 
 class QueueManager(Protocol):
-    """What a class has to have to manage a queue."""
+    """Methods of a class that manages a queue."""
 
     def enqueue(self, packet: Packet, now: float) -> None:
         """Take note of an arrival; `packet.drop()` refuses it.
@@ -51,7 +51,7 @@ def add_manager(name: str, factory: Callable[[Random], QueueManager]) -> None:
     Raises
     ------
     UsageError
-        If the factory cannot be called or what it returns for a trial lacks a method.
+        If the factory cannot be called or its object lacks a method.
 
     Examples
     --------

@@ -79,7 +79,7 @@ class _Table(Structure):
 
 @dataclass(frozen=True)
 class Interface:
-    """What a library of a kind exports."""
+    """Symbols that a library of a kind exports."""
 
     symbol: str
     """The function that returns its table."""
@@ -87,7 +87,7 @@ class Interface:
     needed: Sequence[str]
     """Calls that may not be missing."""
     made: Callable[..., object]
-    """What makes an object of the table and the arguments of the engine."""
+    """Makes an object of the table and the arguments of the engine."""
 
 
 def open_library(path: str, name: str, interface: Interface) -> Callable[..., object]:
@@ -100,7 +100,7 @@ def open_library(path: str, name: str, interface: Interface) -> Callable[..., ob
     name
         What messages call it.
     interface
-        What it has to export.
+        Symbols that it must export.
 
     Raises
     ------

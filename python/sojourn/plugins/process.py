@@ -1,7 +1,7 @@
 """Runs with plugins, each in a process of its own: what the parent does.
 
 A plugin may crash, compute for ever, take all memory or leave the program: the run fails in a sentence, and nothing
-else does. The process limits itself (see `sojourn.plugins.child`); here it is told what to run, and ended if it waits
+else does. The process limits itself (see `sojourn.plugins.child`); here it gets its job, and is ended if it waits
 without computing.
 """
 
@@ -43,13 +43,13 @@ IDLE_SHARE = 0.02
 """Share of one core that counts as nothing. chosen: who looks every 0.04 s whether calls return takes a thousandth."""
 
 MEMORY = 2**30
-"""Bytes that a run with a plugin may take unless somebody says otherwise.
+"""Default limit of a plugin's memory, in bytes.
 
 chosen: a long run without rows takes 64 MB; to fill ten times as much takes a second.
 """
 
 MOST_LINES = 10
-"""Lines that a failed plugin printed last and that are told. chosen: an exception of Python fits."""
+"""Last lines of a failed plugin's output in its error. chosen: an exception of Python fits."""
 
 
 class PluginFailed(RunError):
@@ -57,7 +57,7 @@ class PluginFailed(RunError):
 
 
 def try_plugins(plugins: Sequence[Plugin]) -> None:
-    """Load plugins in a process of their own and make a manager of each, so that what is wrong is told before runs begin.
+    """Load plugins in a process of their own and make a manager of each, so that faults are reported before runs begin.
 
     Raises
     ------
@@ -156,7 +156,7 @@ def replay_apart(text: str, plugin: Plugin, how: str, slack_ns: int) -> tuple[in
     text
         The trace.
     plugin
-        What it is replayed into.
+        Plugin that replays it.
     how, slack_ns
         How both are compared.
 
@@ -185,7 +185,7 @@ def _ask(
     watch: Callable[[float], None] | None = None,
     row: Callable[[tuple[str, str, str]], None] | None = None,
 ) -> dict[str, bytes]:
-    """Have a process do a job; `aim` says what it did not reach if it dies."""
+    """Have a process do a job; `aim` names the aim that it missed if it dies."""
     listed = [{"name": p.name, "file": p.file, "bytes": len(p.content)} for p in plugins]
     head = json.dumps({**job, "memory": memory, "plugins": listed}).encode()
     with tempfile.TemporaryFile() as printed:
@@ -235,7 +235,7 @@ def _talk(
     try:
         process.stdin.write(head + b"\n" + b"".join(plugin.content for plugin in plugins))
         process.stdin.close()
-    except OSError:  # it died before: what it said last is read below
+    except OSError:  # it died before: its last answer is read below
         pass
     share, text, is_over = 0.0, bytearray(), False
     heard, used, has_spoken = time.monotonic(), _used_s(process.pid), False

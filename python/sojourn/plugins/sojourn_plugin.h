@@ -127,7 +127,7 @@ typedef struct {
     void *(*create)(uint32_t segment, uint32_t initial_window);
     /* Bits of sjc_request, asked once. May be NULL: none. */
     uint32_t (*requests)(void *state);
-    /* So many segments were acknowledged above the threshold: change window->size. */
+    /* `acked` segments were acknowledged above the threshold: change window->size. */
     void (*on_congestion_avoidance)(void *state, uint32_t acked, const sjc_ack *ack, sjc_window *window);
     /* The new threshold. `base` is what the stack would have reduced. */
     double (*on_congestion)(void *state, int32_t cause, double base, uint64_t now_ns, const sjc_window *window);

@@ -1,6 +1,6 @@
-"""Other Python processes of ours: they import what this one imports, and nothing from where the user stands.
+"""Child processes with the imports of this one, and none from the current directory.
 
-A directory with somebody's results may hold a `numpy.py`; started there, `python -c` would run it.
+A directory of untrusted results may hold a `numpy.py`; started there, `python -c` would run it.
 """
 
 import os

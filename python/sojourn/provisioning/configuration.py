@@ -93,7 +93,7 @@ class Configuration:
 
     @property
     def integrity(self) -> Mapping[str, str]:
-        """What `cm_mic`, `cmts_mic` and `extended` are: `good`, `bad`, `absent` or `unchecked`."""
+        """State of `cm_mic`, `cmts_mic` and `extended`: `good`, `bad`, `absent` or `unchecked`."""
         return self._examined["integrity"]
 
     @cached_property

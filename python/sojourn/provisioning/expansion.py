@@ -21,7 +21,7 @@ DIRECTIONS: tuple[str, ...] = ("upstream", "downstream")
 
 @dataclass(frozen=True)
 class Service:
-    """What a modem gets."""
+    """Service of a modem."""
 
     content: Mapping[str, Any]
     """`upstream` and `downstream`: each `single` or `aggregate`, all parameters with unit and origin; `beside_upstream` and
@@ -29,7 +29,7 @@ class Service:
     summary: Mapping[str, str]
     """Both directions in a few words."""
     issues: list[Issue]
-    """What is wrong with the file or the service, none of it an error."""
+    """Faults of the file or the service, none of them an error."""
     docsis: str
     """Generation of the modem."""
     map_interval_us: int | None

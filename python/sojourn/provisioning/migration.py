@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sojourn.headline import Headline
 
 SHOWN = ("delay_p99", "delay_p50")
-"""What is compared: the delay over the access link that is felt, and that of a typical packet."""
+"""Compared metrics: the delay over the access link that is felt, and that of a typical packet."""
 
 GAMES = ("marked", "unmarked")
 """Both games, the one that the migration is for first; each direction is a traffic entry of its own."""
@@ -44,17 +44,17 @@ class Row:
 
 @dataclass(frozen=True)
 class Simulated:
-    """What came of services beside each other."""
+    """Results of services beside each other."""
 
     services: Mapping[str, Service]
     out: Path
     """The result: report, metrics, scenarios."""
     notes: list[str]
-    """What is simpler than it would be."""
+    """Simplifications."""
 
     @cached_property
     def headline(self) -> Headline | None:
-        """What the page says first."""
+        """First sentence of the page."""
         from sojourn.report.first import headline_of_result
         from sojourn.study.result import StudyResult
 
@@ -133,11 +133,11 @@ class Simulation:
     duration: str = "60 s"
     seeds: int = SEEDS
     out: str | Path | None = None
-    """Where to write the result; a new place below `results` if left out."""
+    """Directory of the result; a new place below `results` if left out."""
     figures: bool = True
     """True if to draw the report."""
     store: str | Path | None = None
-    """Where finished runs are kept; the user's own if left out."""
+    """Store of finished runs; the user's own if left out."""
 
 
 def migrate(

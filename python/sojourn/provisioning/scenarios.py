@@ -228,7 +228,7 @@ def _histogram(part: Mapping[str, Any], *, aggregate: bool) -> Table:
 
 
 def says_burst(part: Mapping[str, Any]) -> bool:
-    """Return whether somebody has said the maximum traffic burst of a service flow or aggregate (TLV 9)."""
+    """Return whether the file sets the maximum traffic burst of a service flow or aggregate (TLV 9)."""
     return part["parameters"]["max_traffic_burst"]["origin"]["from"] != "default"
 
 

@@ -74,7 +74,7 @@ class Scenario:
 
     @property
     def warnings(self) -> list[Problem]:
-        """What contradicts itself: the scenario runs, and not as it says."""
+        """Contradictions: the scenario runs, but not as it says."""
         return _problems(self.compiled.warnings, "")
 
     def canonical(self) -> str:

@@ -20,7 +20,7 @@ FEW = 100
 """Samples below which percentiles are interpolated. chosen: a 99th percentile of fewer is their largest."""
 
 BLOCK_S = 1.0
-"""What is drawn together for an interval. chosen: packets of a second wait in the same queue."""
+"""Block of the bootstrap, s. chosen: packets of a second wait in the same queue."""
 
 DRAWS = 400
 """Draws of an interval. chosen: ten beyond each end of 95 %."""
@@ -29,7 +29,7 @@ INTERVAL_S, INTERVALS = 5.0, 4
 """ID and MAD of draft-ietf-ippm-responsiveness-09."""
 
 JITTER_BUFFER_MS = 60.0
-"""What a phone holds back. Source: White 2012 3.2.2, which calls packets late that are slower by more."""
+"""Jitter buffer of a phone, ms. Source: White 2012 3.2.2, which calls packets late that are slower by more."""
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ def _percentile(rising: np.ndarray, percentile: float) -> float:
 
 
 def _seen(count: int, percentile: float) -> str:
-    """Say how likely so many samples are to have none beyond a percentile."""
+    """Say how likely `count` samples are to have none beyond a percentile."""
     chance = (percentile / 100) ** count
     none = f"{chance:.0%}" if chance >= 0.005 else "under 1 %"
     return f"of {count} samples {none.replace('%', ' %').replace('  ', ' ')} see nothing beyond it"
@@ -259,7 +259,7 @@ def responsiveness_of(
     until_s
         When the load ends, by their clock.
     goodput
-        Mean rate of each interval of 5 s of the load, in order, ending with it; empty if nobody measured it.
+        Mean rate of each interval of 5 s of the load, in order, ending with it; empty if it was not measured.
     """
     found = _per_minute(kinds, until_s)
     if found is None:

@@ -1,8 +1,8 @@
-"""What scores are judged on: round trips in files, packets and probes of runs.
+"""Observations that scores are judged on: round trips in files, packets and probes of runs.
 
 Source: round trips of packets as of White 2019 4.2: each packet up with the first one down of the same flow that was sent at or after its
 arrival.
-Deviations: a run says what of the line was left over for an entry; on a full line nobody knows what it would get, and throughput is
+Deviations: a run shows the spare rate of the line for an entry; on a full line its possible share is not known, and throughput is
 not judged.
 """
 
@@ -37,7 +37,7 @@ FULL = 0.95
 """Share of a line from which it is called full. chosen: what framing and grants leave unused."""
 
 LANES = ("tcp", "http", "self")
-"""What a probe over connections asks, by the lane of its transfers."""
+"""Kinds of probes over connections, by the lane of their transfers."""
 
 FEWEST = 10
 """Round trips below which there is no score. chosen: fewer than ten say nothing of any tail."""
@@ -65,7 +65,7 @@ class Subject:
 def subjects_of(path: Path, directions: Sequence[str] = ("two-way",)) -> list[Subject]:
     """Return what a file of measurements, the directory of a run or the result of a study has to be scored.
 
-    Raises `UsageError` if it has nothing; `RecordError` if a directory is not what it should be.
+    Raises `UsageError` if it has nothing; `RecordError` if a directory is not valid.
     """
     if not path.is_dir():
         found = _of_file(read_series(path))
@@ -326,7 +326,7 @@ def _of_study(result: StudyResult, directions: Sequence[str]) -> list[Subject]:
 def observed_at(result: StudyResult, point: str, name: str, direction: str) -> dict[int, Observed]:
     """Return what there is of an entry at a point of a study, by seed.
 
-    Raises `RecordError` if a directory is not what it should be.
+    Raises `RecordError` if a directory is not valid.
     """
     return {
         seed: one

@@ -1,4 +1,4 @@
-"""What a use needs of a line: requirements that Quality of Outcome is judged by, those that come along and files of one's own.
+"""Requirements of uses, by which Quality of Outcome is judged: those that come along, and the user's files.
 
 Source: draft-ietf-ippm-qoo, which has the form and standardises no values: those that come with Sojourn are its own, each with its
 reason, and stand beside the metrics of the engine.
@@ -32,7 +32,7 @@ _RATES = {"Mb/s": 1.0, "kb/s": 1e-3, "Gb/s": 1e3, "b/s": 1e-6}
 
 @dataclass(frozen=True)
 class Requirement:
-    """What one use needs.
+    """Requirement of one use.
 
     Attributes
     ----------

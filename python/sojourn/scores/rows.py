@@ -39,7 +39,7 @@ def score(
     uses
         Who counts, with commas, such as `game,call`, which it is if neither this nor a requirement is named.
     requirements
-        Files of requirements of one's own.
+        The user's files of requirements.
     loss_as_delay
         Whether what is lost counts as an endless delay as well.
     telr
@@ -81,7 +81,7 @@ def qoo(view: StudyView, point: str, subject: str, use: str) -> np.ndarray:
     subject
         Entry of the scenario.
     use
-        Who counts, such as `game`; or the path of a requirement of one's own.
+        A use, such as `game`; or the path of the user's requirement.
     """
     needs = requirement_of(use) if use in USES else read_requirement(Path(use))
     found = observed_at(view.result, point, subject, needs.direction)

@@ -51,7 +51,7 @@ Answer = Callable[[Request], Awaitable[Response]]
 
 @dataclass(frozen=True)
 class Parts:
-    """What a server is made of."""
+    """Parts of a server."""
 
     site: Site
     browser: Browser
@@ -65,7 +65,7 @@ def create_app(parts: Parts, hosts: Iterable[str], token: str) -> App:
     Parameters
     ----------
     parts
-        What it shows.
+        Its contents.
     hosts
         Names with ports that browsers may ask for.
     token
@@ -172,7 +172,7 @@ class _Service:
         return Response(page, media_type="text/html; charset=utf-8", headers=REPORT_HEADERS)
 
     def _ticket(self, number: str) -> str:
-        """Return what lets a frame have a report: known to whoever has the token only."""
+        """Return the ticket with which a frame loads a report: only holders of the token know it."""
         sign = hmac.new(self._token.encode(), f"report {number}".encode(), "sha256").hexdigest()
         return f"{number}.{sign[:32]}"
 

@@ -1,7 +1,7 @@
-"""What there is to look at: results below a directory, runs of the store, scenarios and studies that were named.
+"""Listings: results below a directory, runs of the store, scenarios and studies that were named.
 
 Everything goes by an identifier from a listing, and is looked up in a listing made anew: no text of a request becomes a path.
-What lies there may be somebody else's or damaged: it is read by `sojourn.base.files` and `sojourn.base.on_disk`, which follow no
+Files there may be untrusted or damaged: they are read by `sojourn.base.files` and `sojourn.base.on_disk`, which follow no
 links and say in a sentence what is wrong.
 """
 
@@ -30,7 +30,7 @@ PAGE_OF_RUNS = 100
 """Runs of the store in an answer; chosen."""
 
 MOST_ROWS = 2_000
-"""Rows of a table in an answer; chosen: more nobody reads in a page."""
+"""Rows of a table in an answer; chosen: more are not read in a page."""
 
 
 class Browser:

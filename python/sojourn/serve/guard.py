@@ -1,14 +1,14 @@
-"""What stands before the page's server: who may ask, for what, and how much.
+"""Guard of the page's server: permitted hosts, origins and sizes of requests.
 
 The server listens on this machine only, but any page that is open in a browser here can send requests to it, and any
 user of the machine can connect. So, before anything is looked up:
 
-- `Host` must be the name that the server was started with, port and all: a name of somebody else's that was
+- `Host` must be the name that the server was started with, port and all: a foreign name that was
   rebound to 127.0.0.1 arrives with its own name in `Host`. Otherwise 421, for every path.
-- What another site makes a browser load arrives with `Sec-Fetch-Site`: refused, but for a link that somebody follows.
+- What another site makes a browser load arrives with `Sec-Fetch-Site`: refused, but for a link that the user follows.
 - All below `/api/` needs the token, which only the page knows: it stands behind the `#` of the link, which no server and
   no other page sees. There are no cookies, so a browser adds nothing by itself.
-- Bodies are JSON by their type, which a form cannot send and a script elsewhere only after a question that nobody answers.
+- Bodies are JSON by their type, which a form cannot send and a script elsewhere only after a preflight request, which gets no answer.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ POLICY = (
     "connect-src 'self'; worker-src 'self'; media-src blob:; frame-src 'self'; base-uri 'none'; form-action 'none'; "
     "require-trusted-types-for 'script'; trusted-types sojourn"
 )
-"""What a page may load: its own files, and nothing else."""
+"""Content security policy of a page: its own files, and nothing else."""
 
 HEADERS = {
     "Content-Security-Policy": f"{POLICY}; frame-ancestors 'none'",
@@ -37,14 +37,14 @@ HEADERS = {
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
     "Cache-Control": "no-cache",
 }
-"""What every answer says to a browser."""
+"""Headers of every answer."""
 
 REPORT_HEADERS = {
     "Content-Security-Policy": "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'self'",
     "Cache-Control": "no-store",
 }
-"""What a report says: somebody else may have written it, so no script of it runs, and it is of an origin of its own."""
+"""Policy of a report: it is not trusted, so its scripts do not run, and its origin is its own."""
 
 LARGEST_BODY = 1 << 20
 """Bytes of a body; chosen: a scenario of a large home has ten thousand."""

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 MOST_WAITING = 20
-"""chosen: more nobody has asked for on purpose."""
+"""Jobs that wait at most. chosen: more are not asked for on purpose."""
 
 MOST_KEPT = 100
 """Jobs that are over and still told; chosen."""
@@ -30,7 +30,7 @@ PATIENCE_S = ((signal.SIGINT, 10.0), (signal.SIGTERM, 5.0), (signal.SIGKILL, 5.0
 """Signals to a cancelled child, and how long each has; chosen: a study ends within a second of the first."""
 
 LAST_LINES = 20
-"""Lines of a child's words that are told; chosen."""
+"""Last lines of a child's output that are shown; chosen."""
 
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
 
@@ -41,7 +41,7 @@ class Full(Exception):
 
 @dataclass(frozen=True)
 class Order:
-    """What is to be run."""
+    """Order of a run."""
 
     study: str
     """Its name, as pages show it."""
@@ -76,7 +76,7 @@ class Job:
     words: list[str] = field(default_factory=list[str])
     """The last lines that the child has said."""
     result: str | None = None
-    """Where its result lies."""
+    """Directory of its result."""
     cancelled: bool = False
 
     def told(self) -> dict[str, Any]:
@@ -195,7 +195,7 @@ class Jobs:
 
     def _place(self, job: Job) -> Path:
         stamp = time.strftime("%Y-%m-%dT%H-%M-%S")
-        # A study's file names what it likes; a directory has the file's name, or the package's.
+        # The name in a study's file is not trusted; a directory has the file's name, or the package's.
         return self._results / Path(job.order.source).stem / f"{stamp}-{job.id[:4]}"
 
     def _begin(self, job: Job, place: Path) -> subprocess.Popen[str]:
@@ -237,7 +237,7 @@ def _progress(line: str) -> tuple[int, int, float | None] | None:
 
 
 def _end(child: subprocess.Popen[str]) -> None:
-    """End a child and what it has started, politely at first."""
+    """End a child and its own children, by SIGTERM first."""
     for wish, seconds in PATIENCE_S:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(child.pid, wish)

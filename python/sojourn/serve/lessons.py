@@ -39,7 +39,7 @@ Numbers = Mapping[str, Mapping[str, list[float]]]
 
 @dataclass(frozen=True)
 class Claim:
-    """What holds in a run of a lesson."""
+    """Claim about a run of a lesson."""
 
     says: str
     run: str
@@ -77,7 +77,7 @@ class Lesson:
     """Settings by the name of a run. `start` is shown before the guess, `guess` is what the guess is about."""
     goals: tuple[str, ...]
     teacher: Mapping[str, Any]
-    """What a teacher says and asks: `needs`, `check` of each goal, `step`, `wrong`, `picture`, `further`."""
+    """The teacher's sheet: `needs`, `check` of each goal, `step`, `wrong`, `picture`, `further`."""
 
     @property
     def title(self) -> str:

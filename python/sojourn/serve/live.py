@@ -27,10 +27,10 @@ POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' blob: 'wasm-unsafe-eval'; style-src 'unsafe-inline'; "
     "connect-src blob:; img-src data: blob:; media-src blob:; base-uri 'none'; form-action 'none'"
 )
-"""What the file may do: run what it brings, ask nobody."""
+"""Content security policy of the file: it runs its own scripts and sends no requests."""
 
 FIRST = "js/explore.js"
-"""The script that nobody imports."""
+"""The script that no other one imports."""
 
 IMPORTS = re.compile(r"""((?:from|import)\s?\(?)(["'])(\.{1,2}/[\w./-]+)\2""")
 """Imports of a script, also within functions."""
@@ -105,7 +105,7 @@ for (const [name, parts] of brought.scripts) {
 const { start } = await import(files["js/explore.js"]);
 await start(document.getElementById("page"));
 """
-"""What gives each script its address and starts the page."""
+"""Script that gives each module its address and starts the page."""
 
 
 def live(

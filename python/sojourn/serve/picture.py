@@ -1,6 +1,6 @@
 """The picture on a lesson's page for teachers: the delay of what the lesson listens to over time, in two of its runs.
 
-It is drawn from runs of this engine when a site is exported, or when somebody asks the server for it.
+It is drawn from runs of this engine when a site is exported, or when the server is asked for it.
 """
 
 from __future__ import annotations

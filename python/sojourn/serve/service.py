@@ -35,7 +35,7 @@ MOST_CONNECTIONS = 64
 
 @dataclass(frozen=True)
 class Wishes:
-    """What the command line has said."""
+    """Options of the command line."""
 
     results: Path
     store: Path
@@ -44,7 +44,7 @@ class Wishes:
     any_port: bool = True
     """True if the next free port will do."""
     host: str = ""
-    """Where to listen besides; empty for this machine only."""
+    """Further address to listen on; empty for this machine only."""
     allowed: tuple[str, ...] = ()
     """Further names that browsers may ask for."""
     read_only: bool = False
@@ -64,7 +64,7 @@ def serve(wishes: Wishes, opens: str, ready: Callable[[str, int], contextlib.Abs
         Called with link and port once connections are accepted; left when the server ends.
     """
     listeners, port = _listeners(wishes)
-    # 128 bits that nobody can guess, new with each start.
+    # 128 random bits, new with each start.
     token = secrets.token_urlsafe(16)
     names = ["127.0.0.1", "localhost", "[::1]", *wishes.allowed]
     hosts = [f"{name}:{port}" for name in names]
@@ -143,7 +143,7 @@ def _listener(family: socket.AddressFamily, address: str, port: int, *, needed: 
         one.listen(128)
     except OSError as error:
         one.close()
-        # A machine without IPv6 is served all the same; a port that somebody has there is not ours.
+        # A machine without IPv6 is served all the same; a port that is in use there is left alone.
         if needed or error.errno == 98:  # EADDRINUSE
             raise
         return None

@@ -26,12 +26,12 @@ LOADING = (
     "<p>The engine is being loaded. A browser loads none from a file: serve this directory, for instance with "
     "<code>python3 -m http.server</code>.</p>"
 )
-"""What stands where a page will be. It must say what is wrong itself: from a file no script runs that could."""
+"""Placeholder of a page. It names the fault itself: from a file, no script runs that could."""
 
 Content = bytes | Path | Callable[[], bytes]
 
 Site = dict[str, Content]
-"""Contents by address below the site: bytes, the file that has them, or what makes them when somebody asks."""
+"""Contents by address below the site: bytes, the file that has them, or a function that makes them on request."""
 
 
 def read(content: Content) -> bytes:
@@ -43,7 +43,7 @@ def read(content: Content) -> bytes:
 
 @cache
 def _keys() -> bytes:
-    """Return the table of keys for the form: what stands where, what it may be, what it means."""
+    """Return the table of keys for the form: paths, values, meanings."""
     from sojourn.study.key_list import scenario_keys_once, synonyms
 
     rows = [
@@ -186,7 +186,7 @@ def _start_body(chosen: Sequence[Lesson]) -> str:
     return (
         "<h1>A call and an upload share a line of 10 Mb/s</h1>"
         f'<div data-part="play">{LOADING}</div>'
-        '<div class="doors" data-part="doors"><section><h2>Try a line</h2><p>Choose a scenario, move what it has sliders for, '
+        '<div class="doors" data-part="doors"><section><h2>Try a line</h2><p>Choose a scenario, move its sliders, '
         'put two settings side by side.</p><p><a href="explore.html">Explore</a></p></section><section><h2>Hear and feel</h2>'
         "<p>What a call sounds like behind an upload, and what a hand feels.</p>"
         '<p><a href="senses.html">Hear the call, feel the lag</a></p></section>'

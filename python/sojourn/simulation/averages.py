@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 LATE = 0.05
-"""Share of the measured time without traffic from which it is told. chosen: a rate is off by as much."""
+"""Share of the measured time without traffic from which it is named. chosen: a rate is off by as much."""
 
 _UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 

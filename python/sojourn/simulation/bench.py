@@ -15,7 +15,7 @@ def world_names() -> list[str]:
 
 
 def measure(world: str) -> "_engine.BenchWorld":
-    """Run one world in a new process and return what it cost.
+    """Run one world in a new process and return its cost.
 
     Raises `RunError` if the process fails.
     """
@@ -28,5 +28,5 @@ def measure(world: str) -> "_engine.BenchWorld":
 
 
 def work(world: str) -> None:
-    """Run one world and print what it cost; the whole life of a process of `measure`."""
+    """Run one world and print its cost; the whole life of a process of `measure`."""
     print(json.dumps(_engine.bench(world)))

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Beside:
-    """What a run writes while it goes on, into directories that are there.
+    """Files that a run writes while it goes on, into existing directories.
 
     Parameters
     ----------

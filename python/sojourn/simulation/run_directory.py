@@ -51,7 +51,7 @@ def read_run(directory: Path) -> tuple[dict[str, Any], dict[str, pl.DataFrame], 
         if not {"simulated_s", "wall_s", "packet_hops"} <= set(manifest.get("statistics", {})):
             manifest.pop("statistics", None)
             wrong = sorted({*wrong, "statistics"})
-        damages += [f"manifest.json: {key} is not what it should be" for key in wrong]
+        damages += [f"manifest.json: {key} is not valid" for key in wrong]
         listing = manifest.get("files", {})
         there = folder_names(directory)
         names = {name for name in there if name.endswith(".parquet")} | {"metrics.parquet"}

@@ -60,7 +60,7 @@ LTE = {
 
 @dataclass(frozen=True)
 class Likeness:
-    """What a trace is like.
+    """Statistics of a trace.
 
     Attributes
     ----------
@@ -312,7 +312,7 @@ FLOOR_MS, SHAPE, SCALE_MS = 20.0, 4.5, 7.2
 """Round trip of a slot: a floor and a Gamma distribution. fitted: quartiles 41, 50, 61 ms for 40, 50, 60 of UCLouvain."""
 
 RIPPLE, RIPPLE_S, RIPPLE_STEP_S = 0.1, 0.5, 0.1
-"""Deviation of the rate inside a slot, its memory, and how often it is told. chosen."""
+"""Deviation of the rate inside a slot, its memory, and its step. chosen."""
 
 
 def make_starlink(
@@ -329,7 +329,7 @@ def make_starlink(
     direction
         `up` or `down`. With one seed both have the same slots and outages.
     mean_mbps
-        Median rate of slots instead of ours.
+        Median rate of slots instead of the default.
     """
     random = np.random.default_rng(seed)
     own = np.random.default_rng([seed, direction == "up"])
@@ -366,4 +366,4 @@ NEAR_S, BACKGROUND_LOSS = 0.2, 0.002
 """How long a reconfiguration is felt, and what is lost else. chosen; around handovers up to half was seen (IMC 2022)."""
 
 MAKERS = ("lte", "starlink", "wifi")
-"""What `sojourn trace make` makes."""
+"""Kinds of `sojourn trace make`."""

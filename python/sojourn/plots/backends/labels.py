@@ -7,7 +7,7 @@ Packages that place labels (adjustText 1.3, textalloc 1.2) move the labels of do
 seconds, and know of no reference lines.
 """
 
-# Matplotlib's own annotations are incomplete; what we call stays checked, what it takes is not.
+# Matplotlib's own annotations are incomplete; our calls stay checked, their arguments do not.
 # pyright: reportUnknownMemberType=false
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ BACKGROUND = {"facecolor": styles.PAPER, "edgecolor": "none", "alpha": 0.8, "pad
 """Paper behind words that have to stand on something."""
 
 _ALONG = {"y": (1.0, 0.0, 0.5, 0.75, 0.25), "x": (0.48, 0.75, 0.25, 0.9, 0.1)}
-"""Where a label may stand along a reference line, as a share of its length, the best to read first."""
+"""Positions of a label along a reference line, as shares of its length, the best to read first."""
 
 _BESIDE = 2.0
 """Air between a reference line and its label."""
@@ -77,7 +77,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Place:
-    """Where the middle of a label goes, from its dot, and what it covers there."""
+    """Offset of a label's middle from its dot, and the area that it covers there."""
 
     dx: float
     dy: float

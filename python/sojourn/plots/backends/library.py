@@ -1,6 +1,6 @@
-"""Matplotlib as it is delivered: what it would find in the current directory, or in the user's settings, is not read.
+"""Matplotlib as it is delivered: its files in the current directory and in the user's settings are not read.
 
-A file `matplotlibrc` beside somebody's result could choose LaTeX for all texts, which is a program that is run.
+A file `matplotlibrc` beside an untrusted result could choose LaTeX for all texts, which is a program that is run.
 """
 
 # pyright: reportUnknownMemberType=false
@@ -38,4 +38,4 @@ def _loaded() -> ModuleType:
 mpl: Any = _loaded()
 
 DEFAULTS: dict[str, Any] = {key: value for key, value in mpl.rcParamsDefault.items() if not key.startswith("backend")}
-"""All settings that say how something looks, whoever loaded Matplotlib before."""
+"""All settings of appearance, even if Matplotlib was loaded before."""

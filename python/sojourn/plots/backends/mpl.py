@@ -3,7 +3,7 @@
 No window system and no global state is touched: figures are made directly, not through `pyplot`.
 """
 
-# Matplotlib's own annotations are incomplete; what we call stays checked, what it takes is not.
+# Matplotlib's own annotations are incomplete; our calls stay checked, their arguments do not.
 # pyright: reportUnknownMemberType=false
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _ALPHA = {"thin": 0.6, "normal": 1.0, "bold": 1.0}
 
 @dataclass(frozen=True)
 class Font:
-    """What plots are written in: a family that Matplotlib finds, and its size in points."""
+    """Font of plots: a family that Matplotlib finds, and its size in points."""
 
     family: str = "DejaVu Sans"
     size: float = 7.5
@@ -91,7 +91,7 @@ def _set_up(font: Font) -> dict[str, Any]:
         "legend.frameon": False,
         "legend.fontsize": font.size,
         "svg.fonttype": "none",
-        "text.parse_math": False,  # names are whoever ran it's, and no formulas
+        "text.parse_math": False,  # names are not trusted, and no formulas
         "pdf.fonttype": 42,
         "path.simplify": True,
         "hatch.linewidth": 0.5,
@@ -142,7 +142,7 @@ def save(
     pdf
         Also write `<name>.pdf`, with real fonts, as journals want it; takes as long again.
     font
-        What it is written in, if not as reports are.
+        Its font, if not that of reports.
     """
     with _settings(plot.name, font or Font()):
         figure = _laid_out(plot)
@@ -171,7 +171,7 @@ def _laid_out(plot: spec.PlotSpec) -> Figure:
 
 
 def _texts(figure: Figure) -> Iterator[Text]:
-    """Yield what is written beside the sides of panels; asked for all, Matplotlib would make ticks that nobody sees."""
+    """Yield texts beside the sides of panels; asked for all, Matplotlib would make invisible ticks."""
     yield from figure.texts
     legends = [*figure.legends]
     for axes in figure.axes:
@@ -189,7 +189,7 @@ def _svg(figure: Figure, plot: spec.PlotSpec) -> str:
 
 
 _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-"""Signs that no XML holds, and those that steer terminals: names are whoever ran it's."""
+"""Signs that no XML holds, and those that steer terminals: names are not trusted."""
 
 
 def _figure(plot: spec.PlotSpec) -> Figure:

@@ -4,7 +4,7 @@ Matplotlib makes each tick of five artists and measures each of them several tim
 figure went there. Places and words of ticks are those that its locators and formatters give.
 """
 
-# Matplotlib's own annotations are incomplete; what we call stays checked, what it takes is not.
+# Matplotlib's own annotations are incomplete; our calls stay checked, their arguments do not.
 # pyright: reportUnknownMemberType=false
 
 from __future__ import annotations
@@ -265,7 +265,7 @@ class _Mark:
 
 @dataclass(frozen=True)
 class _Style:
-    """What a side looks like; sizes in points. Read when it is made, since it may be drawn with other settings."""
+    """Look of a side; sizes in points. Read when it is made, since it may be drawn with other settings."""
 
     family: list[str]
     size: float

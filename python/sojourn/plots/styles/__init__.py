@@ -17,7 +17,7 @@ OKABE_ITO = {
     "vermillion": "#D55E00",
     "purple": "#CC79A7",
 }
-"""Okabe and Ito (2008), "Color Universal Design", without its yellow, which nobody can read on white paper."""
+"""Okabe and Ito (2008), "Color Universal Design", without its yellow, which is not legible on white paper."""
 
 TOL = {"indigo": "#332288", "wine": "#882255", "olive": "#999933"}
 """Tol (2021), "Colour schemes", muted: two dark colours that Okabe and Ito lack, and one in place of their yellow."""
