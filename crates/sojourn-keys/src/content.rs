@@ -1,4 +1,4 @@
-//! What stands in a file, as values take it.
+//! Contents of a file, as values take them.
 //!
 //! Source: TOML 1.0. Deviations: none known; dates are read and refused later, because no key is a date.
 
@@ -20,13 +20,13 @@ pub struct Position {
 pub struct Node {
     /// The value.
     pub content: Content,
-    /// Where the key stands.
+    /// Position of the key.
     pub key_at: Position,
-    /// Where the value stands.
+    /// Position of the value.
     pub at: Position,
 }
 
-/// What a key may hold.
+/// Contents of a key.
 #[derive(Clone, Debug)]
 pub enum Content {
     /// A text.
@@ -58,12 +58,12 @@ impl FromIterator<(String, Node)> for Table {
 }
 
 impl Table {
-    /// What `key` holds.
+    /// Returns the value of `key`.
     pub fn get(&self, key: &str) -> Option<&Node> {
         self.entries.iter().find(|(k, _)| k == key).map(|(_, n)| n)
     }
 
-    /// What `key` holds, to be changed.
+    /// Returns the value of `key`, for changes.
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Node> {
         self.entries.iter_mut().find(|(k, _)| k == key).map(|(_, n)| n)
     }
@@ -88,7 +88,7 @@ impl Table {
 }
 
 impl Content {
-    /// What it is, for messages.
+    /// Returns the type's name for messages.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Text(_) => "a text",

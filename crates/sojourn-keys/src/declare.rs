@@ -26,7 +26,7 @@
 //! [`parameters!`] makes a struct of rows, in the order in which files are printed:
 //!
 //! ```text
-//! /// what it means, in a line for users; lines below it are for readers of the code
+//! /// meaning, in a line for users; lines below it are for readers of the code
 //! field as "key": Type = default, origin("where the default comes from").least("1 B") => show;
 //! ```
 //!

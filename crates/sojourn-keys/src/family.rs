@@ -1,5 +1,5 @@
 //! Families: all configurations of one sort (queue managers, links, applications, controllers) behind one pointer, so
-//! that those of this project and those from outside are the same to everybody.
+//! that callers treat built-in ones and those of other crates alike.
 //!
 //! A family is a trait for its configurations, with [`Values`] above it, and a type that [`family!`](crate::family)
 //! declares: it holds any one of them, and calls what the trait says.
@@ -13,7 +13,7 @@ use crate::form::{KindInfo, Visitor};
 use crate::grown::Grown;
 use crate::kind::{AnyKind, Configured, KindOf};
 
-/// What can be asked of a configuration behind a pointer. `F` is the type that holds any of its family.
+/// A configuration behind a pointer. `F` is the type that holds any of its family.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be one of the configurations of `{F}`",
     note = "it needs `Configured`, `Clone`, `PartialEq`, `Debug`, `Send` and `Sync`"
@@ -25,7 +25,7 @@ pub trait Values<F>: Shown + Send + Sync + 'static {
     fn duplicate(&self) -> F;
     /// [`Configured::keys`] of a copy, which is returned.
     fn shown(&self, visitor: &mut dyn Visitor) -> F;
-    /// Whether `other` is of the same type and has the same values.
+    /// Returns true if `other` is of the same type and has the same values.
     fn equals(&self, other: &dyn Any) -> bool;
     /// The configuration itself.
     fn as_any(&self) -> &dyn Any;
@@ -69,7 +69,7 @@ where
 pub trait Family: Sized + 'static {
     /// Shows the keys of the configuration.
     fn show(&mut self, visitor: &mut dyn Visitor);
-    /// Whether the configuration is of type `C`.
+    /// Returns true if the configuration is of type `C`.
     fn holds<C: 'static>(&self) -> bool;
 }
 
@@ -130,13 +130,12 @@ impl<K: ?Sized> Debug for Kept<K> {
     }
 }
 
-/// What a family's type holds; users of the macro may have no `std`.
+/// Pointer inside a family's type; users of the macro may have no `std`.
 #[doc(hidden)]
 pub type Pointer<K> = Box<K>;
 
-/// Declares the type that holds any configuration of a family, whose trait is named: whoever has one calls what the trait
-/// says. With `&'static` it can be copied and made in constants by `of`, and each set of values lives as long as the
-/// program.
+/// Declares the type that holds any configuration of a family, and dereferences to the family's trait. With `&'static`
+/// it can be copied and made in constants by `of`, and each set of values lives as long as the program.
 #[macro_export]
 macro_rules! family {
     ($(#[$meta:meta])* $visibility:vis struct $Any:ident(dyn $Kind:ident);) => {

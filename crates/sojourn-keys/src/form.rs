@@ -1,4 +1,4 @@
-//! The file form of a configuration, declared once and walked by everybody who needs it.
+//! The file form of a configuration, declared once and walked by every visitor.
 //!
 //! A configuration's keys are declared by a function that shows each of them, with its value, to a
 //! [`Visitor`]. The reader takes values from a file, the printer writes them, the catalogue describes
@@ -8,7 +8,7 @@ use crate::key::Key;
 use crate::value::Value;
 use alloc::vec::Vec;
 
-/// Somebody who is shown the keys of a configuration, in the order of the canonical print.
+/// Visits the keys of a configuration, in the order of the canonical print.
 pub trait Visitor {
     /// A key with a single value.
     fn value(&mut self, key: Key, value: &mut dyn Value);
@@ -18,11 +18,11 @@ pub trait Visitor {
     fn choice(&mut self, key: Key, choice: &mut dyn Choice);
     /// A key with a list of tables.
     fn items(&mut self, key: Key, items: &mut dyn Items);
-    /// Whether keys that only some values of other keys allow are to be shown all the same.
+    /// Returns true if it also visits keys that only some values of other keys allow.
     fn is_exhaustive(&self) -> bool {
         false
     }
-    /// Whether the file has this key in the present table.
+    /// Returns true if the file has this key in the present table.
     fn has(&self, name: &str) -> bool {
         let _ = name;
         false
@@ -34,7 +34,7 @@ pub trait Visitor {
 pub struct KindInfo {
     /// The word for it.
     pub name: &'static str,
-    /// What it is, in a line.
+    /// Meaning, in a line.
     pub about: &'static str,
     /// Names and meanings of its profiles.
     pub profiles: Vec<(&'static str, &'static str)>,

@@ -1,6 +1,6 @@
-//! A key: how a parameter is called in a file, what it means, and which values it may have.
+//! A key: name of a parameter in a file, its meaning, and its allowed values.
 
-/// Whether meanings and origins are kept. The engine for browser tabs describes nothing: its page has the table of keys as a
+/// True if meanings and origins are kept. The engine for browser tabs drops them: its page has the table of keys as a
 /// file of its own.
 pub const DESCRIBES: bool = cfg!(not(target_family = "wasm"));
 
@@ -15,13 +15,13 @@ pub const fn described(text: &'static str) -> &'static str {
 pub struct Key {
     /// As it is written in a file.
     pub name: &'static str,
-    /// What it means, in a line.
+    /// Meaning, in a line.
     pub about: &'static str,
-    /// Where its default or its meaning comes from.
+    /// Origin of its default or its meaning.
     pub origin: &'static str,
     /// It has no default: a table without a profile must have it.
     pub required: bool,
-    /// Whether it is required depends on other keys.
+    /// True if other keys decide that it is required.
     pub conditional: bool,
     /// The least allowed value as written in a file; empty for none.
     pub least: &'static str,
@@ -110,11 +110,11 @@ impl Key {
         self
     }
 
-    /// What a row of a declaration says of a key that has no name yet.
+    /// Names a key of a declaration's row that has no name yet.
     pub const fn called(mut self, name: &'static str, about: &'static str) -> Self {
         if self.name.is_empty() {
             self.name = name;
-            // Hints about a key that is missing say what it means.
+            // Hints about a missing key give its meaning.
             self.about = if self.required { about } else { described(about) };
         }
         self

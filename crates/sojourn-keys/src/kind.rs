@@ -1,7 +1,7 @@
 //! Kinds of something: a queue manager, a link, an application; and one of their values as a choice.
 //!
-//! A configuration that is a kind of its own says so by [`Configured`]: its word, its keys, its profiles. Whoever holds
-//! one of many such configurations has them all in [`Kinds`], where somebody's own can be added.
+//! A configuration that is a kind of its own says so by [`Configured`]: its word, its keys, its profiles. A holder of
+//! any such configuration lists all of them in [`Kinds`], where other crates add theirs.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -15,7 +15,7 @@ use crate::grown::Grown;
 pub struct Profile<T: 'static> {
     /// The word for it.
     pub name: &'static str,
-    /// Where the values come from, and the most important ones.
+    /// Origin of the values, and the most important ones.
     pub about: &'static str,
     /// The values.
     pub values: fn() -> T,
@@ -25,7 +25,7 @@ pub struct Profile<T: 'static> {
 pub trait Configured: Sized + 'static {
     /// The word for it in files and records.
     const KIND: &'static str;
-    /// What it is, in a line.
+    /// Meaning, in a line.
     const ABOUT: &'static str;
     /// Named sets of values.
     const PROFILES: &'static [Profile<Self>] = &[];
@@ -83,7 +83,7 @@ impl<C: Configured> KindOf<C> {
 pub struct Kind<T: 'static> {
     /// The word for it.
     pub name: &'static str,
-    /// What it is, in a line.
+    /// Meaning, in a line.
     pub about: &'static str,
     /// The defaults; the values of required keys do not matter.
     pub base: fn() -> T,

@@ -1,20 +1,21 @@
-//! The keys of configurations: how a parameter is called in a file, what it means, which values it may have and
-//! where they come from, said once beside the configuration that holds it.
+//! The keys of configurations: name of a parameter in a file, its meaning, its allowed values and their origin,
+//! declared once beside the configuration that holds it.
 //!
 //! | module | content |
 //! |---|---|
 //! | [`declare`] | [`parameters!`], [`choices!`], [`words!`]: one row makes field, documentation, key and default |
-//! | [`mod@key`] | [`Key`]: what is said of a parameter |
-//! | [`form`] | [`Visitor`], who is shown every key with its value |
+//! | [`mod@key`] | [`Key`]: the declaration of a parameter |
+//! | [`form`] | [`Visitor`] of every key with its value |
 //! | [`kind`] | [`Configured`]: a kind of something with its keys and profiles; [`Kinds`]: all of them |
 //! | [`mod@family`] | [`family!`]: a type that holds any configuration of one sort |
 //! | [`value`] | [`Value`]: how single values are spelt, read, printed and described |
-//! | [`content`] | what stands in a file, as it is read |
+//! | [`content`] | contents of a file, as they are read |
 //!
 //! Reading, printing, the JSON schema and the reference page are visitors; they live in `sojourn-scenario`. Nothing
 //! here reads a file, a clock or an environment variable.
 //!
-//! Without the feature `std` it needs an allocator and nothing else of a system. Kinds of one's own cannot be added then.
+//! Without the feature `std` it needs an allocator and nothing else of a system. Kinds from other crates cannot be
+//! added then.
 #![no_std]
 #![forbid(unsafe_code)]
 

@@ -6,7 +6,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// What people say, and the words that files have for it. Also what `sojourn keys WORD` searches by.
+/// Words of users, and the words that files have for them. `sojourn keys WORD` searches by them, too.
 pub const SYNONYMS: &[(&str, &[&str])] = &[
     ("aqm", &["codel", "fq-codel", "pie", "queue"]),
     ("bandwidth", &["rate"]),
@@ -55,7 +55,7 @@ pub const SYNONYMS: &[(&str, &[&str])] = &[
     ("wan", &["access"]),
 ];
 
-/// The word of `known` that is most likely meant by `word`: one that is near, or one for what it means.
+/// Returns the word of `known` that `word` most likely means: one of similar spelling, or of the same meaning.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str, IntoIter: Clone>) -> Option<&'a str> {
     let known = known.into_iter();
     let folded = fold(word);
@@ -74,7 +74,7 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str, IntoIter
         .map(|(_, candidate)| candidate)
 }
 
-/// Longest word that is compared, in characters; longer ones are nobody's misspelling.
+/// Longest word that is compared, in characters; longer ones are no misspellings.
 const LONGEST: usize = 64;
 
 fn fold(word: &str) -> Vec<char> {

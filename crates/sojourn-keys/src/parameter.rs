@@ -1,4 +1,4 @@
-//! What a row of a declaration may hold: a value, a list, a value or a word, one of several kinds, a table.
+//! Parameters of a declaration's row: a value, a list, a value or a word, one of several kinds, a table.
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
@@ -10,7 +10,7 @@ use crate::key::Key;
 use crate::kind::{Kind, OneOf};
 use crate::value::{ListOf, OneOrMany, Or, Value};
 
-/// What a key may hold: it shows itself to a visitor.
+/// A parameter that shows itself to a visitor.
 pub trait Parameter {
     /// Shows itself under `key`.
     fn show(&mut self, key: Key, visitor: &mut dyn Visitor);

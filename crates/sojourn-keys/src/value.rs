@@ -26,9 +26,9 @@ use crate::key::Key;
 /// Why a value does not fit its key, and what would.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch {
-    /// What is wrong.
+    /// The error.
     pub message: String,
-    /// What would be right; may be empty.
+    /// The remedy; may be empty.
     pub hint: String,
 }
 
@@ -44,12 +44,12 @@ impl Mismatch {
     }
 }
 
-/// What may be written for a value, for the JSON schema and the reference page.
+/// Allowed spellings of a value, for the JSON schema and the reference page.
 #[derive(Clone, Debug)]
 pub enum Shape {
     /// A text of number and unit.
     Quantity {
-        /// What it is.
+        /// Name of the quantity.
         name: &'static str,
         /// The units that may be written.
         units: &'static [Unit],
@@ -87,9 +87,9 @@ pub enum Shape {
 pub struct Field {
     /// As it is written.
     pub name: &'static str,
-    /// What it means, in a line.
+    /// Meaning, in a line.
     pub about: &'static str,
-    /// What may be written.
+    /// Shape of its value.
     pub shape: Shape,
     /// The table must have it.
     pub required: bool,
@@ -101,12 +101,12 @@ pub trait Value {
     fn read(&mut self, content: &Content, key: &Key) -> Result<(), Mismatch>;
     /// The value as TOML.
     fn print(&self) -> String;
-    /// What may be written.
+    /// Returns the allowed spellings.
     fn shape(&self) -> Shape;
     /// How the value compares with `bound`, which is spelt as in a file; `None` if it does not.
     fn compare(&self, bound: &str) -> Option<Ordering>;
 
-    /// Whether the value lies within the bounds of its key.
+    /// Returns an error unless the value lies within the bounds of its key.
     fn check(&self, key: &Key) -> Result<(), Mismatch> {
         let low = !key.least.is_empty() && self.compare(key.least) == Some(Ordering::Less);
         let high = !key.most.is_empty() && self.compare(key.most) == Some(Ordering::Greater);
@@ -117,7 +117,7 @@ pub trait Value {
     }
 }
 
-/// What is wrong with a value that is printed so.
+/// Returns the error for a value with this print.
 fn out_of_range(print: &str, key: &Key) -> Mismatch {
     let hint = match (key.least, key.most) {
         (least, "") => format!("at least {least}"),

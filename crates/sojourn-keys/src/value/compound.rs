@@ -20,9 +20,9 @@ use crate::nearest::nearest;
 pub struct Word<T: 'static> {
     /// As it is written.
     pub name: &'static str,
-    /// What it stands for.
+    /// Value of the word.
     pub value: T,
-    /// What it means, in a line.
+    /// Meaning, in a line.
     pub about: &'static str,
 }
 

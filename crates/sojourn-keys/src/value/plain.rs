@@ -76,7 +76,7 @@ impl Value for f64 {
         if !value.is_finite() {
             return Err(Mismatch::new("this number is not finite", "for instance 0.2"));
         }
-        // -0.0 prints and compares unlike 0.0; nobody means the difference.
+        // -0.0 prints and compares unlike 0.0; the difference is never meant.
         *self = if value == 0.0 { 0.0 } else { value };
         Ok(())
     }

@@ -164,7 +164,7 @@ fn wrong_unit<Q: Quantity>(shown_text: &str, example: &str) -> Mismatch {
     Mismatch::new(format!("{shown_text}: {} is not a unit of {name}", shown(found)), hint)
 }
 
-/// What is meant by a number with one comma: a point, unless three digits follow, which may be thousands.
+/// Returns the reading of a number with one comma: a point, unless three digits follow, which may be thousands.
 fn with_point(whole: &str, rest: &str) -> Option<String> {
     let rest = rest.strip_prefix(',')?;
     let (fraction, unit) = quantity::split(rest);
