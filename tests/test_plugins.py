@@ -221,6 +221,19 @@ def test_from_python_a_study_takes_plugins_too(tmp_path: Path) -> None:
     assert result.points["queue"].to_list() == ["codel", "my-fifo"]
 
 
+@pytest.mark.parametrize("what", ["os.write(number, b'x' * 100)", "os.close(number)"])
+def test_a_plugin_that_takes_low_descriptors_for_its_own_harms_nothing(tmp_path: Path, what: str) -> None:
+    scenario = sojourn.load_scenario(write_scenario(tmp_path, duration="1 s"))
+    files: list[dict[str, bytes]] = []
+    for name, before in (("mine", ""), ("same", WRITES.replace("2048", "64").format(first=3, content="b'x'"))):
+        text = before.replace("os.write(number, b'x')", what) + FIFO
+        plugin = read_plugin(write_plugin(tmp_path, text, f"{name}.py"))
+        plugin.announce()
+        own = scenario.with_settings({"access.upstream.queue": {"kind": "plugin", "name": name}})
+        files.append(simulate_apart(own, 1, [plugin]))
+    assert files[0]["metrics.parquet"] == files[1]["metrics.parquet"]
+
+
 def test_a_single_run_takes_plugins_too(sojourn: CommandLine, tmp_path: Path) -> None:
     write_scenario(tmp_path)
     write_plugin(tmp_path)
@@ -238,6 +251,13 @@ def test_a_single_run_takes_plugins_too(sojourn: CommandLine, tmp_path: Path) ->
     assert 'no plugin "my-fifo" was given' in done.stderr
 
 
+WRITES = """
+import contextlib, os
+for number in range({first}, 2048):
+    with contextlib.suppress(OSError):
+        os.write(number, {content})
+"""
+
 MISTAKES = {
     "raises": (
         FIFO.replace("return self.line.popleft()", "return 1 / 0"),
@@ -247,6 +267,27 @@ MISTAKES = {
     "computes for ever": (
         FIFO.replace("return self.line.popleft()", "[None for _ in iter(int, 1)]; return None"),
         'the plugin "bad" computed for 2 s in one call, past 0',
+        "",
+    ),
+    "computes for ever whatever signals say": (
+        "import signal\nsignal.signal(signal.SIGXCPU, signal.SIG_IGN)\n"
+        + FIFO.replace("self.line.append(packet)", "while True: pass"),
+        'the plugin "bad" computed for 2 s in one call, past 0',
+        "",
+    ),
+    "writes into all descriptors": (
+        WRITES.format(first=3, content="b'x' * 100") + FIFO,
+        'the plugin "bad" wrote into a descriptor of the process that is not its own',
+        "",
+    ),
+    "writes lines of JSON into all descriptors": (
+        WRITES.format(first=3, content='b\'{"files": {"a": -1}}\\n[{"share": 7}]\\n\'') + FIFO,
+        'the plugin "bad" wrote into a descriptor of the process that is not its own',
+        "",
+    ),
+    "promises a file without end": (
+        WRITES.format(first=3, content='b\'{"files": {"a": 99999999999999}}\\n\'') + FIFO,
+        'the plugin "bad" wrote into a descriptor of the process that is not its own',
         "",
     ),
     "takes all memory": (

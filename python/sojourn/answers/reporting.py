@@ -99,7 +99,7 @@ def notes_of(study: OpenStudy) -> str:
     """Return the notes that end a report; empty without any."""
     name = study.definition.notes
     try:
-        return read_file(study.folder / name, root=study.root).decode() if name else ""
+        return read_file(study.folder / name, root=study.root, is_shown=True).decode() if name else ""
     except (OSError, UnicodeDecodeError):
         return f"{name} cannot be read."
 

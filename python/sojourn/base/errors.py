@@ -90,7 +90,8 @@ def first_of(problems: Sequence[Problem]) -> list[Problem]:
 
 def why(error: Exception) -> str:
     """Return why a file cannot be read or written, in the system's words."""
-    return str(getattr(error, "strerror", None) or error).lower()
+    said = str(getattr(error, "strerror", None) or error).lower()
+    return said.partition(" (os error ")[0]
 
 
 def plain(text: object) -> str:

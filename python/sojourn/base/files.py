@@ -66,12 +66,15 @@ def open_file(path: Path, *, root: Path | None = None, most: int | None = None) 
     return file
 
 
-def read_file(path: Path, *, root: Path | None = None, most: int = LARGEST_TEXT) -> bytes:
+def read_file(path: Path, *, root: Path | None = None, most: int = LARGEST_TEXT, is_shown: bool = False) -> bytes:
     """Return the content of a regular file; see `open_file`.
 
-    Raises `OSError` if it is not there, is something else, or is larger.
+    Below a `root`, a file with a second name is refused if a page shows it (`is_shown`): a hard link is a file of the reader's
+    that another user has given a name here. Raises `OSError` if it is not there, is something else, or is larger.
     """
     with open_file(path, root=root, most=most) as file:
+        if is_shown and root is not None and os.fstat(file.fileno()).st_nlink > 1:
+            raise OSError(errno.EMLINK, "has a second name elsewhere (a hard link), and is not shown", str(path))
         content = file.read(most + 1)
     _refuse_larger(len(content), most, path)  # it may grow while it is read
     return content
@@ -165,12 +168,12 @@ def new_file(path: Path, *, root: Path | None = None) -> Generator[IO[bytes]]:
 
 
 def write_file(path: Path, content: bytes | memoryview | str, *, root: Path | None = None) -> None:
-    """Write a file; see `new_file`. Texts are written as UTF-8.
+    """Write a file; see `new_file`. Texts are written as UTF-8; of names of files, what is none becomes a question mark.
 
     Raises `OSError` if it cannot be written.
     """
     with new_file(path, root=root) as file:
-        file.write(content.encode() if isinstance(content, str) else content)
+        file.write(content.encode(errors="replace") if isinstance(content, str) else content)
 
 
 def create_file(path: Path, content: bytes, *, temporary: Path, root: Path) -> bool:

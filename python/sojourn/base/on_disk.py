@@ -105,7 +105,7 @@ def read_text(directory: Path, name: str) -> str:
     Raises `RecordError` if it cannot be read.
     """
     try:
-        return read_file(directory / name, root=directory).decode()
+        return read_file(directory / name, root=directory, is_shown=True).decode()
     except (OSError, ValueError) as error:
         raise RecordError(f"{name} cannot be read: {_why(error)}") from error
 

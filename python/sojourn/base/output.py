@@ -91,6 +91,23 @@ def new_directory(directory: Path, *, is_ours: bool = False) -> Generator[Path]:
 
     Raises `UsageError` if `directory` is in use; `EnvironmentFailure` if it cannot be written.
     """
+    try:
+        with unfinished_directory(directory) as unfinished:
+            yield unfinished
+            with writing(directory):
+                unfinished.rename(directory.absolute())
+    finally:
+        if is_ours:
+            with contextlib.suppress(OSError):
+                _place_of(directory.absolute()).unlink()
+
+
+@contextlib.contextmanager
+def unfinished_directory(directory: Path) -> Generator[Path]:
+    """Give a temporary directory beside `directory`, which is new or empty; it is removed at the end unless it was renamed.
+
+    Raises `UsageError` if `directory` is in use; `EnvironmentFailure` if it cannot be written.
+    """
     refuse_used(directory)
     destination = directory.absolute()
     unfinished = destination.with_name(f".{destination.name}{UNFINISHED}{owner()}")
@@ -99,13 +116,8 @@ def new_directory(directory: Path, *, is_ours: bool = False) -> Generator[Path]:
     _sweep(destination.parent)
     try:
         yield unfinished
-        with writing(directory):
-            unfinished.rename(destination)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
-        if is_ours:
-            with contextlib.suppress(OSError):
-                _place_of(destination).unlink()
 
 
 UNFINISHED = ".unfinished-"

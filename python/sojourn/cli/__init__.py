@@ -5,6 +5,7 @@ or invalid input, 3 interrupted. One file per command, listed in `sojourn.cli.ap
 imported inside functions, so that help comes at once and a short run costs little more than itself.
 """
 
+import io
 import os
 import signal
 import sys
@@ -20,6 +21,7 @@ INTERRUPTS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGALRM")
 
 def main() -> None:
     """Run the command that the process was called with, and leave the process."""
+    _open_standard_files()
     try:
         for number in INTERRUPTS:
             signal.signal(number, _interrupt)
@@ -36,6 +38,28 @@ def main() -> None:
         # At once: a run that has not noticed yet is not waited for, and nothing else is left to be put away.
         os._exit(status)
     sys.exit(status)
+
+
+def _open_standard_files() -> None:
+    """Make sure that words can be printed: into nothing if a service was started without stdout, and in signs that its encoding has.
+
+    A descriptor that is closed would be the next file that is opened, and what is printed would stand in that.
+    """
+    for number, mode in enumerate("rww"):
+        try:
+            os.fstat(number)
+        except OSError:
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            if nowhere == number:
+                os.set_inheritable(number, True)  # noqa: FBT003 - a function of the system
+            else:
+                os.dup2(nowhere, number)
+                os.close(nowhere)
+            name = ("stdin", "stdout", "stderr")[number]
+            setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", closefd=False))
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors != "backslashreplace":
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _flush() -> int:
@@ -98,6 +122,12 @@ def run_command(arguments: list[str]) -> int:
         return 0
     except OSError as error:
         return _refused(error)
+    except UnicodeEncodeError as error:  # half a sign: what the system hands over of a name that is no UTF-8
+        from sojourn.base.errors import UsageError, plain
+        from sojourn.cli.console import show_error
+
+        show_error(UsageError(f"{plain(error.object[:100])}: not a UTF-8 text"))
+        return UsageError.exit_status
     except MemoryError:
         from sojourn.base.errors import EnvironmentFailure
         from sojourn.cli.console import show_error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from io import TextIOWrapper
 
 from sojourn.base.messages import note, visible
 
@@ -80,10 +81,12 @@ def hand_over(text: object) -> None:
 
 
 class for_reader:
-    """A stream to which data are written: as they are, or with all signs to be seen if it is a terminal."""
+    """A stream to which data are written: as they are, in UTF-8 as all files, or with all signs to be seen if it is a terminal."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
+        if not stream.isatty() and isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="surrogateescape")
         self._shown = visible if stream.isatty() else str
 
     def write(self, text: str) -> int:
@@ -95,7 +98,8 @@ def print_json(content: dict[str, Any]) -> None:
     """Print one JSON object to stdout; what is not a number there becomes null."""
     import json
 
-    text = json.dumps(_finite(content), indent=2, ensure_ascii=False, allow_nan=False)
+    has_all_signs = (sys.stdout.encoding or "").lower().startswith("utf")
+    text = json.dumps(_finite(content), indent=2, ensure_ascii=not has_all_signs, allow_nan=False)
     if not text.replace("\n", "").isprintable():  # within strings, where an escape says the same
         text = "".join(sign if sign == "\n" or sign.isprintable() else json.dumps(sign)[1:-1] for sign in text)
     print(text)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+
 TYPE_CHECKING = False  # as type checkers read it; the module typing would take its time
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Generator
+    from pathlib import Path
     from typing import Any
 
     import sojourn._engine as _engine
@@ -195,11 +199,8 @@ def _check(options: Namespace) -> int:
 
 
 def _emulate(options: Namespace) -> int:
-    import os
-
-    from sojourn.base.errors import ExitStatus, Problem
-    from sojourn.cli.console import note, print_json, show_warnings
-    from sojourn.emulation.sentences import browser_hint, expectation, matters, rates, trust
+    from sojourn.base.errors import Problem
+    from sojourn.cli.console import show_warnings
     from sojourn.scenario.scenario_file import load_scenario
 
     scenario = load_scenario(options.file, options.settings, is_emulated=True)
@@ -214,9 +215,20 @@ def _emulate(options: Namespace) -> int:
 
         refuse_used(Path(options.record), "--record")
         refuse_used(Path(f"{options.record}.partial"), "--record")
-    if options.pcap is not None:
-        _make_room(options.pcap)
-    emulation = _begin(options, scenario.compiled)
+    with contextlib.ExitStack() as stack:
+        captures = None if options.pcap is None else stack.enter_context(_captures(options.pcap))
+        return _emulate_into(options, scenario, captures)
+
+
+def _emulate_into(options: Namespace, scenario: Scenario, captures: Path | None) -> int:
+    """Emulate, with captures into a directory that gets its name in the end."""
+    import os
+
+    from sojourn.base.errors import ExitStatus
+    from sojourn.cli.console import note, print_json
+    from sojourn.emulation.sentences import browser_hint, expectation, matters, rates, trust
+
+    emulation = _begin(options, scenario.compiled, captures)
     service = rates(emulation.view())
     note(f"emulating {scenario.name}: {service}; {_ends(options, emulation)}; process {_own_process()}")
     if "SOJOURN_INSIDE" in os.environ:
@@ -243,9 +255,11 @@ def _emulate(options: Namespace) -> int:
     if options.record is not None:
         directory = _write(options, scenario, emulation, done)
         note(f"report: {directory}/report.html")
-    if options.pcap is not None:
-        cut = done["capture_failed"]
-        note(f"captures: {options.pcap}" + (f", not whole: {cut}" if cut else ""))
+    if captures is not None:
+        cut = done["capture_failed"] or failed
+        named = f"{options.pcap}.partial" if cut else options.pcap
+        captures.rename(named)
+        note(f"captures: {named}" + (f", not whole: {cut}" if cut else ""))
     if status:
         note(f"the command ended with status {status}")
     if failed is not None:
@@ -309,7 +323,7 @@ def _command(options: Namespace, service: str) -> tuple[list[str], list[str]]:
     return command, [f"{name}={value}" for name, value in environment.items()]
 
 
-def _begin(options: Namespace, scenario: _engine.Scenario) -> _engine.Emulation:
+def _begin(options: Namespace, scenario: _engine.Scenario, captures: Path | None = None) -> _engine.Emulation:
     """Set everything up; the command waits."""
     import shutil
 
@@ -329,7 +343,7 @@ def _begin(options: Namespace, scenario: _engine.Scenario) -> _engine.Emulation:
         "precise": options.precise,
         "real_time": options.priority == "auto",
         "json": options.json,
-        "captures": options.pcap,
+        "captures": captures,
         "between": None if options.between is None else tuple(options.between),
         "take": options.take,
     }
@@ -349,15 +363,17 @@ def _begin(options: Namespace, scenario: _engine.Scenario) -> _engine.Emulation:
     return emulation
 
 
-def _make_room(directory: str) -> None:
-    """Make a new directory for captures."""
+@contextlib.contextmanager
+def _captures(directory: str) -> Generator[Path]:
+    """Give a directory for captures, which whoever has filled it renames; else nothing of it is left."""
     from pathlib import Path
 
-    from sojourn.base.output import refuse_used, writing
+    from sojourn.base.output import refuse_used, unfinished_directory
 
     refuse_used(Path(directory), "--pcap")
-    with writing(Path(directory), "choose another directory with --pcap"):
-        Path(directory).mkdir(parents=True, exist_ok=True)
+    refuse_used(Path(f"{directory}.partial"), "--pcap")
+    with unfinished_directory(Path(directory)) as unfinished:
+        yield unfinished
 
 
 def _run(options: Namespace, emulation: _engine.Emulation) -> None:

@@ -29,6 +29,7 @@ def execute(options: Namespace) -> None:
     from sojourn.cli.console import for_reader, print_rows, warn
     from sojourn.store.sql import asked
 
+    options.sql.encode()  # DuckDB speaks of types otherwise
     with asked(options.sql, options.store, allow_files=options.allow_files) as answer:
         for sentence in answer.left_out:
             warn(sentence)

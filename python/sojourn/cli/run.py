@@ -7,7 +7,7 @@ import contextlib
 TYPE_CHECKING = False  # as type checkers read it; the module typing would take its time
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Sequence
+    from collections.abc import Generator, Sequence
     from typing import Any
 
     import sojourn._engine as _engine
@@ -98,14 +98,15 @@ def execute(options: Namespace) -> None:
     seed = scenario.seed if options.seed is None else options.seed
     if options.out is not None:
         _refuse_used(options.out)
-    beside = _beside(options)
+    is_beside = _is_beside(options)
     progress = RunProgress(scenario.name)
     finished: Run | None = None
     is_written = options.out is not None or options.report
-    if beside is not None or not (is_written or options.plugins or _is_kept(scenario, options.store)):
+    if is_beside or not (is_written or options.plugins or _is_kept(scenario, options.store)):
         from sojourn.simulation.engine import simulate
 
-        records = simulate(scenario, seed, watch=progress, memory=options.memory, beside=beside)
+        with _beside(options) if is_beside else contextlib.nullcontext() as beside:
+            records = simulate(scenario, seed, watch=progress, memory=options.memory, beside=beside)
         statistics, rows, from_store = records.statistics, records.metrics(), False
     else:
         finished = _kept_run(scenario, options, seed, progress)
@@ -116,12 +117,12 @@ def execute(options: Namespace) -> None:
         is_ours = options.out is None
         options.out = options.out or _new_place(scenario.name)
         _write(finished, options.out, options.settings, report=options.report, is_ours=is_ours)
-    if beside is not None:
+    if is_beside:
         packets, events, files = records.written  # pyright: ignore[reportPossiblyUnboundVariable]
-        if beside.pcap is not None:
-            note(f"{packets:,} packets: {beside.pcap}")
-        if beside.qlog is not None:
-            note(f"{events:,} events in {files:,} files: {beside.qlog}")
+        if options.pcap:
+            note(f"{packets:,} packets: {options.pcap}")
+        if options.qlog:
+            note(f"{events:,} events in {files:,} files: {options.qlog}")
     headline = headline_of_run(rows, text)
     if options.json:
         print_json(
@@ -161,29 +162,36 @@ def execute(options: Namespace) -> None:
         note(f"records: {options.out}")
 
 
-def _beside(options: Namespace) -> Beside | None:
-    """Make new directories for what is written while a run goes on; `None` if nothing is.
+def _is_beside(options: Namespace) -> bool:
+    """Whether something is written while the run goes on.
 
-    Raises `UsageError` if one is used, or the run is one whose packets are not to be had.
+    Raises `UsageError` if the run is one whose packets are not to be had.
     """
-    wanted = {"--pcap": options.pcap, "--qlog": options.qlog}
-    if not any(wanted.values()):
-        return None
+    from sojourn.base.errors import UsageError
+
+    first = "--pcap" if options.pcap else "--qlog" if options.qlog else ""
+    for name, place in (("--out", options.out), ("--report", options.report), ("--plugin", options.plugins)):
+        if first and place:
+            raise UsageError(f"{first} and {name}: one run writes the one or the other", "two runs are the same")
+    return bool(first)
+
+
+@contextlib.contextmanager
+def _beside(options: Namespace) -> Generator[Beside]:
+    """Give new directories for what is written while the run goes on; they get their names when it has ended well.
+
+    Raises `UsageError` if one is used.
+    """
     from pathlib import Path
 
-    from sojourn.base.errors import UsageError
-    from sojourn.base.output import writing
+    from sojourn.base.output import new_directory
     from sojourn.simulation.engine import Beside
 
-    first = next(name for name, place in wanted.items() if place)
-    for name, place in (("--out", options.out), ("--report", options.report), ("--plugin", options.plugins)):
-        if place:
-            raise UsageError(f"{first} and {name}: one run writes the one or the other", "two runs are the same")
-    for place in filter(None, wanted.values()):
-        _refuse_used(place)
-        with writing(Path(place)):
-            Path(place).mkdir(parents=True, exist_ok=True)
-    return Beside(options.pcap, apart=options.pcap_format == "classic", qlog=options.qlog)
+    named = list(dict.fromkeys(place for place in (options.pcap, options.qlog) if place))
+    with contextlib.ExitStack() as stack:
+        places = {place: str(stack.enter_context(new_directory(Path(place)))) for place in named}
+        pcap, qlog = places.get(options.pcap), places.get(options.qlog)
+        yield Beside(pcap, apart=options.pcap_format == "classic", qlog=qlog, said=" or ".join(named))
 
 
 _COLUMNS = ("subject", "metric", "value", "unit")

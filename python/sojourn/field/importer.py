@@ -21,13 +21,14 @@ from sojourn.base import files
 from sojourn.base.errors import RecordError, UsageError, plain
 from sojourn.base.formulas import no_formula, without_formulas
 from sojourn.base.on_disk import read_table
-from sojourn.base.output import new_directory
+from sojourn.base.output import new_directory, writing
 from sojourn.field.flent import looks_like_flent, read_flent
 from sojourn.field.iperf3 import end_of, looks_like_iperf3, other_ends, read_iperf3
 from sojourn.field.irtt import looks_like_irtt, read_irtt
 from sojourn.field.labels import Labelling
 from sojourn.field.reading import LARGEST_TEXT, Unreadable, content_of, document_of, read_document
 from sojourn.field.records import SCHEMA, FieldTest, frame_of_tests
+from sojourn.study.write import write_table
 
 TESTS = "tests.parquet"
 
@@ -178,8 +179,8 @@ def write_imported(imported: Imported, directory: Path, source: Path) -> None:
     """
     from sojourn.version import VERSION
 
-    with new_directory(directory) as unfinished:
-        imported.tests.write_parquet(unfinished / TESTS)
+    with new_directory(directory) as unfinished, writing(directory):
+        write_table(imported.tests, unfinished / TESTS)
         files.write_file(unfinished / "tests.csv", without_formulas(imported.tests).write_csv())
         skipped = io.StringIO()
         rows = [("file", "reason"), *imported.skipped]

@@ -91,7 +91,7 @@ class _Wrong(Exception):
 
 def main() -> None:
     """Do the job of the standard input."""
-    with os.fdopen(os.dup(1), "wb") as answers:
+    with os.fdopen(_far_copy(1), "wb") as answers:
         os.dup2(2, 1)  # whatever prints, prints no answer
         try:
             answer, files = _work(answers)
@@ -99,11 +99,29 @@ def main() -> None:
             answer, files = {"failed": str(wrong), "hint": "", "is_plugin": True}, {}
         except SojournError as error:
             answer, files = _failure(error), {}
-        _end_limit()
+        _end_limit(answers)
         answers.write(json.dumps(answer).encode() + b"\n")
         for content in files.values():
             answers.write(content)
     os._exit(0)  # threads and exits of a plugin are not waited for
+
+
+def _far_copy(descriptor: int) -> int:
+    """Return a copy of a descriptor far from those that a program opens: plugins close and write into what they take for theirs."""
+    if os.name == "posix":
+        import fcntl
+        import resource
+
+        most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        try:
+            return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, min(most, FAR) - 1)
+        except (OSError, OverflowError):  # there are no more
+            pass
+    return os.dup(descriptor)
+
+
+FAR = 1024
+"""Descriptors that a process may have. chosen: the usual limit; a plugin that closes all is found to say nothing."""
 
 
 def _work(answers: IO[bytes]) -> tuple[dict[str, Any], dict[str, bytes]]:
@@ -135,7 +153,7 @@ def _work(answers: IO[bytes]) -> tuple[dict[str, Any], dict[str, bytes]]:
         records = simulate(scenario.compiled, job["seed"], watch=watch, memory=job["memory"])
     except SystemExit as error:
         raise _Wrong(f"the plugin left the program: {_said(error)}") from error
-    _end_limit()
+    _end_limit(answers)
     files = pack(records, job["key"], job["seed"], scenario.canonical())
     return {"files": {name: len(content) for name, content in files.items()}}, files
 
@@ -366,15 +384,21 @@ def _grant(seconds: int) -> None:
 
     used = resource.getrusage(resource.RUSAGE_SELF)
     soft = int(used.ru_utime + used.ru_stime) + 1 + seconds
-    resource.setrlimit(resource.RLIMIT_CPU, (soft, resource.RLIM_INFINITY))
+    resource.setrlimit(resource.RLIMIT_CPU, (min(soft, RUN_S), RUN_S))
 
 
-def _end_limit() -> None:
-    """Let this process compute as long as it likes: the plugin has done its part."""
+RUN_S = 7 * 86400
+"""Seconds of computing of a whole run, after which the system ends it whatever it does with signals. chosen: a week."""
+
+
+def _end_limit(answers: IO[bytes]) -> None:
+    """Let this process compute on: the plugin has done its part."""
+    answers.write(json.dumps({"share": 1.0, "is_over": True}).encode() + b"\n")
+    answers.flush()
     if os.name == "posix":
         import resource
 
-        resource.setrlimit(resource.RLIMIT_CPU, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        resource.setrlimit(resource.RLIMIT_CPU, (RUN_S, RUN_S))
 
 
 def _data() -> int:

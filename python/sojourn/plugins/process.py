@@ -16,12 +16,15 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import IO, Any, cast
+from typing import IO, Annotated, Any, cast
+
+from pydantic import Field, ValidationError
 
 import sojourn._engine as _engine
 from sojourn.base.errors import InterruptedRun, RunError, plain
 from sojourn.base.memory import budget
-from sojourn.plugins.child import CALL_S
+from sojourn.declarations.base import Strict
+from sojourn.plugins.child import BUILD_ROOM, CALL_S
 from sojourn.plugins.file import Plugin
 from sojourn.process.isolated import python_command
 from sojourn.scenario.scenario_file import Scenario
@@ -41,6 +44,12 @@ chosen: with start and end, who asks has an answer within 15 s; a process that c
 
 IDLE_SHARE = 0.02
 """Share of one core that counts as nothing. chosen: who looks every 0.04 s whether calls return takes a thousandth."""
+
+GRACE_S = 2.0
+"""Seconds of computing in a call beyond those after which the system ends the process, if the plugin has not told it not to.
+
+chosen: the system counts whole seconds, and this side looks some times a second.
+"""
 
 MEMORY = 2**30
 """Default limit of a plugin's memory, in bytes.
@@ -199,7 +208,7 @@ def _ask(
             start_new_session=True,  # an interrupt ends this process, which ends that one
         )
         try:
-            answer, share = _talk(process, head, plugins, cancel, watch, row)
+            answer, share = _talk(process, head, plugins, cancel, watch, row, memory + BUILD_ROOM)
         finally:
             process.kill()
             _close(process)
@@ -207,7 +216,7 @@ def _ask(
             return cast("dict[str, bytes]", answer["files"])
         if "failed" in answer:
             kind = PluginFailed if answer.get("is_plugin") else RunError
-            raise kind(_plain_lines(str(answer["failed"])), _plain_lines(str(answer["hint"])))
+            raise kind(_plain_lines(answer["failed"]), _plain_lines(answer.get("hint", "")))
         names = " and ".join(f'"{plugin.name}"' for plugin in plugins)
         past = f", past {share * duration_s:.3g} s of simulated time" if duration_s else ""
         what = _end(process.returncode, answer, aim)
@@ -228,8 +237,12 @@ def _talk(
     cancel: _engine.CancelToken | None,
     watch: Callable[[float], None] | None,
     row: Callable[[tuple[str, str, str]], None] | None,
+    most: int,
 ) -> tuple[dict[str, Any], float]:
-    """Hand the job over and listen; return the answer, or how it ended without one, and the share that was done."""
+    """Hand the job over and listen; return the answer, or how it ended without one, and the share that was done.
+
+    An answer has `most` bytes at most.
+    """
     assert process.stdin is not None
     assert process.stdout is not None
     try:
@@ -238,7 +251,7 @@ def _talk(
     except OSError:  # it died before: its last answer is read below
         pass
     share, text, is_over = 0.0, bytearray(), False
-    heard, used, has_spoken = time.monotonic(), _used_s(process.pid), False
+    heard, used, has_spoken, is_limited = time.monotonic(), _used_s(process.pid), False, True
     with selectors.DefaultSelector() as selector:
         selector.register(process.stdout, selectors.EVENT_READ)
         while not is_over:
@@ -247,30 +260,64 @@ def _talk(
             if time.monotonic() - heard > PATIENCE_S:
                 return {"silent": True}, share
             if not selector.select(NOTICE_EVERY_S):
-                silent = time.monotonic() - heard
-                if has_spoken and silent > IDLE_S and _used_s(process.pid) - used < IDLE_SHARE * silent:
+                silent, computed = time.monotonic() - heard, _used_s(process.pid) - used
+                if has_spoken and silent > IDLE_S and computed < IDLE_SHARE * silent:
                     return {"idle": True}, share
+                if has_spoken and is_limited and computed > CALL_S + GRACE_S:
+                    return {"computes": True}, share
                 continue
             part = os.read(process.stdout.fileno(), 1 << 20)
             heard, used, is_over = time.monotonic(), _used_s(process.pid), not part
             has_spoken = True
             text += part
             while (end := text.find(b"\n")) >= 0:
-                line: dict[str, Any] = json.loads(bytes(text[:end]))
+                line = _word(bytes(text[:end]))
                 if "row" in line and row is not None:
-                    verdict, expected, found = line["row"]
-                    row((str(verdict), str(expected), str(found)))
+                    row(line["row"])
                 elif "share" not in line:
-                    return _whole(line, bytes(text[end + 1 :]), process.stdout), share
-                share = float(line.get("share", share))
+                    return _whole(line, bytes(text[end + 1 :]), process.stdout, most), share
+                share = line.get("share", share)
+                is_limited = is_limited and "is_over" not in line
                 del text[: end + 1]
                 if watch is not None:
                     watch(share)
+            if len(text) > LONGEST_WORD:
+                return FOREIGN, share
     try:
         process.wait(PATIENCE_S)
     except subprocess.TimeoutExpired:  # it closed its output and goes on
         return {"silent": True}, share
     return {}, share
+
+
+class _Word(Strict):
+    """What the process says in a line."""
+
+    share: float | None = Field(None, ge=0.0, le=1.0)
+    is_over: bool | None = None
+    """Whether plugins have done their part, and may no longer be what computes."""
+    row: tuple[str, str, str] | None = None
+    failed: str | None = None
+    hint: str | None = None
+    is_plugin: bool | None = None
+    files: dict[str, Annotated[int, Field(ge=0)]] | None = None
+    """Sizes of the files that follow."""
+
+
+FOREIGN = {"foreign": True}
+"""The answer of a process in which a plugin has written among its words."""
+
+LONGEST_WORD = 2**20
+"""Bytes of a line. chosen: rows of judgements and words of failures have some hundred."""
+
+
+def _word(line: bytes) -> dict[str, Any]:
+    """Return what the process says in a line."""
+    try:
+        word = _Word.model_validate_json(line).model_dump(exclude_none=True)
+    except ValidationError:
+        return FOREIGN
+    return word or FOREIGN
 
 
 def _used_s(pid: int) -> float:
@@ -283,14 +330,17 @@ def _used_s(pid: int) -> float:
         return math.inf
 
 
-def _whole(line: dict[str, Any], start: bytes, rest: IO[bytes]) -> dict[str, Any]:
-    """Return an answer with the files that follow it; without, if they did not come."""
+def _whole(line: dict[str, Any], start: bytes, rest: IO[bytes], most: int) -> dict[str, Any]:
+    """Return an answer with the files that follow it; without, if they did not come, or are other ones."""
     if "files" not in line:
         return line
-    content = start + rest.read()
     sizes: Mapping[str, int] = line["files"]
-    if len(content) != sum(sizes.values()):
-        return {}
+    total = sum(sizes.values())
+    if total > most or len(start) > total:
+        return FOREIGN
+    content = start + rest.read(total - len(start) + 1)
+    if len(content) != total:
+        return {} if len(content) < total else FOREIGN
     files: dict[str, bytes] = {}
     place = 0
     for name, size in sizes.items():
@@ -315,7 +365,9 @@ def _end(status: int, answer: Mapping[str, Any], aim: str) -> str:
         return f"said nothing for {PATIENCE_S:.0f} s and was ended"
     if answer.get("idle"):
         return f"waited for {IDLE_S:.0f} s in one call and was ended"
-    if status == -signal.SIGXCPU:
+    if answer.get("foreign"):
+        return "wrote into a descriptor of the process that is not its own"
+    if answer.get("computes") or status == -signal.SIGXCPU:
         return f"computed for {CALL_S} s in one call"
     if status == -signal.SIGKILL:
         return "was killed, perhaps for want of memory"

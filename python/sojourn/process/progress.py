@@ -54,8 +54,10 @@ class RunProgress:
             self._notebook.show(share, text)
             self._next = now + REDRAW_EVERY_S
         elif self._is_terminal:
-            bar = "━" * round(BAR_WIDTH * share)
-            print(f"\r\x1b[K{bar:╌<{BAR_WIDTH}} {text}", end="", file=sys.stderr, flush=True)
+            full, empty = "━╌" if (sys.stderr.encoding or "").lower().startswith("utf") else "#-"
+            done = round(BAR_WIDTH * share)
+            bar = full * done + empty * (BAR_WIDTH - done)
+            print(f"\r\x1b[K{bar} {text}", end="", file=sys.stderr, flush=True)
             self._next = now + REDRAW_EVERY_S
         else:
             print(text, file=sys.stderr, flush=True)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import tomli_w
 
+from sojourn.base.files import open_file
 from sojourn.provisioning.configuration import Configuration
 from sojourn.provisioning.expansion import DIRECTIONS, Modem, Service, expand
 from sojourn.provisioning.scenarios import access, left_out, says_burst, traffic
@@ -67,7 +68,8 @@ class Simulated:
         """
         import polars as pl
 
-        frame = pl.read_parquet(self.out / "metrics.parquet").filter(pl.col("metric").is_in(SHOWN))
+        with open_file(self.out / "metrics.parquet") as file:
+            frame = pl.read_parquet(file).filter(pl.col("metric").is_in(SHOWN))
         means = frame.group_by("subject", "metric", "unit", "point").agg(pl.col("value").mean())
         found = {(r["subject"], r["metric"], r["point"]): r for r in means.iter_rows(named=True)}
         rows: list[Row] = []

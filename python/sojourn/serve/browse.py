@@ -166,7 +166,7 @@ class Browser:
         manifest, tables, _ = read_run(path)
         rows = tables["metrics"].select("subject", "metric", "value").rows()
         try:
-            text = read_file(path / "scenario.toml", root=path, most=1 << 20).decode()
+            text = read_file(path / "scenario.toml", root=path, most=1 << 20, is_shown=True).decode()
         except (OSError, ValueError) as error:
             raise RecordError(f"scenario.toml cannot be read: {why(error)}") from error
         return {"scenario": text, "seed": manifest.get("seed", 1), "metrics": _plain(rows)}

@@ -21,13 +21,17 @@ class Beside:
         Whether each place of the captures has a file of classic form.
     qlog
         A log for each end of each connection.
+    said
+        What the directories are called in words to the user.
     """
 
-    __slots__ = ("apart", "pcap", "qlog")
+    __slots__ = ("apart", "pcap", "qlog", "said")
 
-    def __init__(self, pcap: str | None = None, *, apart: bool = False, qlog: str | None = None) -> None:
+    def __init__(
+        self, pcap: str | None = None, *, apart: bool = False, qlog: str | None = None, said: str = ""
+    ) -> None:
         # No data class: a short run has no time to load what makes one.
-        self.pcap, self.apart, self.qlog = pcap, apart, qlog
+        self.pcap, self.apart, self.qlog, self.said = pcap, apart, qlog, said
 
 
 NOTICE_EVERY_S = 0.05
@@ -81,10 +85,9 @@ def simulate(
     except OSError as error:
         from sojourn.base.errors import RunError, why
 
-        where = " or ".join(place for place in (beside.pcap, beside.qlog) if place)
         raise RunError(
-            f"packets of the run of {scenario.name} cannot be written to {where}: {why(error)}",
-            "what is there is not whole",
+            f"packets of the run of {scenario.name} cannot be written to {beside.said}: {why(error)}",
+            "nothing is left there; choose another directory",
         ) from error
     except _engine.Interrupted as error:
         from sojourn.base.errors import InterruptedRun

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import sojourn._engine as _engine
 from sojourn.base.errors import RecordError
-from sojourn.base.files import folder_names
+from sojourn.base.files import folder_names, open_file
 from sojourn.base.on_disk import digest_of
 from sojourn.store.segments import LAYOUT as SEGMENTS_LAYOUT
 from sojourn.store.segments import RUN, PackedRun, SegmentRun, Segments, pack_segment
@@ -85,7 +85,8 @@ class Entry:
         """Return a record table."""
         import polars as pl
 
-        return pl.read_parquet(self.path(name), glob=False)
+        with open_file(self.path(name), root=self.directory) as file:  # Polars takes no name that is no text
+            return pl.read_parquet(file)
 
 
 Kept: TypeAlias = Entry | SegmentRun

@@ -11,11 +11,11 @@ import os
 import re
 from collections.abc import Generator, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import polars as pl
 
-from sojourn.base.errors import EnvironmentFailure
+from sojourn.base.errors import EnvironmentFailure, why
 from sojourn.base.files import allow_many, new_file, open_file, place_of, read_file, write_file
 from sojourn.base.formulas import without_formulas
 from sojourn.base.on_disk import list_files
@@ -210,14 +210,35 @@ def _write_records(directory: Path, definition: StudyDefinition, finished: Seque
         try:
             # Streamed: the records of a long study need not fit into memory.
             with rows_of(table, kept) as rows, new_file(directory / f"{table}.parquet") as file:
-                rows.select("point", "seed", pl.exclude("point", "seed", _FILE)).sink_parquet(
-                    file, compression="zstd", compression_level=COMPRESSION_LEVEL
-                )
+                chosen = rows.select("point", "seed", pl.exclude("point", "seed", _FILE))
+                try:
+                    chosen.sink_parquet(file, compression="zstd", compression_level=COMPRESSION_LEVEL)
+                except pl.exceptions.PolarsError as error:
+                    raise EnvironmentFailure(
+                        f'cannot write the records of table "{table}": {_refusal(file) or _why(error)}',
+                        "the disk may be full; finished runs are in the store",
+                    ) from error
         except pl.exceptions.PolarsError as error:
             raise EnvironmentFailure(
-                f'cannot write the records of table "{table}": {_why(error)}',
-                "the disk may be full; finished runs are in the store",
+                f'cannot read the records of table "{table}" again: {_why(error)}',
+                "a file of the store has changed meanwhile; run the study again",
             ) from error
+
+
+def _refusal(file: IO[bytes]) -> str:
+    """Return why the system takes no more of a file that Polars could not write, where Polars may say that a transport failed."""
+    try:
+        file.seek(0, os.SEEK_END)
+        file.write(bytes(LEAST_ROOM))
+        file.flush()
+        os.fsync(file.fileno())
+    except OSError as error:
+        return why(error)
+    return ""
+
+
+LEAST_ROOM = 2**20
+"""Bytes that a disk has to take which is not full. chosen: more than Polars writes at once of a table that it has begun."""
 
 
 def _why(error: Exception) -> str:
