@@ -17,11 +17,11 @@ pub(crate) enum Event {
     Marked(u64),
     /// Nothing was there to be sent.
     Nothing,
-    /// What waits after a call: of all queues, and of the classic one.
+    /// Packets that wait after a call: of all queues, and of the classic one.
     Waits(Backlog, Backlog),
 }
 
-/// Where draws come from.
+/// Source of draws.
 #[derive(Clone, Debug)]
 pub(crate) enum Draws {
     /// A named random stream.
@@ -30,7 +30,7 @@ pub(crate) enum Draws {
     Constant(f64),
 }
 
-/// What the manager calls.
+/// Context of the manager.
 pub(crate) struct Host {
     draws: Draws,
     /// Of the line.
@@ -80,12 +80,12 @@ impl QueueContext for Host {
 pub(crate) struct Bench<'a> {
     queue: Box<dyn QueueManager>,
     host: Host,
-    /// When the line is free again; `None` while it waits for a packet.
+    /// End of the present transmission; `None` while it waits for a packet.
     busy_until: Option<Instant>,
     timer: Option<Instant>,
     /// Calls of `dequeue` on an empty queue beyond the one that finds it so.
     pub(crate) vain_calls: u32,
-    /// When each packet came, and what it was.
+    /// Time and properties of each arrival.
     pub(crate) arrivals: Vec<(Instant, Meta)>,
     number: u64,
     subject: &'a Subject<'a>,
@@ -118,7 +118,7 @@ impl<'a> Bench<'a> {
         self
     }
 
-    /// What happened so far.
+    /// Returns the events so far.
     pub(crate) fn log(&self) -> &[(Instant, Event)] {
         self.host.log.as_deref().unwrap_or_default()
     }
@@ -128,7 +128,7 @@ impl<'a> Bench<'a> {
         self.host.signals
     }
 
-    /// What waits.
+    /// Returns the packets that wait.
     pub(crate) fn backlog(&self) -> Backlog {
         self.queue.backlog()
     }
@@ -139,7 +139,7 @@ impl<'a> Bench<'a> {
         self.subject.choose(Some(unit));
     }
 
-    /// Whether the manager has failed, so that nothing more need be done.
+    /// Returns true if the manager has failed, which ends the judgement.
     pub(crate) fn is_over(&self) -> bool {
         (self.subject.has_failed)()
     }
@@ -154,7 +154,7 @@ impl<'a> Bench<'a> {
         self.host.now = until;
     }
 
-    /// When the manager's next timer is due.
+    /// Returns the time of the manager's next timer.
     pub(crate) fn next_timer(&self) -> Option<Instant> {
         self.timer
     }

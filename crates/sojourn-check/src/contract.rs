@@ -1,4 +1,4 @@
-//! What every manager keeps, whatever its document: rows X1 to X8.
+//! Contract of every manager, whatever its document: rows X1 to X8.
 //!
 //! Source: the contract in the documentation of `sojourn-queue`; X5 is RFC 3168 section 5. Deviations: none known.
 
@@ -164,7 +164,7 @@ fn mixed<'a>(subject: &'a Subject<'a>, count: usize, vain_calls: u32) -> Bench<'
     bench
 }
 
-/// What the log says of one packet.
+/// Fate of one packet, by the log.
 #[derive(Clone, Copy, Default)]
 struct Fate {
     kept: bool,
@@ -304,7 +304,7 @@ fn backlog(subject: &Subject<'_>) -> Finding {
             continue;
         };
         let length = Bytes(bench.arrivals[place].1.length.into());
-        // A victim of its own arrival is dropped before it is told as kept.
+        // If an arrival evicts itself, its drop is recorded before its accept.
         if comes && !lost[place] && !gone[place] {
             waiting[place] = true;
             waits.bytes += length;

@@ -1,4 +1,4 @@
-//! Golden traces: what a manager is offered, and the trace of what it does.
+//! Golden traces: load of a manager, and the trace of its actions.
 //!
 //! A course of six loads that every kind is led through, and the arrivals of a run of the simulator. Both meet a line
 //! that sends one packet after the other.
@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The line of the course. chosen: a full-size packet takes 3 ms, less than the target of any law.
 pub const COURSE_RATE: BitRate = BitRate::from_mbps(4);
 
-/// What comes, and how fast the line is.
+/// Arrivals, and the rate of the line.
 #[derive(Clone, Debug, Default)]
 pub struct Load {
     /// Times in ns, ascending, and packets.
@@ -83,7 +83,7 @@ impl Load {
         self.arrivals.push((at, meta));
     }
 
-    /// Packets from one millisecond to another, so many ns apart.
+    /// Adds packets from one millisecond to another, `gap` ns apart.
     fn stream(&mut self, ms: core::ops::Range<u64>, gap: u64, packet: impl Fn(usize) -> (u32, usize, Ecn)) {
         let mut at = ms.start * MS;
         for number in 0.. {

@@ -1,17 +1,17 @@
 //! Judges a queue manager from outside: what every manager must keep, and the laws of the document that it follows.
 //!
-//! Nothing inside a manager is looked at. It is offered packets, asked for them, and given draws that the law names, so
-//! that a plugin of somebody's is judged as ours are. A probability is found by repeating the same calls with other
-//! draws at one arrival.
+//! A manager's internal state is not read: it receives packets, is asked for them, and gets draws that the law names,
+//! so a plugin is judged like a built-in one. A probability is found by repeating the same calls with other draws at
+//! one arrival.
 //!
 //! | module | holds |
 //! |---|---|
-//! | `row` | a row, what is judged by it, how it came out |
-//! | `bench` | a manager with a line behind it, and a log of all that came of it |
+//! | `row` | a row, its subject, and its verdict |
+//! | `bench` | a manager with a line behind it, and a log of its events |
 //! | `contract` | rows X1 to X8: conservation, order, marks, limits, the same bits again |
-//! | [`golden`] | golden traces: what a manager is offered, and what it does |
+//! | [`golden`] | golden traces: load of a manager, and its actions |
 //! | `laws` | rows by document: CoDel, PIE, DOCSIS-PIE, flow queueing, `DualPI2`, Queue Protection, RED |
-//! | [`nqb`] | whether packets of a capture may be marked as building no queue, and what a modem would do to them |
+//! | [`nqb`] | checks if packets of a capture may be marked as building no queue, and a modem's treatment of them |
 //!
 //! Source: RFC 8033, 8034, 8289, 8290, 9332, 9957; the contract of `sojourn-queue`. Deviations: none known.
 #![forbid(unsafe_code)]

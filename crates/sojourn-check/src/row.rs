@@ -15,7 +15,7 @@ pub enum Verdict {
     Pass,
     /// It does not.
     Fail,
-    /// It cannot be told here; what was found says why.
+    /// Not decidable for this manager; `found` gives the reason.
     NotJudged,
 }
 
@@ -30,14 +30,14 @@ impl Verdict {
     }
 }
 
-/// What was expected of a manager and what was found.
+/// Expectation and finding for a manager.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// How it came out.
     pub verdict: Verdict,
-    /// What the law says of this case, with its numbers.
+    /// Expectation by the law, with its numbers.
     pub expected: String,
-    /// What the manager did; of a fault, the first place.
+    /// Observed behaviour; of a fault, the first place.
     pub found: String,
 }
 
@@ -57,7 +57,7 @@ impl Finding {
 pub struct Row {
     /// Its number, such as `X1` or `CD2`.
     pub id: &'static str,
-    /// What must hold.
+    /// The requirement.
     pub statement: &'static str,
     /// The document with its section.
     pub source: &'static str,
@@ -71,7 +71,7 @@ impl Row {
     }
 }
 
-/// What a program measures of itself, for rows about cost: this crate knows no clock.
+/// Costs that a program measures of itself, for rows about cost: this crate reads no clock.
 #[derive(Clone, Copy, Debug)]
 pub struct Cost {
     /// Processor time of this thread so far, in ns.
@@ -88,12 +88,12 @@ pub struct Subject<'a> {
     pub make: &'a dyn Fn() -> Box<dyn QueueManager>,
     /// The limit that it declares.
     pub limit: Option<Limit>,
-    /// Whether what waits in its classic queue alone is limited.
+    /// True if the limit covers the packets of its classic queue alone.
     pub has_service_queues: bool,
     /// Of a manager that takes only a seed from its context: makes the numbers that it is handed constant, or its generator's
     /// again, and returns whether it has asked for one since the call before. `None` if it draws from its context.
     pub choose_draws: Option<&'a dyn Fn(Option<f64>) -> bool>,
-    /// Whether it has failed and the rest would mean nothing.
+    /// Returns true if it has failed, and the rest would mean nothing.
     pub has_failed: &'a dyn Fn() -> bool,
     /// For rows about cost; they are not judged without.
     pub cost: Option<Cost>,

@@ -24,7 +24,8 @@ fn broken_by_line(line: &str, like: &str) -> Vec<&'static str> {
     broken(&|| config.build(), like)
 }
 
-/// Where an episode resumes: by the count, the count with which the last one began, and intervals since its last signal was due.
+/// Returns the count at which an episode resumes: by the count, the count with which the last one began, and intervals
+/// since its last signal was due.
 type Resumes = fn(u32, u32, f64) -> u32;
 
 /// CoDel over one queue, as RFC 8289 section 5 spells it, with another rule of resumption.
@@ -163,7 +164,7 @@ fn pie_with_another_pace_or_other_gains_breaks_its_probability() {
     }
 }
 
-/// What a queue before another does to its packets.
+/// Fault of a queue before another.
 #[derive(Clone, Copy, Debug)]
 enum Fault {
     /// A packet that finds nothing waits for 30 ms.

@@ -208,7 +208,7 @@ fn fq_codel_without_new_flows_lets_a_new_flow_wait() {
     assert_eq!(failing(&FqCodelConfig::BASE.into(), "fq-codel"), Vec::<&str>::new());
 }
 
-/// What is wrong with a drop-tail queue.
+/// Fault of a drop-tail queue.
 #[derive(Clone, Copy, Debug)]
 enum Fault {
     /// One packet in 100,000 is gone.
@@ -241,7 +241,7 @@ impl Faulty {
     }
 }
 
-/// What a manager must not ask: whether the time of day happens to be such.
+/// A fault: managers must not read the time of day.
 #[expect(clippy::disallowed_methods, reason = "the fault that is to be found")]
 fn is_odd_now() -> bool {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);

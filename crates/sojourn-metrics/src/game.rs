@@ -10,14 +10,14 @@
 
 use sojourn_base::{Span, math};
 
-/// What a cloud game may take from a press to its answer, without the machines (Choy et al. 2012, in White 2013 4.1.3).
+/// Budget of a cloud game from a press to its answer, without the machines (Choy et al. 2012, in White 2013 4.1.3).
 pub const BUDGET: Span = Span::from_ms(80);
 
 /// Scores of a rating of nothing and of 100 (the public program of G.1072).
 const WORST_SCORE: f64 = 1.3;
 const BEST_SCORE: f64 = 4.64;
 
-/// The score of a round trip of so many ms (White 2013 4.1.3).
+/// A printed score: 120 ms of round trip (White 2013 4.1.3).
 const PRINTED: (f64, f64) = (120.0, 3.88);
 
 /// Rating of a round trip in ms, if no picture is missing: that of its score, which falls on a line.
@@ -33,7 +33,7 @@ fn rating_of_delay(round_trip_ms: f64) -> f64 {
     high
 }
 
-/// What the pace of pictures and those missing, in percent, cost: of what is seen, and of what is played.
+/// Returns the impairments by rate and loss of pictures, in percent: of video, and of play.
 fn picture_impairments(per_second: f64, missing: f64) -> (f64, f64) {
     let missing = math::ln_1p(missing);
     let squared = per_second * per_second;
@@ -42,7 +42,8 @@ fn picture_impairments(per_second: f64, missing: f64) -> (f64, f64) {
     (seen.clamp(0.0, 61.29), played.clamp(0.0, 68.98))
 }
 
-/// Opinion score of a game with this round trip in ms, so many pictures a second, and so many of them missing, in percent.
+/// Returns the opinion score of a game with this round trip in ms, rate of pictures per second, and share of missing
+/// ones in percent.
 pub fn score(round_trip_ms: f64, per_second: f64, missing: f64) -> f64 {
     let (seen, played) = picture_impairments(per_second, missing);
     mean_opinion_score(rating_of_delay(round_trip_ms) - 0.227 * seen - 0.625 * played)

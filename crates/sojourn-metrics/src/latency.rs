@@ -14,7 +14,7 @@ pub const fn ceil_ms(delay: u64) -> u64 {
     delay.div_ceil(MILLISECOND)
 }
 
-/// What each delay exceeds the shortest one by (packet delay variation).
+/// Returns the excess of each delay over the shortest one (packet delay variation).
 pub fn delay_variation(delays: &[u64]) -> Vec<u64> {
     let shortest = delays.iter().copied().min().unwrap_or(0);
     delays.iter().map(|delay| delay - shortest).collect()

@@ -1,4 +1,4 @@
-//! What was measured, defined once: pure functions from columns of records to numbers.
+//! Metrics, defined once: pure functions from columns of records to numbers.
 //!
 //! Times come in whole nanoseconds, as records have them; whatever is not in nanoseconds says its unit.
 //! A metric that does not exist (the median of nothing) is `None`, never zero.

@@ -8,10 +8,10 @@
 use crate::quantile;
 use sojourn_base::PerDirection;
 
-/// What one use of a line needs, of round trips.
+/// Requirement of one use of a line, for round trips.
 #[derive(Clone, Copy, Debug)]
 pub struct Requirement {
-    /// What people call it.
+    /// Common name of the use.
     pub name: &'static str,
     /// Percentile of round trips, up to where it is perfect (ROP), and from where on useless (CPUP), ms.
     pub latency: &'static [(f64, f64, f64)],
@@ -19,7 +19,7 @@ pub struct Requirement {
     pub loss: (f64, f64),
     /// Rates, Mb/s.
     pub rates: PerDirection<f64>,
-    /// Where the numbers come from.
+    /// Origin of the numbers.
     pub origin: &'static str,
 }
 
@@ -101,7 +101,7 @@ impl Requirement {
 /// A measured value with the two bounds of a requirement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Judged {
-    /// What was measured; infinite if nothing came.
+    /// Measured value; infinite if nothing arrived.
     pub measured: f64,
     /// Up to here nothing could be better (ROP).
     pub perfect: f64,

@@ -77,7 +77,7 @@ pub fn weighted_inverted_cdf(sorted: &[(f64, f64)], p: f64) -> Option<f64> {
     reached.or_else(last).map(|(value, _)| *value)
 }
 
-/// Whether a sample of `count` is large enough to show its quantile `p`: at least ten samples beyond it
+/// Returns true if a sample of `count` is large enough to show its quantile `p`: at least ten samples beyond it
 /// (chosen: the usual rule of thumb for the tail of an empirical distribution).
 pub fn is_supported(count: usize, p: f64) -> bool {
     (1.0 - p + SLACK) * count as f64 >= 10.0

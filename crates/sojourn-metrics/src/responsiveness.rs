@@ -56,7 +56,7 @@ impl WorkingLatency {
         }
     }
 
-    /// What the load adds to the mean, ms.
+    /// Returns the increase of the mean under load, ms.
     pub fn induced(&self) -> Option<f64> {
         Some(self.loaded_mean? - self.idle?)
     }
@@ -74,8 +74,8 @@ pub fn trimmed_mean(samples: &mut [f64]) -> Option<f64> {
     quantile::mean(&samples[..kept.max(samples.len().min(1))])
 }
 
-/// Whether a value has settled: the deviation of its last four moving averages is below 5 % of the newest. Source: the draft's
-/// MAD and SDT.
+/// Returns true if a value has settled: the deviation of its last four moving averages is below 5 % of the newest.
+/// Source: the draft's MAD and SDT.
 pub fn is_stable(averages: &[f64]) -> bool {
     const LAST: usize = 4;
     const TOLERANCE: f64 = 0.05;

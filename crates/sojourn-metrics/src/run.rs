@@ -25,22 +25,22 @@ use sojourn_record::{
     ColumnData, DelayHistogram, LinkId, MacCounters, Records, Table, TrafficCounters, TrafficId, TransferTally,
 };
 
-/// What the records of a run do not say about it.
+/// Facts about a run that its records do not have.
 #[derive(Clone, Debug)]
 pub struct RunFacts {
     /// How long the run was.
     pub duration: Span,
-    /// When measuring began.
+    /// Start of measuring.
     pub from: Span,
     /// Bytes that each link would have let through from then on at most, in the order of their numbers.
     pub allowance: Vec<Option<Bytes>>,
-    /// What the datagrams of each traffic entry are, in the order of the scenario.
+    /// Kind of each traffic entry's datagrams, in the order of the scenario.
     pub datagrams: Vec<Datagrams>,
     /// Of each traffic entry, how long it lasted while it was measured, if it ended before the run.
     pub lasted: Vec<Option<Span>>,
-    /// Of each traffic entry that is a probe, what it watched.
+    /// Of each traffic entry that is a probe, the period that it watched.
     pub probes: Vec<Option<Watched>>,
-    /// What homes share upstream, if they share it.
+    /// Upstream channels that homes share, if they share any.
     pub shared: Option<Shared>,
     /// Of each traffic entry that is a cloud game, what its score needs.
     pub games: Vec<Option<CloudGame>>,
@@ -49,7 +49,7 @@ pub struct RunFacts {
 /// The upstream channels of a service group.
 #[derive(Clone, Copy, Debug)]
 pub struct Shared {
-    /// What they carry beside opportunities to request.
+    /// Their rate, without opportunities to request.
     pub capacity: BitRate,
     /// The highest sustained rate of a home.
     pub fastest: BitRate,
@@ -58,7 +58,7 @@ pub struct Shared {
 /// A cloud game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CloudGame {
-    /// What a round trip takes beyond the access line.
+    /// Part of a round trip beyond the access line.
     pub beyond: Span,
     /// Pictures that are sent in a second.
     pub frames_per_second: u32,
@@ -76,13 +76,13 @@ impl RunFacts {
 /// The load that a probe watches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Watched {
-    /// When it begins.
+    /// Start.
     pub from: Span,
-    /// When it ends.
+    /// End.
     pub until: Span,
 }
 
-/// What the datagrams of a traffic entry are, and so which numbers make sense for them.
+/// Kind of a traffic entry's datagrams; it decides which metrics apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Datagrams {
     /// One direction of a call, which has a score.
@@ -96,13 +96,13 @@ pub enum Datagrams {
 }
 
 impl Datagrams {
-    /// Whether a packet can come too late to be of use.
+    /// Returns true if a packet can come too late to be of use.
     fn has_deadline(self) -> bool {
         matches!(self, Self::Call | Self::Stream)
     }
 }
 
-/// Whether there are metrics of what no lesson shows; the engine of browsers is small.
+/// True if metrics exist that no lesson shows; the engine of browsers is small.
 const KNOWN: bool = cfg!(not(target_family = "wasm"));
 
 /// Subject, metric, value, unit.
@@ -223,7 +223,7 @@ fn loaded_rate(counters: &PerDirection<TrafficCounters>, lasted: Span) -> f64 {
     bytes as f64 * 8.0 / 1e6 / lasted.as_secs_f64()
 }
 
-/// What White 2013 judges games, calls and buffers by, beside its own measurements.
+/// Adds metrics of games, calls and buffers that White 2013 judges by, beside its own measurements.
 fn document_metrics(rows: &mut Rows, facts: &RunFacts, records: &Records, id: TrafficId, name: &str) {
     if !KNOWN {
         return;

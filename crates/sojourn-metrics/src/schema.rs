@@ -34,7 +34,7 @@ impl Better {
 pub struct MetricSchema {
     /// Name, as in the table `metrics`.
     pub name: &'static str,
-    /// What headings call it.
+    /// Words for headings.
     pub words: &'static str,
 }
 
@@ -49,7 +49,7 @@ pub struct MetricGroup {
     pub better: Better,
     /// Bounds that no value can pass.
     pub bounds: (f64, f64),
-    /// What a value means, and when it is missing.
+    /// Meaning of the value, and when it is missing.
     pub meaning: &'static str,
     /// Document and section; empty if the definition is this project's own.
     pub source: &'static str,
@@ -102,7 +102,7 @@ pub const METRICS: &[MetricGroup] = metrics! {
         "goodput" "goodput upstream"
         "goodput_downstream" "goodput downstream"
     }
-    "packets of the entry that arrived with a congestion mark (CE), whoever marked them: those of connections that ended or were open at the end, and datagrams"
+    "packets of the entry that arrived with a congestion mark (CE), from any link: those of connections that ended or were open at the end, and datagrams"
         from "RFC 3168" [""] neither {
         "marks_received" "marks received"
         "marks_received_downstream" "marks received downstream"
@@ -517,7 +517,7 @@ pub const METRICS: &[MetricGroup] = metrics! {
         "full_maps" "full MAPs"
     }
     #[cfg(not(target_family = "wasm"))]
-    "opportunities to request that somebody used, and that several used who were not heard, over all"
+    "opportunities to request that modems used, and that collided, over all"
         from "DOCS-IF-MIB docsIfCmtsUpChannelCounter" ["%"] neither within(0.0, 100.0) {
         "opportunity_use" "opportunity use"
         "opportunity_collided" "opportunities collided"

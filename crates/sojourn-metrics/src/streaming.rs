@@ -1,4 +1,4 @@
-//! What people see of a video: how good the picture is, how often that changes, and how long it stands still.
+//! Visible quality of a video: quality of the picture, its changes, and stalls.
 //!
 //! Source: Akhtar 2013, "Predicting HAS QoE (MOS)" (after De Vriendt 2013), "HAS QoE - P-MOS and Underflow Time".
 //! Units and ranges: rates in Mb/s, times in seconds, not negative; shares in percent.
@@ -57,7 +57,7 @@ pub struct Viewing {
 }
 
 impl Viewing {
-    /// What `sessions` were like together.
+    /// Returns the summary of `sessions`.
     pub fn of(sessions: &[&StreamingSession]) -> Self {
         let each = |value: &dyn Fn(&StreamingSession) -> Option<f64>| -> Vec<f64> {
             sessions.iter().filter_map(|session| value(session)).collect()
@@ -92,7 +92,7 @@ impl Viewing {
 pub struct LiveViewing {
     /// How far the picture was behind what happens, in seconds: mean over the sessions of their means.
     pub latency: Option<f64>,
-    /// What 95 % of the seconds of the worst session stay below.
+    /// 95th percentile over the seconds of the worst session.
     pub latency_p95: Option<f64>,
     /// Share of the time since the first picture in which media were played faster than they were taken, in percent.
     pub fast: Option<f64>,
@@ -105,7 +105,7 @@ pub struct LiveViewing {
 }
 
 impl LiveViewing {
-    /// What `sessions` were like together, of which `watched_s` is the time since the first picture, of all.
+    /// Returns the summary of `sessions`; `watched_s`: time since the first picture, of all.
     pub fn of(sessions: &[&LiveSession], watched_s: f64) -> Self {
         let seconds = |value: &dyn Fn(&LiveSession) -> Option<Span>| -> Vec<f64> {
             let known = sessions.iter().filter_map(|session| value(session));

@@ -14,7 +14,7 @@ pub const SERIES_BIN: u64 = 100_000_000;
 /// A packet that left a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Departure {
-    /// When.
+    /// Time of its departure.
     pub at: u64,
     /// Its length.
     pub bytes: u32,
@@ -22,7 +22,7 @@ pub struct Departure {
     pub sojourn: u64,
 }
 
-/// What left during one bin.
+/// Packets that left during one bin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bin {
     /// Packets.

@@ -1,12 +1,12 @@
 //! Voice quality: packets that come too late, the rating R of a call, and its mean opinion score.
 //!
-//! Source: White 2012 3.2.2 (late packets, R after Cole and Rosenbluth); ITU-T G.107 for impairments by delay and by loss, its
-//! Annex B for the score from a rating.
-//! Units and ranges: delays in nanoseconds, in the rating in milliseconds; loss is a share of the packets
-//! sent; ratings run to 94.2, scores from 1 to 4.5.
-//! Deviations: the delays of a run are those of a histogram, right to 0.1 %, which is also how sharply
-//! packets at the edge of being late are told apart. The cubic of G.107 falls below 1 for small ratings; the score stays at 1 there. The
-//! printed scores of White 2012 contain no delay: [`DelayTerm::Absent`] repeats them.
+//! Source: White 2012 3.2.2 (late packets, R after Cole and Rosenbluth); ITU-T G.107 for impairments by delay and by
+//! loss, its Annex B for the score from a rating.
+//! Units and ranges: delays in nanoseconds, in the rating in milliseconds; loss is a share of the packets sent; ratings
+//! run to 94.2, scores from 1 to 4.5.
+//! Deviations: the delays of a run are those of a histogram, right to 0.1 %, and so is the limit of lateness. The cubic
+//! of G.107 falls below 1 for small ratings; the score stays at 1 there. The printed scores of White 2012 contain no
+//! delay: [`DelayTerm::Absent`] repeats them.
 
 use crate::loss::share;
 use sojourn_base::{Span, math};
@@ -20,9 +20,9 @@ pub const LISTENER_DELAY: Span = Span::from_ms(20);
 
 /// Rating without delay and loss (White 2012 3.2.2).
 const BEST_RATING: f64 = 94.2;
-/// What each millisecond costs (White 2012 3.2.2).
+/// Impairment per millisecond (White 2012 3.2.2).
 const PER_MS: f64 = 0.024;
-/// What each millisecond beyond [`CONVERSATION_LIMIT_MS`] costs in addition (White 2012 3.2.2).
+/// Additional impairment per millisecond beyond [`CONVERSATION_LIMIT_MS`] (White 2012 3.2.2).
 const PER_MS_BEYOND: f64 = 0.11;
 /// Delay from which people begin to interrupt each other (White 2012 3.2.2).
 const CONVERSATION_LIMIT_MS: f64 = 177.3;
@@ -39,7 +39,7 @@ const LOWEST_RATING: f64 = 6.5;
 /// Score of a rating of 100 and more (ITU-T G.107 Annex B).
 const BEST_SCORE: f64 = 4.5;
 
-/// Whether delay counts.
+/// Treatment of delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DelayTerm {
     /// As the formula says, in milliseconds.
@@ -48,7 +48,7 @@ pub enum DelayTerm {
     Absent,
 }
 
-/// What became of a call's packets.
+/// Packets of a call by their fate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Call {
     /// Packets sent.
@@ -125,7 +125,7 @@ impl Call {
     }
 }
 
-/// Whether a packet with this delay is too late to be played in a call whose fastest took `shortest`.
+/// Returns true if a packet with this delay is too late to be played in a call whose fastest took `shortest`.
 pub fn is_late(delay: Span, shortest: Span) -> bool {
     delay.saturating_sub(shortest) > LATE_AFTER
 }
@@ -196,7 +196,7 @@ pub fn echo_impairment(delay_ms: f64, telr: f64) -> f64 {
     talker.max(0.0) + listener
 }
 
-/// What a ratio costs where it comes near to that of signal to noise.
+/// Returns the smoothed loss of a ratio near to that of signal to noise.
 fn hinge(ratio: f64, softness: f64) -> f64 {
     let half = (SIGNAL_TO_NOISE - ratio) / 2.0;
     half + math::sqrt(half * half + softness)

@@ -44,8 +44,8 @@ impl LoadTimes {
         }
     }
 
-    /// Whether more than 5 % of the pages are unfinished, so that the plain median misleads and the
-    /// other one must be shown (chosen: the usual limit for leaving out incomplete observations).
+    /// Returns true if more than 5 % of the pages are unfinished, so that the plain median misleads and the other one
+    /// must be shown (chosen: the usual limit for leaving out incomplete observations).
     pub fn needs_kaplan_meier(&self) -> bool {
         self.unfinished * 20 > self.completed + self.unfinished
     }

@@ -365,7 +365,7 @@ fn delay_variation_is_above_the_shortest_delay() {
         let ours = metric(&table, "calls", name).unwrap();
         assert!((ours - expected).abs() <= 0.1, "{name}: {ours}");
     }
-    assert_eq!(metric(&table, "calls", "delay_round_trip_p99"), None, "nobody asked");
+    assert_eq!(metric(&table, "calls", "delay_round_trip_p99"), None, "a call has no questions");
 }
 
 #[test]

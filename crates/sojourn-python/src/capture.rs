@@ -100,7 +100,7 @@ fn rate(bps: u64) -> PyResult<BitRate> {
 }
 
 const fn company(upload: bool) -> nqb::Company {
-    if upload { nqb::Company::Upload } else { nqb::Company::Nobody }
+    if upload { nqb::Company::Upload } else { nqb::Company::Alone }
 }
 
 #[pymethods]

@@ -33,7 +33,7 @@ const FULL: u32 = 1500;
 const TARGET: Span = Span::from_ms(5);
 const INTERVAL: Span = Span::from_ms(100);
 
-/// Whether a manager signals congestion: what does not fit is no signal.
+/// Returns true if an event signals congestion; a drop for lack of room is none.
 fn is_signal(event: &Event) -> bool {
     match event {
         Event::Marked(_) => true,
@@ -125,10 +125,10 @@ fn control_law(subject: &Subject<'_>) -> Finding {
     Finding::of(is_first && follow, expected, format!("{waited:.1} ms; then {} ms", told.join(", ")))
 }
 
-/// The line of episodes. chosen: fast, so that gaps between signals are told to a tenth of a millisecond.
+/// The line of episodes. chosen: fast, so that gaps between signals are resolved to a tenth of a millisecond.
 const FAST: BitRate = BitRate::from_mbps(100);
 
-/// The times of signals while 80 packets wait, until there were so many, and while the rest is sent.
+/// Returns the times of signals while 80 packets wait, until there are `signals` of them, and while the rest is sent.
 fn episode(bench: &mut Bench<'_>, from: Instant, signals: usize) -> Vec<Instant> {
     /// chosen: 9.6 ms, more than the target.
     const STANDING: u32 = 80;
@@ -167,7 +167,7 @@ fn resumption(subject: &Subject<'_>) -> Finding {
     /// Intervals from the last signal of an episode to the standing queue of the next. chosen: between the 8 of versions
     /// before the document and its 16, close, and beyond 16.
     const APART: [u64; 3] = [12, 3, 20];
-    /// chosen: implementations compute the root in a few bits; the paces that are told apart differ by 40 % and more.
+    /// chosen: implementations compute the root in a few bits; the paces to distinguish differ by 40 % and more.
     const NEAR: f64 = 0.1;
     let expected = "the second signal after 100 ms over the root of what the episode before added: \
         at 12 and 3 intervals; after 100 ms at 20";

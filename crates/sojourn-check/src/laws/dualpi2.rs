@@ -53,7 +53,7 @@ impl<'a> Held<'a> {
         Self { bench, now: Instant::ZERO, slot: 0, marks: vec![0] }
     }
 
-    /// For so many services, classic packets come as they leave, or not at all.
+    /// Runs `services` services; classic packets come as they leave, or not at all.
     fn run(&mut self, services: u64, refills: bool) {
         for _ in 0..services {
             self.now += time_of(LINE, FULL);

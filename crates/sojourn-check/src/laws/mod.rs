@@ -1,4 +1,4 @@
-//! What the documents of managers say with numbers, and a manager of that kind must keep.
+//! Numerical laws of managers' documents, which a manager of that kind must keep.
 
 mod codel;
 mod docsis_pie;

@@ -94,7 +94,7 @@ fn grown<'a>(subject: &'a Subject<'a>, slots: u32) -> (Bench<'a>, f64) {
     (bench, document.probability)
 }
 
-/// The probability with which the next arrival after so many services is dropped.
+/// Returns the probability of a drop of the next arrival after `slots` services.
 fn found(subject: &Subject<'_>, slots: u32) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..24 {

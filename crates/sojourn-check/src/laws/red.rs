@@ -16,7 +16,7 @@ pub(super) const RD1: Row = Row {
 
 const FULL: u32 = 1500;
 
-/// Early drops in 5 s of a queue of so many packets, when every draw is 0.
+/// Returns the early drops in 5 s of a queue of `packets` packets, when every draw is 0.
 fn early(subject: &Subject<'_>, packets: u32) -> usize {
     let mut bench = Bench::new(subject, RATE, Draws::Constant(0.0));
     let mut now = Instant::from_ms(1);

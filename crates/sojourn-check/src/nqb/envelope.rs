@@ -16,16 +16,16 @@ pub(super) const UNITS: u128 = 8_000_000_000_000;
 pub struct Envelope {
     /// Most bytes of any interval beyond the rate, rounded up.
     pub most_bytes: u64,
-    /// When the worst interval begins.
+    /// Start of the worst interval.
     pub from: Span,
-    /// When it ends.
+    /// End of the worst interval.
     pub to: Span,
     /// Packets at which some interval ends that has more than the allowed bytes.
     pub beyond: u64,
 }
 
 impl Envelope {
-    /// Whether no interval has more than one packet of the largest size beyond the rate.
+    /// Returns true if no interval has more than one packet of the largest size beyond the rate.
     pub const fn holds(&self) -> bool {
         self.beyond == 0
     }
@@ -86,7 +86,7 @@ pub fn least_rate(packets: &[TimedPacket], allowed: u32) -> Option<BitRate> {
 /// Packets that come closer than a gap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Burst {
-    /// When it begins.
+    /// Start of the burst.
     pub at: Span,
     /// How long it lasts.
     pub length: Span,

@@ -1,4 +1,4 @@
-//! Whether an application may mark its packets as Non-Queue-Building, and whether a modem would throw it out.
+//! Checks if an application may mark its packets as Non-Queue-Building, and if a modem would redirect them.
 //!
 //! Two questions. May it mark them? The sender's rule of RFC 9956 bounds rate and bursts. Would a modem throw it out? The
 //! packets are sent through the modem's queue to find out.
@@ -20,7 +20,7 @@ pub use replay::{Company, Protected, largest_burst, overflow, policed, protected
 
 use sojourn_base::{Span, TimedPacket};
 
-/// What a frame has beside its IP packet: Ethernet header and frame check sequence (IEEE 802.3).
+/// Overhead of a frame over its IP packet: Ethernet header and frame check sequence (IEEE 802.3).
 pub const FRAME_OVERHEAD: u32 = 18;
 
 /// So much of a flow is sent through queues and policers. chosen: an hour beside an upload of 1 Gb/s is 300 million packets; a

@@ -18,16 +18,16 @@ use std::collections::BinaryHeap;
 /// Hash of the flow that is judged. chosen: any; copies have others.
 const OWN_FLOW: u32 = 0x5eed_0001;
 
-/// Who else sends.
+/// Traffic beside the packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Company {
-    /// Nobody.
-    Nobody,
+    /// None.
+    Alone,
     /// An upload that always has more, in the classic queue.
     Upload,
 }
 
-/// What became of packets behind Queue Protection.
+/// Results of packets behind Queue Protection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Protected {
     /// Packets of all copies.
@@ -42,19 +42,19 @@ pub struct Protected {
     pub delay_at_score: Span,
     /// Longest wait of a packet that was not moved, its own time on the line included.
     pub longest: Span,
-    /// When the first was moved.
+    /// Time of the first redirection.
     pub first_at: Option<Instant>,
 }
 
 impl Protected {
-    /// When the first was moved, in seconds after the first packet.
+    /// Time of the first redirection, in seconds after the first packet.
     pub fn first_s(&self) -> Option<f64> {
         let at = self.first_at?.saturating_since(BEGIN);
         Some(at.as_secs_f64())
     }
 }
 
-/// What the queue calls.
+/// Context of the queue.
 struct Host {
     rate: BitRate,
     draws: RandomStream,
@@ -136,7 +136,7 @@ impl Line {
             busy_until: None,
             timer,
             upload: match company {
-                Company::Nobody => 0,
+                Company::Alone => 0,
                 Company::Upload => rate.bytes_in(Span::from_ms(10)).0.max(least),
             },
         }
@@ -200,7 +200,7 @@ impl Line {
             ecn: Ecn::NotEct,
             ..Meta::default()
         };
-        // What becomes of it the host is told.
+        // The queue reports the packet's fate to the host.
         let _ = self.queue.enqueue(self.host.now, meta, OWN, &mut self.host);
         let now = self.host.now;
         self.busy_until.get_or_insert(now);
@@ -211,7 +211,7 @@ fn time_of(rate: BitRate, length: u32) -> Span {
     rate.time_for(Bytes(length.into()))
 }
 
-/// When a replay begins: after the queue has seen its timers. chosen.
+/// Start of a replay: after the queue's first timers. chosen.
 const BEGIN: Instant = Instant::from_ms(100);
 
 /// The packets through the dual queue of DOCSIS 3.1, of a service of `rate`.
@@ -281,7 +281,7 @@ pub fn with_copies(packets: &[TimedPacket], rate: BitRate, company: Company, mos
 /// # Panics
 /// As [`protected`].
 pub fn largest_burst(length: u32, spacing: Span, rate: BitRate, most: u32) -> u32 {
-    let mut line = Line::new(rate, Company::Nobody);
+    let mut line = Line::new(rate, Company::Alone);
     let mut at = BEGIN;
     for number in 0..most {
         line.go_on(at);

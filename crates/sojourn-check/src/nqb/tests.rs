@@ -70,7 +70,7 @@ fn the_largest_burst_is_that_of_the_documents_arithmetic() {
 #[test]
 fn delay_and_score_of_the_first_packet_that_is_moved_are_those_of_the_arithmetic() {
     let burst = every(0, 1, 6, 1200);
-    let found = protected(&burst, FIFTY, Company::Nobody);
+    let found = protected(&burst, FIFTY, Company::Alone);
     assert_eq!((found.packets, found.sanctioned, found.dropped), (6, 1, 0));
     let us = |span: Span| span.as_secs_f64() * 1e6;
     assert!((us(found.delay_at_score) - 1169.3).abs() < 0.05, "{found:?}");
@@ -81,16 +81,16 @@ fn delay_and_score_of_the_first_packet_that_is_moved_are_those_of_the_arithmetic
 #[test]
 fn a_video_that_may_not_be_marked_is_not_thrown_out_alone() {
     let video = every(33_333, 300, 5, 1200);
-    let found = protected(&video, FIFTY, Company::Nobody);
+    let found = protected(&video, FIFTY, Company::Alone);
     assert_eq!((found.packets, found.sanctioned), (1500, 0));
     let six = every(33_333, 300, 6, 1200);
-    assert!(protected(&six, FIFTY, Company::Nobody).sanctioned >= 300);
+    assert!(protected(&six, FIFTY, Company::Alone).sanctioned >= 300);
 }
 
 #[test]
 fn calls_share_the_queue_up_to_a_number_that_falls_with_the_rate() {
     let call = every(20_000, 100, 1, 200);
-    let at = |mbps| with_copies(&call, BitRate::from_mbps(mbps), Company::Nobody, 256);
+    let at = |mbps| with_copies(&call, BitRate::from_mbps(mbps), Company::Alone, 256);
     let (ten, fifty) = (at(10), at(50));
     // 114 calls of 87.2 kb/s are 10 Mb/s; those that are shifted do not all overlap.
     assert!((8..125).contains(&ten) && fifty > ten, "{ten} {fifty}");

@@ -1,4 +1,4 @@
-//! What the latency histogram of a modem or CMTS says of a queue's delay, and what the same delays were exactly.
+//! Delay of a queue by the latency histogram of a modem or CMTS, and the exact values of the same delays.
 //!
 //! Source: White 2019 §5.4 and Figure 14. Without a histogram, or a delay in it, there are no rows.
 

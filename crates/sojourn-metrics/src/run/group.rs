@@ -1,4 +1,4 @@
-//! What a service group says: of its channels in a direction, and of each modem on them.
+//! Metrics of a service group: of its channels in a direction, and of each modem on them.
 //!
 //! Source: DOCS-IF-MIB docsIfCmtsUpChannelCounter for opportunities and
 //! minislots. A share of nothing has no row.
@@ -8,7 +8,7 @@ use crate::quantile;
 use sojourn_base::{ChannelCounters, Direction, ModemCounters, Span};
 use sojourn_record::{Records, TrafficId};
 
-/// Whether runs may have groups; see `sojourn_link::group::KNOWN`.
+/// True if runs may have groups; see `sojourn_link::group::KNOWN`.
 pub(super) const KNOWN: bool = cfg!(not(target_family = "wasm"));
 
 /// The subject of what all modems of a group share in a direction.
@@ -84,7 +84,7 @@ fn call_metrics(rows: &mut Rows, facts: &RunFacts, direction: Direction, records
     }
 }
 
-/// The rows of a modem. Downstream nobody asks.
+/// Adds the rows of a modem. Downstream has no requests.
 pub(super) fn modem_metrics(rows: &mut Rows, subject: &str, direction: Direction, modem: &ModemCounters) {
     let asks = direction == Direction::Upstream;
     let mean = |sum: Span, count: u64| (count > 0).then(|| sum.as_secs_f64() * 1e3 / count as f64);

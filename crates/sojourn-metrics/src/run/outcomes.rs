@@ -1,11 +1,11 @@
-//! Quality of Outcome of those who ask and are answered, for each use of [`crate::outcome::USES`]: streams by their own packets, probes
+//! Quality of Outcome of traffic that gets answers, for each use of [`crate::outcome::USES`]: streams by their own packets, probes
 //! by their questions.
 //!
-//! Source: draft-ietf-ippm-qoo; round trips of packets as of White 2019 4.2: each packet up with the first one down of the same flow
-//! that was sent at or after its arrival, from sending to arrival.
-//! Units and ranges: ms, Mb/s, scores from 0 to 100; what is lost is infinite.
-//! Deviations: throughput is what the others leave of the line; on a line that is full nobody knows what an entry would get, and it
-//! is not judged. Percentiles with few samples beyond them count.
+//! Source: draft-ietf-ippm-qoo; round trips of packets as of White 2019 4.2: each packet up with the first one down of
+//! the same flow that was sent at or after its arrival, from sending to arrival.
+//! Units and ranges: ms, Mb/s, scores from 0 to 100; lost packets count as infinite.
+//! Deviations: throughput is the rate that other entries leave; on a full line the entry's share is unknown, and
+//! throughput is not judged. Percentiles with few samples beyond them count.
 
 use super::{Rows, RunFacts, Watched};
 use crate::outcome::USES;
@@ -13,10 +13,10 @@ use crate::responsiveness::RAMP_NS;
 use sojourn_base::{Direction, Instant, PerDirection, Span};
 use sojourn_record::{Datagram, Fate, Records, TrafficId};
 
-/// Whether runs may be asked for them; lessons have no use for them.
+/// True if runs may record them; lessons never do.
 pub(super) const KNOWN: bool = cfg!(not(target_family = "wasm"));
 
-/// Of the uses that somebody has at home, in the order of [`USES`].
+/// Uses in homes, in the order of [`USES`].
 const NAMES: [&str; 5] = ["qoo_call", "qoo_video_call", "qoo_game", "qoo_cloud_game", "qoo_web"];
 
 /// Round trips below which there is no score. chosen: fewer than ten say nothing of any tail.
@@ -100,7 +100,8 @@ fn milliseconds(span: Option<Span>) -> f64 {
     span.map_or(f64::INFINITY, |span| span.as_ns() as f64 / 1e6)
 }
 
-/// What the others left of the access line in a direction, Mb/s; `None` if it was full, or is nobody's.
+/// Returns the rate of the access line that the other entries leave in a direction, Mb/s; `None` if it was full, or
+/// there is no such line.
 fn left_over(facts: &RunFacts, records: &Records, id: TrafficId, direction: Direction) -> Option<f64> {
     let (link, _) = records.links().find(|(_, link)| link.name == direction.as_str())?;
     let allowance = facts.allowance.get(usize::from(link.0)).copied()??.0 as f64;

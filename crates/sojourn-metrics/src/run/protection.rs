@@ -1,4 +1,4 @@
-//! What Queue Protection did to the packets of a traffic entry, or of a link.
+//! Actions of Queue Protection on the packets of a traffic entry, or of a link.
 //!
 //! Source: RFC 9957 section 5; White 2019 section 2.4. Without a judged packet there are no rows.
 

@@ -1,5 +1,4 @@
-//! What the queue manager of a link did to packets: drops and marks by reason, and by queue if it
-//! has several.
+//! Signals of a link's queue manager: drops and marks by reason, and by queue if it has several.
 //!
 //! Source: reasons are those of [`sojourn_base::Reason`]. A reason that did not occur is a zero, so that
 //! means over runs are means; queues without a packet have no rows.

@@ -66,7 +66,7 @@ pub(super) fn game_metrics(rows: &mut Rows, records: &Records, id: TrafficId, na
     rows.add(name, "game_mos", game::score(round_trip_ms, f64::from(game.frames_per_second), missing));
 }
 
-/// The rows of one traffic entry; none if nobody watched.
+/// Adds the rows of one traffic entry; none without sessions.
 pub(super) fn video_metrics(rows: &mut Rows, records: &Records, id: TrafficId, name: &str) {
     let downloads = records.download_sessions().iter();
     let downloads = downloads.filter_map(|(traffic, video)| (*traffic == id).then_some(video));

@@ -124,7 +124,7 @@ fn score_of(tables: &str, case: &str) -> f64 {
     mean_opinion_score(rating(0.0, loss / 100.0))
 }
 
-/// What a run keeps of packets with these delays.
+/// Returns the tally of packets with these delays.
 fn tally_of(delays: &[Option<u64>]) -> DatagramTally {
     let mut tally = DatagramTally::default();
     for delay in delays {
