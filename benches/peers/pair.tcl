@@ -1,16 +1,18 @@
 # One upload of TCP/Linux over a line of constant rate behind a drop-tail queue in ns-2: the pairs of tests/peers/test_ns2_pairs.py.
 #
 #   ns pair.tcl [-controller reno] [-rate MBPS] [-rtt MS] [-limit PACKETS] [-duration S] [-overhead S]
+#               [-back MBPS] [-core MBPS] [-return MBPS]
 #
 # The queue holds one packet less than the limit. With an overhead each packet leaves up to that much later, at random: it decides
-# which of two events of one instant comes first.
+# which of two events of one instant comes first. With rates at which each transmission takes a whole number of 2^-30 s, and such a
+# round trip, times of ns-2 are exact: 12.288, 83.88608, 786.432 and 671.08864 Mb/s.
 #
 # Prints one JSON object: packets sent, packets dropped, reductions, mean of the packets that wait, from 2 s on every 50 ms, and
 # what the line carried.
 #
-#   client --(RATE, 0 ms; back 100 Mb/s)-- router --(1 Gb/s, RTT/2)-- server
+#   client --(RATE, 0 ms; back BACK)-- router --(CORE, back RETURN, RTT/2 each)-- server
 
-array set option {-controller cubic -rate 5 -rtt 20 -limit 22 -duration 150 -overhead 0}
+array set option {-controller cubic -rate 5 -rtt 20 -limit 22 -duration 150 -overhead 0 -back 100 -core 1000 -return 1000}
 foreach {name value} $argv {
     if {![info exists option($name)]} {
         puts stderr "pair.tcl: unknown option $name; known: [lsort [array names option]]"
@@ -35,8 +37,9 @@ set client [$ns node]
 set router [$ns node]
 set server [$ns node]
 $ns simplex-link $client $router $option(-rate)Mb 0ms DropTail
-$ns simplex-link $router $client 100Mb 0ms DropTail
-$ns duplex-link $router $server 1Gb [expr {$option(-rtt) / 2.0}]ms DropTail
+$ns simplex-link $router $client $option(-back)Mb 0ms DropTail
+$ns simplex-link $router $server $option(-core)Mb [expr {$option(-rtt) / 2.0}]ms DropTail
+$ns simplex-link $server $router $option(-return)Mb [expr {$option(-rtt) / 2.0}]ms DropTail
 $ns queue-limit $client $router $option(-limit)
 foreach {from to} [list $router $client $router $server $server $router] {
     $ns queue-limit $from $to 100000
