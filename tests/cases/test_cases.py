@@ -12,11 +12,13 @@ from typing import Any
 import polars as pl
 import pytest
 
+import sojourn
 from sojourn.base.errors import UsageError
 from sojourn.calibration.measurement import read_measurements
 from sojourn.cli import run_command
 from sojourn.field.importer import Imported, import_files
 from sojourn.provisioning import encode
+from sojourn.scenario.scenario_file import Scenario
 from support import Finished
 
 HERE = Path(__file__).parent
@@ -325,6 +327,55 @@ def test_06_a_page_that_fails_costs_itself_alone(tmp_path: Path, monkeypatch: py
     assert json.loads((tmp_path / "out" / "manifest.json").read_text())["kind"] == "calibration"
 
 
+# ---- 07: round trips of coarse clocks, and none ---------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "quality", "decided", "flag"),
+    [
+        ("plain", 100.0, "P99 24.1 ms", ""),
+        ("windows-negative", 100.0, "P99 3.697 ms", "35 % of round trips are not above zero"),
+        ("ten-percent-lost", 0.0, "10 % lost", ""),
+        ("all-lost", 0.0, "nothing came back: 500 of 500 lost", ""),
+    ],
+)
+def test_07_what_the_file_calls_lost_is_lost_and_no_more(name: str, quality: float, decided: str, flag: str) -> None:
+    (game,) = (
+        row
+        for row in command("score", case("07") / f"{name}.json.gz", "--json").json()["scores"]
+        if row["score"] == "QoO game"
+    )
+    assert (game["value"], game["decided_by"]) == (quality, decided)
+    assert any(flag in one for one in game["flags"]) if flag else not any("zero" in one for one in game["flags"])
+
+
+def test_07_a_trial_has_the_loss_of_each_file_and_its_blackouts() -> None:
+    tests = import_files(case("07")).tests
+    found = {row["file"].split(".")[0]: (round(row["loss"], 3), row["flags"]) for row in tests.to_dicts()}
+    assert found == {
+        "plain": (0.0, ""),
+        "windows-negative": (0.0, "coarse-clock"),
+        "ten-percent-lost": (0.1, ""),
+        "all-lost": (1.0, "few-samples blackout"),
+    }
+
+
+@pytest.mark.parametrize("way", ["true", "true_up", "true_down"])
+def test_07_an_echo_is_lost_on_any_way_and_its_time_is_not_looked_at(way: str, tmp_path: Path) -> None:
+    def lose(document: dict[str, Any]) -> None:
+        for echo in document["round_trips"][::4]:
+            echo["lost"] = way
+
+    edited(case("07") / "windows-negative.json.gz", tmp_path / "lossy.json", lose)
+    assert import_files(tmp_path).tests["loss"].to_list() == [0.25]
+
+
+def test_07_a_zero_of_a_table_is_refused_as_it_may_stand_for_a_loss(tmp_path: Path) -> None:
+    done = scored(tmp_path, "time_s,rtt_ms\n0,20\n0.1,0\n")
+    assert done.status == 2
+    assert "trips.csv:3: a round trip of 0\n  hint: an empty cell if nothing came back" in done.stderr
+
+
 # ---- 08, 09: configuration files ------------------------------------------------------------------
 
 
@@ -461,6 +512,71 @@ def test_20_a_constant_line_has_one_rate_in_every_row(name: str, step: str, tmp_
     assert rows == pytest.approx([12.032] * len(rows), rel=1 / 70)
     shown = command("trace", "show", case("20") / name, out, "--json").json()["traces"]
     assert [round(one["mean_mbps"], 1) for one in shown] == [12.0, 12.0]
+
+
+# ---- 16, 18: hosts behind CAKE, and a pause --------------------------------------------------------
+
+
+def numbers(text: str, seed: int = 1) -> dict[tuple[str, str], float]:
+    """Return the metrics of one run."""
+    return {(row[0], row[1]): row[2] for row in sojourn.run(Scenario.parse(text), seed=seed).metrics.rows()}
+
+
+@pytest.mark.parametrize(
+    ("hosts", "least", "most"), [("triple", 1.0, 1.4), ("dual-dsthost", 1.0, 1.4), ("flows", 7.0, 9.0)]
+)
+def test_16_hosts_share_alike_and_flows_only_if_they_are_asked_for(hosts: str, least: float, most: float) -> None:
+    text = (case("16") / "line.toml").read_text().replace('"triple"', f'"{hosts}"').replace('"30 s"', '"15 s"')
+    found = numbers(text)
+    assert least < found["idm", "goodput_downstream"] / found["video", "goodput_downstream"] < most
+
+
+def test_16_the_far_side_alone_is_refused_with_the_word_that_is_meant(tmp_path: Path) -> None:
+    text = (case("16") / "line.toml").read_text().replace('"triple"', '"dual-srchost"')
+    (tmp_path / "line.toml").write_text(text)
+    done = command("check", tmp_path / "line.toml")
+    assert done.status == 2
+    assert "dual-dsthost: downstream the hosts of the home receive" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("cobalt", "least", "most"), [("", 0.88, 0.95), (', target = "10 ms", interval = "2 s"', 0.97, 1.01)]
+)
+def test_16_a_host_of_one_flow_gets_less_only_while_its_queue_is_empty(cobalt: str, least: float, most: float) -> None:
+    """Five, one and two CUBIC flows behind 30 Mb/s: 9.98, 9.16, 9.79 Mb/s; 9.7, 9.6, 9.6 where COBALT lets more wait."""
+    text = "".join(
+        f'[[traffic]]\nname = "{name}"\nhost = "{name}"\nstack = "linux-cubic"\nrtt = "30 ms"\n'
+        f'app = {{ kind = "bulk", direction = "downstream", lanes = {flows}, start_jitter = "1 s" }}\n'
+        for name, flows in (("five", 5), ("one", 1), ("two", 2))
+    )
+    line = (case("16") / "line.toml").read_text().split("[[traffic]]")[0]
+    line = line.replace("100 Mb/s", "30 Mb/s").replace('"triple"', f'"triple"{cobalt}') + '[measure]\nfrom = "10 s"\n'
+    found = numbers(line + text)
+    shares = [found[name, "goodput_downstream"] for name in ("five", "one", "two")]
+    assert least <= shares[1] / shares[0] <= most
+    assert sum(shares) == pytest.approx(28.95, abs=0.1)  # what one leaves the others take
+
+
+@pytest.mark.parametrize("app", ['{ kind = "bulk" }', '{ kind = "voice" }', '{ kind = "bulk", lanes = 4 }'])
+def test_18_what_is_paused_sends_nothing_from_second_to_second(app: str) -> None:
+    text = (case("18") / "line.toml").read_text().replace('{ kind = "bulk" }', app)
+    if "voice" in app:
+        text = text.replace('stack = { kind = "linux-cubic", idle_restart = "none" }\n', "")
+    text = text.replace("[record]", '[record]\nseries = "1 s"')
+    sent = (
+        sojourn.run(Scenario.parse(text))
+        .tables["traffic_series"]
+        .filter(pl.col("link") == "upstream")
+        .group_by("start_ns")
+        .agg(pl.col("forwarded_bytes").sum())
+        .sort("start_ns")["forwarded_bytes"]
+        .to_list()
+    )
+    assert len(sent) == 100
+    # A window may be under way when the pause begins.
+    assert min(sent[2:19]) > 0
+    assert max(sent[21:80]) == 0
+    assert min(sent[81:]) > 0
 
 
 # ---- 28: sizes that the outer table does not tell -------------------------------------------------
