@@ -3,7 +3,8 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
@@ -11,6 +12,7 @@ import pytest
 
 from sojourn.base.errors import Problem, StudyError, UsageError
 from sojourn.declarations.answers import Measure
+from sojourn.report.precision_section import precision_sentence
 from sojourn.stats.anytime import anytime_factor
 from sojourn.stats.estimate import Estimate, bounded_mean_of, interval_within, mean_of, quantile_of, quantile_places
 from sojourn.stats.level import at_level, confidence, significance
@@ -232,6 +234,43 @@ def test_runs_of_another_kind_are_told_in_a_sentence() -> None:
     ).values()
     assert (tail.measure, tail.is_enough) == ("delay, median", True)
     assert "a few of 500 runs make the mean, so the median is given" in tail.words
+
+
+def test_a_kind_of_run_that_one_point_has_shown_is_sought_at_the_others() -> None:
+    """Of 2 % of runs a point of 40 has none in 45 % of cases; ten points have not with 3 in 10,000."""
+    dice = np.random.default_rng(3)
+    runs = dice.normal(20.0, 1.0, (10, 500)) * np.where(dice.random((10, 500)) < 0.02, 10.0, 1.0)
+    precision = Precision(of=[PrecisionGoal(measure="delay", relative="20 %")])
+    labels: dict[str, Any] = {f"p{number}": {} for number in range(10)}
+
+    def stopped_after(count: int, points: np.ndarray) -> dict[str, Stop]:
+        series = {name: list(one[:count]) for name, one in zip(labels, points, strict=True)}
+        return stops(precision, {"delay": DELAY}, labels, values_of(series))
+
+    met = [name for name, one in zip(labels, runs, strict=True) if (one[:40] > 100).any()]
+    assert 0 < len(met) < 10
+    found = stopped_after(40, runs)
+    assert not any(one.is_enough for one in found.values())
+    sought = {name: one for name, one in found.items() if name not in met}
+    assert {one.measure for one in sought.values()} == {"delay: a kind of run that other points have"}
+    assert {one.words for one in sought.values()} == {""}
+    assert set(more_seeds(precision, found)) == set(labels)
+    # Nothing is sought where no point has shown a kind, or one run of 400 alone is another; and not for ever.
+    assert all(one.is_enough for one in stopped_after(40, np.where(runs > 100, 20.0, runs)).values())
+    one_of_all = np.where(runs > 100, 20.0, runs)
+    one_of_all[0, 0] = 200.0
+    assert [name for name, one in stopped_after(40, one_of_all).items() if not one.is_enough] == ["p0"]
+    never = np.where((runs > 100) & (np.arange(10)[:, None] == 9), 20.0, runs)
+    assert stopped_after(210, never)["p9"].is_enough
+
+
+@pytest.mark.parametrize(("seeds", "rarest"), [(8, 3), (40, 13), (82, 27), (208, 69)])
+def test_the_sentence_says_how_rare_a_kind_may_be_that_has_not_shown(seeds: int, rarest: int) -> None:
+    assert (1 - 1 / rarest) ** seeds <= 0.05 < (1 - 1 / (rarest + 1)) ** seeds
+    stopped = {"a": Stop(500, 0.9, "delay"), "b": Stop(seeds, 0.5, "delay")}
+    result = cast("StudyResult", SimpleNamespace(stopped=stopped, most_seeds=500, budget_runs=0))
+    said = f"a kind of run rarer than 1 in {rarest} may not have shown in {seeds} seeds"
+    assert precision_sentence(result).endswith(said)
 
 
 def unchecked(*_: object) -> list[Problem]:

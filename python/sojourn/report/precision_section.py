@@ -38,6 +38,11 @@ def precision_sentence(result: StudyResult) -> str:
     if mixed:
         more = f", and {len(mixed) - 1} more" if len(mixed) > 1 else ""
         words.append(f"runs of another kind at {mixed[0]}{more}")
+    fewest = min(one.seeds for one in stopped)
+    if 0 < fewest < FEW:
+        words.append(
+            f"a kind of run rarer than 1 in {int(1 / unseen_share(fewest))} may not have shown in {fewest} seeds"
+        )
     return "; ".join(words)
 
 
@@ -67,11 +72,11 @@ def precision_table(result: StudyResult) -> PlainTable | None:
         title="How precise the points are",
         caption=(
             f"{precision_sentence(result)}. Width: half the widest interval over what was asked for; 1 or less is enough. "
-            "Values that rare may not have shown: at 95 %, by the number of seeds. Only widths decided, no verdict; "
+            "Kinds of run up to the share unseen may not have shown (at 95 %, by the number of seeds). Only widths decided, no verdict; "
             + (
-                "intervals keep 95 % at every number of runs."
+                "of those that showed, intervals keep 95 % after any number of seeds."
                 if result.is_anytime
-                else "intervals are computed at 97 % and keep 95 %, since they were looked at several times."
+                else "of those that showed, intervals keep 95 %: they are computed at 97 %, since they were looked at several times."
             )
         ),
         headings=("point", "seeds", "", "widest measure", "width", "unseen, share of runs"),

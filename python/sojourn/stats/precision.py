@@ -88,6 +88,26 @@ def least_seeds(relative: float) -> int:
     return math.ceil(math.log(UNMET) / math.log1p(-share))
 
 
+def seeds_to_meet(rarer: int, runs: int) -> int:
+    """Return after how many seeds a point has met a kind of run with a probability of 1 - `UNMET`, by the runs of all points.
+
+    What one point has shown may happen at the others. A kind rarer than half of `RAREST` over all of them is not sought: one run of
+    thousands is no kind, and each point would get all seeds for it.
+
+    Parameters
+    ----------
+    rarer, runs
+        Runs of that kind, and all, over all points.
+
+    Examples
+    --------
+    >>> seeds_to_meet(8, 400), seeds_to_meet(40, 400), seeds_to_meet(3, 400), seeds_to_meet(0, 400)
+    (208, 40, 0, 0)
+    """
+    share = rarer / runs if runs else 0.0
+    return least_seeds(share) if 2 * share >= RAREST else 0
+
+
 @dataclass(frozen=True)
 class Width:
     """How wide what is known of a number is."""
@@ -98,6 +118,8 @@ class Width:
     """True if the interval is the median's, since the mean has no use."""
     words: str = ""
     """Sentence about runs of several kinds; empty if they are of one."""
+    rarer: int = 0
+    """Runs of the rarer of two kinds; 0 where they are of one kind, or a tail."""
 
 
 def judged(values: Sequence[float] | np.ndarray, quantity: Quantity, goal: Goal, *, anytime: bool = False) -> Width:
@@ -120,7 +142,8 @@ def judged(values: Sequence[float] | np.ndarray, quantity: Quantity, goal: Goal,
         return Width(width)
     if found.is_mode:
         rarer = min(found.runs, found.count - found.runs)
-        return Width(max(width, math.sqrt((FEWEST + 1) / (rarer + 1))) if rarer < FEWEST else width, words=found.words)
+        few = math.sqrt((FEWEST + 1) / (rarer + 1)) if rarer < FEWEST else 0.0
+        return Width(max(width, few), words=found.words, rarer=rarer)
     if anytime:
         return Width(width, words=found.words)
     return Width(quantile_excess(data, 0.5, goal), is_median=True, words=found.words)

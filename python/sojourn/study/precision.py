@@ -31,6 +31,7 @@ from sojourn.stats.precision import (
     looks,
     paired_excess,
     quantile_excess,
+    seeds_to_meet,
 )
 from sojourn.stats.quantity import quantity_of
 
@@ -278,6 +279,7 @@ def stops(
     references = _references(precision.pairs, labels)
     found: dict[str, tuple[float, str]] = dict.fromkeys(labels, (0.0, ""))
     words: dict[str, str] = {}
+    kinds: dict[str, list[tuple[str, int, int]]] = {}
     for point, own in labels.items():
         reference = references.get(point)
         for goal in precision.of:
@@ -299,6 +301,7 @@ def stops(
                 known = judged(list(ours.values()), quantity, width, anytime=anytime)
                 named = f"{goal.measure}, median" if known.is_median else goal.measure
                 found[point] = max(found[point], (known.excess, named), key=lambda item: item[0])
+                kinds.setdefault(goal.measure, []).append((point, len(ours), known.rarer))
                 if known.words:
                     words[point] = "; ".join(filter(None, (words.get(point), f"{goal.measure}: {known.words}")))
                 continue
@@ -311,6 +314,13 @@ def stops(
             for one in (point, reference):
                 if one is not None:
                     found[one] = max(found[one], (beyond, goal.measure), key=lambda item: item[0])
+    for name, seen in kinds.items():
+        # A kind of run that some points have shown is sought at the others.
+        least = min(precision.seeds.most, seeds_to_meet(sum(rarer for *_, rarer in seen), sum(n for _, n, _ in seen)))
+        for point, count, rarer in seen:
+            if not rarer and count < least:
+                beyond = (math.sqrt(least / count), f"{name}: a kind of run that other points have")
+                found[point] = max(found[point], beyond, key=lambda item: item[0])
     return {
         point: Stop(int(counts.get(point, 0)), beyond if math.isfinite(beyond) else None, measure, words.get(point, ""))
         for point, (beyond, measure) in found.items()
