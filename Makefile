@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 export PYTHON
 
-.PHONY: help setup web wheel demo test test-fast lint fmt fuzz fuzz-long bench bench-keep bench-peers hot-paths generated docs audit crates lock clean
+.PHONY: help setup web wheel demo test test-fast test-night lint fmt fuzz fuzz-long bench bench-keep bench-peers hot-paths generated docs audit crates lock clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,13 +21,17 @@ wheel: setup ## what others install without a compiler: a wheel and a source dis
 demo: setup ## set up, simulate the published cases of the study of 2012, say where the report is
 	@report=$$(.venv/bin/sojourn study run white2012 --points '[CDF]0*') && echo "open the report: $$report"
 
-test: ## set up with development tools; formatters, linters, types, all tests
+test: ## set up with development tools; formatters, linters, types, all tests but those of the night
 	@tools/setup dev
 	@.venv/bin/python tools/verify.py all
 
-test-fast: ## tests in Python that take no whole study
+test-fast: ## tests in Python but those of the night
 	@tools/setup dev
 	@.venv/bin/python -m pytest -q -n auto -m "not slow" --durations=10
+
+test-night: ## tests that take long: whole runs and studies, commands of all pages, the wheel, SLURM, PostgreSQL; before each version
+	@tools/setup dev
+	@.venv/bin/python tools/verify.py night
 
 lint: ## formatters, linters and types, without tests
 	@tools/setup dev

@@ -19,9 +19,14 @@ COUNTS = tomllib.loads((ROOT / "benches" / "instructions.toml").read_text(encodi
 CACHEGRIND = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind counts the instructions")
-@pytest.mark.parametrize("world", sorted(COUNTS["instructions_per_packet_hop"]))
+@pytest.mark.parametrize(
+    "world",
+    [
+        "dumbbell" if world == "dumbbell" else pytest.param(world, marks=pytest.mark.slow)
+        for world in sorted(COUNTS["instructions_per_packet_hop"])
+    ],
+)
 def test_no_world_needs_more_instructions_than_it_did(world: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [str(ROOT / "tools" / "bench-speed"), *sys.path])
     # The start of Python is taken off, which takes that it is always the same.

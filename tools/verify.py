@@ -1,6 +1,8 @@
 """Run the checks and tests of the repository, in the order in which they fail fastest.
 
-usage: tools/verify.py [lint|test|all]
+usage: tools/verify.py [lint|test|all|night]
+
+`night` runs the tests that are marked slow: whole runs and studies, all pages, the wheel, SLURM and PostgreSQL.
 
 The closing line counts tests: `N passed, M failed`, summed over Cargo and pytest. A lint, format or type
 check that fails counts as one failure; one that passes is no test and is not counted. Standard library only.
@@ -21,6 +23,7 @@ BIN = ROOT / ".venv" / "bin"
 CARGO_RESULT = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed;")
 NOT_TESTED = "NOT TESTED: "
 """How a line begins that says what could not be tested on this machine; it is said again at the end."""
+DESELECTED = re.compile(r"\b(\d+) deselected\b")
 PYTEST_RESULT = re.compile(r"(\d+) (passed|failed|errors?)\b")
 
 
@@ -36,6 +39,8 @@ class Step:
 
 SIDE_BY_SIDE = ["-n", str((os.cpu_count() or 1) + 1), "--dist", "worksteal"]
 """One more than processors: some tests wait for servers, terminals and clocks, a quarter of the time in all."""
+
+PYTEST = [str(BIN / "python"), "-m", "pytest", "-q", *SIDE_BY_SIDE, "-m"]
 
 LINT = [
     Step("cargo fmt", ["cargo", "fmt", "--all", "--check"], "lint"),
@@ -67,8 +72,9 @@ TEST = [
         [*("cargo", "test", "--workspace", "--exclude", "sojourn-python"), *("--locked", "--no-fail-fast")],
         "cargo",
     ),
-    Step("pytest", [str(BIN / "python"), "-m", "pytest", "-q", *SIDE_BY_SIDE, "--durations=10"], "pytest"),
+    Step("pytest", [*PYTEST, "not slow", "--durations=10"], "pytest"),
 ]
+NIGHT = [Step("pytest", [*PYTEST, "slow", "--durations=30"], "pytest")]
 
 
 def count(kind: str, line: str) -> tuple[int, int]:
@@ -122,6 +128,8 @@ def run(step: Step, untested: list[str]) -> tuple[int, int]:
             print(line, end="", flush=True)
             if line.startswith(NOT_TESTED):
                 untested.append(line.strip())
+            if what_is_left := DESELECTED.search(line):
+                untested.append(f"{NOT_TESTED}{what_is_left[1]} tests of the other call: make test, make test-night")
             more_passed, more_failed = count(step.kind, line)
             passed += more_passed
             failed += more_failed
@@ -136,7 +144,7 @@ def run(step: Step, untested: list[str]) -> tuple[int, int]:
 
 def main(what: str) -> int:
     """Run the steps and print the closing line; return the exit status."""
-    steps = {"lint": LINT, "test": TEST, "all": LINT + TEST}[what]
+    steps = {"lint": LINT, "test": TEST, "all": LINT + TEST, "night": NIGHT}[what]
     passed = failed = 0
     broken: list[str] = []
     untested: list[str] = []

@@ -33,7 +33,7 @@ def postgresql_url() -> Iterator[str]:
         yield url
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
 def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Storage]:
     url = f"sqlite:///{tmp_path}/trial.db" if request.param == "sqlite" else request.getfixturevalue("postgresql_url")
     one = Storage(url)

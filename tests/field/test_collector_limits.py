@@ -473,6 +473,7 @@ def test_what_keeps_a_collector_from_serving_is_said(sojourn: CommandLine, tmp_p
 # ---- HTTPS in front ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_nginx_in_front_speaks_https_as_the_guide_sets_it_up(tmp_path: Path) -> None:
     nginx, openssl = shutil.which("nginx"), shutil.which("openssl")
     if nginx is None or openssl is None:

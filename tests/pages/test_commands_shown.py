@@ -9,6 +9,8 @@ from pages.commands import Reader, Shown, kind_of, not_printed, rule_of, setting
 from pages.markdown import pages, pieces
 
 SHOWN = {page: commands for page in pages() if (commands := shown_on(page))}
+FIRST = ("README.md", "docs/guides/tutorial.md")
+"""Pages that a new user reads first: their commands run in every test run, those of the others in the night."""
 RUN = [page for page, commands in SHOWN.items() if {"as shown", "shorter"} & {kind_of(one) for one in commands}]
 
 
@@ -17,8 +19,9 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("store")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("page", RUN)
+@pytest.mark.parametrize(
+    "page", [page if page in FIRST else pytest.param(page, marks=pytest.mark.slow) for page in RUN]
+)
 def test_the_commands_of_a_page_do_what_it_says(page: str, tmp_path: Path, store: Path) -> None:
     wrong = [f"{page}:{done.shown.line}: {done.text}: {done.problem}" for done in Reader(page, tmp_path, store).types()]
     failed = [line for line in wrong if not line.endswith(": ")]
