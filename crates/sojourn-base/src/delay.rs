@@ -1,4 +1,4 @@
-//! What the delay of a packet is made of.
+//! Parts of a packet's delay.
 //!
 //! Each cause is declared once: links fill [`DelayParts`], records keep a sum for each [`Cause`].
 
@@ -9,7 +9,7 @@ macro_rules! causes {
         at the sender { $($early:ident $early_name:ident $early_words:literal: $early_meaning:literal)* }
         on links { $($cause:ident $name:ident $words:literal: $meaning:literal, $short:literal)* }
     ) => {
-        /// What a packet's delay is made of, in the order in which a packet meets it.
+        /// Cause of a packet's delay, in the order in which a packet meets it.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Cause {
             $(#[doc = $early_meaning] $early,)*
@@ -33,7 +33,7 @@ macro_rules! causes {
                 }
             }
 
-            /// What figures call it.
+            /// Returns the words for figures.
             pub const fn words(self) -> &'static str {
                 match self {
                     $(Self::$early => $early_words,)*
@@ -41,7 +41,7 @@ macro_rules! causes {
                 }
             }
 
-            /// What it is, in a line.
+            /// Returns the meaning, in a line.
             pub const fn meaning(self) -> &'static str {
                 match self {
                     $(Self::$early => $early_meaning,)*
@@ -57,7 +57,7 @@ macro_rules! causes {
         }
 
         impl DelayParts {
-            /// Each cause with what it took, in order.
+            /// Returns each cause with its delay, in order.
             #[inline]
             pub fn parts(&self) -> [(Cause, Span); Cause::ON_LINKS.len()] {
                 [$((Cause::$cause, self.$name)),*]

@@ -16,12 +16,12 @@ pub enum Address {
     V6(u128),
 }
 
-/// What identifies a flow.
+/// Fields that identify a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FlowKey {
-    /// Where its packets come from.
+    /// Source of its packets.
     pub source: Address,
-    /// Where they go.
+    /// Destination of its packets.
     pub destination: Address,
     /// IP protocol number.
     pub protocol: u8,

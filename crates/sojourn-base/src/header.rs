@@ -1,4 +1,4 @@
-//! What a queue, classifier or link knows of a packet.
+//! Properties of a packet that queues, classifiers and links read.
 
 /// Stands for a packet in queues and links: they hand it back with what became of the packet, and never look inside. The
 /// simulator writes the packet's place in its memory into it, an emulator for instance an index of its frames.
@@ -38,7 +38,7 @@ impl Ecn {
         }
     }
 
-    /// What the last two bits of a traffic class say.
+    /// Returns the ECN field in the last two bits of a traffic class.
     pub const fn from_bits(traffic_class: u8) -> Self {
         match traffic_class & 3 {
             0 => Self::NotEct,
@@ -48,7 +48,7 @@ impl Ecn {
         }
     }
 
-    /// Whether the packet may carry a mark (or carries one).
+    /// Returns true if the packet may carry a mark (or carries one).
     pub const fn is_capable(self) -> bool {
         !matches!(self, Self::NotEct)
     }
@@ -161,7 +161,7 @@ impl Reason {
     }
 }
 
-/// What a queue manager may know of a packet; the packet itself stays with the caller.
+/// Properties of a packet that a queue manager may read; the packet itself stays with the caller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Meta {
     /// Bytes that the queue is charged.

@@ -8,16 +8,16 @@
 //! | [`rate`] | [`BitRate`], [`Serializer`] (serialisation without drift) |
 //! | [`limit`] | [`Limit`]: how much a buffer may hold, in bytes, packets or time |
 //! | [`ratio`] | [`Probability`] |
-//! | [`delay`] | [`Cause`], [`DelayParts`]: what the delay of a packet is made of |
+//! | [`delay`] | [`Cause`], [`DelayParts`]: parts of a packet's delay |
 //! | [`direction`] | [`Direction`], [`PerDirection`]: the subscriber's view |
-//! | [`header`] | [`Meta`], [`Ecn`], [`PacketHandle`]: what a queue knows of a packet |
-//! | [`flow_hash`] | [`FlowKey`], [`FlowHash`]: which flow a packet belongs to |
+//! | [`header`] | [`Meta`], [`Ecn`], [`PacketHandle`]: properties of a packet that queues read |
+//! | [`flow_hash`] | [`FlowKey`], [`FlowHash`]: identity of a packet's flow |
 //! | [`quantity`] | "20 ms", "5 Mb/s", "96 KB": parsing and printing |
-//! | [`queueing_delay`] | [`QueueingDelay`]: what one-way delays tell of queues |
-//! | [`report`] | [`Transfer`](report::Transfer), [`Page`](report::Page), [`Object`](report::Object): what applications tell of their work |
-//! | [`medium`] | what is counted on a channel that several modems share |
-//! | [`timed_packet`] | [`TimedPacket`]: what a capture is reduced to |
-//! | [`mod@shown`] | [`Shown`]: `Debug`, where anybody would see it |
+//! | [`queueing_delay`] | [`QueueingDelay`]: queueing delay from one-way delays |
+//! | [`report`] | [`Transfer`](report::Transfer), [`Page`](report::Page), [`Object`](report::Object): reported results |
+//! | [`medium`] | counters of a channel that several modems share |
+//! | [`timed_packet`] | [`TimedPacket`]: a packet of a reduced capture |
+//! | [`mod@shown`] | [`Shown`]: `Debug`, except in browsers |
 //! | `random`, [`dist`] | named random streams (feature `random`) and one-draw samplers |
 //! | [`math`] | elementary functions with the same bits on every platform |
 //!

@@ -1,4 +1,4 @@
-//! What is counted on a channel that several modems share.
+//! Counters of a channel that several modems share.
 
 use crate::time::Span;
 use core::ops::{Add, Sub};
@@ -11,7 +11,7 @@ macro_rules! counters {
             $(#[doc = $meaning] pub $field: $type,)*
         }
 
-        /// What was counted of both.
+        /// Adds the counts of both.
         impl Add for $name {
             type Output = Self;
 
@@ -20,7 +20,7 @@ macro_rules! counters {
             }
         }
 
-        /// What was counted after the other.
+        /// Returns the counts after the other.
         impl Sub for $name {
             type Output = Self;
 
@@ -32,7 +32,7 @@ macro_rules! counters {
 }
 
 counters! {
-    /// What a CMTS has counted since the start of the run.
+    /// Counters of a CMTS since the start of the run.
     pub struct ChannelCounters {
         /// MAPs.
         maps: u64,
@@ -44,13 +44,13 @@ counters! {
         granted: u64,
         /// Opportunities to request.
         opportunities: u64,
-        /// Opportunities that somebody used.
+        /// Opportunities that modems used.
         used: u64,
         /// Opportunities that several used, who were not heard.
         collided: u64,
     }
 
-    /// What was counted of one modem since the start of the run.
+    /// Counters of one modem since the start of the run.
     pub struct ModemCounters {
         /// Requests by contention.
         attempts: u64,

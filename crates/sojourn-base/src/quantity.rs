@@ -5,10 +5,9 @@
 //! quantity reads back as the same value. Units of other tools (`20mbit` of tc, `1Gbps`, `5 sec`) and the short
 //! `300M` of a rate are read too; they are never printed.
 //!
-//! Source: units of the four source studies. `kB`, `MB` and `GB` are decimal, as the byte budget of
-//! White 2012 confirms; `KB` is read as `kB` (chosen: the printed "96 KB" of Klatsky 2016 has two
-//! readings, and one letter's case must not change a size by 2.4 %). Whoever means 1024 bytes writes
-//! `KiB`. Deviations: none known.
+//! Source: units of the four source studies. `kB`, `MB` and `GB` are decimal, as the byte budget of White 2012
+//! confirms; `KB` is read as `kB` (chosen: the printed "96 KB" of Klatsky 2016 has two readings, and one letter's case
+//! must not change a size by 2.4 %). `KiB` is 1024 bytes. Deviations: none known.
 
 use core::fmt;
 use core::str::FromStr;
@@ -20,7 +19,7 @@ pub type Unit = (&'static str, u64);
 
 /// A kind of quantity that can be read from text.
 pub trait Quantity: Sized {
-    /// What it is, for messages: "a length of time".
+    /// Name of the quantity, for messages: "a length of time".
     const NAME: &'static str;
     /// A well-formed example.
     const EXAMPLE: &'static str;

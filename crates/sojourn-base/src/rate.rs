@@ -85,7 +85,7 @@ pub struct Serializer {
     /// The last packet that met no excess, its time, and the excess it left: most packets are as long
     /// as the one before, and most rates leave no excess.
     last: (Bytes, Span, u64),
-    /// What the last rounding up gave too much, in units of `1/rate` ps.
+    /// Excess of the last rounding up, in units of `1/rate` ps.
     excess: u64,
 }
 
@@ -152,7 +152,7 @@ impl WholeBytes {
         Bytes((bits / BYTE_COST as u128) as u64)
     }
 
-    /// Whether nothing is carried.
+    /// Returns true if no part of a byte is carried over.
     pub const fn is_even(&self) -> bool {
         self.rest == 0
     }

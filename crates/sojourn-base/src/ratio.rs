@@ -25,7 +25,7 @@ impl Probability {
         self.0
     }
 
-    /// Whether an event of this probability happens for the uniform draw `unit` in [0, 1).
+    /// Returns true if an event of this probability happens for the uniform draw `unit` in [0, 1).
     pub fn happens(self, unit: f64) -> bool {
         unit < self.0
     }

@@ -1,5 +1,5 @@
-//! What applications tell of their work, and what records keep of it: transfers, pages and their objects, chunks
-//! and sessions of videos.
+//! Results that applications report and records keep: transfers, pages and their objects, chunks and sessions of
+//! videos.
 //!
 //! Defined here because applications know no records and records know no models.
 
@@ -9,7 +9,7 @@ use crate::time::{Instant, Span};
 
 macro_rules! reports {
     ($($about:literal $report:ident,)*) => {
-        /// What an application tells of its work.
+        /// A report of an application.
         #[derive(Clone, Copy, Debug)]
         pub enum Report<'a> {
             $(#[doc = $about] $report(&'a $report),)*
@@ -45,9 +45,9 @@ pub struct Transfer {
     pub lane: u32,
     /// Number of the transfer within its lane, from 0.
     pub index: u32,
-    /// When the connection was asked for, or the first byte written on a kept connection.
+    /// Time of the connection's request, or of the first byte on a kept connection.
     pub started_at: Instant,
-    /// When the last byte was acknowledged to the sender; `None` if it was not before the run ended.
+    /// Time of the last byte's acknowledgement; `None` if the run ended first.
     pub ended_at: Option<Instant>,
     /// Size of the file in bytes of application data; `u64::MAX` without end.
     pub bytes: u64,
@@ -60,11 +60,11 @@ pub struct Page {
     pub user: u32,
     /// Number of the page of this user, from 0.
     pub index: u32,
-    /// When the first SYN was asked for or, with name look-ups, the first query was sent.
+    /// Time of the first SYN's request or, with name look-ups, of the first query.
     pub started_at: Instant,
-    /// When the index object was complete.
+    /// Time of the complete index object.
     pub index_loaded_at: Option<Instant>,
-    /// When the last byte of the last object arrived.
+    /// Arrival of the last byte of the last object.
     pub ended_at: Option<Instant>,
     /// Objects completed, the index included.
     pub objects: u32,
@@ -83,11 +83,11 @@ pub struct Object {
     pub server: u32,
     /// Number of the object at its server: 0 is the index object (server 0 only), files count from 1.
     pub index: u32,
-    /// When its connection was asked for.
+    /// Time of its connection's request.
     pub started_at: Instant,
-    /// When its first byte arrived.
+    /// Arrival of its first byte.
     pub first_byte_at: Option<Instant>,
-    /// When its last byte arrived.
+    /// Arrival of its last byte.
     pub ended_at: Option<Instant>,
     /// Size.
     pub bytes: u64,
@@ -130,13 +130,13 @@ impl LevelReason {
 /// A frame of video that must arrive while it is new.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// Where it goes.
+    /// Direction of the frame.
     pub direction: Direction,
     /// Number of the frame within its stream, from 0.
     pub index: u32,
-    /// When it was captured.
+    /// Time of its capture.
     pub captured_at: Instant,
-    /// When its last packet arrived; `None` if that was never.
+    /// Arrival of its last packet; `None` if it stayed incomplete.
     pub complete_at: Option<Instant>,
     /// Its bytes, without headers.
     pub bytes: u64,
@@ -145,7 +145,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// Whether it was complete after its deadline, or never.
+    /// Returns true if it was complete after its deadline, or never.
     pub fn is_late(&self) -> bool {
         self.complete_at.is_none_or(|at| at.saturating_since(self.captured_at) > self.deadline)
     }
@@ -164,9 +164,9 @@ pub struct Chunk {
     pub nominal: BitRate,
     /// Size.
     pub bytes: u64,
-    /// When it was asked for.
+    /// Time of its request.
     pub requested_at: Instant,
-    /// When its last byte arrived.
+    /// Arrival of its last byte.
     pub ended_at: Option<Instant>,
     /// Media in the client's buffer when it was asked for.
     pub buffer_before: Span,
@@ -183,7 +183,7 @@ pub struct Chunk {
 pub struct StreamingSession {
     /// Number of the session within the application, from 0.
     pub session: u32,
-    /// When its connection was asked for.
+    /// Time of its connection's request.
     pub started_at: Instant,
     /// From there to the first picture.
     pub startup: Option<Span>,
@@ -229,7 +229,7 @@ pub struct LiveSession {
     pub session: u32,
     /// How far the picture was behind what happens: mean over the seconds since the first picture.
     pub latency_mean: Option<Span>,
-    /// What 95 % of these seconds stay below, to 10 ms.
+    /// 95th percentile of these seconds, to 10 ms.
     pub latency_p95: Option<Span>,
     /// The longest of them.
     pub latency_max: Option<Span>,
@@ -250,20 +250,20 @@ pub struct DownloadSession {
     pub source: u32,
     /// Number of the video of this source, from 0.
     pub index: u32,
-    /// When its connection was asked for.
+    /// Time of its connection's request.
     pub started_at: Instant,
     /// Size.
     pub bytes: u64,
-    /// When playback began.
+    /// Start of playback.
     pub playback_at: Option<Instant>,
-    /// When the last byte arrived.
+    /// Arrival of the last byte.
     pub ended_at: Option<Instant>,
-    /// When playback first came to the end of what had arrived.
+    /// Time at which playback first ran out of data.
     pub underrun_at: Option<Instant>,
 }
 
 impl DownloadSession {
-    /// Whether playback never had to wait; `None` as long as nobody knows.
+    /// Returns true if playback never had to wait; `None` while that is open.
     pub const fn is_sustained(&self) -> Option<bool> {
         match (self.underrun_at, self.ended_at) {
             (Some(_), _) => Some(false),

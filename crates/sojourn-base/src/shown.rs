@@ -1,7 +1,7 @@
-//! What can be printed for somebody who looks for a mistake.
+//! Values that can be printed for debugging.
 //!
-//! Behind a pointer that is everything. In a browser's tab it is nothing: nobody prints there, and what prints would be a part
-//! of every download.
+//! Any value behind a pointer can, except in browsers: nothing is printed there, and the code would be part of every
+//! download.
 
 /// [`core::fmt::Debug`], of what stands behind a pointer: the trait above such traits.
 #[cfg(not(target_family = "wasm"))]

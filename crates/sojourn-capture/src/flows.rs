@@ -33,7 +33,7 @@ struct Stored {
 /// One direction between two ports, at one interface.
 #[derive(Clone, Debug)]
 pub struct Flow {
-    /// Where it was captured.
+    /// Interface of the capture.
     pub interface: u32,
     /// Addresses, protocol, ports.
     pub key: FlowKey,
@@ -56,7 +56,7 @@ impl Flow {
         self.stored.is_empty()
     }
 
-    /// When its first packet was captured, in ns since 1970.
+    /// Returns the capture time of its first packet, in ns since 1970.
     pub fn first_ns(&self) -> u64 {
         let stamps = self.stored.iter().map(|packet| packet.at_ns);
         stamps.min().unwrap_or_default()
@@ -77,8 +77,8 @@ impl Flow {
         timed.collect()
     }
 
-    /// Of a connection: when segments of this direction were captured, in ns since 1970, and the time to the acknowledgement
-    /// of each, in ns, if there is one and it can be told which it is.
+    /// Returns, for a connection, the capture times of this direction's segments, in ns since 1970, each with the time
+    /// to its acknowledgement in ns, if that is known.
     pub fn round_trips(&self) -> &[(u64, u64)] {
         &self.round_trips.samples
     }
@@ -93,7 +93,7 @@ impl Flow {
 #[derive(Clone, Debug, Default)]
 pub struct Flows {
     places: BTreeMap<(u32, FlowKey), usize>,
-    /// Where each flow was seen first.
+    /// First place of each flow.
     first_places: BTreeMap<FlowKey, usize>,
     all: Vec<Flow>,
     packets: usize,

@@ -1,4 +1,4 @@
-//! Where in a frame its IP packet begins.
+//! Offset of a frame's IP packet.
 //!
 //! Source: the list of link types of tcpdump.org; IEEE 802.1Q, RFC 2516 (PPPoE), RFC 3032 (MPLS), IEEE 802.11 and radiotap.org,
 //! DOCSIS MAC and upper layer protocols 6.2 (the MAC header of a packet PDU).
@@ -7,15 +7,15 @@
 
 use crate::headers::word;
 
-/// Tags of virtual networks, and labels, that are walked at most. chosen: nobody nests more.
+/// Tags of virtual networks, and labels, that are walked at most. chosen: deeper nesting is unknown.
 const MOST_TAGS: usize = 4;
 
-/// Whether an IP packet can be found behind this link layer.
+/// Returns true if an IP packet can be found behind this link layer.
 pub const fn is_known(link_type: u16) -> bool {
     matches!(link_type, 0 | 1 | 9 | 12 | 14 | 51 | 101 | 105 | 108 | 113 | 127 | 143 | 228 | 229 | 276)
 }
 
-/// Where the IP packet of a frame begins; `None` if it carries none.
+/// Returns the offset of a frame's IP packet; `None` if it carries none.
 pub fn ip_at(link_type: u16, frame: &[u8]) -> Option<usize> {
     let at = match link_type {
         // BSD loopback: the family in four octets, of either order.

@@ -1,4 +1,4 @@
-//! What is read of an IP packet, and its congestion mark.
+//! Headers of an IP packet, and its congestion mark.
 //!
 //! Headers are those of programs that may do anything: every access is checked, what is malformed is nothing ([`Packet::read`]
 //! says `None`), and no packet makes it fail.
@@ -30,7 +30,7 @@ const MOST_EXTENSIONS: usize = 8;
 /// Bytes of an IPv6 header.
 const V6_HEADER: usize = 40;
 
-/// An IP packet, as far as anybody asks.
+/// An IP packet, by the headers that the project uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
     /// Bytes, by its own header: what follows in a frame is padding.
@@ -41,9 +41,9 @@ pub struct Packet {
     pub dscp: u8,
     /// ECN field.
     pub ecn: Ecn,
-    /// Where the transport header begins.
+    /// Offset of the transport header.
     pub transport_at: usize,
-    /// The transport header, if it is one of ours and this packet has it.
+    /// The transport header, if it is of a known protocol and in this packet.
     pub transport: Transport,
 }
 
@@ -69,7 +69,7 @@ pub struct TcpHeader {
     pub acknowledgement: u32,
     /// Flags.
     pub flags: TcpFlags,
-    /// Where its payload begins in the packet.
+    /// Offset of its payload in the packet.
     pub payload_at: usize,
     /// Bytes of payload.
     pub payload: usize,
@@ -95,7 +95,7 @@ impl TcpFlags {
     /// Congestion window reduced.
     pub const CWR: Self = Self(0x80);
 
-    /// Whether one of `flags` is set.
+    /// Returns true if one of `flags` is set.
     pub const fn any(self, flags: Self) -> bool {
         self.0 & flags.0 != 0
     }
@@ -114,7 +114,7 @@ impl TcpFlags {
 }
 
 impl Packet {
-    /// What `bytes` say, which begin with an IP header; `None` if that is malformed, or the packet is not all there.
+    /// Reads `bytes`, which begin with an IP header; `None` if that is malformed, or the packet is incomplete.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         Self::read_cut(bytes, 0).filter(|packet| packet.length <= bytes.len())
     }

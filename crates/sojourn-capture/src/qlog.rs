@@ -1,7 +1,7 @@
 //! qlog of a simulated run: one file for each end of each connection, in JSON text sequences.
 //!
-//! TCP has no schema there, so events are those of QUIC: a segment is a packet, its number counts transmissions, and its bytes
-//! are stream 0. A packet is told lost when its segment is sent again.
+//! TCP has no schema there, so events are those of QUIC: a segment is a packet, its number counts transmissions, and
+//! its bytes are stream 0. A packet is reported lost when its segment is sent again.
 //!
 //! Source: draft-ietf-quic-qlog-main-schema and draft-ietf-quic-qlog-quic-events of July 2026; RFC 7464.
 //! Events `sojourn:` are our own (`docs/reference/qlog.md`): what links do with the packets of the end that sent them.
@@ -18,7 +18,7 @@ use std::io;
 /// Events at most (specification of captures, 6.3).
 pub const MOST_EVENTS: u64 = 5_000_000;
 
-/// What stands for events of our own. chosen: a tag URI (RFC 4151), which promises no page.
+/// URI of the project's own events. chosen: a tag URI (RFC 4151), which promises no page.
 const OUR_SCHEMA: &str = "tag:sojourn,2026:qlog:1";
 
 /// Files at most. chosen: what a folder shows; a run with more connections is no picture.
@@ -27,7 +27,7 @@ pub const MOST_FILES: usize = 2_000;
 /// Bytes of a file that are kept before they are written.
 const TOGETHER: usize = 1 << 16;
 
-/// Where text goes: it is added to the file of a name.
+/// Appends text to the file of a name.
 pub type Append = Box<dyn FnMut(&str, &str) -> io::Result<()> + Send>;
 
 /// One end of a connection.
@@ -39,17 +39,17 @@ struct End {
     segment: u32,
     /// Number of its next packet.
     next: u64,
-    /// Where its segments lie in its bytes.
+    /// Places of its segments in its bytes.
     map: ByteMap,
     /// Packets whose segment is not acknowledged, by segment.
     out: BTreeMap<u32, Out>,
     /// Round trip of the newest packet that was acknowledged last (RFC 9002, `latest_rtt`).
     latest: Option<Span>,
-    /// What was told of it last, and when anything was.
+    /// Last event of its sender, and the time of the last event.
     told: Option<SenderSeen>,
     at: Instant,
     state: &'static str,
-    /// It was told that the path carries ECN.
+    /// True once the file says that the path carries ECN.
     is_ecn_told: bool,
 }
 
@@ -64,7 +64,7 @@ struct Out {
 #[derive(Clone, Copy, Debug)]
 struct OnItsWay {
     number: u64,
-    /// When it came to the link that it is in.
+    /// Arrival at its present link.
     entered: Instant,
 }
 
@@ -80,7 +80,7 @@ pub struct Qlog {
     packets: Vec<Option<OnItsWay>>,
 }
 
-/// What is written, and how much.
+/// The files, and their bytes.
 struct Files {
     append: Append,
     events: u64,
@@ -113,7 +113,7 @@ impl Files {
             self.failed = Some(io::Error::other(what));
             return;
         }
-        end.at = end.at.max(now); // a link may tell later what it did
+        end.at = end.at.max(now); // a link may report an event later
         let now = end.at;
         // Writing to a text cannot fail.
         let _ = writeln!(
@@ -149,7 +149,7 @@ impl Qlog {
         }
     }
 
-    /// Whether something could not be written.
+    /// Returns true if a write has failed.
     pub const fn has_failed(&self) -> bool {
         self.files.failed.is_some()
     }
@@ -243,7 +243,7 @@ impl Qlog {
         self.packets.get_mut(packet.place as usize)?.as_mut()
     }
 
-    /// What a link does with a packet, in the file of the end that sent it.
+    /// Writes an event of a packet in a link, into the file of the end that sent it.
     fn on_link(&mut self, packet: &PacketSeen, seen: &SegmentSeen, event: &str, link: LinkId, more: &str) {
         let Some(number) = self.way(packet).map(|way| way.number) else {
             return;

@@ -13,15 +13,15 @@ use core::fmt;
 /// Bytes of a packet that are taken at most. Source: Wireshark's largest, 256 KiB, and room for options.
 const LARGEST_BLOCK: usize = 1 << 20;
 
-/// Interfaces at most. chosen: far more than anybody captures on at once.
+/// Interfaces at most. chosen: far more than a host has.
 const MOST_INTERFACES: usize = 4096;
 
-/// What is wrong with a capture, and what would be right.
+/// A problem of a capture, and its remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// What is wrong.
+    /// The error.
     pub message: String,
-    /// What would be right.
+    /// The remedy.
     pub hint: &'static str,
 }
 
@@ -42,9 +42,9 @@ impl core::error::Error for Problem {}
 /// A captured frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame<'a> {
-    /// When, in ns since 1970.
+    /// Time, in ns since 1970.
     pub at_ns: u64,
-    /// Where: a place in [`Reader::interfaces`].
+    /// Place of its interface in [`Reader::interfaces`].
     pub interface: u32,
     /// Bytes that it had.
     pub length: u32,
@@ -52,14 +52,14 @@ pub struct Frame<'a> {
     pub bytes: &'a [u8],
 }
 
-/// What frames were captured on.
+/// Interface of captured frames.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Interface {
     /// Its name; empty if the file has none.
     pub name: String,
     /// Number of its link layer.
     pub link_type: u16,
-    /// Whether its times are no finer than 1 µs.
+    /// True if its times are no finer than 1 µs.
     pub is_coarse: bool,
     /// Packets that were not captured, as far as the file tells.
     pub missed: u64,
@@ -157,9 +157,9 @@ enum Form {
     Next { order: Order, first: usize },
 }
 
-/// What one step has done.
+/// Result of one step.
 enum Step<'a> {
-    /// So many bytes are read; there may be a frame in them.
+    /// This number of bytes is read; there may be a frame in them.
     Read(usize, Option<Frame<'a>>),
     /// More is needed.
     Short,
@@ -174,9 +174,9 @@ pub struct Reader {
     interfaces: Vec<Interface>,
     /// How many of them the first section has.
     firsts: usize,
-    /// What is not read yet.
+    /// Bytes that are not read yet.
     pending: Vec<u8>,
-    /// Bytes to come that nobody looks at.
+    /// Bytes to come that are skipped.
     skip: u64,
     /// Bytes read so far.
     read: u64,
@@ -194,7 +194,7 @@ impl Reader {
         Self { form: Form::Unknown, interfaces: Vec::new(), firsts: 0, pending: Vec::new(), skip: 0, read: 0 }
     }
 
-    /// What was captured on so far.
+    /// Returns the interfaces so far.
     pub fn interfaces(&self) -> &[Interface] {
         &self.interfaces
     }
@@ -453,7 +453,7 @@ const ENHANCED_PACKET: u32 = 6;
 
 const A_CAPTURE: &str = "a pcap or pcapng file, as tcpdump -w or Wireshark writes it";
 
-/// What to do with what only wraps a capture, or is none.
+/// Returns the remedy for a compressed or foreign file.
 const fn hint_of(magic: u32) -> &'static str {
     match magic {
         0x1f8b_0000..=0x1f8b_ffff => "it is compressed: gunzip it first",

@@ -10,18 +10,18 @@ use std::collections::VecDeque;
 /// Segments of a flow that wait for an acknowledgement. chosen: more than any window holds; others give no sample.
 const MOST_WAITING: usize = 1 << 16;
 
-/// What one direction of a connection has sent and is not acknowledged, and the samples of what was.
+/// Unacknowledged segments of one direction of a connection, and the samples of acknowledged ones.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RoundTrips {
     /// Sequence number behind the last byte of each segment, and when it was captured.
     waiting: VecDeque<(u32, u64)>,
     /// The highest of these so far.
     highest: Option<u32>,
-    /// When a segment was captured, and the time to its acknowledgement, both in ns.
+    /// Capture time of a segment, and the time to its acknowledgement, both in ns.
     pub(crate) samples: Vec<(u64, u64)>,
 }
 
-/// Whether one sequence number comes after another (RFC 9293 section 3.4).
+/// Returns true if one sequence number comes after another (RFC 9293 section 3.4).
 const fn is_after(one: u32, other: u32) -> bool {
     let ahead = one.wrapping_sub(other);
     ahead != 0 && ahead < 1 << 31

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Write};
 
-/// Where a file goes.
+/// Destination of a file.
 pub type Sink = Box<dyn Write + Send>;
 
 /// Addresses and ports of what a traffic entry sends to one of its servers, seen from the client: over a connection with the
@@ -26,7 +26,7 @@ enum File {
     Classic(PcapWriter<Sink>),
 }
 
-/// How packets are told apart into files.
+/// Division of packets into files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
     /// Two pcapng files for the two directions of a link: what is seen at its subscriber's end, and at the other. Each direction is
@@ -47,7 +47,7 @@ struct Pending {
     is_open: bool,
 }
 
-/// When a packet was seen, and a number for those that were seen at once.
+/// Time of a packet, and a number for packets of the same time.
 type Key = (Instant, u64);
 
 /// Both directions of a connection.
@@ -78,7 +78,8 @@ impl fmt::Debug for SimulatedCapture {
     }
 }
 
-/// What both directions of a link are called: its name without that of the direction, "access" if nothing is left.
+/// Returns the common name of both directions of a link: its name without that of the direction, "access" if nothing is
+/// left.
 fn base(link: &str, direction: Direction) -> String {
     let base = link.replace(direction.as_str(), "");
     let base = base.trim_matches(|sign: char| !sign.is_ascii_alphanumeric());
@@ -136,7 +137,7 @@ impl SimulatedCapture {
         })
     }
 
-    /// Whether something could not be written.
+    /// Returns true if a write has failed.
     pub const fn has_failed(&self) -> bool {
         self.failed.is_some()
     }

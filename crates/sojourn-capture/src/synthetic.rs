@@ -15,7 +15,7 @@ use sojourn_record::SegmentSeen;
 /// Bytes of headers at most, with room to spare within what is kept.
 const IP: usize = 20;
 
-/// Where segments of one direction of a connection lie in its bytes.
+/// Places of one direction's segments in its connection's bytes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ByteMap {
     /// Runs of segments of one size: number of the first, byte at which it begins, bytes of each.
@@ -70,7 +70,7 @@ pub(crate) struct Wire {
     pub(crate) kept: usize,
 }
 
-/// What an IP header says.
+/// Fields of an IP header.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ip {
     pub(crate) key: FlowKey,

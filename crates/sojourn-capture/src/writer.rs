@@ -8,7 +8,7 @@ use std::io::{self, Write};
 /// Bytes that are kept of each packet, so that payload is not (specification of the emulator, section 12).
 pub const KEPT: usize = 96;
 
-/// What stands before an IP packet.
+/// Header before an IP packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkType {
     /// An Ethernet header.

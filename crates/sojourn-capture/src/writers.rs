@@ -1,4 +1,4 @@
-//! What a run writes while it goes on: a capture, qlog, or both.
+//! Files written during a run: a capture, qlog, or both.
 //!
 //! Source: none. Deviations: none known.
 
@@ -37,7 +37,7 @@ impl Writers {
         })
     }
 
-    /// Whether something could not be written, so that the run need not go on.
+    /// Returns true if a write has failed, so that the run need not go on.
     pub fn has_failed(&self) -> bool {
         self.capture.as_ref().is_some_and(SimulatedCapture::has_failed)
             || self.qlog.as_ref().is_some_and(Qlog::has_failed)

@@ -32,7 +32,7 @@ fn main() -> ExitCode {
         }
         _ => {
             let recorder = column_recorder(&scenario, scenario.record);
-            let outcome = run(&scenario, Seed(1), recorder, &|| false).expect("nobody cancels it");
+            let outcome = run(&scenario, Seed(1), recorder, &|| false).expect("it is never cancelled");
             outcome.statistics.packet_hops
         }
     };

@@ -1,4 +1,4 @@
-//! What metrics need to know of a scenario beside its records.
+//! Facts of a scenario that metrics need beside its records.
 
 use sojourn_apps::{
     AdaptiveVideoConfig, ApplicationConfig, BulkConfig, CloudGameConfig, ConstantRateConfig, ProbeConfig, Session,
@@ -7,7 +7,7 @@ use sojourn_base::{Direction, Span};
 use sojourn_metrics::run::{CloudGame, Datagrams, RunFacts, Shared, Watched};
 use sojourn_scenario::{PlacedLink, Scenario, Topology};
 
-/// What the metrics need to know of `scenario`.
+/// Returns the facts of `scenario` that metrics need.
 pub fn facts(scenario: &Scenario) -> RunFacts {
     let topology = scenario.topology();
     let links = topology.links.iter();

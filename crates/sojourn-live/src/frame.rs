@@ -23,7 +23,7 @@ const MAGIC: [u8; 4] = *b"SJL1";
 /// Bytes before the values.
 pub const HEAD: usize = 40;
 
-/// What a frame holds.
+/// Contents of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Rows of a series.
@@ -41,7 +41,7 @@ pub enum Kind {
 /// A frame.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Frame {
-    /// What it holds.
+    /// Its contents.
     pub kind: Kind,
     /// It is the first after a rewind.
     pub rewound: bool,

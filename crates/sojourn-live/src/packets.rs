@@ -1,19 +1,19 @@
-//! Packets of calls, games and other streams one by one, and what a listener or a player makes of them.
+//! Packets of calls, games and other streams one by one, and their quality for a listener or a player.
 //!
 //! Source: White 2012 3.2.2 for late packets and the rating, as in `sojourn_metrics::voice`.
-//! Deviations: the shortest delay is that of the packets so far, as nobody who listens knows those to come.
+//! Deviations: the shortest delay is that of the packets so far, because later ones are still unknown.
 
 use sojourn_base::{Direction, Span};
 use sojourn_metrics::voice::{Call, DelayTerm};
 use sojourn_record::{Datagram, Fate};
 
-/// What became of a packet.
+/// Fate of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Became {
     /// It is on its way, or was never sent.
     #[default]
     Unknown,
-    /// It took so many ns.
+    /// It arrived after this delay in ns.
     Arrived(u64),
     /// It was lost.
     Lost,
@@ -22,9 +22,9 @@ pub enum Became {
 /// A packet of a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Packet {
-    /// When it was sent, ns.
+    /// Time of sending, ns.
     pub sent_ns: u64,
-    /// What became of it.
+    /// Its fate.
     pub became: Became,
 }
 
@@ -35,7 +35,7 @@ pub struct Packets {
     pub traffic: u16,
     /// Flow within the entry.
     pub flow: u32,
-    /// Where they go.
+    /// Direction of the packets.
     pub direction: Direction,
     /// In the order of sending.
     pub sent: Vec<Packet>,

@@ -1,8 +1,8 @@
 //! Columns of bins of equal width, and the pyramid of coarser bins over them.
 //!
-//! A bin may be written whenever its time is known: packets are reported when they leave a link, which may be after, or
-//! before, the moment that they count for. The pyramid is built up from the first bin that has changed when somebody looks.
-//! Eight bins of one level are one of the next.
+//! A bin may be written in any order: packets are reported when they leave a link, which may be after, or before, the
+//! time that they count for. Each read rebuilds the pyramid from the first changed bin. Eight bins of one level are one
+//! of the next.
 
 use core::ops::Range;
 use sojourn_base::{Instant, Span};
@@ -54,7 +54,7 @@ impl Fold {
 /// A column of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column {
-    /// What it holds; its unit is its ending.
+    /// Name; its ending is the unit.
     pub name: &'static str,
     /// How it folds.
     pub fold: Fold,
@@ -81,7 +81,7 @@ pub enum Subject {
     Link(String),
     /// A traffic entry, by name.
     Traffic(String),
-    /// What a traffic entry sends over a link.
+    /// Packets of a traffic entry over a link.
     TrafficOnLink(String, String),
     /// A connection of a traffic entry, by its number.
     Connection(String, u32),
@@ -90,7 +90,7 @@ pub enum Subject {
 /// A series of bins.
 #[derive(Clone, Debug)]
 pub struct Series {
-    /// What it tells.
+    /// Kind of the series.
     pub kind: &'static str,
     /// Of whom.
     pub subject: Subject,
@@ -145,7 +145,7 @@ impl Series {
         self.levels[0].get_mut(self.last * columns..(self.last + 1) * columns)
     }
 
-    /// When the bin at `at` ends.
+    /// Returns the end of the bin at `at`.
     pub fn end_of(&self, at: Instant) -> Instant {
         let bin = at.as_ns() / self.width_ns;
         Instant::from_ns((bin + 1).saturating_mul(self.width_ns))
@@ -183,7 +183,7 @@ impl Series {
         self.changed_from = self.changed_from.min(made);
         let mut new: Vec<f32> = self.columns.iter().map(|column| column.fold.nothing()).collect();
         if let Some(before) = self.levels[0].rchunks_exact(columns).next() {
-            // Least and most of what lasts begin with the last value, which is told last.
+            // Minimum and maximum of lasting values begin with the last value, which is reported last.
             let last = self.columns.iter().position(|column| column.fold == Fold::Last);
             for (cell, column) in new.iter_mut().zip(self.columns) {
                 if let (true, Some(last)) = (column.lasts, last) {

@@ -1,4 +1,4 @@
-//! A run that somebody watches.
+//! A watched run.
 
 use crate::facts::facts;
 use crate::frame::{Frame, Kind};
@@ -13,7 +13,7 @@ use sojourn_metrics::voice::is_late;
 use sojourn_record::{RecordConfig, Table};
 use sojourn_scenario::Scenario;
 
-/// What is kept of a run.
+/// Records kept of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Watch {
     /// The series that a page draws, and what metrics need.
@@ -30,14 +30,14 @@ pub struct Options {
     /// No bin is narrower: a picture of a minute has no use for milliseconds, and a run is the faster without them.
     /// Zero for bins that suit the length of the run.
     pub least_bin: Span,
-    /// What is kept.
+    /// Records to keep.
     pub watch: Watch,
 }
 
 /// Bins of a series at most. chosen: 4 MB a column.
 const MOST_BINS: u64 = 1 << 20;
 
-/// Bins of delays by cause and of senders are so many times as wide as those of links.
+/// Width of the bins of delays by cause and of senders, relative to those of links.
 const COARSE: u64 = 10;
 
 /// Width of the bins for a run of this length: the finest of 0.1 ms up to 6 s, 1 ms up to 10 min, and then tenfold, of
@@ -56,7 +56,7 @@ fn suitable_bin(duration: Span) -> Span {
     bin
 }
 
-/// A run that somebody watches. It never changes what the run does.
+/// A watched run. Watching never changes its results.
 #[derive(Debug)]
 pub struct Session {
     scenario: Scenario,
@@ -65,7 +65,7 @@ pub struct Session {
     ended: Option<Ended>,
 }
 
-/// What is left of a run.
+/// Remainder of a run that has ended.
 #[derive(Debug)]
 struct Ended {
     at: Instant,
@@ -112,7 +112,7 @@ impl Session {
         let has_details = options.watch == Watch::Records;
         let tap = Tap::new(columns, links.collect(), traffic.collect(), bins, has_details);
         let simulation =
-            Simulation::open(&scenario, options.seed, tap, &Interrupt::default()).expect("nobody interrupts it");
+            Simulation::open(&scenario, options.seed, tap, &Interrupt::default()).expect("it is never interrupted");
         Self { scenario, simulation: Some(simulation), end, ended: None }
     }
 
@@ -138,7 +138,7 @@ impl Session {
         ended.or(self.simulation.as_ref().map(Simulation::now)).unwrap_or(self.end)
     }
 
-    /// When it is over.
+    /// Returns the end of the run.
     pub const fn end(&self) -> Instant {
         self.end
     }
@@ -190,8 +190,8 @@ impl Session {
         }
     }
 
-    /// The rows of a series between two times, from the level that suits a picture of so many pixels. `None` if there is
-    /// no such series.
+    /// Returns the rows of a series between two times, from the level that suits a picture of this width in pixels.
+    /// `None` if there is no such series.
     pub fn view(&self, series: usize, span: (Instant, Instant), pixels: usize) -> Option<Frame> {
         let number = u32::try_from(series).ok()?;
         let series = self.tap()?.series().get(series)?;
@@ -254,7 +254,7 @@ impl Session {
         Some(frame)
     }
 
-    /// What the numbers in frames mean, as JSON: series, links, entries, flows of packets, reasons.
+    /// Returns the meaning of the numbers in frames, as JSON: series, links, entries, flows of packets, reasons.
     pub fn catalogue(&self) -> String {
         let mut text = String::from("{\"series\":[");
         let Some(tap) = self.tap() else {

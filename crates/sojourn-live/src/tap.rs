@@ -30,7 +30,7 @@ pub const PASSAGES: &[Column] = &[
 /// Packets lost and marked on a link.
 pub const SIGNALS: &[Column] = &[Column::new("drops", Fold::Sum), Column::new("marks", Fold::Sum)];
 
-/// What an entry sent over a link.
+/// Bytes of an entry over a link.
 pub const RATE: &[Column] = &[Column::new("bytes", Fold::Sum)];
 
 /// Delay of the packets of an entry, summed by cause, and how many arrived.
@@ -55,7 +55,7 @@ pub const SENDER: &[Column] = &[
     Column::lasting("round_trip_ms", Fold::Last),
 ];
 
-/// What a listener or player has, of packets one by one.
+/// Quality for a listener or player, from packets one by one.
 pub const EXPERIENCE: &[Column] = &[
     Column::new("score", Fold::Last),
     Column::new("delay_mean_ms", Fold::Last),
@@ -65,10 +65,10 @@ pub const EXPERIENCE: &[Column] = &[
 /// Time between two values of what a listener or player has.
 const EXPERIENCE_EVERY: Span = Span::from_ms(100);
 
-/// What a listener judges by (specification of the page, 5.2).
+/// Window of a listener's score (specification of the page, 5.2).
 const SCORE_WINDOW: Span = Span::from_s(10);
 
-/// What a player feels (as above).
+/// Window of a player's lag (as above).
 const LAG_WINDOW: Span = Span::from_s(1);
 
 /// Connections that have a series at most. chosen: more curves than a picture can show.
@@ -80,15 +80,15 @@ pub const MOST_TICKS: usize = 20_000;
 /// A drop or a mark.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tick {
-    /// When.
+    /// Time of the event.
     pub at: Instant,
-    /// On which link.
+    /// The link.
     pub link: u16,
-    /// Whose packet.
+    /// Traffic entry of the packet.
     pub traffic: u16,
     /// It was marked, not lost.
     pub is_mark: bool,
-    /// Why.
+    /// Reason.
     pub reason: Reason,
 }
 
@@ -110,7 +110,7 @@ pub struct Bins {
     pub fine: Span,
     /// Of entries and senders.
     pub coarse: Span,
-    /// When there are no more.
+    /// End of the run.
     pub end: Instant,
 }
 
@@ -124,13 +124,13 @@ pub struct Tap {
     links: Vec<Watched>,
     traffic: Vec<Watched>,
     series: Vec<Series>,
-    /// What only those ask for who look closely: passages of each link and rates of each entry on each.
+    /// Detailed view: passages and per-link rates (optional).
     details: Option<Details>,
-    /// What waits on each link, in the present bin.
+    /// Queue of each link, in the present bin.
     backlogs: Vec<Backlog>,
     /// Delays of each entry, in the present bin.
     causes: Vec<PerDirection<Delays>>,
-    /// Where in `series` those of an entry stand; `NONE` if there is none yet.
+    /// Places in `series` of those of an entry; `NONE` if there is none yet.
     goodput: Vec<PerDirection<usize>>,
     /// Connection and series.
     senders: Vec<(u32, Direction, usize)>,
@@ -174,7 +174,7 @@ impl Delays {
     }
 }
 
-/// What was told of a queue that is not in its series yet.
+/// Last report of a queue that is not in its series yet.
 #[derive(Clone, Copy, Debug)]
 struct Backlog {
     at: Instant,
@@ -199,7 +199,7 @@ impl Backlog {
 /// Series of a link, in the order in which they are made: backlog and signals.
 const PER_LINK: usize = 2;
 
-/// Where in the series those of passages begin, and rates by entry and link; `NONE` if there is none yet.
+/// Places in the series of passages, and of rates by entry and link; `NONE` if there is none yet.
 #[derive(Debug)]
 struct Details {
     passages: usize,
@@ -302,7 +302,8 @@ impl Tap {
         self.columns
     }
 
-    /// What the listener or player of a flow has had in the seconds before each moment up to `now`, see [`EXPERIENCE`].
+    /// Returns the quality for the listener or player of a flow in the window before each moment up to `now`, see
+    /// [`EXPERIENCE`].
     pub fn experience(&self, flow: usize, now: Instant) -> Option<Series> {
         let packets = self.packets.get(flow)?;
         let entry = self.entry(packets.traffic);
@@ -352,7 +353,7 @@ impl Tap {
         delays.packets += 1;
     }
 
-    /// What comes now belongs to another bin.
+    /// Starts the next bin of delays.
     #[cold]
     fn begin_delays(&mut self, traffic: TrafficId, direction: Direction) {
         let entry = usize::from(traffic.0);
@@ -367,7 +368,7 @@ impl Tap {
         delays.until = self.series[delays.series].end_of(self.now);
     }
 
-    /// What is told now of a queue belongs to another bin.
+    /// Starts the next bin of a queue.
     #[cold]
     fn begin_backlog(&mut self, now: Instant, link: usize) {
         let (backlog, series) = (&mut self.backlogs[link], &mut self.series[link * PER_LINK]);
@@ -454,7 +455,7 @@ fn narrow(value: f64) -> f32 {
     value as f32
 }
 
-/// What a datagram carries beside the application's bytes: IPv4 and UDP headers (RFC 791, RFC 768).
+/// Overhead of a datagram: IPv4 and UDP headers (RFC 791, RFC 768).
 const DATAGRAM_HEADERS: u64 = 28;
 
 impl Recorder for Tap {

@@ -47,7 +47,7 @@ proptest! {
             for row in 0..rows {
                 let within = |at: u64| at < end && at / width == row as u64;
                 let values = || told.iter().filter(|told| within(told.0)).map(|told| f32::from(told.1));
-                // The last one told of the last bin that was told anything.
+                // The last report in the last bin that has one.
                 let last_bin = told.iter().filter(|told| within(told.0)).map(|told| told.0).max();
                 let last = told.iter().rev().find(|told| Some(told.0) == last_bin);
                 let expected = [

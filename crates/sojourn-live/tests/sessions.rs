@@ -1,4 +1,4 @@
-//! What a session shows is what the records of its run say.
+//! A session shows the same values as the records of its run.
 
 use proptest::prelude::*;
 use sojourn_base::{Direction, Instant, Seed, Span};
@@ -189,7 +189,7 @@ fn a_call_is_scored_by_its_last_ten_seconds() {
     let is_up = |flow: &Packets| flow.direction == Direction::Upstream;
     let flow = tap.packets().iter().position(is_up).expect("a call");
     let series = tap.experience(flow, session.end()).expect("its series");
-    // Nobody else sends during the first 5 s; at 40 s the upload keeps 0.7 s of data waiting.
+    // There is no other traffic during the first 5 s; at 40 s the upload keeps 0.7 s of data waiting.
     assert!(series.row(0, 40)[0] > 4.3, "{:?}", series.row(0, 40));
     assert!(series.row(0, 40)[1] < 21.0);
     assert!(series.row(0, 400)[0] < 1.5, "{:?}", series.row(0, 400));

@@ -83,7 +83,7 @@ fn a_file_that_is_cut_off_anywhere_is_told() {
                 Err(problem) => assert!(!problem.message.is_empty() && !problem.hint.is_empty()),
                 Ok((found, is_cut)) => {
                     assert!(found.len() < 3);
-                    // Between two packets nothing can be told of classic form.
+                    // Between two packets, the classic form does not show a cut.
                     assert!(is_cut || whole[0] == 0 || whole.contains(&length), "{length}");
                 }
             }
