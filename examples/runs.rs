@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-/// What each example's scenario says, and what to write instead so that more packets get through.
+/// A text of each example's scenario, and its replacement that lets more packets through.
 const CHANGES: [(&str, &str, &str); 4] = [
     ("own-application", "burst = 20", "burst = 40"),
     ("own-controller", "decrease = 0.5", "decrease = 0.9"),

@@ -15,7 +15,7 @@ class Problem(TypedDict):
     """Key path such as `access.upstream.queue.target`; empty if the file as a whole is meant."""
     message: str
     hint: str
-    """What would be right; may be empty."""
+    """The remedy; may be empty."""
     line: int
     """1-based; 0 if unknown."""
     column: int
@@ -80,11 +80,11 @@ class Packet:
 
     @property
     def pure_ack(self) -> bool:
-        """Whether it is a TCP segment that only acknowledges."""
+        """True for a TCP segment that only acknowledges."""
 
     @property
     def arrived(self) -> float:
-        """When it arrived, in seconds of simulated time."""
+        """Time of its arrival, in seconds of simulated time."""
 
     def drop(self, reason: str = "early") -> None:
         """Drop it, for a reason of the records."""
@@ -94,7 +94,7 @@ class Packet:
 
 @final
 class Acknowledgement:
-    """What a congestion controller written in Python learns from an acknowledgement; seconds and segments."""
+    """Arguments of an acknowledgement for a congestion controller in Python; seconds and segments."""
 
     @property
     def now(self) -> float: ...
@@ -108,7 +108,7 @@ class Acknowledgement:
 
     @property
     def marked(self) -> bool:
-        """Whether it echoes a mark."""
+        """True if it echoes a mark."""
 
     @property
     def round_trip(self) -> float | None:
@@ -136,11 +136,11 @@ class Acknowledgement:
     def threshold(self) -> float: ...
     @property
     def may_change(self) -> bool:
-        """Whether new data are acknowledged, and the sender does not repair losses."""
+        """True if new data are acknowledged, and the sender does not repair losses."""
 
     @property
     def may_grow(self) -> bool:
-        """Whether the window was used, too."""
+        """True if the window was fully used, too."""
 
     @property
     def rate(self) -> float | None:
@@ -148,7 +148,7 @@ class Acknowledgement:
 
     @property
     def application_limited(self) -> bool:
-        """Whether the application had nothing to send then."""
+        """True if the application had nothing to send then."""
 
     @property
     def newly_lost(self) -> int:
@@ -190,7 +190,7 @@ class ScenarioFile:
         """The file with a value put at a key path, and why that is not possible, if it is not."""
 
     def warnings(self) -> list[Problem]:
-        """What contradicts itself in a valid file, with its place."""
+        """Contradictions in a valid file, each with its place."""
 
     def text(self) -> str:
         """The file as TOML, with what was laid over it."""
@@ -228,15 +228,15 @@ class Scenario:
 
     @property
     def warnings(self) -> list[Problem]:
-        """What contradicts itself: the scenario runs, and not as it says."""
+        """Contradictions of the scenario, whose run differs from its keys."""
 
     @property
     def is_prototype(self) -> bool:
-        """Whether classes of this Python process decide in its queues."""
+        """True if classes of this Python process decide in its queues."""
 
     @property
     def has_plugin(self) -> bool:
-        """Whether a plugin decides in its queues."""
+        """True if a plugin decides in its queues."""
 
     def key(self, seed: int) -> str:
         """Content hash (64 hexadecimal digits) of scenario, seed and engine version.
@@ -249,7 +249,7 @@ class Scenario:
 
 @final
 class Records:
-    """What happened in one run: named column tables and statistics of the run itself."""
+    """Records of one run: named column tables and statistics of the run itself."""
 
     @property
     def statistics(self) -> RunStatistics: ...
@@ -269,11 +269,11 @@ class Emulation:
 
     @property
     def told(self) -> list[str]:
-        """What should be told about it: a sentence each."""
+        """Warnings about it, a sentence each."""
 
     @property
     def priority(self) -> str:
-        """How the loop was scheduled when somebody looked last: `real-time` or `normal`."""
+        """Scheduling of the loop at its last check: `real-time` or `normal`."""
 
     @property
     def loop_thread(self) -> int:
@@ -302,7 +302,7 @@ class Emulation:
         """Wait for the end, and no longer than this; whether it is over."""
 
     def view(self) -> dict[str, Any]:
-        """What it looks like now."""
+        """Return its present state."""
 
     def namespaces(self) -> list[int]:
         """Descriptors of its namespaces; they stay the emulation's."""
@@ -326,7 +326,7 @@ def check(text: str) -> list[Problem]:
     """All problems of a scenario text; empty if it is valid."""
 
 def units() -> list[tuple[str, str, int]]:
-    """Units of quantities: spelling, what it measures, and how many of the smallest step it is."""
+    """Return the units of quantities: spelling, quantity, and the number of its smallest steps."""
 
 def quantity(what: Literal["rate", "size", "time"], text: str, unit: str) -> int:
     """A quantity in b/s, bytes or ps, read as in scenario files; a number alone is in `unit`. `ValueError` with message and hint."""
@@ -338,7 +338,7 @@ def scenario_keys() -> list[list[str]]:
     """All keys of the scenario file: path, kinds, value, default, bounds, meaning, origin."""
 
 def synonyms() -> list[tuple[str, list[str]]]:
-    """What people say, and the words that files have for it."""
+    """Return words of users, and the words that files have for them."""
 
 def nearest(word: str, known: Sequence[str]) -> str | None:
     """The word of `known` that is nearest to `word`, by spelling or by meaning."""
@@ -367,7 +367,7 @@ class PacketCapture:
 
     @property
     def is_cut(self) -> bool:
-        """Whether the file ends within a packet."""
+        """True if the file ends within a packet."""
 
     @property
     def others(self) -> int:
@@ -482,7 +482,7 @@ def run(
     Raises `Interrupted` if cancelled, and `MemoryExceeded` if it needs more than `memory` bytes.
 
     `watch` is called some twenty times a second with the share of the run that is done, on the thread that
-    called; what it raises ends the run and is raised here.
+    called; its exception ends the run and is raised here.
 
     With `pcap` and `qlog`, directories that are there, packets and connections are written while it runs; `apart` gives each
     place a file of classic form.
@@ -517,7 +517,7 @@ def quality_of_outcome(
     """
 
 def requirements() -> list[tuple[str, list[tuple[float, float, float]], tuple[float, float], tuple[float, float], str]]:
-    """What the uses need that come along: name, percentiles with their bounds in ms, bounds of loss, Mb/s up and down, origin."""
+    """Return the requirements of the built-in uses: name, percentiles with their bounds in ms, bounds of loss, Mb/s up and down, origin."""
 
 def apdex(samples: Sequence[float], satisfied: float) -> float | None:
     """Apdex of samples for what satisfies; samples that never came are infinite."""
@@ -528,10 +528,10 @@ def round_trips_per_minute(
     """Round trips per minute of new connections, of kept ones, and together; samples in ms, TLS may have none."""
 
 def is_stable(averages: Sequence[float]) -> bool:
-    """Whether the last four moving averages differ by little (draft-ietf-ippm-responsiveness)."""
+    """Return True if the last four moving averages differ by little (draft-ietf-ippm-responsiveness)."""
 
 def is_supported(count: int, share: float) -> bool:
-    """Whether ten of so many samples lie beyond a quantile."""
+    """Return True if ten of `count` samples lie beyond a quantile."""
 
 def histogram_quantiles(
     edges_ns: Sequence[int], counts: Sequence[int], longest_ns: int | None, shares: Sequence[float], logarithmic: bool
@@ -565,17 +565,17 @@ def provisioning_encode(text: str, secret: bytes | None = None, seal: bool = Fal
     """
 
 def provisioning_diff(before: bytes, after: bytes) -> str:
-    """What differs between two configuration files, as JSON."""
+    """Return the differences between two configuration files, as JSON."""
 
 class ExpansionChoices(TypedDict):
-    """What an expansion asks beside the file and the tables."""
+    """Choices of an expansion beside the file and the tables."""
 
     docsis: str | None
     """Generation of the modem, in place of what the tables say."""
     lld: bool | None
-    """Whether the modem supports low-latency DOCSIS, in place of what the tables say."""
+    """True if the modem supports low-latency DOCSIS, in place of the tables."""
     profiles: bool
-    """Whether the tables' Aggregate QoS Profiles count."""
+    """True if the tables' Aggregate QoS Profiles count."""
     allow_bad_mic: bool
     downstream_without_modem: bool
     strict: bool

@@ -1,5 +1,5 @@
-//! What a segment costs: an acknowledgement at the sender of a bulk flow in steady state, a data
-//! segment at its receiver, and an acknowledgement in recovery.
+//! Cost of a segment: an acknowledgement at the sender of a bulk flow in steady state, a data segment at its receiver,
+//! and an acknowledgement in recovery.
 //!
 //! Budgets (chosen): 80 ns per acknowledgement without losses, 40 ns per
 //! data segment at the receiver, 150 ns per acknowledgement in recovery.
@@ -63,7 +63,7 @@ impl Flow {
         flow
     }
 
-    /// One segment reaches the server, and what it answers reaches the client.
+    /// A segment reaches the server, and the answers reach the client.
     fn step(&mut self) {
         self.now += STEP;
         if let Some(segment) = self.up.segments.pop_front() {

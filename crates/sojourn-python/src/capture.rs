@@ -105,7 +105,7 @@ const fn company(upload: bool) -> nqb::Company {
 
 #[pymethods]
 impl PacketCapture {
-    /// Whether the file ends within a packet.
+    /// True if the file ends within a packet.
     #[getter]
     const fn is_cut(&self) -> bool {
         self.is_cut
@@ -136,7 +136,7 @@ impl PacketCapture {
         interfaces.map(|place| (place.name.clone(), place.is_coarse, place.missed)).collect()
     }
 
-    /// What is known of each flow, in the order in which they begin.
+    /// Returns the properties of each flow, in the order of their starts.
     fn flows<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let flows = self.flows.as_slice();
         flows
@@ -159,12 +159,12 @@ impl PacketCapture {
             .collect()
     }
 
-    /// When segments of a flow were captured, and the times to their acknowledgements, in ns.
+    /// Returns the capture times of a flow's segments, and the times to their acknowledgements, in ns.
     fn round_trips(&self, flow: usize) -> PyResult<Vec<(u64, u64)>> {
         Ok(self.flow(flow)?.round_trips().to_vec())
     }
 
-    /// What packets of a flow are like: their marks, lengths and times.
+    /// Returns marks, lengths and times of a flow's packets.
     fn likeness<'py>(&self, py: Python<'py>, flow: usize, mtu: u32) -> PyResult<Bound<'py, PyDict>> {
         let packets = self.flow(flow)?.packets();
         let mut dscp = std::collections::BTreeMap::<u8, u64>::new();
@@ -285,13 +285,13 @@ impl PacketCapture {
         Ok(py.detach(|| nqb::with_copies(&pieces, rate, company(upload), most)))
     }
 
-    /// Packets that overflow a buffer of so many seconds before a line of a rate.
+    /// Returns the number of packets that overflow a buffer of `buffer_s` seconds before a line of a rate.
     fn overflow(&self, py: Python<'_>, flow: usize, mtu: u32, bps: u64, buffer_s: f64) -> PyResult<u64> {
         let (packets, rate) = (self.first_pieces(flow, mtu)?, rate(bps)?);
         Ok(py.detach(|| nqb::overflow(&packets, rate, Span::from_secs_f64(buffer_s))))
     }
 
-    /// Packets beyond a policer of a rate and a bucket of so many bytes.
+    /// Returns the number of packets beyond a policer of a rate and a bucket of `bucket` bytes.
     fn policed(&self, py: Python<'_>, flow: usize, mtu: u32, bps: u64, bucket: u64) -> PyResult<u64> {
         let packets = self.first_pieces(flow, mtu)?;
         Ok(py.detach(|| nqb::policed(&packets, BitRate::from_bps(bps), bucket)))

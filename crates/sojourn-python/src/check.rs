@@ -41,7 +41,7 @@ fn of_subject<T>(scenario: &Scenario, like: &str, ask: impl FnOnce(&Subject<'_>)
     let rate = scenario.inner.access_rate(Direction::Upstream);
     let config = scenario.inner.access[Direction::Upstream].link.queue.clone().at(rate);
     let is_own = matches!(config.kind(), "python" | "plugin");
-    drop(managers::take_failure()); // of a run that ended before anybody asked
+    drop(managers::take_failure()); // of an earlier run
     let found = ask(&Subject {
         like,
         make: &|| config.build(),
@@ -55,7 +55,7 @@ fn of_subject<T>(scenario: &Scenario, like: &str, ask: impl FnOnce(&Subject<'_>)
 }
 
 thread_local! {
-    /// What plugins of this thread are handed in place of a random number, if anything, and whether one has asked.
+    /// Constant that replaces random numbers of this thread's plugins, if a law sets one; true if a plugin has drawn.
     static CHOSEN: Cell<(Option<f64>, bool)> = const { Cell::new((None, false)) };
 }
 

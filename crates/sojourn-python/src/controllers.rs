@@ -1,4 +1,4 @@
-//! Congestion controllers that are plugins: a file of somebody's answers to the events of [`CongestionControl`].
+//! Congestion controllers that are plugins: a user's file answers the events of [`CongestionControl`].
 //!
 //! A stack asks for one by `controller = { kind = "plugin", name = "NAME" }`, after `add_plugin` has made the file known, as for
 //! queue managers. Window and threshold stay here; Python says what becomes of them. After its first mistake a controller is
@@ -26,17 +26,17 @@ impl ControllerKind for PluginConfig {
     }
 }
 
-/// What a controller learns from an acknowledgement; times in seconds, windows in segments.
+/// Arguments of an acknowledgement for a controller; times in seconds, windows in segments.
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about one acknowledgement")]
 #[pyclass(frozen, get_all, module = "sojourn._engine")]
 pub struct Acknowledgement {
-    /// When it arrived.
+    /// Time of its arrival.
     now: f64,
     /// Segments that it acknowledges for the first time.
     acked: u32,
     /// Those of them that were marked, if the peer counts marks.
     marks: u32,
-    /// Whether it echoes a mark.
+    /// True if it echoes a mark.
     marked: bool,
     /// Its round trip, if it gives one.
     round_trip: Option<f64>,
@@ -49,13 +49,13 @@ pub struct Acknowledgement {
     next: u32,
     window: f64,
     threshold: f64,
-    /// Whether new data are acknowledged, and the sender does not repair losses.
+    /// True if new data are acknowledged, and the sender does not repair losses.
     may_change: bool,
-    /// Whether the window was used, too.
+    /// True if the window was fully used, too.
     may_grow: bool,
     /// How fast the network delivered, b/s of data, if the controller asks for samples of the rate and there is one.
     rate: Option<f64>,
-    /// Whether the application had nothing to send then: the network may be faster.
+    /// True if the application had nothing to send then: the network may be faster.
     application_limited: bool,
     /// Segments found lost since the sample before, and segments in the network now.
     newly_lost: u32,
@@ -66,7 +66,7 @@ pub struct Acknowledgement {
     delivered_before: u64,
 }
 
-/// What a controller says of itself, and which of the calls that it may leave out it has.
+/// Properties of a controller's class, and its optional methods.
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts of a class")]
 struct Has {
@@ -313,7 +313,7 @@ fn told(ack: &Ack, window: &Window) -> Acknowledgement {
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     static KIND: Once = Once::new();
     KIND.call_once(|| {
-        sojourn_transport::congestion::add_controller::<PluginConfig>().expect("nobody else adds kinds to this module");
+        sojourn_transport::congestion::add_controller::<PluginConfig>().expect("only this module adds this kind");
     });
     module.add_class::<Acknowledgement>()
 }

@@ -1,4 +1,4 @@
-//! The emulator: an emulation that runs, what it looks like, and what it leaves.
+//! The emulator: a running emulation, its state, and its result.
 
 use crate::run::{Cost, Records, records_of};
 use crate::scenario::Scenario;
@@ -44,7 +44,7 @@ pub struct Emulation {
     scenario: sojourn_scenario::Scenario,
     /// Traffic entries, those for what matches none among them.
     entries: usize,
-    /// What should be told about it.
+    /// Warnings about it.
     #[pyo3(get)]
     told: Vec<String>,
     priority: Mutex<String>,
@@ -92,7 +92,7 @@ impl Emulation {
         })
     }
 
-    /// How the loop was scheduled when somebody looked last.
+    /// Returns the scheduling of the loop at its last check.
     #[getter]
     fn priority(&self) -> String {
         let priority = self.priority.lock().unwrap_or_else(PoisonError::into_inner);
@@ -112,7 +112,7 @@ impl Emulation {
         self.with(py, |session| session.go())?.map_err(refused)
     }
 
-    /// Waits for the end, at most so many seconds; whether it is over.
+    /// Waits for the end, at most `seconds`; returns true if it is over.
     fn wait(&self, py: Python<'_>, seconds: f64) -> PyResult<bool> {
         let wanted = std::time::Duration::from_secs_f64(seconds.clamp(0.0, 1e6));
         let mut left = u64::try_from(wanted.as_millis()).unwrap_or(0);
@@ -128,7 +128,7 @@ impl Emulation {
         }
     }
 
-    /// What it looks like.
+    /// Returns its state.
     fn view<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let snapshot = self.with(py, |session| session.snapshot())?;
         view(py, &self.scenario, &snapshot)
@@ -144,7 +144,7 @@ impl Emulation {
         self.with(py, Session::end)
     }
 
-    /// Waits until all has ended, and returns what it was: its summary and its records.
+    /// Waits until all has ended, and returns its summary and its records.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let session = self.lock().take().ok_or_else(over)?;
         let outcome = py.detach(|| session.finish());
@@ -175,7 +175,7 @@ impl Emulation {
             duration,
             from: Span::ZERO,
             allowance: allowance.to_vec(),
-            // Nobody knows what real datagrams are; of messages, no score is made.
+            // The kind of real datagrams is unknown; messages get no score.
             datagrams: vec![Datagrams::Messages; self.entries],
             lasted: vec![None; self.entries],
             probes: vec![None; self.entries],
@@ -200,7 +200,7 @@ impl Emulation {
     }
 }
 
-/// What of the options is one of the plan, and what of the ends.
+/// Returns the plan, and the ends of the emulation, from the options.
 fn request(
     scenario: &sojourn_scenario::Scenario,
     wanted: &Bound<'_, PyDict>,
@@ -248,7 +248,7 @@ fn request(
     Ok((request, told))
 }
 
-/// What the ends of an emulation around a command are told, and what runs there.
+/// Returns the configuration of the ends around a command, and the commands to run.
 fn around_command(
     scenario: &sojourn_scenario::Scenario,
     plan: &Plan,

@@ -88,7 +88,7 @@ type Replayed = (String, u64, Option<(u32, String)>);
 /// Replay a golden trace into the manager of a line, or its own. The interpreter lock is released.
 #[pyfunction]
 fn replay_trace(py: Python<'_>, text: &str, line: Option<&str>, how: &str, slack_ns: u64) -> PyResult<Replayed> {
-    drop(managers::take_failure()); // of a run that ended before anybody asked
+    drop(managers::take_failure()); // of an earlier run
     let trace = Trace::read(text).map_err(wrong)?;
     let config = match line {
         Some(line) => ManagerConfig::from_line(line, trace.header.rate.unwrap_or_default()).map_err(wrong)?,

@@ -1,10 +1,10 @@
 //! Queue managers that are Python classes, for prototypes and plugins: the one place where Python sees packets.
 //!
 //! A scenario asks for one by `queue = { kind = "python", class = "NAME" }`, after [`add_manager`] has made the class
-//! known, or by `queue = { kind = "plugin", name = "NAME" }` for a file of somebody's, after [`add_plugin`]. The digest of
-//! that file is part of the scenario, so that its runs have a key. Packets stay here; Python holds a [`Packet`] for each
-//! and says what becomes of it. Whatever Python does, no packet is lost or doubled: after the first mistake the queue is
-//! first in, first out until the run ends.
+//! known, or by `queue = { kind = "plugin", name = "NAME" }` for a user's file, after [`add_plugin`]. The digest of
+//! that file is part of the scenario, so that its runs have a key. Packets stay here; Python holds a [`Packet`] for
+//! each and decides its fate. No mistake of Python loses or doubles a packet: after the first one the queue is first
+//! in, first out until the run ends.
 //!
 //! Source: none; see `docs/decisions/0008-managers-in-python.md` and `0012-plugins.md`. Deviations: none known.
 
@@ -29,7 +29,7 @@ pyo3::create_exception!(
 static CLASSES: Mutex<BTreeMap<String, Py<PyAny>>> = Mutex::new(BTreeMap::new());
 
 thread_local! {
-    /// What went wrong first in the run of this thread.
+    /// First error in the run of this thread.
     static FAILURE: RefCell<Option<PyErr>> = const { RefCell::new(None) };
 }
 
@@ -42,12 +42,12 @@ fn manager_calls() -> u64 {
     CALLS.load(Ordering::Relaxed)
 }
 
-/// Whether a manager of this thread's run has failed.
+/// Returns true if a manager of this thread's run has failed.
 pub fn has_failed() -> bool {
     FAILURE.with_borrow(Option::is_some)
 }
 
-/// What went wrong in this thread's run, which is forgotten.
+/// Takes the first error in this thread's run.
 pub fn take_failure() -> Option<PyErr> {
     FAILURE.take()
 }
@@ -72,7 +72,7 @@ pub fn returned() {
     CALLS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// What makes an object of the plugin of that name.
+/// Returns the factory of the plugin of that name.
 pub fn factory_of(py: Python<'_>, name: &str) -> Option<Py<PyAny>> {
     Origin::Plugin.factory(py, name)
 }
@@ -82,7 +82,7 @@ pub fn factory_of(py: Python<'_>, name: &str) -> Option<Py<PyAny>> {
 fn add_manager(name: String, factory: Py<PyAny>) {
     static KIND: Once = Once::new();
     KIND.call_once(|| {
-        sojourn_queue::add_manager::<PythonConfig>().expect("nobody else adds kinds to this module");
+        sojourn_queue::add_manager::<PythonConfig>().expect("only this module adds this kind");
     });
     let mut classes = CLASSES.lock().unwrap_or_else(PoisonError::into_inner);
     let replaced = classes.insert(name, factory);
@@ -90,11 +90,11 @@ fn add_manager(name: String, factory: Py<PyAny>) {
     drop(replaced);
 }
 
-/// A file of somebody's that manages queues.
+/// A user's file that manages queues.
 struct Plugin {
-    /// SHA-256 of the file and of what else decides what it does.
+    /// SHA-256 of the file and of all else that decides its behaviour.
     digest: String,
-    /// What makes a manager; nothing in a process that only plans runs.
+    /// Makes a manager; `None` in a process that only plans runs.
     factory: Option<Py<PyAny>>,
 }
 
@@ -112,17 +112,17 @@ fn add_plugin(name: String, digest: String, factory: Option<Py<PyAny>>) {
     drop(replaced);
 }
 
-/// Whether a scenario, in canonical form, asks for a class of this process.
+/// Returns true if a scenario, in canonical form, asks for a class of this process.
 pub fn asked_for_by(canonical: &str) -> bool {
     canonical.contains("kind = \"python\"") // quotes of names are escaped
 }
 
-/// Whether a scenario, in canonical form, asks for a plugin.
+/// Returns true if a scenario, in canonical form, asks for a plugin.
 pub fn plugin_asked_for_by(canonical: &str) -> bool {
     canonical.contains("kind = \"plugin\"")
 }
 
-/// Where the class of a manager comes from.
+/// Source of a manager's class.
 #[derive(Clone, Copy, Debug)]
 enum Origin {
     /// Of this process.
@@ -196,7 +196,7 @@ pub struct PluginConfig {
 }
 
 impl PluginConfig {
-    /// What the plugin is called.
+    /// Returns the plugin's name.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -254,7 +254,7 @@ impl ManagerKind for PluginConfig {
     }
 }
 
-/// What Python wants to happen to packets, in order.
+/// Python's decisions on packets, in order.
 type Wishes = Arc<Mutex<Vec<(u64, Wish)>>>;
 
 #[derive(Clone, Copy, Debug)]
@@ -303,13 +303,13 @@ impl Packet {
         }
     }
 
-    /// Whether it is a TCP segment that only acknowledges.
+    /// True for a TCP segment that only acknowledges.
     #[getter]
     fn pure_ack(&self) -> bool {
         self.meta.pure_ack
     }
 
-    /// When it arrived, in seconds of simulated time.
+    /// Time of its arrival, in seconds of simulated time.
     #[getter]
     fn arrived(&self) -> f64 {
         self.arrived
@@ -419,8 +419,8 @@ impl PythonQueue {
         })
     }
 
-    /// Does what Python wished, and says why the last packet was dropped that was; what it wished for packets that do
-    /// not wait here is a mistake.
+    /// Applies Python's decisions, and returns the reason of the last drop. A decision on a packet that does not wait
+    /// here is a mistake.
     fn obey(&mut self, context: &mut dyn QueueContext) -> Option<Reason> {
         let wishes = {
             let mut wishes = self.wishes.lock().unwrap_or_else(PoisonError::into_inner);
@@ -464,7 +464,7 @@ impl PythonQueue {
         remember("queue manager", &self.class, error);
     }
 
-    /// What Python decides goes next.
+    /// Returns the packet that Python sends next.
     fn decided(&mut self, now: Instant, context: &mut dyn QueueContext) -> Option<Held> {
         let answer = self.ask(now, context);
         returned();
@@ -525,7 +525,7 @@ fn seconds(now: Instant) -> f64 {
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     static KIND: Once = Once::new();
     KIND.call_once(|| {
-        sojourn_queue::add_manager::<PluginConfig>().expect("nobody else adds kinds to this module");
+        sojourn_queue::add_manager::<PluginConfig>().expect("only this module adds this kind");
     });
     module.add_class::<Packet>()?;
     module.add("ManagerFailed", module.py().get_type::<ManagerFailed>())?;

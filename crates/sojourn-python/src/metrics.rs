@@ -49,7 +49,7 @@ fn quality_of_outcome(
 /// A use, its bounds of latency by percentile and of loss, its rates up and down, and where they come from.
 type RequirementTuple = (&'static str, Vec<(f64, f64, f64)>, (f64, f64), (f64, f64), &'static str);
 
-/// What the uses need that come along.
+/// Returns the requirements of the built-in uses.
 #[pyfunction]
 fn requirements() -> Vec<RequirementTuple> {
     let told = |one: &outcome::Requirement| {
@@ -79,19 +79,19 @@ fn round_trips_per_minute(
     Some((found.foreign, found.loaded, found.combined()))
 }
 
-/// Whether the last four moving averages differ by little, as the same draft says.
+/// Returns true if the last four moving averages differ by little, as the same draft says.
 #[pyfunction]
 fn is_stable(averages: Vec<f64>) -> bool {
     responsiveness::is_stable(&averages)
 }
 
-/// Whether ten of so many samples lie beyond a quantile.
+/// Returns true if ten of `count` samples lie beyond a quantile.
 #[pyfunction]
 fn is_supported(count: usize, share: f64) -> bool {
     quantile::is_supported(count, share)
 }
 
-/// A quantile in ms: the estimate, and between what it lies.
+/// A quantile in ms: its estimate, and the bounds that it lies between.
 type Bracketed = (Option<f64>, f64, Option<f64>);
 
 /// Quantiles of a latency histogram, one for each share; none without packets. Without a longest delay those in the last bin

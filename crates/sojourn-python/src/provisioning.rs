@@ -68,20 +68,20 @@ fn provisioning_encode(text: &str, secret: Option<&[u8]>, seal: bool) -> PyResul
     file.octets().map_err(too_long)
 }
 
-/// What differs between two files, as JSON.
+/// Returns the differences between two files, as JSON.
 #[pyfunction]
 fn provisioning_diff(before: &[u8], after: &[u8]) -> PyResult<String> {
     json(&sojourn_provisioning::diff(&read(before, false), &read(after, false)))
 }
 
-/// What an expansion asks beside the file and the tables; a mapping in Python.
+/// Choices of an expansion beside the file and the tables; a mapping in Python.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 #[expect(clippy::struct_excessive_bools, reason = "independent choices of an expansion")]
 struct Asked {
     /// Generation of the modem, in place of the tables.
     docsis: Option<String>,
-    /// Whether the modem supports low-latency DOCSIS, in place of the tables.
+    /// True if the modem supports low-latency DOCSIS, in place of the tables.
     lld: Option<bool>,
     profiles: bool,
     allow_bad_mic: bool,

@@ -56,7 +56,7 @@ impl CancelToken {
     }
 }
 
-/// What a run cost.
+/// Costs of a run.
 #[derive(Clone, Copy)]
 pub struct Cost {
     pub simulated_s: f64,
@@ -65,7 +65,7 @@ pub struct Cost {
     pub statistics: RunStatistics,
 }
 
-/// What happened in one run.
+/// Records of one run.
 #[pyclass(frozen, module = "sojourn._engine")]
 pub struct Records {
     metrics: Vec<MetricRow>,
@@ -119,7 +119,7 @@ impl Records {
         Ok(entry)
     }
 
-    /// The rows of the table `metrics`, for whoever has no use for a data frame.
+    /// Returns the rows of the table `metrics`, without a data frame.
     fn metrics(&self) -> Vec<MetricRow> {
         self.metrics.clone()
     }
@@ -142,7 +142,7 @@ impl Records {
     }
 }
 
-/// What a run writes into directories that are there, beside its records.
+/// Files that a run writes into existing directories, beside its records.
 #[derive(Clone, Debug, Default)]
 struct Beside {
     /// Captures of links, and whether each place has a file of its own.
@@ -223,7 +223,7 @@ fn run(
                 let state = Arc::clone(&state);
                 move || {
                     let outcome = simulate(&scenario, Seed(seed), &state, budget, &beside);
-                    // Nobody listens any more if the run was given up.
+                    // The receiver is gone if the run was given up.
                     let _ = sender.send(outcome);
                 }
             })
@@ -277,7 +277,7 @@ const TELL_EVERY: u32 = 2;
 /// notice within a millisecond.
 const PATIENCE: u32 = 3;
 
-/// What the thread of a run and the one that waits for it share.
+/// State shared by the thread of a run and the one that waits for it.
 #[derive(Default)]
 struct RunState {
     /// The run shall end.
@@ -345,7 +345,7 @@ fn drive<R: Recorder>(
     budget: u64,
     recorder: R,
 ) -> Result<(R, Cost), Failure> {
-    drop(managers::take_failure()); // of a run that ended before anybody asked
+    drop(managers::take_failure()); // of an earlier run
     let is_cancelled = |progress: Progress| {
         let reached = progress.now.saturating_since(Instant::ZERO).as_ps();
         state.reached.store(reached, Ordering::Relaxed);
@@ -376,7 +376,7 @@ fn drive<R: Recorder>(
     Ok((recorder, Cost { statistics, ..cost }))
 }
 
-/// A run with what it means, and `more` tables that are no simulation's.
+/// Returns the records of a run with their metrics, and `more` tables that simulations do not have.
 pub fn records_of(
     facts: &RunFacts,
     recorded: sojourn_record::Records,

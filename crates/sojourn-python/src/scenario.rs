@@ -81,19 +81,19 @@ impl Scenario {
         self.inner.canonical()
     }
 
-    /// What contradicts itself: the scenario runs, and not as it says.
+    /// Contradictions of the scenario, whose run differs from its keys.
     #[getter]
     fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         problem_list(py, &self.inner.warnings())
     }
 
-    /// Whether classes of this Python process decide in its queues.
+    /// True if classes of this Python process decide in its queues.
     #[getter]
     fn is_prototype(&self) -> bool {
         managers::asked_for_by(&self.inner.canonical())
     }
 
-    /// Whether a plugin decides in its queues.
+    /// True if a plugin decides in its queues.
     #[getter]
     fn has_plugin(&self) -> bool {
         managers::plugin_asked_for_by(&self.inner.canonical())
@@ -157,7 +157,7 @@ impl ScenarioFile {
         Ok((Self { inner }, problems))
     }
 
-    /// What contradicts itself in a valid file, with its place.
+    /// Contradictions in a valid file, each with its place.
     fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         problem_list(py, &self.inner.warnings())
     }
@@ -168,7 +168,7 @@ impl ScenarioFile {
     }
 }
 
-/// The units that quantities are written in: spelling, what it measures, and how many of the smallest step it is.
+/// Returns the units of quantities: spelling, quantity, and the number of its smallest steps.
 #[pyfunction]
 fn units() -> Vec<(&'static str, &'static str, u64)> {
     fn of<Q: Quantity>() -> impl Iterator<Item = (&'static str, &'static str, u64)> {
@@ -221,7 +221,7 @@ fn scenario_keys() -> Vec<[String; 7]> {
         .collect()
 }
 
-/// What people say, and the words that files have for it.
+/// Returns words of users, and the words that files have for them.
 #[pyfunction]
 fn synonyms() -> Vec<(&'static str, Vec<&'static str>)> {
     sojourn_keys::SYNONYMS.iter().map(|(said, meant)| (*said, meant.to_vec())).collect()

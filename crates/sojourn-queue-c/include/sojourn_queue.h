@@ -95,11 +95,11 @@ int32_t sjq_on_timer(const sjq_queue *queue, uint64_t now_ns, const sjq_context 
 /* Length of the packet that a dequeue would look at first; -1 if nothing waits or the manager cannot tell. */
 int64_t sjq_head_length(const sjq_queue *queue);
 
-/* What waits in a queue, or in all for -1. Either pointer may be null. */
+/* Writes the bytes and packets that wait in a queue, or in all for -1. Either pointer may be null. */
 void sjq_backlog(const sjq_queue *queue, int32_t of, uint64_t *bytes, uint64_t *packets);
 
-/* Has sjq_free hand what waits then to dropped of this context, which is copied; with null, nothing is told. What waits in a
- * poisoned queue is lost. */
+/* Makes sjq_free report the packets that wait then to dropped of this context, which is copied; null for no report.
+ * Packets in a poisoned queue are lost. */
 int32_t sjq_set_context(const sjq_queue *queue, const sjq_context *context);
 
 /* Frees a queue; null is left alone. */

@@ -1,4 +1,4 @@
-//! A manager that is called by nobody twice at a time, and by nobody after a panic.
+//! A manager that is never called twice at a time, nor after a panic.
 
 use crate::host::Host;
 use crate::{SJQ_BUSY, SJQ_DESTROYED, SJQ_POISONED, SJQ_TIME};
@@ -63,7 +63,7 @@ impl sjq_queue {
         }
     }
 
-    /// Looks at the manager, if nobody calls it and it is not poisoned.
+    /// Reads the manager, unless it is being called or is poisoned.
     pub(crate) fn look<T>(&self, look: impl FnOnce(&dyn QueueManager) -> T) -> Option<T> {
         if self.is_poisoned.get() {
             return None;
@@ -74,7 +74,7 @@ impl sjq_queue {
         seen.ok()
     }
 
-    /// Keeps the context that is told at the end what still waits.
+    /// Keeps the context that receives the remaining packets at the end.
     pub(crate) fn remember(&self, host: Option<Host>) -> i32 {
         if self.is_poisoned.get() || self.manager.try_borrow_mut().is_err() {
             return self.trouble();

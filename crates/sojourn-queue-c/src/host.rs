@@ -33,7 +33,7 @@ impl Host {
             return Err(SJQ_CONTEXT);
         }
         let mut copy = sjq_context::default();
-        // SAFETY: both have at least so many bytes, and any bytes that C writes into such fields are values of them.
+        // SAFETY: both have at least this many bytes, and any bytes that C writes into such fields are values of them.
         unsafe {
             core::ptr::copy_nonoverlapping(
                 context.cast::<u8>(),
@@ -50,13 +50,13 @@ impl Host {
     /// Tells where an arrival was put.
     pub(crate) fn kept(&self, item: u64, queue: i32) {
         if let Some(kept) = self.context.kept {
-            // SAFETY: whoever gave the context lets its functions be called during this call.
+            // SAFETY: the context's functions may be called during this call.
             unsafe { kept(self.context.user, item, queue, u8::from(self.sanctioned)) };
         }
     }
 
     fn number(&self, ask: Option<unsafe extern "C" fn(*mut core::ffi::c_void, u8) -> u64>, queue: ServiceQueue) -> u64 {
-        // SAFETY: whoever gave the context lets its functions be called during this call.
+        // SAFETY: the context's functions may be called during this call.
         ask.map_or(0, |ask| unsafe { ask(self.context.user, number_of(queue)) })
     }
 }
@@ -70,7 +70,7 @@ impl QueueContext for Host {
     fn marked(&mut self, packet: &Held, reason: Reason) {
         if let Some(marked) = self.context.marked.filter(|_| !self.destroys) {
             let meta = sjq_meta::of(&packet.meta);
-            // SAFETY: whoever gave the context lets its functions be called during this call; `meta` lives as long.
+            // SAFETY: the context's functions may be called during this call; `meta` lives as long.
             unsafe {
                 marked(self.context.user, packet.item.0, &raw const meta, reason_of(reason));
             };
@@ -84,7 +84,7 @@ impl QueueContext for Host {
             return NONE;
         }
         let unit = self.context.unit.map(|unit| {
-            // SAFETY: whoever gave the context lets its functions be called during this call.
+            // SAFETY: the context's functions may be called during this call.
             unsafe { unit(self.context.user) }
         });
         let good = unit.filter(|unit| (0.0..1.0).contains(unit));
@@ -95,7 +95,7 @@ impl QueueContext for Host {
     fn shaper(&self) -> Shaper {
         let mut told = sjq_shaper::default();
         if let Some(shaper) = self.context.shaper {
-            // SAFETY: whoever gave the context lets its functions be called during this call; `told` lives as long.
+            // SAFETY: the context's functions may be called during this call; `told` lives as long.
             unsafe { shaper(self.context.user, &raw mut told) };
         }
         Shaper {
@@ -134,7 +134,7 @@ impl Host {
     pub(crate) fn destroyed(&self, packet: &Held, reason: u8) {
         if let Some(dropped) = self.context.dropped {
             let meta = sjq_meta::of(&packet.meta);
-            // SAFETY: whoever gave the context lets its functions be called during this call; `meta` lives as long.
+            // SAFETY: the context's functions may be called during this call; `meta` lives as long.
             unsafe { dropped(self.context.user, packet.item.0, &raw const meta, reason) };
         }
     }

@@ -57,7 +57,7 @@ pub unsafe extern "C" fn sjq_new(
     let bytes = if length == 0 {
         &[]
     } else {
-        // SAFETY: the caller promises `length` bytes there, which nobody changes during this call.
+        // SAFETY: the caller promises `length` bytes there, which do not change during this call.
         unsafe { core::slice::from_raw_parts(config.cast::<u8>(), length) }
     };
     let made = std::panic::catch_unwind(|| made_of(bytes, rate_bps));
@@ -196,7 +196,8 @@ fn named(from: i32) -> Result<Option<ServiceQueue>, i32> {
     }
 }
 
-/// When [`sjq_on_timer`] wants to be called; `UINT64_MAX` if never, and for a queue that is busy or poisoned.
+/// Returns the time of the next call of [`sjq_on_timer`]; `UINT64_MAX` if there is none, and for a queue that is busy
+/// or poisoned.
 ///
 /// # Safety
 /// `queue` is of [`sjq_new`] and not freed, or null.
@@ -250,7 +251,8 @@ pub unsafe extern "C" fn sjq_head_length(queue: *const sjq_queue) -> i64 {
     length.flatten().map_or(-1, i64::from)
 }
 
-/// What waits in a queue, or in all for -1; zeros if there is none. Either pointer may be null.
+/// Writes the packets and bytes that wait in a queue, or in all for -1; zeros if there is none. Either pointer may be
+/// null.
 ///
 /// # Safety
 /// As [`sjq_next_timer`]; `bytes` and `packets` point to numbers or are null.
@@ -273,7 +275,8 @@ pub unsafe extern "C" fn sjq_backlog(queue: *const sjq_queue, of: i32, bytes: *m
     }
 }
 
-/// Has [`sjq_free`] hand what waits then to `dropped` of this context, which is copied; with null, nothing is told.
+/// Makes [`sjq_free`] report the packets that wait then to `dropped` of this context, which is copied; null for no
+/// report.
 ///
 /// # Safety
 /// As [`sjq_enqueue`]; its functions may be called until the queue is freed.

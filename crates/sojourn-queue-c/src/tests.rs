@@ -8,7 +8,7 @@ use sojourn_base::{Instant, Meta, Reason};
 use sojourn_queue::{Backlog, Held, QueueContext, QueueManager};
 use std::cell::RefCell;
 
-/// What callbacks were told.
+/// Calls that callbacks received.
 #[derive(Default)]
 struct Told {
     dropped: RefCell<Vec<(u64, u32, u8)>>,
@@ -19,7 +19,7 @@ struct Told {
     answers: RefCell<Vec<i32>>,
 }
 
-/// What was told to a context of [`Told::context`].
+/// Returns the calls to a context of [`Told::context`].
 unsafe fn of<'a>(user: *mut c_void) -> &'a Told {
     // SAFETY: tests hand out pointers to their own, which outlive the calls.
     unsafe { &*user.cast::<Told>() }
@@ -69,7 +69,7 @@ fn size() -> u32 {
     u32::try_from(size_of::<sjq_context>()).expect("a small struct")
 }
 
-/// A context that tells nobody anything.
+/// A context without callbacks.
 const SILENT: sjq_context = sjq_context {
     #[expect(clippy::cast_possible_truncation, reason = "a small struct")]
     size: size_of::<sjq_context>() as u32,
@@ -101,7 +101,7 @@ impl Told {
 
 fn made(line: &str) -> *mut sjq_queue {
     let mut queue = null_mut();
-    // SAFETY: the line has so many bytes, and there is a place for the handle.
+    // SAFETY: the line has this length, and there is a place for the handle.
     let code = unsafe { sjq_new(line.as_ptr().cast(), line.len(), 10_000_000, &raw mut queue, null_mut(), 0) };
     assert_eq!(code, SJQ_KEPT, "{line}");
     queue
@@ -110,7 +110,7 @@ fn made(line: &str) -> *mut sjq_queue {
 fn refused(line: &[u8], room: usize) -> (i32, String) {
     let mut queue = null_mut();
     let mut message = vec![b'#'; room + 1];
-    // SAFETY: the line has so many bytes, the message `room`, and there is a place for the handle.
+    // SAFETY: the line has this length, the message `room`, and there is a place for the handle.
     let code =
         unsafe { sjq_new(line.as_ptr().cast(), line.len(), 0, &raw mut queue, message.as_mut_ptr().cast(), room) };
     assert!(queue.is_null());
@@ -294,7 +294,7 @@ fn what_waits_at_the_end_goes_to_the_context_that_was_set() {
     }
     let (told, queue) = (Told::default(), made("codel"));
     assert_eq!(enqueue(queue, 0, FULL, 1, &told.context()), SJQ_KEPT);
-    // SAFETY: the handle lives until then; nothing was set, so nothing is told.
+    // SAFETY: the handle lives until then; no context was set, so nothing is reported.
     unsafe { sjq_free(queue) };
     assert!(told.dropped.borrow().is_empty());
 }

@@ -1,4 +1,4 @@
-//! What C sees: structs, numbers of results, and how they stand for ours.
+//! Types for C: structs, numbers of results, and their conversions.
 
 use core::ffi::c_void;
 use sojourn_base::{Ecn, Meta, Reason, ServiceQueue};
@@ -28,7 +28,7 @@ pub const SJQ_CONTEXT: i32 = -7;
 /// Reason of a packet that waited when its queue was freed.
 pub const SJQ_DESTROYED: u8 = 255;
 
-/// What a queue may know of a packet: 16 bytes.
+/// Properties of a packet that a queue may read: 16 bytes.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct sjq_meta {
@@ -62,7 +62,7 @@ pub struct sjq_shaper {
     pub peak_bps: u64,
 }
 
-/// What the host does for the queue during a call. All but size, user and dropped may be null.
+/// Functions of the host for the queue during a call. All but size, user and dropped may be null.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct sjq_context {
@@ -117,7 +117,7 @@ impl sjq_meta {
         }
     }
 
-    /// What it stands for, if each field has a value that there is.
+    /// Returns the properties, if each field has a valid value.
     pub(crate) fn read(&self) -> Option<Meta> {
         let is_good = self.length > 0 && self.dscp < 64 && self.ecn < 4 && self.pure_ack < 2;
         is_good.then_some(())?;

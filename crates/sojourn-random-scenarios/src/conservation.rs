@@ -11,7 +11,7 @@ use sojourn_record::{
 };
 use sojourn_testkit::departures::Departures;
 
-/// What a link may let through in any time `T`: what its rate carries in it, and so much at once.
+/// Bytes that a link may let through in any time `T`: those of its rate in `T`, and a burst.
 #[derive(Clone, Debug, Default)]
 pub struct Allowed {
     rate: BitRate,
@@ -106,7 +106,7 @@ impl Conservation {
 }
 
 impl Recorder for Conservation {
-    /// Segments that arrive are told only with their delays.
+    /// Arriving segments are reported only with their delays.
     fn wants_delays(&self) -> bool {
         true
     }

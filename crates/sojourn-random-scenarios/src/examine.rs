@@ -8,14 +8,14 @@ use sojourn_scenario::Scenario;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// What a run that held together was made of.
+/// Contents of a run that passed.
 #[derive(Clone, Debug)]
 pub struct Examined {
     /// Places and kinds of the scenario.
     pub kinds: Vec<String>,
     /// Simulated time.
     pub duration: Span,
-    /// What the run cost.
+    /// Costs of the run.
     pub statistics: RunStatistics,
     /// Packets sent, arrived, dropped.
     pub packets: [u64; 3],
@@ -26,13 +26,13 @@ pub struct Examined {
 pub struct Failure {
     /// Its number.
     pub number: u64,
-    /// What went wrong.
+    /// The error.
     pub what: String,
     /// Its file, if it came so far.
     pub text: String,
 }
 
-/// What to draw and how long to run it.
+/// Bounds of the draw, and of the run.
 #[derive(Clone, Copy, Debug)]
 pub struct Trial<'a> {
     /// Number of the scenario; seed of the run.

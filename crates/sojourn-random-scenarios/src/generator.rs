@@ -20,7 +20,7 @@ pub struct Generator {
 pub struct Drawn {
     /// Its file.
     pub text: String,
-    /// What the file means.
+    /// The file's scenario.
     pub scenario: Scenario,
     /// Places and kinds that occur in it, as `queue = codel`.
     pub kinds: Vec<String>,

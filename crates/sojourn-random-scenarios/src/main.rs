@@ -13,7 +13,7 @@ fn main() -> ExitCode {
         eprintln!("usage: random-scenarios COUNT [FIRST] [--jobs N] [--write FILE]");
         return ExitCode::from(2);
     };
-    // Panics are told with their scenario.
+    // A panic is reported with its scenario.
     std::panic::set_hook(Box::new(|_| {}));
     let mut summary = Summary::default();
     std::thread::scope(|scope| {
@@ -40,7 +40,7 @@ fn main() -> ExitCode {
     if summary.failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// What the command line asks for.
+/// Options of the command line.
 struct Request {
     count: u64,
     first: u64,

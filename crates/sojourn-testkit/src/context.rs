@@ -12,7 +12,7 @@ pub fn number_of(PacketHandle(number): PacketHandle) -> u32 {
     u32::try_from(number).expect("a short test")
 }
 
-/// Where uniform draws come from.
+/// Source of uniform draws.
 #[derive(Clone, Debug)]
 enum Draws {
     /// These, in order; then the test has a mistake.
@@ -37,7 +37,7 @@ pub struct TestContext {
     pub scored: Vec<(Held, Score)>,
     /// Packets that were accepted with an estimate of their delay.
     pub estimated: Vec<(Held, Span)>,
-    /// What the shaper says.
+    /// State of the shaper.
     pub shaper: Shaper,
     /// Bytes pulled and not sent yet.
     pub staged: Bytes,

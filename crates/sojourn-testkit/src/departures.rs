@@ -1,10 +1,10 @@
-//! What a rate and a burst allow in any window of time, whatever the link does in between.
+//! Bytes that a rate and a burst allow in any window of time, whatever the link does in between.
 //!
 //! Source: DOCSIS MULPI annex C, maximum sustained traffic rate: at most `T · R + B` in any time `T`.
 
 use sojourn_base::{BitRate, Bytes, Instant};
 
-/// What left a link: when, and how many bytes.
+/// Departures from a link: time and bytes.
 #[derive(Clone, Debug, Default)]
 pub struct Departures(Vec<(u64, u64)>);
 

@@ -1,4 +1,4 @@
-//! What the tests of several crates share.
+//! Shared parts of the tests of several crates.
 //!
 //! | module | content |
 //! |---|---|

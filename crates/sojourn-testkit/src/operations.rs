@@ -16,7 +16,7 @@ pub enum Operation {
     Wait(Span),
 }
 
-/// What an operation did.
+/// Effect of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// Packet so-and-so was accepted.
@@ -36,20 +36,20 @@ pub enum Effect {
 /// One arrival or opportunity in a run's log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Logged {
-    /// When, counted from the start of the run.
+    /// Time since the start of the run.
     pub at: Span,
-    /// What it did: marks first, then drops, then what became of the arrival or opportunity.
+    /// Effects: marks first, then drops, then the fate of the arrival or opportunity.
     pub effects: Vec<Effect>,
-    /// What waited after it.
+    /// Packets that waited after it.
     pub backlog: Backlog,
 }
 
 /// A log of everything, and the packets in order of their numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Log {
-    /// What happened.
+    /// The log.
     pub lines: Vec<Logged>,
-    /// What arrived.
+    /// The arrivals.
     pub arrivals: Vec<Meta>,
 }
 
@@ -122,7 +122,7 @@ pub fn run(manager: &mut dyn QueueManager, operations: &[Operation], start: Inst
     log
 }
 
-/// What leaves or is marked names the sub-flow that the manager says its flow belongs to.
+/// Checks that a sent or marked packet names the sub-flow that the manager says its flow belongs to.
 fn check_sub_flows(manager: &dyn QueueManager, context: &TestContext, sent: Option<&Held>) {
     let signalled = context.dropped.iter().chain(&context.marked);
     for packet in signalled.map(|(packet, _)| packet).chain(sent) {

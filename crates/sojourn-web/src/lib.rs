@@ -6,8 +6,8 @@
 //!
 //! A panic is a trap, and its message is the result.
 //!
-//! Functions are safe for whoever calls them from a tab: a wrong range reads wrong bytes of this module's memory, which
-//! holds nothing but what the tab gave it.
+//! Functions are safe for callers in a tab: a wrong range reads wrong bytes of this module's memory, which holds only
+//! data of the tab.
 
 #![expect(unsafe_code, reason = "the boundary of the module: exported names, and ranges that the caller fills")]
 
@@ -23,7 +23,7 @@ use sojourn_record::Table;
 use sojourn_scenario::{Problem, Scenario, ScenarioFile};
 use std::cell::RefCell;
 
-/// What the module keeps between calls.
+/// State of the module between calls.
 #[derive(Default)]
 struct Module {
     sessions: Vec<Option<Session>>,
@@ -68,7 +68,7 @@ fn text(at: *const u8, length: usize) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// A range of so many bytes that the caller may fill and has to [`free`].
+/// Returns a range of `length` bytes that the caller may fill and has to [`free`].
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn alloc(length: usize) -> *mut u8 {
     Box::into_raw(vec![0_u8; length].into_boxed_slice()).cast()
@@ -81,7 +81,7 @@ pub extern "C" fn free(at: *mut u8, length: usize) {
     drop(unsafe { Box::from_raw(core::ptr::slice_from_raw_parts_mut(at, length)) });
 }
 
-/// Where the result of the last call is.
+/// Returns the place of the last call's result.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn result() -> *const u8 {
     with(|module| module.result.as_ptr())
@@ -263,8 +263,8 @@ pub extern "C" fn look(session: u32) -> u32 {
     })
 }
 
-/// A frame: of `kind` 1 the rows of series `number` between two times for so many pixels, of 2 the drops and marks from
-/// number `first` on, of 3 the packets of flow `number` from number `first` on.
+/// Makes a frame: of `kind` 1 the rows of series `number` between two times for a picture of this width in pixels, of 2
+/// the drops and marks from number `first` on, of 3 the packets of flow `number` from number `first` on.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn frame(
     session: u32,

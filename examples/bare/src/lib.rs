@@ -1,5 +1,4 @@
-//! A queue manager in a program without `std`: what it needs of its surroundings is a context of three methods, and an
-//! allocator.
+//! A queue manager in a program without `std`: it needs a context of three methods, and an allocator.
 #![cfg_attr(not(test), no_std)]
 
 extern crate alloc;
@@ -8,7 +7,7 @@ use alloc::vec::Vec;
 use sojourn_base::{Instant, Limit, Meta, PacketHandle, Packets, Reason, Span};
 use sojourn_queue::{DropTailConfig, Held, ManagerConfig, QueueContext};
 
-/// What became of packets, in order.
+/// Fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// Left the queue.
@@ -22,7 +21,7 @@ pub enum Fate {
 /// The least that a queue manager asks of its surroundings.
 #[derive(Default)]
 pub struct Minimal {
-    /// What became of packets so far.
+    /// Fates of packets so far, in order.
     pub fates: Vec<Fate>,
 }
 
@@ -69,7 +68,7 @@ pub extern "C" fn fates() -> usize {
     three_packets().len()
 }
 
-/// What a system would have. `std` brings both, so this does not link where anything asks for it.
+/// Allocator and panic handler of a system. `std` brings both, so this does not link if a dependency needs `std`.
 #[cfg(all(target_arch = "wasm32", not(test)))]
 mod system {
     use core::alloc::{GlobalAlloc, Layout};

@@ -1,4 +1,4 @@
-//! Additive increase and multiplicative decrease with constants of one's own.
+//! Additive increase and multiplicative decrease with own constants.
 //!
 //! Source: RFC 5681 §3.1 with other constants; an example. Deviations: none known.
 

@@ -1,7 +1,7 @@
 //! Any queue manager as a queue of rattan's bandwidth cells.
 //!
-//! A packet comes without a time, so its own stamp is its arrival. Nobody calls timers: before each call, the updates that
-//! were missed are made up for, each at its own time.
+//! A packet comes without a time, so its own stamp is its arrival. rattan calls no timers: before each call, the missed
+//! updates run, each at its own time.
 
 pub mod seam;
 
@@ -97,7 +97,7 @@ impl<P: Packet> PacketQueue<P> for RattanQueue<P> {
     }
 }
 
-/// What a manager may know of an IPv4 packet.
+/// Returns the properties of an IPv4 packet that a manager may read.
 fn meta_of(header: &[u8], length: usize) -> Meta {
     let traffic_class = header.get(1).copied().unwrap_or_default();
     let flow = header.get(12..24).unwrap_or_default(); // addresses and ports, if there are no options

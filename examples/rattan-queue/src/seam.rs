@@ -1,5 +1,5 @@
-//! What rattan asks of a queue of its bandwidth cells, in the form that its main branch has: a packet comes without a time, and
-//! one is asked for at a time. A stand-in for the traits of rattan-core.
+//! The interface of rattan to a queue of its bandwidth cells, as on its main branch: a packet comes without a time, and
+//! is asked for at a time. A stand-in for the traits of rattan-core.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use std::time::Duration;
 pub trait Packet {
     /// Bytes from the IP header on.
     fn l3_length(&self) -> usize;
-    /// When it came to the cell, since the emulator began.
+    /// Returns its arrival at the cell, since the emulator began.
     fn timestamp(&self) -> Duration;
     /// Its first bytes, from the IP header on.
     fn header(&mut self) -> &mut [u8];
@@ -19,13 +19,13 @@ pub trait PacketQueue<P: Packet> {
     fn enqueue(&mut self, packet: P);
     /// The line is free at this time.
     fn dequeue_at(&mut self, timestamp: Duration) -> Option<P>;
-    /// Whether nothing waits.
+    /// Returns true if no packet waits.
     fn is_empty(&self) -> bool;
-    /// Whether nothing can wait.
+    /// Returns true if no packet can wait.
     fn is_zero_buffer(&self) -> bool {
         false
     }
-    /// What a packet counts beyond its bytes from the IP header on: 0, or 14 for Ethernet.
+    /// Returns the bytes of a packet beyond those from the IP header on: 0, or 14 for Ethernet.
     fn get_extra_length(&self) -> usize {
         0
     }

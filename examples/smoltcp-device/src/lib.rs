@@ -80,7 +80,7 @@ impl<D: Device> Shaped<D> {
         let now = ours(timestamp);
         self.update(now);
         while self.busy_until <= now && self.queue.backlog().packets.0 > 0 {
-            // The line was free at that time; whoever polls late sends each packet as of its own time.
+            // The line was free at that time; a late poll sends each packet as of its own time.
             let at = self.busy_until;
             let Some(next) = self.queue.dequeue(at, &mut self.host) else {
                 break;
@@ -93,7 +93,8 @@ impl<D: Device> Shaped<D> {
         }
     }
 
-    /// When [`Shaped::serve`] wants to be called: a packet waits for the line, or the manager has an update.
+    /// Returns the time of the next call of [`Shaped::serve`]: a packet waits for the line, or the manager has an
+    /// update.
     pub fn next_due(&self) -> Option<Instant> {
         let waits = self.queue.backlog().packets.0 > 0;
         let line = waits.then_some(self.busy_until);
@@ -127,7 +128,7 @@ fn ours(timestamp: Instant) -> sojourn_base::Instant {
     sojourn_base::Instant::from_us(u64::try_from(timestamp.total_micros()).unwrap_or_default())
 }
 
-/// What a manager may know of an IPv4 packet.
+/// Returns the properties of an IPv4 packet that a manager may read.
 fn meta_of(packet: &[u8]) -> Meta {
     let traffic_class = packet.get(1).copied().unwrap_or_default();
     let flow = packet.get(12..24).unwrap_or_default(); // addresses and ports, if there are no options

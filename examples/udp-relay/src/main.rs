@@ -1,9 +1,10 @@
-//! A line of so many Mb/s with any queue manager, between whoever sends to one UDP port and another port.
+//! A line of a rate in Mb/s with any queue manager, between the senders to one UDP port and another port.
 //!
 //!     cargo run --release -- 127.0.0.1:9000 127.0.0.1:9001 5 "fq-codel target=5ms"
 //!
-//! What comes to the first address waits in the queue and leaves to the second at the rate of the line; answers go straight
-//! back to whoever sent last. Sockets of `std` neither read nor write ECN, so managers drop here and do not mark.
+//! Datagrams to the first address wait in the queue and leave to the second at the rate of the line; answers go
+//! straight back to the last sender. Sockets of `std` neither read nor write ECN, so managers drop here and do not
+//! mark.
 
 use sojourn_base::{BitRate, Bytes, Instant, Meta, PacketHandle};
 use sojourn_queue::{Held, ManagerConfig, QueueContext, QueueManager, Reason};
@@ -47,7 +48,7 @@ struct Relay {
     queue: Box<dyn QueueManager>,
     host: Host,
     rate: BitRate,
-    /// When the packet on the line has left it; `None` while it is idle.
+    /// End of the present transmission; `None` while the line is idle.
     busy_until: Option<Instant>,
     arrivals: u64,
     begun: std::time::Instant,
@@ -205,7 +206,7 @@ mod tests {
                 break length;
             }
             if relay.sender.is_some() {
-                let _ = receiver.send(b"answer"); // the first may have come before anybody had asked
+                let _ = receiver.send(b"answer"); // the first may have come before the relay had a sender
             }
         };
         assert_eq!(&buffer[..length], b"answer");

@@ -11,13 +11,13 @@ pub struct Packet {
     pub number: u32,
     /// Its length in bytes.
     pub length: i128,
-    /// When it was accepted, in ps.
+    /// Time of its acceptance, in ps.
     pub enqueued_at: i128,
     /// May be marked.
     pub ecn_capable: bool,
 }
 
-/// What a call to [`CodelOracle::dequeue`] did.
+/// Result of a call to [`CodelOracle::dequeue`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// Packets dropped from the head, in order.
@@ -39,7 +39,7 @@ pub struct CodelOracle {
     pub target: i128,
     /// Interval in ps.
     pub interval: i128,
-    /// Whether capable packets are marked.
+    /// True if capable packets are marked.
     pub ecn: bool,
     queue: Vec<Packet>,
     first_above_time: i128,

@@ -35,7 +35,7 @@ pub struct Packet {
     pub is_ect1: bool,
 }
 
-/// Where an arrival went.
+/// Queue of an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Place {
@@ -44,7 +44,7 @@ pub enum Place {
     LowLatency,
 }
 
-/// What became of an arrival.
+/// Fate of an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct Outcome {

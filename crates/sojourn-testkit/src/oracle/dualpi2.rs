@@ -32,7 +32,7 @@ pub struct Packet {
     pub is_marked: bool,
 }
 
-/// What an opportunity did.
+/// Result of an opportunity.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct Outcome {

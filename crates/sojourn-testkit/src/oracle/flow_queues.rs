@@ -73,7 +73,7 @@ pub struct FlowQueuesOracle<Q> {
 }
 
 impl<Q: FlowQueue> FlowQueuesOracle<Q> {
-    /// So many queues like `empty`; the quantum in bytes, the limit in packets.
+    /// Returns `queues` queues like `empty`; the quantum in bytes, the limit in packets.
     pub fn new(queues: usize, quantum: i128, limit: usize, empty: &Q) -> Self {
         Self {
             queues: vec![empty.clone(); queues],

@@ -19,7 +19,7 @@ pub struct Parameters {
     pub rate: Option<(f64, f64)>,
 }
 
-/// What became of an arrival.
+/// Fate of an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Outcome {
