@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 
 import sojourn
+from sojourn import run
 from sojourn.base.errors import UsageError
 from sojourn.plugins import PluginFailed, read_plugin, simulate_apart, try_plugins
 from sojourn.plugins.controller_library import STRUCTS
@@ -251,12 +252,31 @@ def test_a_single_run_takes_plugins_too(sojourn: CommandLine, tmp_path: Path) ->
     assert 'no plugin "my-fifo" was given' in done.stderr
 
 
+def test_a_plugin_that_no_queue_of_a_run_is_is_refused_with_the_setting_that_puts_it_there(
+    sojourn: CommandLine, tmp_path: Path
+) -> None:
+    write_scenario(tmp_path)
+    write_plugin(tmp_path)
+    write_plugin(tmp_path, FIFO, "other.py")
+    plain = ("run", "household.toml", "--plugin", "my_fifo.py")
+    done = sojourn(*plain)
+    assert (done.status, done.stdout) == (2, "")
+    assert 'is the plugin "my-fifo" (my_fifo.py)' in done.stderr
+    setting = re.findall(r"--set '(.*?)'", done.stderr)[0]
+    assert sojourn(*plain, "--set", setting).status == 0
+    # Of two plugins, the one without a place is named.
+    assert '"other" (other.py)' in sojourn(*plain, "--set", setting, "--plugin", "other.py").stderr
+    with pytest.raises(UsageError, match='is the plugin "my-fifo"'):
+        run(tmp_path / "household.toml", plugins=[tmp_path / "my_fifo.py"])
+
+
 WRITES = """
 import contextlib, os
 for number in range({first}, 2048):
     with contextlib.suppress(OSError):
         os.write(number, {content})
 """
+
 
 MISTAKES = {
     "raises": (

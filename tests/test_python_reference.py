@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -220,3 +221,50 @@ def test_dir_names_the_whole_package_before_anything_is_loaded() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path.cwd())
     assert done.stdout.split() == ["none"]
     assert {"run", "Study", "load_result"} <= set(dir(sojourn))
+
+
+WRONG = {
+    'sojourn.run("nothing.toml")': "UsageError: nothing.toml: no such file or directory",
+    'sojourn.run("household.toml", seed=-1)': "UsageError: seed is -1\nhint: a whole number from 0 to 18446744073709551615",
+    'sojourn.run("household.toml", seed=1.5)': "UsageError: seed is 1.5\nhint: a whole number",
+    'sojourn.run("household.toml", seed="two")': "UsageError: seed is 'two'\nhint: a whole number",
+    'sojourn.live("household.toml", seed=-1)': "UsageError: seed is -1\nhint: a whole number from 1 to",
+    'sojourn.load_scenario("household.toml").with_settings({"durration": "3 s"})': (
+        "ScenarioError: durration: unknown key\nhint: did you mean duration?"
+    ),
+    'sojourn.load_result("nothing")': "RecordError: nothing is not a directory\nhint: give a directory",
+    'sojourn.Study.load("buffer-lesson").run(seeds=-1)': "UsageError: seeds is -1\nhint: a whole number from 1 on",
+    'sojourn.Study.load("nothing")': 'UsageError: no study "nothing"\nhint: ',
+}
+
+
+def interactive_shell() -> Any:  # noqa: ANN401 - of IPython
+    """Return what runs the cells of a notebook."""
+    return importlib.import_module("IPython.core.interactiveshell").InteractiveShell()
+
+
+@pytest.mark.parametrize("code", WRONG)
+def test_a_mistake_in_a_notebook_is_a_sentence_with_its_hint(code: str, capsys: pytest.CaptureFixture[str]) -> None:
+    shell = interactive_shell()
+    shell.run_cell(f"import sojourn\n{code}")
+    said = "".join(capsys.readouterr())
+    assert WRONG[code] in re.sub(r"\x1b\[[\d;]*m", "", said)
+    assert len(said.strip().splitlines()) <= 2
+    assert "Traceback" not in said
+
+
+def test_a_notebook_shows_where_a_queue_manager_of_its_own_failed(capsys: pytest.CaptureFixture[str]) -> None:
+    shell = interactive_shell()
+    shell.run_cell(
+        "import sojourn\n"
+        "class Bad:\n    def __init__(self, random): pass\n    def enqueue(self, packet, now): return 1 / 0\n"
+        "    def dequeue(self, now): return None\n"
+        "sojourn.add_manager('bad', Bad)\n"
+        "home = sojourn.load_scenario('household.toml')\n"
+        "sojourn.run(home.with_settings({'access.upstream.queue': {'kind': 'python', 'class': 'bad'}}))"
+    )
+    said = "".join(capsys.readouterr())
+    assert "in enqueue" in said
+    assert "ZeroDivisionError: division by zero" in said
+    assert "RunError: " in said
+    assert "/sojourn/" not in said

@@ -9,6 +9,7 @@ from typing import Any, cast
 import pytest
 
 from support import CommandLine, write_study
+from test_plugins import FIFO
 
 
 @pytest.mark.parametrize(
@@ -130,6 +131,24 @@ def test_a_new_study_checks_shows_and_runs_as_it_is(sojourn: CommandLine, tmp_pa
     summary = (tmp_path / "out" / "summary.csv").read_text(encoding="utf-8")
     for asked in ("call,delay_p99", "game,delay_round_trip_p99"):  # each waits where the upload is
         assert f"fq-codel,{asked}," in summary
+    (tmp_path / "own.py").write_text(FIFO)
+    own = sojourn(
+        "study",
+        "run",
+        "mine",
+        "--plugin",
+        "own.py",
+        "--duration",
+        "1 s",
+        "--seeds",
+        "1",
+        "--out",
+        "own",
+        "--no-figures",
+    )
+    assert own.status == 0, own.stderr
+    assert "20ms-own,20,own,call,delay_p99," in (tmp_path / "own" / "summary.csv").read_text(encoding="utf-8")
+    assert "--plugin" in (tmp_path / "mine" / "study.toml").read_text(encoding="utf-8")
     again = sojourn("study", "new", "mine")
     assert again.status == 2
     assert "there already" in again.stderr

@@ -557,7 +557,7 @@ class Checker:
     def _costs(self) -> None:
         names = self.main[0]
         most = r"(?:, most (?:at|with) ([^,;.]+?))?"
-        loss = rf"[;,.]? ?([Tt]he [a-z -]+?|[\w/-]+) loses (\d+)(?: to (\d+))? %{most}(?=[,;.]|$| and the)"
+        loss = rf"[;,.]? ?([Tt]he [a-z -]+?|[\w/-]+) loses (\d+)(?: to (\d+))? % of its rate{most}(?=[,;.]|$| and the)"
 
         def check(who: str, low: str, high: str | None, at: str | None, settings: Sequence[str]) -> None:
             shares = self._shares(settings, who)
@@ -576,7 +576,7 @@ class Checker:
             whose = [self.settings[one_of[1]]] if one_of else names
             self.take(more, lambda m: check(m[1], m[2], m[3], m[4], whose))
         self.take(loss, lambda m: check(m[1], m[2], m[3], m[4], names))
-        costs = rf"\. ({self.one}) costs {WHO} (\d+)(?: to (\d+))? %{most}(?=[,;.]|$)"
+        costs = rf"\. ({self.one}) costs {WHO} (\d+)(?: to (\d+))? % of its rate{most}(?=[,;.]|$)"
         payer: list[str] = []
 
         def costed(m: re.Match[str]) -> None:

@@ -81,7 +81,7 @@ def with_rates(*rates: float, half: float = 0.02) -> list[Point]:
 
 
 def test_a_cost_is_told_from_two_percent_on_and_only_if_it_is_clear() -> None:
-    assert "the upload loses 5 %" in said(with_rates(10.0, 9.5)).sentence
+    assert "the upload loses 5 % of its rate" in said(with_rates(10.0, 9.5)).sentence
     assert "upload loses" not in said(with_rates(10.0, 9.9)).sentence
     assert "upload loses" not in said(with_rates(10.0, 9.5, half=3.0)).sentence
     assert "at no cost" not in said(with_rates(10.0, 9.5, half=3.0)).sentence
@@ -278,8 +278,8 @@ def under_conditions(*rates: float) -> list[Point]:
 
 def test_a_cost_is_told_over_all_conditions_with_the_end_where_it_is_largest() -> None:
     found = said(under_conditions(9.97, 9.65, 9.1))
-    assert "; the upload loses 0 to 9 %, most at 100 ms. Best in all three conditions." in found.sentence
-    assert found.cost == "the upload loses 0 to 9 %, most at 100 ms"
+    assert "; the upload loses 0 to 9 % of its rate, most at 100 ms. Best in all three conditions." in found.sentence
+    assert found.cost == "the upload loses 0 to 9 % of its rate, most at 100 ms"
     assert said(under_conditions(9.97, 9.95, 9.97)).sentence.endswith(
         ", at no cost to the upload. Best in all three conditions."
     )

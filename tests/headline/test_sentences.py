@@ -40,10 +40,10 @@ def test_a_winner_is_told_with_its_ratio_to_today_and_its_cost() -> None:
     )
     assert found.sentence == (
         "LLD with PGS keeps the game at 0.94 ms (P99, round trip) beside an upload and a download, 470 times "
-        "better than today's 446 ms; the upload loses 2 %."
+        "better than today's 446 ms; the upload loses 2 % of its rate."
     )
     assert (found.winner, found.runner_up) == (("LLD with PGS",), "LLD")
-    assert found.cost == "the upload loses 2 %"
+    assert found.cost == "the upload loses 2 % of its rate"
     assert dict(found.grades) == {"today": "F", "AQM": "D", "LLD": "A", "LLD with PGS": "A"}
     assert found.big is not None
     assert (found.big.text, found.big.unit) == ("0.94", "ms")
@@ -61,7 +61,7 @@ def test_settings_that_tie_for_a_call_are_told_with_what_each_costs() -> None:
     )
     assert found.sentence == (
         "Buffers of 8 and 64 KB keep the call good (MOS 4.4); with 1 MB it is unusable (1.1). 8 KB costs the "
-        "upload 9 %, 64 KB nothing."
+        "upload 9 % of its rate, 64 KB nothing."
     )
     assert found.winner == ("64 KB",)
 

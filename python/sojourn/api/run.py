@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any, Self
 import polars as pl
 
 import sojourn._engine as _engine
-from sojourn.base.errors import RecordError, ScenarioError, plain
+from sojourn.base.errors import RecordError, ScenarioError, UsageError, plain
 from sojourn.base.notebook import in_notebook, pandas_frame, table_html
 from sojourn.base.on_disk import read_text
+from sojourn.base.toml_text import parse_toml
+from sojourn.base.whole import whole
 from sojourn.headline import Headline, headline_of_run, headline_rows
-from sojourn.plugins import Plugin, read_plugin, simulate_apart
+from sojourn.plugins import Plugin, named_in, read_plugin, simulate_apart
 from sojourn.process.progress import RunProgress
 from sojourn.scenario.scenario_file import Scenario, load_scenario
 from sojourn.simulation.engine import simulate
@@ -142,6 +144,8 @@ def run(
     ------
     ScenarioError
         If the scenario is not valid.
+    UsageError
+        If there is no such file, the seed is none, or the scenario does not ask for a plugin.
     MemoryExceeded
         If the run needs more than `memory`.
     RunError
@@ -157,7 +161,8 @@ def run(
         plugin.announce()
     if not isinstance(scenario, Scenario):
         scenario = load_scenario(scenario)
-    seed = scenario.seed if seed is None else seed
+    seed = scenario.seed if seed is None else whole("seed", seed, 0, LARGEST_SEED)
+    _refuse_unnamed(scenario, own)
     progress = RunProgress(scenario.name) if watch is None and in_notebook() else None
     watch = watch or progress or _look_for_interrupts
     try:
@@ -165,6 +170,21 @@ def run(
     finally:
         if progress is not None:
             progress.stop()
+
+
+LARGEST_SEED = 2**64 - 1
+
+
+def _refuse_unnamed(scenario: Scenario, plugins: Sequence[Plugin]) -> None:
+    """Refuse a plugin that the scenario does not ask for: a run without it would be taken for its run."""
+    asked_for = set(named_in(parse_toml(scenario.canonical()))) if plugins else set[str]()
+    for plugin in plugins:
+        if plugin.name not in asked_for:
+            queue = f'{{ kind = "plugin", name = "{plugin.name}" }}'
+            raise UsageError(
+                f'no queue of {scenario.name} is the plugin "{plugin.name}" ({plain(plugin.file)})',
+                f"--set 'access.upstream.queue={queue}' puts it before the line upstream; in the scenario: queue = {queue}",
+            )
 
 
 def _run(

@@ -16,6 +16,7 @@ from sojourn.answers.checks import unanswerable
 from sojourn.api.result import StudyResult
 from sojourn.base.errors import StudyError
 from sojourn.base.notebook import table_html
+from sojourn.base.whole import whole
 from sojourn.plugins import read_plugin, try_plugins
 from sojourn.scenario.scenario_file import Scenario, read_text
 from sojourn.store import Store
@@ -147,12 +148,15 @@ class Study:
         ------
         StudyError
             If the study is not valid; nothing has been run then.
+        UsageError
+            If there is no such point or plugin, or `seeds` or `jobs` is no count.
         RunError
             If a run failed; the others are in the store.
         """
         from sojourn.study.progress import StudyProgress
 
-        workers = jobs or available_cores()
+        seeds = None if seeds is None else whole("seeds", seeds, 1)
+        workers = available_cores() if jobs is None else whole("jobs", jobs, 1)
 
         def finish(finished: result.StudyResult) -> None:
             if report:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import sojourn._engine as _engine
 from sojourn.aqm.scenarios import CELLS, DURATION_S, Cell, buffer_packets, scenario_text
-from sojourn.judging.bands import Band, band_rows, over_seeds, read_band
+from sojourn.judging.bands import Band, Tell, band_rows, over_seeds, read_band
 from sojourn.plugins import Plugin, PluginFailed, check_apart, simulate_apart
 from sojourn.report.checks import Judged
 from sojourn.scenario.scenario_file import Scenario
@@ -111,19 +111,27 @@ class Result:
         return [row for row in self.judged if row.verdict == "fail"]
 
 
-def judge(manager: Manager) -> list[Judged]:
-    """Judge a manager by its contract and the laws of its document."""
+def judge(manager: Manager, tell: Tell | None = None) -> list[Judged]:
+    """Judge a manager by its contract and the laws of its document; `tell` is called with the share of rows that is done."""
     scenario = manager.scenario(None)
     rows = _engine.check_rows(manager.like)
     if manager.plugin is None:
         return [Judged(*row, *_engine.check_row(scenario.compiled, manager.like, row[0])) for row in rows]
     # X8 has a process of its own: memory that other rows have freed would hide what a leak takes.
-    judged = _apart(manager, manager.plugin, scenario, [row for row in rows if row[0] != COST])
+    done = 0
+
+    def told() -> None:
+        nonlocal done
+        done += 1
+        if tell is not None:
+            tell(min(done / len(rows), 1.0))
+
+    judged = _apart(manager, manager.plugin, scenario, [row for row in rows if row[0] != COST], told)
     place, cost = next((n, row) for n, row in enumerate(rows) if row[0] == COST)
     if any(row.found == FAILED_BEFORE or row.expected == NO_CRASH for row in judged):
         alone = [Judged(*cost, "not judged", "", FAILED_BEFORE)]
     else:
-        alone = _apart(manager, manager.plugin, scenario, [cost])
+        alone = _apart(manager, manager.plugin, scenario, [cost], told)
     return judged[:place] + alone + judged[place:]
 
 
@@ -138,12 +146,19 @@ BROKEN = {"not ECN-capable": "X5", "dequeue returned None": "X2"}
 """Words of a plugin's failure that tell which row it broke."""
 
 
-def _apart(manager: Manager, plugin: Plugin, scenario: Scenario, rows: Sequence[tuple[str, str, str]]) -> list[Judged]:
-    """Judge a plugin by some rows, in a process of their own."""
+def _apart(
+    manager: Manager, plugin: Plugin, scenario: Scenario, rows: Sequence[tuple[str, str, str]], told: Callable[[], None]
+) -> list[Judged]:
+    """Judge a plugin by some rows, in a process of their own; `told` is called after each."""
     found: list[tuple[str, str, str]] = []
     failure = ""
+
+    def keep(outcome: tuple[str, str, str]) -> None:
+        found.append(outcome)
+        told()
+
     try:
-        check_apart(scenario, plugin, manager.like, [item for item, _, _ in rows], found.append)
+        check_apart(scenario, plugin, manager.like, [item for item, _, _ in rows], keep)
     except PluginFailed as error:
         failure = error.message
     judged = [Judged(*row, *outcome) for row, outcome in zip(rows, found, strict=False)]
@@ -155,7 +170,9 @@ def _apart(manager: Manager, plugin: Plugin, scenario: Scenario, rows: Sequence[
     return judged
 
 
-def characterise(manager: Manager, cells: Sequence[Cell], seeds: int, duration_s: float, jobs: int) -> list[Measured]:
+def characterise(
+    manager: Manager, cells: Sequence[Cell], seeds: int, duration_s: float, jobs: int, tell: Tell | None = None
+) -> list[Measured]:
     """Run scenarios with a manager, `seeds` times each.
 
     Raises `RunError` if a run failed.
@@ -166,23 +183,26 @@ def characterise(manager: Manager, cells: Sequence[Cell], seeds: int, duration_s
         What is run, how often and how long.
     jobs
         Runs at a time.
+    tell
+        Called with the share of the runs that is done.
     """
 
-    def run(cell: Cell, seed: int) -> dict[str, float]:
-        return _values(cell, _metrics(manager, manager.scenario(cell, duration_s), seed))
+    def run(cell: Cell, seed: int, watch: Tell) -> dict[str, float]:
+        return _values(cell, _metrics(manager, manager.scenario(cell, duration_s), seed, watch))
 
-    return [Measured(cell, values) for cell, values in zip(cells, over_seeds(cells, seeds, jobs, run), strict=True)]
+    estimates = over_seeds(cells, seeds, jobs, run, tell)
+    return [Measured(cell, values) for cell, values in zip(cells, estimates, strict=True)]
 
 
-def _metrics(manager: Manager, scenario: Scenario, seed: int) -> dict[tuple[str, str], float]:
+def _metrics(manager: Manager, scenario: Scenario, seed: int, watch: Tell) -> dict[tuple[str, str], float]:
     if manager.plugin is None:
-        rows = simulate(scenario.compiled, seed).metrics()
+        rows = simulate(scenario.compiled, seed, watch=watch).metrics()
     else:
         import io
 
         import polars as pl
 
-        files = simulate_apart(scenario, seed, [manager.plugin])
+        files = simulate_apart(scenario, seed, [manager.plugin], watch=watch)
         rows = pl.read_parquet(io.BytesIO(files["metrics.parquet"])).rows()
     return {(str(subject), str(metric)): float(value) for subject, metric, value, _ in rows}
 

@@ -59,6 +59,10 @@ class SojournError(Exception):
         if hint:  # Python prints notes last, after an error that is not caught
             self.add_note(f"hint: {hint}")
 
+    def _render_traceback_(self) -> list[str]:
+        """Return the lines that IPython shows in place of a traceback: the sentence and its hint."""
+        return [f"{type(self).__name__}: {self}", *getattr(self, "__notes__", ())]
+
 
 class UsageError(SojournError):
     """The request itself makes no sense: an unknown study, a file that does not exist."""
@@ -122,6 +126,14 @@ class StudyError(_Problems):
 
 class RunError(SojournError):
     """A run failed though its scenario is valid."""
+
+    def _render_traceback_(self) -> list[str]:
+        """Return the sentence and its hint, below where code of the user failed, if that is why."""
+        import traceback
+
+        cause = self.__cause__
+        where = "" if cause is None else "".join(traceback.format_exception(cause)).rstrip()
+        return [*([where] if where else []), *super()._render_traceback_()]
 
 
 class MemoryExceeded(RunError):

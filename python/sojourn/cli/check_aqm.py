@@ -80,6 +80,7 @@ def execute(options: Namespace) -> int:
     from sojourn.cli.console import note
     from sojourn.cli.fail_on import conditions_of
     from sojourn.judging.conditions import of_numbers, refuse_unknown
+    from sojourn.process.progress import RunProgress
 
     conditions = conditions_of(options, with_band=True)
     managers = _managers(options)
@@ -99,7 +100,9 @@ def execute(options: Namespace) -> int:
             manager.scenario(cell)
     results: list[Result] = []
     for manager, paths in zip(managers, traces, strict=True):
-        result = Result(manager, judge(manager))
+        progress = RunProgress(f"{manager.name}, contract and laws")
+        result = Result(manager, judge(manager, progress))
+        progress.stop()
         if not any(row.expected == NO_CRASH for row in result.judged):
             named = {Path(word) for word in options.traces}  # these are replayed as they are
             room = room_of(manager) if set(paths) - named else None
@@ -198,14 +201,18 @@ def _cells(options: Namespace) -> list[Cell]:
 
 
 def _characterise(result: Result, cells: Sequence[Cell], seeds: int, duration_s: float) -> None:
-    """Run the scenarios; a plugin that fails in one of them fails a row."""
+    """Run the scenarios, with progress; a plugin that fails in one of them fails a row."""
     from sojourn.aqm.suite import characterise
     from sojourn.plugins import PluginFailed
+    from sojourn.process.progress import RunProgress
     from sojourn.report.checks import Judged
     from sojourn.study.runner import available_cores
 
+    progress = RunProgress(f"{result.manager.name}, {len(cells) * seeds} runs of {duration_s:g} s")
     try:
-        result.measured = characterise(result.manager, cells, seeds, duration_s, available_cores())
+        result.measured = characterise(result.manager, cells, seeds, duration_s, available_cores(), progress)
     except PluginFailed as error:
         what = "Every scenario of RFC 7928 runs to its end."
         result.judged.append(Judged("X9", what, "contract", "fail", "an end", error.message))
+    finally:
+        progress.stop()

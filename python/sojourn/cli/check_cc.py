@@ -80,6 +80,7 @@ def execute(options: Namespace) -> int:
     from sojourn.congestion.page import as_json, numbers_of, write_page
     from sojourn.congestion.suite import characterise, chosen, known_controllers
     from sojourn.judging.conditions import of_numbers, refuse_unknown
+    from sojourn.process.progress import RunProgress
     from sojourn.study.runner import available_cores
 
     conditions = conditions_of(options, with_band=True)
@@ -104,7 +105,9 @@ def execute(options: Namespace) -> int:
     band = known_controllers()
     results: list[Result] = []
     for controller, listed in pairs:
-        result = characterise(controller, listed, seeds, available_cores(), band)
+        progress = RunProgress(f"{controller.name}, {len(listed) * seeds} runs")
+        result = characterise(controller, listed, seeds, available_cores(), band, progress)
+        progress.stop()
         results.append(result)
         failed = [row.item for row in result.failed]
         note(f"{controller.name}: {', '.join(failed) + ' fail' if failed else 'no row fails'}")

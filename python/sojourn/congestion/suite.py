@@ -14,7 +14,7 @@ import sojourn._engine as _engine
 from sojourn.base.toml_text import parse_toml, toml_value
 from sojourn.congestion import bbr, general, heist, l4s, rtp, rules, states
 from sojourn.congestion.scenario import Cell, Run, Stacks, flow, scenario_text
-from sojourn.judging.bands import Band, over_seeds, read_band, wanted
+from sojourn.judging.bands import Band, Tell, over_seeds, read_band, wanted
 from sojourn.plugins import Plugin, PluginFailed, simulate_apart
 from sojourn.report.checks import Judged
 from sojourn.scenario.scenario_file import Scenario
@@ -216,26 +216,31 @@ class Result:
 
 
 def characterise(
-    controller: Controller, cells: Sequence[tuple[str, Cell]], seeds: int, jobs: int, band: Band
+    controller: Controller,
+    cells: Sequence[tuple[str, Cell]],
+    seeds: int,
+    jobs: int,
+    band: Band,
+    tell: Tell | None = None,
 ) -> Result:
     """Run scenarios with a controller, `seeds` times each, and judge it by what came of them.
 
-    A plugin that fails in one of them fails a row, and has no other.
+    A plugin that fails in one of them fails a row, and has no other. `tell` is called with the share of the runs that is done.
 
     Raises `RunError` if a run failed.
     """
 
-    def run(cell: Cell, seed: int) -> dict[str, float]:
-        found = _run(controller, cell, seed)
+    def run(cell: Cell, seed: int, watch: Tell) -> dict[str, float]:
+        found = _run(controller, cell, seed, watch)
         if cell.moment is not None:
             moment_s = cell.moment(found)
             if math.isnan(moment_s):
                 return dict.fromkeys((number.name for number in cell.numbers), math.nan)
-            found = _run(controller, cell.at(moment_s), seed)
+            found = _run(controller, cell.at(moment_s), seed, watch)
         return {number.name: float(number.of(found)) for number in cell.numbers}
 
     try:
-        estimates = over_seeds([cell for _, cell in cells], seeds, jobs, run)
+        estimates = over_seeds([cell for _, cell in cells], seeds, jobs, run, tell)
     except PluginFailed as error:
         row = Judged("X", "Every scenario runs to its end.", "contract", "fail", "an end", error.message)
         return Result(controller, [row])
@@ -248,15 +253,15 @@ def characterise(
     return Result(controller, rows, measured)
 
 
-def _run(controller: Controller, cell: Cell, seed: int) -> Run:
+def _run(controller: Controller, cell: Cell, seed: int, watch: Tell) -> Run:
     import polars as pl
 
     scenario = controller.scenario(cell)
     if controller.plugin is None:
-        records = simulate(scenario.compiled, seed)
+        records = simulate(scenario.compiled, seed, watch=watch)
         rows = records.metrics()
         return Run(cell, _by_name(rows), lambda name: pl.DataFrame(records.table(name)))
-    files = simulate_apart(scenario, seed, [controller.plugin], is_controller=True)
+    files = simulate_apart(scenario, seed, [controller.plugin], watch=watch, is_controller=True)
 
     def table(name: str) -> pl.DataFrame:
         return pl.read_parquet(io.BytesIO(files[f"{name}.parquet"]))

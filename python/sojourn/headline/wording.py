@@ -31,7 +31,7 @@ def sentence(claims: Sequence[Claim]) -> str:
     --------
     >>> from sojourn.headline.said import Claim
     >>> sentence([Claim("the upload", "loses", low=0, high=9, most="at 100 ms", setting="")])
-    'The upload loses 0 to 9 %, most at 100 ms.'
+    'The upload loses 0 to 9 % of its rate, most at 100 ms.'
     """
     text = ""
     for place, claim in enumerate(claims):
@@ -294,10 +294,14 @@ def _none_usable(claim: Claim, *_: Claim | None) -> str:
     return f"{start} {claim.subject} usable: {who} still {burden}"
 
 
-def _share(claim: Claim) -> str:
+def _share(claim: Claim, whole: str = "") -> str:
     low, high = (f"{claim.value[end]:.0f}" for end in ("low", "high"))
     most = f", most {claim.value['most']}" if claim.value["most"] and low != high else ""
-    return f"{high if low == high else f'{low} to {high}'} %{most}"
+    return f"{high if low == high else f'{low} to {high}'} %{whole}{most}"
+
+
+OF_ITS_RATE = " of its rate"
+"""What the shares of transfers are of: said with the first of them."""
 
 
 def _loses(claim: Claim, before: Claim | None, _: Claim | None) -> str:
@@ -305,9 +309,13 @@ def _loses(claim: Claim, before: Claim | None, _: Claim | None) -> str:
     follows = before is not None and before.relation in ("loses", "costs_nothing")
     if not name:
         and_ = ", and" if before is not None and before.value.get("most") else " and"
-        return f"{and_} {claim.subject} {_share(claim)}" if follows else f"; {claim.subject} loses {_share(claim)}"
+        return (
+            f"{and_} {claim.subject} {_share(claim)}"
+            if follows
+            else f"; {claim.subject} loses {_share(claim, OF_ITS_RATE)}"
+        )
     if not follows:
-        return f". {name} costs {claim.subject} {_share(claim)}"
+        return f". {name} costs {claim.subject} {_share(claim, OF_ITS_RATE)}"
     assert before is not None
     if before.value["setting"] == name:
         return f" and {claim.subject} {_share(claim)}"

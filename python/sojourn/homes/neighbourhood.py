@@ -700,13 +700,14 @@ def day(ask: Ask, homes: int) -> PlotSpec:
     panel = Panel(
         Axis("hour", "", low=-0.5, high=len(hours) - 0.5, ticks=hours),
         Axis("homes on the node", "", low=-0.5, high=len(sizes) - 0.5, ticks=sizes),
-        (Cells(cells, "blue"),),
+        (Cells(cells, "blue", "99th percentile of delay of the worst tenth of calls, ms"),),
     )
     return PlotSpec(
         "day",
-        "The node by the hour: the 99th percentile of delay of the worst tenth of calls, ms",
+        "The node by the hour",
         (panel,),
-        height=26.0 + 8 * len(sizes),
+        height=32.0 + 8 * len(sizes),
+        legend="below",
         description="Delay of the worst tenth of calls, 99th percentile in ms, by homes on the node and hour of the day.",
     )
 

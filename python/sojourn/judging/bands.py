@@ -7,6 +7,7 @@ is the least and the greatest value of the well-known ones.
 from __future__ import annotations
 
 import csv
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -43,6 +44,9 @@ class Scenario(Protocol):
 
 S = TypeVar("S", bound=Scenario)
 
+Tell = Callable[[float], None]
+"""Is called with the share that is done, from any thread."""
+
 
 def wanted(option: str | None, scenarios: Sequence[S], quick: Sequence[str] | None) -> list[S]:
     """Return the scenarios that `--only` names by item or section; without it all, or those of a first look.
@@ -65,7 +69,11 @@ def _names(scenario: Scenario) -> set[str]:
 
 
 def over_seeds(
-    scenarios: Sequence[S], seeds: int, jobs: int, run: Callable[[S, int], Mapping[str, float]]
+    scenarios: Sequence[S],
+    seeds: int,
+    jobs: int,
+    run: Callable[[S, int, Tell], Mapping[str, float]],
+    tell: Tell | None = None,
 ) -> list[dict[str, Estimate]]:
     """Run scenarios with seeds from 1 on; return the estimates of each by measure.
 
@@ -78,14 +86,35 @@ def over_seeds(
     jobs
         Runs at a time, on threads.
     run
-        One run: its numbers by measure; NaN where nothing came of it.
+        One run, with what takes its share that is done: its numbers by measure; NaN where nothing came of it.
+    tell
+        Called with the share of all runs that is done.
     """
+    total = len(scenarios) * seeds
+    lock = threading.Lock()
+    done = 0.0
+
+    def watch() -> Tell:
+        mine = 0.0
+
+        def told(share: float) -> None:
+            nonlocal done, mine
+            with lock:
+                done += max(share - mine, 0.0)
+                mine = max(share, mine)
+                if tell is not None:
+                    tell(min(done / total, 1.0))
+
+        return told
 
     def guarded(one: S, seed: int) -> Mapping[str, float]:
+        told = watch()
         try:
-            return run(one, seed)
+            found = run(one, seed, told)
         except RunError as error:
             raise type(error)(f"{error.message}, in scenario {one.item}", error.hint) from error
+        told(1.0)
+        return found
 
     with ThreadPoolExecutor(jobs) as pool:
         futures = [[pool.submit(guarded, one, seed) for seed in range(1, seeds + 1)] for one in scenarios]

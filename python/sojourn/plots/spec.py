@@ -141,6 +141,8 @@ class Cells:
 
     cells: tuple[Cell, ...]
     look: str
+    label: str
+    """Quantity and unit of the numbers."""
 
 
 @dataclass(frozen=True)
@@ -202,7 +204,7 @@ class PlotSpec:
     share_x, share_y
         Whether panels share limits.
     legend
-        `below`: every label of lines, dots and bars once, below all panels.
+        `below`: every label of lines, dots, bars and heat maps once, below all panels.
     column_widths
         Relative widths of the columns; empty for equal ones.
     """
@@ -220,12 +222,12 @@ class PlotSpec:
     legend: Literal["none", "below"] = "none"
     column_widths: tuple[float, ...] = ()
 
-    def named_marks(self) -> dict[str, Line | Dots | Bars | Band]:
+    def named_marks(self) -> dict[str, Line | Dots | Bars | Band | Cells]:
         """Return the first mark of each label, as a legend lists them."""
-        found: dict[str, Line | Dots | Bars | Band] = {}
+        found: dict[str, Line | Dots | Bars | Band | Cells] = {}
         for panel in self.panels:
             for mark in panel.marks:
-                if isinstance(mark, Line | Dots | Bars | Band) and mark.label:
+                if isinstance(mark, Line | Dots | Bars | Band | Cells) and mark.label:
                     found.setdefault(mark.label, mark)
         return found
 

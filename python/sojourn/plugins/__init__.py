@@ -4,7 +4,7 @@ A plugin runs in a process of its own with limits of memory and time, one proces
 by the digest of its file. Nothing is run because a directory holds it: who asks for a file by name trusts it.
 """
 
-from sojourn.plugins.file import Plugin, read_plugin
+from sojourn.plugins.file import Plugin, named_in, read_plugin
 from sojourn.plugins.process import (
     MEMORY,
     PluginFailed,
@@ -20,6 +20,7 @@ __all__ = [
     "Plugin",
     "PluginFailed",
     "check_apart",
+    "named_in",
     "packets_kept",
     "read_plugin",
     "replay_apart",

@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import platform
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, cast
 
 import sojourn._engine as _engine
 from sojourn.base.errors import UsageError, plain, why
@@ -84,3 +86,16 @@ def read_plugin(path: str | Path) -> Plugin:
     except (OSError, ValueError) as error:  # a path with a NUL is a ValueError
         raise UsageError(f"--plugin {plain(path)}: {why(error)}") from error
     return Plugin(name, path.name, content)
+
+
+def named_in(document: object) -> Iterator[str]:
+    """Yield the names of the plugins that a document asks for."""
+    if isinstance(document, list):
+        for item in cast("list[object]", document):
+            yield from named_in(item)
+    elif isinstance(document, dict):
+        table = cast("dict[str, Any]", document)
+        if table.get("kind") == "plugin" and isinstance(table.get("name"), str):
+            yield table["name"]
+        for item in table.values():
+            yield from named_in(item)

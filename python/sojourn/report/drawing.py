@@ -184,7 +184,8 @@ def _told(name: str, plot: PlotSpec) -> dict[str, str]:
         return {"data-mark": label}
     if kind == LEGEND and rest:
         number = int(rest.split("-")[0])
-        return {"data-lane": list(plot.named_marks())[number]}
+        label, named = list(plot.named_marks().items())[number]
+        return {} if isinstance(named, Cells) else {"data-lane": label}  # a heat map is no lane among others
     return {}
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from sojourn.base.errors import EnvironmentFailure, UsageError
 from sojourn.base.files import write_file
 from sojourn.base.toml_text import toml_value
+from sojourn.base.whole import whole
 from sojourn.scenario.scenario_file import Scenario, load_scenario
 from sojourn.serve.lessons import PAGE
 
@@ -136,12 +137,13 @@ def live(
     ScenarioError
         If the scenario is not valid, alone or with the settings.
     UsageError
-        If its queue manager is a program of your own.
+        If its queue manager is a program of your own, there is no such file, or the seed is none.
     EnvironmentFailure
         If the engine for browsers was not built.
     """
     if not (PAGE / "engine.wasm.gz").is_file():
         raise EnvironmentFailure("this installation has no engine for browsers", "in the repository: make web")
+    seed = whole("seed", seed, 1, 2**32 - 1)
     if not isinstance(scenario, Scenario):
         scenario = load_scenario(Path(scenario))
     first = _checked(scenario, settings or {})

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from sojourn.base.errors import UsageError
 from sojourn.base.toml_text import parse_toml
+from sojourn.plugins import named_in
 from sojourn.study.axes import KeyAxis
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def with_plugins(study: Study, plugins: Sequence[Plugin]) -> Study:
     for name in names:
         if names.count(name) > 1:
             raise UsageError(f'two plugins are called "{name}"', "rename one of the files")
-    asked_for = set(_names_in([study.definition.model_dump(), parse_toml(study.base)]))
+    asked_for = set(named_in([study.definition.model_dump(), parse_toml(study.base)]))
     added = [name for name in names if name not in asked_for]
     for plugin in plugins:
         plugin.announce()
@@ -76,16 +77,3 @@ def _is_of_queues(axis: list[str] | KeyAxis) -> bool:
         and axis.values is not None
         and all(key.split(".")[-1] == "queue" for key in axis.targets)
     )
-
-
-def _names_in(value: object) -> Iterator[str]:
-    """Yield the names of the plugins that a document asks for."""
-    if isinstance(value, list):
-        for item in cast("list[object]", value):
-            yield from _names_in(item)
-    elif isinstance(value, dict):
-        table = cast("dict[str, Any]", value)
-        if table.get("kind") == "plugin" and isinstance(table.get("name"), str):
-            yield table["name"]
-        for item in table.values():
-            yield from _names_in(item)

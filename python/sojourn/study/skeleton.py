@@ -26,23 +26,21 @@ seeds = { first = 1, count = 5 }        # runs of each point; more give narrower
 quick = { duration = "10 s" }           # what --quick runs
 keep = ["delay_histogram", "series"]    # records for the figures of the report
 
-# An overlay is a piece of scenario that is laid over the base: only what differs. `sojourn keys queue` lists what
-# may stand here; a new kind replaces the whole table.
-[overlays.buffer.access.upstream]
-queue = { kind = "drop-tail", limit = "256 KB" }
-
-[overlays.codel.access.upstream]
-queue = { kind = "codel", profile = "rfc8289", limit = "256 KB" }
-
-[overlays.fq-codel.access.upstream]
-queue = { kind = "fq-codel" }
-
 # What varies: the points are the product of all axes. An axis is a key of the scenario with its values (traffic goes
-# by its name), or a list of overlays. Each is a label, by which the report and `sojourn compare RESULT --by queue` set
-# points beside each other.
+# by its name), or a list of overlays: [overlays.NAME] holds a piece of scenario, only what differs. Each is a label, by
+# which the report and `sojourn compare RESULT --by queue` set points beside each other.
 [axes]
 rtt = { key = "traffic.upload.rtt", values = ["20 ms", "100 ms"] }
-queue = ["buffer", "codel", "fq-codel"]
+
+# `sojourn keys queue` lists the kinds and what may stand in their tables. A queue manager of your own joins this axis:
+# `sojourn study run . --plugin my_manager.py --quick` (Python, or a shared library).
+[axes.queue]
+key = "access.upstream.queue"
+values = [
+    { kind = "drop-tail", limit = "256 KB" },
+    { kind = "codel", profile = "rfc8289", limit = "256 KB" },
+    "fq-codel",
+]
 """
 
 SCENARIO = """\

@@ -31,11 +31,13 @@ def figure(study: OpenStudy, ask: Ask, definition: HeatmapFigure) -> Figure:
     unit = unit_of(measure)
     xs, ys = (study.points.values(label, definition.where) for label in (definition.x, definition.y))
     ys.reverse()  # the first row stands on top
+    words = measure.title or words_of(measure.metric)
+    quantity = f"{words}, {unit}".rstrip(", ")
     panels = tuple(
         Panel(
             _axis(study, definition.x, xs),
             _axis(study, definition.y, ys),
-            (_cells(found, xs, ys, (min(known), max(known)), unit, definition.scale),),
+            (_cells(found, xs, ys, (min(known), max(known)), unit, definition.scale, quantity),),
             title,
         )
         for title, found in by_panel
@@ -43,17 +45,17 @@ def figure(study: OpenStudy, ask: Ask, definition: HeatmapFigure) -> Figure:
     )
     columns = definition.columns or min(3, len(panels))
     lines = -(-len(panels) // columns)
-    words = measure.title or words_of(measure.metric)
     plot = PlotSpec(
         name=definition.item,
-        title=definition.title or f"{words}, {unit}".rstrip(", "),
+        title=definition.title or quantity,
         panels=panels,
         columns=columns,
+        legend="below",
         width=float(definition.width),
-        height=float(definition.height or lines * (26 + 8 * len(ys)) + 6),
+        height=float(definition.height or lines * (26 + 8 * len(ys)) + 12),
         description=definition.description or f"{words} by {definition.x} and {definition.y}.",
     )
-    caption = definition.caption or f"{words[:1].upper()}{words[1:]}{f', {unit}' if unit else ''}; the darker the more."
+    caption = definition.caption or f"{quantity[:1].upper()}{quantity[1:]}; the darker the more."
     points = study.points.select(definition.where)
     return Figure(
         definition.item,
@@ -90,6 +92,7 @@ def _cells(
     ends: tuple[float, float],
     unit: str,
     scale: str,
+    quantity: str,
 ) -> Cells:
     cells: list[Cell] = []
     for (x, y), estimate in found.items():
@@ -101,7 +104,7 @@ def _cells(
         place = (float(xs.index(x)), float(ys.index(y)))
         shade = _shade(estimate.value, ends, scale)
         cells.append(Cell(*place, shade, significant(estimate.value, 3), told))
-    return Cells(tuple(cells), "blue")
+    return Cells(tuple(cells), "blue", quantity)
 
 
 def _shade(value: float, ends: tuple[float, float], scale: str) -> float:

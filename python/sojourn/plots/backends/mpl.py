@@ -519,8 +519,12 @@ def _handles(plot: spec.PlotSpec) -> list[Line2D | Patch]:
     return [_handle(mark) for mark in plot.named_marks().values()]
 
 
-def _handle(mark: spec.Line | spec.Dots | spec.Bars | spec.Band) -> Line2D | Patch:
+def _handle(mark: spec.Line | spec.Dots | spec.Bars | spec.Band | spec.Cells) -> Line2D | Patch:
     look = styles.look_of(mark.look)
+    if isinstance(mark, spec.Cells):
+        return Patch(
+            facecolor=look.colour, edgecolor="none", label=f"{mark.label}: the darker, the more", alpha=_SHADES[1]
+        )
     if isinstance(mark, spec.Bars | spec.Band):
         alpha = 0.22 if isinstance(mark, spec.Band) else 1.0
         return Patch(facecolor=look.colour, edgecolor="none", label=mark.label, alpha=alpha)

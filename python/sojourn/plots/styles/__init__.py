@@ -22,6 +22,9 @@ OKABE_ITO = {
 TOL = {"indigo": "#332288", "wine": "#882255", "olive": "#999933"}
 """Tol (2021), "Colour schemes", muted: two dark colours that Okabe and Ito lack, and one in place of their yellow."""
 
+TOL_MORE = {"rose": "#CC6677", "teal": "#44AA99"}
+"""The same scheme: two for causes of delay, which are more than a list of curves has."""
+
 INK = "#1c2430"
 """Colours that a page may replace for a dark theme; chosen for contrast of 7:1 and 4.5:1 on white."""
 
@@ -60,15 +63,15 @@ _LOOKS: dict[str, Look] = {
     # Two quantiles of one thing.
     "median": Look(TOL["indigo"], (5, 1.6), "o"),
     "tail": Look(TOL["wine"], (), "s"),
-    # Causes of delay, from the sender to the wire; none of them has the colour of a queue manager.
-    "sender": Look(TOL["wine"], (), "", "////"),
+    # Causes of delay, from the sender to the wire: each has a colour of its own.
+    "sender": Look(TOL_MORE["rose"], (), "", "////"),
     "recovery": Look(TOL["wine"], (), "", ""),
     "queue": Look(TOL["indigo"], (), "", ""),
     "request_wait": Look(OKABE_ITO["orange"], (), "", ""),
     "grant_wait": Look(TOL["olive"], (), "", ""),
     "framing": Look(OKABE_ITO["purple"], (), "", ""),
     "pipeline": Look("#5b6675", (), "", ""),
-    "serialisation": Look("#8390a0", (), "", ""),
+    "serialisation": Look(TOL_MORE["teal"], (), "", ""),
     "wire": Look("#c0c8d1", (), "", ""),
     "hold": Look("#661100", (), "", ""),
 }
