@@ -216,7 +216,7 @@ impl Bulk {
         let state = &mut self.lanes[lane];
         if let Some(connection) = state.connection.take() {
             self.connections.remove(connection);
-            // What is in the send buffer still goes out, with a FIN behind it.
+            // The send buffer is still sent, with a FIN behind it.
             if state.established && self.config.send_buffer.is_some() {
                 let sender = self.sender();
                 context.close(connection, sender);

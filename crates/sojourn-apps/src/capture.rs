@@ -1,4 +1,5 @@
-//! Packets as a capture has them: each leaves at its own time, with its own length and marks, whatever became of those before.
+//! Packets as a capture has them: each leaves at its own time, with its own length and marks, independent of the fate
+//! of earlier ones.
 //!
 //! An open loop: an application that would slow down, a TCP among them, does not do so here.
 //!

@@ -1,4 +1,4 @@
-//! Constant-rate streams: packets at intervals, whatever becomes of them; mostly of one size at one interval.
+//! Constant-rate streams: packets at intervals, independent of their fate; mostly of one size at one interval.
 //!
 //! One model covers the voice call, the game stream that the 2013 study reads from the same packets,
 //! and unresponsive constant-bit-rate traffic.
@@ -50,7 +50,7 @@ parameters! {
         /// time from packet to packet
         /// (longer than zero)
         interval: Distribution<Span> = Distribution::Constant(Span::from_ms(8)), interval("White 2012 §3.2.2");
-        // It says nothing of constant intervals; what was said of them all the same is printed.
+        // The mode has no effect on constant intervals, but an explicit one is printed.
         interval_mode: IntervalMode = IntervalMode::JitterGrid, INTERVAL_MODE,
             if |it| matches!(it.interval, Distribution::Random(..)) || it.interval_mode != Self::BASE.interval_mode;
         /// number of streams, each to a server of its own
@@ -246,7 +246,7 @@ impl Application for ConstantRate {
                     return;
                 }
                 let lanes = self.config.lanes;
-                // What a packet says of itself: which call, and its number there.
+                // Tag of a packet: its call, and its number there.
                 let tag = self.listener(lane);
                 let tag = tag.map(|listener| listener.on_sent(now) * lanes + lane);
                 let next = self.streams.send_tagged(now, lane as usize, tag, context);

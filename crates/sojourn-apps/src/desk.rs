@@ -61,7 +61,7 @@ pub(crate) struct Desk {
 struct Connection {
     server: usize,
     failed: bool,
-    /// The application has been told.
+    /// The application knows of the end.
     gone: bool,
     written: [u64; 2],
     arrives: [Instant; 2],

@@ -1,4 +1,4 @@
-//! Video that must arrive while it is new: frames at a steady pace, each a burst of packets, and what became of them.
+//! Video that must arrive while it is new: frames at a steady pace, each a burst of packets, and their fate.
 //!
 //! A frame is complete when its last packet has arrived. One that is not complete by its deadline is late, and lost if it
 //! never is. Nothing is sent again, and the rate is fixed.

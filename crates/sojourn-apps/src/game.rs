@@ -1,8 +1,8 @@
 //! Online games: small packets both ways between a player and a server, as regular as the game's clock.
 //!
 //! Source: White 2019 section 4.1 and Appendix B; the program docsis-ns3 (`helper/docsis-helper.cc`) for its own
-//! parameters. Deviations: sizes are rounded to the nearest byte; the program cuts fractions off, half a byte less on
-//! average.
+//! parameters.
+//! Deviations: sizes are rounded to the nearest byte; the program cuts fractions off, half a byte less on average.
 
 use crate::constant_rate::{INTERVAL_MODE, IntervalMode, StreamConfig, Streams, interval, packet};
 use crate::keys::{START, START_JITTER};

@@ -249,8 +249,8 @@ pub trait Application: Shown + Send {
     fn pause(&mut self, now: Instant, is_paused: bool, context: &mut dyn ApplicationContext) {
         let _ = (now, is_paused, context);
     }
-    /// Bytes of the packets, transfers and pages that it keeps at this moment and that no bound of a key limits; the run
-    /// counts them towards its budget. What is known before the run is [`ApplicationKind::bytes`].
+    /// Bytes of the packets, transfers and pages that it keeps at this moment and that no bound of a key limits; the
+    /// run counts them towards its budget. The needs known before the run are [`ApplicationKind::bytes`].
     fn bytes(&self) -> usize;
     /// The run ends: record what is unfinished.
     fn finish(&mut self, now: Instant, context: &mut dyn ApplicationContext);

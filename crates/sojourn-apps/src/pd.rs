@@ -289,7 +289,7 @@ impl Pd {
             context.close(connection, End::Client);
             Self::record(DownloadSession { ended_at: Some(now), ..session }, context);
         } else if session.underrun_at.is_some() {
-            // What is known now does not change before the end.
+            // The rest of the session is now known.
             let rest = session.bytes - download.before;
             context.await_delivered(connection, End::Client, rest);
         }

@@ -130,7 +130,7 @@ struct Secured<A> {
 struct Layer {
     tls: Tls,
     connections: Connections<Handshake>,
-    /// Connections that the application may use from now on, and has not been told of.
+    /// Connections that the application may use from now on, and has no event of yet.
     ready: VecDeque<ConnectionId>,
 }
 

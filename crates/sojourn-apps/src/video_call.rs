@@ -132,7 +132,7 @@ impl Application for VideoCall {
                 }
             }
             Event::Datagram(end, frame, _) => {
-                // What arrives at the server went up.
+                // Packets at the server are upstream.
                 let side = &mut self.sides[usize::from(end == End::Client)];
                 side.video.on_packet(now, frame, context);
             }

@@ -44,8 +44,8 @@ parameters! {
         tls: Tls = Tls::Off, TLS, if |it| it.tls != Tls::Off;
         /// size of a request
         ///
-        /// In application bytes. Fitted: not printed. What the printed totals (Tables 7 and 8) leave for the uploads of a
-        /// page is 131 to 145 kB, 138.5 kB on average; with SYN, FIN, an acknowledgement for each segment and for the
+        /// In application bytes. Fitted: not printed. The printed totals (Tables 7 and 8) leave, for the uploads of a
+        /// page, 131 to 145 kB, 138.5 kB on average; with SYN, FIN, an acknowledgement for each segment and for the
         /// server's FIN, and 50 B of headers, that leaves some 250 B for a request.
         request: Bytes = Bytes(250),
             origin("fitted: the upstream bytes per page that the totals of White 2012 Tables 7 and 8 leave")

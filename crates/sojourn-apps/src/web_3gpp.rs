@@ -60,7 +60,7 @@ parameters! {
         count_scale: u32 = 2, origin(NS3).least("1").most("10000");
         /// the bound of this draw
         count_most: u32 = 55, origin(NS3).least("1").most("10000");
-        /// what becomes of a draw beyond its bound
+        /// treatment of a drawn number beyond its bound
         count_mode: CountMode = CountMode::Ns3, origin("ns-3");
         /// how long the server takes over a main object
         main_delay: Distribution<Span> = Distribution::Constant(Span::ZERO), pause(NS3);

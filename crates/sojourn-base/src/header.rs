@@ -1,7 +1,7 @@
 //! Properties of a packet that queues, classifiers and links read.
 
-/// Stands for a packet in queues and links: they hand it back with what became of the packet, and never look inside. The
-/// simulator writes the packet's place in its memory into it, an emulator for instance an index of its frames.
+/// Stands for a packet in queues and links: they hand it back with the packet's fate, and never look inside. The
+/// simulator stores the packet's place in its memory, an emulator for instance an index of its frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PacketHandle(pub u64);
 

@@ -1,9 +1,8 @@
 //! Quantities as people write them: "20 ms", "5 Mb/s", "96 KB", "417 packets".
 //!
-//! A quantity is a decimal number, a space (which may be missing) and a unit. It is read exactly: a
-//! value that the type cannot hold to the last digit is refused, never rounded. What prints as a
-//! quantity reads back as the same value. Units of other tools (`20mbit` of tc, `1Gbps`, `5 sec`) and the short
-//! `300M` of a rate are read too; they are never printed.
+//! A quantity is a decimal number, a space (which may be missing) and a unit. It is read exactly: a value that the type
+//! cannot hold to the last digit is refused, never rounded. A printed quantity reads back as the same value. Units of
+//! other tools (`20mbit` of tc, `1Gbps`, `5 sec`) and the short `300M` of a rate are read too; they are never printed.
 //!
 //! Source: units of the four source studies. `kB`, `MB` and `GB` are decimal, as the byte budget of White 2012
 //! confirms; `KB` is read as `kB` (chosen: the printed "96 KB" of Klatsky 2016 has two readings, and one letter's case

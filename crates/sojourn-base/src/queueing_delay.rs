@@ -2,8 +2,8 @@
 //!
 //! Source: RFC 6817 section 2.4.2 (base history, current filter) and 2.5 (their lengths).
 //! Clocks of both ends agree in the simulator, but nothing depends on it: only differences count.
-//! Deviations: none known. What the base minimum hides stays hidden: a flow that starts into a
-//! standing queue takes it for the path, as the document says.
+//! Deviations: none known. A flow that starts into a standing queue takes its delay for the path's, as the document
+//! says.
 
 use crate::time::{Instant, Span};
 

@@ -324,7 +324,7 @@ mod tests {
         assert_eq!((packet.flow.source_port, packet.flow.destination_port), (5000, 5001));
         assert_eq!((packet.dscp, packet.ecn), (0, Ecn::NotEct));
         assert_eq!(packet.transport, Transport::Udp);
-        // What a frame is padded with is not the packet's.
+        // Padding of a frame is not part of the packet.
         let mut padded = text_book();
         padded.extend([0; 30]);
         assert_eq!(Packet::read(&padded), Some(packet));

@@ -201,8 +201,7 @@ impl Reader {
 
     /// Reads a piece, and shows each frame that is whole with it.
     ///
-    /// # Errors
-    /// What is wrong with the file, or what `show` finds wrong with a frame.
+    /// # Errors An error of the file, or one that `show` finds in a frame.
     pub fn feed(
         &mut self,
         piece: &[u8],

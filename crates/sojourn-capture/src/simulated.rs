@@ -65,7 +65,7 @@ pub struct SimulatedCapture {
     keys: Keys,
     connections: BTreeMap<(u32, u8), Connection>,
     pending: BTreeMap<Key, Pending>,
-    /// By the place of a packet on its way: what is to be said of it where it entered.
+    /// By the place of a packet in flight: key of its entry, for later comments.
     entered: Vec<Option<Key>>,
     serial: u64,
     packets: u64,
@@ -226,7 +226,7 @@ impl Recorder for SimulatedCapture {
     const WANTS_PACKETS: bool = true;
 
     fn bytes(&self) -> usize {
-        // What is known of runs: a node has some entries, each with its packet.
+        // By observation of runs: a node has some entries, each with its packet.
         self.pending.len() * 2 * size_of::<Pending>()
     }
 

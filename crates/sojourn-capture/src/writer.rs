@@ -64,7 +64,7 @@ impl<W: Write> PcapWriter<W> {
     /// # Errors
     /// If it cannot be written.
     pub fn new(mut sink: W, link_type: LinkType) -> io::Result<Self> {
-        // Version 2.4, no time zone, no accuracy told.
+        // Version 2.4, no time zone, no accuracy.
         words(&mut sink, [0xa1b2_3c4d, 2 | 4 << 16, 0, 0])?;
         words(&mut sink, [size(KEPT)?, link_type.number().into()])?;
         Ok(Self { sink })
@@ -107,7 +107,7 @@ impl<W: Write> PcapngWriter<W> {
     /// If it cannot be written.
     pub fn new(sink: W) -> io::Result<Self> {
         let mut writer = Self { sink, interfaces: 0, block: Vec::new() };
-        // Version 1.0, a section of a length that is not told.
+        // Version 1.0, a section of unknown length.
         for word in [0x1a2b_3c4d_u32, 1, u32::MAX, u32::MAX] {
             writer.block.extend(word.to_le_bytes());
         }
@@ -132,7 +132,7 @@ impl<W: Write> PcapngWriter<W> {
         Ok(self.interfaces - 1)
     }
 
-    /// Writes a packet as [`PcapWriter::packet`] does, at an interface, with what is to be said of it.
+    /// Writes a packet as [`PcapWriter::packet`] does, at an interface, with a comment.
     ///
     /// # Errors
     /// If it cannot be written.

@@ -7,7 +7,7 @@ use crate::simulated::SimulatedCapture;
 use sojourn_record::{ConnectionOpened, PacketSeen, Recorder, SenderSeen};
 use std::io;
 
-/// A recorder that passes packets on to those who write them.
+/// A recorder that passes packets on to writers.
 #[derive(Debug, Default)]
 pub struct Writers {
     /// Captures of links.

@@ -1,4 +1,4 @@
-//! A manager with a line behind it, and a log of all that came of it.
+//! A manager with a line behind it, and a log of its events.
 
 use crate::row::Subject;
 use sojourn_base::{BitRate, Bytes, Ecn, Instant, Meta, PacketHandle, RandomStream, ServiceQueue, Span};

@@ -1,6 +1,6 @@
-//! Whose a packet is: the entries of the scenario that say which real packets are theirs, and three for the rest.
+//! Classification: the scenario's entries match their real packets, and three entries take the rest.
 //!
-//! The first entry that matches wins. What matches none is of `tcp`, `udp` or `other`.
+//! The first entry that matches wins. Other packets belong to `tcp`, `udp` or `other`.
 
 use crate::headers::{ICMP, ICMP_V6, Packet, TCP, Transport, UDP};
 use sojourn_base::TrafficId;
@@ -78,7 +78,7 @@ impl Classifier {
         own.chain(REST.map(str::to_owned)).collect()
     }
 
-    /// Whose a packet is that goes to or comes from this far address; `None` stands for what is no IP packet.
+    /// Returns the traffic entry of a packet to or from this far address; `None` is a packet that is not IP.
     pub(crate) fn traffic_of(&self, packet: Option<&Packet>, far: usize) -> TrafficId {
         let own = packet.and_then(|packet| {
             let entries = &mut self.entries.iter();

@@ -2,13 +2,13 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | [`plan`] | [`Plan`]: what is emulated, with every default filled in |
-//! | [`clock`], [`port`] | what the loop needs of the world: the time, a wait, and where packets come from and go to |
+//! | [`plan`] | [`Plan`] of an emulation, with every default filled in |
+//! | [`clock`], [`port`] | interfaces of the loop: the time, a wait, sources and destinations of packets |
 //! | [`pump`] | [`Pump`]: the loop that moves packets, over a [`sojourn_link::path::Path`] |
-//! | [`segment`], [`sojourn_capture::headers`] | [`Offload`] and superpackets; what is read of an IP packet, and its mark |
-//! | [`classify`], [`tcp_seen`] | whose a packet is; what is seen of TCP between its ends |
-//! | [`snapshot`], [`capture`] | what is seen of an emulation while it runs, and what is said of it at its end; captures |
-//! | `linux` | what Linux has of it: namespaces, devices, priority |
+//! | [`segment`], [`sojourn_capture::headers`] | [`Offload`] and superpackets; headers of an IP packet, and its mark |
+//! | [`classify`], [`tcp_seen`] | the traffic entry of a packet; TCP observed between its ends |
+//! | [`snapshot`], [`capture`] | state of an emulation, and its summary at the end; captures |
+//! | `linux` | the parts for Linux: namespaces, devices, priority |
 //!
 //! The model core knows no descriptor and no time of day: it is tested with clocks and ports of a script. One thread
 //! moves all packets, both ways, so nothing is locked.

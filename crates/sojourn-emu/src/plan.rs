@@ -201,8 +201,7 @@ pub struct Options {
 impl Plan {
     /// Returns the plan of a scenario, and warnings about it.
     ///
-    /// # Errors
-    /// What only simulations have, or what is missing: the first of it.
+    /// # Errors The first key that only simulations support, or that is missing.
     pub fn of(scenario: &Scenario, options: &Options) -> Result<(Self, Vec<String>), Refusal> {
         if !scenario.homes.is_empty() || !scenario.links.is_empty() {
             return Err(Refusal {

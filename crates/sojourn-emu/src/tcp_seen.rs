@@ -1,8 +1,8 @@
 //! TCP connections observed between their ends: goodput, repeated segments, repeated SYNs.
 //!
-//! Goodput of one direction is how far the cumulative acknowledgement of the other has moved, read before that enters the
-//! link: what the receiver has told it has. A segment is a repetition if its data begins below the highest sequence number
-//! that was seen before. Timers and windows are not to be seen from here.
+//! Goodput of one direction is the progress of the other direction's cumulative acknowledgement, read before that
+//! enters the link. A segment is a repetition if its data begins below the highest sequence number that was seen
+//! before. Timers and windows cannot be observed here.
 //!
 //! Source: RFC 9293, 3.4 (sequence numbers modulo 2^32).
 //! Units and ranges: bytes of payload; SYN and FIN, which take a sequence number, are not counted.

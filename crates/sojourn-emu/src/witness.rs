@@ -1,7 +1,7 @@
 //! How well the emulation kept time: lateness, gaps, stalls, what was lost outside the model, and the grade.
 //!
-//! Source: specification of the emulator, sections 10 and 12. Units and ranges: times are resolved to 3 % (32 bins per
-//! doubling), up to 18 minutes.
+//! Source: specification of the emulator, sections 10 and 12.
+//! Units and ranges: times are resolved to 3 % (32 bins per doubling), up to 18 minutes.
 
 use crate::snapshot::{Grade, Lateness, Stall};
 use histogram::Histogram;

@@ -15,7 +15,7 @@ use sojourn_record::{
     PacketBody, PacketSeen, Recorder, SegmentArrival, TrafficId, Waiting,
 };
 
-/// Whose packet it is: traffic entry, server, direction.
+/// Owner of a packet: traffic entry, server, direction.
 type Whose = (TrafficId, u32, Direction);
 
 /// State around the network: packets, the events that move them, and the records.
@@ -40,8 +40,8 @@ const UDP: u8 = 17;
 #[cfg(not(target_family = "wasm"))]
 pub(crate) struct SeenFlows {
     keys: Box<dyn Fn(u16, u32, Option<u32>, Direction) -> FlowKey + Send>,
-    /// The client's port of the connection in each slot. What an old connection still has on its way when the slot is
-    /// taken again counts as the new one's.
+    /// The client's port of the connection in each slot. Packets of an old connection that are in flight when the slot
+    /// is reused count as the new one's.
     ports: Vec<u32>,
 }
 

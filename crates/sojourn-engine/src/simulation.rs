@@ -163,7 +163,7 @@ impl<R: Recorder> Simulation<R> {
     /// # Errors
     /// [`Cancelled`] if `interrupt` was set meanwhile.
     pub fn open(scenario: &Scenario, seed: Seed, recorder: R, interrupt: &Interrupt) -> Result<Self, Cancelled> {
-        // What is set up is bounded one by one, and there may be thousands.
+        // Each part of the set-up is bounded, and there may be thousands.
         let go_on = || {
             if interrupt.is_set() { Err(Cancelled) } else { Ok(()) }
         };

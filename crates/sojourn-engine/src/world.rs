@@ -386,7 +386,7 @@ impl<R: Recorder> World<R> {
         }
     }
 
-    /// Whose a connection is, and the counters of both its ends.
+    /// Returns the traffic entry of a connection, and the counters of both its ends.
     fn connection_totals(&mut self, slot: u32) -> (TrafficId, ConnectionTotals) {
         let connection = self.connections.in_slot(slot);
         let mut totals = ConnectionTotals::default();

@@ -161,10 +161,10 @@ fn devices_count_the_delays_of_each_service_flow() {
         }
         counts
     };
-    // What was measured is known of what has left.
+    // Measured delay exists for forwarded packets only.
     let measured = with("value = \"sojourn\"");
     assert_eq!(counted(&measured), forwarded(&measured));
-    // What is estimated is known of what was accepted: that, and what still waits.
+    // Estimates exist for every accepted packet, including queued ones.
     let estimated = with("edges = [\"1 ms\", \"10 ms\"]");
     assert_eq!(forwarded(&estimated), forwarded(&measured), "who counts does not disturb");
     let pairs = std::iter::zip(counted(&estimated), forwarded(&estimated));
@@ -231,7 +231,7 @@ fn what_service_flows_are_offered_and_served_over_time_sums_to_what_their_link_f
         let word = queue.as_str();
         let served = sum("served_bytes", word);
         assert!(served > 0);
-        // What has been announced to leave after the end is in the totals only: less than 10 ms at 50 Mb/s.
+        // Packets announced to leave after the end are in the totals only: less than 10 ms at 50 Mb/s.
         let forwarded = totals.forwarded[queue as usize].bytes.0;
         assert!((served..served + 62_500).contains(&forwarded), "{word}: {served}, {forwarded}");
         let offered = sum("offered_bytes", word);

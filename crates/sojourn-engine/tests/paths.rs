@@ -120,7 +120,7 @@ fn two_bottlenecks_in_a_row_lose_and_delay_packets_each_on_its_own() {
     check_conservation(&scenario, &outcome);
     let names: Vec<String> = scenario.topology().links.iter().map(|link| link.subject.clone()).collect();
     assert_eq!(names, ["upstream", "downstream", "wifi/upstream", "wifi/downstream"]);
-    // What the printer sends stays in the house.
+    // The printer's packets stay in the house.
     assert_eq!(get(&outcome.recorder.passed, 0, 3), 0);
     assert!(get(&outcome.recorder.passed, 2, 3) > 2_000);
     assert!(get(&outcome.recorder.passed, 0, 0) > 1_000);

@@ -1,8 +1,8 @@
 //! Every kind of link carries its rate and never more: in any time `T` at most `T · R` and the burst, and at least 0.97 of
 //! `R` while packets always wait.
 //!
-//! Source: DOCSIS MULPI annex C, maximum sustained traffic rate. What a link may place freely within an interval of MAPs or a
-//! symbol counts as sent in it, and a packet counts when its last byte arrives.
+//! Source: DOCSIS MULPI annex C, maximum sustained traffic rate. Bytes that a link may place freely within an interval
+//! of MAPs or a symbol count as sent in it, and a packet counts when its last byte arrives.
 
 use sojourn_base::{BitRate, Bytes, Ecn, Instant, Meta, PacketHandle, RandomStream, Seed, Span};
 use sojourn_link::{AnyLink, Draw, LinkConfig, LinkContext, Loss, Mark, Passage, TraceConfig};

@@ -39,7 +39,7 @@
 //!   `fn(Key, &mut Type, &mut dyn Visitor)`, of a part without the key.
 //! - A row, a profile or a word may stand behind a `#[cfg(…)]`, below its lines of meaning.
 //!
-//! Where defaults cannot be constants, `struct NAME by base` makes a function `base` of them.
+//! If defaults cannot be constants, `struct NAME by base` makes a function `base` of them.
 //!
 //! With a word and its meaning the struct is a kind ([`Configured`](crate::Configured)), without them a table or a
 //! part. `profiles` are constants with what differs from `BASE`, or from another one (`NAME from OTHER { … }`); of a

@@ -79,7 +79,7 @@ impl<C: Configured> KindOf<C> {
     }
 }
 
-/// A kind that is said in place, because it has no configuration of its own.
+/// A kind that is declared in place, because it has no configuration of its own.
 pub struct Kind<T: 'static> {
     /// The word for it.
     pub name: &'static str,
@@ -177,7 +177,7 @@ pub struct OneOf<'a, T: 'static> {
 }
 
 impl<'a, T> OneOf<'a, T> {
-    /// A choice among kinds that are said in place; `selected` names the kind of a value.
+    /// A choice among kinds that are declared in place; `selected` names the kind of a value.
     pub fn new(value: &'a mut T, kinds: &'static [Kind<T>], selected: fn(&T) -> &'static str) -> Self {
         let kinds = kinds.iter().map(|kind| kind as &'static dyn AnyKind<T>);
         Self { value, kinds: kinds.collect(), selected }

@@ -1,4 +1,4 @@
-//! Runs the first seconds of a scenario, watched or not, for those who count instructions: `tools/bench-page` does.
+//! Runs the first seconds of a scenario, watched or not; `tools/bench-page` counts its instructions.
 //!
 //! usage: `watched FILE SECONDS records|tap|page`: default records; these and the tap with all series; what a page keeps.
 #![expect(clippy::print_stdout, reason = "a program whose output is a number")]

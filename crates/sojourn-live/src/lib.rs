@@ -9,9 +9,9 @@
 //! | [`session`] | [`Session`]: open, advance, look, sum up |
 //! | [`tap`] | [`Tap`]: the recorder that fills the series |
 //! | [`series`] | [`Series`]: columns of bins, and the pyramid over them |
-//! | [`packets`] | packets of calls and games one by one, and what a listener or player makes of them |
+//! | [`packets`] | packets of calls and games one by one, and their quality for a listener or player |
 //! | [`frame`] | the bytes of a frame, and their reader |
-//! | [`facts`] | what metrics need to know of a scenario |
+//! | [`facts`] | facts of a scenario for metrics |
 //!
 //! Nothing here knows a clock or a file: the same scenario and seed give the same frames, however time is cut.
 #![forbid(unsafe_code)]

@@ -15,16 +15,16 @@ pub const FOLD: usize = 8;
 /// picture has pixels.
 pub const LEVELS: usize = 5;
 
-/// How cells of a level make one of the next, and what a value that was not told does to a cell.
+/// Folds cells of a level into one of the next, and defines the effect of a missing value on a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fold {
-    /// The least; nothing told is missing.
+    /// The minimum; missing without values.
     Least,
-    /// The most; nothing told is missing.
+    /// The maximum; missing without values.
     Most,
-    /// The sum; nothing told is 0.
+    /// The sum; 0 without values.
     Sum,
-    /// The one told last; what is not told stays as it was.
+    /// The last value; unchanged without values.
     Last,
 }
 
@@ -92,7 +92,7 @@ pub enum Subject {
 pub struct Series {
     /// Kind of the series.
     pub kind: &'static str,
-    /// Of whom.
+    /// Subject of the series.
     pub subject: Subject,
     columns: &'static [Column],
     width_ns: u64,
@@ -173,7 +173,7 @@ impl Series {
         Some(())
     }
 
-    /// Makes the first `bins` bins. What lasts goes on in them.
+    /// Makes the first `bins` bins. Lasting values continue in them.
     fn make(&mut self, bins: usize) {
         let columns = self.columns.len();
         let made = self.levels[0].len() / columns;

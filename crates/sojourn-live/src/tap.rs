@@ -222,7 +222,7 @@ impl Tap {
         let mut series = Vec::new();
         for link in &links {
             let mut backlog = of_link("backlog", link, BACKLOG);
-            // Empty until told otherwise.
+            // Empty until the first report.
             backlog.put(Instant::ZERO, &[0.0; 3]);
             series.extend([backlog, of_link("signals", link, SIGNALS)]);
         }

@@ -209,7 +209,7 @@ mod tests {
         assert!((occupancy.mean().unwrap() - 2.1).abs() < 1e-12);
         assert!((occupancy.cumulative(2.0) - 0.9).abs() < 1e-12);
         assert!(occupancy.cumulative(-1.0).abs() < 1e-12);
-        // What happens after the end does not count.
+        // Times after the end do not count.
         assert_atoms(&Distribution::from_steps(&steps, 20), &[(0.0, 0.5), (2.0, 0.5)]);
     }
 

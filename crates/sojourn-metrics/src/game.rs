@@ -1,12 +1,14 @@
 //! How a cloud game plays: round trips against the budget of a game, and a score.
 //!
-//! Source: White 2013 section 4.1.3 for the budget (after Choy et al. 2012) and for the score by round trips: 3.88 at 120 ms, and "a
-//! fairly linear decline" (after Jarschel et al.); ITU-T G.1072 for the scale and for what missing pictures cost, as the public program
-//! of one of its authors computes it (S. Zadtootaghaj, `ITU-G1072`, class "high" for games that are sensitive to delay).
-//! Units and ranges: delays there and back in ms, what pictures are missing in percent; scores from 1.3 to 4.64.
-//! Deviations: the document prints no slope. chosen: the line from the best score of the scale without delay through the printed point;
-//! at 200 to 350 ms it is within 0.3 of that program's own curve, which is flat up to 117 ms. What compression costs is left out,
-//! because a model of the line does not know the picture: the score is that of a game whose picture is perfect.
+//! Source: White 2013 section 4.1.3 for the budget (after Choy et al. 2012) and for the score by round trips: 3.88 at
+//! 120 ms, and "a fairly linear decline" (after Jarschel et al.); ITU-T G.1072 for the scale and for the impairment by
+//! missing pictures, as the public program of one of its authors computes it (S. Zadtootaghaj, `ITU-G1072`, class
+//! "high" for games that are sensitive to delay).
+//! Units and ranges: delays there and back in ms, missing pictures in percent; scores from 1.3 to 4.64.
+//! Deviations: the document prints no slope. chosen: the line from the best score of the scale without delay through
+//! the printed point; at 200 to 350 ms it is within 0.3 of that program's own curve, which is flat up to 117 ms. The
+//! impairment by compression is left out, because a model of the line does not know the picture: the score is that of a
+//! game whose picture is perfect.
 
 use sojourn_base::{Span, math};
 

@@ -90,7 +90,7 @@ const fn usual_bounds(unit: &str) -> (f64, f64) {
     }
 }
 
-/// All metrics. What no lesson shows is not there in the engine of browsers, which is small.
+/// All metrics. The engine of browsers is small, and leaves out those that no lesson shows.
 pub const METRICS: &[MetricGroup] = metrics! {
     "bytes of the entry's packets that the access link forwarded, headers included; 1 kB = 1000 B"
         from "White 2012 Tables 7 and 8" ["kB"] neither {

@@ -296,8 +296,8 @@ fn cross(recorder: &mut ColumnRecorder, direction: Direction, server: u32, (at, 
 fn round_trips_keep_the_correlation_of_both_directions() {
     let (up, down) = (Direction::Upstream, Direction::Downstream);
     let game = |recorder: &mut ColumnRecorder| {
-        // Arrivals at 5, 73 and 76 of one session are answered at 5, 73 and 77: 5 + 7, 40 + 20, 10 + 9. A second session
-        // has its own: 2 + 30. What comes at 149 has no answer.
+        // Arrivals at 5, 73 and 76 of one session are answered at 5, 73 and 77: 5 + 7, 40 + 20, 10 + 9. A second
+        // session has its own: 2 + 30. The arrival at 149 has no answer.
         for (direction, server, packet) in [
             (up, 0, (0, 5)),
             (down, 0, (5, 7)),

@@ -122,7 +122,7 @@ impl Classifier {
             others.extend(unread.into_iter().map(|part| tlv::dotted(&[tlv.code, criterion.code, part])));
         }
         if tlvs.is_empty() {
-            // It would match everything; what a CMTS makes of it is not known.
+            // It would match everything; the behaviour of a CMTS is unknown.
             others.push(tlv.code.to_string());
         }
         Self {

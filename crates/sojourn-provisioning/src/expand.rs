@@ -1,11 +1,11 @@
 //! From a configuration file and the tables of a CMTS to the service that a modem gets.
 //!
-//! Source: White 2019 §5.1, §5.3.1 to §5.3.3: a service class name is looked up among Aggregate QoS Profiles first,
-//! if modem and CMTS support low-latency DOCSIS; explicit values override; an aggregate may also be explicit.
-//! Deviations: of several aggregates of a direction the first counts. The source leaves open which explicit parameters of
-//! an expanded service flow go where. Rate, burst, peak
-//! rate, reserved rate and priority go to the aggregate, all others to the classic service flow. What an explicit
-//! aggregate becomes without support is unconfirmed: one classic service flow with its rates.
+//! Source: White 2019 §5.1, §5.3.1 to §5.3.3: a service class name is looked up among Aggregate QoS Profiles first, if
+//! modem and CMTS support low-latency DOCSIS; explicit values override; an aggregate may also be explicit.
+//! Deviations: of several aggregates of a direction the first counts. The source leaves open which explicit parameters
+//! of an expanded service flow go where. Rate, burst, peak rate, reserved rate and priority go to the aggregate, all
+//! others to the classic service flow. An explicit aggregate without support becomes one classic service flow with its
+//! rates, which is unconfirmed.
 
 use serde::Serialize;
 

@@ -1,10 +1,10 @@
 //! The octets of a CM configuration file as a tree of TLVs, and back without losing one.
 //!
-//! Source: DOCSIS MULPI annex D as the public encoder `docsis` writes it: type, length and value, one octet
-//! each for type and length; types 0 (pad) and 255 (end of data) are single octets; zero octets after the end
-//! fill the file up to a multiple of four.
-//! Deviations: any octets are a file. What cannot be read is kept as it is ([`File::rest`], [`Value::Octets`]),
-//! so what was read is always written back byte for byte, and [`crate::examine`] says what is wrong.
+//! Source: DOCSIS MULPI annex D as the public encoder `docsis` writes it: type, length and value, one octet each for
+//! type and length; types 0 (pad) and 255 (end of data) are single octets; zero octets after the end fill the file up
+//! to a multiple of four.
+//! Deviations: any octets are a file. Unreadable octets are kept as they are ([`File::rest`], [`Value::Octets`]), so a
+//! file is always written back byte for byte, and [`crate::examine`] reports its errors.
 
 use core::fmt;
 

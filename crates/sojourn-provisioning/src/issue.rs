@@ -28,7 +28,7 @@ pub struct Issue {
     pub code: &'static str,
     /// How bad it is.
     pub severity: Severity,
-    /// Octet of the file that it is about.
+    /// Octet of the file at fault.
     pub offset: Option<usize>,
     /// Path of TLV types, such as `24.8`, or of keys; empty if the file as a whole is meant.
     pub path: String,

@@ -55,7 +55,7 @@ pub(crate) enum Form {
     Text,
 }
 
-/// How a parameter is said and what holds if it is not.
+/// Spelling of a parameter, and its default.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct About {
     pub(crate) parameter: Parameter,

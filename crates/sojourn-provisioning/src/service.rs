@@ -84,7 +84,7 @@ pub struct ServiceConfig {
     pub low_latency_disabled: bool,
     /// True if the file was expanded although its digests are wrong.
     pub bad_mic: bool,
-    /// Service flows and aggregates of the file that are left out, by octet: nothing is said of them.
+    /// Octets of service flows and aggregates of the file that are left out.
     pub others: Vec<usize>,
 }
 

@@ -212,7 +212,7 @@ impl PacketCapture {
         Ok(entry)
     }
 
-    /// The list of a flow's packets, and with `both` of its answer's, packets told apart by `separator`.
+    /// Returns the list of a flow's packets, and with `both` of its answer's, separated by `separator`.
     fn extract(&self, py: Python<'_>, flow: usize, both: bool, separator: &str) -> PyResult<String> {
         let flow = self.flow(flow)?;
         let answer = self.flows.answer_to(flow).filter(|_| both);

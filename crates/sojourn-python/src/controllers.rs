@@ -1,8 +1,8 @@
 //! Congestion controllers that are plugins: a user's file answers the events of [`CongestionControl`].
 //!
-//! A stack asks for one by `controller = { kind = "plugin", name = "NAME" }`, after `add_plugin` has made the file known, as for
-//! queue managers. Window and threshold stay here; Python says what becomes of them. After its first mistake a controller is
-//! Reno until the run ends.
+//! A stack asks for one by `controller = { kind = "plugin", name = "NAME" }`, after `add_plugin` has made the file
+//! known, as for queue managers. Window and threshold stay here; Python decides their changes. After its first mistake
+//! a controller is Reno until the run ends.
 //!
 //! Source: none; see `docs/decisions/0012-plugins.md`. Deviations: none known.
 

@@ -128,7 +128,7 @@ pub struct ScenarioFile {
 
 #[pymethods]
 impl ScenarioFile {
-    /// Read as TOML; raises `ScenarioProblems` if it is none. What the keys mean is not looked at.
+    /// Read as TOML; raises `ScenarioProblems` if it is none. Keys are not checked.
     #[staticmethod]
     fn parse(py: Python<'_>, text: &str) -> PyResult<Self> {
         match sojourn_scenario::ScenarioFile::parse(text) {

@@ -15,7 +15,7 @@
 
 #define SJQ_ABI 1
 
-/* What calls return. */
+/* Return values of calls. */
 #define SJQ_KEPT 0      /* the packet waits */
 #define SJQ_REFUSED 1   /* the packet was refused; dropped was called for it before the call returned */
 #define SJQ_NULL -1     /* a pointer is null that must not be */
@@ -32,7 +32,7 @@
 
 typedef struct sjq_queue sjq_queue;
 
-/* What a queue may know of a packet: 16 bytes. */
+/* Properties of a packet that a queue may read: 16 bytes. */
 typedef struct sjq_meta {
     uint32_t length;       /* bytes that the queue is charged, at least 1 */
     uint32_t flow_hash;    /* of addresses and ports */
@@ -51,7 +51,7 @@ typedef struct sjq_shaper {
     uint64_t peak_bps;
 } sjq_shaper;
 
-/* What the host does for the queue during a call. All but size and dropped may be null. */
+/* Functions of the host for the queue during a call. All but size and dropped may be null. */
 typedef struct sjq_context {
     uint32_t size; /* of this struct: sizeof(sjq_context); later versions have more at its end */
     void *user;    /* handed back as the first argument */
@@ -74,7 +74,7 @@ extern "C" {
 uint32_t sjq_abi(void);
 
 /* Makes an empty queue of a manager line, such as codel target=5ms limit="84 packets", for a link of rate_bps, or 0 if no
- * limit is a time. What is wrong with the line is written into message, ended by a zero and cut at room bytes. */
+ * limit is a time. An error of the line is written into message, ended by a zero and cut at room bytes. */
 int32_t sjq_new(const char *config, size_t length, uint64_t rate_bps, sjq_queue **out, char *message, size_t room);
 
 /* Offers a packet: SJQ_KEPT or SJQ_REFUSED. */

@@ -95,7 +95,7 @@ impl QueueContext for Host {
     fn shaper(&self) -> Shaper {
         let mut told = sjq_shaper::default();
         if let Some(shaper) = self.context.shaper {
-            // SAFETY: the context's functions may be called during this call; `told` lives as long.
+            // SAFETY: the context's functions may be called during this call; `told` outlives it.
             unsafe { shaper(self.context.user, &raw mut told) };
         }
         Shaper {

@@ -37,8 +37,8 @@ pub extern "C" fn sjq_abi() -> u32 {
     SJQ_ABI
 }
 
-/// Makes an empty queue of a manager line, such as `codel target=5ms limit="84 packets"`, for a link of `rate_bps`, or 0
-/// if no limit is a time. What is wrong with the line is written into `message`, ended by a zero and cut at `room` bytes.
+/// Makes an empty queue of a manager line, such as `codel target=5ms limit="84 packets"`, for a link of `rate_bps`, or
+/// 0 if no limit is a time. An error of the line is written into `message`, ended by a zero and cut at `room` bytes.
 ///
 /// # Safety
 /// `config` points to `length` bytes, `out` to a pointer, and `message` to `room` bytes or is null.

@@ -28,8 +28,8 @@ impl Allowed {
         }
         let rate = link.drain_rate();
         let burst = link.allowance(Span::ZERO).filter(|_| link.is_steady())?;
-        // What was requested in one interval and what was in the next may come with one grant after the other; what a MAP
-        // guarantees is paid back by the next. So is what a grant is rounded up by, and the last one of a time may be.
+        // Requests of one interval and of the next may come with one grant after the other; the guarantee of a MAP is
+        // paid back by the next. So is the rounding of a grant, which the last one of a time may keep.
         let at_once = burst + rate.bytes_in(link.grant_interval() * 2) + link.grant_unit();
         Some(Self { rate, at_once, ..Self::default() })
     }
@@ -49,7 +49,7 @@ impl Allowed {
     }
 }
 
-/// Packets by what became of them, and what was impossible.
+/// Packets by fate, and violations.
 #[derive(Debug)]
 pub struct Conservation {
     /// Of each link, by its number.

@@ -58,8 +58,7 @@ const REPEATED: u64 = 16;
 
 /// Draws scenario `number` and runs it.
 ///
-/// # Errors
-/// What panicked or did not hold.
+/// # Errors The panic or the violated check.
 pub fn examine(generator: &Generator, number: u64) -> Result<Examined, Box<Failure>> {
     examine_trial(generator, Trial { number, throws: &[], looks: LOOKS, most: Span::MAX, runs: 1 })
 }

@@ -72,7 +72,7 @@ impl DelaySplit {
 pub struct LinkPassage {
     /// The link.
     pub link: LinkId,
-    /// Whose packet.
+    /// Traffic entry of the packet.
     pub traffic: TrafficId,
     /// Server within the traffic entry; it identifies the session.
     pub server: u32,
@@ -99,7 +99,7 @@ pub struct LinkDrop {
     pub at: Instant,
     /// The link.
     pub link: LinkId,
-    /// Whose packet.
+    /// Traffic entry of the packet.
     pub traffic: TrafficId,
     /// Its direction (of the link).
     pub direction: Direction,
@@ -122,7 +122,7 @@ pub struct LostPacket {
     pub at: Instant,
     /// The link.
     pub link: LinkId,
-    /// Whose packet.
+    /// Traffic entry of the packet.
     pub traffic: TrafficId,
     /// Server within the traffic entry; the flow of a datagram.
     pub server: u32,
@@ -146,7 +146,7 @@ pub struct LinkMark {
     pub at: Instant,
     /// The link.
     pub link: LinkId,
-    /// Whose packet.
+    /// Traffic entry of the packet.
     pub traffic: TrafficId,
     /// Its direction (of the link).
     pub direction: Direction,
@@ -167,7 +167,7 @@ pub struct LinkScore {
     pub at: Instant,
     /// The link.
     pub link: LinkId,
-    /// Whose packet.
+    /// Traffic entry of the packet.
     pub traffic: TrafficId,
     /// Its direction (of the link).
     pub direction: Direction,

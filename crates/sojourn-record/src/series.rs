@@ -285,7 +285,7 @@ mod tests {
                 bin[3] = bin[3].max(packets);
                 occupancy[waiting.packets.0 as usize] += 1;
             }
-            // What comes with the last moment counts where that moment cuts a bin.
+            // A change at the last moment counts if that moment cuts a bin.
             for (at, waiting) in &changes {
                 if let Some(bin) = expected.get_mut(usize::try_from(at / width).unwrap()) {
                     bin[3] = bin[3].max(u64::from(waiting.packets.0));

@@ -22,7 +22,7 @@ use sojourn_link::conditions::{condition_problems, stalls};
 use sojourn_queue::FlowFields;
 use sojourn_record::HistogramValue;
 
-/// Notes everything that does not fit. What is wrong in itself already is not judged again.
+/// Notes parts that do not fit together. Values that are invalid by themselves are not judged again.
 pub(crate) fn check(draft: &Draft, notes: &mut Notes) {
     check_access("access", &draft.access, notes);
     for shared in &draft.links {
@@ -413,7 +413,7 @@ fn check_stalls(draft: &Draft, entry: &Entry<'_>, notes: &mut Notes) {
 /// A path names links of the file, each once.
 fn check_path(draft: &Draft, entry: &Entry<'_>, place: &str, notes: &mut Notes) {
     let path = entry.path();
-    // The nearest path that is said, so that each is judged at its own place.
+    // The nearest path that is given, so that each is judged at its own place.
     let said = if entry.traffic.path.is_some() {
         join(place, "path")
     } else {

@@ -36,7 +36,7 @@ impl fmt::Debug for ScenarioFile {
 }
 
 impl ScenarioFile {
-    /// Reads the text as TOML. What the keys mean is not looked at.
+    /// Reads the text as TOML. Keys are not checked.
     pub fn parse(text: &str) -> Result<Self, ScenarioProblems> {
         // Editors of some systems put a byte-order mark in front.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -66,10 +66,9 @@ impl ScenarioFile {
         overlay::lay(&mut self.table, overlay)
     }
 
-    /// Puts `value` at the dotted key `path`, as an overlay that says nothing else would; only a table with
-    /// a `kind` always replaces what the file says there, even if its kind stays. The value is TOML, or
-    /// else a text that needs no quotes. Traffic entries are addressed by their name:
-    /// `traffic.bulk.stack`. What is wrong with a setting, validation tells.
+    /// Puts `value` at the dotted key `path`, like an overlay with this value alone; only a table with a `kind` always
+    /// replaces the file's table, even if its kind stays. The value is TOML, or else a text that needs no quotes.
+    /// Traffic entries are addressed by their name: `traffic.bulk.stack`. Validation reports invalid settings.
     pub fn set(&mut self, path: &str, value: &str) {
         let Some(parts) = tree::parse_path(path.trim()) else {
             self.misplace(path, Mismatch::new("not a key path", "for instance access.upstream.queue.limit"));

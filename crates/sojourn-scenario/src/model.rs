@@ -123,7 +123,7 @@ pub struct Traffic {
     pub tunnel: Option<String>,
     /// Its timers stand still.
     pub paused: bool,
-    /// The scenario is about it; only sentences look at this.
+    /// The subject of the first sentence of an answer; simulations ignore it.
     pub about: bool,
     /// Which real packets are its own in an emulation.
     pub matching: Option<MatchConfig>,

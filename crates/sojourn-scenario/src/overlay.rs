@@ -27,7 +27,7 @@ pub struct Overlay {
 }
 
 impl Overlay {
-    /// Reads the text as TOML. What the keys mean is not looked at.
+    /// Reads the text as TOML. Keys are not checked.
     pub fn parse(text: &str) -> Result<Self, ScenarioProblems> {
         let mut table = tree::parse(text)?;
         forget_places(&mut table);

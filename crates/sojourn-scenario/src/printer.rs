@@ -12,7 +12,7 @@ use sojourn_keys::{Choice, Items, Key, Visitor};
 /// A table as it will be printed.
 #[derive(Debug, Default)]
 pub(crate) struct Printer {
-    /// Keys, their values as TOML, and what is said about them.
+    /// Keys, their values as TOML, and their comments.
     values: Vec<(&'static str, String, String)>,
     tables: Vec<(&'static str, Part)>,
     /// Path of this table as problems name it.

@@ -54,7 +54,7 @@ impl ScenarioProblems {
     /// If there are none: a scenario without problems is not an error.
     pub(crate) fn new(mut problems: Vec<Problem>) -> Self {
         assert!(!problems.is_empty(), "a scenario without problems is no error");
-        // What has no place in the text (a missing key, a setting) comes last.
+        // Problems without a place in the text (a missing key, a setting) come last.
         problems.sort_by_key(|p| (p.line == 0, p.line, p.column));
         let mut met = BTreeSet::new();
         problems.retain(|problem| met.insert(problem.clone()));

@@ -309,7 +309,7 @@ impl Visitor for Reader<'_> {
                 return;
             }
         };
-        // Where there is a kind already, a table may change its parts and leave it.
+        // If there is a kind already, a table may change its parts and omit it.
         let keeps_kind = !key.required && !["kind", "profile"].iter().any(|k| table.get(k).is_some());
         let (kind, base) = if keeps_kind {
             (choice.selected(), self.base.clone())

@@ -12,7 +12,7 @@ use crate::model::{DirectedLink, Scenario, Traffic};
 /// The name of a subscriber's own access link in a path.
 pub const ACCESS: &str = "access";
 
-/// The path of those who say nothing.
+/// The path of traffic without an explicit one.
 pub(crate) const USUAL_PATH: [&str; 1] = [ACCESS];
 
 /// Everything that a run is made of, with numbers instead of names.

@@ -1,6 +1,5 @@
-//! Whatever the text: no panic, no lost value. Scenarios made from random settings read back from
-//! their print; texts made by breaking examples are either valid, and then read back too, or told at
-//! least one problem.
+//! For any text: no panic, no lost value. Scenarios made from random settings read back from their print; texts made by
+//! breaking examples are either valid, and then read back too, or give at least one problem.
 
 use crate::common;
 use proptest::prelude::*;

@@ -1,5 +1,5 @@
-//! A smoltcp device that sends through a line with a queue manager: what the stack transmits waits there, and leaves to the
-//! device behind it at the rate of the line. What the device receives comes at once.
+//! A smoltcp device that sends through a line with a queue manager: transmitted packets wait there, and leave to the
+//! device behind it at the rate of the line. Received packets come at once.
 //!
 //! Poll the interface, then [`Shaped::serve`], and again at the earlier of `poll_delay` and [`Shaped::next_due`].
 #![no_std]

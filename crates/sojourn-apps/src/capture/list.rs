@@ -43,8 +43,7 @@ impl PacketList {
 
     /// These packets, the first at its own time.
     ///
-    /// # Errors
-    /// What is wrong with them, and what would be right.
+    /// # Errors An invalid packet, and the remedy.
     pub fn new(packets: Vec<ListedPacket>) -> Result<Self, Mismatch> {
         if packets.is_empty() {
             return Err(Mismatch::new("there is no packet", EXAMPLE));
@@ -78,8 +77,7 @@ impl PacketList {
 
     /// Reads a text; `#` begins a comment, up to the end of its line.
     ///
-    /// # Errors
-    /// What is wrong with it, and what would be right.
+    /// # Errors An invalid packet, and the remedy.
     pub fn parse(text: &str) -> Result<Self, Mismatch> {
         let mut found: Vec<ListedPacket> = Vec::new();
         for (line, content) in (1..).zip(text.lines()) {
@@ -132,7 +130,7 @@ impl PacketList {
             .then_some(ListedPacket { packet: TimedPacket { at: Span::from_ns(at), length, dscp, ecn }, back })
     }
 
-    /// The text, packets told apart by `separator`.
+    /// Returns the text, with packets separated by `separator`.
     pub fn text(&self, separator: &str) -> String {
         let (mut text, mut before) = (String::new(), None::<TimedPacket>);
         for ListedPacket { packet, back } in self.packets() {

@@ -22,7 +22,7 @@ fn a_frame_of_45_mbps_is_79_packets_within_60_percent_of_its_interval() {
         desk.datagrams.iter().filter(|(_, _, way, length)| *way == Direction::Downstream && *length != 200).collect();
     assert_eq!(frame.len(), 79);
     assert_eq!(frame[0].3, 1_240);
-    // What is left of 93,750 after 78 full packets of 1200 B.
+    // The rest of 93,750 B after 78 full packets of 1200 B.
     assert_eq!(frame[78].3, 150 + 40);
     // 78 full packets at 75 Mb/s: 9.984 ms, of 16.7 ms.
     let took = frame[78].0.saturating_since(frame[0].0).as_secs_f64();

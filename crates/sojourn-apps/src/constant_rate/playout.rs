@@ -81,7 +81,7 @@ impl Listener {
         };
         self.estimate = Some((mean, deviation));
         self.fastest = self.fastest.min(delay);
-        // Who waits for a packet stretches what is there.
+        // A listener who waits for a packet stretches the sound that has arrived.
         let wanted = delay.max(mean + DEVIATIONS * deviation);
         let wanted = wanted.clamp(self.fastest + LEAST, self.fastest + MOST);
         let step = STRETCH * played;

@@ -1,9 +1,9 @@
 //! The queueing delay that a sender sees, where it goes, and what is too much.
 //!
-//! Source: RFC 8298 sections 4.1.2 (`update_variables`) and 4.1.2.3 (competing flows). RFC 6817 section 2.4.2: delay above
-//! the least of ten minutes.
-//! Deviations: the lists of the target are filled every 50 ms, too, as in the authors' program; the document says so of
-//! those of the trend only. Where nothing varies the coefficient of prediction is 0, not 0/0.
+//! Source: RFC 8298 sections 4.1.2 (`update_variables`) and 4.1.2.3 (competing flows). RFC 6817 section 2.4.2: delay
+//! above the least of ten minutes.
+//! Deviations: the lists of the target are filled every 50 ms, too, as in the authors' program; the document does so
+//! for those of the trend only. Without variation the coefficient of prediction is 0, not 0/0.
 
 use sojourn_base::{Instant, QueueingDelay, Span};
 
@@ -64,7 +64,7 @@ impl Delay {
         self.above_base.sample(now, delay);
         self.queueing = self.above_base.get().map_or(0.0, Span::as_secs_f64);
         let mut at = self.sampled_at.map_or(now, |at| at + INTERVAL);
-        // What is older than all samples does not count.
+        // Samples older than all others do not count.
         for _ in 0..VARIANCE {
             if at > now {
                 return;

@@ -136,7 +136,7 @@ impl Reporter {
         Some((report.begin, packets))
     }
 
-    /// The oldest reports are forgotten, and packets that none is about any more.
+    /// Drops the oldest reports, and packets that no report covers any more.
     fn drop_reports(&mut self, count: usize) {
         self.reports.drain(..count);
         self.first_report += count as u64;

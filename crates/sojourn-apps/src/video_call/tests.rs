@@ -76,7 +76,7 @@ proptest! {
             numbers.sort_unstable();
             numbers.dedup();
             prop_assert_eq!(numbers.len(), told);
-            // Those whose deadline is over have been told of: all but a quarter of a second.
+            // Frames whose deadline is over have been reported: all but a quarter of a second.
             let due = (ms * 30 / 1000).saturating_sub(10);
             prop_assert!(told as u64 >= due.saturating_sub(1), "{} of {}", told, due);
             for frame in &desk.frames {

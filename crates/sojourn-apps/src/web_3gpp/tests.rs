@@ -241,7 +241,7 @@ fn who_loses_one_of_several_connections_gives_up_the_page_and_all_of_them() {
     assert_eq!(abandoned, [1, 3, 4]);
     assert_eq!(desk.pages.len(), 1);
     assert_eq!(desk.pages[0].ended_at, None);
-    // What comes of them is not heard any more; a second later it begins anew.
+    // Their later events are ignored; a second later it begins anew.
     browser.on_event(parsed, Event::Connected(ConnectionId(1), End::Client), &mut desk);
     browser.on_event(parsed + RETRY, Event::Timer(0), &mut desk);
     assert_eq!(desk.opened.len(), 6);

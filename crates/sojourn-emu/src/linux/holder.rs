@@ -59,8 +59,7 @@ pub struct Devices {
 impl Holder {
     /// Makes the namespaces with their devices. The command waits for [`Self::go`].
     ///
-    /// # Errors
-    /// What the system refuses, as a sentence.
+    /// # Errors If the system refuses, with its reason.
     pub fn start(setup: &Setup, commands: &Commands) -> Result<Self, Refused> {
         let failed = |error: io::Error| Refused::failure(format!("no process for the emulation: {error}"), "");
         let (holder, there) = Mail::pair().map_err(failed)?;
@@ -114,8 +113,7 @@ impl Holder {
 
     /// A socket of the far end that listens at an address of the Internet's.
     ///
-    /// # Errors
-    /// What the system says.
+    /// # Errors Those of the system.
     pub fn listen(&self, address: SocketAddr) -> io::Result<OwnedFd> {
         self.mail.send(&format!("listen {address}"), &[])?;
         let gone = || io::Error::from(io::ErrorKind::BrokenPipe);

@@ -167,7 +167,8 @@ fn listening(inside: &Inside<'_>) -> Result<usize, Failed> {
     Ok(count)
 }
 
-/// Mounts what shows the namespace: processes, devices, the resolver. What a system forbids stays as it is.
+/// Mounts the file systems that show the namespace: processes, devices, the resolver. If the system forbids one, it
+/// stays as it is.
 fn show_namespace(resolver: Option<&str>) {
     let none: Option<&str> = None;
     let alone = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
@@ -264,8 +265,7 @@ pub(super) fn take_user((user, group): (u32, u32), is_mapped: bool) -> Result<()
 ///
 /// `namespaces` are users, mounts, network inside, network of the far end, processes; they are taken over.
 ///
-/// # Errors
-/// What the system refuses, as a sentence.
+/// # Errors If the system refuses, with its reason.
 pub fn join(namespaces: &[RawFd], command: &[CString], environment: &[CString], is_far: bool) -> Result<i32, Refused> {
     let failed = |error: io::Error| Refused::failure(format!("cannot join: {error}"), "");
     let namespaces = system::adopt(namespaces);

@@ -32,8 +32,7 @@ pub struct Letter {
 impl Mail {
     /// Both ends; each message arrives whole.
     ///
-    /// # Errors
-    /// What the system says, here and below.
+    /// # Errors Those of the system, here and below.
     pub fn pair() -> io::Result<(Self, Self)> {
         let (here, there) = socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC)?;
         Ok((Self { socket: here }, Self { socket: there }))

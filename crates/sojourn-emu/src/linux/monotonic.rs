@@ -26,8 +26,8 @@ pub struct Monotonic<'a> {
 }
 
 impl<'a> Monotonic<'a> {
-    /// A clock that starts now. What can be read from `enders` ends the emulation, as does the time `lasts`. The last
-    /// `spin` of each wait is spent looking at the clock.
+    /// A clock that starts now. A readable descriptor of `enders` ends the emulation, and so does the time `lasts`. The
+    /// last `spin` of each wait polls the clock.
     pub fn new(
         sources: &PerDirection<Vec<BorrowedFd<'a>>>,
         enders: &[BorrowedFd<'a>],

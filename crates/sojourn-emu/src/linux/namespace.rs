@@ -106,7 +106,7 @@ fn prepare(device: &str, setup: &Setup) -> Result<(Netlink, u32), Failed> {
     // IPv6 sends no router solicitations and makes no address of its own: the link carries COMMAND's packets alone.
     let _ = fs::write(format!("/proc/sys/net/ipv6/conf/{device}/addr_gen_mode"), "1");
     let _ = fs::write(format!("/proc/sys/net/ipv6/conf/{device}/accept_ra"), "0");
-    // Where the kernel's settings may not be written (a container's /proc), its own buffers remain.
+    // If the kernel's settings may not be written (a container's /proc), its own buffers remain.
     let least = (setup.buffer / 8).clamp(16_384, 131_072);
     let sizes = format!("4096 {least} {}", setup.buffer.max(least));
     let _ = fs::write("/proc/sys/net/ipv4/tcp_rmem", &sizes);

@@ -99,8 +99,7 @@ const TC_H_ROOT: u32 = u32::MAX;
 impl Netlink {
     /// Opens a socket.
     ///
-    /// # Errors
-    /// What `socket` says.
+    /// # Errors Those of `socket`.
     pub fn open() -> io::Result<Self> {
         let socket = socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, SockProtocol::NetlinkRoute)?;
         Ok(Self { socket })

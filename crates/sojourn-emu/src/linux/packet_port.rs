@@ -25,8 +25,7 @@ pub struct PacketPort {
 impl PacketPort {
     /// An end of the link over the interface of this number, in the network namespace of the calling thread.
     ///
-    /// # Errors
-    /// What the system says; `EPERM` without the right to raw sockets.
+    /// # Errors Those of the system; `EPERM` without the right to raw sockets.
     pub fn open(index: u32) -> io::Result<Self> {
         Ok(Self {
             socket: system::packet_socket(index, RECEIVE_BUFFER)?,

@@ -144,8 +144,7 @@ pub struct Session {
 impl Session {
     /// Takes interfaces or makes namespaces, and starts the loop; a command waits for [`Self::go`].
     ///
-    /// # Errors
-    /// What the system refuses, or what of the plan cannot be.
+    /// # Errors If the system refuses, or the plan cannot be emulated.
     pub fn start(request: &Request) -> Result<Self, Refused> {
         let wrong = |why: Refusal| Refused::usage(why.message, why.hint);
         request.plan.check().map_err(wrong)?;
@@ -418,7 +417,7 @@ fn captures(directory: &Path, link_header: usize) -> io::Result<Captures> {
     })
 }
 
-/// The time of day, for those who read a capture.
+/// Returns the time of day, for captures.
 fn since_1970() -> Duration {
     let now = clock_gettime(ClockId::CLOCK_REALTIME).expect("every Linux has this clock");
     Duration::from(now)

@@ -109,8 +109,9 @@ pub(super) fn adopt(descriptors: &[RawFd]) -> Vec<OwnedFd> {
         .collect()
 }
 
-/// A socket for all frames of an interface, bound to it: with the header of superpackets before each, without what is sent
-/// here, in promiscuous mode as long as it is open. What is written goes to the driver at once: no queue of the host holds it.
+/// A socket for all frames of an interface, bound to it: with the header of superpackets before each, without the
+/// host's own frames, in promiscuous mode as long as it is open. Written frames go to the driver at once: no queue of
+/// the host holds them.
 pub(super) fn packet_socket(interface: u32, buffer: usize) -> io::Result<OwnedFd> {
     let flags = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
     // SAFETY: asks for a descriptor. Protocol 0: nothing arrives before it is bound.

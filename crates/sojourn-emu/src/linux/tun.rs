@@ -48,8 +48,7 @@ impl Superpackets {
 
 /// Opens a device of this name in the network namespace of the calling thread.
 ///
-/// # Errors
-/// What `open` or an ioctl of the device says.
+/// # Errors Those of `open` or an ioctl of the device.
 pub fn open(name: &str, wanted: Superpackets) -> io::Result<(OwnedFd, Superpackets)> {
     let file =
         OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC).open(DEVICE)?;

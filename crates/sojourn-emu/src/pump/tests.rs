@@ -323,7 +323,7 @@ fn marks_of_the_manager_are_in_the_headers_that_are_written() {
     let marked = written.iter().filter(|(_, _, packet)| packet[1] & 3 == 3);
     let seen = pump.snapshot().directions.upstream;
     assert!(seen.marked > 5, "{}", seen.marked);
-    // What was marked and is still on its way is not written.
+    // Marked packets that are still in flight are not written.
     assert_eq!(marked.count() as u64, seen.marked);
 }
 

@@ -159,7 +159,7 @@ fn wrong_unit<Q: Quantity>(shown_text: &str, example: &str) -> Mismatch {
         let units: Vec<&str> = units.filter(|unit| unit.is_ascii()).collect();
         format!("units are {}, for instance {example}", units.join(", "))
     };
-    // What else a limit may be is for the hint to say.
+    // The hint lists the other forms of a limit.
     let name = Q::NAME.split(" (").next().unwrap_or(Q::NAME);
     Mismatch::new(format!("{shown_text}: {} is not a unit of {name}", shown(found)), hint)
 }

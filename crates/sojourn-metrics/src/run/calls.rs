@@ -28,9 +28,9 @@ pub(super) fn played_metrics(rows: &mut Rows, records: &Records, id: TrafficId, 
     rows.add_some(name, "mos_adaptive", mean(calls.iter().map(score).collect()));
 }
 
-/// The rows of a stream of datagrams that lasted so long; none of connections. What waits at its end still leaves at the line's
-/// rate, so the line was busy for the delay longer. Where nothing waits for as long as a packet takes, the line is faster than the
-/// stream, which sees neither its speed nor its buffer.
+/// Adds the rows of a stream of datagrams that lasted for `lasted`; none for connections. Packets that wait at its end
+/// still leave at the line's rate, so the line was busy for the delay longer. If no packet waits for its own
+/// transmission time, the line is faster than the stream, which then measures neither its speed nor its buffer.
 pub(super) fn buffer_metrics(rows: &mut Rows, records: &Records, id: TrafficId, name: &str, lasted: Span) {
     let Some((_, direction, tally)) = records.datagram_tallies(id).next() else {
         return;

@@ -57,7 +57,7 @@ fn asked(facts: &RunFacts, records: &Records, id: TrafficId, watched: Watched) -
         })
         .collect();
     let finite = samples.iter().map(|(_, ms)| *ms).filter(|ms| ms.is_finite());
-    // What was asked shortly before the end may still be on its way.
+    // Questions from shortly before the end may still be in flight.
     let longest_ns = finite.fold(0.0, f64::max) * 1e6;
     let (from, until) = (watched.from.as_ns() + RAMP_NS, watched.until.as_ns());
     let is_decided = |at: u64| (at as f64) < facts.duration.as_ns() as f64 - longest_ns;

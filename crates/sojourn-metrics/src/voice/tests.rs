@@ -232,7 +232,7 @@ fn echo_impairs_as_g107_says() {
     assert!((echo_impairment(150.0, DEFAULT_TELR) - 3.50).abs() < 0.02, "{}", echo_impairment(150.0, DEFAULT_TELR));
     let rating = rating_g107(150.0, 0.0, Codec::G711, Some(DEFAULT_TELR));
     assert!((rating - 89.5).abs() < 0.05, "{rating}");
-    // An echo that is 20 dB weaker is hardly heard by those who talk; without delay none is.
+    // An echo that is 20 dB weaker is hardly audible to the speaker; without delay none is.
     assert!(echo_impairment(150.0, 85.0) < 1.2);
     assert!(echo_impairment(0.0, DEFAULT_TELR).abs() < 1e-9);
     let by_delay: Vec<f64> = (0..60).map(|step| echo_impairment(10.0 * f64::from(step), DEFAULT_TELR)).collect();

@@ -95,8 +95,9 @@ impl ColumnRecorder {
         link.passed.clear();
     }
 
-    /// Counts what has left a link, and its round trips. What has left an access link downstream may answer what left it upstream,
-    /// which is counted before; the directions of an access link have neighbouring numbers.
+    /// Counts the packets that have left a link, and its round trips. A packet that left an access link downstream may
+    /// answer one that left it upstream, which is counted before; the directions of an access link have neighbouring
+    /// numbers.
     #[inline(never)]
     pub(super) fn count_together(&mut self, id: LinkId) {
         let link = &self.links[usize::from(id.0)];

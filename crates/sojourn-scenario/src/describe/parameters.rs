@@ -41,7 +41,7 @@ fn add<T>(tables: &mut Vec<(String, String)>, family: &str, kinds: &[&'static dy
     }
 }
 
-/// The table of a kind. Where a key holds another of its `relatives`, that one's page tells its keys.
+/// Returns the table of a kind. If a key holds another of its `relatives`, that one's page lists its keys.
 fn table<T>(kind: &dyn AnyKind<T>, relatives: &BTreeSet<&str>) -> String {
     let mut catalogue = Catalogue::default();
     kind.keys(&mut kind.values(None), &mut catalogue);

@@ -147,8 +147,8 @@ fn choice(groups: &[Group], needs_kind: bool) -> Json {
     json!({ "anyOf": options })
 }
 
-/// The table that kinds of a group are written as. Where there is a kind by default, a table may change
-/// its parts and leave it.
+/// Returns the table that kinds of a group are written as. If there is a default kind, a table may change its parts and
+/// omit it.
 fn table(group: &Group, needs_kind: bool) -> Json {
     let kinds: Vec<&str> = group.kinds.iter().map(|kind| kind.name).collect();
     let profiles: Vec<&str> = group.kinds.iter().flat_map(|kind| kind.profiles.iter().map(|(name, _)| *name)).collect();

@@ -18,7 +18,7 @@ fn the_schema_is_json_and_describes_every_key() {
 }
 
 /// Every key of every kind of a family has, in the list, the default that the built configuration prints: a part that a
-/// kind embeds with a profile of its own is not told with the defaults of the part.
+/// kind embeds with a profile of its own is not listed with the defaults of the part.
 #[test]
 fn defaults_in_the_list_are_those_of_built_configurations() {
     let rows = key_rows();

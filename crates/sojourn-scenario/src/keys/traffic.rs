@@ -49,7 +49,7 @@ parameters! {
         tunnel: Option<String> = None, origin("chosen: none").or("none"), if |it| it.tunnel.is_some();
         /// whether its timers stand still, until a change says otherwise: no packet is sent and no transfer begun that waits for one; what is under way goes on
         paused: bool = false, origin("chosen: it runs"), if |it| it.paused;
-        /// whether the scenario is about it: the first sentence of an answer has it as its subject; simulations do not look at it
+        /// the first sentence of an answer has it as its subject; simulations ignore it
         about: bool = false, origin("chosen: none is"), if |it| it.about;
         /// which real packets are its own in an emulation; simulations do not look at it
         matching as "match": MatchConfig = MatchConfig::BASE, origin("chosen: none"), if |it| it.matching != MatchConfig::BASE;
@@ -138,7 +138,7 @@ fn one_if_equal<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
     values
 }
 
-/// Shows a path that is said, or may be.
+/// Shows a path that is given, or may be.
 pub(crate) fn path(key: Key, path: &mut Option<Vec<String>>, visitor: &mut dyn Visitor) {
     let links = path.get_or_insert_with(|| USUAL_PATH.map(str::to_owned).to_vec());
     links.show(key.example("[\"access\"]"), visitor);

@@ -1,8 +1,8 @@
 //! COBALT step by step; times in ps.
 //!
-//! Source: ns-3 `cobalt-queue-disc.cc` (`QueueFull`, `QueueEmpty`, `ShouldDrop`), as a list of steps; Linux `sch_cake` for
-//! what becomes of a last packet (`cake_dequeue`: it "may be marked, shouldn't be dropped") and for the time of a packet
-//! (`cake_set_rate`: target and interval; `cobalt_should_drop`: late is what has waited for four of it).
+//! Source: ns-3 `cobalt-queue-disc.cc` (`QueueFull`, `QueueEmpty`, `ShouldDrop`), as a list of steps; Linux `sch_cake`
+//! for the fate of a last packet (`cake_dequeue`: it "may be marked, shouldn't be dropped") and for the time of a
+//! packet (`cake_set_rate`: target and interval; `cobalt_should_drop`: late is what has waited for four of it).
 
 use crate::oracle::codel::{Outcome, Packet};
 

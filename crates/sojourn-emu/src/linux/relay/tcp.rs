@@ -37,7 +37,7 @@ struct Half {
     end: usize,
     /// The sender has sent its last byte.
     is_over: bool,
-    /// The receiver has been told.
+    /// The receiver knows of the end.
     is_shut: bool,
 }
 

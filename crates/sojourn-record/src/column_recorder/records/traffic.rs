@@ -224,7 +224,7 @@ impl Records {
             })
             .collect();
         let u64s = |value: fn(&TrafficCounters) -> u64| ColumnData::U64(rows.iter().map(|row| value(row.2)).collect());
-        // Where timers are not seen there is no number, not even zero.
+        // If timers are unobserved there is no number, not even zero.
         let timeouts = if rows.iter().any(|row| row.2.hides_timeouts) {
             let known = |counters: &TrafficCounters| (!counters.hides_timeouts).then_some(counters.timeouts);
             ColumnData::optional_u64(rows.iter().map(|row| known(row.2)))
