@@ -116,13 +116,13 @@ def _explain(home: Household) -> Path:
 
     from sojourn.base.output import refuse_used, writing
     from sojourn.homes.household import study_files
+    from sojourn.study.schema import write_with_schemas
 
     folder = Path(home.name)
     refuse_used(folder)
     with writing(folder):
         folder.mkdir(exist_ok=True)
-        for name, text in study_files(home).items():
-            (folder / name).write_text(text, encoding="utf-8")
+        write_with_schemas(folder, study_files(home))
     return folder
 
 

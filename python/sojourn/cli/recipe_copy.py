@@ -22,7 +22,8 @@ def execute(options: Namespace) -> None:
     from sojourn.base.errors import UsageError, nearest
     from sojourn.base.output import new_directory, writing
     from sojourn.cli.console import note
-    from sojourn.study.library import copy_recipe, recipe_names
+    from sojourn.study.library import recipe_files, recipe_names
+    from sojourn.study.schema import write_with_schemas
 
     if options.name not in recipe_names():
         hint = nearest(options.name, recipe_names()) or "`sojourn recipe list` names all"
@@ -31,7 +32,7 @@ def execute(options: Namespace) -> None:
     if directory.exists():
         raise UsageError(f"{directory} is there already", "name a new directory")
     with new_directory(directory) as unfinished, writing(directory):
-        copy_recipe(options.name, unfinished)
+        write_with_schemas(unfinished, recipe_files(options.name))
     note(f"change {directory}/scenario.toml and {directory}/study.toml to your question, then:")
     note(f"  sojourn study run {directory} --quick")
     print(directory / "study.toml")

@@ -16,11 +16,6 @@ def arguments(parser: Parser) -> None:
 
 def execute(options: Namespace) -> None:
     """Print a JSON Schema."""
-    if options.file == "scenario":
-        import sojourn._engine as _engine
+    from sojourn.study.schema import scenario_schema, study_schema
 
-        print(_engine.scenario_schema().rstrip())
-        return
-    from sojourn.study.schema import study_schema
-
-    print(study_schema().rstrip())
+    print((scenario_schema if options.file == "scenario" else study_schema)().rstrip())

@@ -19,9 +19,9 @@ def execute(options: Namespace) -> None:
     from pathlib import Path
 
     from sojourn.base.errors import UsageError
-    from sojourn.base.files import write_file
     from sojourn.base.output import new_directory, writing
     from sojourn.cli.console import note
+    from sojourn.study.schema import write_with_schemas
     from sojourn.study.skeleton import SCENARIO, STUDY, check_name
 
     directory = Path(options.name)
@@ -30,8 +30,7 @@ def execute(options: Namespace) -> None:
         raise UsageError(f"{directory} is there already", "name a new directory")
     with new_directory(directory) as unfinished, writing(directory):
         study = STUDY.replace("NAME", directory.name)
-        write_file(unfinished / "study.toml", study)
-        write_file(unfinished / "scenario.toml", SCENARIO)
+        write_with_schemas(unfinished, {"study.toml": study, "scenario.toml": SCENARIO})
     note(f"change {directory}/scenario.toml and {directory}/study.toml to your question, then:")
     note(f"  sojourn study run {directory} --quick")
     print(directory / "study.toml")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
@@ -86,14 +85,20 @@ def _as_one(rows: list[KeyRow]) -> KeyRow:
     return replace(rows[0], kind=", ".join(row.kind for row in rows), default="; ".join([usual, *others]))
 
 
-def _study_keys() -> Iterator[KeyRow]:
-    from sojourn.study.schema import study_schema
+def described_study_schema() -> dict[str, Any]:
+    """Return the schema of the study file as what reads it makes it, with a description of each key."""
+    from sojourn.study.definition import StudyDefinition
 
-    schema = json.loads(study_schema())
+    schema = StudyDefinition.model_json_schema(by_alias=True)
     texts = _field_texts()
     for name, node in [("StudyDefinition", schema), *schema.get("$defs", {}).items()]:
         for key, described in node.get("properties", {}).items():
             described.setdefault("description", texts.get(name, {}).get(key, ""))
+    return schema
+
+
+def _study_keys() -> Iterator[KeyRow]:
+    schema = described_study_schema()
     definitions = cast("dict[str, Any]", schema.get("$defs", {}))
     yield from _merged(list(_properties(schema, definitions, "", "", ())))
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import sojourn._engine as _engine
 from sojourn.base.errors import Problem, StudyError, UsageError, nearest, plain, why
-from sojourn.base.files import read_file, write_file
+from sojourn.base.files import read_file
 from sojourn.base.toml_text import parse_toml
 from sojourn.scenario.scenario_file import decoded
 from sojourn.scenario.settings import apply_settings
@@ -76,14 +76,12 @@ def recipe_title(name: str) -> str:
     return str(parse_toml(content).get("title", ""))
 
 
-def copy_recipe(name: str, directory: Path) -> None:
-    """Write the study of a recipe and its scenario into a directory, as `study.toml` and `scenario.toml`."""
+def recipe_files(name: str) -> dict[str, str]:
+    """Return the study of a recipe and its scenario, as `study.toml` and `scenario.toml`."""
     text = (_recipes() / f"{name}.toml").read_text(encoding="utf-8")
     scenario = str(parse_toml(text)["scenario"])
     text = text.replace(f'scenario = "{scenario}"', 'scenario = "scenario.toml"')
-    write_file(directory / "study.toml", text)
-    base = (_recipes() / scenario).read_text(encoding="utf-8")
-    write_file(directory / "scenario.toml", base)
+    return {"study.toml": text, "scenario.toml": (_recipes() / scenario).read_text(encoding="utf-8")}
 
 
 def load_study(name_or_path: str) -> Study:
