@@ -34,7 +34,7 @@ STACKS = {"BBRv1": "bbr1", "BBRv3": "bbr3", "CUBIC": "linux-cubic"}
 
 
 class Measured(NamedTuple):
-    """What a run has shown after the warm-up."""
+    """Results of a run after the warm-up."""
 
     rate: float
     """Mb/s of all flows."""
@@ -45,7 +45,7 @@ class Measured(NamedTuple):
 
 
 def run(stack: str, queue: str, others: int, seconds: int, seed: int) -> Measured:
-    """Simulate a flow beside so many of CUBIC, none or one."""
+    """Simulate a flow beside `others` flows of CUBIC, none or one."""
     other = '[[traffic]]\nname = "other"\napp = { kind = "bulk" }\nstack = "linux-cubic"\n'
     text = f"""schema = 1
 name = "bbr"

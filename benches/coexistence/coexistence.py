@@ -42,7 +42,7 @@ ROUND_TRIPS = (5, 10, 25, 50)
 
 
 class Cell(NamedTuple):
-    """Who shares what."""
+    """Flows of a cell, and their share."""
 
     l4s: str = "Prague"
     classic: str = "CUBIC"
@@ -57,7 +57,7 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True)
 class Side:
-    """What the flows of one kind got; rates per flow."""
+    """Results of the flows of one kind; rates per flow."""
 
     rate: float
     signals: float
@@ -73,7 +73,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Shared:
-    """What a run has shown."""
+    """Results of a run."""
 
     cell: Cell
     l4s: Side

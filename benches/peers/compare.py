@@ -26,7 +26,7 @@ COST_WORLDS = [
     *(World("ns-2", "drop-tail", flows, tuned=True) for flows in (1, 5)),
     *(World("ns-3", "codel", flows, OWN_GROWTH, device_queue=True) for flows in (1, 5)),
 ]
-"""Where processor time is taken: each simulator as its users have it, and ns-2 also at its best."""
+"""Scenarios for processor time: each simulator as its users have it, and ns-2 also at its best."""
 COST_DURATION_S = 600.0
 COST_REPETITIONS = {"ns-2": 7, "ns-3": 3}
 """How often a pair is measured, in turns; a run of ns-3 takes some fifteen seconds."""
@@ -86,7 +86,7 @@ def _cost(peer: Peer | None, world: World, seed: int, duration_s: float = COST_D
 
 
 def say(text: str) -> None:
-    """Tell whoever waits how far it is."""
+    """Print progress."""
     print(text, file=sys.stderr, flush=True)
 
 

@@ -5,7 +5,7 @@ usage: python benches/peers/compare_linux.py [--repetitions N] [--draws N] [--wa
 Each world is simulated with `sojourn run` and emulated with `sojourn emulate`, one upload by iperf3 through the Linux kernel
 of this machine; both leave the same tables, from which both columns are worked out in the same way. iperf3 has real-time
 priority, where the user may give it: a sender that waits for a processor sends its window late and at once, and the
-queue holds what it missed (docs/results/emulation.md). One that spins is ended after half a minute of processor time. Emulations take their own time, one after the other: all rows take three quarters of
+queue fills meanwhile (docs/results/emulation.md). One that spins is ended after half a minute of processor time. Emulations take their own time, one after the other: all rows take three quarters of
 an hour for each repetition. Simulations take seconds, so there are more of them: what draws decide shows in their spread.
 What has been measured is kept beside the page as a CSV file, and only what is missing of it is measured.
 """
@@ -70,7 +70,7 @@ WORLDS = [
 ]
 
 PRIORITY = ["prlimit", "--cpu=30", "chrt", "--rr", "1"]
-"""What lets iperf3 run before what else the machine does, behind the emulator itself, and ends one that spins."""
+"""Prefix that runs iperf3 before other processes, behind the emulator itself, and ends one that spins."""
 
 COLUMNS = ("utilisation", "sojourn_ms", "p95_ms", "dropped", "marked", "first_dropped")
 

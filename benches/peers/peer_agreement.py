@@ -12,12 +12,12 @@ CONFIDENCE = 0.95
 DECIDES = 0.05
 """How far from zero an interval that holds it may reach, as a fraction of the peer's mean.
 
-chosen: 5 %, a difference that would not change what anybody concludes about a queue manager. An interval that reaches
+chosen: 5 %, a difference that would not change any conclusion about a queue manager. An interval that reaches
 further shows no difference, but does not rule one out either.
 """
 
 METRICS = {"throughput_mbps": "throughput, Mb/s", "delay_mean_ms": "mean delay, ms", "delay_p95_ms": "P95 of delay, ms"}
-"""What is compared, and what tables call it; `delay` is the stream's wait in front of the line."""
+"""Compared metrics, and their names in tables; `delay` is the stream's wait in front of the line."""
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ class Peer:
 
 @dataclass(frozen=True)
 class Measured:
-    """What one run of a driver printed and cost."""
+    """Output and cost of one run of a driver."""
 
     values: dict[str, float]
     cpu_s: float
@@ -155,7 +155,7 @@ def command(
 
 
 def run(arguments: Sequence[str]) -> dict[str, float]:
-    """Run a driver and return what it printed.
+    """Run a driver and return the printed values.
 
     Raises
     ------

@@ -138,7 +138,7 @@ class Cost:
     ours: Sequence[Measured]
     theirs: Sequence[Measured]
     theirs_start_s: float
-    """What the peer's process needs for next to no simulated time."""
+    """Time of the peer's process for almost no simulated time."""
     typed_s: Sequence[float] = ()
     """Processor seconds of `sojourn run` of the same scenario in a file."""
 

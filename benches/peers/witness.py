@@ -1,4 +1,4 @@
-"""Who closes a web connection: the same pages, uploads and CoDel in ns-2 and in Sojourn.
+"""The end that closes a web connection: the same pages, uploads and CoDel in ns-2 and in Sojourn.
 
 usage: python benches/peers/witness.py [--ns PROGRAM] [--repetitions N] [--duration S]
 

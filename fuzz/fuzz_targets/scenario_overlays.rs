@@ -13,8 +13,7 @@ static BASE: LazyLock<ScenarioFile> = LazyLock::new(|| {
     ScenarioFile::parse(include_str!("../../scenarios/lesson-buffer.toml")).expect("the example is valid")
 });
 
-/// What the file means, or what is wrong with it; not where, and in no order, since a text that was written has lines
-/// of its own.
+/// Returns the file's scenario, or its problems without places and order, since a printed text has lines of its own.
 fn meaning(file: &ScenarioFile) -> Result<Scenario, BTreeSet<(String, String)>> {
     file.validate().map_err(|problems| {
         problems.as_slice().iter().map(|problem| (problem.path.clone(), problem.message.clone())).collect()

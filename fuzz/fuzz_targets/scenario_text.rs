@@ -1,5 +1,5 @@
-//! Any bytes as a scenario file: they are valid and read back from their print, or at least one problem
-//! is told. Nothing panics.
+//! Any bytes as a scenario file: they are valid and read back from their print, or at least one problem is reported.
+//! Nothing panics.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
