@@ -1,5 +1,6 @@
 """Strangers' objects in a shared store and beside results: named, not counted, and no reason to stop."""
 
+import json
 import os
 import subprocess
 import sys
@@ -8,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from cluster.test_workers import published, small_plan
-from sojourn.base.errors import RecordError
+from cluster.test_workers import crowd_of, make, metrics, published, small_plan
 from sojourn.base.output import new_directory, owner, owner_is_gone
 from sojourn.cluster import child
 from sojourn.cluster.notes import DoneNote, read_note
-from sojourn.cluster.shared_plan import Round, SharedPlan, Span, read_rounds
+from sojourn.cluster.shared_plan import SharedPlan
 from sojourn.cluster.unit_claims import Board
 from sojourn.cluster.worker import Worker
+from sojourn.store import Store
 from sojourn.store.objects import FolderObjects
 
 UNIT = "000-0000001"
@@ -49,6 +50,13 @@ def text(content: bytes) -> Callable[[Path], None]:
     return write
 
 
+def round_of(first: int, points: int, seeds: int, runs_per_unit: int) -> Callable[[Path], None]:
+    """Return what writes a round of units that a worker waits for a moment."""
+    span = {"first": first, "points": points, "seed": 1, "seeds": seeds}
+    one = {"spans": [span], "runs_per_unit": runs_per_unit, "unit_s": 1.0, "patience_s": 0.001}
+    return text(json.dumps(one).encode())
+
+
 FOREIGN: dict[str, tuple[str, Callable[[Path], None]]] = {
     "a claim with a zero before it": (f"claims/{UNIT}/01", text(b"{}")),
     "a claim of another script": (f"claims/{UNIT}/\u0661", text(b"{}")),
@@ -68,6 +76,18 @@ FOREIGN: dict[str, tuple[str, Callable[[Path], None]]] = {
     "a result without a suffix": (f"done/{UNIT}", text(b"{}")),
     "a result of no unit": ("done/x.json", text(b"{}")),
     "a pipe beside the folders": ("strange", pipe),
+    "a file beside the folders": ("strange", text(b"{}")),
+    "a file where the claims should be": ("claims", text(b"{}")),
+    "a file where the claims of a unit should be": (f"claims/{UNIT}", text(b"{}")),
+    "a pipe where the claims should be": ("claims", pipe),
+    "a link where the claims of a unit should be": (f"claims/{UNIT}", link),
+    "a file where the results should be": ("done", text(b"{}")),
+    "a link where the results should be": ("done", link),
+    "a round that is no JSON": ("rounds/001.json", text(b"\xff{")),
+    "a round of more units than there are": ("rounds/001.json", round_of(0, 10**12, 1, 5)),
+    "a round of one unit without end": ("rounds/001.json", round_of(0, 4, 10**12, 10**13)),
+    "a round beyond the points of the plan": ("rounds/001.json", round_of(10**9, 7, 1, 3)),
+    "a round half beyond the points of the plan": ("rounds/001.json", round_of(2, 10**5, 1, 20_000)),
     "names of terminals": ("done/\x1b[31m.json", text(b"{}")),
 }
 
@@ -91,13 +111,21 @@ def test_what_strangers_put_beside_a_plan_stops_no_worker(tmp_path: Path, name: 
         assert sum("do not count" in line for line in said) == 1
 
 
-def test_a_round_that_no_plan_has_is_refused_before_its_units_are_made(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", [name for name in FOREIGN if "round" in name or "should be" in name])
+def test_what_strangers_put_beside_a_plan_changes_no_result_of_a_driver(tmp_path: Path, name: str) -> None:
+    plan, said = small_plan(tmp_path, seeds=1), list[str]()
     objects = FolderObjects(tmp_path / "shared")
-    shared = published(objects, small_plan(tmp_path, seeds=1))
-    many = Round(spans=[Span(first=0, points=10**12, seed=1, seeds=1)], runs_per_unit=5, unit_s=1.0, patience_s=1.0)
-    objects.create(f"{shared.place}/rounds/001.json", many.model_dump_json().encode())
-    with pytest.raises(RecordError, match=r"round 1 of plan .* has 1e\+12 runs"):
-        read_rounds(objects, shared)
+    shared = published(objects, plan, patience_s=0.001)
+    place, make_it = FOREIGN[name]
+    path = tmp_path / "shared" / shared.place / place
+    path.parent.mkdir(parents=True, exist_ok=True)
+    make_it(path)
+    near, far = Store(tmp_path / "near"), Store(tmp_path / "far")
+    make(plan, near)
+    assert make(plan, far, crowd_of(objects, said)) == 4
+    assert metrics(tmp_path / "a", plan, near) == metrics(tmp_path / "b", plan, far)
+    if "no JSON" in name or "units" in name or "without end" in name:
+        assert sum("is no round of this plan" in line for line in said) == 1
 
 
 def test_a_result_with_more_segments_than_a_unit_has_says_nothing() -> None:

@@ -97,17 +97,22 @@ def test_the_end_is_told_when_enough_units_are_done(tmp_path: Path) -> None:
     (tmp_path / "base.toml").write_text(tomli_w.dumps(HOUSEHOLD))
     study = load_study(str(write_study(tmp_path, seeds=1, matrix=[matrix])))
     objects = FolderObjects(tmp_path / "shared")
-    shared = published(objects, make_plan(study, RunOptions(), only_runs), unit_s=60.0)
+    shared = published(objects, make_plan(study, RunOptions(), only_runs), unit_s=60.0, patience_s=120.0)
     for number in range(6):
         note = json.dumps({"runs": 1, "wall_s": 10.0, "at": 900.0 + 10 * number})
         objects.create(f"{shared.place}/done/000-000000{number}.json", note.encode())
     for number in (6, 7):
-        claim = json.dumps({"worker": f"w{number}", "ends": 1050.0})
+        claim = json.dumps({"worker": f"w{number}", "begun": 995.0, "ends": 1050.0})
         objects.create(f"{shared.place}/claims/000-000000{number}/0", claim.encode())
     look = Watch(objects, shared, lambda: 1000.0).look()
-    # Two runs are being made by two workers, each half done as far as is known, and each run of late has taken ten seconds.
+    # Two runs are being made by two workers for five seconds, and each run of late has taken ten.
     assert look.left_s == [5.0, 5.0, 5.0]
     assert "; 5 s left (5 s to 5 s)" in look.line()
+    # The worker of another has been gone for 100 s: the end is when its patience of 120 s is over, and ten seconds later.
+    objects.delete(f"{shared.place}/claims/000-0000007/0")
+    claim = json.dumps({"worker": "gone", "begun": 900.0, "ends": 910.0})
+    objects.create(f"{shared.place}/claims/000-0000007/0", claim.encode())
+    assert Watch(objects, shared, lambda: 1000.0).look().left_s == [30.0, 30.0, 30.0]
 
 
 RATES = [f"{rate} Mb/s" for rate in range(1, 9)]

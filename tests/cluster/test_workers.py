@@ -14,7 +14,7 @@ from sojourn.base.errors import EnvironmentFailure, OtherVersion, RecordError, R
 from sojourn.cluster.attend import unit_length
 from sojourn.cluster.child import MAKE
 from sojourn.cluster.drive import Crowd
-from sojourn.cluster.notes import DoneNote
+from sojourn.cluster.notes import DoneNote, read_note
 from sojourn.cluster.shared_plan import Round, SharedPlan, Span, plan_of, publish, read_plan, units_of
 from sojourn.cluster.unit_claims import Board
 from sojourn.cluster.worker import Worker
@@ -204,7 +204,7 @@ def published(objects: Objects, plan: Plan, unit_s: float = 1.0, patience_s: flo
     return shared
 
 
-def test_a_unit_that_killed_two_workers_is_made_run_by_run(tmp_path: Path) -> None:
+def test_a_unit_that_killed_two_workers_is_made_in_parts(tmp_path: Path) -> None:
     objects = FolderObjects(tmp_path / "shared")
     plan = small_plan(tmp_path)
     shared = published(objects, plan)
@@ -216,7 +216,26 @@ def test_a_unit_that_killed_two_workers_is_made_run_by_run(tmp_path: Path) -> No
     said: list[str] = []
     tally = Worker(objects, shared, tell=said.append).run()
     assert (tally.units, tally.runs, tally.quarantined) == (4, 7, [culprit.key])
-    assert any("run by run" in line for line in said)
+    assert any("in parts" in line for line in said)
+
+
+def test_a_unit_that_was_killed_is_made_in_few_parts_and_only_where_it_was_killed_run_by_run(tmp_path: Path) -> None:
+    objects = FolderObjects(tmp_path / "shared")
+    plan = small_plan(tmp_path, seeds=48, matrix=[{"axes": {"rtt": ["near"], "buffer": ["short"]}}])
+    shared = published(objects, plan)
+    for number in range(2):
+        claim = json.dumps({"begun": time.time() - 1000}).encode()
+        objects.create(f"{shared.place}/claims/000-0000000/{number}", claim)
+    # Sixteen parts of three runs: the second worker did not come back from the third.
+    objects.create(f"{shared.place}/attempts/{plan.runs[6].key}-3/0", b"")
+    said: list[str] = []
+    tally = Worker(objects, shared, tell=said.append).run()
+    assert (tally.units, tally.runs, tally.quarantined) == (1, 48, [])
+    note = read_note(DoneNote, objects.read(f"{shared.place}/done/000-0000000.json"))
+    assert len(note.segments) == 15 + 3
+    near = Store(tmp_path / "near")
+    make(plan, near)
+    assert metrics(tmp_path / "a", plan, Store(tmp_path / "shared")) == metrics(tmp_path / "b", plan, near)
 
 
 @pytest.fixture

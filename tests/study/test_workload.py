@@ -1,5 +1,7 @@
 """The estimate of what is left weighs runs by their work."""
 
+import time
+from random import Random
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -7,6 +9,7 @@ import pytest
 
 from sojourn.study.plan import RunSpec
 from sojourn.study.workload import Pace, Workload
+from support.cluster_model import simulate_workers
 
 
 def spec(point: str, packets: float) -> RunSpec:
@@ -55,3 +58,42 @@ def test_the_rest_is_told_by_the_pace_of_late_and_not_by_a_slow_start() -> None:
             worst = max(worst, abs(told - (99 - number) / 2))
     assert worst < 2.0
     assert pace.left_s(80.0) == 0.0
+
+
+def test_after_kills_the_rest_is_told_within_a_factor_of_two() -> None:
+    """Units of a hundred runs of a second by four workers, of which one is killed every six minutes and is back a little later."""
+    kills = 0
+    for seed in range(5):
+        dice = Random(seed)
+        found = simulate_workers(
+            [100.0] * 200,
+            4,
+            patience_s=300.0,
+            deaths=lambda _worker, begun, dice=dice: begun + dice.expovariate(1 / 1440.0),
+            back_s=5.0,
+        )
+        kills += found.twice
+        work = Workload([spec("a", 1.0)] * 20_000)
+        pace = Pace(work, 0.0, in_groups=True)
+        ratios: list[float] = []
+        for at in found.done:
+            for run in range(100):
+                work.finished("a", 1.0)
+                now = at + run / 10_000
+                left = pace.left_s(now)
+                if 0.1 * found.end_s < now < 0.9 * found.end_s:
+                    assert left is not None
+                    ratios.append(left / (found.end_s - now))
+        assert min(ratios) > 0.5
+        assert max(ratios) < 2.0
+    assert kills >= 30
+
+
+def test_a_hundred_thousand_points_are_weighed_while_they_end() -> None:
+    work = Workload([spec(str(number), 1.0) for number in range(100_000)])
+    began = time.process_time()
+    for number in range(100_000):
+        work.finished(str(number), 1.0)
+        assert 0 <= work.share <= 1
+    assert work.left_s == pytest.approx(0.0, abs=1e-6)
+    assert time.process_time() - began < 5  # a look at each point for each run takes hours

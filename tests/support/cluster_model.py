@@ -55,6 +55,8 @@ class Simulated:
     """When the last unit was done."""
     twice: int
     """Units that were made more than once, or begun and lost."""
+    done: tuple[float, ...]
+    """When each unit was done, in order."""
 
 
 def simulate_workers(
@@ -134,7 +136,7 @@ def simulate_workers(
         begun, busy = begun + 1, busy + 1
         length = units[int(found.unit.name.partition("-")[2])] * slowness(worker, busy)
         later(clock[0] + length, worker, found)
-    return Simulated(max(done.values()), begun - len(units))
+    return Simulated(max(done.values()), begun - len(units), tuple(sorted(done.values())))
 
 
 def told(rows: Sequence[Mapping[str, object]]) -> str:

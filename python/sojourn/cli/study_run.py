@@ -144,7 +144,8 @@ def execute(options: Namespace) -> int:
     place = cluster or ("1 thread" if workers == 1 else f"{workers} threads")
     if crowd is not None:
         place = crowd.executor.describe()
-    progress = JsonProgress() if options.progress else StudyProgress(place)
+    in_groups = crowd is not None
+    progress = JsonProgress(in_groups=in_groups) if options.progress else StudyProgress(place, in_groups=in_groups)
     if options.partial:
         if crowd is not None:
             crowd.fetch(plan, store)

@@ -14,7 +14,16 @@ from typing import Any, cast
 from sojourn.base.errors import EnvironmentFailure, RecordError, StoreUnreachable
 from sojourn.cluster.executors import Executor
 from sojourn.cluster.notes import DoneNote, read_note
-from sojourn.cluster.shared_plan import Round, SharedPlan, Span, Unit, read_rounds, units_of
+from sojourn.cluster.shared_plan import (
+    MOST_RUNS_PER_UNIT,
+    Round,
+    SharedPlan,
+    Span,
+    Unit,
+    place_of_round,
+    read_rounds,
+    units_of,
+)
 from sojourn.cluster.worker import segment_place
 from sojourn.store import Store
 from sojourn.store.objects import FolderObjects, Objects
@@ -43,9 +52,6 @@ SHORTEST_S, LONGEST_S = 10.0, 600.0
 UNITS_PER_WORKER = 100
 FEWEST_PER_WORKER = 8
 """Of studies that are shorter than that many units of ten seconds. chosen: the last worker ends an eighth later."""
-
-MOST_RUNS_PER_UNIT = 20_000
-"""chosen: twenty segments."""
 
 LEAST_PATIENCE_S = 120.0
 PATIENCE = 3.0
@@ -155,6 +161,11 @@ class Attendant(ABC):
     def _learn(self, rounds: list[Round]) -> None:
         known = len(self.rounds)
         self.rounds = rounds
+        for number, one in enumerate(rounds[known:], known):
+            if not one.spans:
+                self.crew.tell(
+                    f"{self.shared.place}/{place_of_round(number)} is no round of this plan and does not count"
+                )
         for unit in units_of(rounds[known:], known):
             if self.is_wanted(unit):
                 self.units[unit.name] = unit
@@ -178,7 +189,7 @@ class Attendant(ABC):
         one = Round(spans=spans, runs_per_unit=per_unit, unit_s=unit_s, patience_s=patience)
         rounds = list(self.rounds)
         content = one.model_dump_json().encode()
-        while not self.crew.objects.create(f"{self.shared.place}/rounds/{len(rounds):03}.json", content):
+        while not self.crew.objects.create(f"{self.shared.place}/{place_of_round(len(rounds))}", content):
             rounds = read_rounds(self.crew.objects, self.shared, rounds)
         self._learn([*rounds, one])
 

@@ -12,7 +12,7 @@ from sojourn.base.errors import RunError, plain
 from sojourn.cluster.attend import PER_RUN_S, Attendant, Crew
 from sojourn.cluster.notes import DoneNote, missing_of
 from sojourn.cluster.price import measured
-from sojourn.cluster.shared_plan import SharedPlan, Span, Unit, plan_of, publish
+from sojourn.cluster.shared_plan import SharedPlan, Span, Unit, plan_of, publish, spans_of
 from sojourn.store import Store
 from sojourn.study.execute import Finished
 from sojourn.study.plan import Plan, RunSpec
@@ -75,7 +75,7 @@ class _Drive(Attendant):
         covered = {pair for unit in self.units.values() for pair in _pairs(unit.spans)}
         rest = [spec for pair, spec in self._wanted.items() if pair not in covered]
         if rest:
-            spans = _spans_of((self._numbers[spec.point], spec.seed) for spec in rest)
+            spans = spans_of((self._numbers[spec.point], spec.seed) for spec in rest)
             per_run_s = pilot(rest, self.shared.name) + PER_RUN_S
             self.publish(list(spans), len(rest), per_run_s)
 
@@ -103,22 +103,3 @@ def _pairs(spans: Iterable[Span]) -> Iterator[tuple[int, int]]:
         for number in range(span.first, span.first + span.points):
             for seed in range(span.seed, span.seed + span.seeds):
                 yield number, seed
-
-
-def _spans_of(pairs: Iterable[tuple[int, int]]) -> Iterator[Span]:
-    """Put runs that stand beside each other together: seeds of a point, then points with the same seeds."""
-    points: list[tuple[int, int, int]] = []
-    for number, seed in pairs:
-        if points and points[-1][0] == number and sum(points[-1][1:]) == seed:
-            points[-1] = (number, points[-1][1], points[-1][2] + 1)
-        else:
-            points.append((number, seed, 1))
-    first, count = 0, 0
-    for place, (number, seed, seeds) in enumerate(points):
-        follows = place + 1 < len(points) and points[place + 1] == (number + 1, seed, seeds)
-        count += 1
-        if count == 1:
-            first = number
-        if not follows:
-            yield Span(first=first, points=count, seed=seed, seeds=seeds)
-            count = 0

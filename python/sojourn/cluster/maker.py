@@ -127,7 +127,7 @@ def make_unit(opened: OpenPlan, request: dict[str, Any], folder: Path, memory: i
 def _specs(opened: OpenPlan, spans: list[Span], failed: list[Missing]) -> Iterator[tuple[int, RunSpec]]:
     """Give the runs of a unit with the numbers of their points; those of an invalid point have failed."""
     for span in spans:
-        for number in range(span.first, span.first + span.points):
+        for number in opened.numbers(span):
             try:
                 specs = opened.runs_of_point(number, span.seed, span.seeds)
             except SojournError as error:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -191,26 +191,32 @@ def read_plan(objects: Objects, name: str) -> SharedPlan:
 
 
 def read_rounds(objects: Objects, shared: SharedPlan, known: Sequence[Round] = ()) -> list[Round]:
-    """Return the rounds of a plan, those that are known first.
-
-    Raises `RecordError` if one is not readable.
-    """
+    """Return the rounds of a plan, those that are known first; a round that no driver has written is one without units."""
     rounds = list(known)
-    while True:
-        content = objects.read(f"{shared.place}/rounds/{len(rounds):03}.json")
-        if content is None:
-            return rounds
-        try:
-            one = Round.model_validate_json(content)
-        except ValidationError as error:
-            raise RecordError(f"round {len(rounds)} of plan {shared.name} is not readable") from error
-        if one.runs > MOST_UNITS * one.runs_per_unit:
-            raise RecordError(
-                f"round {len(rounds)} of plan {shared.name} has {one.runs:.3g} runs in units of {one.runs_per_unit}, "
-                f"more than {MOST_UNITS:,} units"
-            )
-        rounds.append(one)
+    while (content := objects.read(f"{shared.place}/{place_of_round(len(rounds))}")) is not None:
+        rounds.append(_round_of(content))
+    return rounds
 
+
+def place_of_round(number: int) -> str:
+    """Return the name of a round below the plan's place."""
+    return f"rounds/{number:03}.json"
+
+
+def _round_of(content: bytes) -> Round:
+    try:
+        one = Round.model_validate_json(content)
+    except ValidationError:
+        return FOREIGN
+    is_bounded = one.runs_per_unit <= MOST_RUNS_PER_UNIT and one.runs <= MOST_UNITS * one.runs_per_unit
+    return one if is_bounded else FOREIGN
+
+
+FOREIGN = Round(spans=[], runs_per_unit=1, unit_s=1.0, patience_s=1.0)
+"""A round that no driver has written."""
+
+MOST_RUNS_PER_UNIT = 20_000
+"""chosen: twenty segments."""
 
 MOST_UNITS = 2_000_000
 """Units of a round. chosen: ten million runs, five to a unit; workers keep them all in memory."""
@@ -221,6 +227,25 @@ def units_of(rounds: Sequence[Round], first: int = 0) -> Iterator[Unit]:
     for number, one in enumerate(rounds, first):
         for place, spans in enumerate(one.units()):
             yield Unit(f"{number:03}-{place:07}", spans, one.unit_s, one.patience_s)
+
+
+def spans_of(pairs: Iterable[tuple[int, int]]) -> Iterator[Span]:
+    """Put runs that stand beside each other together: seeds of a point, then points with the same seeds."""
+    points: list[tuple[int, int, int]] = []
+    for number, seed in pairs:
+        if points and points[-1][0] == number and sum(points[-1][1:]) == seed:
+            points[-1] = (number, points[-1][1], points[-1][2] + 1)
+        else:
+            points.append((number, seed, 1))
+    first, count = 0, 0
+    for place, (number, seed, seeds) in enumerate(points):
+        follows = place + 1 < len(points) and points[place + 1] == (number + 1, seed, seeds)
+        count += 1
+        if count == 1:
+            first = number
+        if not follows:
+            yield Span(first=first, points=count, seed=seed, seeds=seeds)
+            count = 0
 
 
 class OpenPlan:
@@ -253,8 +278,12 @@ class OpenPlan:
 
         Raises `SojournError` if a point is invalid.
         """
-        for number in range(span.first, span.first + span.points):
+        for number in self.numbers(span):
             yield from self.runs_of_point(number, span.seed, span.seeds)
+
+    def numbers(self, span: Span) -> range:
+        """Return the numbers of a span's points; those beyond the plan's own do not count."""
+        return range(span.first, min(span.first + span.points, len(self.points)))
 
     def runs_of_point(self, number: int, seed: int, seeds: int) -> list[RunSpec]:
         """Return the runs of a point; none at an empty place.

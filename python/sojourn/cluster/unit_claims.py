@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sojourn.cluster.notes import ClaimNote, DoneNote, read_note
-from sojourn.cluster.shared_plan import Round, SharedPlan, Unit, read_rounds, units_of
+from sojourn.cluster.shared_plan import Round, SharedPlan, Unit, place_of_round, read_rounds, units_of
 from sojourn.store.objects import Objects
 
 AT_THE_END = 0.02
@@ -74,22 +74,19 @@ class Board:
         self._rounds = read_rounds(self._objects, self._shared, self._rounds)
         for unit in units_of(self._rounds[known:], known):
             self.units[unit.name] = unit
-        place = self._shared.place
         self.done = set()
-        self.foreign = []
-        for name in self._objects.names(f"{place}/done"):
-            unit = name.removesuffix(".json")
-            if name == f"{unit}.json" and unit in self.units:
-                self.done.add(unit)
-            else:
-                self.foreign.append(f"done/{name}")
+        self.foreign = [place_of_round(number) for number, one in enumerate(self._rounds) if not one.spans]
         claims: dict[str, int] = {}
-        for name in self._objects.names(f"{place}/claims"):
-            unit, _, number = name.partition("/")
-            if unit in self.units and is_number_of_claim(number):
+        for name in self._objects.names(self._shared.place):
+            folder, _, rest = name.partition("/")
+            if folder == "done" and rest.endswith(".json") and rest.removesuffix(".json") in self.units:
+                self.done.add(rest.removesuffix(".json"))
+                continue
+            unit, _, number = rest.partition("/")
+            if folder == "claims" and unit in self.units and is_number_of_claim(number):
                 claims[unit] = max(claims.get(unit, -1), int(number))
-            else:
-                self.foreign.append(f"claims/{name}")
+            elif name != "plan.json" and (folder not in OTHER_FOLDERS or not rest):
+                self.foreign.append(name)
         self._claims = claims
 
     @property
@@ -177,7 +174,7 @@ class Board:
         self.done.add(claim.unit.name)
 
     def _put(self, name: str, content: bytes) -> bool:
-        """Keep an object unless there is one of that name; a pipe, a link or a folder there, which no worker makes, goes."""
+        """Keep an object unless there is one of that name; a pipe, a link or a folder there goes."""
         if self._objects.create(name, content):
             return True
         if self._objects.read(name) is not None:
@@ -185,6 +182,9 @@ class Board:
         self._objects.delete(name)
         return self._objects.create(name, content)
 
+
+OTHER_FOLDERS = ("rounds", "attempts", "refused")
+"""Folders of a plan beside those of claims and results."""
 
 MOST_CLAIMS = 1_000_000
 """Claims of one unit; chosen: a worker that is killed each second makes them in eleven days."""

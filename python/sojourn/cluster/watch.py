@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from sojourn.cluster.notes import ClaimNote, DoneNote, read_note
-from sojourn.cluster.shared_plan import Round, SharedPlan, read_rounds, units_of
-from sojourn.cluster.unit_claims import is_number_of_claim
+from sojourn.cluster.shared_plan import Round, SharedPlan, Unit, read_rounds, units_of
+from sojourn.cluster.unit_claims import AT_THE_END, is_number_of_claim
 from sojourn.store.objects import Objects
 
 RECENT_S = 300.0
@@ -20,8 +20,8 @@ RECENT_S = 300.0
 FEWEST_UNITS = 5
 """Units before an end is expected. chosen: fewer say little about their spread."""
 
-HALF = 0.5
-"""Of a unit that is being made is left, on average."""
+LEAST = 0.1
+"""Of a unit that takes longer than expected is left, at least. chosen."""
 
 BOOTSTRAPS = 500
 
@@ -127,11 +127,20 @@ class Watch:
             if unit in units and is_number_of_claim(number) and unit not in self._notes:
                 last[unit] = max(last.get(unit, 0), int(number))
         workers: set[str] = set()
-        for unit, number in last.items():
-            content = self._objects.read(f"{place}/claims/{unit}/{number}")
-            claim = read_note(ClaimNote, content)
-            if now < claim.ends + units[unit].unit_s:
+        begun: dict[str, float] = {}
+        """Of units whose worker seems to live."""
+        lost: dict[str, float] = {}
+        """When the others are begun again, in seconds from now."""
+        is_end = len(units) - len(self._notes) <= max(1, AT_THE_END * len(units))
+        for name, number in last.items():
+            content = self._objects.read(f"{place}/claims/{name}/{number}")
+            claim, unit = read_note(ClaimNote, content), units[name]
+            if now < claim.ends + unit.unit_s:
                 workers.add(claim.worker)
+                begun[name] = now - claim.begun
+            else:
+                patience = unit.unit_s if is_end and number == 0 else unit.patience_s
+                lost[name] = max(0.0, patience - (now - claim.begun))
         rounds: dict[str, list[int]] = {}
         for unit in units:
             state = 0 if unit in self._notes else 1 if unit in last else 2
@@ -146,15 +155,31 @@ class Watch:
             sum(note.runs for note in self._notes.values()),
             speed,
             sorted(workers),
-            self._left(sum(unit.runs * (HALF if unit.name in last else 1) for unit in left), len(workers), recent),
+            self._left(left, begun, lost, len(workers), recent),
             sorted(key for note in self._notes.values() for _, _, key, _ in note.quarantined),
         )
 
-    def _left(self, runs: float, workers: int, recent: Sequence[DoneNote]) -> list[float]:
-        """Return how long runs take such workers, by what a run has taken in units that were done of late, or else in all."""
+    def _left(
+        self,
+        units: Sequence[Unit],
+        begun: Mapping[str, float],
+        lost: Mapping[str, float],
+        workers: int,
+        recent: Sequence[DoneNote],
+    ) -> list[float]:
+        """Return how long units take such workers, by what a run has taken in units that were done of late, or else in all.
+
+        Of units that are being made, what they have had is done. Those whose worker seems to be gone are begun when the
+        patience with it is over.
+        """
         notes = recent if len(recent) >= FEWEST_UNITS else self._notes.values()
         took = [note.wall_s / note.runs for note in notes if note.runs]
-        if not runs or not workers or len(took) < FEWEST_UNITS:
+        if not units or not workers or len(took) < FEWEST_UNITS:
             return []
         draws = np.random.default_rng(1).choice(np.array(took), (BOOTSTRAPS, len(took))).mean(axis=1)
-        return [float(one) * runs / workers for one in np.quantile(draws, [0.1, 0.5, 0.9])]
+        found: list[float] = []
+        for per_run in np.quantile(draws, [0.1, 0.5, 0.9]):
+            lengths = {unit.name: float(per_run) * unit.runs for unit in units}
+            work = sum(max(length - begun.get(name, 0.0), LEAST * length) for name, length in lengths.items())
+            found.append(max(work / workers, *(wait + lengths[name] for name, wait in lost.items()), 0.0))
+        return found

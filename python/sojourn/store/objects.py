@@ -21,6 +21,10 @@ LARGEST_OBJECT = 1 << 30
 """Bytes of an object that is read. chosen: tables that a study keeps, of a segment of some hundred runs."""
 
 
+DEPTH_OF_PLANS = 3
+"""Folders around what a plan has in a store: `v2/plans/PLAN`."""
+
+
 class Objects(Protocol):
     """Objects by name, such as `v2/plans/PLAN/plan.json`."""
 
@@ -76,10 +80,26 @@ class FolderObjects:
         unfinished = self._temporary / f"object-{uuid.uuid4().hex[:16]}-{owner()}"
         try:
             make_folder(self._temporary, root=self.root)
-            make_folder(path.parent, root=self.root)
+            try:
+                make_folder(path.parent, root=self.root)
+            except OSError:
+                if not self._clear_way(name):
+                    raise
+                make_folder(path.parent, root=self.root)
             return create_file(path, content, temporary=unfinished, root=self.root)
         except OSError as error:
             raise self._refused("write to", error) from error
+
+    def _clear_way(self, name: str) -> bool:
+        """Remove what stands where a folder of a plan should be, and is none: no store has put it there; whether there was any."""
+        place = self.root
+        for depth, part in enumerate(PurePosixPath(name).parts[:-1]):
+            place /= part
+            if place.is_symlink() or not place.is_dir():
+                if depth >= DEPTH_OF_PLANS:
+                    remove(place, root=self.root)
+                return depth >= DEPTH_OF_PLANS
+        return False
 
     def read(self, name: str) -> bytes | None:
         """Return an object; nothing if there is none, or something that no store has put there, such as a pipe."""

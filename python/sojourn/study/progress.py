@@ -26,10 +26,12 @@ class StudyProgress:
     ----------
     place
         What the runs run on, in words.
+    in_groups
+        Whether workers bring them, many at once.
     """
 
-    def __init__(self, place: str) -> None:
-        self._place = place
+    def __init__(self, place: str, *, in_groups: bool = False) -> None:
+        self._place, self._in_groups = place, in_groups
         self._bar: Any = None
         self._task: Any = None
         self._began = 0.0
@@ -49,7 +51,7 @@ class StudyProgress:
         self._began = self._said = time.monotonic()
         self.done, self._total = 0, len(to_do)
         self._work = Workload(to_do)
-        self._pace = Pace(self._work, self._began)
+        self._pace = Pace(self._work, self._began, in_groups=self._in_groups)
         self.found = len(plan.runs) - len(to_do)
         store = f", {self.found} more from the store" if self.found else ""
         self._name = visible(plan.study.definition.name)
@@ -122,9 +124,10 @@ class StudyProgress:
 
 
 class JsonProgress:
-    """Tells how far a study is to a program: on stderr, an object a line."""
+    """Tells how far a study is to a program: on stderr, an object a line; see `StudyProgress`."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, in_groups: bool = False) -> None:
+        self._in_groups = in_groups
         self._began = 0.0
         self._work: Workload | None = None
         self._pace: Pace | None = None
@@ -136,7 +139,7 @@ class JsonProgress:
         self._total = len(plan.runs)
         self._found = self._done = len(plan.runs) - len(to_do)
         self._work = Workload(to_do)
-        self._pace = Pace(self._work, self._began)
+        self._pace = Pace(self._work, self._began, in_groups=self._in_groups)
         self._tell({"left_s": None})
 
     def advance(self, finished: Finished) -> None:

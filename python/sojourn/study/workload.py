@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -23,7 +23,15 @@ class _Point:
     packets: float
     """That the links can carry in one run."""
     left: int = 0
-    took_s: list[float] = field(default_factory=list[float])
+    runs: int = 0
+    """That have ended."""
+    took_s: float = 0.0
+    """Of all of them."""
+
+    @property
+    def left_s(self) -> float:
+        """Seconds that the others will take; none while none has ended."""
+        return self.left * self.took_s / self.runs if self.runs else 0.0
 
 
 class Workload:
@@ -39,26 +47,31 @@ class Workload:
         self._points = {spec.point: _Point(spec.scenario.compiled.full_packets) for spec in specs}
         for point, count in Counter(spec.point for spec in specs).items():
             self._points[point].left = count
+        # Sums over points, kept while runs end: there may be a hundred thousand of both.
+        self.done_s = 0.0
+        """Seconds that finished runs took, one after the other."""
+        self._done_packets = 0.0
+        self._known_left_s = 0.0
+        self._unknown_packets = sum(point.left * point.packets for point in self._points.values())
 
     def finished(self, point: str, took_s: float) -> None:
         """Note that a run of a point ended, and how long it took; runs that failed take no time."""
-        self._points[point].left -= 1
-        self._points[point].took_s.append(took_s)
-
-    @property
-    def done_s(self) -> float:
-        """Seconds that finished runs took, one after the other."""
-        return sum(sum(point.took_s) for point in self._points.values())
+        one = self._points[point]
+        self._known_left_s -= one.left_s
+        if not one.runs:
+            self._unknown_packets -= one.left * one.packets
+        one.left -= 1
+        one.runs += 1
+        one.took_s += took_s
+        self._known_left_s += one.left_s
+        self.done_s += took_s
+        self._done_packets += one.packets
 
     @property
     def left_s(self) -> float:
         """Seconds that the others will take; without any finished run, their packets instead."""
-        packets = sum(point.packets * len(point.took_s) for point in self._points.values())
-        per_packet = self.done_s / packets if packets and self.done_s else 1.0
-        return sum(
-            point.left * (sum(point.took_s) / len(point.took_s) if point.took_s else per_packet * point.packets)
-            for point in self._points.values()
-        )
+        per_packet = self.done_s / self._done_packets if self._done_packets and self.done_s else 1.0
+        return max(0.0, self._known_left_s) + per_packet * max(0.0, self._unknown_packets)
 
     @property
     def share(self) -> float:
@@ -76,6 +89,9 @@ class Pace:
         The workload.
     began
         When it began, in seconds of any clock.
+    in_groups
+        Whether runs come many at once, as workers bring them. The pace is then that of whole groups: by the first run of
+        one, after minutes of waiting, the rest would take days.
 
     Examples
     --------
@@ -91,23 +107,32 @@ class Pace:
     10.0
     """
 
-    def __init__(self, work: Workload, began: float) -> None:
+    def __init__(self, work: Workload, began: float, *, in_groups: bool = False) -> None:
         self._work = work
         self._began = began
+        self._in_groups = in_groups
         self._marks = deque([(began, 0.0)])
 
     def left_s(self, now: float) -> float | None:
         """Return how long the rest takes; `None` as long as nothing has ended."""
         done = self._work.done_s
-        self._marks.append((now, done))
+        if self._in_groups and now - self._marks[-1][0] < GROUP_S:
+            self._marks[-1] = self._marks[-1][0], done
+        else:
+            self._marks.append((now, done))
         window = max(LATE_S, LATE_SHARE * (now - self._began))
-        while len(self._marks) > 2 and self._marks[1][0] <= now - window:
+        while len(self._marks) > (3 if self._in_groups else 2) and self._marks[1][0] <= now - window:
             self._marks.popleft()
         at, before = self._marks[0]
-        if done <= before or now <= at:
+        # The last group may have only begun.
+        until, done = self._marks[-2] if self._in_groups else (now, done)
+        if done <= before or until <= at:
             return None
-        return self._work.left_s * (now - at) / (done - before)
+        return self._work.left_s * (until - at) / (done - before)
 
+
+GROUP_S = 0.5
+"""Within this time runs count as one group. chosen: a segment is read in some hundredths of a second."""
 
 LATE_S, LATE_SHARE = 10.0, 0.25
 """Time by which the pace is judged, and at least which share of all so far. chosen: some runs of a second, and not one alone."""
