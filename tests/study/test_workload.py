@@ -61,18 +61,17 @@ def test_the_rest_is_told_by_the_pace_of_late_and_not_by_a_slow_start() -> None:
 
 
 def test_after_kills_the_rest_is_told_within_a_factor_of_two() -> None:
-    """Units of a hundred runs of a second by four workers, of which one is killed every six minutes and is back a little later."""
-    kills = 0
+    """Units of a hundred runs of a second by four workers, which are all killed four times and are back ten minutes later."""
     for seed in range(5):
         dice = Random(seed)
+        kills = sorted(dice.uniform(300, 4500) for _ in range(4))
         found = simulate_workers(
             [100.0] * 200,
             4,
             patience_s=300.0,
-            deaths=lambda _worker, begun, dice=dice: begun + dice.expovariate(1 / 1440.0),
-            back_s=5.0,
+            deaths=lambda _worker, begun, kills=kills: next((at for at in kills if at > begun), None),
+            back_s=600.0,
         )
-        kills += found.twice
         work = Workload([spec("a", 1.0)] * 20_000)
         pace = Pace(work, 0.0, in_groups=True)
         ratios: list[float] = []
@@ -85,8 +84,7 @@ def test_after_kills_the_rest_is_told_within_a_factor_of_two() -> None:
                     assert left is not None
                     ratios.append(left / (found.end_s - now))
         assert min(ratios) > 0.5
-        assert max(ratios) < 2.0
-    assert kills >= 30
+        assert max(ratios) < 2.0  # 5,000 by the first run of the first unit that is done again
 
 
 def test_a_hundred_thousand_points_are_weighed_while_they_end() -> None:

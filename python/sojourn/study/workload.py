@@ -116,19 +116,30 @@ class Pace:
     def left_s(self, now: float) -> float | None:
         """Return how long the rest takes; `None` as long as nothing has ended."""
         done = self._work.done_s
-        if self._in_groups and now - self._marks[-1][0] < GROUP_S:
+        if self._in_groups:
+            return self._left_by_groups(now, done)
+        self._marks.append((now, done))
+        window = max(LATE_S, LATE_SHARE * (now - self._began))
+        while len(self._marks) > 2 and self._marks[1][0] <= now - window:
+            self._marks.popleft()
+        at, before = self._marks[0]
+        if done <= before or now <= at:
+            return None
+        return self._work.left_s * (now - at) / (done - before)
+
+    def _left_by_groups(self, now: float, done: float) -> float | None:
+        """Return how long the rest takes by all groups so far but the last, which may have only begun.
+
+        Workers that are killed come back after minutes, which would be most of any shorter time.
+        """
+        if now - self._marks[-1][0] < GROUP_S:
             self._marks[-1] = self._marks[-1][0], done
         else:
             self._marks.append((now, done))
-        window = max(LATE_S, LATE_SHARE * (now - self._began))
-        while len(self._marks) > (3 if self._in_groups else 2) and self._marks[1][0] <= now - window:
-            self._marks.popleft()
-        at, before = self._marks[0]
-        # The last group may have only begun.
-        until, done = self._marks[-2] if self._in_groups else (now, done)
-        if done <= before or until <= at:
+        if len(self._marks) < 3:
             return None
-        return self._work.left_s * (until - at) / (done - before)
+        until, done = self._marks[-2]
+        return self._work.left_s * (until - self._began) / done if done else None
 
 
 GROUP_S = 0.5
