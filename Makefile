@@ -82,8 +82,10 @@ crates: ## crates for others: packages, dry publication, builds without a system
 	@tools/check-crates
 
 lock: ## resolve requirements/*.txt anew from pyproject.toml (needs uv)
+	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 \
+	    --custom-compile-command "make lock" --group install -o requirements/install.txt
 	uv pip compile --quiet --universal --fork-strategy fewest --generate-hashes --python-version 3.11 \
-	    --custom-compile-command "make lock" pyproject.toml --extra sql --extra field --group build -o requirements/setup.txt
+	    --custom-compile-command "make lock" pyproject.toml --extra sql --extra field --extra serve --group build -o requirements/setup.txt
 	uv pip compile --quiet --universal --fork-strategy fewest --generate-hashes --python-version 3.11 \
 	    --custom-compile-command "make lock" pyproject.toml --extra sql --extra field --extra collector --extra serve --extra probe --extra cluster --group build --group develop \
 	    -c requirements/setup.txt -o requirements/dev.txt
