@@ -105,6 +105,7 @@ RECIPES = {
     "adaptive-game": "adaptive-game",
     "plant-upgrades": "plant-upgrades",
     "web-protocols": "web-protocols",
+    "own-queue": "own-queue",
 }
 """The study of each recipe's page."""
 
@@ -182,6 +183,52 @@ def test_the_story_of_the_vendor_ends_with_the_sentence_that_its_page_prints(
     sentence = done.json()["headline"]["sentence"]
     assert sentence.split("upload.")[0] == printed
     assert sentence.split("upload.")[0] in (tmp_path / "mine" / "report.html").read_text()
+
+
+def test_the_exercise_of_an_hour_ends_in_its_picture_in_python_and_in_c(sojourn: CommandLine, tmp_path: Path) -> None:
+    if shutil.which("cc") is None:
+        pytest.skip("no C compiler: plugins in C are not tested")
+    page = (ROOT / "docs/recipes/own-queue.md").read_text(encoding="utf-8")
+    *steps, whole = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    (in_c,) = re.findall(r"```c\n(.*?)```", page, re.DOTALL)
+    assert sojourn("recipe", "copy", "own-queue", "exercise").status == 0
+    python, c = (tmp_path / "exercise" / f"my_queue.{end}" for end in ("py", "c"))
+    begun = python.read_text()
+    method = re.compile(r"    def dequeue.*?(?=    def )", re.DOTALL)
+    third = method.sub(steps[1] + "\n", begun).replace(
+        "self.bytes = 0\n", "self.bytes = 0\n        self.next_drop = 0.0\n", 1
+    )
+    constants, function = in_c.split("\n", 1)
+    library = re.sub(r"static int32_t dequeue.*?\n}\n", lambda _: function, c.read_text(), count=1, flags=re.DOTALL)
+    library = library.replace("uint32_t first, count, bytes;", "uint32_t first, count, bytes; uint64_t next_drop_ns;")
+    c.write_text(library.replace("#include <stdlib.h>\n", f"#include <stdlib.h>\n{constants}\n"))
+    (build,) = re.findall(r"^\$ (cc .*)$", page, re.MULTILINE)
+    subprocess.run(build.split(), cwd=tmp_path, check=True)
+    found: dict[str, dict[str, float]] = {}
+    for name, text in (
+        ("begin", begun),
+        ("second", method.sub(steps[0] + "\n", begun)),
+        ("third", third),
+        ("whole", whole),
+        ("library", None),
+    ):
+        if text is not None:
+            python.write_text(text)
+        plugin = "libmy_queue.so" if text is None else "exercise/my_queue.py"
+        how = ("--duration", "15 s", "--seeds", "1", "--no-figures", "--store", "kept")
+        done = sojourn("study", "run", "exercise", "--plugin", plugin, "--out", name, *how)
+        assert done.status == 0, done.stderr
+        rows = csv.DictReader((tmp_path / name / "summary.csv").read_text().splitlines())
+        mine = [row for row in rows if row["queue"] == "my-queue"]
+        found[name] = {f"{row['subject']}/{row['metric']}": float(row["mean"]) for row in mine if row["mean"]}
+    waits = {name: values["call/delay_p99"] for name, values in found.items()}
+    drops = {name: values["upstream/dropped_packets"] for name, values in found.items()}
+    assert waits["begin"] > 300 > 40 > waits["second"] > waits["whole"]
+    assert drops["third"] < 0.7 * drops["second"]
+    assert found["third"]["call/loss_total"] > found["whole"]["call/loss_total"] == 0
+    assert found["library"] == found["third"]
+    assert sojourn("figure", "whole", "picture").status == 0
+    assert "my-queue" in (tmp_path / "picture.svg").read_text()
 
 
 def test_the_commands_for_plugins_work_as_the_guide_prints_them(sojourn: CommandLine, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import http.server
 import json
@@ -12,7 +13,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,13 +37,18 @@ class _Files(http.server.SimpleHTTPRequestHandler):
         """Say nothing."""
 
 
-@pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a site with all lessons."""
+def needs_engine_of_browsers() -> None:
+    """Leave a test out where the engine for browsers was not built."""
     if not ENGINE.exists():
         if os.environ.get("SOJOURN_REQUIRE_BROWSER"):
             pytest.fail("the engine for browsers was not built: make web")
         pytest.skip("the page in a browser: make web builds the engine for browsers")
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a site with all lessons."""
+    needs_engine_of_browsers()
     from sojourn.serve.site import export
 
     root = tmp_path_factory.mktemp("site")
@@ -52,18 +58,47 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-@pytest.fixture(scope="session")
-def address(site: Path) -> Iterator[str]:
-    """Serve the site on loopback."""
-    root = site.parents[1]
-    handler = functools.partial(_Files, directory=str(root))
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+@contextlib.contextmanager
+def serving(root: Path, handler: type[_Files] = _Files) -> Generator[int]:
+    """Serve a directory on loopback; yield the port."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(handler, directory=str(root)))
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
-    yield f"http://127.0.0.1:{server.server_port}{PREFIX}"
+    yield server.server_port
     server.shutdown()
     server.server_close()
     thread.join()
+
+
+@pytest.fixture(scope="session")
+def address(site: Path) -> Iterator[str]:
+    """Serve the site on loopback."""
+    with serving(site.parents[1]) as port:
+        yield f"http://127.0.0.1:{port}{PREFIX}"
+
+
+class _Platform(_Files):
+    """A learning platform's store of files: it does not know what a module of WebAssembly is."""
+
+    extensions_map = _Files.extensions_map | {".wasm": "application/octet-stream"}
+
+
+@pytest.fixture(scope="session")
+def class_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return what `sojourn serve export --lessons` writes."""
+    needs_engine_of_browsers()
+    from sojourn.serve.site import export
+
+    out = tmp_path_factory.mktemp("class") / "site"
+    export(out, for_class=True)
+    return out
+
+
+@pytest.fixture(scope="session")
+def class_port(class_site: Path) -> Iterator[int]:
+    """Serve the site of a class as a learning platform does."""
+    with serving(class_site, _Platform) as port:
+        yield port
 
 
 @pytest.fixture(scope="module")

@@ -25,12 +25,23 @@ def arguments(parser: Parser) -> None:
     parser.option(
         "--base", "URL", "Where students find the site: pages for teachers get a QR code of the lesson.", default=""
     )
-    parser.option("--lessons", "all|none|NAME,…", "Which lessons (all).", default="all")
+    parser.option(
+        "--lessons",
+        "NAME,…",
+        "Only what a class needs: these lessons, or all of them if none is named, and Explore with their scenarios. What answers "
+        "them is in the folder teacher, to which no page leads. Without this option the site has everything.",
+        nargs="?",
+        const="all",
+    )
 
 
 def execute(options: Namespace) -> None:
     """Write the files and say where."""
+    from sojourn.cli.console import note
     from sojourn.serve.site import export
 
-    export(options.out, options.scenario, options.lessons, options.base)
+    for_class = options.lessons is not None
+    export(options.out, options.scenario, options.lessons or "all", options.base, for_class=for_class)
     print(options.out / "index.html")
+    if for_class:
+        note(f"answers: {options.out}/teacher/index.html; leave that folder out of what students get")

@@ -18,9 +18,12 @@ from sojourn.scenario.scenario_file import load_scenario
 from sojourn.serve.guard import POLICY
 from sojourn.serve.lessons import PAGE, SCENARIOS, Lesson, Numbers, lessons
 from sojourn.serve.picture import delay_picture
-from sojourn.serve.teacher import checked_base, teacher_body
+from sojourn.serve.teacher import answers_body, checked_base, teacher_body
 
 COPIED = ("css", "js", "vendor")
+
+NOT_FOR_CLASS = {"keyform.js", "keys.js", "results.js", "senses.js", "start.js"}
+"""Scripts of pages that a class does not get. It gets no compressed engine either: platforms send files as they are."""
 
 LOADING = (
     "<p>The engine is being loaded. A browser loads none from a file: serve this directory, for instance with "
@@ -53,15 +56,22 @@ def _keys() -> bytes:
     return text.encode()
 
 
-def export(out: Path, scenarios: Sequence[Path] = (), wanted: str = "all", base: str = "") -> None:
+def export(
+    out: Path, scenarios: Sequence[Path] = (), wanted: str = "all", base: str = "", *, for_class: bool = False
+) -> None:
     """Write the page, its engine, scenarios and lessons into a directory.
 
     Raises `UsageError` if the directory holds something, or there is no such lesson; `EnvironmentFailure` if the engine
     for browsers was not built; `ScenarioError` if a scenario is not valid.
+
+    For a class it is the lessons, what they run, and Explore with the scenarios of the lessons. Their answers are in the
+    folder `teacher`, to which no page leads.
     """
     if not (PAGE / "engine.wasm").is_file():
         raise EnvironmentFailure("this installation has no engine for browsers", "in the repository: make web")
-    files = site(scenarios, wanted, base=base)
+    files = site(scenarios, wanted, base=base, for_class=for_class)
+    if for_class and wanted == "none":
+        raise UsageError("a class needs a lesson", "leave out --lessons, or name some")
     if out.exists() and any(out.iterdir()):
         raise UsageError(f"{out} holds files already", "name a new directory")
     for name, content in files.items():
@@ -71,7 +81,14 @@ def export(out: Path, scenarios: Sequence[Path] = (), wanted: str = "all", base:
         write_file(path, data)
 
 
-def site(scenarios: Sequence[Path] = (), wanted: str = "all", *, base: str = "", served: bool = False) -> Site:
+def site(
+    scenarios: Sequence[Path] = (),
+    wanted: str = "all",
+    *,
+    base: str = "",
+    served: bool = False,
+    for_class: bool = False,
+) -> Site:
     """Return all files of the site.
 
     Parameters
@@ -84,25 +101,31 @@ def site(scenarios: Sequence[Path] = (), wanted: str = "all", *, base: str = "",
         Address at which students find the site, for the QR codes on pages for teachers; without it there are none.
     served
         Whether our own server carries it, which has results and studies, too.
+    for_class
+        Whether it has only what a class needs, see `export`.
     """
     chosen = _chosen(wanted)
     home = checked_base(base) if base else ""
-    offered = _offered(scenarios)
+    offered = _offered(
+        scenarios, [lesson.scenario for lesson in chosen] if for_class else sorted(SCENARIOS.glob("*.toml"))
+    )
     files: Site = {
         path.relative_to(PAGE).as_posix(): cache(partial(slim, path)) if folder == "js" else path
         for folder in COPIED
         for path in sorted((PAGE / folder).iterdir())
+        if not for_class or path.name not in NOT_FOR_CLASS
     }
-    for path in (*PAGE.glob("engine.wasm*"), PAGE / "sliders.json"):
+    for path in (*PAGE.glob("engine.wasm" if for_class else "engine.wasm*"), PAGE / "sliders.json"):
         files[path.name] = path
     for name, text in offered.items():
         files[f"scenarios/{name}.toml"] = text.encode()
-    files["keys.json"] = _keys
+    if not for_class:
+        files["keys.json"] = _keys
     listing = [{"name": name, "file": f"scenarios/{name}.toml"} for name in offered]
     files["scenarios/index.json"] = json.dumps(listing).encode()
 
     page = _template()
-    common = {"policy": POLICY, "served": served, "lessons": chosen}
+    common = {"policy": POLICY, "served": served, "lessons": chosen, "for_class": for_class}
 
     def put(address: str, title: str, kind: str, body: str, lesson: Lesson | None = None) -> None:
         text = page.render(
@@ -110,19 +133,26 @@ def site(scenarios: Sequence[Path] = (), wanted: str = "all", *, base: str = "",
             base="../" * address.count("/"),
             kind=kind,
             script=kind not in {"teacher", "lessons"},
+            answers=kind == "lesson" and not for_class,
             lesson=lesson,
             body=body,
             **common,
         )
         files[address] = text.encode()
 
-    put("index.html", "Sojourn", "start", _start_body(chosen))
     put("explore.html", "Sojourn: Explore", "explore", LOADING)
-    put("senses.html", "Sojourn: Hear and feel", "senses", LOADING)
+    if for_class:
+        put("index.html", "Lessons", "lessons", _lessons_body(chosen, "lessons/"))
+    else:
+        put("index.html", "Sojourn", "start", _start_body(chosen))
+        put("senses.html", "Sojourn: Hear and feel", "senses", LOADING)
     if served:
         put("results.html", "Sojourn: Results and studies", "results", "<p>One moment.</p>")
+    if chosen and not for_class:
+        put("lessons/index.html", "Sojourn: Lessons", "lessons", _lessons_body(chosen, "", "answers.html"))
     if chosen:
-        put("lessons/index.html", "Sojourn: Lessons", "lessons", _lessons_body(chosen))
+        answers = "teacher/index.html" if for_class else "lessons/answers.html"
+        put(answers, "For teachers: answers", "teacher", answers_body(chosen))
     for number, lesson in enumerate(chosen, 1):
         place = f"lessons/{lesson.name}"
         heading = f"Lesson {number} of {len(chosen)}"
@@ -130,9 +160,13 @@ def site(scenarios: Sequence[Path] = (), wanted: str = "all", *, base: str = "",
         put(
             f"{place}/index.html", f"Lesson: {lesson.title}", "lesson", _lesson_body(lesson, heading, following), lesson
         )
-        teacher = teacher_body(lesson, home and f"{home}{place}/index.html")
-        files[f"{place}/picture.svg"] = cache(partial(delay_picture, lesson))
-        put(f"{place}/teacher.html", f"For teachers: {lesson.title}", "teacher", teacher)
+        beside = f"teacher/{lesson.name}" if for_class else place
+        teacher = teacher_body(
+            lesson, home and f"{home}{place}/index.html", f"../../{place}/index.html" if for_class else "index.html"
+        )
+        files[f"{beside}/picture.svg"] = cache(partial(delay_picture, lesson))
+        page_of = f"{beside}/index.html" if for_class else f"{beside}/teacher.html"
+        put(page_of, f"For teachers: {lesson.title}", "teacher", teacher)
     return files
 
 
@@ -147,12 +181,10 @@ def _chosen(wanted: str) -> list[Lesson]:
     return [known[name] for name in names]
 
 
-def _offered(more: Iterable[Path]) -> dict[str, str]:
-    """Return texts of scenarios by name: that of the lessons first, then what was named, then the others."""
-    first = SCENARIOS / "lesson-buffer.toml"
-    others = sorted(path for path in SCENARIOS.glob("*.toml") if path != first)
+def _offered(more: Iterable[Path], ours: Iterable[Path]) -> dict[str, str]:
+    """Return texts of scenarios by name: that of the lessons first, then those that were named, then others of ours."""
     offered: dict[str, str] = {}
-    for path in (first, *more, *others):
+    for path in (SCENARIOS / "lesson-buffer.toml", *more, *ours):
         text = load_scenario(path).text
         offered.setdefault(path.stem, text)
     return offered
@@ -187,23 +219,29 @@ def _start_body(chosen: Sequence[Lesson]) -> str:
         "<h1>A call and an upload share a line of 10 Mb/s</h1>"
         f'<div data-part="play">{LOADING}</div>'
         '<div class="doors" data-part="doors"><section><h2>Try a line</h2><p>Choose a scenario, move its sliders, '
-        'put two settings side by side.</p><p><a href="explore.html">Explore</a></p></section><section><h2>Hear and feel</h2>'
-        "<p>What a call sounds like behind an upload, and what a hand feels.</p>"
+        'compare two settings.</p><p><a href="explore.html">Explore</a></p></section><section><h2>Hear and feel</h2>'
+        "<p>The sound of a call and the lag of a game beside an upload.</p>"
         '<p><a href="senses.html">Hear the call, feel the lag</a></p></section>'
         f"{found}</div>"
     )
 
 
-def _lessons_body(chosen: Sequence[Lesson]) -> str:
-    items = "".join(
-        f'<li><a href="{lesson.name}/index.html">{html.escape(lesson.title)}</a> '
-        f'<a class="quiet" href="{lesson.name}/teacher.html">For teachers<span class="unseen">: '
-        f"{html.escape(lesson.title)}</span></a></li>"
-        for lesson in chosen
-    )
+def _lessons_body(chosen: Sequence[Lesson], folder: str, answers: str = "") -> str:
+    """Return the list of lessons, which lie below `folder`; with links to the pages for teachers if those are among them."""
+
+    def item(lesson: Lesson) -> str:
+        link = f'<a href="{folder}{lesson.name}/index.html">{html.escape(lesson.title)}</a>'
+        if answers:
+            link += (
+                f' <a class="quiet" href="{folder}{lesson.name}/teacher.html">For teachers<span class="unseen">: '
+                f"{html.escape(lesson.title)}</span></a>"
+            )
+        return f"<li>{link}</li>"
+
     return (
         "<h1>Lessons</h1><p>Each takes ten minutes: guess, run, see why, play. They build on each other.</p>"
-        f'<ol class="lessons">{items}</ol>'
+        f'<ol class="lessons">{"".join(map(item, chosen))}</ol>'
+        + (f'<p><a class="quiet" href="{answers}">For teachers: the answers on one page</a></p>' if answers else "")
     )
 
 

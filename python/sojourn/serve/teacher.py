@@ -40,7 +40,35 @@ def qr_code(address: str) -> str:
     )
 
 
-def teacher_body(lesson: Lesson, address: str = "") -> str:
+def _line(lesson: Lesson, numbers: Numbers, text: object) -> str:
+    """Return a line of Markdown with the numbers that it names, as HTML."""
+    return MarkdownIt("js-default", {"html": False}).renderInline(lesson.filled(str(text), numbers))
+
+
+def answers_body(chosen: Iterable[Lesson]) -> str:
+    """Return the answers of lessons: a row each, for one printed page."""
+    rows: list[str] = []
+    for number, lesson in enumerate(chosen, 1):
+        numbers = lesson.numbers()
+        about = lesson.about
+        median, spread = median_and_range(numbers["guess"][lesson.answer], lesson.answer)
+        cells = (
+            f"{number}. {html.escape(lesson.title)}",
+            f"{_line(lesson, numbers, about['question'])} <b>{html.escape(median)}</b> ({html.escape(spread)})",
+            f"{_line(lesson, numbers, about['check'])} <b>{_line(lesson, numbers, about['check_answer'])}</b>. "
+            f"{_line(lesson, numbers, about['check_yes'])}",
+        )
+        row = "".join(f'<td class="text">{cell}</td>' for cell in cells)
+        rows.append(f"<tr>{row}</tr>")
+    return (
+        '<article class="teacher answers"><h1>For teachers: the answers</h1>'
+        f"<p>Medians, and ranges over seeds {SEEDS[0]} to {SEEDS[-1]}; a page shows the run of one seed.</p>"
+        '<table><thead><tr><th scope="col">lesson</th><th scope="col" class="text">guess</th>'
+        f'<th scope="col" class="text">check question</th></tr></thead><tbody>{"".join(rows)}</tbody></table></article>'
+    )
+
+
+def teacher_body(lesson: Lesson, address: str = "", link: str = "index.html") -> str:
     """Return the page.
 
     Parameters
@@ -49,12 +77,14 @@ def teacher_body(lesson: Lesson, address: str = "") -> str:
         The lesson.
     address
         Where students find it; empty if that is not known.
+    link
+        The lesson's page from here.
     """
     numbers = lesson.numbers()
     teacher = lesson.teacher
 
     def line(text: object) -> str:
-        return MarkdownIt("js-default", {"html": False}).renderInline(lesson.filled(str(text), numbers))
+        return _line(lesson, numbers, text)
 
     goals = "".join(
         f"<li>{html.escape(goal)}<br><b>Check</b> {line(check['ask'])} <i>{line(check['answer'])}.</i></li>"
@@ -64,10 +94,10 @@ def teacher_body(lesson: Lesson, address: str = "") -> str:
     about = lesson.about
     answer = median_and_range(numbers["guess"][lesson.answer], lesson.answer)
     first, second = teacher["picture"]
-    words = f"Delay of the {lesson.listener} over the run with {_setting(lesson, first)}, and with {_setting(lesson, second)}."
+    words = f"Delay of the {lesson.listener} on the line over the run with {_setting(lesson, first)}, and with {_setting(lesson, second)}."
     return f"""<article class="prose teacher"><h1>For teachers: {html.escape(lesson.title)}</h1>
 {qr_code(address) if address else ""}
-<p>{about["minutes"]} minutes, one computer for two students. They know {line(teacher["needs"])}. <a href="index.html">The lesson</a></p>
+<p>{about["minutes"]} minutes, one computer for two students. They know {line(teacher["needs"])}. <a href="{html.escape(link)}">The lesson</a></p>
 <h2>After it, a student can</h2><ol>{goals}</ol>
 <h2>Minute by minute</h2><table><thead><tr><th scope="col">minutes</th><th scope="col" class="text">do</th>
 <th scope="col" class="text">what</th></tr></thead><tbody>{"".join(_steps(teacher["step"], line))}</tbody></table>

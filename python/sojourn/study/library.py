@@ -77,11 +77,19 @@ def recipe_title(name: str) -> str:
 
 
 def recipe_files(name: str) -> dict[str, str]:
-    """Return the study of a recipe and its scenario, as `study.toml` and `scenario.toml`."""
+    """Return the files of a recipe: its study and its scenario, as `study.toml` and `scenario.toml`, and programs.
+
+    A recipe may have a folder of its own name with programs to begin with (Python ends in `.py.txt` there, as it is none of
+    the package's); those in C get the header of plugins.
+    """
     text = (_recipes() / f"{name}.toml").read_text(encoding="utf-8")
     scenario = str(parse_toml(text)["scenario"])
     text = text.replace(f'scenario = "{scenario}"', 'scenario = "scenario.toml"')
-    return {"study.toml": text, "scenario.toml": (_recipes() / scenario).read_text(encoding="utf-8")}
+    files = {"study.toml": text, "scenario.toml": (_recipes() / scenario).read_text(encoding="utf-8")}
+    programs = sorted((_recipes() / name).glob("*.*"))
+    if any(path.suffix == ".c" for path in programs):
+        programs.append(_recipes().parent / "plugins" / "sojourn_plugin.h")
+    return files | {path.name.removesuffix(".txt"): path.read_text(encoding="utf-8") for path in programs}
 
 
 def load_study(name_or_path: str) -> Study:

@@ -53,10 +53,12 @@ export class Engine {
 
   /** Compiles the module from a response or from bytes. */
   static async load(source) {
-    const { instance } =
-      typeof Response !== "undefined" && source instanceof Response
-        ? await WebAssembly.instantiateStreaming(source, {})
-        : await WebAssembly.instantiate(source, {});
+    const isResponse = typeof Response !== "undefined" && source instanceof Response;
+    // Learning platforms and old servers send a module as any bytes, which cannot be compiled while they come.
+    const isModule = isResponse && /^application\/wasm\b/.test(source.headers.get("content-type") ?? "");
+    const { instance } = isModule
+      ? await WebAssembly.instantiateStreaming(source, {})
+      : await WebAssembly.instantiate(isResponse ? await source.arrayBuffer() : source, {});
     return new Engine(instance);
   }
 

@@ -6,6 +6,7 @@ import { isLink, prepare } from "./prepare.js";
 import { ask, served, wanted } from "./server.js";
 import { html, Later, render, useEffect, useState } from "./view.js";
 
+const forClass = "class" in document.getElementById("page").dataset; // its files are those of lessons: no table of all keys
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 
 /** The cursor moves on by itself. */
@@ -113,7 +114,7 @@ function Explore({ model, scenarios }) {
         <${Exports} model=${model} />
       </div>
     </div>
-    ${a && !inside ? html`<${Later} title="All keys, and the scenario as text" load=${() => import("./keyform.js").then(({ KeyForm }) => KeyForm)}
+    ${a && !inside && !forClass ? html`<${Later} title="All keys, and the scenario as text" load=${() => import("./keyform.js").then(({ KeyForm }) => KeyForm)}
       model=${model} sideName=${shown} />` : null}
     <p class="status" role="status">${model.status.value}${told}</p>`;
 }

@@ -106,7 +106,7 @@ function Lesson({ model, about, parts, kept }) {
   };
   return html`<article class="lesson">
     <h1>${about.title}</h1>
-    <p class="steps">${about.heading}. ${about.minutes} minutes. Guess first, then run. <a href="teacher.html">For teachers</a></p>
+    <p class="steps">${about.heading}. ${about.minutes} minutes. Guess first, then run.${about.answers ? html` <a href="teacher.html">For teachers</a>` : null}</p>
     <${Prose} parts=${parts} name="hook" />
     <${Prose} parts=${parts} name="question" />
     <h2>Before you run it</h2>
@@ -148,7 +148,7 @@ function Lesson({ model, about, parts, kept }) {
 }
 
 export async function start(root) {
-  const about = JSON.parse(document.getElementById("lesson").textContent);
+  const about = { ...JSON.parse(document.getElementById("lesson").textContent), answers: "answers" in root.dataset };
   const parts = Object.fromEntries([...root.querySelectorAll("[data-part]")].map((part) => [part.dataset.part, part]));
   const model = await prepare(`scenarios/${about.scenario}.toml`);
   const kept = memory(root.dataset.lesson);
