@@ -41,6 +41,7 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_what_others_depend_on_names_versions_that_can_be_resolved(packed: Path) -> None:
     for name in PUBLIC:
         manifest = tomllib.loads((packed / name / "Cargo.toml").read_text())
@@ -78,6 +79,7 @@ HOSTS = {"udp-relay": "2 passed", "rattan-queue": "4 passed", "smoltcp-device": 
 """Programs of others' kinds with a queue manager in them, and their tests."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", HOSTS)
 def test_each_host_with_a_queue_manager_in_it_works(example: str, tmp_path: Path) -> None:
     program = tmp_path / example
@@ -92,6 +94,7 @@ def test_each_host_with_a_queue_manager_in_it_works(example: str, tmp_path: Path
     assert HOSTS[example] in done.stdout
 
 
+@pytest.mark.slow
 def test_a_program_without_std_has_a_queue_manager_from_the_packed_files(packed: Path, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "examples" / "bare", tmp_path / "bare", ignore=shutil.ignore_patterns("target"))
     program = tmp_path / "bare"
