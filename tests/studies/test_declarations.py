@@ -446,11 +446,11 @@ tail = { name = "drop-tail" }
         ),
         (
             "Behind PIE the call waits {d.tail}.",
-            'the study has no "PIE" | placeholders say what it has: {traffic}, {queue.tail}, {queue.codel}, {place.near}, {place.far}',
+            'the study has no "PIE" | placeholders for its own names: {traffic}, {queue.tail}, {queue.codel}, {place.near}, {place.far}',
         ),
         (
             "A game waits {d.tail}.",
-            'the study has no "game" | placeholders say what it has: {traffic}, {queue.tail}, {queue.codel}, {place.near}, {place.far}',
+            'the study has no "game" | placeholders for its own names: {traffic}, {queue.tail}, {queue.codel}, {place.near}, {place.far}',
         ),
         ("The call waits {d.taill}.", 'd has no group "taill" | did you mean "tail"?'),
         ("The {trafic} waits {d.tail}.", 'no value "trafic" is defined above | known: d'),
