@@ -158,7 +158,7 @@ def page(documents: list[Document]) -> str:
     ]
     lines += [f"| {' | '.join(row)} |" for row in coverage(documents)]
     for document in documents:
-        lines += ["", f"## {document.name}", "", "| section | what it asks for | state | test |"]
+        lines += ["", f"## {document.name}", "", "| section | requirement | state | test |"]
         lines += ["|---|---|---|---|"]
         for clause in document.clauses:
             state = clause.status + (f": {clause.reason}" if clause.reason else "")

@@ -32,7 +32,7 @@ KEPT, CHANGELOG = ROOT / "tests" / "promises.txt", ROOT / "CHANGELOG.md"
 ANNOUNCED = "### Renamed and removed"
 
 Name = tuple[str, str]
-"""What a name is of, and the name, without spaces."""
+"""Kind of a name, and the name, without spaces."""
 
 
 def names() -> set[Name]:

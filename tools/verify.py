@@ -100,7 +100,7 @@ def processor_seconds() -> float:
 
 
 def run(step: Step, untested: list[str]) -> tuple[int, int]:
-    """Run a step with its output shown, and return tests passed and failed; `untested` gets what it could not test."""
+    """Run a step with its output shown, and return tests passed and failed; `untested` gets lines about tests that were left out."""
     print(f"== {step.name}", flush=True)
     began, used = time.monotonic(), processor_seconds()
     environment = os.environ | {

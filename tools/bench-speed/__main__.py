@@ -42,7 +42,7 @@ Size = TypeVar("Size", float, str)
 
 
 def say(text: str) -> None:
-    """Tell whoever waits how far it is."""
+    """Print progress."""
     print(text, file=sys.stderr, flush=True)
 
 

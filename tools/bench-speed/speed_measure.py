@@ -31,7 +31,7 @@ class MeasurementError(Exception):
 
 @dataclass(frozen=True)
 class Cost:
-    """What one run of a world costs."""
+    """Cost of one run of a world."""
 
     cpu_s: float
     wall_s: float
@@ -68,7 +68,7 @@ def fixed_worlds() -> list[str]:
 
 
 def fixed_world(name: str, repetitions: int) -> list[Cost]:
-    """Measure a world of `sojourn bench` so many times."""
+    """Measure a world of `sojourn bench`, `repetitions` times."""
     from sojourn.simulation.bench import measure
 
     runs = [measure(name) for _ in range(repetitions)]
@@ -78,7 +78,7 @@ def fixed_world(name: str, repetitions: int) -> list[Cost]:
 
 
 def sized_world(world: World, repetitions: int) -> Cost:
-    """Measure a world given as a scenario so many times, and the more often the shorter it is."""
+    """Measure a world given as a scenario `repetitions` times, and the more often the shorter it is."""
     costs: list[Cost] = []
     while len(costs) < repetitions or (len(costs) < MOST_RUNS and sum(cost.cpu_s for cost in costs) < ENOUGH_S):
         costs.append(_one_run(world))
@@ -86,7 +86,7 @@ def sized_world(world: World, repetitions: int) -> Cost:
 
 
 def in_turn(worlds: Sequence[World], rounds: int) -> list[list[Cost]]:
-    """Measure worlds one after the other, so many times: what the machine does besides meets all of them.
+    """Measure worlds one after the other, `rounds` times: other work of the machine meets all of them.
 
     Returns the costs by world.
     """
@@ -95,7 +95,7 @@ def in_turn(worlds: Sequence[World], rounds: int) -> list[list[Cost]]:
 
 
 def pairs(world: World, kept: Path, rounds: int) -> list[tuple[Cost, Cost]]:
-    """Measure a world with this build and with a kept one in turns, so many times: what else runs meets both.
+    """Measure a world with this build and with a kept one in turns, `rounds` times: other work of the machine meets both.
 
     Who begins changes from pair to pair, since the first of two may find a cooler processor.
     """
@@ -110,16 +110,16 @@ def pairs(world: World, kept: Path, rounds: int) -> list[tuple[Cost, Cost]]:
 
 
 def beside_floor(command: str, world: World, rounds: int) -> list[tuple[float, float]]:
-    """Measure a world and a program that does no more than it has to in turns, so many times.
+    """Measure a world and a program that does only the necessary work in turns, `rounds` times.
 
     Raises `MeasurementError` if one of them fails, or the program prints no such number.
 
     Parameters
     ----------
     command
-        The program with its arguments; somewhere in what it prints stands `13.1 ns/hop`.
+        The program with its arguments; its output has `13.1 ns/hop`.
     world
-        What it does as well.
+        The world of which it does the same.
     rounds
         How often.
 
@@ -162,7 +162,7 @@ def _one_run(world: World, engine: Path | None = None) -> Cost:
 
 
 def threads(world: World, runs: int, count: int, repetitions: int) -> float:
-    """Return the least wall time of so many runs on so many threads, in seconds."""
+    """Return the least wall time of `runs` runs on `count` threads, in seconds."""
     command = [sys.executable, str(HERE / "one_run.py"), str(runs), str(count)]
     text = world.scenario()
     return min(float(json.loads(_run(command, text))["wall_s"]) for _ in range(repetitions))

@@ -117,7 +117,7 @@ class Results:
     study: Mapping[str, Cost]
     """Points of White 2013."""
     kept: str
-    """What the kept build is called; empty if there is none."""
+    """Name of the kept build; empty if there is none."""
     pairs: Mapping[str, Sequence[tuple[Cost, Cost]]]
     """This build and the kept one in turns, by world; empty for a world that the kept one does not know."""
     floor: Sequence[tuple[float, float]]

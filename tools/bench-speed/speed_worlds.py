@@ -69,7 +69,7 @@ rtt = "20 ms"
 
 @dataclass(frozen=True)
 class Quiet:
-    """The quiet household of the examples, for so many hours."""
+    """The quiet household of the examples, for a number of hours."""
 
     hours: int
     written: bool = False
