@@ -5,7 +5,7 @@ usage: python benches/peers/compare_linux.py [--repetitions N] [--draws N] [--wa
 Each world is simulated with `sojourn run` and emulated with `sojourn emulate`, one upload by iperf3 through the Linux kernel
 of this machine; both leave the same tables, from which both columns are worked out in the same way. iperf3 has real-time
 priority, where the user may give it: a sender that waits for a processor sends its window late and at once, and the
-queue fills meanwhile (docs/results/emulation.md). One that spins is ended after half a minute of processor time. Emulations take their own time, one after the other: all rows take three quarters of
+queue holds that burst (docs/results/emulation.md). One that spins is ended after half a minute of processor time. Emulations take their own time, one after the other: all rows take three quarters of
 an hour for each repetition. Simulations take seconds, so there are more of them: what draws decide shows in their spread.
 What has been measured is kept beside the page as a CSV file, and only what is missing of it is measured.
 """

@@ -50,10 +50,10 @@ class Interrupted(RuntimeError):
     """The run was cancelled."""
 
 class EmulationRefused(RuntimeError):
-    """An emulation cannot be; the arguments are what is wrong, what would be right, and whether it is wrong usage."""
+    """An emulation is impossible; the arguments are the error, the remedy, and true for wrong usage."""
 
 class MemoryExceeded(RuntimeError):
-    """The run needs more memory than it may take; the arguments are what and how much, and what would be less."""
+    """The run needs more memory than it may take; the arguments are the need and the remedy."""
 
 class ManagerFailed(RuntimeError):
     """A queue manager or congestion controller written in Python raised an exception, its cause, or broke the rules."""
@@ -350,7 +350,7 @@ def manager_calls() -> int:
     """How often managers in Python have returned to the engine, over all runs of this process."""
 
 class CaptureProblem(ValueError):
-    """The file is no capture; the arguments are what is wrong, and what would be right."""
+    """The file is no capture; the arguments are the error and the remedy."""
 
 class CaptureReader:
     """Reads a capture that comes in pieces."""

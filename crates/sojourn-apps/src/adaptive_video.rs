@@ -44,7 +44,7 @@ parameters! {
         least_rate: BitRate = BitRate::from_mbps(5), origin("chosen: a small picture").least("10 kb/s").most("1 Gb/s");
         /// most that it is asked for
         most_rate: BitRate = BitRate::from_mbps(45),
-            origin("chosen: what services ask for").least("10 kb/s").most("1 Gb/s");
+            origin("chosen: recommendations of services").least("10 kb/s").most("1 Gb/s");
         /// what the rate may grow by in a second
         // 8 % of `most_rate`, as 200 kb/s are of the call's 2.5 Mb/s.
         ramp_up: BitRate = BitRate::from_kbps(3_600),

@@ -59,7 +59,7 @@ parameters! {
         is_call: bool = false, origin("White 2012 §3.2.2: for voice; White 2013 §4.1 gives none for games");
         start: Span = Span::ZERO, START;
         start_jitter: Span = Span::from_ms(8), START_JITTER;
-        /// when it stops; what has been sent still arrives
+        /// stop time; packets already sent still arrive
         stop: Option<Span> = None => stop;
         /// how the listener of a call plays it
         playout: Playout = Playout::Fixed => playout;
@@ -92,7 +92,7 @@ words! {
 
 /// No lesson stops a stream or plays one adaptively, and the engine of browsers is small.
 fn stop(stop: &mut Option<Span>, visitor: &mut dyn Visitor) {
-    const STOP: Key = key("stop", "when it stops; what has been sent still arrives", "chosen: with the run")
+    const STOP: Key = key("stop", "stop time; packets already sent still arrive", "chosen: with the run")
         .or("never")
         .least("1 ms")
         .most(LONGEST_PAUSE);

@@ -30,7 +30,7 @@ parameters! {
     pub struct VideoConfig {
         /// mean rate of the video, without headers; it does not follow the network
         rate: BitRate = BitRate::from_kbps(2_500),
-            origin("chosen: what WebRTC sends at most; what services ask for").least("10 kb/s").most("1 Gb/s");
+            origin("chosen: WebRTC's limit; recommendations of services").least("10 kb/s").most("1 Gb/s");
         /// pictures in a second
         frames_per_second: u32 = 30, origin("chosen: 30 of a camera, 60 of a screen").least("1").most("240");
         /// standard deviation of a frame's size, relative to its mean; sizes are log-normal

@@ -82,7 +82,7 @@ causes! {
             "delay in the pipelines of both ends: bursts prepared, symbols interleaved, frames decoded or sent again"
         Serialisation serialisation "serialisation": "bits onto the wire", "delay by serialisation"
         Wire wire "propagation": "propagation and fixed processing", "delay by propagation"
-        Hold hold "wait for a slot": "held for the next slot of a link whose conditions say so",
+        Hold hold "wait for a slot": "held for the next slot of a link with slots",
             "delay until the next slot of a link that holds packets"
     }
 }

@@ -31,7 +31,7 @@ reports! {
     "An object has ended, or the run has." Object,
     "A chunk of an adaptive stream has ended, or the run has." Chunk,
     "A frame of video is complete, or will not be any more." Frame,
-    "The run ends: what a session of an adaptive stream was like." StreamingSession,
+    "The run ends: quality of a session of an adaptive stream." StreamingSession,
     "A second of a live stream is over." LiveSecond,
     "The run ends: how near a player of a live stream was." LiveSession,
     "A video that is played while it is downloaded has ended, or the run has." DownloadSession,

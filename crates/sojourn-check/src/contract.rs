@@ -25,7 +25,7 @@ pub(crate) const ROWS: [Row; 8] = [
     },
     Row {
         id: "X3",
-        statement: "The backlog is the sum of what waits, after each call.",
+        statement: "The backlog is the sum of the waiting packets, after each call.",
         source: "contract",
         judge: backlog,
     },
@@ -286,7 +286,7 @@ fn backlog(subject: &Subject<'_>) -> Finding {
             Event::Sent(number, ..) | Event::Dropped(number, _) => Some((number, false)),
             Event::Waits(told, _) if told != waits => {
                 fault = Some(format!(
-                    "{} in {} told at {}, and {} in {} wait",
+                    "{} in {} reported at {}, and {} in {} wait",
                     told.bytes,
                     told.packets,
                     seconds(*at),

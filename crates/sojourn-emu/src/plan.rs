@@ -236,7 +236,10 @@ impl Plan {
             .collect();
         if let Some(taken) = entries.iter().find(|it| REST.contains(&&*it.name)) {
             return Err(Refusal {
-                message: format!("traffic.{}: an entry of this name is added for what matches no other", taken.name),
+                message: format!(
+                    "traffic.{}: an entry of this name is added for packets that match no other",
+                    taken.name
+                ),
                 hint: "give it another name".to_owned(),
             });
         }

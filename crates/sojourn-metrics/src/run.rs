@@ -317,7 +317,7 @@ fn delay_metrics(rows: &mut Rows, name: &str, histogram: &DelayHistogram) {
     }
 }
 
-/// Delays of which the share below is shown. chosen: what CoDel aims at (RFC 8289 4.4), and the interval
+/// Delays of which the share below is shown. chosen: CoDel's target (RFC 8289 4.4), and the interval
 /// of voice packets (White 2013 3.6).
 const SHARES_UNDER: [(&str, Span); 2] =
     [("delay_share_under_5ms", Span::from_ms(5)), ("delay_share_under_20ms", Span::from_ms(20))];

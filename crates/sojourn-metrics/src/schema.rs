@@ -97,7 +97,7 @@ pub const METRICS: &[MetricGroup] = metrics! {
         "forwarded_volume" "forwarded volume"
         "forwarded_volume_downstream" "forwarded volume downstream"
     }
-    "application bytes delivered over the duration of the run: of TCP in order, of datagrams what arrived without IP and UDP headers (28 B)"
+    "application bytes delivered over the duration of the run: of TCP in order, of datagrams the arrived ones without IP and UDP headers (28 B)"
         from "White 2013 4.4" ["Mb/s"] higher {
         "goodput" "goodput upstream"
         "goodput_downstream" "goodput downstream"
@@ -156,11 +156,11 @@ pub const METRICS: &[MetricGroup] = metrics! {
         "playout_delay" "delay of an adaptive playout"
     }
     #[cfg(not(target_family = "wasm"))]
-    "of these calls: score of R with that delay plus 20 ms, and with what was lost or late"
+    "of these calls: score of R with that delay plus 20 ms, and with lost and late packets"
         from "White 2012 3.2.2, ITU-T G.107 Annex B" [""] higher within(1.0, 4.5) {
         "mos_adaptive" "score of the call with an adaptive playout (MOS)"
     }
-    "the same without delay: what White 2012 printed"
+    "the same without delay, as White 2012 printed it"
         from "see [voice](../models/voice.md)" [""] higher within(1.0, 4.5) {
         "mos_loss_only" "score of the call without delay (MOS)"
     }
@@ -193,7 +193,7 @@ pub const METRICS: &[MetricGroup] = metrics! {
         "delay_down_p999" "99.9th percentile of delay downstream"
         "delay_down_max" "longest delay downstream"
     }
-    "access delay there and back: of each packet upstream with the first one downstream of the same session (server) that came to the line at or after its arrival; what lies beyond the line takes no time. Of connections one packet of a session is followed at a time, of datagrams all; those without an answer do not count"
+    "access delay there and back: of each packet upstream with the first one downstream of the same session (server) that came to the line at or after its arrival; the path beyond the line takes no time. Of connections one packet of a session is followed at a time, of datagrams all; those without an answer do not count"
         from "White 2019 4.2" ["ms"] lower {
         "delay_round_trip_mean" "mean round trip over the access line"
         "delay_round_trip_min" "shortest round trip over the access line"
@@ -203,7 +203,7 @@ pub const METRICS: &[MetricGroup] = metrics! {
         "delay_round_trip_p999" "99.9th percentile of round trips over the access line"
         "delay_round_trip_max" "longest round trip over the access line"
     }
-    "packet delay variation: what these delays exceed the shortest one by, upstream, downstream, and there and back; over all packets of the entry"
+    "packet delay variation: excess of these delays over the shortest one, upstream, downstream, and there and back; over all packets of the entry"
         from "RFC 5481 4.2, White 2019 4.3" ["ms"] lower {
         "delay_variation_up_p50" "median delay variation upstream"
         "delay_variation_up_p99" "99th percentile of delay variation upstream"
@@ -216,7 +216,7 @@ pub const METRICS: &[MetricGroup] = metrics! {
         "delay_variation_round_trip_p999" "99.9th percentile of delay variation of round trips"
     }
     #[cfg(not(target_family = "wasm"))] // which no lesson asks for
-    "Quality of Outcome for a use, of entries whose packets or questions are answered, if `record.outcomes` asks for it: the least of how far round trips, their loss, and what the others leave of the line meet what [the use needs](../guides/score-a-line.md); of probes from 2 s of load on. A line that is full is not judged by throughput"
+    "Quality of Outcome for a use, of entries whose packets or questions are answered, if `record.outcomes` asks for it: the least of the scores of round trips, their loss, and the throughput that others leave, against [the use's requirements](../guides/score-a-line.md); of probes from 2 s of load on. A line that is full is not judged by throughput"
         from "draft-ietf-ippm-qoo" [""] higher within(0.0, 100.0) {
         "qoo_call" "Quality of Outcome, call"
         "qoo_video_call" "Quality of Outcome, video call"
@@ -225,7 +225,7 @@ pub const METRICS: &[MetricGroup] = metrics! {
         "qoo_web" "Quality of Outcome, web"
     }
     "packets with an access delay below that, of the entry's packets that were forwarded in the direction of the data"
-        from "chosen: what CoDel aims at (RFC 8289 4.4), and the interval of voice packets" ["%"] higher {
+        from "chosen: CoDel's target (RFC 8289 4.4), and the interval of voice packets" ["%"] higher {
         "delay_share_under_5ms" "packets with a delay under 5 ms"
         "delay_share_under_20ms" "packets with a delay under 20 ms"
     }
@@ -297,11 +297,11 @@ pub const METRICS: &[MetricGroup] = metrics! {
         from "Akhtar 2013, Details: Client Buffer" ["%"] lower {
         "low_buffer" "time with less than 10 s of video in the buffer"
     }
-    "of low-latency live streams: how far the picture is behind what happens, mean over the seconds since the first picture, then over the sessions"
+    "of low-latency live streams: delay of the picture behind the live event, mean over the seconds since the first picture, then over the sessions"
         from "chosen: what a viewer calls delay" ["s"] lower {
         "live_latency" "how far live video is behind"
     }
-    "what 95 % of these seconds stay below, to 10 ms, of the worst session"
+    "95th percentile of these seconds, to 10 ms, of the worst session"
         from "" ["s"] lower {
         "live_latency_p95" "how far live video is behind, 95 %"
     }
@@ -318,7 +318,7 @@ pub const METRICS: &[MetricGroup] = metrics! {
         from "" ["s"] lower {
         "skipped_media" "live video left out"
     }
-    "of progressive downloads: videos whose playback never had to wait for data, of those that came whole or had to wait; unfinished ones that did not wait do not count"
+    "of progressive downloads: videos whose playback never had to wait for data, of those that arrived whole or had to wait; unfinished ones that did not wait do not count"
         from "Akhtar 2013, PLT and PD QoE (480p)" ["%"] higher {
         "sustained_share" "downloaded videos that never wait"
     }
@@ -387,7 +387,7 @@ pub const METRICS: &[MetricGroup] = metrics! {
         "buffer_delay_estimate" "latency that a stream without control adds"
     }
     #[cfg(not(target_family = "wasm"))]
-    "of these: the two multiplied, which is what the buffer holds if the stream has filled it"
+    "of these: the product of both, which is the buffer's size if the stream has filled it"
         from "White 2013 1.4" ["kB"] neither {
         "buffer_estimate" "buffer as a stream without control sees it"
     }
@@ -401,11 +401,11 @@ pub const METRICS: &[MetricGroup] = metrics! {
         "rtt_loaded_mean" "mean round trip under load"
         "rtt_loaded_p95" "95 % of round trips under load"
     }
-    "`rtt_loaded_mean` less, and over, `rtt_idle`: what a load does to latency (working latency)"
+    "`rtt_loaded_mean` less, and over, `rtt_idle`: effect of a load on latency (working latency)"
         from "White 2013 1.4" ["ms"] lower {
         "rtt_induced" "round trip that the load adds"
     }
-    "`rtt_loaded_mean` less, and over, `rtt_idle`: what a load does to latency (working latency)"
+    "`rtt_loaded_mean` less, and over, `rtt_idle`: effect of a load on latency (working latency)"
         from "White 2013 1.4" [""] lower {
         "rtt_ratio" "round trip under load over without"
     }
@@ -437,7 +437,7 @@ pub const METRICS: &[MetricGroup] = metrics! {
         from "RFC 3168" [""] neither {
         "marked_packets" "packets marked"
     }
-    "of those dropped: did not fit; victims of another arrival, because their flow was the largest; drawn at the tail (PIE); average above a hard threshold; head of a queue whose delay stayed above target (CoDel); in place of a mark; drawn by BLUE (COBALT); lost on the line by a condition; more than a policer lets through"
+    "of those dropped: did not fit; victims of another arrival, because their flow was the largest; drawn at the tail (PIE); average above a hard threshold; head of a queue whose delay stayed above target (CoDel); in place of a mark; drawn by BLUE (COBALT); lost on the line by a condition; beyond a policer's rate"
         from "" [""] neither {
         "dropped_overlimit" "packets dropped: overlimit"
         "dropped_fat_flow" "packets dropped: fat flow"
@@ -500,7 +500,7 @@ pub const METRICS: &[MetricGroup] = metrics! {
         "queuing_score_max" "queuing score max"
         "queuing_score_max_downstream" "queuing score max downstream"
     }
-    "what the MAC asked the CMTS for, was granted (a grant that is known and has not begun included), and had nothing to send in; only of links with a MAC, and of each service flow (`upstream/low_latency`) where there are two"
+    "bytes that the MAC requested, was granted (a grant that is known and has not begun included), and did not use; only of links with a MAC, and of each service flow (`upstream/low_latency`) where there are two"
         from "White 2012 2.2.2" ["kB"] neither {
         "requested_volume" "requested volume"
         "granted_volume" "granted volume"
@@ -543,7 +543,7 @@ pub const METRICS: &[MetricGroup] = metrics! {
         "request_delay_mean" "mean request delay"
     }
     #[cfg(not(target_family = "wasm"))]
-    "what the mean load upstream leaves of the channels of a service group (`group`), in tiers of its fastest home: the K of Cloonan's rule, which wants 1.0 to 1.2"
+    "spare rate of the channels of a service group (`group`) beside the mean load upstream, in tiers of its fastest home: the K of Cloonan's rule, which wants 1.0 to 1.2"
         from "Cloonan et al. 2014" [""] higher {
         "quality_k" "tiers that the mean load leaves"
     }
@@ -576,7 +576,7 @@ pub const METRICS: &[MetricGroup] = metrics! {
         "calls_over_50ms" "calls over 50 ms"
         "calls_over_100ms" "calls over 100 ms"
     }
-    "bytes forwarded over what rate and a full bucket let through at most; never cut, so a link that exceeds its rate has more than one"
+    "bytes forwarded, over the most that rate and a full bucket allow; never cut, so a link that exceeds its rate has more than one"
         from "White 2012 4.1" [""] neither {
         "utilisation" "utilisation"
     }

@@ -67,7 +67,7 @@ fn lines(file: &File) -> Vec<Line> {
     if !file.rest.is_empty() {
         lines.push(Line {
             path: "rest".to_owned(),
-            name: "what cannot be read".to_owned(),
+            name: "unreadable octets".to_owned(),
             value: text::hex(&file.rest),
         });
     }

@@ -167,7 +167,7 @@ impl Writer {
         let mut origins =
             whole.values().chain(of_members).map(|leaf| &leaf.origin).chain(rules.iter().map(|rule| &rule.origin));
         if let Some(Origin::File { path, .. }) = origins.find(|origin| matches!(origin, Origin::File { .. })) {
-            self.refuse(path, "a name cannot say what the file said itself");
+            self.refuse(path, "a service class name cannot replace values that the file gives itself");
             return Vec::new();
         }
         let name = whole.values().find_map(|leaf| match &leaf.origin {

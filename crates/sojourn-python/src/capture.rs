@@ -14,7 +14,7 @@ pyo3::create_exception!(
     _engine,
     CaptureProblem,
     PyValueError,
-    "The file is no capture; the arguments are what is wrong, and what would be right."
+    "The file is no capture; the arguments are the error and the remedy."
 );
 
 fn refusal(problem: &Problem) -> PyErr {

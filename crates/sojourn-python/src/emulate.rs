@@ -26,7 +26,7 @@ pyo3::create_exception!(
     _engine,
     EmulationRefused,
     PyRuntimeError,
-    "An emulation cannot be; the arguments are what is wrong, what would be right, and whether it is wrong usage."
+    "An emulation is impossible; the arguments are the error, the remedy, and true for wrong usage."
 );
 
 fn refused(error: Refused) -> PyErr {

@@ -30,7 +30,7 @@ pyo3::create_exception!(
     _engine,
     MemoryExceeded,
     PyRuntimeError,
-    "The run needs more memory than it may take; the arguments are what and how much, and what would be less."
+    "The run needs more memory than it may take; the arguments are the need and the remedy."
 );
 
 /// Stops runs that were given it, from any thread.

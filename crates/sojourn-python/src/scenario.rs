@@ -108,7 +108,7 @@ impl Scenario {
     fn keys(&self, first: u64, count: u32) -> PyResult<Vec<String>> {
         if self.is_prototype() {
             return Err(PyValueError::new_err(
-                "runs with a queue manager of kind python have no key: nothing tells what its class does",
+                "runs with a queue manager of kind python have no key: the behaviour of its class is unknown",
             ));
         }
         let seeds = (0..u64::from(count)).map(|more| Seed(first.wrapping_add(more)));

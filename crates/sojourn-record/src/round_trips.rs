@@ -3,7 +3,7 @@
 //! Source: White 2019 4.2 (round trips between modem and CMTS). Each packet upstream is answered by the first one downstream of the same
 //! session that reached the line's far end at or after the packet's arrival, so that the directions stay correlated, which a
 //! convolution of their distributions loses.
-//! Units and ranges: access delay up plus access delay down; what lies beyond the line takes no time.
+//! Units and ranges: access delay up plus access delay down; the path beyond the line takes no time.
 //! Deviations: "the first" is that which left the line first, should answers overtake one another. Packets without an answer have
 //! no round trip. Of connections one packet of a session is followed at a time, as TCP times its round trips (RFC 6298 3),
 //! since all of them would cost a tenth of a run; of datagrams all, while fewer than [`WAITING_AT_MOST`] wait.

@@ -137,16 +137,16 @@ pub const TABLES: &[TableSchema] = tables! {
         "traffic" [""] "traffic entry of the scenario"
         "session" [""] "session within the traffic entry, from 0"
         "at_ns" ["ns"] "end of the second"
-        "latency_ns" ["ns"] "how far the picture is behind what happens, whether it moves or stands still"
+        "latency_ns" ["ns"] "delay of the picture behind the live event, also during a stall"
         "buffer_ns" ["ns"] "media in the buffer"
         "speed" [""] "seconds of media that are played in a second; 0 if the picture stands still"
         "level" [""] "level of the last segment that is complete, from 0; missing before there was any"
     }
-    "live_sessions": "one player of a live stream; what its picture was like is a row of `has_sessions`" {
+    "live_sessions": "one player of a live stream; the quality of its picture is a row of `has_sessions`" {
         "traffic" [""] "traffic entry of the scenario"
         "session" [""] "session within the traffic entry, from 0"
-        "latency_mean_ns" ["ns"] "how far the picture was behind what happens, mean over the seconds since the first picture; missing without any"
-        "latency_p95_ns" ["ns"] "what 95 % of these seconds stay below, to 10 ms; missing without any"
+        "latency_mean_ns" ["ns"] "delay of the picture behind the live event, mean over the seconds since the first picture; missing without any"
+        "latency_p95_ns" ["ns"] "95th percentile of these seconds, to 10 ms; missing without any"
         "latency_max_ns" ["ns"] "the longest of them; missing without any"
         "fast_ns" ["ns"] "time in which media were played faster than they were taken"
         "slow_ns" ["ns"] "time in which they were played slower"
@@ -161,7 +161,7 @@ pub const TABLES: &[TableSchema] = tables! {
         "bytes" ["B"] "its size"
         "playback_ns" ["ns"] "when playback began; missing if it did not"
         "ended_ns" ["ns"] "last byte; missing if unfinished"
-        "underrun_ns" ["ns"] "when playback first came to the end of what had arrived; missing if it never did"
+        "underrun_ns" ["ns"] "time at which playback first ran out of data; missing if it never did"
         "sustained" [""] "1 if playback never had to wait, 0 if it had to; missing if unfinished without having failed"
     }
     "transfers": "one file transfer" {
@@ -172,7 +172,7 @@ pub const TABLES: &[TableSchema] = tables! {
         "ended_ns" ["ns"] "last byte acknowledged; missing if unfinished"
         "bytes" ["B"] "size of the file; missing without end"
     }
-    "flows": "one flow: what one end sends over a connection, or datagrams between the client and a server" {
+    "flows": "one flow: data of one end of a connection, or datagrams between the client and a server" {
         "traffic" [""] "traffic entry of the scenario"
         "server" [""] "server within the traffic entry, from 0; the `flow` of datagrams"
         "direction" [""] "upstream or downstream"
@@ -196,7 +196,7 @@ pub const TABLES: &[TableSchema] = tables! {
         "traffic" [""] "traffic entry of the scenario"
         "server" [""] "server within the traffic entry, from 0; the `flow` of datagrams"
         "direction" [""] "upstream or downstream"
-        "connection" [""] "number of the connection, from 0 in each run; missing for datagrams, and for what a connection that is over left behind"
+        "connection" [""] "number of the connection, from 0 in each run; missing for datagrams, and for packets of a connection that had ended"
         "sequence" [""] "number of the segment or datagram in its flow; a segment that is sent again keeps it, an acknowledgement has that of the next segment"
         "data_bytes" ["B"] "application data of a segment, none of an acknowledgement; the IP packet of a datagram"
         "reason" [""] "why, as in the table of signals"
@@ -212,7 +212,7 @@ pub const TABLES: &[TableSchema] = tables! {
         "round_trip_ns" ["ns"] "smoothed round-trip time; missing before the first sample"
         "flight_segments" [""] "segments outstanding"
         "acknowledged_bytes" ["B"] "application bytes acknowledged so far"
-        "phase" [""] "what the congestion controller is about, in the word of its document, such as ProbeBW_UP of BBR; missing if it has no such states"
+        "phase" [""] "state of the congestion controller, in the word of its document, such as ProbeBW_UP of BBR; missing if it has no states"
         "bandwidth_bps" ["b/s"] "rate of IP packets that it takes the path to have; missing if it has none"
         "bound_segments" [""] "segments that may be in the network, as losses or marks have taught it; missing without such a bound"
     }
@@ -248,7 +248,7 @@ pub const TABLES: &[TableSchema] = tables! {
         "queue" [""] "service queue of the manager: classic, low_latency or ack_priority"
         "start_ns" ["ns"] "start of the bin"
         "width_ns" ["ns"] "width of the bin"
-        "offered_bytes" ["B"] "bytes that came to the queue, as the framing of the link charges them: of packets that left it, when they came; of lost ones, when they were lost; none of what waits when the run ends"
+        "offered_bytes" ["B"] "bytes that came to the queue, as the framing of the link charges them: of packets that left it, when they came; of lost ones, when they were lost; without packets that wait when the run ends"
         "served_bytes" ["B"] "bytes that left it towards the wire"
         "dropped_bytes" ["B"] "bytes that were lost"
     }
@@ -276,7 +276,7 @@ pub const TABLES: &[TableSchema] = tables! {
         "goodput_bytes" ["B"] "application bytes delivered in order"
         "connections" [""] "connections that ended or were open at the end (upstream row)"
         "retransmissions" [""] "segments sent again (upstream row)"
-        "timeouts" [""] "expiries of retransmission timers (upstream row); missing for connections of an emulation, whose timers are not seen"
+        "timeouts" [""] "expiries of retransmission timers (upstream row); missing for connections of an emulation, whose timers are unobserved"
         "connect_retries" [""] "SYNs sent again (upstream row)"
         "marked_packets" [""] "packets marked by the queue manager of the access link"
         "marks_received" [""] "packets that arrived with a congestion mark: datagrams, and those of connections that ended or were open at the end"
@@ -313,10 +313,10 @@ pub const TABLES: &[TableSchema] = tables! {
     "emulation": "one second of an emulation: how well it kept time; no table of simulations" {
         "until_ns" ["ns"] "end of the second, in model time"
         "upstream_late_p50_ns" ["ns"] "how late upstream packets were written: the median; missing without packets"
-        "upstream_late_p99_ns" ["ns"] "what 99 % of them stay below; missing without packets"
+        "upstream_late_p99_ns" ["ns"] "99th percentile; missing without packets"
         "upstream_late_max_ns" ["ns"] "the largest; missing without packets"
         "downstream_late_p50_ns" ["ns"] "how late downstream packets were written: the median; missing without packets"
-        "downstream_late_p99_ns" ["ns"] "what 99 % of them stay below; missing without packets"
+        "downstream_late_p99_ns" ["ns"] "99th percentile; missing without packets"
         "downstream_late_max_ns" ["ns"] "the largest; missing without packets"
         "longest_gap_ns" ["ns"] "longest time between two passes of the loop"
         "hidden_losses" [""] "packets lost outside the model"

@@ -91,7 +91,7 @@ fn make(read: &mut Read<'_>, before: &Scenario, change: &mut ChangeDraft) -> Vec
 fn fixed() -> Mismatch {
     Mismatch::new(
         "is fixed during a run; from the start it can be changed",
-        "during a run change: link.rate of kind serial, rates and bursts of kind shaped, queue.limit and what a manager decides by, app.lanes of bulk, paused",
+        "during a run change: link.rate of kind serial, rates and bursts of kind shaped, queue.limit and parameters of a manager's decisions, app.lanes of bulk, paused",
     )
 }
 

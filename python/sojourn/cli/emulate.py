@@ -351,7 +351,7 @@ def _begin(options: Namespace, scenario: _engine.Scenario, captures: Path | None
         service = rates(_engine.emulation_rates(scenario))
         command, environment = _command(options, service)
         if command and shutil.which(command[0]) is None:
-            raise UsageError(f"there is no command {command[0]}", "what stands after -- is run inside")
+            raise UsageError(f"there is no command {command[0]}", "the words after -- are the command that runs inside")
         emulation = _engine.Emulation(scenario, wanted, command, environment)
     except _engine.EmulationRefused as error:
         message, hint, is_usage = error.args

@@ -314,6 +314,6 @@ fn table_of<Q: Measured>(form: &Form) -> Shape {
     fields.push(field("least", "the least draw", quantity(), is_uniform));
     fields.push(field("most", "the greatest draw", quantity(), is_uniform));
     let words = OUTSIDE.iter().map(|word| (word.name, word.about)).collect();
-    fields.push(field("outside", "what becomes of a draw beyond the bounds", Shape::Words(words), false));
+    fields.push(field("outside", "treatment of a draw beyond the bounds", Shape::Words(words), false));
     Shape::Table(fields)
 }

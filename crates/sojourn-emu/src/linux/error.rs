@@ -56,10 +56,13 @@ impl Refused {
                 format!("this system forbids the user namespace in which the command runs: {why}"),
                 forbidden_by(),
             ),
-            ("command", libc::ENOENT) => Self::usage("there is no such command", "what stands after -- is run inside"),
-            ("command", _) => {
-                Self::usage(format!("the command cannot be run: {why}"), "what stands after -- is run inside")
+            ("command", libc::ENOENT) => {
+                Self::usage("there is no such command", "the words after -- are the command that runs inside")
             }
+            ("command", _) => Self::usage(
+                format!("the command cannot be run: {why}"),
+                "the words after -- are the command that runs inside",
+            ),
             ("congestion control", libc::EINVAL | libc::ENOENT) => Self::usage(
                 "this kernel has no such congestion controller",
                 "those that it has: cat /proc/sys/net/ipv4/tcp_available_congestion_control; others: modprobe tcp_NAME",

@@ -149,8 +149,7 @@ pub(crate) fn links_keys(links: &mut Vec<SharedLink>, visitor: &mut dyn Visitor)
 }
 
 fn shared_link_keys(shared: &mut SharedLink, visitor: &mut dyn Visitor) {
-    visitor
-        .value(key("name", "what paths call it; unique", "no default").required("\"aggregation\""), &mut shared.name);
+    visitor.value(key("name", "name in paths; unique", "no default").required("\"aggregation\""), &mut shared.name);
     for direction in Direction::BOTH {
         let slot = &mut shared.directions[direction];
         if slot.is_none() && (visitor.has(direction.as_str()) || visitor.is_exhaustive()) {

@@ -198,7 +198,7 @@ impl Draft {
     /// from the seed of their own run.
     pub(crate) fn keys(&mut self, visitor: &mut dyn Visitor, with_seeds: bool) {
         visitor.value(key("schema", "version of the file format", "this page").required("1"), &mut Schema);
-        visitor.value(key("name", "what people call it", "no default").required("\"my-question\""), &mut self.name);
+        visitor.value(key("name", "name of the scenario", "no default").required("\"my-question\""), &mut self.name);
         visitor.value(
             key("duration", "simulated time", "no default")
                 .required("\"600 s\"")
@@ -218,7 +218,7 @@ impl Draft {
                     visitor.value(
                         key(
                             "from",
-                            "end of the warm-up: metrics count what happens from then on; rows and series keep all",
+                            "end of the warm-up: metrics count from then on; rows and series keep all",
                             "chosen: the start of the run",
                         )
                         .least("0 s")
@@ -249,7 +249,7 @@ impl Draft {
         let has_homes = !self.homes.is_empty() || visitor.has("home");
         let needs_traffic = !has_homes && !self.is_emulated;
         if needs_traffic || !self.traffic.is_empty() || visitor.has("traffic") {
-            let key = key("traffic", "who uses the link", "no default").most(MOST_TRAFFIC);
+            let key = key("traffic", "traffic over the link", "no default").most(MOST_TRAFFIC);
             let key = if self.is_emulated {
                 key
             } else {
@@ -267,7 +267,7 @@ impl Draft {
                 &mut ItemsOf { items: &mut self.changes, base: ChangeDraft::default, keys: ChangeDraft::keys },
             );
         }
-        let record = key("record", "what is written down", "chosen");
+        let record = key("record", "records to keep", "chosen");
         self.record.show(record, visitor);
         // No result depends on it.
         let is_said = self.emulate != EmulateConfig::BASE || visitor.has("emulate");
