@@ -155,7 +155,7 @@ def test_without_a_cliff_the_last_share_that_was_tried_is_near_enough() -> None:
 
 def test_uses_are_read_and_refused() -> None:
     assert read_uses("call:2, web") == {"call": 2.0, "web": 0.5}
-    for text, what in (("gmae", "not known"), ("game:-1", "no weight"), (" ,", "nobody")):
+    for text, what in (("gmae", "not known"), ("game:-1", "no weight"), (" ,", "no use")):
         with pytest.raises(UsageError, match=what):
             read_uses(text)
     with pytest.raises(UsageError, match="no traffic for game"):

@@ -1,1 +1,1 @@
-"""What to set, and where: settings raced on a simulated line until the best are known, and the lines to paste."""
+"""Advice on settings of a line: settings raced on a simulated line until the best are known, and the lines to paste."""

@@ -48,7 +48,7 @@ CAN = ("router", "modem", "operator")
 """Whose knobs may be turned."""
 
 LEVEL = 0.9
-"""Of the intervals that are told. chosen: as `sojourn calibrate` tells them."""
+"""Level of the printed intervals. chosen: as `sojourn calibrate` has it."""
 
 CHARGED = "if the CMTS counts the modem's header"
 FRAMES = "if the CMTS counts Ethernet frames alone"
@@ -56,7 +56,7 @@ FRAMES = "if the CMTS counts Ethernet frames alone"
 
 @dataclass(frozen=True, repr=False)
 class Advice:
-    """What to set on a line.
+    """Advice for a line.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class Advice:
     blocks
         Lines to paste, by target.
     runs, processor_s
-        What it took.
+        Number of runs, and their processor time.
     configuration
         The better configuration file, if one was asked about.
     """
@@ -87,7 +87,7 @@ class Advice:
 
     @property
     def setting(self) -> Arm:
-        """What is advised."""
+        """The advised setting."""
         return self.found.taken
 
     @cached_property
@@ -97,7 +97,7 @@ class Advice:
 
     @cached_property
     def sentences(self) -> list[str]:
-        """What follows it: the second best, who cannot be told apart, the cliffs."""
+        """Sentences after the first: the second best, equal settings, the cliffs."""
         told = [second_sentence(self.found, self.line, self.users), group_sentence(self.found)]
         told += cliff_sentences(self.found, self.line)
         less = self.found.less
@@ -405,7 +405,7 @@ def _asked(
 
 
 NEAR = "25 ms"
-"""Round trip to servers, where nobody says another. chosen: a server of the same country."""
+"""Default round trip to servers. chosen: a server of the same country."""
 
 
 def _load(household: str, rtt: str | None) -> str:

@@ -1,4 +1,4 @@
-"""What can be set, as changes of a scenario: a router in front of the line, the modem's own queue, the operator's service.
+"""Settings as changes of a scenario: a router in front of the line, the modem's own queue, the operator's service.
 
 Source: Linux `sch_cake` for the shaper of CAKE; sqm-scripts for the others: a token bucket of 1 ms of the rate in front of the
 manager; RFC 8034 and MULPIv3.1 (Buffer Control, AQM) for the operator.
@@ -25,7 +25,7 @@ from sojourn.scenario.settings import apply_settings
 WAYS = ("upstream", "downstream")
 
 SHARES = (0.80, 0.83, 0.86, 0.89, 0.92, 0.95, 0.98)
-"""Shares of the line's rate that a router is told, in the first look."""
+"""Shares of the line's rate in the shaper of a router, in the first look."""
 
 ROUTER_KINDS: Mapping[str, str] = {
     "cake": 'kind = "cake", profile = "besteffort"',
@@ -76,7 +76,7 @@ FULL_FRAMES = 2 * 1518
 
 
 def holds_frames(mbps: float, buffer_ms: int) -> bool:
-    """Return whether a buffer of so many ms holds what an upload needs at a rate."""
+    """Return whether a buffer of `buffer_ms` holds the packets that an upload needs at a rate."""
     return mbps * 125 * buffer_ms >= FULL_FRAMES
 
 
@@ -93,7 +93,7 @@ def recommended_ms(mbps: float) -> int:
 
 @dataclass(frozen=True)
 class Overhead:
-    """What a router may be told to count of a packet.
+    """Bytes of a packet that a router may count.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ class Overhead:
     bytes, mpu, cells
         As words of CAKE: bytes beside IP, the least that a packet counts, and `atm` or `ptm`, or nothing.
     rate
-        Share of the rate that a router is told in place of counting code words.
+        Share of the rate that a shaper gets in place of counting code words.
     """
 
     words: str
@@ -129,7 +129,7 @@ class Overhead:
 
     @property
     def of_full(self) -> float:
-        """What a packet of 1500 B counts, about, for a comparison."""
+        """Approximate count of a packet of 1500 B, in bytes, for a comparison."""
         return (1500 + self.bytes) * {"atm": 53 / 48, "ptm": 65 / 64}.get(self.cells, 1.0)
 
 
@@ -140,7 +140,7 @@ ETHERNET = Overhead("Ethernet frames", {"kind": "counted", "overhead": 18, "mpu"
 
 @dataclass(frozen=True)
 class RouterSide:
-    """What a router is set to in one direction; scenarios and lines to paste are made of it.
+    """Setting of a router in one direction; scenarios and lines to paste are made of it.
 
     Attributes
     ----------
@@ -151,7 +151,7 @@ class RouterSide:
     burst
         Bytes of its bucket; `None` for CAKE, which has none.
     counted
-        What it counts of a packet.
+        The bytes of a packet that it counts.
     """
 
     kind: str
@@ -183,11 +183,11 @@ class Arm:
     Attributes
     ----------
     who
-        Whose knob is turned: `router`, `modem`, `operator`, or nobody's (empty).
+        Where it is set: `router`, `modem`, `operator`, or nowhere (empty).
     kind
         What manages the queue.
     up, down
-        Shares of the line that a router is told.
+        Shares of the line in the shaper of a router.
     overhead
         Which of the line's overheads a router counts, by place.
     settings
@@ -256,7 +256,7 @@ def router_arms(ups: Sequence[float], downs: Sequence[float], overhead: int = 0)
 
 @dataclass(frozen=True)
 class Line:
-    """A scenario whose line somebody wants to set.
+    """A scenario whose line is to be set.
 
     Attributes
     ----------
@@ -321,7 +321,7 @@ class Line:
         return str(self.side("upstream")["link"].get("kind"))
 
     def overheads(self, way: str) -> list[Overhead]:
-        """Return what a router can be told to count: what the line charges first, then less of it."""
+        """Return the overheads that a router can count: the line's own first, then smaller ones."""
         link = self.side(way)["link"]
         usual = "ethernet" if str(link.get("kind")).startswith("docsis31") else "ip"
         framing = self.side(way).get("framing", {"kind": usual})
@@ -367,7 +367,7 @@ class Line:
         return RouterSide(arm.kind, kbit, burst, counted)
 
     def router_mbps(self, arm: Arm, way: str) -> float:
-        """Return the rate that a router is told for a direction."""
+        """Return the rate of a router's shaper in a direction."""
         return self.router_side(arm, way).kbit / 1000
 
     def with_arm(self, arm: Arm, *, duration_s: float, from_s: float) -> Scenario:

@@ -36,7 +36,7 @@ _COUNTED = {
     "loss_total": "missed",
     "page_load_time_p95": "page",
 }
-"""What is read of the metrics of an entry, and what it is called here."""
+"""Metrics of an entry that are read, and their names here."""
 
 
 class Bench:
@@ -93,7 +93,7 @@ class Bench:
         return wall_s / each if each else math.inf
 
     def takes_s(self, runs: int, length_s: float | None = None) -> float:
-        """Return how long so many runs will take on the clock; each lasts as long as one of the race if not said otherwise."""
+        """Return the expected time of `runs` runs on the clock; each has the length of those of the race by default."""
         return runs * (WARM_UP_S + self.screen_s if length_s is None else length_s) / self.affordable_s(1.0)
 
     def losses(self, arms: Sequence[Arm], seeds: range) -> Table:
@@ -104,7 +104,7 @@ class Bench:
     def measure(
         self, arms: Sequence[Arm], seeds: range, seconds: float, warm_s: float = WARM_UP_S
     ) -> dict[tuple[Arm, int], Mapping[str, float]]:
-        """Return what was measured of settings under seeds in so many seconds after `warm_s`; what is missing is run.
+        """Return the measures of settings under seeds over `seconds` after `warm_s`; missing runs are made.
 
         Raises `OutOfTime` if runs have not ended when the moment `until` has come.
         """

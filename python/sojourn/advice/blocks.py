@@ -17,7 +17,7 @@ from sojourn.base.errors import plain
 from sojourn.version import VERSION
 
 BLOCKS = ("tc", "uci", "docsis", "autorate", "modem")
-"""What `--print` may name."""
+"""Words of `--print`."""
 
 WAN, IFB = "eth1", "ifb4eth1"
 """Names of interfaces, as sqm-scripts makes them. chosen: eth1 is the port to the modem of most routers."""
@@ -115,13 +115,13 @@ _LEAVES: Mapping[str, _Leaf] = {
     "codel": _Leaf("codel", 1000, "5ms", "interval 100ms", ecn=False),
     "pie": _Leaf("pie", 1000, "15ms", "tupdate 15ms", ecn=False),
 }
-"""What `ROUTER_KINDS` have as defaults; intervals are those of the kernel, so SQM need not say them."""
+"""Defaults of `ROUTER_KINDS`; intervals are those of the kernel, so SQM need not say them."""
 
 
 def uci_block(line: Line, arm: Arm) -> str:
     """Return commands of `uci` that set SQM on OpenWrt.
 
-    sqm-scripts has one link layer for both directions, and none with code words: CAKE is told by further options, of which
+    sqm-scripts has one link layer for both directions, and none with code words: CAKE gets further options, of which
     it takes the last.
     """
     up, down = (line.router_side(arm, way) for way in WAYS)

@@ -1,4 +1,4 @@
-"""Where a router that is told too much stops helping: the share of the line at which its delay leaves the plateau.
+"""Cliff of a shaper: the share of the line's rate at which the delay leaves the plateau.
 
 chosen: the smallest share whose 99th percentile is above 1.5 times the plateau, to 0.01 by
 bisection.
@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 FIRST_SHARES = (0.80, 0.89, 0.98)
-"""Where to look first: the ends of what is tried, and the middle."""
+"""Shares of the first look: both ends, and the middle."""
 
 CLIFF = 1.5
 """How far above the plateau a delay is over the cliff."""
@@ -38,7 +38,7 @@ class Cliff:
     edge
         The smallest share over the cliff; `None` if none of those tried was.
     supposed
-        What nobody knows of the line and this supposes, in words.
+        Assumptions about unknown properties of the line, in words.
     """
 
     way: str

@@ -35,7 +35,7 @@ TOGETHER = 4
 
 @dataclass(frozen=True)
 class Judged:
-    """What the advice for one line is worth.
+    """Worth of the advice for one line.
 
     Attributes
     ----------

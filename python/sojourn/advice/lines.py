@@ -3,7 +3,7 @@
 Source: DOCSIS 3.1 as in `docs/models/docsis31.md`, with the plain buffers of 250 and 100 ms that White 2019 Table 3 has for
 today's modem and CMTS.
 Deviations: delays of DSL, fibre and LTE are chosen, the first as for `sojourn home`: interleaving, some 20 km with an aggregation network,
-and the way through a radio network. LTE is a trace that was made like one of AT&T (see `sojourn.traces.link_traces`), at the mean rates that are told.
+and the way through a radio network. LTE is a trace that was made like one of AT&T (see `sojourn.traces.link_traces`), at the given mean rates.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ app = {{ kind = "online-game", start_jitter = "33 ms" }}
 rtt = "{rtt}"
 """,
     "web": """
-[[traffic]]                             # somebody reads pages
+[[traffic]]                             # a person reads pages
 name = "pages"
 app = {{ kind = "web", profile = "white2013", users = 2, think = "1 s", start_jitter = "1 s" }}
 stack = "linux-cubic"
@@ -63,7 +63,7 @@ HOUSEHOLDS: Mapping[str, tuple[int, int, bool]] = {
     "family": (1, 1, True),
     "worst": (2, 2, False),
 }
-"""Uploads, downloads, and whether somebody watches, too. chosen: `worst` is the load under which a setting has to hold."""
+"""Uploads, downloads, and whether there is a video, too. chosen: `worst` is the load under which a setting has to hold."""
 
 
 TRACE_S = 60.0
@@ -101,7 +101,7 @@ def line_scenario(line: str, up: str, down: str, *, rtt: str, uses: Mapping[str,
     upstream, downstream, extra = LINES[line]
     uploads, downloads, watches = HOUSEHOLDS[household]
     parts = [
-        f'# A household on a line ({line}); everything that nobody said is a default of `sojourn keys`.\nschema = 1\nname = "{line}-{household}"\nduration = "150 s"\n'
+        f'# A household on a line ({line}); all other values are defaults of `sojourn keys`.\nschema = 1\nname = "{line}-{household}"\nduration = "150 s"\n'
     ]
     for seed, (way, link, rate, limit) in enumerate(
         (("upstream", upstream, up, "250 ms"), ("downstream", downstream, down, "100 ms")), start=1
@@ -115,7 +115,7 @@ def line_scenario(line: str, up: str, down: str, *, rtt: str, uses: Mapping[str,
     parts += [PEOPLE[word].format(rtt=rtt) for word in uses if word in PEOPLE]
     if watches:
         parts.append(
-            f'\n[[traffic]]                             # somebody watches\nname = "video"\n'
+            f'\n[[traffic]]                             # a person watches\nname = "video"\n'
             f'app = {{ kind = "has", sessions = 1, start_jitter = "1 s" }}\nstack = "linux-cubic"\nrtt = "{rtt}"\n'
         )
     for name, direction, lanes in (("upload", "upstream", uploads), ("download", "downstream", downloads)):

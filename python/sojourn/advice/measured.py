@@ -43,7 +43,7 @@ class MeasuredLine:
     centre
         The one in the middle: its rates are the medians.
     members
-        All of them, whose routers are told shares of these medians.
+        All of them; their shapers get shares of these medians.
     slower
         How much slower than the median one in ten is, by direction.
     told
@@ -108,7 +108,7 @@ def measured_line(
 
 
 def _kept(directory: Path) -> tuple[list[tuple[str, str]], str]:
-    """Return the members that a calibration wrote, with their places, and what it said."""
+    """Return the members that a calibration wrote, with their places, and its sentence."""
     try:
         manifest = parse_json(read_file(directory / "manifest.json", root=directory, most=LARGEST))
     except (OSError, ValueError) as error:

@@ -70,7 +70,7 @@ def _confirmed(advice: Advice) -> PlainTable:
     rows = tuple(tuple(PlainCell(text) for text in row) for row in advice.rows())
     return PlainTable(
         "confirmed",
-        "What it does",
+        "What it brings",
         f"Means of {len(advice.found.confirmed[advice.setting])} runs of {advice.found.confirm_s:g} s with other seeds than "
         f"the race, and {100 * LEVEL:.0f} % intervals. Delays are those of the router and the line, without propagation.",
         advice.headings(),
@@ -98,7 +98,7 @@ def _standings(advice: Advice) -> PlainTable:
 
 
 def _graph(advice: Advice) -> Figure:
-    """Delay over the share of the line that a router is told."""
+    """Delay over the share of the line in the shaper."""
     marks: list[Mark] = []
     for place, cliff in enumerate(advice.found.cliffs):
         x, y = (np.array(list(values)) for values in zip(*cliff.delays_ms.items(), strict=True))
@@ -108,7 +108,7 @@ def _graph(advice: Advice) -> Figure:
     least = min(cliff.plateau_ms for cliff in advice.found.cliffs)
     most = max(max(cliff.delays_ms.values()) for cliff in advice.found.cliffs)
     panel = Panel(
-        x=Axis("rate that the router is told", "% of the line"),
+        x=Axis("rate of the router's shaper", "% of the line"),
         y=Axis("delay, 99 %", "ms", scale="log", low=least / 2, high=max(1.2 * most, 4 * least)),
         marks=tuple(marks),
     )
@@ -117,5 +117,5 @@ def _graph(advice: Advice) -> Figure:
         "How near the cliff is",
         panel,
         caption=f"A rate is over the cliff where the delay is above {CLIFF} times that at the lowest rate.",
-        description="99th percentile of delay over the share of the line's rate that the router is told.",
+        description="99th percentile of delay over the rate of the router's shaper as a share of the line's.",
     )

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 TOLERANCE = 0.05
-"""What makes no difference. chosen: nobody feels 5 % of a delay."""
+"""Share of a cost that makes no difference. chosen: 5 % of a delay is not felt."""
 
 FIRST_SEEDS, MOST_SEEDS = 4, 64
 """Seeds of the first round and of the last; each round has twice as many as the one before."""
@@ -51,7 +51,7 @@ Stop = Literal["equal", "seeds", "budget"]
 
 @dataclass(frozen=True)
 class Race:
-    """What came of a race.
+    """Result of a race.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Race:
     equal
         Those that are as good as the best within the tolerance, it among them.
     undecided
-        Those of which nothing could be told.
+        Settings without a verdict.
     out
         The round in which the others left, by setting.
     losses
@@ -78,7 +78,7 @@ class Race:
 
     @property
     def group(self) -> tuple[int, ...]:
-        """Who cannot be told from the best one, in the order of the settings."""
+        """Settings that are not clearly worse than the best one, in their order."""
         return tuple(sorted({*self.equal, *self.undecided}))
 
     @property
@@ -225,7 +225,7 @@ def _spread(values: Table) -> float:
 
 
 def _spend(table: Table, alive: Sequence[int], best: int, had: dict[int, int], most: int) -> dict[int, int]:
-    """Share out the seeds of a round by `ocba_shares`; everybody who can have more gets one at least."""
+    """Share out the seeds of a round by `ocba_shares`; each setting that can have more gets one at least."""
     means = [_mean(table[setting]) for setting in alive]
     spreads = [_spread(table[setting]) for setting in alive]
     shares = ocba_shares(means, spreads, list(alive).index(best))

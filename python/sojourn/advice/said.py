@@ -1,4 +1,4 @@
-"""What advice says: one sentence first, then what it rests on, then what else would do."""
+"""Sentences of advice: the answer first, then its grounds, then alternatives."""
 
 from __future__ import annotations
 
@@ -94,9 +94,7 @@ def sentence(found: Found, line: Line, users: Sequence[User]) -> str:
         return f"Set {setting}: {gain}."
     varies = any(line.is_varying(way) for way in WAYS)
     cause = (
-        "the delay is in the radio, whose rate falls below any that a router is told"
-        if varies
-        else "the delay is elsewhere"
+        "the delay is in the radio, whose rate falls below that of any shaper" if varies else "the delay is elsewhere"
     )
     return f"No setting cures this line: {cause}. With {setting} {gain}."
 
@@ -110,7 +108,7 @@ def _gain(found: Found, users: Sequence[User]) -> str:
 
 
 def _cost(found: Found) -> str:
-    """Return what it takes of the goodput."""
+    """Return its cost in goodput."""
     parts: list[str] = []
     for key, way in (("goodput_up", "up"), ("goodput_down", "down")):
         before, after = (
@@ -122,7 +120,7 @@ def _cost(found: Found) -> str:
 
 
 def second_sentence(found: Found, line: Line, users: Sequence[User]) -> str:
-    """Return who is next, and what is felt with it; of a cost in logarithms no ratio is told, for that is none of delays."""
+    """Return the second best, and its measure that people feel; a cost in logarithms is no ratio of delays, so it is not printed."""
     second = found.second
     if second is None:
         return ""

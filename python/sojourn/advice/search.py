@@ -61,7 +61,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class Found:
-    """What a search came to.
+    """Result of a search.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ def take(bench: Bench, group: Sequence[Arm], order: Sequence[Arm]) -> Arm:
 def near_best(found: Race, arms: Sequence[Arm], tolerance: float) -> list[Arm]:
     """Return those of a group that cost no more than the tolerance beside its best, by all runs so far.
 
-    Where the time was up, a group holds settings of which nothing could be told; of those the ones that look worse are not taken.
+    Where the time was up, a group holds settings without a verdict; of those the ones that look worse are not taken.
     """
     return [arms[one] for one in found.group if found.ratio(one) <= 1 + tolerance]
 
@@ -144,7 +144,7 @@ def search_router(
     Parameters
     ----------
     bench, line
-        What runs are made with; of several that nobody can tell apart, the one on which it is hardest.
+        Bench and line of the runs; of several lines that a measurement allows, the hardest one.
     tolerance
         What makes no difference.
     clock
@@ -152,7 +152,7 @@ def search_router(
     stage
         Told what is looked for next.
     supposed
-        What the line supposes that nobody knows, in words.
+        Assumptions about unknown properties of the line, in words.
     otherwise
         Benches of what else could be, by words; they have cliffs of their own.
     centre
@@ -190,7 +190,7 @@ def search_router(
         stage("the cliff")
         cliffs = _cliffs(centre or bench, line, taken, clock, supposed)
         for words, other in otherwise.items():
-            # What a router counts too much of does no harm there: only what it counts too little of.
+            # Counting too many bytes does no harm there, counting too few does.
             cliffs += _cliffs(other, other.lines[0], taken, clock, words, ways=("upstream",), first=1)
     cliffs = [one.scaled(slower.get(one.way, 1.0)) for one in cliffs]
     down = min([down, *(one.most for one in cliffs if one.way == "downstream")])
@@ -316,7 +316,7 @@ def _cliffs(
                 continue
             is_up = lambda: bench.takes_s(CLIFF_SEEDS, WARM_UP_S + CLIFF_S) > clock.left_s(CLIFF_UNTIL)  # noqa: E731
             cliff = find_cliff(way, overhead.words, FIRST_SHARES, delays_of, is_up, told)
-            if cliff.plateau_ms > 0:  # somebody who counts has packets in this direction
+            if cliff.plateau_ms > 0:  # a use has packets in this direction
                 found.append(cliff)
     return found
 

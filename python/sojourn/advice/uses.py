@@ -1,4 +1,4 @@
-"""Who counts: uses by the words of `--for`, the traffic of a scenario that stands for them, and what a setting costs them.
+"""Uses by the words of `--for`: the traffic of a scenario that stands for them, and the cost of a setting for them.
 
 Units and ranges: losses are natural logarithms, so that a twentieth more of any delay weighs the same.
 Deviations: a delay is that of datagrams without propagation, which no setting changes, over all links. What a game costs is
@@ -16,7 +16,7 @@ from typing import Any, cast
 from sojourn.base.errors import UsageError, nearest, plain
 
 Values = Mapping[str, float]
-"""What was measured of one run: by entry and measure, `game.delay_up`; see `sojourn.advice.bench`."""
+"""Measures of one run: by entry and measure, `game.delay_up`; see `sojourn.advice.bench`."""
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,9 @@ class Use:
     kinds
         Kinds of applications that stand for it.
     weight
-        What it counts beside others.
+        Its weight beside others.
     felt, unit
-        The measure that is told first, and its unit.
+        The measure that is printed first, and its unit.
     unusable
         From where on it is graded F (specification of headlines, section 2), in that unit.
     """
@@ -71,7 +71,7 @@ CALM_MS = 10.0
 """A delay that no caller notices. chosen: half of the time between two packets of a call."""
 
 ENDLESS = 1e6
-"""What stands for a delay that never ended, ms or s."""
+"""Value of a delay that never ended, ms or s."""
 
 
 @dataclass(frozen=True)
@@ -81,11 +81,11 @@ class User:
     Attributes
     ----------
     use
-        What it does.
+        The use.
     name
         Of the entry.
     weight
-        What it counts.
+        Its weight.
     """
 
     use: Use
@@ -107,7 +107,7 @@ class User:
         return -sum(math.log(rate) for rate in used) / len(used) if used else math.log(ENDLESS)
 
     def felt(self, values: Values) -> float:
-        """Return what is told of a run first, in the unit of the use."""
+        """Return the first measure of a run, in the unit of the use."""
         if self.use.word == "web":
             return values.get(f"{self.name}.page", ENDLESS)
         return values.get("goodput_up", 0.0) if self.use.word == "bulk" else self.delay(values)
@@ -147,7 +147,7 @@ def read_uses(text: str) -> dict[str, float]:
             raise UsageError(f'--for: "{plain(word)}" is not known', hint)
         found[word] = _weight(weight) if colon else USES[word].weight
     if not found:
-        raise UsageError("--for names nobody", f"one or more of {', '.join(USES)}")
+        raise UsageError("--for names no use", f"one or more of {', '.join(USES)}")
     return found
 
 
@@ -164,7 +164,7 @@ def _weight(text: str) -> float:
 def users_of(document: Mapping[str, Any], weights: Mapping[str, float] | None) -> list[User]:
     """Return who counts in a scenario; all of its uses if none is named.
 
-    Raises `UsageError` if nobody does what is asked for.
+    Raises `UsageError` if there is no traffic of a use.
     """
     entries: list[tuple[str, str]] = []
     for entry in document.get("traffic", []):
@@ -185,7 +185,7 @@ def users_of(document: Mapping[str, Any], weights: Mapping[str, float] | None) -
     missing = [word for word in weights if not present[word]]
     if missing or not users:
         told = ", ".join(f"{name} ({kind})" for name, kind in entries) or "none"
-        what = f"no traffic for {', '.join(missing)}" if missing else "nobody who would feel it"
+        what = f"no traffic for {', '.join(missing)}" if missing else "no traffic that a person feels"
         raise UsageError(
             f"the scenario has {what}", f"its traffic: {told}; a call is voice, a game online-game, pages are web"
         )

@@ -1,4 +1,4 @@
-"""Rates of a line that follows a trace: its mean, and what it carries in each minute.
+"""Rates of a line that follows a trace: its mean, and its rate in each minute.
 
 Source: the form of `opportunities` as the engine prints it: times in ms, `+` before a gap, `*` before a count.
 Deviations: a trace shorter than twenty minutes is cut into twentieths instead of minutes.

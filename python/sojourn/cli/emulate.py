@@ -365,7 +365,7 @@ def _begin(options: Namespace, scenario: _engine.Scenario, captures: Path | None
 
 @contextlib.contextmanager
 def _captures(directory: str) -> Generator[Path]:
-    """Give a directory for captures, which whoever has filled it renames; else nothing of it is left."""
+    """Yield a directory for captures, which is renamed once it is filled, and removed otherwise."""
     from pathlib import Path
 
     from sojourn.base.output import refuse_used, unfinished_directory

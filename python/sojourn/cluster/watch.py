@@ -130,7 +130,7 @@ class Watch:
         begun: dict[str, float] = {}
         """Of units whose worker seems to live."""
         lost: dict[str, float] = {}
-        """When the others are begun again, in seconds from now."""
+        """Time until the others are begun again, in s."""
         is_end = len(units) - len(self._notes) <= max(1, AT_THE_END * len(units))
         for name, number in last.items():
             content = self._objects.read(f"{place}/claims/{name}/{number}")

@@ -301,7 +301,7 @@ def _share(claim: Claim, whole: str = "") -> str:
 
 
 OF_ITS_RATE = " of its rate"
-"""What the shares of transfers are of: said with the first of them."""
+"""Whole of the shares of transfers, named with the first of them."""
 
 
 def _loses(claim: Claim, before: Claim | None, _: Claim | None) -> str:

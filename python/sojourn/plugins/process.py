@@ -291,11 +291,11 @@ def _talk(
 
 
 class _Word(Strict):
-    """What the process says in a line."""
+    """A line of the process's output."""
 
     share: float | None = Field(None, ge=0.0, le=1.0)
     is_over: bool | None = None
-    """Whether plugins have done their part, and may no longer be what computes."""
+    """True if plugins have done their part, so that other code may be computing."""
     row: tuple[str, str, str] | None = None
     failed: str | None = None
     hint: str | None = None

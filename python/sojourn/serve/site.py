@@ -182,7 +182,7 @@ def _chosen(wanted: str) -> list[Lesson]:
 
 
 def _offered(more: Iterable[Path], ours: Iterable[Path]) -> dict[str, str]:
-    """Return texts of scenarios by name: that of the lessons first, then those that were named, then others of ours."""
+    """Return texts of scenarios by name: that of the lessons first, then those that were named, then the other built-in ones."""
     offered: dict[str, str] = {}
     for path in (SCENARIOS / "lesson-buffer.toml", *more, *ours):
         text = load_scenario(path).text

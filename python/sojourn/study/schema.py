@@ -18,7 +18,7 @@ from sojourn.study.skeleton import SCENARIO, STUDY
 PACKAGE = Path(__file__).parent.parent
 
 FOLDER = ".sojourn"
-"""Where schemas lie beside the files of a study."""
+"""Folder of schemas beside the files of a study."""
 
 TAPLO = f"""\
 # For editors with taplo, the language server of TOML: keys are completed, and wrong ones shown, by the schemas of the

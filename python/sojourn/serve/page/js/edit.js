@@ -1,7 +1,7 @@
 // A setting in the text of a scenario: the value changes, comments and order stay. This reads most of TOML and not all of it, so the
 // caller asks the engine whether the text means what was meant, and otherwise takes the engine's own print.
 
-/** Where a value that begins at `at` ends: strings, lists and tables as a whole. */
+/** Returns the end of a value that begins at `at`: strings, lists and tables as a whole. */
 function valueEnd(text, at) {
   let depth = 0;
   for (let place = at; place < text.length; place++) {
@@ -124,7 +124,7 @@ export function edit(text, path, value) {
   return `${before}${before && !before.endsWith("\n") ? "\n" : ""}${dotted(rest)} = ${said}\n${text.slice(home.end)}`;
 }
 
-/** Where an entry of traffic stands in a text: from its heading to the next one that is not below it; null if it is not there. */
+/** Returns the range of an entry of traffic in a text: from its heading to the next one that is not below it; null if it is not there. */
 export function entry(text, name) {
   const { tables } = keys(text);
   const place = tables.findIndex((table) => table.list && table.path.join(".") === "traffic" && table.name === name);

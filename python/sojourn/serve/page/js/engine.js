@@ -10,7 +10,7 @@ const HEAD = 40;
 export const settingsText = (settings) =>
   Object.entries(settings).map(([path, value]) => `${path}\t${value}`).join("\n");
 
-/** Reads a frame: what it is of, and its columns as views of one array. */
+/** Reads a frame: its heading, and its columns as views of one array. */
 export function readFrame(bytes) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (bytes.byteLength < HEAD || words.decode(bytes.subarray(0, 4)) !== "SJL1") {
@@ -35,7 +35,7 @@ export function readFrame(bytes) {
   };
 }
 
-/** What is wrong with a scenario. */
+/** Problems of a scenario. */
 export class Problems extends Error {
   constructor(problems) {
     super(problems.map((problem) => `${problem.path}: ${problem.message}`).join("\n"));
@@ -120,7 +120,7 @@ export class Session {
     this.number = number;
   }
 
-  /** Goes on until a time in s or for so many steps; whether the run is over, or `undefined` if steps ended it. */
+  /** Goes on until a time in s or for a number of steps; returns true if the run is over, `undefined` if steps ended it. */
   advance(until = Infinity, steps = 50000) {
     const reached = this.engine.of.advance(this.number, Math.min(until * 1e9, 1.8e19), steps);
     return reached === 3 ? true : reached === 1 ? false : undefined;

@@ -163,6 +163,6 @@ export function Feel({ model }) {
     <details><summary>What this is</summary><p>Each packet up of the ${game(runs[0][1]).name} carries your hand, the next one down brings it back, with the delays
       that both had on this line. Between them the spot stays, and a lost packet moves nothing. The distance of the server is left out. ${
       own.current.length ? `This browser itself adds ${median(own.current).toFixed(0)} ms from your hand to its picture, which is not taken off. ` : ""}This is no test of
-      anybody's skill.</p></details>
+      skill.</p></details>
   </section>`;
 }

@@ -1,6 +1,6 @@
 // Where the files of the page are: beside it, or inside it where the page is one file, as in a notebook.
 
-/** What a page in one file brings: addresses of files by name, and what it begins with. */
+/** Contents of a page in one file: addresses of files by name, and its first state. */
 export const inside = globalThis.sojournInside ?? null;
 
 /** The address of a file of the page, such as `engine.wasm`. */

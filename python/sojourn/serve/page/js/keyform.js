@@ -16,7 +16,7 @@ async function loaded() {
   return table;
 }
 
-/** One value, by what it looks like. */
+/** One value, by its form. */
 function Value({ row, kinds, set }) {
   const { path, said, value, allowed } = row;
   const id = `key-${path}`;
@@ -116,7 +116,7 @@ function Text({ model, side }) {
   const settings = side.settings.value;
   const scenario = model.scenario.value;
   useEffect(() => {
-    if (document.activeElement === place.current) return; // somebody writes
+    if (document.activeElement === place.current) return; // the user is typing
     model.text(side).then((now) => { show(now); tell([]); }, () => show((before) => before ?? scenario));
   }, [scenario, settings]);
   const read = async (written) => {

@@ -47,7 +47,7 @@ export function places(row, known) {
   return found;
 }
 
-/** Whether the kind that is chosen above a path has this key. */
+/** Returns true if the kind that is chosen above a path has this key. */
 export function applies(row, path, known) {
   if (!row.kind) return true;
   const kinds = row.kind.split(", ");

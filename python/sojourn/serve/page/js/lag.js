@@ -32,7 +32,7 @@ export function lastBefore(rows, key, value) {
   return low ? rows[low - 1] : null;
 }
 
-/** Where a hand has been, for some seconds. */
+/** Positions of a hand over some seconds. */
 export class Hand {
   constructor(keep = 10000) {
     this.keep = keep;
@@ -45,7 +45,7 @@ export class Hand {
     if (this.been.length > 4 && this.been[this.been.length >> 1].at < at - this.keep) this.been.splice(0, this.been.length >> 1);
   }
 
-  /** Where it was at a time. */
+  /** Returns its position at a time. */
   was(at) {
     return lastBefore(this.been, "at", at) ?? this.been[0] ?? { x: 0.5, y: 0.5 };
   }

@@ -15,7 +15,7 @@ const said = (value, unit) => {
   return `${value.toFixed(figures)} ${unit}`.trim();
 };
 
-/** What the guess and the run have to do with each other, in words. */
+/** Compares the guess with the run, in words. */
 export function compare(guess, value, unit, choices) {
   const is = said(value, unit);
   if (guess === null) return `It is ${is}.`;
@@ -40,7 +40,7 @@ const decided = signal(false);
 const checked = signal(null);
 const copied = signal("");
 
-/** What was answered in this lesson, as this tab remembers it; nothing where a browser keeps nothing. */
+/** Answers of this lesson, as this tab remembers them; empty where a browser keeps nothing. */
 const memory = (name) => {
   const key = `sojourn-lesson-${name}`;
   return {

@@ -9,7 +9,7 @@ const STRING = String.raw`"(?:[^"\\]|\\.)*"`;
 const CHANGE = /^\[\[change\]\]\nat = "(.*)"\nset = \{ (.*) \}$/gm;
 const SET = new RegExp(`(${STRING}) = (${STRING}|[^,]+)`, "g");
 
-/** What a canonical text changes in the course of its run: time in s, and keys with their values as TOML. */
+/** Changes of a canonical text in the course of its run: time in s, and keys with their values as TOML. */
 export const changes = (canonical) => [...canonical.matchAll(CHANGE)].map(([, at, set]) => ({
   at: quantity(at, "s"),
   set: Object.fromEntries([...set.matchAll(SET)].map(([, path, value]) => [JSON.parse(path), value])),
@@ -56,7 +56,7 @@ function shown(model, side, control) {
   return { ...control, said, number: control.choices ? control.number : quantity(said, control.unit) };
 }
 
-/** Whether controls act from the start or from now on, and what was changed. */
+/** The switch between controls that act from the start or from now on, and the list of changes. */
 export function Live({ model, side }) {
   const act = (isLive) => {
     if (isLive && model.cursor.value === null) model.cursor.value = side.run.value.until / 2;

@@ -27,7 +27,7 @@ const largest = (curves) => {
   return most;
 };
 
-/** What uPlot draws: data, and a description of each curve. */
+/** Input of uPlot: data, and a description of each curve. */
 function drawing(panel, a, b, ghost) {
   const [x, curves] = curvesOf(panel, a);
   const data = [x];
@@ -118,7 +118,7 @@ const packets = (run) => (plot) => {
 export function Panel({ panel, a, b, ghost, theme, cursor, onCursor, onZoom }) {
   const place = useRef(null);
   const plot = useRef(null);
-  const shown = useRef({ most: 0 }); // what the plot has, for what it asks while it draws
+  const shown = useRef({ most: 0 }); // the state of the plot, for its callbacks while it draws
   const [open, unfold] = useState(false);
   const name = panel.name ? panel.name(a) : panel.title;
 

@@ -72,7 +72,7 @@ export function Readings({ a, b }) {
     })}</tbody></table></div>`;
 }
 
-/** What is wrong with the settings. */
+/** Problems of the settings. */
 export function Problems({ model }) {
   const found = model.problems.value;
   if (!found.length) return null;

@@ -20,7 +20,7 @@ export function listener(run) {
   return flow?.traffic ?? run.traffic[0];
 }
 
-/** Single packets are seen when a pixel is at most so many ms of the run; chosen: those of a call, one each 20 ms, are two pixels apart. */
+/** Single packets are drawn when a pixel is at most this many ms of the run; chosen: those of a call, one each 20 ms, are two pixels apart. */
 const CLOSE_MS = 10;
 
 /**
@@ -43,7 +43,7 @@ export function packetsSeen(run, pixels) {
   return found;
 }
 
-/** Curves of a panel: times, and rows of label, values, and what they are. */
+/** Curves of a panel: times, and rows of label, values, and quantity. */
 export const PANELS = [
   {
     key: "queue", title: "waiting in the queue, upstream", unit: "kB", figures: 0,

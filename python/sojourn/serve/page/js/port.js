@@ -17,7 +17,7 @@ function apart() {
   return new Worker(policy ? policy.createScriptURL(url) : url, { type: "module" });
 }
 
-/** What answers as a worker does, in this thread: a frame that may reach nothing cannot start one. */
+/** Stands for a worker in this thread: a frame without access to other files cannot start one. */
 function beside() {
   const { port1, port2 } = new MessageChannel();
   import("./worker.js").then(({ serve }) => {

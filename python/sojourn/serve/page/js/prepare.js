@@ -1,10 +1,10 @@
-// The start of a page that has a run: what it needs is fetched, its state is in the address.
+// The start of a page that has a run: its files are fetched, its state is in the address.
 
 import { file, inside } from "./files.js";
 import { ask, wanted } from "./server.js";
 import { Model } from "./state.js";
 
-/** Whether an address brings a scenario. */
+/** Returns true if an address has a scenario. */
 export const isLink = (fragment) => /[#&]s=/.test(fragment);
 
 /** The model of a page; its scenario is that of the address, or else the one that is named. */
@@ -26,7 +26,7 @@ export async function prepare(name) {
   model.stored = stored;
   if (kept) model.asStored = (metrics) => kept.asStored(stored, metrics);
   model.madeWith = linked?.version ?? "";
-  globalThis.sojourn = model; // for tests, and for whoever is curious
+  globalThis.sojourn = model; // for tests, and for the console
   if (linked?.error) model.refuse(linked.error.message);
   return model;
 }

@@ -118,7 +118,7 @@ function Job({ job }) {
   return html`<li><b>${job.study}</b>${job.quick ? ", quick" : ""}: ${STATES[job.state]}${job.total ? `, ${job.done} of ${job.total} runs` : ""}${left}
     ${job.state === "running" && job.total ? html`<progress max=${job.total} value=${job.done} aria-label=${`Runs of ${job.study}`}></progress>` : null}
     ${active ? html`<button type="button" onClick=${() => attempt(async () => { await ask(`jobs/${job.id}`, { method: "DELETE" }); await refresh(); })}>Cancel ${job.study}</button>` : null}
-    ${job.words.length ? html`<details open=${job.state === "failed"}><summary>What it said</summary><pre tabindex="0">${job.words.join("\n")}</pre></details>` : null}</li>`;
+    ${job.words.length ? html`<details open=${job.state === "failed"}><summary>Its messages</summary><pre tabindex="0">${job.words.join("\n")}</pre></details>` : null}</li>`;
 }
 
 function Studies({ studies, may }) {

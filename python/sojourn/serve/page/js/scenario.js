@@ -8,7 +8,7 @@ const quoted = (name) => (/^[\w-]+$/.test(name) ? name : JSON.stringify(name));
 /** The name that a part of a path stands for. */
 export const plain = (part) => (part.startsWith('"') ? JSON.parse(part) : part);
 
-/** Whether a file has an entry of this name: the engine names those of a `[[load]]`, and they have no place of their own. */
+/** Returns true if a file has an entry of this name: the engine names those of a `[[load]]`, and they have no place of their own. */
 export const isWritten = (text, name) => text.includes(JSON.stringify(plain(name))) || text.includes(`'${plain(name)}'`);
 
 /** Paths and values of a canonical text, in its order. Entries of traffic go by their name. */
@@ -61,7 +61,7 @@ export function quantity(value, unit) {
 /** A number with three figures, as a slider writes it. */
 export const rounded = (number) => Number(number.toPrecision(3));
 
-/** The sliders of a page that a scenario has keys for, with what they stand at. */
+/** The sliders of a page that a scenario has keys for, with their values. */
 export function controls(sliders, canonical, text) {
   const known = values(canonical);
   const names = [...known.keys()].map(segments).filter(([list, , key, more]) => list === "traffic" && key === "name" && !more).map((parts) => parts[1])
@@ -97,7 +97,7 @@ export function controls(sliders, canonical, text) {
 /** Steps of a slider that runs over powers. */
 export const STEPS = 200;
 
-/** Where a number stands on a slider: logarithmic if its ends are far apart. */
+/** Returns the position of a number on a slider: logarithmic if its ends are far apart. */
 export function position({ min, max, whole }, number) {
   if (whole) return number;
   if (min > 0 && max / min > 50) return Math.round((STEPS * Math.log(number / min)) / Math.log(max / min));

@@ -7,7 +7,7 @@ import { html, useEffect, useRef, useState } from "./view.js";
 const SEEDS = 20;
 const [WIDE, HIGH, DOT] = [220, 22, 3.5];
 
-/** What other work of the page leaves; the picture in front goes before. */
+/** Waits until the page is idle; the picture in front goes before. */
 const idle = () => new Promise((resume) => (globalThis.requestIdleCallback ?? setTimeout)(resume));
 
 const median = (values) => {
@@ -34,7 +34,7 @@ function Strip({ values, least, most, words }) {
     <path d=${`M${at(median(values)).toFixed(1)} 2V${HIGH - 2}`} /></svg>`;
 }
 
-/** The panel: runs of A, and of B if it is there, anew when what they are of changes. */
+/** The panel: runs of A, and of B if it is there, anew when their settings change. */
 export function Seeds({ model }) {
   const engine = useRef(null);
   const [found, show] = useState({ A: [], B: [] });
@@ -61,7 +61,7 @@ export function Seeds({ model }) {
         show({ ...runs });
       }
     };
-    all().catch(() => {}); // what is wrong with the settings is told beside them
+    all().catch(() => {}); // problems of the settings stand beside them
     return () => { over = true; };
   }, [scenario, ...sides.map(({ settings }) => JSON.stringify(settings.value))]);
   useEffect(() => () => engine.current?.end(), []);

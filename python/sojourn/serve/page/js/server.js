@@ -2,10 +2,10 @@
 
 const parts = new URLSearchParams(location.hash.replace(/^#/, ""));
 
-/** What the link says besides the token. */
+/** Parts of the link besides the token. */
 export const wanted = { file: parts.get("file"), result: parts.get("result") };
 
-/** Whether this is a page of our own server and not a file of some host. */
+/** True if this is a page of `sojourn serve` and not a file of some host. */
 export const served = "served" in document.getElementById("page").dataset;
 
 if (parts.has("k")) {

@@ -4,7 +4,7 @@
 /** Samples in a second; telephones of the wide band have as many. */
 export const RATE = 16000;
 
-const LOUDEST = 0.25; // −12 dB of full scale; chosen: it hurts nobody with headphones
+const LOUDEST = 0.25; // −12 dB of full scale; chosen: it does no harm with headphones
 // Concealment of lost packets; chosen: simpler than G.711 appendix I, and silent after 60 ms as it is there.
 const MOST_REPEATS = 3; // of 20 ms
 const REPEAT_GAIN = 0.5; // −6 dB for each repetition
@@ -64,7 +64,7 @@ export function phrase(seed = 1) {
   return said;
 }
 
-/** What became of each packet of a call: 0 in time, 1 late, 2 lost. Those under way at the end are none. */
+/** Returns the fate of each packet of a call: 0 in time, 1 late, 2 lost. Packets under way at the end are left out. */
 export function fates({ columns: [, delays, late] }) {
   return Array.from(delays, (delay, place) => (delay === Infinity ? 2 : late[place] ? 1 : 0));
 }

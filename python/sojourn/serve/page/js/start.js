@@ -38,7 +38,7 @@ function Play({ model }) {
 
 export async function start(root) {
   if (isLink(location.hash)) {
-    location.replace(`explore.html${location.hash}`); // a link that somebody has kept
+    location.replace(`explore.html${location.hash}`); // a link from an earlier page
     return;
   }
   const model = await prepare("scenarios/lesson-buffer.toml");

@@ -5,14 +5,14 @@ import { WasmEngine } from "./port.js";
 import { controls, values } from "./scenario.js";
 import { batch, signal } from "./view.js";
 
-/** While dragging, a run is cut to the seconds that the engine simulates in so many ms, but to no fewer than these. */
+/** While dragging, a run is cut to the seconds that the engine simulates in this many ms, but to no fewer than these. */
 const SLOW_MS = 50;
 const COARSE_S = 10;
 
 /** Steps that can be undone. */
 const STEPS_BACK = 100;
 
-/** One of the two runs that are shown: its settings, its engine, what it has found. */
+/** One of the two runs that are shown: its settings, its engine, its results. */
 class Side {
   constructor(name) {
     this.name = name;
@@ -109,7 +109,7 @@ export class Model {
     return Promise.all([this.a, this.b].filter(Boolean).map((side) => this.simulate(side)));
   }
 
-  /** What can be undone: settings of a side, or the text of the scenario. */
+  /** Remembers a state that can be undone: settings of a side, or the text of the scenario. */
   remember(side) {
     this.undone = [...this.undone.slice(1 - STEPS_BACK), [side, side.settings.value, this.scenario.value]];
   }
@@ -130,7 +130,7 @@ export class Model {
     return this.simulate(side, dragged);
   }
 
-  /** Gives a new kind the keys that it requires and that nobody has set: as the file has them, or as they are in force. */
+  /** Gives a new kind its required keys that are not set: as the file has them, or as they are in force. */
   async complete(side, path) {
     const [scenario, settings] = [this.scenario.value, side.settings.value];
     const problems = await side.engine.check(scenario, settings).then(() => [], (error) => error.problems ?? []);
@@ -182,7 +182,7 @@ export class Model {
     return this.simulate(side);
   }
 
-  /** Whether the picture of A is that of just these settings. */
+  /** Returns true if the picture of A is that of just these settings. */
   same(settings) {
     const now = this.a.run.value?.settings ?? {};
     return Object.entries(settings).every(([path, value]) => now[path] === value)
@@ -224,7 +224,7 @@ export class Model {
     return this.again();
   }
 
-  /** Simulates a side anew. While it is dragged, the hand is faster than the engine: what it has moved to meanwhile is simulated next. */
+  /** Simulates a side anew. While it is dragged, the hand is faster than the engine: its last position is simulated next. */
   simulate(side, dragged = false) {
     side.moved = dragged;
     if (!dragged) return this.once(side, false);

@@ -1,4 +1,4 @@
-// A run that somebody has made and kept, on its way to Explore: too long for an address, so it waits in this tab.
+// A stored run on its way to Explore: too long for an address, so it waits in this tab.
 
 const KEY = "sojourn-run";
 
@@ -11,7 +11,7 @@ export async function rememberStored(run) {
 /** The run that was kept. */
 export const storedRun = () => JSON.parse(sessionStorage.getItem(KEY));
 
-/** Whether a run made again says what was stored; null if nothing was. */
+/** Returns true if a run made again has the stored metrics; null if there are none. */
 export function asStored(stored, metrics) {
   if (!stored?.metrics?.length || !metrics) return null;
   const now = new Map(metrics.map(([subject, metric, value]) => [`${subject}/${metric}`, value]));

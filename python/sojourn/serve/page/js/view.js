@@ -9,7 +9,7 @@ export { batch, signal } from "../vendor/signals.js";
 export const html = htm.bind(h);
 export { render };
 
-/** A part that is loaded when somebody opens it: `load` gives its component. */
+/** A part that is loaded when it is opened: `load` gives its component. */
 export function Later({ title, load, ...rest }) {
   const [part, show] = useState(null);
   const begin = () => load().then((Part) => show(() => Part), (error) => show(() => () => html`<p class="problems">${error.message}</p>`));

@@ -13,14 +13,14 @@ const yieldToMessages = () => new Promise((resume) => {
   channel.port2.postMessage(0);
 });
 
-/** The width of bins in s of which a picture of so many seconds has one or two for each pixel: 1, 2 or 5 times a power of ten. */
+/** The width of bins in s of which a picture of `seconds` has one or two for each pixel: 1, 2 or 5 times a power of ten. */
 export function binFor(seconds, pixels) {
   const most = seconds / pixels;
   const power = 10 ** Math.floor(Math.log10(most));
   return [5, 2, 1].find((step) => step * power <= most) * power;
 }
 
-/** All that panels show of a session, from the levels that suit so many pixels. */
+/** All that panels show of a session, from the levels that suit the number of pixels. */
 function picture(session, from, until, pixels) {
   const catalogue = session.look();
   const series = catalogue.series.map((about, number) => ({
