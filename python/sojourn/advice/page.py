@@ -70,7 +70,7 @@ def _confirmed(advice: Advice) -> PlainTable:
     rows = tuple(tuple(PlainCell(text) for text in row) for row in advice.rows())
     return PlainTable(
         "confirmed",
-        "What it brings",
+        "Effect",
         f"Means of {len(advice.found.confirmed[advice.setting])} runs of {advice.found.confirm_s:g} s with other seeds than "
         f"the race, and {100 * LEVEL:.0f} % intervals. Delays are those of the router and the line, without propagation.",
         advice.headings(),

@@ -163,7 +163,7 @@ def execute(options: Namespace) -> None:
 
 
 def _is_beside(options: Namespace) -> bool:
-    """True if something is written while the run goes on.
+    """Return whether something is written while the run goes on.
 
     Raises `UsageError` if the run is one whose packets are not to be had.
     """
