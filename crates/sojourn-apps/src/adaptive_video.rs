@@ -38,14 +38,14 @@ parameters! {
     /// Parameters of [`AdaptiveVideo`].
     #[derive(Copy)]
     pub struct AdaptiveVideoConfig: "adaptive-video", "video that follows the network: an encoder led by SCReAM" {
-        /// what there is beside the picture, and which way it goes
+        /// media beside the picture, and their directions
         session: Session = Session::Game, origin("chosen: a game");
         /// least rate that the encoder is asked for, with RTP headers; it begins with that
         least_rate: BitRate = BitRate::from_mbps(5), origin("chosen: a small picture").least("10 kb/s").most("1 Gb/s");
         /// most that it is asked for
         most_rate: BitRate = BitRate::from_mbps(45),
             origin("chosen: recommendations of services").least("10 kb/s").most("1 Gb/s");
-        /// what the rate may grow by in a second
+        /// growth of the rate in a second, at most
         // 8 % of `most_rate`, as 200 kb/s are of the call's 2.5 Mb/s.
         ramp_up: BitRate = BitRate::from_kbps(3_600),
             origin("RFC 8298 4.1.1.1: 200 kb/s in a call; in a game the same share of the most").least("1 kb/s").most("1 Gb/s");
@@ -57,15 +57,15 @@ parameters! {
         frame_cv: f64 = 0.15, origin("chosen; RFC 8593: sizes around a mean").least("0").most("2");
         /// length of a full packet, with 40 B of headers
         packet: Bytes = FULL_PACKET, origin("chosen: 1200 B of a frame, as of WebRTC").least("100 B").most("64 KiB");
-        /// a frame that is not complete so long after its capture is late; the sender drops what has waited as long
+        /// deadline of a frame after its capture; the sender drops frames that have waited as long
         deadline: Span = Span::from_ms(50),
             origin("chosen: three frames of a game; a quarter of a second in a talk").least("1 ms").most("10 s");
         start: Span = Span::ZERO, START;
         start_jitter: Span = Span::ZERO, START_JITTER;
-        /// from then on there is no picture, until `resume`(camera off)
+        /// the picture stops then, until `resume` (camera off)
         pause: Option<Span> = None, origin("chosen: none; RFC 8867 5.8 has one").or("never").most(LONGEST_PAUSE),
             if |it| it.pause.is_some();
-        /// from then on there is one again
+        /// the picture starts again then
         resume: Option<Span> = None, origin("chosen: none").or("never").most(LONGEST_PAUSE), if |it| it.resume.is_some();
     }
     profiles {

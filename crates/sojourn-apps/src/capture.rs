@@ -29,7 +29,7 @@ words! {
 parameters! {
     /// Parameters of [`Capture`].
     pub struct CaptureConfig: "capture", "packets as a capture has them, whatever becomes of them" {
-        /// time in ns, length, DSCP and ECN of each; what is left out is as before, `+` counts from the packet before, `<` goes the other way. From a file: `--set traffic.NAME.app.packets=@FILE`, of `sojourn capture extract` or a capture
+        /// time in ns, length, DSCP and ECN of each; omitted fields are as before, `+` counts from the packet before, `<` goes the other way. From a file: `--set traffic.NAME.app.packets=@FILE`, of `sojourn capture extract` or a capture
         packets: PacketList = PacketList::NONE, origin("no default: it is the capture").required("\"0 200 45; +20000000\"");
         direction: Direction = Direction::Upstream, DIRECTION;
         /// marks of the packets

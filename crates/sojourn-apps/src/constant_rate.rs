@@ -83,7 +83,7 @@ parameters! {
 words! {
     /// How the listener of a call plays it.
     pub enum Playout {
-        /// what comes 60 ms later than the fastest packet is late
+        /// a packet that comes 60 ms later than the fastest is late
         Fixed = "fixed",
         /// besides, a listener whose buffer follows the delay
         Adaptive = "adaptive",

@@ -41,7 +41,7 @@ parameters! {
         spread: f64 = 0.4, origin("chosen: a call at 2.5 times its rate, a game within 60 %").least("0").most("1");
         /// length of a full packet, with 40 B of headers
         packet: Bytes = FULL_PACKET, origin("chosen: 1200 B of a frame, as of WebRTC").least("100 B").most("64 KiB");
-        /// a frame that is not complete so long after its capture is late
+        /// deadline of a frame after its capture
         deadline: Span = Span::from_ms(250),
             origin("chosen: three frames of a game; a quarter of a second in a talk").least("1 ms").most("10 s");
     }

@@ -40,7 +40,7 @@ parameters! {
         /// how the client chooses the level of a chunk
         rule: RateRule = RateRule::BASE,
             origin("chosen: that of Akhtar 2013 is not published");
-        /// how large the chunks are
+        /// sizes of the chunks
         content: Content = Content::BASE,
             origin("chosen: the sizes of Akhtar 2013 are not published");
         request: Bytes = Bytes(350), REQUEST;
@@ -79,7 +79,7 @@ pub(crate) const SESSIONS: Key =
 
 /// How players join.
 pub(crate) const STAGGER: Key =
-    key("stagger", "each session begins so long after the one before it", "").most(LONGEST_PAUSE).unit("s");
+    key("stagger", "time from each session's start to the next", "").most(LONGEST_PAUSE).unit("s");
 
 impl ApplicationKind for HasConfig {
     fn build(&self) -> Box<dyn Application> {

@@ -34,20 +34,20 @@ parameters! {
         part: Span = Span::from_ms(200), media("chosen: a tenth of a segment");
         /// media that the player wants in its buffer when a part has come
         target: Span = Span::from_s(3), media("chosen: 3 s, as dash.js for low latency");
-        /// it plays faster or slower when the buffer is so far from the target
+        /// distance of the buffer from its target beyond which it plays faster or slower
         tolerance: Span = Span::from_ms(400), origin("chosen: two parts").most("1 h").unit("s");
         /// by this share of the speed
         catch_up: f64 = 0.05, origin("chosen: 5 %, which viewers hardly notice").least("0").most("0.5");
         /// playback begins, and resumes after a stall, at this buffer level
         resume: Span = Span::from_s(1), origin("chosen: five parts").most("1 h").unit("s");
-        /// a player that is so far behind what happens leaves media out to be near again
+        /// latency beyond which the player skips media
         skip_from: Option<Span> = Some(Span::from_s(10)),
             origin("chosen: three times the target, and a second").or("never").least("1 ms").most(LONGEST_PAUSE).unit("s");
         /// how the player chooses the level of a segment
         rule: LiveRule = LiveRule::BASE, origin("chosen: as of players with a long buffer");
         /// the throughput is measured in windows of this length
         window: Span = Span::from_s(1), media("chosen: five parts");
-        /// how large the segments are
+        /// sizes of the segments
         content: Content = Content::ConstantRate, origin("chosen: encoders of live streams hold their rate");
         request: Bytes = Bytes(350), REQUEST;
         sessions: u32 = 1, SESSIONS.origin("chosen: one");

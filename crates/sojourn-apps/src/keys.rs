@@ -12,7 +12,7 @@ pub const MOST_FLOWS: &str = "1000000";
 pub const LONGEST_PAUSE: &str = "5000 h";
 
 /// The way that the data go.
-pub const DIRECTION: Key = key("direction", "which way the data go", "White 2012 §3.2: uploads");
+pub const DIRECTION: Key = key("direction", "direction of the data", "White 2012 §3.2: uploads");
 
 /// Size of a request for a piece of a page or a video, in application bytes.
 pub const REQUEST: Key =

@@ -41,9 +41,9 @@ parameters! {
         start: Span = Span::ZERO, START;
         // The phase is drawn from one interval, because Flent does not align it.
         start_jitter: Span = Span::from_ms(200), START_JITTER;
-        /// when the load begins that it watches; before that is idle
+        /// start of the load that it watches; idle before
         loaded_from: Span = Span::from_s(5), origin("Flent DELAY: 5 s").most(LONGEST_PAUSE).unit("s");
-        /// when that load ends
+        /// end of that load
         loaded_until: Option<Span> = None, origin("chosen: with the run").or("never").most(LONGEST_PAUSE);
     }
     profiles {

@@ -31,7 +31,7 @@ parameters! {
     /// Parameters of [`Web`]; start from a named profile and change what differs. All users talk to the same servers.
     #[derive(Copy)]
     pub struct WebConfig: "web", "people who load web pages" {
-        /// what a page consists of beside its index object
+        /// objects of a page beside its index object
         page: PageModel = PageModel::BASE, origin("White 2012 §3.2.3");
         /// size of the index object
         index: Bytes = Bytes(100_000), origin("White 2012 §3.2.3").least("1 B").most("1 GB");
@@ -57,7 +57,7 @@ parameters! {
         // chosen: puts the first burst of SYNs where White 2012 4.3.2 sees it.
         start: Span = Span::from_s(1), START;
         start_jitter: Span = Span::ZERO, START_JITTER;
-        /// who closes a connection whose object is complete
+        /// end that closes a connection whose object is complete
         closing: Closing = Closing::BASE, origin("White 2013 §1.1: the browser closes it and opens a new one");
         /// look up each server's name before its first connection of a page
         name_lookup: NameLookup = NameLookup::Off, origin("White 2013 §3.6: none");

@@ -20,14 +20,14 @@ parameters! {
         direction: Direction = Direction::Upstream, DIRECTION;
         /// number of parallel loops
         lanes: u32 = 1, origin("White 2012 §3.2.1: one").least("1").most(MOST_FLOWS);
-        /// what a loop sends before it pauses
+        /// data of a loop before its pause
         file: FileSize = FileSize::Endless, origin("White 2012 §3.2.1").least("1 B").most(MOST_BYTES);
         /// pause from the last acknowledgement of a file to the start of the next
         gap: Span = Span::ZERO, origin("White 2012 §3.2.1: none").most(LONGEST_PAUSE).unit("s");
         /// a file at these regular intervals instead, behind the one before it if that has not gone
         period: Option<Span> = None,
             origin("White 2012 §3.2.1: none but for the bursty upload").or("off").least("1 ms").most(LONGEST_PAUSE);
-        /// a transfer that has not ended so long after its start is cut off, and the loop goes on
+        /// a transfer that takes longer is cut off, and the loop goes on
         cutoff: Option<Span> = None,
             origin("White 2019: none; docsis-ns3: 2.5 s for video, 15 s for speed tests")
                 .or("off").least("1 ms").most(LONGEST_PAUSE),
@@ -43,7 +43,7 @@ parameters! {
         /// how much later than the one before it each loop starts
         stagger: Span = Span::ZERO, origin("chosen: all together; docsis-ns3: 1 s").most(LONGEST_PAUSE).unit("s"),
             if |it| !it.stagger.is_zero();
-        /// when all loops end, whatever they are doing, as a measurement does
+        /// end of all loops, even within a transfer, as in a measurement
         /// (they forget their connections)
         stop: Option<Span> = None, origin("chosen: with the run").or("never").least("1 ms").most(LONGEST_PAUSE),
             if |it| it.stop.is_some();

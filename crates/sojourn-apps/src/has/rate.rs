@@ -40,7 +40,7 @@ parameters! {
         safety: f64 = 0.85, origin("chosen: room for the variation from chunk to chunk").least("0.01").most("1");
         /// chunks (of a live stream windows) whose throughputs make the estimate, by their harmonic mean
         samples: u32 = 5, origin("chosen: ten seconds of media").least("1").most("1000");
-        /// with less in the buffer, the lowest level
+        /// below this buffer level, the lowest level
         panic_below: Span = Span::from_s(4), span(SHARES);
         /// a higher level only from this buffer level on
         up_from: Span = Span::from_s(10), span(SHARES);

@@ -31,7 +31,7 @@ impl ChangeDraft {
     }
 
     pub(crate) fn keys(&mut self, visitor: &mut dyn Visitor) {
-        let at = key("at", "when; all of one time at once", "no default");
+        let at = key("at", "time of the change; all of one time at once", "no default");
         visitor.value(at.required("\"20 s\"").least("1 ns").unit("s"), &mut self.at);
         let set = key(
             "set",

@@ -1,4 +1,4 @@
-//! Named loads: measurements that people know by name, each of them several traffic entries.
+//! Named loads: measurements known by name, each of them several traffic entries.
 //!
 //! A load is read, taken apart into entries of traffic, and forgotten: what runs and what is printed are the entries.
 //!
@@ -180,7 +180,7 @@ impl Worded for Parts {
 parameters! {
     /// A load as a file spells it.
     pub(crate) struct LoadDraft by blank {
-        /// what people call it; unique; the names of its traffic entries begin with it
+        /// name; unique; the names of its traffic entries begin with it
         name: String = String::new(), origin("no default").required("\"test\"");
         /// the measurement, by Flent's name for it
         parts as "test": Parts = TESTS[0].value, origin("no default").required("\"rrul\"");
@@ -188,7 +188,7 @@ parameters! {
         connections: u32 = 4, origin("chosen: four, as of rrul").least("1").most("1000");
         /// how long the load lasts
         length: Span = Span::from_s(60), origin("Flent LENGTH: 60 s").least("1 s").most("5000 h").unit("s");
-        /// when it begins; pings begin with the run
+        /// start; pings start with the run
         delay: Span = Span::from_s(5), origin("Flent DELAY: 5 s").most("5000 h").unit("s");
         /// fixed round-trip time to the server
         round_trips as "rtt": Vec<Span> = Vec::new(),
@@ -272,8 +272,7 @@ impl LoadDraft {
 
 /// The list of named loads.
 pub(crate) const LOADS: Key =
-    key("load", "measurements that people know by name, each of them several traffic entries", "chosen: none")
-        .most("100");
+    key("load", "measurements known by name, each of them several traffic entries", "chosen: none").most("100");
 
 /// Shows a list of named loads, if there may be one.
 pub(crate) fn show(key: Key, loads: &mut Vec<LoadDraft>, visitor: &mut dyn Visitor) {

@@ -28,16 +28,16 @@ const QUEUE: Key = key("queue", "the manager of the queue in front of the link",
 parameters! {
     /// A home as a file spells it.
     pub(crate) struct HomeDraft by blank {
-        /// what people call it; unique; its seventeenth copy has the name family/17
+        /// name; unique; its seventeenth copy has the name family/17
         name: String = String::new(), origin("no default").required("\"family\"");
-        /// how many of them there are
+        /// number of them
         count: u32 = 1, origin("chosen: 1").least("1").most(MOST_HOMES);
         /// links that its packets pass upstream, in order; downstream the other way round
         path: Option<Vec<String>> = None, origin("that of the file"), if |it| it.path.is_some() => traffic::path;
         /// the access link of each of them, if it is not that of the file
         access: Option<PerDirection<DirectedLink>> = None,
             origin("White 2012 §2.3").conditional(), if |it| it.access.is_some() => own_access;
-        /// what each of them does
+        /// traffic of each of them
         traffic: Vec<TrafficDraft> = Vec::new(),
             origin("no default").required("[[home.traffic]] with name = \"call\" and app = \"voice\"").most(MOST_TRAFFIC)
             => traffic::show;

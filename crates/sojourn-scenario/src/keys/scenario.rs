@@ -213,7 +213,7 @@ impl Draft {
         // Only where it is asked for, so that scenarios without it are printed as ever.
         if self.measured_from > Span::ZERO || visitor.has("measure") || visitor.is_exhaustive() {
             visitor.table(
-                key("measure", "which part of the run metrics are about", "chosen: all of it"),
+                key("measure", "part of the run that metrics measure", "chosen: all of it"),
                 &mut |visitor| {
                     visitor.value(
                         key(

@@ -18,7 +18,7 @@ pub(crate) const MOST_TRAFFIC: &str = "10000";
 parameters! {
     /// A traffic entry as a file spells it: servers are lists of round-trip times.
     pub(crate) struct TrafficDraft by blank {
-        /// what people call it; unique
+        /// name; unique
         name: String = String::new(), origin("no default").required("\"call\"");
         /// the application; an entry with `match` may do without, and is then for emulations only
         application as "app": ApplicationDraft = application::blank(),
@@ -41,13 +41,13 @@ parameters! {
         dscp: u8 = 0, origin("RFC 2474: default").most("63");
         /// ECN field of its datagrams; connections follow their stack
         ecn: Ecn = Ecn::NotEct, origin("RFC 3168: not capable");
-        /// which port a new connection has at the subscriber's end; flow queueing hashes it
+        /// client port of a new connection; flow queueing hashes it
         ports: Ports = Ports::Fresh, origin("RFC 6056: fresh");
         /// name of the host at the subscriber's end that it runs on; managers that share by host tell them apart
         host: Option<String> = None, origin("chosen: one host").or("one"), if |it| it.host.is_some();
         /// name of the tunnel that its packets take: flow queueing sees all packets of a tunnel as one flow
         tunnel: Option<String> = None, origin("chosen: none").or("none"), if |it| it.tunnel.is_some();
-        /// whether its timers stand still, until a change says otherwise: no packet is sent and no transfer begun that waits for one; what is under way goes on
+        /// whether it is paused, until a change resumes it: no packet is sent and no transfer begun that waits for a timer; transfers under way go on
         paused: bool = false, origin("chosen: it runs"), if |it| it.paused;
         /// the first sentence of an answer has it as its subject; simulations ignore it
         about: bool = false, origin("chosen: none is"), if |it| it.about;
