@@ -58,7 +58,7 @@ OWN_QUEUES: dict[str, Any] = {
                     }
                 ]
             },
-            'users and what they load (most of it for "web")',
+            'users and their objects (most of it for "web")',
         ),
     ],
 )
