@@ -1,8 +1,10 @@
-"""What is printed to be set is what was simulated: each block of `home` and `advise`, read back by readers of tests, is the same scenario.
+"""What is printed to be set is what was simulated: each block that a command prints or writes to be used again, read back, is the same scenario.
 
-A CM configuration file is read back by `sojourn provision`, which must have nothing to warn of.
+Lines for routers are read back by readers of tests, a CM configuration file by `sojourn provision`, scenarios and studies by `sojourn check`;
+none may have anything to warn of. `docs/guides/what-to-set.md` has the table of blocks.
 """
 
+import html
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,11 +19,17 @@ from sojourn.advice.blocks import blocks_of
 from sojourn.advice.lines import LINES, line_scenario
 from sojourn.advice.modem_file import better_file, line_of_file
 from sojourn.base.toml_text import parse_toml
+from sojourn.calibration.answer import Answer
+from sojourn.calibration.calibrate import calibrated
+from sojourn.calibration.files import write_calibration
+from sojourn.calibration.side import Choices
 from sojourn.homes.household import ACCESSES, CAN, Household, lines_to_set, study_files
 from sojourn.provisioning import decode, encode, expand
 from sojourn.provisioning.scenarios import access
-from sojourn.scenario.scenario_file import Scenario
-from sojourn.study.library import load_study
+from sojourn.scenario.scenario_file import Scenario, load_scenario
+from sojourn.serve.lessons import Lesson, lessons
+from sojourn.serve.teacher import teacher_body
+from sojourn.study.library import load_study, recipe_names
 from support import CommandLine
 from support.blocks import Tables, read_tc, read_uci, sqm_commands
 
@@ -241,3 +249,86 @@ def test_a_better_configuration_file_is_what_was_simulated(tmp_path: Path) -> No
         found = access_of(made.octets, "3.1")
         simulated = filled(line.with_arm(arm, duration_s=10.0, from_s=1.0))["access"]
         assert with_file(line, found, is_dual=False) == simulated, arm
+
+
+BASE = {"Mb/s": 1e6, "b/s": 1.0, "ms": 1e-3, "us": 1e-6, "s": 1.0, "B": 1.0, "kB": 1e3, "MB": 1e6}
+
+
+def amount_of(text: str) -> float:
+    number, unit = text.split()
+    return float(number) * BASE[unit]
+
+
+@pytest.fixture(scope="module")
+def measured() -> dict[str, Answer]:
+    """Fits of one measured upload: behind PIE as a shaper has it, and with all that a cable line has."""
+    (path,) = (Path(__file__).parent / "field/files").glob("tcp_upload*96KB_rep_1*.flent.gz")
+    return {
+        access: calibrated([path], access, "up", Choices(families, runs=400, statistics="all"))
+        for access, families in (("ethernet", ("pie",)), ("docsis31", ("drop-tail",)))
+    }
+
+
+@pytest.mark.parametrize(("access", "ways"), [("ethernet", 1), ("docsis31", 2)])
+def test_a_line_that_was_measured_is_the_one_that_its_files_have(
+    access: str, ways: int, measured: dict[str, Answer], sojourn: CommandLine, tmp_path: Path
+) -> None:
+    (side,) = measured[access].sides
+    down = replace(side, measured=replace(side.measured, load=replace(side.measured.load, direction="down")))
+    answer = replace(measured[access], sides=(side, down)[:ways])
+    write_calibration(answer, tmp_path / "line")
+    names = ["calibrated.toml", "ensemble.toml", *(f"ensemble/{number:02d}.toml" for number in range(1, 21))]
+    checked = sojourn("check", *(str(tmp_path / "line" / name) for name in names))
+    assert checked.status == 0, checked.stderr
+    assert "warning" not in checked.stderr
+
+    text = (tmp_path / "line/calibrated.toml").read_text()
+    document = parse_toml(text)
+    document["traffic"] = {entry["name"]: entry for entry in document["traffic"]}
+    told = re.findall(r"^# ([\w.]+): calibrated: .*?, ([\d.]+ \S+) \[", text, re.MULTILINE)
+    assert len(told) >= 2 + ways
+    printed = "\n".join(answer.lines())
+    for path, value in told:
+        at: Any = document
+        for part in path.split("."):
+            at = at[part]
+        assert amount_of(at) == pytest.approx(amount_of(value), rel=0.005, abs=0.5e-6), path
+        assert value in printed
+
+    points = {point.labels["line"]: point for point in load_study(str(tmp_path / "line/ensemble.toml")).points()}
+    for number, member in enumerate(answer.ensemble(), 1):
+        point = filled(Scenario.parse(points[f"{number:02d}"].text))
+        assert {**point, "name": ""} == {**filled(Scenario.parse(member)), "name": ""}
+
+
+@pytest.mark.parametrize("lesson", lessons(), ids=lambda lesson: lesson.name)
+def test_settings_that_a_lesson_prints_are_its_runs(lesson: Lesson) -> None:
+    rows = re.findall(r'<tr><td class="text">[^<]*</td><td class="text">([^<]*)</td>', teacher_body(lesson))
+    assert len(rows) == len(lesson.claims)
+    for claim, printed in zip(lesson.claims, rows, strict=True):
+        settings = re.sub(r", (?=[\w.]+ = )", "\n", html.unescape(printed)).splitlines()
+        scenario = load_scenario(str(lesson.scenario), [one.replace(" = ", "=", 1) for one in settings])
+        made = [f"{path}={value}" for path, value in lesson.runs[claim.run].items()]
+        assert scenario.canonical() == load_scenario(str(lesson.scenario), made).canonical()
+        assert scenario.warnings == []
+
+
+@pytest.mark.parametrize("name", recipe_names())
+def test_a_recipe_that_is_copied_is_the_one_that_is_run(name: str, sojourn: CommandLine, tmp_path: Path) -> None:
+    assert sojourn("recipe", "copy", name, str(tmp_path / "mine")).status == 0
+    own, mine = (load_study(one).points() for one in (name, str(tmp_path / "mine")))
+    assert [(point.name, point.text) for point in mine] == [(point.name, point.text) for point in own]
+
+
+@pytest.mark.parametrize("style", ["explicit", "names", "legacy"])
+def test_a_file_that_expand_writes_gives_the_service_that_simulate_simulates(
+    style: str, sojourn: CommandLine, tmp_path: Path
+) -> None:
+    (tmp_path / "tier.cm").write_bytes(encode(TIER, SECRET).octets)
+    (tmp_path / "key").write_bytes(SECRET)
+    out = str(tmp_path / "again.cm")
+    asked = ("provision", "expand", str(tmp_path / "tier.cm"), "--secret", str(tmp_path / "key"))
+    done = sojourn(*asked, "--out", out, "--style", style)
+    assert done.status == 0
+    assert "warning" not in done.stderr
+    assert access_of(Path(out).read_bytes(), "3.1") == access_of((tmp_path / "tier.cm").read_bytes(), "3.1")

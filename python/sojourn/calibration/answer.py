@@ -144,7 +144,7 @@ class Answer:
 
 
 def central(side: Side) -> tuple[str, dict[str, float]]:
-    """Return the draw that is nearest to the medians of the likeliest family, with the medians in place of its values."""
+    """Return the likeliest draw of the likeliest family, with the medians that are told in place of its values."""
     posterior = side.posterior
     assert posterior is not None
     from sojourn.calibration.fit import interval
@@ -157,7 +157,8 @@ def central(side: Side) -> tuple[str, dict[str, float]]:
             if one.scale == "choice" or one.rarely:
                 values[one.name] = float(posterior.values[first, column])
             else:
-                values[one.name] = interval(*posterior.of(column, posterior.best))[0]
+                family = None if one.is_reported and not one.families else posterior.best
+                values[one.name] = interval(*posterior.of(column, family))[0]
     return FAMILIES[posterior.best], values
 
 
@@ -196,27 +197,39 @@ def member_text(
         values,
         other_way=there,
         comments={
-            key.replace("DIRECTION", f"{one.direction}stream"): text
+            key_of(one, name): text
             for one in told
-            for key, text in origins(one).items()
+            for name, text in origins(one).items()
+            if one is side or name not in SHARED
         },
         name=name,
     )
 
 
+SHARED = ("rtt", "map")
+"""Unknowns that a scenario of both directions has once: those of the first direction."""
+
+
+def key_of(side: Side, name: str) -> str:
+    """Return the key path of an unknown in the scenario."""
+    key = next(one.key for one in side.unknowns if one.name == name).replace("DIRECTION", f"{side.direction}stream")
+    is_pie = side.posterior is not None and FAMILIES[side.posterior.best] == side.access.pie
+    return key.replace(".target", ".reference") if is_pie else key  # DOCSIS-PIE calls its own a target
+
+
 def origins(side: Side) -> dict[str, str]:
-    """Return where each value of the scenario comes from, by key path."""
+    """Return where each value of the scenario comes from, by the name of the unknown."""
     names = side.measured.names
     files = f"{len(names)} file{'s' * (len(names) != 1)}, sha256 {side.measured.digests[0][:12]}..."
     how = "robust statistics" if side.posterior is not None and side.posterior.is_robust else "all statistics"
     found: dict[str, str] = {}
     for finding in side.findings:
         if finding.verdict == "not identifiable":
-            found[finding.unknown.key] = "assumed: not identifiable"
+            found[finding.unknown.name] = "assumed: not identifiable"
         elif finding.verdict == "given":
-            found[finding.unknown.key] = "given: by who called"
+            found[finding.unknown.name] = "given: by the caller"
         else:
-            found[finding.unknown.key] = (
+            found[finding.unknown.name] = (
                 f"calibrated: {files}, {amount(finding.middle, finding.unknown.unit)} {_range(finding)} 90 %, {how}, "
                 f"misfit {side.misfit:.2g}, sojourn {VERSION}"
             )
@@ -363,7 +376,7 @@ def _as_json(side: Side) -> dict[str, Any]:
         "quantities": [
             {
                 "name": one.unknown.name,
-                "key": one.unknown.key.replace("DIRECTION", f"{side.direction}stream"),
+                "key": key_of(side, one.unknown.name),
                 "unit": one.unknown.unit,
                 "median": one.middle,
                 "low": one.low,

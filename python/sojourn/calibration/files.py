@@ -18,6 +18,7 @@ from sojourn.calibration.fit import Posterior
 from sojourn.calibration.line import FAMILIES
 from sojourn.calibration.report import write_page
 from sojourn.calibration.side import Side
+from sojourn.scenario.scenario_file import Scenario
 from sojourn.version import VERSION
 
 
@@ -90,7 +91,9 @@ def _study(members: list[str]) -> str:
         f"line = [{', '.join(json.dumps(number) for number in numbers)}]",
     ]
     for number, text in zip(numbers, members, strict=True):
-        document = parse_toml(text)
+        document = parse_toml(
+            Scenario.parse(text).canonical()
+        )  # with all defaults: what it lacks, it has not from the base
         for direction in ("upstream", "downstream"):
             lines += ["", f'[overlays."{number}".access.{direction}]']
             lines += [f"{key} = {toml_value(value)}" for key, value in document["access"][direction].items()]

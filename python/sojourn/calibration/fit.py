@@ -269,12 +269,14 @@ def noise_of(table: Table, columns: list[int]) -> np.ndarray:
     found: list[np.ndarray] = []
     for number, family in enumerate(FAMILIES):
         members = np.flatnonzero(table.families == number)
+        if len(members) < 2:
+            continue
         places: list[np.ndarray] = []
         for column, one in enumerate(table.unknowns):
             if one.name in ("rate", "rtt", "buffer", "target") and one.of(family) and one.low < one.high:
                 place = np.log(table.values[members, column])
                 places.append(place / max(float(place.std()), 1e-12))
-        if len(members) < 2 or not places:
+        if not places:
             continue
         at = np.stack(places, axis=1)
         for row in range(0, len(members), max(1, len(members) // 100)):

@@ -180,7 +180,7 @@ def unknowns_of(
         least_bucket += max(access.map_ms) / 1e3 * second
     found = [
         Unknown("rate", "rate", "Mb/s", rate / AROUND, rate * AROUND, key="access.DIRECTION.link.rate"),
-        Unknown("rtt", "base round trip", "ms", *trip, key="traffic.rtt"),
+        Unknown("rtt", "base round trip", "ms", *trip, key="traffic.load.rtt"),
         Unknown(
             "buffer",
             "buffer",

@@ -56,7 +56,7 @@ def scenario_text(
         f'name = "{name}"',
         f'duration = "{load.lead_s + load.length_s + AFTER_S:g} s"',
         "",
-        *(f"# {key.replace('DIRECTION', ours)}: {text}" for key, text in told.items()),
+        *(f"# {key}: {text}" for key, text in told.items()),
         f"[access.{ours}]",
         _drawn(access, load.direction, family, values),
         "",
