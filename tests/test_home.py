@@ -40,6 +40,7 @@ traffic = [
   { name = "download", app = { kind = "bulk", direction = "downstream", start = "1 s", start_jitter = "1 s" }, stack = "linux-cubic", rtt = "21 ms" },
 ]
 record = { datagrams = false }
+measure = { from = "2 s" }
 
 [access.upstream]
 link = { kind = "serial", rate = "4 Mb/s", delay = "5 ms" }

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 import tomli_w
 
+from sojourn.headline.said import number
 from support import CommandLine, words_only, write_scenario
 
 
@@ -177,13 +178,21 @@ def test_traffic_that_begins_later_than_the_averages_is_said_with_its_own_rate(
     late.write_text(tomli_w.dumps(document), encoding="utf-8")
     done = sojourn("run", late, "--report", "--out", "out")
     assert done.status == 0, done.stderr
-    told = re.search(r"bulk begins at 5 s: ([\d.]+) Mb/s from then on; averages count from 0 s", done.stderr)
+    told = re.search(
+        r"goodput of bulk: ([\d.]+) Mb/s from 5 s on, where its traffic begins; ([\d.]+) Mb/s from 0 s on, in the metrics",
+        done.stderr,
+    )
     assert told is not None, done.stderr
+    content = sojourn("run", late, "--json").json()
+    assert f"gets {number(float(told[1]))}" in content["headline"]["sentence"]
+    assert re.search(rf"^bulk +goodput from 5 s +{re.escape(told[1][:3])}", done.stdout, re.MULTILINE)
     (rate,) = [
-        float(row["value"])
-        for row in sojourn("run", late, "--json").json()["metrics"]
-        if (row["subject"], row["metric"]) == ("bulk", "goodput")
+        float(row["value"]) for row in content["metrics"] if (row["subject"], row["metric"]) == ("bulk", "goodput")
     ]
-    assert float(told[1]) == pytest.approx(2 * rate, rel=0.01)
-    assert "Bulk begins at 5 s: " in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert "begins at" not in sojourn("run", write_scenario(tmp_path, duration="2 s")).stderr
+    assert (float(told[1]), float(told[2])) == pytest.approx((2 * rate, rate), rel=0.01)
+    (since,) = [one for one in content["since_traffic_begins"] if one["subject"] == "bulk"]
+    assert since["value"] == pytest.approx(2 * rate)
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert told[0].removeprefix("goodput") in page
+    assert "goodput from 5 s" in page
+    assert "traffic begins" not in sojourn("run", write_scenario(tmp_path, duration="2 s")).stderr

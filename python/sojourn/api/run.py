@@ -23,6 +23,7 @@ from sojourn.headline import Headline, headline_of_run, headline_rows
 from sojourn.plugins import Plugin, named_in, read_plugin, simulate_apart
 from sojourn.process.progress import RunProgress
 from sojourn.scenario.scenario_file import Scenario, load_scenario
+from sojourn.simulation.averages import Row, Since, labelled, since_beginnings
 from sojourn.simulation.engine import simulate
 from sojourn.simulation.run_directory import read_run
 from sojourn.store import Store, pack
@@ -83,12 +84,18 @@ class Run:
         if self.headline is not None:
             title = f"{self.headline.sentence} ({title})"
         headings = ("traffic or link", "metric", "value", "unit")
-        return table_html(title, headings, headline_rows(self.metrics.rows()))
+        rows, since = self._counted
+        return table_html(title, headings, labelled(headline_rows(rows), since))
+
+    @property
+    def _counted(self) -> tuple[list[Row], list[Since]]:
+        """The metrics with rates from where their traffic begins."""
+        return since_beginnings(self.scenario.canonical(), self.scenario.duration_s, self.metrics.rows())
 
     @property
     def headline(self) -> Headline | None:
         """Its first sentence, as the command line prints it."""
-        return headline_of_run(self.metrics.rows(), self.scenario.text)
+        return headline_of_run(self._counted[0], self.scenario.text)
 
     def plots(self) -> dict[str, Plot]:
         """Return what the run's report draws, by name: rates, queues, delays, and where they come from.

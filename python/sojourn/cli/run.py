@@ -82,7 +82,7 @@ def execute(options: Namespace) -> None:
     from sojourn.cli.console import note, print_json, print_table
     from sojourn.headline import headline_of_run, headline_rows
     from sojourn.process.progress import RunProgress
-    from sojourn.simulation.averages import late_beginnings
+    from sojourn.simulation.averages import labelled, since_beginnings
 
     if options.plugins:
         from sojourn.plugins import read_plugin
@@ -123,7 +123,8 @@ def execute(options: Namespace) -> None:
             note(f"{packets:,} packets: {options.pcap}")
         if options.qlog:
             note(f"{events:,} events in {files:,} files: {options.qlog}")
-    headline = headline_of_run(rows, text)
+    counted, since = since_beginnings(scenario.canonical(), statistics["simulated_s"], rows)
+    headline = headline_of_run(counted, text)
     if options.json:
         print_json(
             {
@@ -135,6 +136,7 @@ def execute(options: Namespace) -> None:
                 "headline": None if headline is None else headline.as_json(),
                 **statistics,
                 "metrics": [dict(zip(_COLUMNS, row, strict=True)) for row in rows],
+                "since_traffic_begins": [one._asdict() for one in since],
             }
         )
         return
@@ -148,12 +150,14 @@ def execute(options: Namespace) -> None:
     if options.all:
         print_table(_COLUMNS, rows)
     else:
-        shown = headline_rows(rows)
+        shown = headline_rows(counted)
+        since = [one for one in since if one[:2] in {row[:2] for row in shown}]
+        shown = labelled(shown, since)
         print_table(_COLUMNS, shown)
         if len(shown) < len(rows):
             note(f"{len(rows) - len(shown)} more metrics: --all")
-    for sentence in late_beginnings(scenario.canonical(), statistics["simulated_s"], rows):
-        note(sentence)
+    for one in since:
+        note(one.sentence)
     if options.seed is None and scenario.seed_count > 1:
         note(f"the file asks for {scenario.seed_count} seeds; this was the first, --seed runs others")
     if options.report:

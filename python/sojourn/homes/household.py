@@ -228,6 +228,9 @@ app = {{ kind = "bulk", direction = "downstream", start = "1 s", start_jitter = 
 stack = "linux-cubic"
 rtt = "21 ms"
 
+[measure]
+from = "2 s"                            # both send from then on
+
 [record]
 datagrams = false
 """

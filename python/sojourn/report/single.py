@@ -30,7 +30,7 @@ from sojourn.report.drawing_files import draw_files
 from sojourn.report.felt_section import felt
 from sojourn.report.page import page_of
 from sojourn.scenario.scenario_file import Scenario
-from sojourn.simulation.averages import late_beginnings
+from sojourn.simulation.averages import Row, Since, labelled, since_beginnings
 from sojourn.simulation.run_directory import read_run
 
 MOST_CURVES = 6  # chosen by eye; what sends less is drawn together as others
@@ -57,6 +57,9 @@ def build_run_report(directory: Path, *, pdf: bool = False) -> list[str]:
         damages.append(error.message)
         scenario = ""
     metrics = _metric_rows(tables["metrics"])
+    counted, since = _counted(scenario, manifest, metrics)
+    matters = headline_rows(counted)
+    since = [one for one in since if one[:2] in {row[:2] for row in matters}]
     figures = run_figures(tables, damages, scenario)
     folder = fresh_folder(directory / "figures", root=directory)
     packets = _kept(lambda: _packet_table(tables), "the table of packets", damages)
@@ -64,10 +67,10 @@ def build_run_report(directory: Path, *, pdf: bool = False) -> list[str]:
     page = page_of(
         "run.html",
         title=_title(manifest),
-        facts=" ".join([_facts(manifest), *_late(scenario, manifest, tables)]),
+        facts=" ".join([_facts(manifest), *(f"{one.sentence[:1].upper()}{one.sentence[1:]}." for one in since)]),
         damages=damages,
-        headline=headline_of_run(metrics, scenario),
-        matters=_metric_table(headline_rows(metrics), "What matters most"),
+        headline=headline_of_run(counted, scenario),
+        matters=_metric_table(labelled(matters, since), "What matters most"),
         figures=[(figure, Markup(drawn[figure.item])) for figure in figures],
         packets=packets,
         all_metrics=_metric_table(metrics, "All metrics"),
@@ -127,15 +130,13 @@ def _facts(manifest: dict[str, Any]) -> str:
     return f"{made}One run is one roll of the dice: a study repeats it with other seeds and gives intervals."
 
 
-def _late(scenario: str, manifest: dict[str, Any], tables: Tables) -> list[str]:
-    """Say which traffic begins later than the averages of the metrics."""
-    rows = tables["metrics"].select("subject", "metric", "value", "unit").rows()
+def _counted(scenario: str, manifest: dict[str, Any], rows: list[Row]) -> tuple[list[Row], list[Since]]:
+    """Return the metrics with rates from where their traffic begins."""
     try:
         canonical = Scenario.parse(scenario).canonical()
-        length = float(manifest["statistics"]["simulated_s"])
-        return [f"{one[:1].upper()}{one[1:]}." for one in late_beginnings(canonical, length, rows)]
+        return since_beginnings(canonical, float(manifest["statistics"]["simulated_s"]), rows)
     except (ScenarioError, TypeError, KeyError, ValueError):  # of an untrusted directory
-        return []
+        return rows, []
 
 
 def _emulated(manifest: dict[str, Any]) -> str:
