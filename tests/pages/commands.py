@@ -7,7 +7,7 @@ Without pages: how many commands are shown, and what becomes of them. With pages
 A command is a line behind `$ ` in a block `console`; a line of an indented block, or code within a line, that begins with
 `sojourn` or `make`. Code within a line is only a *form* if it has words in capitals for what a reader puts in (FILE), and
 only a *name* if it lacks what the command needs: both are held against the parser. Everything else runs, in the order of
-the page, in one directory; lines below a command in its block are what it prints, `...` stands for more. `pages.toml`
+the page, in one directory; lines below a command in its block, and a quote below the block, are what it prints, `...` stands for more. `pages.toml`
 says which files a reader of a page has, and which commands run in a shorter form or are left out, and why. With the variable
 `SOJOURN_WHOLE_PAGES` all of them run as shown, which takes hours.
 """
@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
@@ -88,8 +88,15 @@ def rule_of(shown: Shown) -> Rule | None:
 
 
 def shown_on(page: str) -> list[Shown]:
-    """Return the commands of a page, forms and names among them."""
-    return [command for piece in pieces(page) for command in _commands(page, piece)]
+    """Return the commands of a page, forms and names among them; a quote is what the block above it prints."""
+    found: list[Shown] = []
+    for piece in pieces(page):
+        if piece.kind == "quote":
+            at = max((place for place, one in enumerate(found) if not one.is_inline), default=None)
+            if at is not None:
+                found[at] = replace(found[at], printed=(*found[at].printed, piece.text))
+        found += _commands(page, piece)
+    return found
 
 
 def _commands(page: str, piece: Piece) -> Iterator[Shown]:
@@ -328,9 +335,14 @@ def not_printed(printed: tuple[str, ...], output: str) -> str:
     lines = iter([_comparable(line) for line in output.splitlines()])
     for line in printed:
         wanted = _comparable(line)
-        if wanted and wanted != "..." and wanted not in lines:
+        if wanted and wanted != "..." and not any(_is(wanted, one) for one in lines):
             return line
     return ""
+
+
+def _is(wanted: str, line: str) -> bool:
+    """Whether a line is the one that a page shows, or begins as it does where the page ends with an ellipsis."""
+    return line == wanted or (wanted.endswith(" …") and line.startswith(wanted.removesuffix(" …")))
 
 
 def _comparable(line: str) -> str:

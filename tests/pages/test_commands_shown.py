@@ -58,6 +58,13 @@ def test_a_line_that_is_not_printed_is_noticed_and_times_are_not() -> None:
     assert not_printed(("done in 3.2 s", "the rate is 5.01"), output) == "the rate is 5.01"
 
 
+def test_a_quote_is_what_the_command_above_it_prints() -> None:
+    (shown,) = [one for one in SHOWN["docs/recipes/web-protocols.md"] if one.text == "sojourn study run web-protocols"]
+    assert shown.printed[-1].startswith("On a line alone a first visit's page takes ")
+    assert not_printed(("It falls, from 85.6; …",), "It falls, from 85.6; and more\n") == ""
+    assert not_printed(("It falls, from 85.6; …",), "It falls, from 8; and more\n") != ""
+
+
 def test_what_is_a_command_a_form_and_a_name() -> None:
     def kind(text: str) -> str:
         return kind_of(Shown("x.md", 1, text, is_inline=True))
