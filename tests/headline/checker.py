@@ -39,6 +39,8 @@ METRICS = {
 }
 BIGGER = {"mos", "goodput", "goodput_downstream"}
 
+WORDS: Sequence[str] = "no one two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905 - reads better
+
 NUMBER = r"(?:\d+(?:\.\d+)?|never|none)"
 RANGE = rf"({NUMBER}(?: (?:to|or) {NUMBER})?)"
 WHO = r"((?:the )?[^,;.()%]+?)"
@@ -51,6 +53,7 @@ class Cell:
     mean: float
     low: float
     high: float
+    has_interval: bool = True
 
 
 @dataclass
@@ -86,8 +89,15 @@ class Summary:
                 if "gave a value" in row["note"]:
                     ends = [-math.inf, math.inf]
                 place = tuple(row[label] for label in self.labels)
-                found.setdefault(place, {})[row["subject"], row["metric"]] = Cell(mean, *ends)
+                found.setdefault(place, {})[row["subject"], row["metric"]] = Cell(
+                    mean, ends[0], ends[1], bool(row["interval"])
+                )
         return found
+
+    @cached_property
+    def runs(self) -> set[int]:
+        """Runs of a cell."""
+        return {int(row["n"]) for row in self.rows}
 
     def words(self, label: str) -> dict[str, str]:
         """Values of a label as a sentence names them, by their words."""
@@ -157,9 +167,10 @@ class Checker:
         self.summary = summary
         self.objections: list[str] = []
         self.understood = 0
+        self.is_of_few = False
         self.left = self.whole
         self.compete, self.settings = self._settings()
-        only = re.search(r"the numbers are those (?:at|with) ([^.;]+?)\.(?: |$)", self.whole)
+        only = re.search(r"[Tt]he numbers are those (?:at|with) ([^.;]+?)\.(?: |$)", self.whole)
         self.only = only[1] if only else ""
 
     # ---- what is compared ------------------------------------------------------------------------------------------
@@ -175,13 +186,15 @@ class Checker:
                 for v in self.summary.words(label).values()
                 for u in ("KB", "MB", "ms", "packets", "B", "kB")
             }
+            if self.summary.labels == [label]:
+                known |= {row["point"]: row[label] for row in self.summary.rows}
             known |= units if re.fullmatch(r"[\d.]+", next(iter(self.summary.words(label).values()))) else {}
             found = {w for w in known if re.search(rf"(?<![\w-]){re.escape(w)}(?![\w-])", text)}
             weight = sum(
                 1
                 for w in found
                 if re.search(
-                    rf"{re.escape(w)} (?:keep|load|give|stop|lose|cost|is best|are best)|separates [^.]*{re.escape(w)}",
+                    rf"{re.escape(w)} (?:keep|load|give|stop|lose|cost|is best|are best)|(?:separates|not tell) [^.]*{re.escape(w)}",
                     text,
                 )
             )
@@ -395,6 +408,8 @@ class Checker:
         self.take(rate, rates)
         self.take(r"\. Best( or as good as any)? in (?:both|all \w+) conditions", lambda _: self._best())
         self.take(rf"[Nn]othing separates {self.several} for {WHO}: (.+?)(?=\. |\.$|$)", self._tie)
+        untold = rf"[Tt]he (\w+) runs of each do not tell {self.several} apart for {WHO}: (.+?)(?=\. |\.$|$)"
+        self.take(untold, self._untold)
         turn = rf"(?:At|With|at|with) ([^,;()]+?) {self.several} (?:is|are) best for {WHO} \((?:MOS )?{RANGE}(?: (?:ms|s|%|Mb/s))?(?: for ({self.one})'s? {RANGE}|; {RANGE} with ({self.one}))\)"
         self.turned = ""
 
@@ -442,6 +457,8 @@ class Checker:
 
     def _clearly(self, better: Cell, worse: Cell, metric: str) -> bool:
         """Return whether one cell is better than another beyond both intervals, by what is told."""
+        if self.is_of_few and not (better.has_interval and worse.has_interval):
+            return False
         if metric in BIGGER:
             apart = better.low > worse.high
             return apart and (better.mean - worse.mean > 0.2 if metric == "mos" else better.mean > CLEARLY * worse.mean)
@@ -453,6 +470,8 @@ class Checker:
     ) -> None:
         for where in self.conditions:
             if (at and not self.is_at(where, at)) or (only is not None and where != only):
+                continue
+            if self.only and not self.is_at(where, self.only):
                 continue
             for name, other in itertools.product(names, dict.fromkeys(self.settings.values())):
                 pairs = [
@@ -505,6 +524,15 @@ class Checker:
             self.refuse(f'"{text}" is not the range of the cells')
         for name in names:
             self._rivals([name], who, metrics)
+
+    def _untold(self, found: re.Match[str]) -> None:
+        """Check a tie of few runs: what was the same in each of them has no interval, and proves nothing."""
+        count = WORDS.index(found[1]) if found[1] in WORDS else int(found[1])
+        if count not in self.summary.runs:
+            self.refuse(f"no cell has {found[1]} runs")
+        self.is_of_few = True
+        self._tie(re.match(r"(.*)\|(.*)\|(.*)", "|".join(found.groups()[1:])))  # type: ignore[arg-type]
+        self.is_of_few = False
 
     def _none(self, found: re.Match[str]) -> None:
         for subject in self.summary.named(found[1]):

@@ -1,11 +1,11 @@
 """The independent checker: it refuses each kind of false sentence, and finds nothing in those of random studies."""
 
 import csv
-import tomllib
 from pathlib import Path
 
 import pytest
 
+import sojourn
 from headline.checker import Summary, objections
 from headline.studies import write_study
 from sojourn.api.study import Study
@@ -78,6 +78,16 @@ def test_a_true_sentence_meets_no_objection(summary: Summary) -> None:
         ("both conditions.", "both conditions, by 20 %.", "without its whole"),
         (TRUE, "drop-tail keeps the game at 200 to 300 ms (P99, upstream). Best in both conditions.", "clearly better"),
         (TRUE, "Nothing separates drop-tail and PIE for the game: 10 to 300 ms (P99, upstream).", "clearly better"),
+        (
+            TRUE,
+            "The five runs of each do not tell drop-tail and PIE apart for the game: 10 to 300 ms (P99, upstream).",
+            "clearly better",
+        ),
+        (
+            TRUE,
+            "The two runs of each do not tell drop-tail and PIE apart for the game: 10 to 300 ms (P99, upstream).",
+            "no cell has two runs",
+        ),
         (TRUE, "PIE keeps the call good (MOS 3.4 to 4.3).", "not the word"),
         (TRUE, "drop-tail gives the upload 10 Mb/s where PIE gives 9.1 to 10.", "a rate comes first"),
         (TRUE, "At 15 ms drop-tail is best for the game (200 ms for PIE's 10).", "clearly better"),
@@ -90,19 +100,32 @@ def test_each_kind_of_false_sentence_is_refused(summary: Summary, true: str, fal
     assert any(why in one for one in found), found
 
 
-def said_of(study: Path, folder: Path) -> tuple[str, list[str]]:
+def said_of(
+    study: Path | str, folder: Path, seeds: int | None = None, duration: str | None = None
+) -> tuple[str, list[str]]:
     """Run a study; return its sentence with the objections to it."""
-    result = Study.load(study).run(out=folder / "result", store=Store(folder / "store"), jobs=1)
+    loaded = Study.load(study)
+    result = loaded.run(out=folder / "result", store=Store(folder / "store"), jobs=1, seeds=seeds, duration=duration)
     write_summary(result)
     found = headline_of_result(result)
     names = {
-        value: words["name"]
-        for label in tomllib.loads(study.read_text(encoding="utf-8")).get("labels", {}).values()
-        for value, words in label.items()
-        if "name" in words
+        value: words.name for label in result.definition.labels.values() for value, words in label.items() if words.name
     }
     sentence = "" if found is None else found.sentence
     return sentence, objections(sentence, Summary.read(folder / "result/summary.csv", names))
+
+
+def said_of_run(path: str) -> tuple[str, list[str]]:
+    """Run a scenario; return its sentence with the objections to it."""
+    run = sojourn.run(path)
+    rows = [
+        {"point": "", "subject": subject, "metric": metric, "n": "1", "mean": str(value)}
+        | {"low": "", "high": "", "interval": "", "note": ""}
+        for subject, metric, value, _ in run.metrics.iter_rows()
+        if value is not None
+    ]
+    sentence = "" if run.headline is None else run.headline.sentence
+    return sentence, objections(sentence, Summary(rows))
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -188,6 +188,8 @@ def test_a_grade_says_which_criterion_gives_it_and_where() -> None:
     lossy = said(
         [point("A", {("call", "loss_total"): around(40.0)}), point("B", {("call", "loss_total"): around(0.1)})]
     )
+    slow = said([point("A", {PAGE: around(1.02)}), point("B", {PAGE: around(0.5)})])
+    assert slow.reasons["A"] == "a page takes 1.02 s (median), above 1 s"
     assert lossy.reasons["A"] == "the game loses 40 % of its packets (lost or late), 25 % or more"
 
 

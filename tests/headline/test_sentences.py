@@ -78,6 +78,16 @@ def test_nothing_separates_settings_whose_difference_is_chance() -> None:
     assert found.winner == ()
 
 
+def test_a_difference_that_would_be_felt_and_may_be_chance_is_not_told_as_none() -> None:
+    video = ("video", "underflow_max")
+    still = dict(enumerate((0.4, 2.0, 8.7, 19.0, 27.5), 1))
+    found = said([point("CoDel", {video: dict.fromkeys(still, 0.0)}), point("drop-tail", {video: still})])
+    assert found.sentence == (
+        "The five runs of each do not tell CoDel and drop-tail apart for the video: it stands still 0 to 12 % of the time."
+    )
+    assert (found.kind, found.winner) == ("tie", ())
+
+
 def test_what_is_better_for_one_and_worse_for_another_is_told_with_both() -> None:
     found = said(
         [

@@ -10,6 +10,7 @@ import polars as pl
 from sojourn.answers.view import StudyView
 from sojourn.plots.spec import Dots, Line
 from sojourn.report import build
+from sojourn.report.first import headline_of_result
 from sojourn.report.generic import parts
 from sojourn.report.roles import Roles
 from sojourn.study.definition import StudyDefinition
@@ -114,6 +115,17 @@ def test_who_does_not_count_has_no_row() -> None:
     assert {one.subject for one in Roles.of(both).measures(6)} == {"call", "game", "upload"}
     asked = replace(both, definition=StudyDefinition.model_validate({**STUDY, "feels": ["call"]}))
     assert [one.subject for one in Roles.of(asked).measures(6)] == ["call", "upload"]
+
+
+def test_numbers_are_those_of_the_condition_that_the_study_names() -> None:
+    both = small(["a", "b"], [1, 2])
+    found = headline_of_result(replace(both, definition=StudyDefinition.model_validate({**STUDY, "at": {"load": 2}})))
+    assert found is not None
+    assert found.sentence.endswith("The numbers are those at 2 %.")
+    assert {cell.condition for cell in found.cells} == {"2 %"}
+    every = headline_of_result(both)
+    assert every is not None
+    assert {cell.condition for cell in every.cells} == {"1 %", "2 %"}
 
 
 def test_without_anybody_who_feels_or_pays_links_speak() -> None:

@@ -362,6 +362,12 @@ def test_a_ratio_that_makes_no_difference_beats_nobody() -> None:
     assert who_wins([Contest(values, "lower", 0.04, by_ratio=True)])[0].winner == "a"
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_run_in_which_nothing_came_with_either_hides_no_difference_of_the_others() -> None:
+    values = {"a": [1.0, 1.1, math.inf, 1.2, 1.0, 1.3], "b": [4.0, 4.5, math.inf, 4.7, 4.1, 5.0]}
+    assert who_wins([Contest(values, "lower", 0.01, by_ratio=True)])[0].best == {"a"}
+
+
 @given(st.lists(st.tuples(st.floats(0.1, 1e3), st.floats(0.1, 1e3)), min_size=2, max_size=9), st.floats(0.01, 100.0))
 def test_who_wins_by_ratio_does_not_depend_on_the_unit(pairs: list[tuple[float, float]], factor: float) -> None:
     def standing(scale: float) -> Standing:

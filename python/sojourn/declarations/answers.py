@@ -546,6 +546,8 @@ class Declarations(Strict):
     """Value of that label which the others are measured by; `today`, `drop-tail` or the first if left out."""
     feels: list[str] = Field(default_factory=list)
     """Applications (`"call"`) or traffic entries that the headline is about; all if left out."""
+    at: dict[str, str | int | float] = Field(default_factory=dict)
+    """Values of labels that the headline is about (`{ rtt = "20 ms" }`); ranges over all conditions if left out."""
     measures: dict[str, Measure] = Field(default_factory=dict)
     """Named numbers of a point, with which tables, figures and claims work."""
     pool: Pool | None = None

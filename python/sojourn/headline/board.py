@@ -145,6 +145,13 @@ class Bout:
         return sorted(names, key=lambda name: sign * self.values[name].mean)
 
     @cached_property
+    def leading(self) -> list[str]:
+        """Settings that nothing beats and that no beaten one surpasses, the best first: of those further back the runs are too few."""
+        order = self.sorted(list(self.values))
+        ahead = order[: min((order.index(name) for name in self.standing.beaten if name in order), default=len(order))]
+        return ahead or [name for name in order if name in self.standing.best]
+
+    @cached_property
     def width(self) -> float:
         """By what factor the worst differs from the best, as a logarithm."""
         means = [value.mean for value in self.values.values()]

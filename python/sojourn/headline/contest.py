@@ -88,7 +88,7 @@ class Contest:
         """Return all claims, in the order of the sentence."""
         apart = any(bout.tells_apart for bout in self.bouts)
         own = [name for name in self.settings if name in self.own]
-        group = [n for n in self.settings if all(n in b.standing.best for b in self.bouts if n in b.values)]
+        group = [n for n in self.settings if all(n in b.leading for b in self.bouts if n in b.values)]
         if self.listener.application.is_graded and all(map(self._is_useless, self.bouts)):
             return list(self._none())
         if not apart:
@@ -148,12 +148,20 @@ class Contest:
         self.kind = "tie"
         values = self._of(*self.settings)
         self.first = max(values, key=lambda one: one.mean)
+        # Beyond a grade or what people notice the runs are too few to tell, and do not show that nothing differs.
+        is_felt = any(
+            len({value.place for value in bout.values.values()}) > 1
+            if self.listener.application.is_graded
+            else bout.width >= math.log(HARDLY)
+            for bout in self.bouts
+        )
         yield Claim(
             self.listener.words,
             "cannot_tell",
             _cells(values),
             settings=self.settings,
             at=self._at(*self.settings),
+            runs=min(len(value.by_seed) for value in values) if is_felt and not self.chance else 0,
             chance=self.chance,
         )
 
@@ -169,8 +177,7 @@ class Contest:
             yield Claim(self.listener.words, "turns_at", cells, counts=told_counts, of=len(apart))
             return
         for bout in apart:
-            order = bout.sorted([name for name in bout.values if name in bout.standing.best])
-            rest = bout.sorted([name for name in bout.values if name not in bout.standing.best])
+            order, rest = bout.leading, bout.sorted([name for name in bout.values if name in bout.standing.beaten])
             best, other = [bout.values[name] for name in order], bout.values[rest[0]]
             yield Claim(
                 self.listener.words,
@@ -220,7 +227,7 @@ class Contest:
             yield gains
         yield from self._price(names, gains)
         if len(self.bouts) > 1 and not self.chance:
-            ties = not all(bout.tells_apart for bout in self.bouts)
+            ties = not all(bout.tells_apart and bout.standing.best <= set(bout.leading) for bout in self.bouts)
             cells = _cells(self._of(*self.settings))
             yield Claim(self.listener.words, "best", cells, settings=names, conditions=len(self.bouts), ties=ties)
 

@@ -92,8 +92,11 @@ def reason(who: str, value: Value) -> str:
     if value.place != place:
         seed, worst = max(by_seed.items(), key=lambda one: measure.grade(one[1]))
         run, value = " in its worst run", value.of_seed(seed, worst)
-    at = Range([value])
-    limit = f"{digits(measure.limits[place - 1], 3)} {measure.unit}".strip()
+    at, end = Range([value]), digits(measure.limits[place - 1], 3)
+    for count in (3, 4, 5, 6):
+        if at.low_text == at.high_text == end != digits(value.mean, 6):  # 1.02 s, and not "1 s, above 1 s"
+            at.low_text = at.high_text = digits(value.mean, count)
+    limit = f"{end} {measure.unit}".strip()
     beyond = (
         f", below {limit}"
         if measure.more_is_better
@@ -272,7 +275,10 @@ def _cannot_tell(claim: Claim, before: Claim | None, _: Claim | None) -> str:
     at: Range = claim.value["at"]
     start = _chance(claim)
     range_ = f"{at.text} ms{tag(at)}" if at.way == "delay" else told(at)
-    return f"{start}nothing separates {together(claim.value['settings'])} for {claim.subject}: {range_}"
+    names = together(claim.value["settings"])
+    if runs := claim.value["runs"]:
+        return f"the {many(runs)} runs of each do not tell {names} apart for {claim.subject}: {range_}"
+    return f"{start}nothing separates {names} for {claim.subject}: {range_}"
 
 
 def _not_felt(claim: Claim, *_: Claim | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import polars as pl
 
@@ -11,6 +12,7 @@ from sojourn.base.errors import plain
 from sojourn.headline.applications import told_metrics
 from sojourn.headline.derive import headline_of
 from sojourn.headline.said import Headline, Point, amount, together
+from sojourn.headline.wording import condition
 from sojourn.report.rival import nearest_rival
 from sojourn.report.roles import POINT, Roles, kinds_of, marked_of
 from sojourn.stats.level import at_level
@@ -67,6 +69,10 @@ def headline_of_result(result: StudyResult, compare: str = "", baseline: str = "
             own=[_name(roles, words, name) for name in result.plugins],
             about=marked_of(result),
         )
+    fixed = {label: str(definition.at[label]) for label in roles.conditions if label in definition.at}
+    if found is not None and fixed:
+        where = condition(_condition(replace(roles, conditions=tuple(fixed)), words, tuple(fixed.values())))
+        found = found.but(sentence=f"{found.sentence} The numbers are those {where}.")
     if found is not None:
         found = _with_rival(result, roles, found, list(dict.fromkeys((*declared, *roles.competitors))), words)
     if found is not None and roles.compete == POINT and not _are_settings(result):
@@ -132,11 +138,14 @@ def points_of(result: StudyResult, roles: Roles, words: Points, *, is_contest: b
         if value is not None:
             of_point.setdefault((plain(subject), metric), {})[seed] = value
     found: list[Point] = []
+    at = {label: str(value) for label, value in roles.result.definition.at.items()}
     for cell, points in roles.cells.items():
-        condition = _condition(roles, words, cell)
+        if any(at.get(label, value) != value for label, value in zip(roles.conditions, cell, strict=True)):
+            continue
+        told = _condition(roles, words, cell)
         for competitor, point in points.items():
             name = _name(roles, words, competitor)
-            where = condition if is_contest else " and ".join(filter(None, (_named(roles.compete, name), condition)))
+            where = told if is_contest else " and ".join(filter(None, (_named(roles.compete, name), told)))
             found.append(Point(name if is_contest else "", values.get(point, {}), where, point))
     return found
 

@@ -184,8 +184,10 @@ def _by_ratio(ours: np.ndarray, theirs: np.ndarray, longest: float) -> tuple[flo
     """Return the difference of geometric means, and the p-value of the mean logarithm of the ratios."""
     first, second = (np.log(np.minimum(values, longest)) for values in (ours, theirs))
     mean, p = _by_difference(first, second)
-    if not math.isfinite(mean):
+    came = np.isfinite(first) & np.isfinite(second)
+    if not math.isfinite(mean) or not came.any():
         return mean, p
+    first, second = first[came], second[came]  # never with both says nothing of either's centre
     return float(np.exp(np.mean(first)) - np.exp(np.mean(second))), p
 
 

@@ -80,6 +80,15 @@ def _first_sentence(names: Names, traffic: Mapping[str, Mapping[str, str]]) -> I
     if own.baseline and values is not None and own.baseline not in values:
         hint = nearest(own.baseline, values)
         yield names.problem("baseline", f'no point has a label "{own.baseline}"', hint)
+    yield from names.label("at", *own.at)
+    for label, value in own.at.items():
+        values = names.labels.get(label)
+        if values is not None and str(value) not in map(str, values):
+            yield names.problem(
+                f"at.{label}", f'no point has this value: "{value}"', nearest(str(value), list(map(str, values)))
+            )
+        if label == own.compare:
+            yield names.problem(f"at.{label}", "the values of this label compete", "a label of conditions")
     known = list(dict.fromkeys([*APPLICATIONS, *(name for one in traffic.values() for name in one)]))
     for number, name in enumerate(own.feels, 1):
         if name not in known:
@@ -103,7 +112,7 @@ def unanswerable(study: Study, points: list[Point], *, is_run: bool = True) -> l
     Its module is run if `is_run`, and read otherwise.
     """
     own = study.definition
-    if not (declares_answers(own) or own.compare or own.baseline or own.feels):
+    if not (declares_answers(own) or own.compare or own.baseline or own.feels or own.at):
         return []
     traffic = _traffic(points)
     try:
