@@ -320,7 +320,7 @@ def test_a_recipe_that_is_copied_is_the_one_that_is_run(name: str, sojourn: Comm
     assert [(point.name, point.text) for point in mine] == [(point.name, point.text) for point in own]
 
 
-@pytest.mark.parametrize("style", ["explicit", "names", "legacy"])
+@pytest.mark.parametrize("style", ["explicit", "legacy"])
 def test_a_file_that_expand_writes_gives_the_service_that_simulate_simulates(
     style: str, sojourn: CommandLine, tmp_path: Path
 ) -> None:
