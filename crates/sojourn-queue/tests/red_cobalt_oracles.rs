@@ -143,7 +143,7 @@ proptest! {
                     now += Span::from_us(after_us);
                     let found = serve(&mut queue, now, &mut context);
                     prop_assert_eq!(found, oracle.dequeue(ps(now), unit));
-                    prop_assert!((queue.cobalt().blue() - oracle.p_drop()).abs() < 1e-12);
+                    prop_assert!((queue.state(0).blue() - oracle.p_drop()).abs() < 1e-12);
                 }
             }
         }

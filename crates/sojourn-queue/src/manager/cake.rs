@@ -14,6 +14,7 @@ use crate::config::{ConfigProblem, ManagerKind};
 use crate::manager::cobalt::judge_head;
 use crate::policy::cobalt::{Cobalt, CobaltAtLink, CobaltLaw};
 use crate::store::flow_lists::{FlowLists, FlowListsConfig};
+use crate::store::lines::{Lines, StoreConfig, Waiting as _};
 use crate::{Backlog, FlowFields, Held, QueueContext, QueueManager, Reason, Verdict};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -326,7 +327,7 @@ impl CakeQueue {
             tin.flows.on_decayed(queue, cobalt.is_at_rest(now));
         }
         loop {
-            let queue = tin.flows.ready()?;
+            let queue = tin.flows.ready(|_| ())?;
             let cobalt = &mut tin.cobalts[queue];
             let Some(packet) = tin.flows.bins.pop(queue) else {
                 cobalt.on_empty(tin.at.law(), now);
@@ -358,7 +359,7 @@ impl QueueManager for CakeQueue {
         if !tin.waits() {
             tin.next = tin.next.max(now);
         }
-        let queue = tin.flows.queue_of(&meta);
+        let queue = tin.flows.line_of(&meta);
         tin.cobalts[queue].on_arrival(now);
         let _ = tin.flows.enqueue(queue, Held::new(now, meta, item), context);
         self.backlog.bytes += Bytes(meta.length.into());

@@ -3,17 +3,15 @@
 //! Source: ns-3 `cobalt-queue-disc.cc`, Linux `sch_cake`.
 //! Deviations: those of [`crate::policy::cobalt`].
 
-use crate::config::{ConfigProblem, LIMIT, ManagerKind, require_room, require_shorter};
-use crate::manager::{mark, refuse};
+use crate::config::{ConfigProblem, LIMIT, require_shorter};
+use crate::manager::law::{Law, LawQueue, law_config};
+use crate::manager::mark;
 use crate::policy::cobalt::{Cobalt, CobaltAtLink, CobaltJudgement, CobaltLaw, Leaving};
-use crate::store::fifo::Fifo;
-use crate::store::room::Room;
-use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
-use alloc::boxed::Box;
+use crate::store::lines::Waiting;
+use crate::{Held, QueueContext, Reason};
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::any::Any;
-use sojourn_base::{Instant, Limit, Meta, PacketHandle, Packets};
+use sojourn_base::{Instant, Limit, Packets};
 use sojourn_keys::parameters;
 
 parameters! {
@@ -30,20 +28,7 @@ parameters! {
     }
 }
 
-impl ManagerKind for CobaltConfig {
-    fn build(&self) -> Box<dyn QueueManager> {
-        Box::new(CobaltQueue::new(*self))
-    }
-
-    fn limit_mut(&mut self) -> Option<&mut Limit> {
-        Some(&mut self.limit)
-    }
-
-    fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
-        require_room(self.limit, problems);
-        self.law.collect_problems(problems);
-    }
-}
+law_config!(CobaltConfig, limit: Limit, CobaltOver = |it| CobaltOver::new(it.law, false));
 
 impl CobaltLaw {
     pub(crate) fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
@@ -64,31 +49,20 @@ impl CobaltLaw {
 }
 
 /// A first-in, first-out queue that COBALT drops from at the head.
+pub type CobaltQueue = LawQueue<CobaltConfig>;
+
+/// COBALT, which judges the packet at the head.
 #[derive(Clone, Debug)]
-pub struct CobaltQueue {
+pub struct CobaltOver {
     at: CobaltAtLink,
-    cobalt: Cobalt,
-    fifo: Fifo,
-    room: Room,
+    /// The state of a queue that ran empty fades.
+    decays: bool,
 }
 
-impl CobaltQueue {
-    /// An empty queue.
-    ///
-    /// # Panics
-    /// If the limit is a time.
-    pub fn new(config: CobaltConfig) -> Self {
-        Self {
-            at: CobaltAtLink::new(config.law),
-            cobalt: Cobalt::default(),
-            fifo: Fifo::new(),
-            room: Room::new(config.limit),
-        }
-    }
-
-    /// The decision state, for records and tests.
-    pub const fn cobalt(&self) -> &Cobalt {
-        &self.cobalt
+impl CobaltOver {
+    /// At a link of which nothing is known.
+    pub const fn new(law: CobaltLaw, decays: bool) -> Self {
+        Self { at: CobaltAtLink::new(law), decays }
     }
 }
 
@@ -117,29 +91,51 @@ pub(crate) fn judge_head(
     None
 }
 
-impl QueueManager for CobaltQueue {
-    #[inline(never)]
-    fn enqueue(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut dyn QueueContext) -> Verdict {
-        let packet = Held::new(now, meta, item);
-        self.cobalt.on_arrival(now);
-        if !self.room.fits(self.fifo.backlog(), meta.length) {
-            self.cobalt.on_overflow(self.at.law(), now);
-            return refuse(packet, Reason::Overlimit, context);
-        }
-        self.fifo.push(packet);
-        Verdict::Accepted
+impl Law for CobaltOver {
+    type State = Cobalt;
+
+    fn state(&self) -> Cobalt {
+        Cobalt::default()
     }
 
-    #[inline(never)]
-    fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext) -> Option<Held> {
+    fn retune(&mut self, to: Self) -> bool {
+        let is_same = self.decays == to.decays;
+        *self = to;
+        is_same
+    }
+
+    #[inline]
+    fn look(&mut self, context: &mut dyn QueueContext) {
         self.at.look(context);
+    }
+
+    #[inline]
+    fn on_arrival(&self, cobalt: &mut Cobalt, now: Instant) {
+        cobalt.on_arrival(now);
+    }
+
+    fn on_overflow(&self, cobalt: &mut Cobalt, now: Instant) {
+        cobalt.on_overflow(self.at.law(), now);
+    }
+
+    fn on_paid(&self, cobalt: &mut Cobalt, now: Instant) {
+        cobalt.on_overflow(self.at.law(), now);
+    }
+
+    #[inline]
+    fn take(
+        &mut self,
+        cobalt: &mut Cobalt,
+        (packets, line): (&mut impl Waiting, usize),
+        now: Instant,
+        context: &mut dyn QueueContext,
+    ) -> Option<Held> {
         loop {
-            let Some(packet) = self.fifo.pop() else {
-                self.cobalt.on_empty(self.at.law(), now);
+            let Some(packet) = packets.pop(line) else {
+                self.on_empty(cobalt, now);
                 return None;
             };
-            let is_last = self.fifo.is_empty();
-            let leaves = judge_head(&mut self.cobalt, &self.at, now, packet, is_last, context);
+            let leaves = judge_head(cobalt, &self.at, now, packet, packets.is_empty(line), context);
             if leaves.is_some() {
                 return leaves;
             }
@@ -147,20 +143,12 @@ impl QueueManager for CobaltQueue {
     }
 
     #[inline]
-    fn head_length(&self) -> Option<u32> {
-        self.fifo.head().map(|packet| packet.meta.length)
+    fn on_empty(&self, cobalt: &mut Cobalt, now: Instant) {
+        cobalt.on_empty(self.at.law(), now);
     }
 
-    fn retune(&mut self, to: &dyn Any) -> bool {
-        let Some(to) = to.downcast_ref::<CobaltConfig>() else {
-            return false;
-        };
-        self.room = Room::new(to.limit);
-        self.at = CobaltAtLink::new(to.law);
-        true
-    }
-
-    fn backlog(&self) -> Backlog {
-        self.fifo.backlog()
+    #[inline]
+    fn is_at_rest(&self, cobalt: &Cobalt, now: Instant) -> bool {
+        !self.decays || cobalt.is_at_rest(now)
     }
 }

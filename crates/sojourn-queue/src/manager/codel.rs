@@ -4,18 +4,15 @@
 //! Deviations: those of [`crate::policy::codel`]; bytes that the link has staged count as waiting, so
 //! that CoDel can act on the sojourn over a cascade (White 2012 §2.2).
 
-use crate::config::{ConfigProblem, LIMIT, ManagerKind, require_room, require_shorter};
+use crate::config::{ConfigProblem, LIMIT, require_shorter};
 use crate::manager::codel_service::{HeadSource, Look, serve};
-use crate::manager::refuse;
+use crate::manager::law::{Law, LawQueue, law_config};
 use crate::policy::codel::{Codel, CodelLaw, Floor, Head};
-use crate::store::fifo::Fifo;
-use crate::store::room::Room;
-use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
-use alloc::boxed::Box;
+use crate::store::lines::Waiting;
+use crate::{Held, QueueContext};
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::any::Any;
-use sojourn_base::{Bytes, Instant, Limit, Meta, PacketHandle, Packets, ServiceQueue};
+use sojourn_base::{Bytes, Instant, Limit, Packets, ServiceQueue};
 use sojourn_keys::parameters;
 
 parameters! {
@@ -42,27 +39,12 @@ parameters! {
     }
 }
 
-impl ManagerKind for CodelConfig {
-    fn build(&self) -> Box<dyn QueueManager> {
-        Box::new(CodelQueue::new(*self))
-    }
-
-    fn limit_mut(&mut self) -> Option<&mut Limit> {
-        Some(&mut self.limit)
-    }
-
-    fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
-        require_room(self.limit, problems);
-        self.law.collect_problems(problems);
-    }
-}
+law_config!(CodelConfig, limit: Limit, CodelOver<true> = |it| it.law.into());
 
 impl CodelLaw {
-    /// Becomes `to`. False if that differs in what is fixed while CoDel works.
-    pub(crate) fn retune(&mut self, to: &Self) -> bool {
-        let is_same = (self.variant, self.floor) == (to.variant, to.floor);
-        *self = *to;
-        is_same
+    /// Whether all is the same that is fixed while CoDel works.
+    pub(crate) fn has_fixed_of(&self, other: &Self) -> bool {
+        (self.variant, self.floor) == (other.variant, other.floor)
     }
 
     pub(crate) fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
@@ -90,94 +72,74 @@ impl CodelLaw {
 }
 
 /// A first-in, first-out queue that CoDel drops from at the head.
-#[derive(Clone, Debug)]
-pub struct CodelQueue {
-    law: CodelLaw,
-    codel: Codel,
-    line: Line,
-    room: Room,
-}
+pub type CodelQueue = LawQueue<CodelConfig>;
 
-/// What CoDel is served from: the packets, and the floor that watches them leave.
+/// CoDel, and its floor on the backlog of each line; with `STAGED` bytes that the link has staged count as waiting.
 #[derive(Clone, Debug)]
-struct Line {
-    fifo: Fifo,
-    floor: Floor,
-    /// Bytes that have left the queue and are not sent; the floor counts them as waiting.
+pub struct CodelOver<const STAGED: bool> {
+    law: CodelLaw,
     staged: u64,
 }
 
-impl CodelQueue {
-    /// An empty queue.
-    ///
-    /// # Panics
-    /// If the limit is a time.
-    pub fn new(config: CodelConfig) -> Self {
-        Self {
-            law: config.law,
-            codel: Codel::default(),
-            line: Line { fifo: Fifo::new(), floor: Floor::new(config.law.floor), staged: 0 },
-            room: Room::new(config.limit),
-        }
-    }
-
-    /// The decision state, for records and tests.
-    pub const fn codel(&self) -> &Codel {
-        &self.codel
+impl<const STAGED: bool> From<CodelLaw> for CodelOver<STAGED> {
+    fn from(law: CodelLaw) -> Self {
+        Self { law, staged: 0 }
     }
 }
 
-impl HeadSource for Line {
+impl<const STAGED: bool> Law for CodelOver<STAGED> {
+    type State = (Codel, Floor);
+
+    fn state(&self) -> Self::State {
+        (Codel::default(), Floor::new(self.law.floor))
+    }
+
+    fn retune(&mut self, to: Self) -> bool {
+        let is_same = self.law.has_fixed_of(&to.law);
+        self.law = to.law;
+        is_same
+    }
+
+    #[inline]
+    fn look(&mut self, context: &mut dyn QueueContext) {
+        if STAGED {
+            self.staged = context.staged(ServiceQueue::Classic).0;
+        }
+    }
+
+    #[inline]
+    fn take(
+        &mut self,
+        (codel, floor): &mut Self::State,
+        (packets, line): (&mut impl Waiting, usize),
+        now: Instant,
+        context: &mut dyn QueueContext,
+    ) -> Option<Held> {
+        let staged = self.staged;
+        let is_above = |packets: &_, length| {
+            floor.on_leaving(length, Waiting::bytes_in(packets, line) - u64::from(length) + staged)
+        };
+        serve(codel, &self.law, &mut Watched { packets, line, is_above }, now, context)
+    }
+}
+
+/// A line whose packets a floor watches leave: whether more than that waits behind one of a length.
+pub(crate) struct Watched<'a, P, F> {
+    pub(crate) packets: &'a mut P,
+    pub(crate) line: usize,
+    pub(crate) is_above: F,
+}
+
+impl<P: Waiting, F: FnMut(&P, u32) -> bool> HeadSource for Watched<'_, P, F> {
     #[inline]
     fn look(&mut self, now: Instant) -> Option<Look> {
-        let packet = self.fifo.head()?;
-        let length = packet.meta.length;
-        let left = self.fifo.bytes() - u64::from(length) + self.staged;
-        let head = Head {
-            sojourn: now.saturating_since(packet.enqueued_at),
-            above_floor: self.floor.on_leaving(length, left),
-        };
-        let ecn = packet.meta.ecn;
-        Some(Look { head, ecn })
+        let (meta, enqueued_at) = self.packets.head(self.line)?;
+        let above_floor = (self.is_above)(self.packets, meta.length);
+        Some(Look { head: Head { sojourn: now.saturating_since(enqueued_at), above_floor }, ecn: meta.ecn })
     }
 
     #[inline]
     fn take(&mut self) -> Option<Held> {
-        self.fifo.pop()
-    }
-}
-
-impl QueueManager for CodelQueue {
-    #[inline(never)]
-    fn enqueue(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut dyn QueueContext) -> Verdict {
-        let packet = Held::new(now, meta, item);
-        if !self.room.fits(self.line.fifo.backlog(), meta.length) {
-            return refuse(packet, Reason::Overlimit, context);
-        }
-        self.line.fifo.push(packet);
-        Verdict::Accepted
-    }
-
-    #[inline(never)]
-    fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext) -> Option<Held> {
-        self.line.staged = context.staged(ServiceQueue::Classic).0;
-        serve(&mut self.codel, &self.law, &mut self.line, now, context)
-    }
-
-    #[inline]
-    fn head_length(&self) -> Option<u32> {
-        self.line.fifo.head().map(|packet| packet.meta.length)
-    }
-
-    fn retune(&mut self, to: &dyn Any) -> bool {
-        let Some(to) = to.downcast_ref::<CodelConfig>() else {
-            return false;
-        };
-        self.room = Room::new(to.limit);
-        self.law.retune(&to.law)
-    }
-
-    fn backlog(&self) -> Backlog {
-        self.line.fifo.backlog()
+        self.packets.pop(self.line)
     }
 }

@@ -4,19 +4,15 @@
 //! Deviations: those of [`crate::policy::docsis_pie`]; marks in place of drops, off by default, are those of PIE (RFC 8033
 //! §5.1): RFC 8034 §4.7 has none.
 
-use crate::config::{ConfigProblem, LIMIT, ManagerKind, require_room};
-use crate::manager::period::Period;
+use crate::config::{ConfigProblem, LIMIT};
+use crate::manager::law::{Law, LawConfig, LawQueue};
+use crate::manager::mark;
 use crate::manager::pie::require_probability;
-use crate::manager::{mark, refuse};
 use crate::policy::docsis_pie::{DocsisPie, DocsisPieLaw, UPDATE_INTERVAL, shaper_delay};
 use crate::policy::pie::{ECN, MARK_THRESHOLD, PieLaw};
-use crate::store::fifo::Fifo;
-use crate::store::room::Room;
-use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
-use alloc::boxed::Box;
+use crate::{Held, QueueContext, Reason};
 use alloc::vec::Vec;
-use core::any::Any;
-use sojourn_base::{Bytes, Instant, Limit, Meta, PacketHandle, ServiceQueue, Span};
+use sojourn_base::{Bytes, Instant, Limit, ServiceQueue, Span};
 use sojourn_keys::parameters;
 
 parameters! {
@@ -42,21 +38,26 @@ parameters! {
     }
 }
 
-impl ManagerKind for DocsisPieConfig {
-    fn build(&self) -> Box<dyn QueueManager> {
-        Box::new(DocsisPieQueue::new(*self))
+impl LawConfig for DocsisPieConfig {
+    type Store = Limit;
+    type Law = DocsisPieOver;
+
+    fn store(&self) -> &Limit {
+        &self.limit
     }
 
-    fn limit_mut(&mut self) -> Option<&mut Limit> {
-        Some(&mut self.limit)
+    fn law(&self) -> DocsisPieOver {
+        let Limit::Bytes(Bytes(buffer)) = self.limit else {
+            panic!("a service flow's buffer is in bytes, not {}", self.limit);
+        };
+        DocsisPieOver { law: self.law, ecn: self.ecn, mark_threshold: self.mark_threshold, buffer }
     }
 
-    fn estimates_delay(&self) -> bool {
-        true
+    fn store_mut(&mut self) -> &mut Limit {
+        &mut self.limit
     }
 
-    fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
-        require_room(self.limit, problems);
+    fn collect_law_problems(&self, problems: &mut Vec<ConfigProblem>) {
         self.law.collect_problems(self.limit, problems);
         require_probability(self.mark_threshold, problems);
     }
@@ -82,105 +83,66 @@ impl DocsisPieLaw {
     }
 }
 
-/// A first-in, first-out queue guarded by DOCSIS-PIE.
+/// A first-in, first-out queue guarded by DOCSIS-PIE. Its limit must be in bytes.
+pub type DocsisPieQueue = LawQueue<DocsisPieConfig>;
+
+/// DOCSIS-PIE over a buffer.
 #[derive(Clone, Debug)]
-pub struct DocsisPieQueue {
+pub struct DocsisPieOver {
     law: DocsisPieLaw,
     ecn: bool,
     mark_threshold: f64,
-    pie: DocsisPie,
-    fifo: Fifo,
-    room: Room,
+    /// In bytes.
     buffer: u64,
-    period: Period,
 }
 
-impl DocsisPieQueue {
-    /// An empty queue.
-    ///
-    /// # Panics
-    /// If the limit is not in bytes.
-    pub fn new(config: DocsisPieConfig) -> Self {
-        let Limit::Bytes(Bytes(buffer)) = config.limit else {
-            panic!("a service flow's buffer is in bytes, not {}", config.limit);
-        };
-        Self {
-            law: config.law,
-            ecn: config.ecn,
-            mark_threshold: config.mark_threshold,
-            pie: DocsisPie::default(),
-            fifo: Fifo::new(),
-            room: Room::new(config.limit),
-            buffer,
-            period: Period::new(UPDATE_INTERVAL),
-        }
-    }
-
+impl DocsisPieOver {
     /// Whether a signal is a mark, for packets that can carry one.
-    fn marks(&self) -> bool {
-        self.ecn && self.pie.probability() < self.mark_threshold
-    }
-
-    /// The decision state, for records and tests.
-    pub const fn pie(&self) -> &DocsisPie {
-        &self.pie
+    fn marks(&self, pie: &DocsisPie) -> bool {
+        self.ecn && pie.probability() < self.mark_threshold
     }
 }
 
-impl QueueManager for DocsisPieQueue {
-    #[inline(never)]
-    fn enqueue(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut dyn QueueContext) -> Verdict {
-        let mut packet = Held::new(now, meta, item);
-        let backlog = self.fifo.backlog();
-        if !self.room.fits(backlog, meta.length) {
-            self.pie.on_overflow();
-            return refuse(packet, Reason::Overlimit, context);
-        }
-        let early = self.pie.on_arrival(&self.law, meta.length, backlog.bytes.0, self.buffer, || context.unit());
-        if early && !(self.marks() && mark(&mut packet, Reason::Early, context)) {
-            return refuse(packet, Reason::Early, context);
-        }
-        context.estimated(&packet, self.pie.delay());
-        self.fifo.push(packet);
-        Verdict::Accepted
+impl Law for DocsisPieOver {
+    type State = DocsisPie;
+
+    const ESTIMATES_DELAY: bool = true;
+
+    fn state(&self) -> DocsisPie {
+        DocsisPie::default()
     }
 
-    #[inline(never)]
-    fn dequeue(&mut self, _now: Instant, _environment: &mut dyn QueueContext) -> Option<Held> {
-        self.fifo.pop()
-    }
-
-    #[inline]
-    fn head_length(&self) -> Option<u32> {
-        self.fifo.head().map(|packet| packet.meta.length)
-    }
-
-    fn retune(&mut self, to: &dyn Any) -> bool {
-        let Some(to) = to.downcast_ref::<DocsisPieConfig>() else {
-            return false;
-        };
-        let Limit::Bytes(Bytes(buffer)) = to.limit else {
-            return false;
-        };
-        (self.buffer, self.room) = (buffer, Room::new(to.limit));
-        (self.law, self.ecn, self.mark_threshold) = (to.law, to.ecn, to.mark_threshold);
+    fn retune(&mut self, to: Self) -> bool {
+        *self = to;
         true
     }
 
-    fn backlog(&self) -> Backlog {
-        self.fifo.backlog()
+    fn update_interval(&self) -> Option<Span> {
+        Some(UPDATE_INTERVAL)
     }
 
     #[inline]
-    fn next_timer(&self) -> Option<Instant> {
-        Some(self.period.next())
+    fn judge_arrival(
+        &self,
+        pie: &mut DocsisPie,
+        packet: &mut Held,
+        waiting: u64,
+        context: &mut dyn QueueContext,
+    ) -> Option<Reason> {
+        let is_early = pie.on_arrival(&self.law, packet.meta.length, waiting, self.buffer, || context.unit());
+        if is_early && !(self.marks(pie) && mark(packet, Reason::Early, context)) {
+            return Some(Reason::Early);
+        }
+        context.estimated(packet, pie.delay());
+        None
     }
 
-    fn on_timer(&mut self, now: Instant, context: &mut dyn QueueContext) {
-        if self.period.is_due(now) {
-            let queued = self.fifo.bytes() + context.staged(ServiceQueue::Classic).0;
-            let delay = shaper_delay(queued, &context.shaper());
-            self.pie.on_update(&self.law, delay);
-        }
+    fn on_overflow(&self, pie: &mut DocsisPie, _now: Instant) {
+        pie.on_overflow();
+    }
+
+    fn on_update(&self, pie: &mut DocsisPie, waiting: u64, context: &mut dyn QueueContext) {
+        let queued = waiting + context.staged(ServiceQueue::Classic).0;
+        pie.on_update(&self.law, shaper_delay(queued, &context.shaper()));
     }
 }

@@ -14,6 +14,7 @@ pub mod dualpi2;
 pub mod fq_cobalt;
 pub mod fq_codel;
 pub mod fq_pie;
+pub mod law;
 mod period;
 pub mod pie;
 pub mod red;

@@ -3,17 +3,14 @@
 //! Source: RFC 8033; draft-pan-tsvwg-pie-00 as in White 2013 §2.3 and §3.2.
 //! Deviations: those of [`crate::policy::pie`].
 
-use crate::config::{ConfigProblem, LIMIT, ManagerKind, require_room};
-use crate::manager::period::Period;
-use crate::manager::{mark, refuse};
+use crate::config::{ConfigProblem, LIMIT};
+use crate::manager::law::{Law, LawQueue, law_config};
+use crate::manager::mark;
 use crate::policy::pie::{BurstRule, Pie, PieLaw, PieVerdict};
-use crate::store::fifo::Fifo;
-use crate::store::room::Room;
-use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
-use alloc::boxed::Box;
+use crate::store::lines::Waiting;
+use crate::{Held, QueueContext, Reason};
 use alloc::vec::Vec;
-use core::any::Any;
-use sojourn_base::{Bytes, Instant, Limit, Meta, PacketHandle, Packets, Span};
+use sojourn_base::{Bytes, Instant, Limit, Packets, Span};
 use sojourn_keys::parameters;
 
 parameters! {
@@ -38,30 +35,9 @@ parameters! {
     }
 }
 
-impl ManagerKind for PieConfig {
-    fn build(&self) -> Box<dyn QueueManager> {
-        Box::new(PieQueue::new(*self))
-    }
-
-    fn limit_mut(&mut self) -> Option<&mut Limit> {
-        Some(&mut self.limit)
-    }
-
-    fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
-        require_room(self.limit, problems);
-        self.law.collect_problems(problems);
-    }
-}
+law_config!(PieConfig, limit: Limit, PieOver = |it| PieOver::each(it.law));
 
 impl PieLaw {
-    /// Becomes `to`. False if that differs in what is fixed while PIE works.
-    pub(crate) fn retune(&mut self, to: &Self) -> bool {
-        let fixed = |it: &Self| (it.update_interval, it.delay_source, it.burst_rule, it.activation);
-        let is_same = fixed(self) == fixed(to);
-        *self = *to;
-        is_same
-    }
-
     pub(crate) fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
         for (field, span) in [("reference", self.reference), ("update_interval", self.update_interval)] {
             if span.is_zero() {
@@ -104,122 +80,90 @@ pub(crate) fn require_probability(mark_threshold: f64, problems: &mut Vec<Config
 }
 
 /// A first-in, first-out queue guarded by PIE.
+pub type PieQueue = LawQueue<PieConfig>;
+
+/// PIE, which judges arrivals.
 #[derive(Clone, Debug)]
-pub struct PieQueue {
+pub struct PieOver {
     law: PieLaw,
-    pie: Pie,
-    fifo: Fifo,
-    room: Room,
-    period: Period,
+    is_shared: bool,
 }
 
-impl PieQueue {
-    /// An empty queue.
-    ///
-    /// # Panics
-    /// If the limit is a time.
-    pub fn new(config: PieConfig) -> Self {
-        Self {
-            law: config.law,
-            pie: Pie::new(&config.law),
-            fifo: Fifo::new(),
-            room: Room::new(config.limit),
-            period: Period::new(config.law.update_interval),
-        }
+impl PieOver {
+    /// One PIE for each line.
+    pub const fn each(law: PieLaw) -> Self {
+        Self { law, is_shared: false }
     }
 
-    /// The decision state, for records and tests.
-    pub const fn pie(&self) -> &Pie {
-        &self.pie
-    }
-
-    #[cold]
-    fn on_signal(&mut self, verdict: PieVerdict, packet: Held, context: &mut dyn QueueContext) -> Verdict {
-        match signal(verdict, packet, context) {
-            Ok(packet) => {
-                self.fifo.push(packet);
-                Verdict::Accepted
-            }
-            Err(verdict) => verdict,
-        }
+    /// One PIE for the backlog of all lines.
+    pub const fn all(law: PieLaw) -> Self {
+        Self { law, is_shared: true }
     }
 }
 
-/// Let `pie` judge an arrival: what is accepted (perhaps with a mark) comes back, the rest has left.
-pub(crate) fn admit(
-    pie: &mut Pie,
-    law: &PieLaw,
-    packet: Held,
-    backlog: u64,
-    context: &mut dyn QueueContext,
-) -> Result<Held, Verdict> {
-    let length = packet.meta.length;
-    let verdict = pie.on_arrival(law, length, backlog, || context.unit());
-    if verdict == PieVerdict::Pass { Ok(packet) } else { signal(verdict, packet, context) }
-}
+impl Law for PieOver {
+    type State = Pie;
 
-/// An arrival is marked if it can be and shall be, and leaves otherwise.
-#[cold]
-fn signal(verdict: PieVerdict, mut packet: Held, context: &mut dyn QueueContext) -> Result<Held, Verdict> {
-    if verdict == PieVerdict::Mark && mark(&mut packet, Reason::Early, context) {
-        Ok(packet)
-    } else {
-        Err(refuse(packet, Reason::Early, context))
-    }
-}
-
-impl QueueManager for PieQueue {
-    #[inline(never)]
-    fn enqueue(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut dyn QueueContext) -> Verdict {
-        let packet = Held::new(now, meta, item);
-        let backlog = self.fifo.backlog();
-        if !self.room.fits(backlog, meta.length) {
-            self.pie.on_overflow();
-            return refuse(packet, Reason::Overlimit, context);
-        }
-        let draw = || context.unit();
-        let verdict = self.pie.on_arrival(&self.law, meta.length, backlog.bytes.0, draw);
-        if verdict != PieVerdict::Pass {
-            return self.on_signal(verdict, packet, context);
-        }
-        self.fifo.push(packet);
-        Verdict::Accepted
+    fn state(&self) -> Pie {
+        Pie::new(&self.law)
     }
 
-    #[inline(never)]
-    fn dequeue(&mut self, now: Instant, _environment: &mut dyn QueueContext) -> Option<Held> {
-        let packet = self.fifo.pop()?;
+    fn retune(&mut self, to: Self) -> bool {
+        let fixed = |it: &PieLaw| (it.update_interval, it.delay_source, it.burst_rule, it.activation);
+        let is_same = fixed(&self.law) == fixed(&to.law) && self.is_shared == to.is_shared;
+        *self = to;
+        is_same
+    }
+
+    fn update_interval(&self) -> Option<Span> {
+        Some(self.law.update_interval)
+    }
+
+    #[inline]
+    fn is_shared(&self) -> bool {
+        self.is_shared
+    }
+
+    #[inline]
+    fn judge_arrival(
+        &self,
+        pie: &mut Pie,
+        packet: &mut Held,
+        waiting: u64,
+        context: &mut dyn QueueContext,
+    ) -> Option<Reason> {
+        match pie.on_arrival(&self.law, packet.meta.length, waiting, || context.unit()) {
+            PieVerdict::Pass => None,
+            PieVerdict::Mark => mark_or_drop(packet, context),
+            PieVerdict::Drop => Some(Reason::Early),
+        }
+    }
+
+    fn on_overflow(&self, pie: &mut Pie, _now: Instant) {
+        pie.on_overflow();
+    }
+
+    #[inline]
+    fn take(
+        &mut self,
+        pie: &mut Pie,
+        (packets, line): (&mut impl Waiting, usize),
+        now: Instant,
+        _context: &mut dyn QueueContext,
+    ) -> Option<Held> {
+        let packet = packets.pop(line)?;
         let sojourn = now.saturating_since(packet.enqueued_at);
-        let backlog = self.fifo.bytes();
-        self.pie.on_departure(&self.law, packet.meta.length, sojourn, backlog, now);
+        pie.on_departure(&self.law, packet.meta.length, sojourn, packets.bytes_for(line, self.is_shared), now);
         Some(packet)
     }
 
-    #[inline]
-    fn head_length(&self) -> Option<u32> {
-        self.fifo.head().map(|packet| packet.meta.length)
+    fn on_update(&self, pie: &mut Pie, waiting: u64, _context: &mut dyn QueueContext) {
+        pie.on_update(&self.law, waiting);
     }
+}
 
-    fn retune(&mut self, to: &dyn Any) -> bool {
-        let Some(to) = to.downcast_ref::<PieConfig>() else {
-            return false;
-        };
-        self.room = Room::new(to.limit);
-        self.law.retune(&to.law)
-    }
-
-    fn backlog(&self) -> Backlog {
-        self.fifo.backlog()
-    }
-
-    #[inline]
-    fn next_timer(&self) -> Option<Instant> {
-        Some(self.period.next())
-    }
-
-    fn on_timer(&mut self, now: Instant, _environment: &mut dyn QueueContext) {
-        if self.period.is_due(now) {
-            self.pie.on_update(&self.law, self.fifo.bytes());
-        }
-    }
+/// An arrival is marked if it can be, and leaves otherwise.
+#[cold]
+fn mark_or_drop(packet: &mut Held, context: &mut dyn QueueContext) -> Option<Reason> {
+    (!mark(packet, Reason::Early, context)).then_some(Reason::Early)
 }

@@ -3,79 +3,29 @@
 //! Source: White 2013 §5.1 asks for the benefit of it; the ring is that of [`crate::store::sub_flows`].
 //! Deviations: none known.
 
-use crate::config::{ConfigProblem, ManagerKind};
-use crate::store::sub_flows::{SfqConfig, SubFlows};
-use crate::{Backlog, FlowFields, Held, QueueContext, QueueManager, Verdict};
-use alloc::boxed::Box;
+use crate::config::ConfigProblem;
+use crate::manager::law::{LawConfig, LawQueue, NoLaw};
+use crate::store::sub_flows::SfqConfig;
 use alloc::vec::Vec;
-use core::any::Any;
-use sojourn_base::{Instant, Limit, Meta, PacketHandle};
 
-/// Sub-flows in a ring, without a policy.
-#[derive(Clone, Debug)]
-pub struct SfqQueue {
-    sub_flows: SubFlows,
-}
+/// Sub-flows in a ring, without a law.
+pub type SfqQueue = LawQueue<SfqConfig>;
 
-impl SfqQueue {
-    /// An empty queue.
-    ///
-    /// # Panics
-    /// If the limit is a time.
-    pub fn new(config: SfqConfig) -> Self {
-        Self { sub_flows: SubFlows::new(&config) }
-    }
-}
+impl LawConfig for SfqConfig {
+    type Store = Self;
+    type Law = NoLaw;
 
-impl ManagerKind for SfqConfig {
-    fn build(&self) -> Box<dyn QueueManager> {
-        Box::new(SfqQueue::new(*self))
+    fn store(&self) -> &Self {
+        self
     }
 
-    fn bytes(&self) -> u64 {
-        self.bytes_with(0)
+    fn law(&self) -> NoLaw {
+        NoLaw
     }
 
-    fn limit_mut(&mut self) -> Option<&mut Limit> {
-        Some(&mut self.limit)
+    fn store_mut(&mut self) -> &mut Self {
+        self
     }
 
-    fn flow_fields(&self) -> Option<FlowFields> {
-        Some(self.fields)
-    }
-
-    fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
-        Self::collect_problems(self, problems);
-    }
-}
-
-impl QueueManager for SfqQueue {
-    #[inline(never)]
-    fn enqueue(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut dyn QueueContext) -> Verdict {
-        self.sub_flows.enqueue(Held::new(now, meta, item), context)
-    }
-
-    #[inline(never)]
-    fn dequeue(&mut self, _now: Instant, _environment: &mut dyn QueueContext) -> Option<Held> {
-        let SubFlows { bins, ring, .. } = &mut self.sub_flows;
-        let bin = ring.ready(bins, |_| ())?;
-        let packet = bins.pop(bin)?;
-        ring.on_sent(packet.meta.length);
-        Some(packet)
-    }
-
-    fn retune(&mut self, to: &dyn Any) -> bool {
-        let Some(to) = to.downcast_ref::<SfqConfig>() else {
-            return false;
-        };
-        self.sub_flows.retune(to)
-    }
-
-    fn backlog(&self) -> Backlog {
-        self.sub_flows.bins.backlog()
-    }
-
-    fn sub_flow(&self, meta: &Meta) -> Option<u32> {
-        Some(self.sub_flows.number_of(meta))
-    }
+    fn collect_law_problems(&self, _problems: &mut Vec<ConfigProblem>) {}
 }

@@ -4,16 +4,12 @@
 //! Deviations: chosen: the ring of SFQ-CoDel; a sub-flow's delay is what its last packet had waited,
 //! because a departure rate means nothing for a queue that is served in turns.
 
-use crate::config::{ConfigProblem, ManagerKind};
-use crate::manager::period::Period;
-use crate::manager::pie::admit;
-use crate::policy::pie::{DelaySource, Pie, PieLaw};
-use crate::store::sub_flows::{SfqConfig, SubFlows};
-use crate::{Backlog, FlowFields, Held, QueueContext, QueueManager, Verdict};
-use alloc::boxed::Box;
+use crate::config::ConfigProblem;
+use crate::manager::law::{LawConfig, LawQueue};
+use crate::manager::pie::PieOver;
+use crate::policy::pie::{DelaySource, PieLaw};
+use crate::store::sub_flows::SfqConfig;
 use alloc::vec::Vec;
-use core::any::Any;
-use sojourn_base::{Instant, Limit, Meta, PacketHandle};
 use sojourn_keys::{origin, parameters, words};
 
 words! {
@@ -44,25 +40,26 @@ parameters! {
     }
 }
 
-impl ManagerKind for SfqPieConfig {
-    fn build(&self) -> Box<dyn QueueManager> {
-        Box::new(SfqPieQueue::new(*self))
+impl LawConfig for SfqPieConfig {
+    type Store = SfqConfig;
+    type Law = PieOver;
+
+    fn store(&self) -> &SfqConfig {
+        &self.sub_flows
     }
 
-    fn bytes(&self) -> u64 {
-        self.sub_flows.bytes_with(size_of::<Pie>())
+    fn law(&self) -> PieOver {
+        match self.scope {
+            PieScope::PerBin => PieOver::each(self.law),
+            PieScope::Shared => PieOver::all(self.law),
+        }
     }
 
-    fn limit_mut(&mut self) -> Option<&mut Limit> {
-        Some(&mut self.sub_flows.limit)
+    fn store_mut(&mut self) -> &mut SfqConfig {
+        &mut self.sub_flows
     }
 
-    fn flow_fields(&self) -> Option<FlowFields> {
-        Some(self.sub_flows.fields)
-    }
-
-    fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
-        self.sub_flows.collect_problems(problems);
+    fn collect_law_problems(&self, problems: &mut Vec<ConfigProblem>) {
         self.law.collect_problems(problems);
         if self.scope == PieScope::PerBin && matches!(self.law.delay_source, DelaySource::DepartureRate(_)) {
             problems.push(ConfigProblem {
@@ -75,107 +72,16 @@ impl ManagerKind for SfqPieConfig {
 }
 
 /// Sub-flows in a ring, guarded by PIE.
-#[derive(Clone, Debug)]
-pub struct SfqPieQueue {
-    law: PieLaw,
-    sub_flows: SubFlows,
-    /// One per sub-flow, or only one.
-    pies: Vec<Pie>,
-    period: Period,
-}
-
-impl SfqPieQueue {
-    /// An empty queue.
-    ///
-    /// # Panics
-    /// If the limit is a time.
-    pub fn new(config: SfqPieConfig) -> Self {
-        let sub_flows = SubFlows::new(&config.sub_flows);
-        let pies = match config.scope {
-            PieScope::PerBin => sub_flows.bins.lines(),
-            PieScope::Shared => 1,
-        };
-        Self {
-            law: config.law,
-            pies: alloc::vec![Pie::new(&config.law); pies],
-            sub_flows,
-            period: Period::new(config.law.update_interval),
-        }
-    }
-
-    /// The PIE of a sub-flow, and the backlog that it guards.
-    fn guard_of(&self, bin: usize) -> (usize, u64) {
-        let bins = &self.sub_flows.bins;
-        if self.pies.len() == 1 { (0, bins.backlog().bytes.0) } else { (bin, bins.bytes_in(bin)) }
-    }
-}
-
-impl QueueManager for SfqPieQueue {
-    #[inline(never)]
-    fn enqueue(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut dyn QueueContext) -> Verdict {
-        let bin = self.sub_flows.bin_of(&meta);
-        let (guard, backlog) = self.guard_of(bin);
-        let packet = Held::new(now, meta, item).in_sub_flow(bin);
-        match admit(&mut self.pies[guard], &self.law, packet, backlog, context) {
-            Ok(packet) => self.sub_flows.enqueue(packet, context),
-            Err(verdict) => verdict,
-        }
-    }
-
-    #[inline(never)]
-    fn dequeue(&mut self, now: Instant, _environment: &mut dyn QueueContext) -> Option<Held> {
-        let SubFlows { bins, ring, .. } = &mut self.sub_flows;
-        let bin = ring.ready(bins, |_| ())?;
-        let packet = bins.pop(bin)?;
-        let length = packet.meta.length;
-        ring.on_sent(length);
-        let (guard, backlog) = self.guard_of(bin);
-        let sojourn = now.saturating_since(packet.enqueued_at);
-        self.pies[guard].on_departure(&self.law, length, sojourn, backlog, now);
-        Some(packet)
-    }
-
-    fn retune(&mut self, to: &dyn Any) -> bool {
-        let Some(to) = to.downcast_ref::<SfqPieConfig>() else {
-            return false;
-        };
-        let guards = match to.scope {
-            PieScope::PerBin => self.sub_flows.bins.lines(),
-            PieScope::Shared => 1,
-        };
-        guards == self.pies.len() && self.sub_flows.retune(&to.sub_flows) && self.law.retune(&to.law)
-    }
-
-    fn backlog(&self) -> Backlog {
-        self.sub_flows.bins.backlog()
-    }
-
-    fn sub_flow(&self, meta: &Meta) -> Option<u32> {
-        Some(self.sub_flows.number_of(meta))
-    }
-
-    fn next_timer(&self) -> Option<Instant> {
-        Some(self.period.next())
-    }
-
-    fn on_timer(&mut self, now: Instant, context: &mut dyn QueueContext) {
-        if self.period.is_due(now) {
-            context.worked(self.pies.len() as u64);
-            for guard in 0..self.pies.len() {
-                let (guard, backlog) = self.guard_of(guard);
-                self.pies[guard].on_update(&self.law, backlog);
-            }
-        }
-    }
-}
+pub type SfqPieQueue = LawQueue<SfqPieConfig>;
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Reason;
+    use crate::policy::pie::Pie;
+    use crate::store::lines::Waiting;
+    use crate::{Held, QueueContext, QueueManager, Reason, Verdict};
     use alloc::collections::VecDeque;
-    use sojourn_base::Span;
-    use std::vec;
+    use sojourn_base::{Instant, Meta, PacketHandle, Span};
 
     /// Plays back draws and counts early drops.
     struct Script {
@@ -206,18 +112,14 @@ mod tests {
             scope: PieScope::Shared,
         };
         let mut queue = SfqPieQueue::new(config);
-        queue.pies[0] = Pie::new(&config.law).with_probability(0.5);
+        *queue.state_mut(0) = Pie::new(&config.law).with_probability(0.5);
         let mut script = Script { draws: [0.4, 0.6, 0.4].into(), early: 0 };
-        let verdicts: Vec<bool> = [0, 1, 0]
-            .into_iter()
-            .map(|flow_hash| {
-                let meta = Meta { length: 1500, flow_hash, ..Meta::default() };
-                queue.enqueue(Instant::ZERO, meta, PacketHandle::default(), &mut script) == Verdict::Accepted
-            })
-            .collect();
-        assert_eq!(verdicts, vec![false, true, false]);
+        let verdicts = [0, 1, 0].map(|flow_hash| {
+            let meta = Meta { length: 1500, flow_hash, ..Meta::default() };
+            queue.enqueue(Instant::ZERO, meta, PacketHandle::default(), &mut script) == Verdict::Accepted
+        });
+        assert_eq!(verdicts, [false, true, false]);
         assert_eq!(script.early, 2);
-        let bins = &queue.sub_flows.bins;
-        assert_eq!((bins.packets_in(0), bins.packets_in(1)), (0, 1));
+        assert_eq!([0, 1].map(|bin| queue.packets().bytes_in(bin)), [0, 1500]);
     }
 }

@@ -1,6 +1,7 @@
 //! Many lines of packets in one slab, so that a shared limit, and dropping from either end of any
 //! line, cost the same for one line and for a thousand. A line is a sub-flow.
 
+use crate::store::lines::Waiting;
 use crate::{Backlog, Held};
 use alloc::vec::Vec;
 use sojourn_base::{Bytes, Instant, Meta, PacketHandle, Packets, SubFlow};
@@ -10,7 +11,7 @@ const NONE: u32 = u32::MAX;
 
 /// Packets in numbered lines.
 #[derive(Clone, Debug)]
-pub(crate) struct Bins {
+pub struct Bins {
     lines: Vec<Line>,
     slots: Vec<Slot>,
     /// First slot without a packet; they are chained by `next`.
@@ -95,27 +96,6 @@ impl Bins {
         }
     }
 
-    /// Take the oldest packet of a line.
-    #[inline]
-    pub(crate) fn pop(&mut self, line: usize) -> Option<Held> {
-        let slot = self.lines[line].oldest;
-        let next = self.slots.get(slot as usize)?.next;
-        self.lines[line].oldest = next;
-        if next == NONE {
-            self.lines[line].newest = NONE;
-        } else {
-            self.slots[next as usize].before = NONE;
-        }
-        self.release(line, slot)
-    }
-
-    /// What is known of the oldest packet of a line, and when it was accepted.
-    #[inline]
-    pub(crate) fn head(&self, line: usize) -> Option<(Meta, Instant)> {
-        let slot = self.slots.get(self.lines[line].oldest as usize)?;
-        Some((slot.meta, slot.enqueued_at))
-    }
-
     /// Take the newest packet of a line.
     pub(crate) fn pop_newest(&mut self, line: usize) -> Option<Held> {
         let slot = self.lines[line].newest;
@@ -150,28 +130,51 @@ impl Bins {
         Some(packet)
     }
 
-    /// Whether a line is empty.
-    #[inline]
-    pub(crate) fn is_empty(&self, line: usize) -> bool {
-        self.lines[line].oldest == NONE
-    }
-
-    /// Bytes in a line.
-    #[inline]
-    pub(crate) fn bytes_in(&self, line: usize) -> u64 {
-        self.lines[line].bytes
-    }
-
     /// Packets in a line.
     #[inline]
     pub(crate) fn packets_in(&self, line: usize) -> u32 {
         self.lines[line].packets
     }
+}
 
-    /// What waits in all lines together.
+impl Waiting for Bins {
     #[inline]
-    pub(crate) const fn backlog(&self) -> Backlog {
+    fn pop(&mut self, line: usize) -> Option<Held> {
+        let slot = self.lines[line].oldest;
+        let next = self.slots.get(slot as usize)?.next;
+        self.lines[line].oldest = next;
+        if next == NONE {
+            self.lines[line].newest = NONE;
+        } else {
+            self.slots[next as usize].before = NONE;
+        }
+        self.release(line, slot)
+    }
+
+    #[inline]
+    fn head(&self, line: usize) -> Option<(&Meta, Instant)> {
+        let slot = self.slots.get(self.lines[line].oldest as usize)?;
+        Some((&slot.meta, slot.enqueued_at))
+    }
+
+    #[inline]
+    fn is_empty(&self, line: usize) -> bool {
+        self.lines[line].oldest == NONE
+    }
+
+    #[inline]
+    fn bytes_in(&self, line: usize) -> u64 {
+        self.lines[line].bytes
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
         Backlog { bytes: Bytes(self.bytes), packets: Packets(self.packets) }
+    }
+
+    #[inline]
+    fn has_one(&self, line: usize) -> bool {
+        self.packets_in(line) <= 1
     }
 }
 

@@ -1,12 +1,13 @@
 //! One line of packets, and what it holds in bytes.
 
+use crate::store::lines::Waiting;
 use crate::{Backlog, Held};
 use alloc::collections::VecDeque;
-use sojourn_base::{Bytes, Packets};
+use sojourn_base::{Bytes, Instant, Meta, Packets};
 
 /// Packets in order of arrival.
 #[derive(Clone, Debug)]
-pub(crate) struct Fifo {
+pub struct Fifo {
     packets: VecDeque<Held>,
     bytes: u64,
 }
@@ -53,5 +54,38 @@ impl Fifo {
     #[inline]
     pub(crate) fn backlog(&self) -> Backlog {
         Backlog { bytes: Bytes(self.bytes), packets: Packets(self.packets.len() as u32) }
+    }
+}
+
+impl Waiting for Fifo {
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        self.backlog()
+    }
+
+    #[inline]
+    fn bytes_in(&self, _line: usize) -> u64 {
+        self.bytes
+    }
+
+    #[inline]
+    fn has_one(&self, _line: usize) -> bool {
+        self.packets.len() <= 1
+    }
+
+    #[inline]
+    fn is_empty(&self, _line: usize) -> bool {
+        self.packets.is_empty()
+    }
+
+    #[inline]
+    fn head(&self, _line: usize) -> Option<(&Meta, Instant)> {
+        let packet = self.head()?;
+        Some((&packet.meta, packet.enqueued_at))
+    }
+
+    #[inline]
+    fn pop(&mut self, _line: usize) -> Option<Held> {
+        self.pop()
     }
 }

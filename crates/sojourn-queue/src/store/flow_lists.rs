@@ -9,10 +9,12 @@
 use crate::config::{ConfigProblem, LIMIT, quantum, require_room};
 use crate::store::bins::{Bins, LINE_BYTES};
 use crate::store::fields::{FlowFields, show_fields};
+use crate::store::lines::{Lines, StoreConfig, Waiting as _};
 use crate::store::room::Room;
 use crate::{Held, QueueContext, Reason, Verdict};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+use core::fmt::Debug;
 use sojourn_base::{Bytes, Limit, Meta, Packets};
 use sojourn_keys::{bytes, origin, parameters};
 
@@ -33,26 +35,6 @@ parameters! {
         drop_batch: u32 = 64, origin("Linux").least("1").most("65536");
         /// fields of a header that make a flow
         fields: FlowFields = FlowFields::BASE => show_fields;
-    }
-}
-
-impl FlowListsConfig {
-    pub(crate) fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
-        require_room(self.limit, problems);
-        for (field, value) in
-            [("queues", self.queues), ("ways", self.ways), ("quantum", self.quantum), ("drop_batch", self.drop_batch)]
-        {
-            if value == 0 {
-                problems.push(ConfigProblem { field, message: alloc::format!("{field} is zero"), hint: "at least 1" });
-            }
-        }
-        if self.ways > 0 && !self.queues.is_multiple_of(self.ways) {
-            problems.push(ConfigProblem {
-                field: "ways",
-                message: alloc::format!("{} queues do not split into sets of {}", self.queues, self.ways),
-                hint: "a divisor of queues, for instance 8",
-            });
-        }
     }
 }
 
@@ -86,17 +68,50 @@ impl FlowListsConfig {
     fn room(&self) -> Room {
         Room::new(self.limit).within_bytes(self.memory.unwrap_or(Bytes::MAX).0)
     }
+}
 
-    /// Bytes of the queues without packets, if a policy takes `policy` bytes for each.
-    pub(crate) fn bytes_with(&self, policy: usize) -> u64 {
+impl StoreConfig for FlowListsConfig {
+    type Lines = FlowLists;
+
+    fn lines(&self) -> FlowLists {
+        FlowLists::new(self)
+    }
+
+    fn limit_mut(&mut self) -> &mut Limit {
+        &mut self.limit
+    }
+
+    fn bytes_with(&self, state: usize) -> u64 {
         let lists = 3 * size_of::<usize>();
-        u64::from(self.queues) * (LINE_BYTES + size_of::<Place>() + lists + policy) as u64
+        u64::from(self.queues) * (LINE_BYTES + size_of::<Place>() + lists + state) as u64
+    }
+
+    fn flow_fields(&self) -> Option<FlowFields> {
+        Some(self.fields)
+    }
+
+    fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
+        require_room(self.limit, problems);
+        for (field, value) in
+            [("queues", self.queues), ("ways", self.ways), ("quantum", self.quantum), ("drop_batch", self.drop_batch)]
+        {
+            if value == 0 {
+                problems.push(ConfigProblem { field, message: alloc::format!("{field} is zero"), hint: "at least 1" });
+            }
+        }
+        if self.ways > 0 && !self.queues.is_multiple_of(self.ways) {
+            problems.push(ConfigProblem {
+                field: "ways",
+                message: alloc::format!("{} queues do not split into sets of {}", self.queues, self.ways),
+                hint: "a divisor of queues, for instance 8",
+            });
+        }
     }
 }
 
 /// Packets in flow queues, and whose turn it is.
 #[derive(Clone, Debug)]
-pub(crate) struct FlowLists {
+pub struct FlowLists {
     pub(crate) bins: Bins,
     places: Vec<Place>,
     new: VecDeque<usize>,
@@ -139,15 +154,6 @@ impl FlowLists {
             busy: Vec::new(),
             forgets_at_once: false,
         }
-    }
-
-    /// Goes on with these parameters. False if there would be other queues.
-    pub(crate) fn retune(&mut self, to: &FlowListsConfig) -> bool {
-        self.quantum = i64::from(to.quantum.max(1));
-        self.drop_batch = to.drop_batch.max(1);
-        self.room = to.room();
-        let queues = (to.queues.max(1), to.ways.max(1) as usize);
-        (self.count, self.ways) == queues && self.fields == to.fields
     }
 
     /// From now on a new queue that runs empty is forgotten at once. RFC 8290 4.2 moves it behind the old ones, so that it is not new
@@ -199,51 +205,6 @@ impl FlowLists {
         }
     }
 
-    /// The queue that paid for an overflow since the last call.
-    #[inline]
-    pub(crate) const fn take_payer(&mut self) -> Option<usize> {
-        self.payer.take()
-    }
-
-    /// The queue of a packet: its own way of its set, else an idle way, else the first way.
-    #[inline]
-    pub(crate) fn queue_of(&mut self, meta: &Meta) -> usize {
-        // In 32 bits, because a 64-bit division takes twice as long.
-        let place = (meta.flow_hash % self.count) as usize;
-        if self.ways == 1 {
-            return place;
-        }
-        let first = place - place % self.ways;
-        let set = first..(first + self.ways).min(self.places.len());
-        let owned = set
-            .clone()
-            .find(|&way| self.places[way].status != Status::Inactive && self.places[way].owner == meta.flow_hash);
-        let way =
-            owned.or_else(|| set.clone().find(|&way| self.places[way].status == Status::Inactive)).unwrap_or(first);
-        self.places[way].owner = meta.flow_hash;
-        way
-    }
-
-    /// The queue that a flow always goes to; none if sets leave it a choice.
-    pub(crate) fn only_queue_of(&self, meta: &Meta) -> Option<u32> {
-        (self.ways == 1).then(|| meta.flow_hash % self.count)
-    }
-
-    /// Put an arrival into `queue`; if that is too much, the fattest queue pays from its head. The
-    /// arrival may be among the victims.
-    #[inline]
-    pub(crate) fn enqueue(&mut self, queue: usize, packet: Held, context: &mut dyn QueueContext) -> Verdict {
-        self.push(queue, packet);
-        if self.room.is_exceeded_by(self.bins.backlog()) {
-            self.make_room(context);
-            // Victims leave from the head, so the arrival is gone only if all in front of it are.
-            if self.bins.is_empty(queue) {
-                return Verdict::Dropped(Reason::FatFlow);
-            }
-        }
-        Verdict::Accepted
-    }
-
     /// Put a packet into `queue` without looking at the limit.
     #[inline]
     fn push(&mut self, queue: usize, packet: Held) {
@@ -263,72 +224,6 @@ impl FlowLists {
             // It was empty and waited for its turn.
             Status::Old if !self.busy.is_empty() => self.set_busy(queue, true),
             Status::New | Status::Old => {}
-        }
-    }
-
-    /// The queue to look at now. What comes out of it must be told to [`FlowLists::on_sent`], or to
-    /// [`FlowLists::on_empty`] if nothing does.
-    #[inline]
-    pub(crate) fn ready(&mut self) -> Option<usize> {
-        loop {
-            let queue = *self.new.front().or_else(|| self.old.front())?;
-            if self.places[queue].deficit > 0 {
-                return Some(queue);
-            }
-            if !self.busy.is_empty() && !self.bins.is_empty(queue) {
-                self.set_busy(queue, true);
-            }
-            self.places[queue].deficit += self.quantum_of(queue);
-            self.leave_front(queue);
-            self.places[queue].status = Status::Old;
-            self.old.push_back(queue);
-        }
-    }
-
-    /// `length` bytes of the ready queue are sent.
-    #[inline]
-    pub(crate) fn on_sent(&mut self, queue: usize, length: u32) {
-        self.places[queue].deficit -= i64::from(length);
-    }
-
-    /// The ready queue had nothing to send.
-    pub(crate) fn on_empty(&mut self, queue: usize) {
-        let was_new = self.places[queue].status == Status::New;
-        self.set_busy(queue, false);
-        self.leave_front(queue);
-        if was_new && !self.old.is_empty() && !self.forgets_at_once {
-            self.places[queue].status = Status::Old;
-            self.old.push_back(queue);
-        } else {
-            self.places[queue].status = Status::Inactive;
-        }
-    }
-
-    /// The policy of an empty queue has not forgotten its flow: its way stays taken if it is in no list any more, and
-    /// [`FlowLists::decaying`] names it in turn with others of its kind.
-    pub(crate) fn let_decay(&mut self, queue: usize) {
-        let status = &mut self.places[queue].status;
-        if *status == Status::Inactive {
-            *status = Status::Decaying;
-            self.decaying.push_back(queue);
-        }
-    }
-
-    /// The empty queue whose policy is to forget a little now, if packets wait anywhere; then
-    /// [`FlowLists::on_decayed`] is told.
-    #[inline]
-    pub(crate) fn decaying(&self) -> Option<usize> {
-        let queue = *self.decaying.front()?;
-        (self.bins.backlog().packets > Packets(0)).then_some(queue)
-    }
-
-    /// The decaying queue whose turn it was has forgotten everything, or goes on with it later.
-    pub(crate) fn on_decayed(&mut self, queue: usize, is_at_rest: bool) {
-        self.decaying.pop_front();
-        if is_at_rest {
-            self.places[queue].status = Status::Inactive;
-        } else {
-            self.decaying.push_back(queue);
         }
     }
 
@@ -367,11 +262,145 @@ impl FlowLists {
     }
 }
 
+impl Lines for FlowLists {
+    type Config = FlowListsConfig;
+    type Packets = Bins;
+    type Each<T: Clone + Debug + Send + 'static> = Vec<T>;
+
+    #[inline]
+    fn packets(&self) -> &Bins {
+        &self.bins
+    }
+
+    #[inline]
+    fn packets_mut(&mut self) -> &mut Bins {
+        &mut self.bins
+    }
+
+    fn each<T: Clone + Debug + Send + 'static>(&self, one: T, is_shared: bool) -> Vec<T> {
+        alloc::vec![one; if is_shared { 1 } else { self.bins.lines() }]
+    }
+
+    fn retune(&mut self, to: &FlowListsConfig) -> bool {
+        self.quantum = i64::from(to.quantum.max(1));
+        self.drop_batch = to.drop_batch.max(1);
+        self.room = to.room();
+        let queues = (to.queues.max(1), to.ways.max(1) as usize);
+        (self.count, self.ways) == queues && self.fields == to.fields
+    }
+
+    #[inline]
+    fn take_payer(&mut self) -> Option<usize> {
+        self.payer.take()
+    }
+
+    /// The queue of a packet: its own way of its set, else an idle way, else the first way.
+    #[inline]
+    fn line_of(&mut self, meta: &Meta) -> usize {
+        // In 32 bits, because a 64-bit division takes twice as long.
+        let place = (meta.flow_hash % self.count) as usize;
+        if self.ways == 1 {
+            return place;
+        }
+        let first = place - place % self.ways;
+        let set = first..(first + self.ways).min(self.places.len());
+        let owned = set
+            .clone()
+            .find(|&way| self.places[way].status != Status::Inactive && self.places[way].owner == meta.flow_hash);
+        let way =
+            owned.or_else(|| set.clone().find(|&way| self.places[way].status == Status::Inactive)).unwrap_or(first);
+        self.places[way].owner = meta.flow_hash;
+        way
+    }
+
+    /// The queue that a flow always goes to; none if sets leave it a choice.
+    fn sub_flow(&self, meta: &Meta) -> Option<u32> {
+        (self.ways == 1).then(|| meta.flow_hash % self.count)
+    }
+
+    /// Put an arrival into `queue`; if that is too much, the fattest queue pays from its head. The
+    /// arrival may be among the victims.
+    #[inline]
+    fn enqueue(&mut self, queue: usize, packet: Held, context: &mut dyn QueueContext) -> Verdict {
+        self.push(queue, packet);
+        if self.room.is_exceeded_by(self.bins.backlog()) {
+            self.make_room(context);
+            // Victims leave from the head, so the arrival is gone only if all in front of it are.
+            if self.bins.is_empty(queue) {
+                return Verdict::Dropped(Reason::FatFlow);
+            }
+        }
+        Verdict::Accepted
+    }
+
+    /// The queue to look at now.
+    #[inline]
+    fn ready(&mut self, _retire: impl FnMut(usize)) -> Option<usize> {
+        loop {
+            let queue = *self.new.front().or_else(|| self.old.front())?;
+            if self.places[queue].deficit > 0 {
+                return Some(queue);
+            }
+            if !self.busy.is_empty() && !self.bins.is_empty(queue) {
+                self.set_busy(queue, true);
+            }
+            self.places[queue].deficit += self.quantum_of(queue);
+            self.leave_front(queue);
+            self.places[queue].status = Status::Old;
+            self.old.push_back(queue);
+        }
+    }
+
+    #[inline]
+    fn on_sent(&mut self, queue: usize, length: u32) {
+        self.places[queue].deficit -= i64::from(length);
+    }
+
+    fn on_empty(&mut self, queue: usize) {
+        let was_new = self.places[queue].status == Status::New;
+        self.set_busy(queue, false);
+        self.leave_front(queue);
+        if was_new && !self.old.is_empty() && !self.forgets_at_once {
+            self.places[queue].status = Status::Old;
+            self.old.push_back(queue);
+        } else {
+            self.places[queue].status = Status::Inactive;
+        }
+    }
+
+    /// The policy of an empty queue has not forgotten its flow: its way stays taken if it is in no list any more, and
+    /// [`Lines::decaying`] names it in turn with others of its kind.
+    fn let_decay(&mut self, queue: usize) {
+        let status = &mut self.places[queue].status;
+        if *status == Status::Inactive {
+            *status = Status::Decaying;
+            self.decaying.push_back(queue);
+        }
+    }
+
+    /// The empty queue whose policy is to forget a little now, if packets wait anywhere; then
+    /// [`Lines::on_decayed`] is told.
+    #[inline]
+    fn decaying(&self) -> Option<usize> {
+        let queue = *self.decaying.front()?;
+        (self.bins.backlog().packets > Packets(0)).then_some(queue)
+    }
+
+    /// The decaying queue whose turn it was has forgotten everything, or goes on with it later.
+    fn on_decayed(&mut self, queue: usize, is_at_rest: bool) {
+        self.decaying.pop_front();
+        if is_at_rest {
+            self.places[queue].status = Status::Inactive;
+        } else {
+            self.decaying.push_back(queue);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sojourn_base::Instant;
-    use sojourn_base::PacketHandle;
+    use sojourn_base::{Instant, PacketHandle};
 
     fn packet(length: u32) -> Held {
         Held::new(Instant::ZERO, Meta { length, ..Meta::default() }, PacketHandle::default())
@@ -380,7 +409,7 @@ mod tests {
     /// The next packet's queue, and that queue's deficit after it.
     fn serve(flows: &mut FlowLists) -> Option<(usize, i64)> {
         loop {
-            let queue = flows.ready()?;
+            let queue = flows.ready(|_| ())?;
             if let Some(packet) = flows.bins.pop(queue) {
                 flows.on_sent(queue, packet.meta.length);
                 return Some((queue, flows.deficit(queue)));
@@ -417,17 +446,17 @@ mod tests {
         // All of these hash to queue 5, which is in the set of queues 4 to 7.
         let mut ways = std::vec![];
         for flow in [5, 21, 37, 53] {
-            let queue = flows.queue_of(&meta(flow));
+            let queue = flows.line_of(&meta(flow));
             flows.push(queue, packet(100));
             ways.push(queue);
         }
         assert_eq!(ways, [4, 5, 6, 7]);
         // Each keeps its way; a fifth one shares the first, and owns it from now on.
-        assert_eq!(flows.queue_of(&meta(37)), 6);
-        assert_eq!(flows.queue_of(&meta(69)), 4);
-        assert_eq!(flows.queue_of(&meta(69)), 4);
+        assert_eq!(flows.line_of(&meta(37)), 6);
+        assert_eq!(flows.line_of(&meta(69)), 4);
+        assert_eq!(flows.line_of(&meta(69)), 4);
         // With a plain hash they all collide.
         let mut plain = FlowLists::new(&FlowListsConfig { ways: 1, ..config });
-        assert!([5, 21, 37, 53].iter().all(|flow| plain.queue_of(&meta(*flow)) == 5));
+        assert!([5, 21, 37, 53].iter().all(|flow| plain.line_of(&meta(*flow)) == 5));
     }
 }

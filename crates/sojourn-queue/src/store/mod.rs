@@ -4,6 +4,7 @@ pub(crate) mod bins;
 pub(crate) mod fields;
 pub(crate) mod fifo;
 pub mod flow_lists;
+pub mod lines;
 pub(crate) mod nichols_ring;
 pub(crate) mod room;
 pub mod sub_flows;

@@ -8,10 +8,12 @@ use crate::config::{ConfigProblem, LIMIT, quantum, require_room};
 use crate::manager::refuse;
 use crate::store::bins::{Bins, LINE_BYTES};
 use crate::store::fields::{FlowFields, show_fields};
+use crate::store::lines::{Lines, StoreConfig, Waiting as _};
 use crate::store::nichols_ring::{NicholsRing, PLACE_BYTES};
 use crate::store::room::Room;
 use crate::{Backlog, Held, QueueContext, Reason, Verdict};
 use alloc::vec::Vec;
+use core::fmt::Debug;
 use sojourn_base::{Bytes, Limit, Meta};
 use sojourn_keys::{Key, Parameter, Visitor, bytes, key, origin, parameters, words};
 
@@ -82,8 +84,27 @@ fn background_last(value: &mut bool, visitor: &mut dyn Visitor) {
 /// Class selector 1, background traffic (RFC 3662 §1; RFC 8622 replaces it by LE).
 const CS1: u8 = 8;
 
-impl SfqConfig {
-    pub(crate) fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
+impl StoreConfig for SfqConfig {
+    type Lines = SubFlows;
+
+    fn lines(&self) -> SubFlows {
+        SubFlows::new(self)
+    }
+
+    fn limit_mut(&mut self) -> &mut Limit {
+        &mut self.limit
+    }
+
+    fn bytes_with(&self, state: usize) -> u64 {
+        let each = LINE_BYTES + PLACE_BYTES + state;
+        (u64::from(self.bins) + u64::from(self.background)) * each as u64
+    }
+
+    fn flow_fields(&self) -> Option<FlowFields> {
+        Some(self.fields)
+    }
+
+    fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
         require_room(self.limit, problems);
         // ns-2 `sfqcodel.cc`: at most 1024.
         if !(1..=1024).contains(&self.bins) {
@@ -103,19 +124,11 @@ impl SfqConfig {
     }
 }
 
-impl SfqConfig {
-    /// Bytes of the sub-flows without packets, if a policy takes `policy` bytes for each.
-    pub(crate) fn bytes_with(&self, policy: usize) -> u64 {
-        let each = LINE_BYTES + PLACE_BYTES + policy;
-        (u64::from(self.bins) + u64::from(self.background)) * each as u64
-    }
-}
-
 /// The packets of all sub-flows, and whose turn it is.
 #[derive(Clone, Debug)]
-pub(crate) struct SubFlows {
-    pub(crate) bins: Bins,
-    pub(crate) ring: NicholsRing,
+pub struct SubFlows {
+    bins: Bins,
+    ring: NicholsRing,
     room: Room,
     victim: Victim,
     fat_metric: FatMetric,
@@ -131,7 +144,7 @@ pub(crate) struct SubFlows {
 
 impl SubFlows {
     /// No packets.
-    pub(crate) fn new(config: &SfqConfig) -> Self {
+    fn new(config: &SfqConfig) -> Self {
         let count = config.bins.max(1);
         let bins = count + u32::from(config.background);
         let last = (config.background && config.background_last).then_some(count);
@@ -148,51 +161,14 @@ impl SubFlows {
         }
     }
 
-    /// Goes on with these parameters. False if there would be other sub-flows.
-    pub(crate) fn retune(&mut self, to: &SfqConfig) -> bool {
-        (self.room, self.victim, self.fat_metric) = (Room::new(to.limit), to.victim, to.fat_metric);
-        self.ring.set_quantum(to.quantum);
-        (self.count, self.background) == (to.bins.max(1), to.background)
-            && self.fixed == (to.fields, to.background_last)
-    }
-
-    /// The sub-flow of a packet.
+    /// The sub-flow of a packet: that of background traffic is the last one.
     #[inline]
-    pub(crate) const fn bin_of(&self, meta: &Meta) -> usize {
-        self.number_of(meta) as usize
-    }
-
-    /// The same as a number: that of background traffic is the last one.
-    #[inline]
-    pub(crate) const fn number_of(&self, meta: &Meta) -> u32 {
+    const fn number_of(&self, meta: &Meta) -> u32 {
         if self.background && meta.dscp == CS1 {
             return self.count;
         }
         // In 32 bits, because a 64-bit division takes twice as long.
         meta.flow_hash % self.count
-    }
-
-    /// The sub-flow that a hash belongs to.
-    #[inline]
-    pub(crate) const fn hashed(&self, flow_hash: u32) -> usize {
-        (flow_hash % self.count) as usize
-    }
-
-    /// Accept an arrival, at the cost of other packets if it does not fit.
-    #[inline]
-    pub(crate) fn enqueue(&mut self, packet: Held, context: &mut dyn QueueContext) -> Verdict {
-        let length = packet.meta.length;
-        if !self.room.fits(self.bins.backlog(), length) {
-            if !self.room.fits(Backlog::default(), length) {
-                let bin = self.bin_of(&packet.meta);
-                return refuse(packet.in_sub_flow(bin), Reason::Overlimit, context);
-            }
-            self.make_room(length, context);
-        }
-        let bin = self.bin_of(&packet.meta);
-        self.bins.push(bin, packet);
-        self.ring.on_arrival(bin);
-        Verdict::Accepted
     }
 
     #[cold]
@@ -225,5 +201,66 @@ impl SubFlows {
         }
         self.last_fat = fattest;
         fattest
+    }
+}
+
+impl Lines for SubFlows {
+    type Config = SfqConfig;
+    type Packets = Bins;
+    type Each<T: Clone + Debug + Send + 'static> = Vec<T>;
+
+    #[inline]
+    fn packets(&self) -> &Bins {
+        &self.bins
+    }
+
+    #[inline]
+    fn packets_mut(&mut self) -> &mut Bins {
+        &mut self.bins
+    }
+
+    fn each<T: Clone + Debug + Send + 'static>(&self, one: T, is_shared: bool) -> Vec<T> {
+        alloc::vec![one; if is_shared { 1 } else { self.bins.lines() }]
+    }
+
+    fn retune(&mut self, to: &SfqConfig) -> bool {
+        (self.room, self.victim, self.fat_metric) = (Room::new(to.limit), to.victim, to.fat_metric);
+        self.ring.set_quantum(to.quantum);
+        (self.count, self.background) == (to.bins.max(1), to.background)
+            && self.fixed == (to.fields, to.background_last)
+    }
+
+    #[inline]
+    fn line_of(&mut self, meta: &Meta) -> usize {
+        self.number_of(meta) as usize
+    }
+
+    fn sub_flow(&self, meta: &Meta) -> Option<u32> {
+        Some(self.number_of(meta))
+    }
+
+    /// Accept an arrival, at the cost of other packets if it does not fit.
+    #[inline]
+    fn enqueue(&mut self, bin: usize, packet: Held, context: &mut dyn QueueContext) -> Verdict {
+        let length = packet.meta.length;
+        if !self.room.fits(self.bins.backlog(), length) {
+            if !self.room.fits(Backlog::default(), length) {
+                return refuse(packet, Reason::Overlimit, context);
+            }
+            self.make_room(length, context);
+        }
+        self.bins.push(bin, packet);
+        self.ring.on_arrival(bin);
+        Verdict::Accepted
+    }
+
+    #[inline]
+    fn ready(&mut self, retire: impl FnMut(usize)) -> Option<usize> {
+        self.ring.ready(&self.bins, retire)
+    }
+
+    #[inline]
+    fn on_sent(&mut self, _bin: usize, length: u32) {
+        self.ring.on_sent(length);
     }
 }

@@ -474,8 +474,8 @@ fn the_cobalt_of_the_flow_that_pays_for_an_overflow_learns_of_it() {
     // Half of the fattest flow, from its head (RFC 8290 4.1); one step of BLUE, later than a target after its first packet.
     let lost: Vec<u64> = context.drops().map(|(place, _)| place.0).collect();
     assert_eq!(lost, [0, 1, 2]);
-    assert!((manager.cobalt(1).blue() - 1.0 / 256.0).abs() < 1e-15);
-    assert_eq!(manager.cobalt(2).blue().to_bits(), 0);
+    assert!((manager.state(1).blue() - 1.0 / 256.0).abs() < 1e-15);
+    assert_eq!(manager.state(2).blue().to_bits(), 0);
 }
 
 /// Whether a packet that waits for 6 ms gets through, four seconds after its flow was signalled for a second and went silent;

@@ -39,7 +39,7 @@ fn pie_measures_sojourn_and_raises_its_probability() {
     // Updates at 15 and 30 ms see no departure; those at 45, 60 and 75 ms see 40 ms. By hand: first
     // 0.125·25 ms + 1.25·40 ms = 0.053125, over 2048; then 0.125·25 ms = 0.003125, over 128, twice.
     let expected = 0.053_125 / 2048.0 + 0.003_125 / 128.0 + 0.003_125 / 128.0;
-    assert!((queue.pie().probability() - expected).abs() < 1e-12);
+    assert!((queue.state(0).probability() - expected).abs() < 1e-12);
     assert_eq!(context.dropped.len(), 0);
 }
 
@@ -48,8 +48,8 @@ fn a_busy_flow_does_not_raise_the_probability_of_an_idle_one() {
     let mut queue = FqPieQueue::new(FqPieConfig { law: EAGER, ..FqPieConfig::NS3 });
     let mut context = TestContext::always(0.999_999);
     hold_at_40_ms(&mut queue, 5, 400, &mut context);
-    assert!(queue.pie(5).probability() > 0.0);
-    assert!(queue.pie(6).probability() <= 0.0);
+    assert!(queue.state(5).probability() > 0.0);
+    assert!(queue.state(6).probability() <= 0.0);
     // Nothing is drawn for the idle flow.
     let drawn = context.drawn;
     for n in 0..10 {
@@ -142,11 +142,11 @@ fn docsis_pie_reads_the_shaper_and_what_is_staged() {
     // 21,800 bytes: 20,000 at 20 Mb/s (8 ms), 1800 at 5 Mb/s (2.88 ms); 0.88 ms above the target:
     // (0.25·0.00088 + 2.5·0.01088)/2048.
     let expected = (0.25 * 0.000_88 + 2.5 * 0.010_88) / 2048.0;
-    assert!((queue.pie().probability() - expected).abs() < 1e-12);
+    assert!((queue.state(0).probability() - expected).abs() < 1e-12);
     // Updates have a period of 16 ms, and an early call changes nothing.
     assert_eq!(queue.next_timer(), Some(Instant::from_ms(32)));
     queue.on_timer(Instant::from_ms(31), &mut context);
-    assert!((queue.pie().probability() - expected).abs() < 1e-12);
+    assert!((queue.state(0).probability() - expected).abs() < 1e-12);
 }
 
 #[test]
@@ -156,12 +156,12 @@ fn docsis_pie_wakes_up_at_a_third_of_the_buffer() {
         DocsisPieQueue::new(DocsisPieConfig { limit: Limit::Bytes(Bytes(buffer)), ..DocsisPieConfig::RFC8034 });
     let mut context = TestContext::without_draws();
     for item in 0..20 {
-        assert!(queue.pie().is_inactive());
+        assert!(queue.state(0).is_inactive());
         let _ = queue.enqueue(Instant::ZERO, packet(1500, 0), PacketHandle(item), &mut context);
     }
     // 30,000 bytes wait: this arrival sees a third.
     let _ = queue.enqueue(Instant::ZERO, packet(1500, 0), PacketHandle(20), &mut context);
-    assert!(!queue.pie().is_inactive());
+    assert!(!queue.state(0).is_inactive());
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn first_signal(queue: &mut DocsisPieQueue, context: &mut TestContext, ecn: Ecn)
         let before = signals(context);
         let meta = Meta { ecn, ..packet(1024, 0) };
         let verdict = queue.enqueue(Instant::from_ms(400), meta, PacketHandle(1000), context);
-        if signals(context) > before || (ecn == Ecn::Ce && !queue.pie().burst_allowance().is_zero()) {
+        if signals(context) > before || (ecn == Ecn::Ce && !queue.state(0).burst_allowance().is_zero()) {
             return (accepted, verdict);
         }
     }
@@ -222,20 +222,20 @@ fn docsis_pie_marks_where_it_would_drop_and_spreads_marks_like_drops() {
     ] {
         let (mut queue, mut context) = docsis_pie_at_100_ms(ecn, 14);
         let expected = 0.012_79 + 7.0 * 0.011_25;
-        assert!((queue.pie().probability() - expected).abs() < 1e-4);
+        assert!((queue.state(0).probability() - expected).abs() < 1e-4);
         // 0.85/0.09154 = 9.3: the tenth packet is the first that may be signalled.
         let (accepted, outcome) = first_signal(&mut queue, &mut context, field);
         assert_eq!((accepted, outcome), (9, verdict), "{field:?}");
         assert_eq!((context.marked.len(), context.dropped.len()), (marks, drops), "{field:?}");
         // Marked or dropped, the first signal of a burst grants the allowance.
-        assert_eq!(queue.pie().burst_allowance(), Span::from_ms(142));
+        assert_eq!(queue.state(0).burst_allowance(), Span::from_ms(142));
     }
 }
 
 #[test]
 fn docsis_pie_drops_capable_packets_from_a_probability_of_ten_percent() {
     let (mut queue, mut context) = docsis_pie_at_100_ms(true, 15);
-    assert!((0.1..0.105).contains(&queue.pie().probability()));
+    assert!((0.1..0.105).contains(&queue.state(0).probability()));
     let (_, outcome) = first_signal(&mut queue, &mut context, Ecn::Ect0);
     assert_eq!(outcome, Verdict::Dropped(Reason::Early));
     assert!(context.marked.is_empty());
