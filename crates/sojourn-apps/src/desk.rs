@@ -216,6 +216,10 @@ impl Desk {
 }
 
 impl ApplicationContext for Desk {
+    fn inner(&mut self) -> Option<&mut (dyn ApplicationContext + '_)> {
+        None
+    }
+
     fn open(&mut self, server: usize) -> ConnectionId {
         let id = ConnectionId(u32::try_from(self.connections.len()).unwrap());
         self.opened.push((self.now, server));
@@ -234,7 +238,7 @@ impl ApplicationContext for Desk {
         id
     }
 
-    fn is_quic(&self) -> bool {
+    fn is_quic(&mut self) -> bool {
         self.is_quic
     }
 
@@ -331,7 +335,7 @@ impl ApplicationContext for Desk {
         self.later(at + half, Event::Datagram(end, tag, ecn));
     }
 
-    fn ecn(&self) -> Ecn {
+    fn ecn(&mut self) -> Ecn {
         self.ecn
     }
 

@@ -151,6 +151,8 @@ impl Draw {
 
 /// Services for an application.
 pub trait ApplicationContext {
+    /// The context that this one stands around, if there is one: methods with a default ask that one.
+    fn inner(&mut self) -> Option<&mut (dyn ApplicationContext + '_)>;
     /// Open a connection to server number `server` of this application's list.
     fn open(&mut self, server: usize) -> ConnectionId;
     /// `bytes` more to send at `end`; `u64::MAX` means without end.
@@ -158,23 +160,29 @@ pub trait ApplicationContext {
     /// Data written without end are not sent any more, until [`ApplicationContext::write`] is called again.
     fn hold(&mut self, connection: ConnectionId, end: End);
     /// Returns true if connections include the handshake of TLS (QUIC).
-    fn is_quic(&self) -> bool {
-        false
+    fn is_quic(&mut self) -> bool {
+        self.inner().is_some_and(ApplicationContext::is_quic)
     }
     /// The client's data leaves before the connection is established (QUIC, 0-RTT). Called before the first write.
     fn send_early(&mut self, connection: ConnectionId) {
-        let _ = connection;
+        if let Some(inner) = self.inner() {
+            inner.send_early(connection);
+        }
     }
     /// Nothing more to send at `end`.
     fn close(&mut self, connection: ConnectionId, end: End);
     /// Postpones [`Event::Delivered`] at `end` until `total` bytes are there. A context may ignore this, and bring
     /// earlier events.
     fn await_delivered(&mut self, connection: ConnectionId, end: End, total: u64) {
-        let _ = (connection, end, total);
+        if let Some(inner) = self.inner() {
+            inner.await_delivered(connection, end, total);
+        }
     }
     /// Do not bring [`Event::Acknowledged`] at `end` until `total` bytes are acknowledged; as above.
     fn await_acknowledged(&mut self, connection: ConnectionId, end: End, total: u64) {
-        let _ = (connection, end, total);
+        if let Some(inner) = self.inner() {
+            inner.await_acknowledged(connection, end, total);
+        }
     }
     /// Removes the connection without notice: both ends are gone, and so are the packets in flight. No event follows.
     fn abandon(&mut self, connection: ConnectionId);
@@ -183,18 +191,22 @@ pub trait ApplicationContext {
     /// Like [`ApplicationContext::send_datagram`], and deliver [`Event::Datagram`] with `tag` at the receiving end if
     /// the datagram arrives. Name look-ups and probes use it. A context that does not provide it loses the answers.
     fn send_tagged_datagram(&mut self, server: usize, direction: Direction, length: u32, tag: u32) {
-        let _ = tag;
-        self.send_datagram(server, direction, length);
+        match self.inner() {
+            Some(inner) => inner.send_tagged_datagram(server, direction, length, tag),
+            None => self.send_datagram(server, direction, length),
+        }
     }
     /// Like [`ApplicationContext::send_datagram`], with a DSCP and an ECN field of its own instead of those of the traffic
     /// entry. A context that does not provide it marks as the entry says.
-    fn send_marked_datagram(&mut self, server: usize, direction: Direction, length: u32, (dscp, ecn): (u8, Ecn)) {
-        let _ = (dscp, ecn);
-        self.send_datagram(server, direction, length);
+    fn send_marked_datagram(&mut self, server: usize, direction: Direction, length: u32, marks: (u8, Ecn)) {
+        match self.inner() {
+            Some(inner) => inner.send_marked_datagram(server, direction, length, marks),
+            None => self.send_datagram(server, direction, length),
+        }
     }
     /// The ECN field of datagrams that have none of their own.
-    fn ecn(&self) -> Ecn {
-        Ecn::NotEct
+    fn ecn(&mut self) -> Ecn {
+        self.inner().map_or(Ecn::NotEct, ApplicationContext::ecn)
     }
     /// Deliver [`Event::Timer`] with `token` at `at`. Tokens are not exclusive: each call is one event.
     fn arm(&mut self, at: Instant, token: u32);
@@ -202,8 +214,7 @@ pub trait ApplicationContext {
     fn unit(&mut self, purpose: Draw) -> f64;
     /// So much was done within this call, in steps of some nanoseconds; whether to go on. If not, the run is given up.
     fn work(&mut self, units: u64) -> bool {
-        let _ = units;
-        true
+        self.inner().is_none_or(|inner| inner.work(units))
     }
     /// Reports results; [`record`](#method.record) takes each kind.
     fn report(&mut self, report: Report<'_>);

@@ -17,7 +17,7 @@
 use crate::connections::Connections;
 use crate::{Application, ApplicationContext, ConnectionId, Draw, End, Event, Interest, Report};
 use core::any::Any;
-use sojourn_base::{Bytes, Direction, Ecn, Instant};
+use sojourn_base::{Bytes, Direction, Instant};
 use sojourn_keys::{Mismatch, choices, origin, parameters};
 use std::collections::VecDeque;
 
@@ -364,6 +364,10 @@ struct Above<'a> {
 }
 
 impl ApplicationContext for Above<'_> {
+    fn inner(&mut self) -> Option<&mut (dyn ApplicationContext + '_)> {
+        Some(self.context)
+    }
+
     fn open(&mut self, server: usize) -> ConnectionId {
         let connection = self.context.open(server);
         self.layer.opened(connection, self.context);
@@ -415,28 +419,12 @@ impl ApplicationContext for Above<'_> {
         self.context.send_datagram(server, direction, length);
     }
 
-    fn send_tagged_datagram(&mut self, server: usize, direction: Direction, length: u32, tag: u32) {
-        self.context.send_tagged_datagram(server, direction, length, tag);
-    }
-
-    fn send_marked_datagram(&mut self, server: usize, direction: Direction, length: u32, marks: (u8, Ecn)) {
-        self.context.send_marked_datagram(server, direction, length, marks);
-    }
-
-    fn ecn(&self) -> Ecn {
-        self.context.ecn()
-    }
-
     fn arm(&mut self, at: Instant, token: u32) {
         self.context.arm(at, token);
     }
 
     fn unit(&mut self, purpose: Draw) -> f64 {
         self.context.unit(purpose)
-    }
-
-    fn work(&mut self, units: u64) -> bool {
-        self.context.work(units)
     }
 
     fn report(&mut self, report: Report<'_>) {

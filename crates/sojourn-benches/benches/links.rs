@@ -20,6 +20,10 @@ struct Counter {
 }
 
 impl LinkContext for Counter {
+    fn inner(&mut self) -> Option<&mut (dyn LinkContext + '_)> {
+        None
+    }
+
     fn deliver(&mut self, item: PacketHandle, _: &Meta, passage: &Passage) {
         self.delivered += u64::from(black_box(item).0 > 0) + (black_box(passage).arrives_at.as_ps() & 1);
     }

@@ -17,6 +17,10 @@ pub(crate) struct ApplicationCall<'a, R> {
 }
 
 impl<R: Recorder> apps::ApplicationContext for ApplicationCall<'_, R> {
+    fn inner(&mut self) -> Option<&mut (dyn apps::ApplicationContext + '_)> {
+        None
+    }
+
     fn open(&mut self, server: usize) -> ConnectionId {
         self.world.open(self.now, self.traffic, server)
     }
@@ -35,7 +39,7 @@ impl<R: Recorder> apps::ApplicationContext for ApplicationCall<'_, R> {
         });
     }
 
-    fn is_quic(&self) -> bool {
+    fn is_quic(&mut self) -> bool {
         self.world.traffic[usize::from(self.traffic)].stack.loss_detection.is_quic()
     }
 
@@ -79,7 +83,7 @@ impl<R: Recorder> apps::ApplicationContext for ApplicationCall<'_, R> {
         self.world.send_datagram(self.now, self.traffic, to, length, None, Some(marks));
     }
 
-    fn ecn(&self) -> Ecn {
+    fn ecn(&mut self) -> Ecn {
         self.world.traffic[usize::from(self.traffic)].ecn
     }
 

@@ -16,6 +16,10 @@ struct Collector {
 }
 
 impl LinkContext for Collector {
+    fn inner(&mut self) -> Option<&mut (dyn LinkContext + '_)> {
+        None
+    }
+
     fn deliver(&mut self, _: PacketHandle, meta: &Meta, passage: &Passage) {
         self.passages.push((meta.length, *passage));
     }

@@ -25,6 +25,10 @@ struct Far {
 }
 
 impl LinkContext for Far {
+    fn inner(&mut self) -> Option<&mut (dyn LinkContext + '_)> {
+        None
+    }
+
     fn deliver(&mut self, _: PacketHandle, meta: &Meta, passage: &Passage) {
         self.departures.add(passage.arrives_at, meta.length.into());
     }

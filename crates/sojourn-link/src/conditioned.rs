@@ -21,7 +21,7 @@ use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use core::any::Any;
 use sojourn_base::{BitRate, Bytes, Instant, Meta, PacketHandle, ServiceQueue, Span, dist};
-use sojourn_queue::{Backlog, Reason, Score};
+use sojourn_queue::{Backlog, Reason};
 
 impl LinkConfig {
     /// An idle link under `conditions`.
@@ -267,6 +267,10 @@ impl<C: LinkContext + ?Sized> BehindCall<'_, C> {
 }
 
 impl<C: LinkContext + ?Sized> LinkContext for BehindCall<'_, C> {
+    fn inner(&mut self) -> Option<&mut (dyn LinkContext + '_)> {
+        Some(self.context.as_dyn())
+    }
+
     fn deliver(&mut self, item: PacketHandle, meta: &Meta, passage: &Passage) {
         let number = self.behind.numbers.remove(&item).unwrap_or_default();
         let (behind, context) = (&mut *self.behind, &mut *self.context);
@@ -296,38 +300,8 @@ impl<C: LinkContext + ?Sized> LinkContext for BehindCall<'_, C> {
         self.context.marked(item, meta, mark);
     }
 
-    fn scored(&mut self, item: PacketHandle, meta: &Meta, score: &Score) {
-        self.context.scored(item, meta, score);
-    }
-
-    fn estimated(&mut self, meta: &Meta, delay: Span) {
-        self.context.estimated(meta, delay);
-    }
-
     fn unit(&mut self, purpose: Draw) -> f64 {
         self.context.unit(purpose)
-    }
-
-    fn luck(&mut self, flow: u32, number: u64, lot: u32) -> f64 {
-        self.context.luck(flow, number, lot)
-    }
-
-    #[cfg(not(target_family = "wasm"))]
-    fn flow(&self, item: PacketHandle) -> Option<sojourn_base::FlowKey> {
-        self.context.flow(item)
-    }
-
-    #[cfg(not(target_family = "wasm"))]
-    fn remark(&mut self, item: PacketHandle, dscp: u8) {
-        self.context.remark(item, dscp);
-    }
-
-    fn wants_delay(&self) -> bool {
-        self.context.wants_delay()
-    }
-
-    fn work(&mut self, units: u64) -> bool {
-        self.context.work(units)
     }
 }
 

@@ -11,7 +11,6 @@
 //! | [`downstream`] | the CMTS, and the way to the modem |
 //! | [`config`] | parameters of both links, with their keys |
 
-pub(crate) mod call;
 pub mod channel;
 pub mod config;
 pub mod downstream;

@@ -185,8 +185,23 @@ impl Draw {
     }
 }
 
+/// A context as an object of its trait, whatever its type.
+pub trait AsLinkContext {
+    /// The object.
+    fn as_dyn(&mut self) -> &mut (dyn LinkContext + '_);
+}
+
+impl<C: LinkContext> AsLinkContext for C {
+    #[inline]
+    fn as_dyn(&mut self) -> &mut (dyn LinkContext + '_) {
+        self
+    }
+}
+
 /// Where a link's results go.
-pub trait LinkContext {
+pub trait LinkContext: AsLinkContext {
+    /// The context that this one stands around, if there is one: methods with a default ask that one.
+    fn inner(&mut self) -> Option<&mut (dyn LinkContext + '_)>;
     /// `item` arrives at the far end at `passage.arrives_at`. Deliveries of one queue of a link are
     /// announced in the order of their arrival; see [`Link::keeps_order`].
     fn deliver(&mut self, item: PacketHandle, meta: &Meta, passage: &Passage);
@@ -197,52 +212,59 @@ pub trait LinkContext {
     fn marked(&mut self, item: PacketHandle, meta: &Meta, mark: &Mark);
     /// Queue Protection has judged `item`, which arrives; see [`sojourn_queue::QueueContext::scored`].
     fn scored(&mut self, item: PacketHandle, meta: &Meta, score: &Score) {
-        let _ = (item, meta, score);
+        if let Some(inner) = self.inner() {
+            inner.scored(item, meta, score);
+        }
     }
     /// The manager has accepted a packet and expects that it will wait so long; see
     /// [`sojourn_queue::QueueContext::estimated`].
     fn estimated(&mut self, meta: &Meta, delay: Span) {
-        let _ = (meta, delay);
+        if let Some(inner) = self.inner() {
+            inner.estimated(meta, delay);
+        }
     }
     /// A uniform draw in [0, 1) from the stream of `purpose`.
     fn unit(&mut self, purpose: Draw) -> f64;
     /// The draw, uniform in [0, 1), with this `number` in the stream of `purpose`, whatever was drawn before; a
-    /// [`group`] asks for it.
+    /// [`group`] asks for it. Without one: the next draw.
     fn unit_at(&mut self, purpose: Draw, number: u64) -> f64 {
-        let _ = number;
-        self.unit(purpose)
+        match self.inner() {
+            Some(inner) => inner.unit_at(purpose, number),
+            None => self.unit(purpose),
+        }
     }
     /// The draw, uniform in [0, 1), that belongs to packet `number` of `flow` and to `lot`, whatever was drawn before;
     /// [`conditions`] ask for it. A context without them need not have it.
     fn luck(&mut self, flow: u32, number: u64, lot: u32) -> f64 {
-        let _ = (flow, number, lot);
-        self.unit(Draw::Conditions)
+        match self.inner() {
+            Some(inner) => inner.luck(flow, number, lot),
+            None => self.unit(Draw::Conditions),
+        }
     }
     /// A second packet like `item`, which the link delivers too; `None` where packets cannot be copied.
     fn copy(&mut self, item: PacketHandle) -> Option<PacketHandle> {
-        let _ = item;
-        None
+        self.inner()?.copy(item)
     }
     /// Addresses and ports of `item`, for [`service_flows`]; `None` where they are not known.
     #[cfg(not(target_family = "wasm"))]
-    fn flow(&self, item: PacketHandle) -> Option<FlowKey> {
-        let _ = item;
-        None
+    fn flow(&mut self, item: PacketHandle) -> Option<FlowKey> {
+        self.inner()?.flow(item)
     }
     /// `item` has another code point from now on: its owner rewrites its header.
     #[cfg(not(target_family = "wasm"))]
     fn remark(&mut self, item: PacketHandle, dscp: u8) {
-        let _ = (item, dscp);
+        if let Some(inner) = self.inner() {
+            inner.remark(item, dscp);
+        }
     }
-    /// Whether anybody looks at [`Passage::delay`].
-    fn wants_delay(&self) -> bool {
-        true
+    /// Whether [`Passage::delay`] is read.
+    fn wants_delay(&mut self) -> bool {
+        self.inner().is_none_or(LinkContext::wants_delay)
     }
     /// So much was done within this call, in steps of some nanoseconds to a microsecond; whether to go on. If not, the
     /// run is given up: the link comes to an end, in whatever state, and is not called again.
     fn work(&mut self, units: u64) -> bool {
-        let _ = units;
-        true
+        self.inner().is_none_or(|inner| inner.work(units))
     }
 }
 

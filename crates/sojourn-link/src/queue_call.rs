@@ -5,9 +5,10 @@
 //! next packet is offered; an empty queue therefore needs no wake-ups.
 
 use crate::shaper::RateShaper;
+use crate::token_bucket::TokenBucket;
 use crate::{Draw, LinkContext, Loss, Mark, Stage};
 use sojourn_base::{BitRate, Bytes, Instant, ServiceQueue, Span};
-use sojourn_queue::{Held, QueueContext, QueueManager, Reason, Score, Shaper};
+use sojourn_queue::{Held, ProactiveGrants, QueueContext, QueueManager, Reason, Score, Shaper};
 
 /// How fast the queue can drain.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +17,23 @@ pub(crate) enum Drain<'a> {
     Line(BitRate),
     /// Token buckets.
     Buckets(&'a RateShaper),
+    /// One or two service flows of DOCSIS 3.1.
+    ServiceFlows(ServiceFlows<'a>),
+}
+
+/// The service flows behind a queue.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ServiceFlows<'a> {
+    /// The bucket of the sustained rate, if there is one, and the time there, if it is not that of the call.
+    pub(crate) bucket: Option<(&'a TokenBucket, Option<Instant>)>,
+    /// The sustained rate and the peak rate, of both flows together.
+    pub(crate) rates: (BitRate, BitRate),
+    /// The sustained rates of the classic and of the low-latency flow alone; zero if there are none.
+    pub(crate) own_rates: [BitRate; 2],
+    /// Bytes of frames pulled for the low-latency flow, and not sent.
+    pub(crate) low_latency_staged: Bytes,
+    /// Grants of the low-latency flow without requests.
+    pub(crate) proactive: ProactiveGrants,
 }
 
 /// The context of a managed queue during one call.
@@ -25,7 +43,7 @@ pub(crate) struct QueueCall<'a, C: ?Sized> {
     pub(crate) now: Instant,
     /// How fast the queue can drain.
     pub(crate) drain: Drain<'a>,
-    /// Bytes pulled from the queue and not sent.
+    /// Bytes pulled from the queue and not sent; with two service flows those of the classic one.
     pub(crate) staged: Bytes,
     /// Mean time from request to grant.
     pub(crate) loop_delay: Span,
@@ -35,11 +53,13 @@ pub(crate) struct QueueCall<'a, C: ?Sized> {
 
 impl<C: LinkContext + ?Sized> QueueContext for QueueCall<'_, C> {
     fn dropped(&mut self, packet: Held, reason: Reason) {
-        tell_drop(self.context, packet, reason);
+        let loss = Loss { entered_at: packet.enqueued_at, stage: Stage::Queue, reason, sub_flow: packet.sub_flow };
+        self.context.dropped(packet.item, &packet.meta, &loss);
     }
 
     fn marked(&mut self, packet: &Held, reason: Reason) {
-        tell_mark(self.context, packet, reason);
+        let mark = Mark { entered_at: packet.enqueued_at, reason, sub_flow: packet.sub_flow };
+        self.context.marked(packet.item, &packet.meta, &mark);
     }
 
     fn scored(&mut self, packet: &Held, score: &Score) {
@@ -58,34 +78,46 @@ impl<C: LinkContext + ?Sized> QueueContext for QueueCall<'_, C> {
         match self.drain {
             Drain::Line(rate) => Shaper { tokens: Bytes::ZERO, sustained: rate, peak: BitRate::ZERO },
             Drain::Buckets(shaper) => shaper.view(self.now),
+            Drain::ServiceFlows(flows) => Shaper {
+                tokens: flows.bucket.map_or(Bytes::MAX, |(bucket, at)| bucket.tokens(at.unwrap_or(self.now))),
+                sustained: flows.rates.0,
+                peak: flows.rates.1,
+            },
         }
     }
 
-    fn staged(&self, _queue: ServiceQueue) -> Bytes {
-        self.staged
+    fn staged(&self, queue: ServiceQueue) -> Bytes {
+        match self.drain {
+            Drain::ServiceFlows(flows) if queue == ServiceQueue::LowLatency => flows.low_latency_staged,
+            _ => self.staged,
+        }
     }
 
     fn loop_delay(&self) -> Span {
         self.loop_delay
     }
 
+    fn loop_delay_of(&self, _queue: ServiceQueue) -> Span {
+        self.loop_delay
+    }
+
+    fn service_flow_rate(&self, queue: ServiceQueue) -> BitRate {
+        match self.drain {
+            Drain::ServiceFlows(flows) => flows.own_rates[usize::from(queue == ServiceQueue::LowLatency)],
+            Drain::Line(_) | Drain::Buckets(_) => BitRate::ZERO,
+        }
+    }
+
+    fn proactive_grants(&self) -> ProactiveGrants {
+        match self.drain {
+            Drain::ServiceFlows(flows) => flows.proactive,
+            Drain::Line(_) | Drain::Buckets(_) => ProactiveGrants::default(),
+        }
+    }
+
     fn worked(&mut self, units: u64) {
         self.context.work(units);
     }
-}
-
-/// Tells a link's context of a packet that its queue manager dropped.
-#[inline]
-pub(crate) fn tell_drop(context: &mut (impl LinkContext + ?Sized), packet: Held, reason: Reason) {
-    let loss = Loss { entered_at: packet.enqueued_at, stage: Stage::Queue, reason, sub_flow: packet.sub_flow };
-    context.dropped(packet.item, &packet.meta, &loss);
-}
-
-/// Tells a link's context of a packet that its queue manager marked.
-#[inline]
-pub(crate) fn tell_mark(context: &mut (impl LinkContext + ?Sized), packet: &Held, reason: Reason) {
-    let mark = Mark { entered_at: packet.enqueued_at, reason, sub_flow: packet.sub_flow };
-    context.marked(packet.item, &packet.meta, &mark);
 }
 
 /// When the manager wants a timer run; [`Instant::NEVER`] if it has no timer, as most have none.

@@ -1,8 +1,10 @@
 //! What the unit tests of links share: a context that keeps everything, and a driver.
 
-use crate::{CongestionConfig, Draw, LinkContext, Loss, Mark, Passage, RateCycle, Transmit};
-use sojourn_base::{BitRate, Bytes, Instant, Meta, PacketHandle, Packets, RandomStream, Seed, ServiceQueue, Span};
-use sojourn_queue::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
+use crate::{CongestionConfig, DelayParts, Draw, LinkContext, Loss, Mark, Passage, RateCycle, Stage, Transmit};
+use sojourn_base::{
+    BitRate, Bytes, FlowKey, Instant, Meta, PacketHandle, Packets, RandomStream, Seed, ServiceQueue, Span,
+};
+use sojourn_queue::{Backlog, Held, QueueContext, QueueManager, Reason, Score, SubFlow, Verdict};
 use std::vec;
 use std::vec::Vec;
 
@@ -38,6 +40,10 @@ impl Collector {
 }
 
 impl LinkContext for Collector {
+    fn inner(&mut self) -> Option<&mut (dyn LinkContext + '_)> {
+        None
+    }
+
     fn deliver(&mut self, item: PacketHandle, meta: &Meta, passage: &Passage) {
         self.delivered.push((number(item), *meta, *passage));
     }
@@ -74,6 +80,102 @@ impl LinkContext for Collector {
         self.draws[purpose as usize] += 1;
         self.streams[purpose as usize].unit()
     }
+}
+
+/// Notes which methods of a context were called.
+#[derive(Debug, Default)]
+pub(crate) struct Noted(Vec<&'static str>);
+
+impl LinkContext for Noted {
+    fn inner(&mut self) -> Option<&mut (dyn LinkContext + '_)> {
+        None
+    }
+
+    fn deliver(&mut self, _: PacketHandle, _: &Meta, _: &Passage) {
+        self.0.push("deliver");
+    }
+
+    fn dropped(&mut self, _: PacketHandle, _: &Meta, _: &Loss) {
+        self.0.push("dropped");
+    }
+
+    fn marked(&mut self, _: PacketHandle, _: &Meta, _: &Mark) {
+        self.0.push("marked");
+    }
+
+    fn scored(&mut self, _: PacketHandle, _: &Meta, _: &Score) {
+        self.0.push("scored");
+    }
+
+    fn estimated(&mut self, _: &Meta, _: Span) {
+        self.0.push("estimated");
+    }
+
+    fn unit(&mut self, _: Draw) -> f64 {
+        self.0.push("unit");
+        0.0
+    }
+
+    fn unit_at(&mut self, _: Draw, _: u64) -> f64 {
+        self.0.push("unit_at");
+        0.0
+    }
+
+    fn luck(&mut self, _: u32, _: u64, _: u32) -> f64 {
+        self.0.push("luck");
+        0.0
+    }
+
+    fn copy(&mut self, _: PacketHandle) -> Option<PacketHandle> {
+        self.0.push("copy");
+        None
+    }
+
+    fn flow(&mut self, _: PacketHandle) -> Option<FlowKey> {
+        self.0.push("flow");
+        None
+    }
+
+    fn remark(&mut self, _: PacketHandle, _: u8) {
+        self.0.push("remark");
+    }
+
+    fn wants_delay(&mut self) -> bool {
+        self.0.push("wants_delay");
+        true
+    }
+
+    fn work(&mut self, _: u64) -> bool {
+        self.0.push("work");
+        true
+    }
+}
+
+/// The calls that reach a context when every method is called of one that `around` puts around it.
+pub(crate) fn calls_through(
+    around: impl FnOnce(&mut Noted, &mut dyn FnMut(&mut dyn LinkContext)),
+) -> Vec<&'static str> {
+    let mut noted = Noted::default();
+    around(&mut noted, &mut |context| {
+        let (item, meta, at) = (PacketHandle(1), packet(1500), Instant::ZERO);
+        let delay = DelayParts::default();
+        let passage = Passage { entered_at: at, dequeued_at: at, arrives_at: at, delay, sub_flow: SubFlow::NONE };
+        let loss = Loss { entered_at: at, stage: Stage::Queue, reason: Reason::Overlimit, sub_flow: SubFlow::NONE };
+        context.deliver(item, &meta, &passage);
+        context.dropped(item, &meta, &loss);
+        context.marked(item, &meta, &Mark { entered_at: at, reason: Reason::Early, sub_flow: SubFlow::NONE });
+        context.scored(item, &meta, &Score { bucket: 0, score: Span::ZERO, late: false, sanctioned: false });
+        context.estimated(&meta, Span::ZERO);
+        context.unit(Draw::QueueManager);
+        context.unit_at(Draw::Backoff, 1);
+        context.luck(1, 1, 1);
+        context.copy(item);
+        context.flow(item);
+        context.remark(item, 1);
+        context.wants_delay();
+        context.work(1);
+    });
+    noted.0
 }
 
 /// A channel on which others leave `level` all the time.

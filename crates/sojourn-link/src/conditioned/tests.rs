@@ -3,7 +3,7 @@
 use super::*;
 use crate::conditions::{condition_problems, stalls};
 use crate::config::SerialConfig;
-use crate::testing::{Collector, packet};
+use crate::testing::{Collector, calls_through, packet};
 use alloc::vec::Vec;
 use sojourn_queue::DropTailConfig;
 
@@ -261,4 +261,11 @@ fn what_is_wrong_is_told_all_at_once() {
     assert_eq!(told(&[alone]), [(0, "reorder_by"), (0, "police_burst")]);
     let delay = ConditionConfig { delay: Some(Span::from_ms(1)), ..window(11, 2) };
     assert_eq!(told(&[loss(window(10, 5)), delay]), []);
+}
+
+#[test]
+fn a_context_behind_conditions_passes_on_every_call() {
+    let direct = calls_through(|noted, act| act(noted));
+    let mut behind = Behind::of(&[]);
+    assert_eq!(calls_through(|noted, act| act(&mut BehindCall { behind: &mut behind, context: noted })), direct);
 }

@@ -14,11 +14,10 @@
 //! charges MAC headers, caps every rate at one frame per symbol, and takes bytes per second for bytes per symbol.
 
 use super::Fragment;
-use super::call::{Call, run_timers};
 use super::config::DownstreamConfig;
 use super::with_header;
 use crate::docsis::congestion::GrantLimit;
-use crate::queue_call::next_timer;
+use crate::queue_call::{Drain, QueueCall, ServiceFlows, next_timer, run_timers};
 use crate::token_bucket::TokenBucket;
 use crate::{DelayParts, Link, LinkContext, Passage, Transmit};
 use alloc::boxed::Box;
@@ -193,22 +192,19 @@ impl<M: QueueManager + ?Sized> Downstream<M> {
         }
     }
 
-    fn split<'a, C: ?Sized>(&'a mut self, now: Instant, context: &'a mut C) -> (&'a mut M, Call<'a, C>) {
-        let staged = self.fragment.as_ref();
-        let rest = staged.map_or(Bytes::ZERO, Fragment::frame_rest);
-        let mut staged_of = [Bytes::ZERO; 2];
-        let queue = self.fragment.as_ref().map(|f| f.packet.meta.queue);
-        staged_of[usize::from(queue == Some(ServiceQueue::LowLatency))] = rest;
-        let call = Call {
-            bucket: (self.sustained.as_ref(), now),
+    fn split<'a, C: ?Sized>(&'a mut self, now: Instant, context: &'a mut C) -> (&'a mut M, QueueCall<'a, C>) {
+        let rest = self.fragment.as_ref().map_or(Bytes::ZERO, Fragment::frame_rest);
+        let is_low_latency = self.fragment.as_ref().is_some_and(|f| f.packet.meta.queue == ServiceQueue::LowLatency);
+        let (classic, low_latency) = if is_low_latency { (Bytes::ZERO, rest) } else { (rest, Bytes::ZERO) };
+        let flows = ServiceFlows {
+            bucket: self.sustained.as_ref().map(|bucket| (bucket, Some(now))),
             rates: self.rates,
             own_rates: [BitRate::ZERO; 2],
-            staged: staged_of,
-            loop_delay: Span::ZERO,
+            low_latency_staged: low_latency,
             proactive: ProactiveGrants::default(),
-            context,
         };
-        (&mut self.manager, call)
+        let drain = Drain::ServiceFlows(flows);
+        (&mut self.manager, QueueCall { now, drain, staged: classic, loop_delay: Span::ZERO, context })
     }
 
     /// The next symbol in which a packet can be taken or completed, unless others take its room.

@@ -16,13 +16,12 @@
 #[cfg(not(target_family = "wasm"))]
 mod member;
 
-use super::call::{Call, run_timers};
 use super::config::{RequestSubtracts, Service, UpstreamConfig};
 use super::scheduler::{CLASSIC, Grant, LOW_LATENCY, Outcome, Scheduler};
 use super::timeline::Timeline;
 use super::{Fragment, on_wire, staged, with_header};
 use crate::docsis::map::MapDraws;
-use crate::queue_call::next_timer;
+use crate::queue_call::{Drain, QueueCall, ServiceFlows, next_timer, run_timers};
 use crate::token_bucket::TokenBucket;
 use crate::{DelayParts, Draw, Link, LinkContext, LinkCounters, Passage, Transmit};
 use alloc::boxed::Box;
@@ -530,17 +529,22 @@ impl<M: QueueManager + ?Sized> Upstream<M> {
         }
     }
 
-    fn split<'a, C: ?Sized>(&'a mut self, now: Instant, context: &'a mut C) -> (&'a mut M, Call<'a, C>) {
+    fn split<'a, C: ?Sized>(&'a mut self, now: Instant, context: &'a mut C) -> (&'a mut M, QueueCall<'a, C>) {
         let own = self.request_shaper.sustained.as_ref();
-        let bucket = own.map_or_else(|| self.scheduler.bucket(now), |own| (Some(own), now));
-        let staged = |flow: &Flow| flow.fragment.as_ref().map(Fragment::frame_rest);
-        let call = Call {
-            bucket,
+        let (bucket, at) = own.map_or_else(|| self.scheduler.bucket(now), |own| (Some(own), now));
+        let staged = |flow: &Flow| flow.fragment.as_ref().map_or(Bytes::ZERO, Fragment::frame_rest);
+        let flows = ServiceFlows {
+            bucket: bucket.map(|bucket| (bucket, Some(at))),
             rates: self.rates,
             own_rates: self.own_rates,
-            staged: [CLASSIC, LOW_LATENCY].map(|flow| staged(&self.flows[flow]).unwrap_or_default()),
-            loop_delay: self.timeline.loop_delay(),
+            low_latency_staged: staged(&self.flows[LOW_LATENCY]),
             proactive: self.proactive,
+        };
+        let call = QueueCall {
+            now,
+            drain: Drain::ServiceFlows(flows),
+            staged: staged(&self.flows[CLASSIC]),
+            loop_delay: self.timeline.loop_delay(),
             context,
         };
         (&mut self.manager, call)

@@ -15,11 +15,10 @@ mod flow;
 use super::config::{MAC_HEADER, MemberConfig, RequestUnit};
 use super::scheduler::Scheduler;
 use super::tier::Tier;
-use crate::docsis31::call::Call;
 use crate::docsis31::config::Service;
 use crate::docsis31::scheduler::{CLASSIC, LOW_LATENCY};
 use crate::docsis31::{staged, with_header};
-use crate::queue_call::next_timer;
+use crate::queue_call::{Drain, QueueCall, ServiceFlows, next_timer, run_timers};
 use crate::{Link, LinkContext, LinkCounters};
 use alloc::boxed::Box;
 use sojourn_base::{BitRate, Bytes, Instant, Meta, ModemCounters, PacketHandle, Packets, ServiceQueue, Span};
@@ -127,22 +126,22 @@ impl Modem {
         scheduler: &Scheduler,
         port: usize,
         context: &mut dyn LinkContext,
-        action: impl FnOnce(&mut dyn QueueManager, &mut Call<'_, dyn LinkContext + '_>) -> T,
+        action: impl FnOnce(&mut dyn QueueManager, &mut QueueCall<'_, dyn LinkContext + '_>) -> T,
     ) -> T {
         let staged = |flow: usize| {
             let fragment = self.flows[flow].fragment.as_ref();
             fragment.map_or(Bytes::ZERO, Fragment::frame_rest)
         };
         let buckets = scheduler.buckets(port);
-        let mut call = Call {
-            bucket: (buckets.sustained(), now),
+        let flows = ServiceFlows {
+            bucket: buckets.sustained().map(|bucket| (bucket, None)),
             rates: buckets.rates(),
             own_rates: [BitRate::ZERO; 2],
-            staged: [staged(CLASSIC), staged(LOW_LATENCY)],
-            loop_delay: self.loop_delay,
+            low_latency_staged: staged(LOW_LATENCY),
             proactive: self.proactive,
-            context,
         };
+        let drain = Drain::ServiceFlows(flows);
+        let mut call = QueueCall { now, drain, staged: staged(CLASSIC), loop_delay: self.loop_delay, context };
         action(&mut *self.manager, &mut call)
     }
 
@@ -157,18 +156,7 @@ impl Modem {
         if self.timer > now {
             return;
         }
-        self.timer = self.call(now, scheduler, port, context, |manager, call| {
-            let mut due = next_timer(manager);
-            while due <= now {
-                if !call.context.work(1) {
-                    return Instant::NEVER;
-                }
-                call.bucket.1 = due;
-                manager.on_timer(due, call);
-                due = next_timer(manager);
-            }
-            due
-        });
+        self.timer = self.call(now, scheduler, port, context, |manager, call| run_timers(manager, now, call));
     }
 
     /// A packet comes: of which flow, unless it was dropped.

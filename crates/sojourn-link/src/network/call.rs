@@ -134,6 +134,10 @@ impl<C> LinkCall<'_, C> {
 }
 
 impl<C: NetworkContext> LinkContext for LinkCall<'_, C> {
+    fn inner(&mut self) -> Option<&mut (dyn LinkContext + '_)> {
+        None
+    }
+
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a passage that nobody records need not be put together")]
     fn deliver(&mut self, item: PacketHandle, meta: &Meta, passage: &Passage) {
@@ -202,7 +206,7 @@ impl<C: NetworkContext> LinkContext for LinkCall<'_, C> {
     }
 
     #[cfg(not(target_family = "wasm"))]
-    fn flow(&self, item: PacketHandle) -> Option<FlowKey> {
+    fn flow(&mut self, item: PacketHandle) -> Option<FlowKey> {
         let id = PacketId::from(item);
         self.context.flow(id, self.place(id))
     }
@@ -212,7 +216,7 @@ impl<C: NetworkContext> LinkContext for LinkCall<'_, C> {
         self.context.remarked(item.into(), dscp);
     }
 
-    fn wants_delay(&self) -> bool {
+    fn wants_delay(&mut self) -> bool {
         self.context.wants_delays()
     }
 

@@ -19,8 +19,8 @@ use crate::{Draw, Link, LinkContext, LinkCounters, Loss, Mark, Passage, Transmit
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
-use sojourn_base::{BitRate, Bytes, FlowKey, Instant, Meta, PacketHandle, Packets, Span};
-use sojourn_queue::{Backlog, QueueManager, Score};
+use sojourn_base::{BitRate, Bytes, Instant, Meta, PacketHandle, Packets};
+use sojourn_queue::{Backlog, QueueManager};
 
 /// A service flow, or a link of another kind.
 #[derive(Debug)]
@@ -283,6 +283,10 @@ struct FlowCall<'a, C: ?Sized> {
 }
 
 impl<C: LinkContext + ?Sized> LinkContext for FlowCall<'_, C> {
+    fn inner(&mut self) -> Option<&mut (dyn LinkContext + '_)> {
+        Some(self.context.as_dyn())
+    }
+
     fn deliver(&mut self, item: PacketHandle, meta: &Meta, passage: &Passage) {
         self.context.deliver(item, meta, passage);
     }
@@ -295,14 +299,6 @@ impl<C: LinkContext + ?Sized> LinkContext for FlowCall<'_, C> {
         self.context.marked(item, meta, mark);
     }
 
-    fn scored(&mut self, item: PacketHandle, meta: &Meta, score: &Score) {
-        self.context.scored(item, meta, score);
-    }
-
-    fn estimated(&mut self, meta: &Meta, delay: Span) {
-        self.context.estimated(meta, delay);
-    }
-
     fn unit(&mut self, purpose: Draw) -> f64 {
         if self.flow == 0 {
             return self.context.unit(purpose);
@@ -311,34 +307,6 @@ impl<C: LinkContext + ?Sized> LinkContext for FlowCall<'_, C> {
         *draw += 1;
         let number = APART * self.flow as u64 + *draw;
         self.context.unit_at(purpose, number)
-    }
-
-    fn unit_at(&mut self, purpose: Draw, number: u64) -> f64 {
-        self.context.unit_at(purpose, number)
-    }
-
-    fn luck(&mut self, flow: u32, number: u64, lot: u32) -> f64 {
-        self.context.luck(flow, number, lot)
-    }
-
-    fn copy(&mut self, item: PacketHandle) -> Option<PacketHandle> {
-        self.context.copy(item)
-    }
-
-    fn flow(&self, item: PacketHandle) -> Option<FlowKey> {
-        self.context.flow(item)
-    }
-
-    fn remark(&mut self, item: PacketHandle, dscp: u8) {
-        self.context.remark(item, dscp);
-    }
-
-    fn wants_delay(&self) -> bool {
-        self.context.wants_delay()
-    }
-
-    fn work(&mut self, units: u64) -> bool {
-        self.context.work(units)
     }
 }
 

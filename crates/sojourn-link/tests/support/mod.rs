@@ -44,6 +44,10 @@ pub(crate) fn stream(purpose: Draw) -> RandomStream {
 }
 
 impl LinkContext for Recorder {
+    fn inner(&mut self) -> Option<&mut (dyn LinkContext + '_)> {
+        None
+    }
+
     fn deliver(&mut self, item: PacketHandle, meta: &Meta, passage: &Passage) {
         let outcome = Outcome::Delivered(number(item), *meta, *passage);
         self.outcomes.push((self.now, outcome));

@@ -15,6 +15,10 @@ struct Scripted {
 }
 
 impl LinkContext for Scripted {
+    fn inner(&mut self) -> Option<&mut (dyn LinkContext + '_)> {
+        Some(&mut self.inner)
+    }
+
     fn deliver(&mut self, item: PacketHandle, meta: &Meta, passage: &Passage) {
         self.inner.deliver(item, meta, passage);
     }

@@ -22,6 +22,9 @@ pub(super) struct Homes {
 struct Told<'a>(&'a mut Collector, &'a mut VecDeque<f64>);
 
 impl LinkContext for Told<'_> {
+    fn inner(&mut self) -> Option<&mut (dyn LinkContext + '_)> {
+        Some(self.0)
+    }
     fn deliver(&mut self, item: PacketHandle, meta: &Meta, passage: &crate::Passage) {
         self.0.deliver(item, meta, passage);
     }

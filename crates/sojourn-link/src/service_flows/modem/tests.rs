@@ -1,6 +1,7 @@
+use super::FlowCall;
 use crate::docsis31::config::{Service, UpstreamConfig};
 use crate::docsis31::proactive::{Guarantee, ProactiveConfig};
-use crate::testing::Collector;
+use crate::testing::{Collector, calls_through};
 use crate::{
     AnyLink, ClassifierConfig, ConditionConfig, Draw, FlowsConfig, LinkConfig, LinkContext, Loss, Mark, MarkingConfig,
     Passage, SerialConfig, ServiceFlowConfig,
@@ -21,6 +22,10 @@ struct Known {
 }
 
 impl LinkContext for Known {
+    fn inner(&mut self) -> Option<&mut (dyn LinkContext + '_)> {
+        Some(&mut self.inner)
+    }
+
     fn deliver(&mut self, item: PacketHandle, meta: &Meta, passage: &Passage) {
         self.inner.deliver(item, meta, passage);
     }
@@ -37,11 +42,7 @@ impl LinkContext for Known {
         self.inner.unit(purpose)
     }
 
-    fn unit_at(&mut self, purpose: Draw, number: u64) -> f64 {
-        self.inner.unit_at(purpose, number)
-    }
-
-    fn flow(&self, item: PacketHandle) -> Option<FlowKey> {
+    fn flow(&mut self, item: PacketHandle) -> Option<FlowKey> {
         let port = self.ports[usize::try_from(item.0).expect("a short test")];
         Some(FlowKey {
             source: Address::V4(Ipv4Addr::new(192, 168, 0, 2).to_bits()),
@@ -362,4 +363,11 @@ fn what_is_wrong_with_rules_and_flows_is_listed() {
         places(&plain(20), Direction::Downstream)[..3],
         ["service_flow[0].name", "service_flow[1].name", "service_flow[2].name"]
     );
+}
+
+#[test]
+fn a_service_flows_context_passes_on_every_call() {
+    let direct = calls_through(|noted, act| act(noted));
+    let mut draws = [0; Draw::ALL.len()];
+    assert_eq!(calls_through(|noted, act| act(&mut FlowCall { flow: 0, draws: &mut draws, context: noted })), direct);
 }
