@@ -14,7 +14,7 @@ LAYERS = """
     cli
     homes
     advice published
-    aqm congestion emulation nqb scores serve
+    aqm archive congestion emulation nqb scores serve
     calibration judging
     field
     provisioning

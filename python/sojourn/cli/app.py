@@ -27,7 +27,7 @@ CHAPTERS = {
         "bench",
     ),
     "See": ("serve",),
-    "Keep": ("store",),
+    "Keep": ("store", "export", "verify"),
     "Look up": ("check", "keys", "schema", "completion"),
 }
 """Tasks, and the commands for them by their first words."""
@@ -69,6 +69,8 @@ COMMANDS = {
     "store gc": ("store_gc", "Remove unwanted plans, in two steps."),
     "store compact": ("store_compact", "Put small segments of a store together."),
     "store audit": ("store_audit", "Make some runs of a store again, and compare."),
+    "export": ("export", "Write a result as a research object: an RO-Crate with digests and provenance."),
+    "verify": ("verify", "Make the runs of a research object again, and compare the bits."),
     "worker": ("worker", "Work on a study that many machines share."),
     "score": ("score", "Score runs and measurements for a game, a call, a page: QoO, Apdex, RPM, R of G.107."),
     "histogram": ("histogram", "Estimate quantiles of delay from the bins that a modem or CMTS has counted."),
