@@ -1,8 +1,11 @@
-"""The page of the five documents names only what exists, and what it names of White 2013 does what it says."""
+"""The points of the five documents name only what exists, and what they name of White 2013 does what it says."""
 
+import importlib
 import json
 import re
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -15,15 +18,12 @@ from support import CommandLine
 
 ROOT = Path(__file__).parents[1]
 RECIPES = [file.stem for file in (ROOT / "python/sojourn/recipes").iterdir()]
-PAGE = ROOT / "docs" / "concepts" / "five-documents.md"
 
 
-def rows() -> list[tuple[str, str, str]]:
-    """Return what each row of the tables asks with, what holds it, and its page."""
-    lines = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line[:2] == "| "]
-    cells = [line.strip("| ").split(" | ") for line in lines if not line.startswith("| mechanism")]
-    assert all(len(row) == 4 for row in cells), [row for row in cells if len(row) != 4]
-    return [(asked, held, page) for _, asked, held, page in cells]
+@pytest.fixture
+def table(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.setattr(sys, "path", [str(ROOT / "tools"), *sys.path])
+    return importlib.import_module("five_documents")
 
 
 def unknown(asked: str, words: set[str], names: set[str]) -> str | None:
@@ -45,22 +45,35 @@ def unknown(asked: str, words: set[str], names: set[str]) -> str | None:
     return None if key.rpartition(".")[2] in names | {"kind", "profile"} else f"{asked}: no name"
 
 
-def test_whatever_the_page_names_exists() -> None:
+def test_whatever_a_point_names_exists(table: ModuleType) -> None:
     keys = _engine.scenario_keys()
     words = {word for row in keys for cell in row for word in re.findall(r'"([^"]+)"', cell)}
     names = {row[0].rpartition(".")[2] for row in keys} | set(metrics())
     files = [*(ROOT / "tests").rglob("*.py"), *(ROOT / "crates").rglob("*.rs")]
     tests = set(re.findall(r"(?:def|fn) (\w+)", "\n".join(file.read_text() for file in files)))
     wrong: list[str] = []
-    for asked, held, page in rows():
-        spans = re.findall(r"`([^`]+)`", asked)
-        wrong += [said for span in spans if (said := unknown(span, words, names))]
-        wrong += [test for test in re.findall(r"`(\w+)`", held) if test not in tests]
-        links = re.findall(r"\]\(([^)#]+)", page)
-        wrong += [link for link in links if not (PAGE.parent / link).is_file()]
-        assert spans, asked
-        assert links, page
+    for point in table.read():
+        wrong += [said for asked in point.asked if (said := unknown(asked, words, names))]
+        wrong += [f"{point.number}: no test {test}" for test in point.tests if test not in tests]
+        wrong += [] if (ROOT / "docs" / point.page).is_file() else [f"{point.number}: no page {point.page}"]
     assert wrong == []
+
+
+def test_a_point_is_whole_by_a_test_or_says_what_is_missing(table: ModuleType) -> None:
+    points = table.read()
+    assert len({(point.document, point.point) for point in points}) == len(points)
+    for point in points:
+        assert point.whole in table.STATES, point
+        assert bool(point.why) == (point.whole != "yes"), point
+        assert point.tests or point.whole != "yes", point
+    *documents, (_, every, *_states) = table.counts(points)
+    assert len(documents) == 5
+    assert sum(number for _, number, *_ in documents) == every == len(points)
+
+
+def test_the_page_is_made_from_the_points(table: ModuleType) -> None:
+    text = table.PAGE.read_text(encoding="utf-8")
+    assert text == table.page(table.read(), text), "run tools/five_documents.py --write"
 
 
 LINE = """

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
+from sojourn.answers.claims import NEEDS_WHOLE
 from sojourn.answers.table import Cell
 from sojourn.answers.tolerance import Rule
 from sojourn.headline import Headline
@@ -249,7 +250,8 @@ def test_a_quick_report_says_so_at_the_top(tmp_path: Path) -> None:
     built = build_world(world, tmp_path)
     assert '<span class="badge">quick run</span>' in built.html
     judged = {row["id"]: row for row in rows(tmp_path / "claims.csv")}
-    assert judged["W12-67"]["note"].startswith("quick")
+    assert judged["W12-08"]["note"].startswith("quick")
+    assert judged["W12-67"]["note"] == NEEDS_WHOLE
 
 
 def test_what_fails_in_a_quick_run_alone_is_a_first_look_and_not_red(tmp_path: Path, spoilt: Built) -> None:

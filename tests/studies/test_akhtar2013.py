@@ -1,6 +1,7 @@
 """The study of the DSL line runs what the slides describe, and its closed-form claims hold."""
 
 import csv
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from sojourn import _engine
 from sojourn.answers.open_study import OpenStudy
 from sojourn.api.run import run
+from sojourn.published.akhtar2013.study import Session, windows
 from sojourn.scenario.scenario_file import Scenario
 from sojourn.study.library import Study, load_study
 from studies.named_tests import missing_tests
@@ -102,6 +104,34 @@ def test_all_options_have_the_same_schedules(study: Study, points: dict[str, dic
     assert study.definition.seeds.count == 10
     entries = traffic(points["published/medium-red"])
     assert entries["video"]["app"]["stagger"] == "10 s"
+
+
+def test_a_moving_average_is_of_all_chunks_of_its_window() -> None:
+    ended = np.array([1.0, 29.0, 31.0, 59.0])
+    video = Session(ended, ended, np.array([3e6, 6e6, 9e6, 12e6]), np.array([1.0, 2.0, 3.0, 4.0]), ended)
+    # Windows that begin at 0, 2, …, 30 s: of 30 s each, the first and the last as side by side.
+    (moving,), (apart,) = (windows([video], "throughput", 60.0, *step) for step in ((2.0,), ()))
+    assert moving.tolist() == pytest.approx([0.3, *[0.5] * 14, 0.7])
+    assert apart.tolist() == pytest.approx([0.3, 0.7])
+    (levels,) = windows([video], "level", 60.0, 2.0)
+    assert levels.tolist() == pytest.approx([1.5, *[2.5] * 14, 3.5])
+
+
+@pytest.mark.slow
+def test_the_headline_of_a_quick_run_has_numbers_of_its_cells(tmp_path: Path) -> None:
+    from sojourn.cli.app import execute
+
+    out = tmp_path / "out"
+    command = ["study", "run", "akhtar2013", "--quick", "--no-figures"]
+    assert execute([*command, "--out", str(out), "--store", str(tmp_path / "store")]) == 0
+    found = re.search(r'<p class="headline">(.*?)</p>', (out / "report.html").read_text(encoding="utf-8"), re.DOTALL)
+    assert found is not None
+    numbers = re.findall(r"\d+\.\d+", found[1])
+    (medium, *_) = csv.reader((out / "tables" / "summary.csv").read_text(encoding="utf-8").splitlines()[1:])
+    assert numbers
+    assert set(numbers) <= set(medium)
+    claims = pl.read_csv(out / "claims.csv").filter(pl.col("use") != "unit")
+    assert set(claims.filter(pl.col("verdict") != "not-run")["id"]) <= {"A13-21", "A13-45"}
 
 
 def test_one_overlap_can_drain_a_client() -> None:

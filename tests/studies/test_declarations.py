@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sojourn.answers.checks import unanswerable
-from sojourn.answers.claims import Outcome
+from sojourn.answers.claims import NEEDS_WHOLE, Outcome
 from sojourn.answers.judging import judge, judge_claim
 from sojourn.answers.open_study import OpenStudy
 from sojourn.answers.report_content import StudyParts
@@ -273,11 +273,28 @@ def test_tests_of_the_project_hold_claims_of_its_own_studies(tmp_path: Path) -> 
     assert found.note == f"held by the test {study.definition.tests[claim.identifier]}"
 
 
-def test_a_quick_verdict_says_so_and_missing_points_say_which(tmp_path: Path) -> None:
+def test_a_quick_run_judges_what_its_length_decides_and_leaves_the_rest_to_the_whole_study(tmp_path: Path) -> None:
     claim = (
         CLAIM + 'values.d = { measure = "delay", points = { "" = "tail-far" } }\nholds = [{ value = "d", above = 0 }]\n'
     )
-    assert judged(tmp_path / "a", claim, quick=True)["one"].note == "quick"
+    for number, (needs, quick, verdict, note) in enumerate(
+        [
+            ("", True, "not-run", NEEDS_WHOLE),
+            ("", False, "holds", ""),
+            ("seconds = 10\n", True, "holds", "quick"),
+            ("seconds = 11\n", True, "not-run", "needs runs of 11 s; those of tail-far last 10 s"),
+            ("seconds = 10\nseeds = 4\n", True, "not-run", "needs 4 runs of a point; tail-far has 3"),
+            ("seeds = 4\n", False, "not-run", "needs 4 runs of a point; tail-far has 3"),
+        ]
+    ):
+        found = judged(tmp_path / str(number), claim + needs, quick=quick)["one"]
+        assert (str(found.verdict), found.note) == (verdict, note), needs
+
+
+def test_a_verdict_names_the_points_that_are_missing(tmp_path: Path) -> None:
+    claim = (
+        CLAIM + 'values.d = { measure = "delay", points = { "" = "tail-far" } }\nholds = [{ value = "d", above = 0 }]\n'
+    )
     study = write(tmp_path / "b", MEASURE + claim)
     opened = OpenStudy.of(load_study(str(study)))
     less = {point: value for point, value in DELAYS.items() if point != "tail-far"}

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from sojourn import _engine
+from sojourn.answers.claims import NEEDS_WHOLE
 from sojourn.field.deltas import weekly_ratio
 from sojourn.field.population import DEFAULT, draw_homes, home_overlay
 from sojourn.field.regression import fit
@@ -97,6 +98,7 @@ def test_a_quick_run_judges_and_draws_what_it_can(tmp_path: Path) -> None:
     assert execute([*command, "--out", str(out), "--store", str(tmp_path / "store")]) == 0
     claims = pl.read_csv(out / "claims.csv")
     gates = claims.filter(pl.col("use") == "gate")
-    assert gates.filter(pl.col("verdict") == "not-run").is_empty()
-    assert gates.filter(pl.col("verdict") == "holds").height >= 5
+    # Two weeks of one home in ten decide that a longer buffer delays and carries more; the others need all homes.
+    assert gates.filter(pl.col("verdict") == "holds")["id"].to_list() == ["K16-01", "K16-12"]
+    assert set(gates.filter(pl.col("verdict") != "holds")["note"]) == {NEEDS_WHOLE}
     assert pl.read_csv(out / "comparison.csv").height == 6

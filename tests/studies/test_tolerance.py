@@ -50,11 +50,10 @@ def test_ours_above_every_allowed_value_is_a_miss_though_only_a_bound() -> None:
     assert judge(Estimate(None, above=20.0), 24.0, rule) is Verdict.UNJUDGED
 
 
-def test_a_shortened_run_is_not_judged_by_what_grows_with_its_length() -> None:
-    grows = Rule("W", "A", relative=0.02, per_run_length=True)
-    assert judge(Estimate(37.0), 370.0, grows, shortened=True) is Verdict.UNJUDGED
-    assert judge(Estimate(37.0), 370.0, grows) is Verdict.MISS
-    assert judge(Estimate(37.0), 370.0, Rule("W", "A", relative=0.02), shortened=True) is Verdict.MISS
+def test_a_run_that_is_shorter_than_its_rule_needs_is_not_judged() -> None:
+    rule = Rule("W", "A", relative=0.02)
+    assert judge(Estimate(37.0), 370.0, rule, shortened=True) is Verdict.UNJUDGED
+    assert judge(Estimate(37.0), 370.0, rule) is Verdict.MISS
 
 
 def test_the_first_rule_that_fits_judges() -> None:

@@ -1,5 +1,6 @@
 """The study runs what the document describes."""
 
+import itertools
 from typing import Any
 
 import polars as pl
@@ -58,6 +59,15 @@ def test_every_unpublished_case_is_a_point_in_each_coupling(documents: dict[str,
                 name = f"{point_of(f'1{load}', manager)}-{coupling}"
                 congestion = documents[name]["access"]["upstream"]["link"]["congestion"]
                 assert congestion == {"kind": "grant-size", "mean": "1250 B", "variation": 0.2}
+
+
+def test_targets_are_points_with_either_coupling(documents: dict[str, dict[str, Any]]) -> None:
+    # Section 2.2.3: "different target latencies (i.e., other than 5 ms)", with sojourn over both queues or back-pressure.
+    for load, coupling, target in itertools.product((2, 5), ("both", "back"), ("2.5", "5", "10", "20", "40")):
+        access = documents[f"T1{load}-{coupling}-target-{target}"]["access"]["upstream"]
+        assert access["queue"] == {"kind": "codel", "profile": "white2012", "target": f"{target} ms"}
+        assert access["link"]["variant"] == {"both": "sojourn-over-both", "back": "back-pressure"}[coupling]
+        assert access["link"]["congestion"]["mean"] == "1250 B"
 
 
 def test_the_points_carry_the_uploads_of_table_2(documents: dict[str, dict[str, Any]]) -> None:

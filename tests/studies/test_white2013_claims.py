@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sojourn.answers.claims import Holds
+from sojourn.answers.claims import NEEDS_WHOLE, Holds
 from sojourn.answers.view import StudyView
 from sojourn.published.white2013 import study
 from sojourn.published.white2013.study import KNEE_MS
@@ -232,7 +232,8 @@ def test_verdicts_of_a_quick_run_say_so_and_long_claims_wait() -> None:
     world = World()
     world.quick, world.duration_s = True, 30.0
     judged = {j.claim.identifier: j.outcome for j in judge_all(world.view())}
-    assert judged["W13-01"].note.startswith("quick")
+    assert judged["W13-58"].note.startswith("quick")
+    assert judged["W13-01"].note == NEEDS_WHOLE
     assert judged["W13-54"].note == "needs runs of 240 s; those of steps-codel last 30 s"
     assert judged["W13-99"].verdict is Holds.NOT_RUN
 

@@ -96,6 +96,15 @@ def test_the_printed_times_of_the_buffers_follow_from_their_sizes() -> None:
         assert (float(row["buffer_ms_at_msr"]), float(row["buffer_ms_at_peak"])) == expected
 
 
+def test_buffers_of_modems_of_2013_hold_240_and_480_ms(documents: dict[str, dict[str, Any]]) -> None:
+    # Section 3.2, at the sustained rate of 5 Mb/s.
+    for ms in (240, 480):
+        for load in ("x02", "x05", "x13"):
+            for rf in ("none", "light", "moderate"):
+                queue = documents[f"buffers/{load}-{rf}-buffer-{ms}ms"]["access"]["upstream"]["queue"]
+                assert (queue["kind"], queue["limit"]) == ("drop-tail", f"{round(ms * SUSTAINED)} B")
+
+
 def test_the_managers_have_the_printed_parameters(documents: dict[str, dict[str, Any]]) -> None:
     rows = {row["queue_manager"]: row for row in printed("queue_managers")}
     keys = {

@@ -16,6 +16,10 @@ class Holds(StrEnum):
     NOT_RUN = "not-run"
 
 
+NEEDS_WHOLE = "needs the whole study"
+"""Note of a claim that runs cut short do not decide."""
+
+
 @dataclass(frozen=True)
 class Claim:
     """One testable statement of a document.

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 
 from sojourn.answers.asking import Ask
-from sojourn.answers.claims import Claim, Holds, JudgedClaim, Outcome
+from sojourn.answers.claims import NEEDS_WHOLE, Claim, Holds, JudgedClaim, Outcome
 from sojourn.answers.criteria import all_hold, judge_conditions
 from sojourn.answers.modules import what_failed
 from sojourn.answers.numbers import Numbers, fill
@@ -54,7 +54,9 @@ def _outcome(study: OpenStudy, ask: Ask, definition: ClaimDefinition) -> Outcome
         if test is not None:
             return Outcome.not_run(f"depends on the test {test}, which no study runs")
         return Outcome.not_run("no test holds it yet" if definition.use == "unit" else "not judged")
-    ask.seconds = float(definition.seconds)
+    if ask.view.is_short and not definition.seconds:
+        return Outcome.not_run(NEEDS_WHOLE)
+    ask.seconds, ask.seeds = float(definition.seconds), definition.seeds
     try:
         outcome = _decided(study, ask, definition)
     except NotRecorded as reason:
@@ -62,7 +64,7 @@ def _outcome(study: OpenStudy, ask: Ask, definition: ClaimDefinition) -> Outcome
     except Exception as error:  # whatever a study's own code does
         return Outcome.not_run(f"{UNJUDGED}{what_failed(error, study.definition.module)}")
     finally:
-        ask.seconds = 0.0
+        ask.seconds, ask.seeds = 0.0, 1
     reduced = ask.view.reduced
     if reduced and outcome.verdict is not Holds.NOT_RUN:
         note = f"{reduced}; {outcome.note}" if outcome.note else reduced

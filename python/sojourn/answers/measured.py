@@ -50,6 +50,8 @@ class Measured:
         self.functions = functions
         self.seconds = 0.0
         """Shortest runs that may answer."""
+        self.seeds = 1
+        """Fewest runs of a point that may answer."""
         self._declared = {id(one) for one in measures.values()}
         self._numbers: dict[tuple[int, str], np.ndarray] = {}
         """Of declared measures by point: those that are made of others ask for the same again and again."""
@@ -66,13 +68,15 @@ class Measured:
         return self.view.runs
 
     def require_long(self, points: Sequence[LabelledPoint]) -> None:
-        """Make sure that the runs of points are long enough to answer.
+        """Make sure that the runs of points are long enough to answer, and enough.
 
-        Raises `NotRecorded` if one is not.
+        Raises `NotRecorded` if they are not.
         """
         for point in points:
             if self.seconds:
                 self.view.require_duration(point.name, self.seconds)
+            if self.seeds > 1:
+                self.view.require_seeds(point.name, self.seeds)
 
     def per_seed(self, measure: Measure, point: str) -> np.ndarray:
         """Return one number per seed of a point; see `Measure`.

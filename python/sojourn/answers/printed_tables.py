@@ -14,7 +14,7 @@ from sojourn.answers.asking import Ask
 from sojourn.answers.open_study import OpenStudy
 from sojourn.answers.selection import LabelledPoint
 from sojourn.answers.table import Cell, Column, ColumnGroup, Row, Table
-from sojourn.answers.tolerance import find_rule
+from sojourn.answers.tolerance import Rule, find_rule
 from sojourn.answers.view import NotRecorded
 from sojourn.base.files import read_file
 from sojourn.declarations.answers import Measure, PrintedColumn, PrintedGroup, PrintedTable, Where
@@ -117,6 +117,7 @@ def _cell(
             ours = ask.estimate(measure, chosen, column.seeds)
     except NotRecorded:
         ours = NOTHING
+    rule = find_rule(study.rules, item=table.item, case=row, queue_manager=name, metric=metric)
     return Cell(
         item=table.item,
         case=group.case.replace("{row}", row),
@@ -131,9 +132,9 @@ def _cell(
             float((printed_row[column.spread] if column.spread else "") or 0),
             _deviation(ask, measure, chosen) if column.spread else 0.0,
         ),
-        rule=find_rule(study.rules, item=table.item, case=row, queue_manager=name, metric=metric),
+        rule=rule,
         censored=bounded,
-        shortened=_is_shorter(ask, others or chosen, float(table.seconds)),
+        shortened=is_shorter(ask, [*chosen, *others], rule, float(table.seconds)),
         reduced=ask.view.reduced,
         unfinished=ask.view.is_unfinished,
     )
@@ -149,9 +150,13 @@ def _deviation(ask: Ask, measure: Measure, points: Sequence[LabelledPoint]) -> f
     return float(np.std(known, ddof=1)) if len(known) > 1 else 0.0
 
 
-def _is_shorter(ask: Ask, points: Sequence[LabelledPoint], seconds: float) -> bool:
+def is_shorter(ask: Ask, points: Sequence[LabelledPoint], rule: Rule | None, printed_s: float = 0.0) -> bool:
+    """Return true if runs are shorter than the rule of a cell needs: as long as the print, unless it says how long."""
+    seconds = rule.seconds if rule else 0.0
+    if ask.view.is_short and not seconds:
+        return True
     try:
-        return any(ask.view.duration_s(point.name) < seconds for point in points)
+        return any(ask.view.duration_s(point.name) < (seconds or printed_s) for point in points)
     except NotRecorded:
         return False
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
+from sojourn.answers.claims import NEEDS_WHOLE
 from sojourn.answers.tolerance import Rule, Verdict, judge
 from sojourn.stats.estimate import NOTHING, Estimate
 
@@ -41,7 +42,7 @@ class Cell:
     rule
         The tolerance.
     shortened
-        Our runs are shorter than the printed ones.
+        Our runs are shorter than the rule needs.
     reduced
         What makes our runs less than the study, such as `quick`; empty for all of it.
     unfinished
@@ -100,9 +101,9 @@ class Cell:
             return f"{text}; the print is a bound"
         if not self.rule.is_judged:
             return f"{text}; trust {self.rule.trust}"
-        if self.reduced:
-            return f"{text}; {self.reduced} run"
-        return f"{text}; shorter than printed" if self.shortened else text
+        if self.shortened:
+            return f"{text}; {self.reduced or 'shorter'} run, {NEEDS_WHOLE}"
+        return f"{text}; {self.reduced} run" if self.reduced else text
 
     @property
     def ours_text(self) -> str:

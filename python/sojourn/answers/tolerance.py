@@ -69,8 +69,8 @@ class Rule:
         Widths around the printed value, of which one is enough: a share of it, a ratio to it, a
         difference in its unit, or as many standard deviations over runs, of those of the print and ours the larger,
         beside half a unit of its last digit.
-    per_run_length
-        Whether the value grows with the length of the run, so that shortened runs say nothing.
+    seconds
+        Shortest runs that it judges; without it, those of the print.
     reason
         For rules of our own: why so wide.
     """
@@ -87,7 +87,7 @@ class Rule:
     factor: float | None = None
     absolute: float | None = None
     deviations: float | None = None
-    per_run_length: bool = False
+    seconds: float = 0.0
     reason: str = ""
 
     def fits(self, *, item: str, case: str, queue_manager: str, metric: str) -> bool:
@@ -212,11 +212,9 @@ def judge(
     printed_is_censored
         The print is a bound, such as ">600".
     shortened
-        Our runs are shorter than the printed ones.
+        Our runs are shorter than the rule needs.
     """
-    if rule is None or printed is None or printed_is_censored or not rule.is_judged:
-        return Verdict.UNJUDGED
-    if shortened and rule.per_run_length:
+    if rule is None or printed is None or printed_is_censored or shortened or not rule.is_judged:
         return Verdict.UNJUDGED
     bounds = rule.bounds(printed, deviation, digit)
     if ours.above is not None:

@@ -125,6 +125,11 @@ class StudyView:
         return self.result.reduced
 
     @property
+    def is_short(self) -> bool:
+        """True if runs were cut short: claims and cells that need longer ones are left to the whole study."""
+        return any(word in self.reduced for word in ("quick", "shortened"))
+
+    @property
     def is_unfinished(self) -> bool:
         """True if nothing is decided by it: runs are still being made."""
         return self.result.is_unfinished
@@ -182,6 +187,12 @@ class StudyView:
         duration = self.duration_s(point)
         if duration < seconds * (1 - 1e-9):
             message = f"needs runs of {seconds:g} s; those of {point} last {duration:g} s"
+            raise NotRecorded(message)
+
+    def require_seeds(self, point: str, seeds: int) -> None:
+        """Raise `NotRecorded` if a point has fewer runs."""
+        if (runs := len(self.seeds(point))) < seeds:
+            message = f"needs {seeds} runs of a point; {point} has {runs}"
             raise NotRecorded(message)
 
     def values(self, point: str, subject: str, metric: str) -> np.ndarray:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sojourn.answers.asking import Ask
 from sojourn.answers.open_study import OpenStudy
-from sojourn.answers.printed_tables import matching_row
+from sojourn.answers.printed_tables import is_shorter, matching_row
 from sojourn.answers.table import Cell, Column, ColumnGroup, Row, Table, format_estimate
 from sojourn.answers.tolerance import Rule, Verdict
 from sojourn.answers.view import NotRecorded
@@ -91,6 +91,7 @@ def _cell(ask: Ask, table: RatedTable, row: RatedRow, column: RatedColumn, word:
         ours = ask.estimate(measure, chosen, "mean")
     except NotRecorded:
         ours = NOTHING
+    rule = Rule(column.claim, column.trust, low=low, high=high)
     return RatingCell(
         item=table.item,
         case=row.case,
@@ -102,7 +103,9 @@ def _cell(ask: Ask, table: RatedTable, row: RatedRow, column: RatedColumn, word:
         printed_value=low or 0.0,
         ours=ours,
         decimals=column.decimals,
-        rule=Rule(column.claim, column.trust, low=low, high=high),
+        rule=rule,
+        shortened=is_shorter(ask, chosen, rule),
+        reduced=ask.view.reduced,
         unfinished=ask.view.is_unfinished,
         scale=column,
     )

@@ -132,7 +132,9 @@ def tell_claims(summary: ReportSummary, reduced: str) -> None:
         return
     for use, counts in summary.claims.items():
         if sum(counts.values()):
-            note(f"claims, {use}{label}: {counts['holds']} hold, {counts['fails']} fail, {counts['not_run']} not run")
+            whole = f", {counts['need_whole']} need the whole study" if "need_whole" in counts else ""
+            told = f"{counts['holds']} hold, {counts['fails']} fail{whole}, {counts['not_run']} not run"
+            note(f"claims, {use}{label}: {told}")
 
 
 def _finite(value: Any) -> Any:  # noqa: ANN401 - any JSON value

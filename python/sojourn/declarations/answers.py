@@ -266,7 +266,9 @@ class ClaimDefinition(Strict):
     note: str = ""
     """Words beside it, with `{value}`."""
     seconds: Number = 0
-    """Shortest runs that can judge it."""
+    """Shortest runs that can judge it; without it, a run that is cut short leaves it to the whole study."""
+    seeds: Annotated[int, Field(ge=1)] = 1
+    """Fewest runs of each point that can judge it."""
     function: str = ""
     """Function of the study's module that judges instead."""
     instead: dict[str, str] = Field(default_factory=dict)

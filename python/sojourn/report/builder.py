@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from sojourn.answers.claims import JudgedClaim
+from sojourn.answers.claims import NEEDS_WHOLE, JudgedClaim
 from sojourn.answers.figure import Figure
 from sojourn.answers.modules import what_failed
 from sojourn.answers.open_study import OpenStudy
@@ -140,8 +140,11 @@ def summary_of(parts: StudyParts) -> ReportSummary:
     comparison = {verdict: cells[verdict] for verdict in ("match", "miss", "unjudged")}
     claims: dict[str, dict[str, int]] = {}
     for use in _COUNTED_USES:
-        count = Counter(judged.outcome.verdict.value for judged in parts.claims if judged.claim.use == use)
+        chosen = [judged.outcome for judged in parts.claims if judged.claim.use == use]
+        count = Counter(outcome.verdict.value for outcome in chosen)
         claims[use] = {"holds": count["holds"], "fails": count["fails"], "not_run": count["not-run"]}
+        if whole := sum(outcome.note == NEEDS_WHOLE for outcome in chosen):
+            claims[use] |= {"not_run": count["not-run"] - whole, "need_whole": whole}
     judged = tuple(one.sentence for one in parts.claims if one.claim.use in _COUNTED_USES)
     return ReportSummary(comparison, claims, parts.headline, parts.failures, judged)
 

@@ -64,7 +64,7 @@ def _comparable(cells: Sequence[Cell], panel: AgreementPanel) -> list[Cell]:
         and cell.printed_value is not None
         and not cell.censored
         and not (panel.besides_zero and cell.printed_value == 0)
-        and not (cell.shortened and cell.rule is not None and cell.rule.per_run_length)
+        and not cell.shortened
     }
     return list(chosen.values())
 

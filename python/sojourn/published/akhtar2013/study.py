@@ -1,8 +1,8 @@
-"""What Akhtar 2013 needs beyond its data: videos in windows of 30 s, and what they do beside downloads.
+"""What Akhtar 2013 needs beyond its data: videos over 30 s, and what they do beside downloads.
 
 Source: Akhtar and others 2013, slides "Details: Client Buffer/Network Buffer", "Details: HAS Throughput and VQ Levels" and
 "PMOS and Underflow - Observation and Explanation".
-Deviations: windows of 30 s stand side by side where the slide has a moving average. Stalls are worked out from the times
+Deviations: fairness is that of windows of 30 s side by side. Stalls are worked out from the times
 at which chunks arrived and the player's rule (4 s before it goes on).
 """
 
@@ -125,17 +125,31 @@ def _jain(shares: np.ndarray) -> np.ndarray:
     return shares.sum(axis=0) ** 2 / (len(shares) * (shares**2).sum(axis=0))
 
 
-def _windows(videos: list[Session], what: str, length_s: float) -> np.ndarray:
-    """Return throughput or mean level of each video in each window, Mb/s; NaN without a chunk."""
-    edges = np.arange(0.0, length_s + WINDOW_S / 2, WINDOW_S)
+def windows(videos: list[Session], what: str, length_s: float, step_s: float = WINDOW_S) -> np.ndarray:
+    """Return throughput or mean level of each video in each window, Mb/s; NaN without a chunk.
+
+    Windows begin `step_s` apart: side by side, or as those of a moving average.
+
+    Examples
+    --------
+    >>> ended = np.array([1.0, 31.0])
+    >>> video = Session(ended, ended, np.array([30e6, 60e6]), ended, ended)
+    >>> windows([video], "throughput", 60.0).tolist(), windows([video], "throughput", 60.0, 15.0).tolist()
+    ([[1.0, 2.0]], [[1.0, 2.0, 2.0]])
+    """
+    edges = np.arange(0.0, length_s + step_s / 2, step_s)
+    whole = np.ones(round(WINDOW_S / step_s))
     rows: list[np.ndarray] = []
+
+    def sums(video: Session, weights: np.ndarray | None = None) -> np.ndarray:
+        return np.convolve(np.histogram(video.ended, edges, weights=weights)[0], whole, "valid")
+
     for video in videos:
-        chunks, _ = np.histogram(video.ended, edges)
+        chunks = sums(video)
         if what == "throughput":
-            bits, _ = np.histogram(video.ended, edges, weights=video.bits)
-            rows.append(bits / WINDOW_S / 1e6)
+            rows.append(sums(video, video.bits) / WINDOW_S / 1e6)
             continue
-        levels, _ = np.histogram(video.ended, edges, weights=video.level_mbps)
+        levels = sums(video, video.level_mbps)
         with np.errstate(invalid="ignore"):
             rows.append(np.where(chunks > 0, levels / np.maximum(chunks, 1), np.nan))
     return np.array(rows)
@@ -146,7 +160,7 @@ def fairness(view: StudyView, point: str, what: str) -> np.ndarray:
     length = view.duration_s(point)
     found: list[float] = []
     for videos in sessions(view, point).values():
-        shares = _windows(videos, what, length)
+        shares = windows(videos, what, length)
         known = np.isfinite(shares).all(axis=0) & (shares.sum(axis=0) > 0)
         found.append(float(_jain(shares[:, known]).mean()) if known.any() else np.nan)
     return np.array(found)
@@ -326,14 +340,14 @@ def client_buffer(ask: Ask) -> PlotSpec:
 
 
 def video_series(ask: Ask) -> PlotSpec:
-    """Draw throughput and quality level of each video in windows of 30 s."""
+    """Draw throughput and quality level of each video as moving averages of 30 s."""
     until = _until(ask)
     upper: list[Panel] = []
     lower: list[Panel] = []
     for manager, videos, _ in _shown(ask):
         for panels, what, quantity in ((upper, "throughput", "throughput"), (lower, "level", "quality level")):
-            shares = _windows(videos, what, until)
-            at = WINDOW_S * (np.arange(len(shares[0]), dtype=float) + 0.5)
+            shares = windows(videos, what, until, CHUNK_S)
+            at = WINDOW_S / 2 + CHUNK_S * np.arange(len(shares[0]), dtype=float)
             marks: list[Mark] = [
                 Line(at, row, f"cycle-{number}", f"video {number + 1}", solid=True) for number, row in enumerate(shares)
             ]
@@ -347,6 +361,6 @@ def video_series(ask: Ask) -> PlotSpec:
         height=110.0,
         share_x=True,
         legend="below",
-        caption="First run at the medium load, means over 30 s.",
+        caption="First run at the medium load, moving averages of 30 s.",
         description="Throughput and quality level of three videos over time behind tail-drop and RED.",
     )
