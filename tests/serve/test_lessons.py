@@ -121,7 +121,7 @@ def test_the_page_for_teachers_has_what_the_lesson_says_and_no_script(name: str)
 def test_the_picture_for_teachers_shows_the_delay_of_both_runs() -> None:
     pages = site()
     picture = read(pages["lessons/bufferbloat/picture.svg"]).decode()
-    for words in ("delay in ms", "time in s", "limit 8 KB", "limit 1 MB"):
+    for words in ("delay on the line in ms", "time in s", "limit 8 KB", "limit 1 MB"):
         assert words in picture
     assert "<script" not in picture
     # It is drawn once for all who ask.

@@ -141,6 +141,14 @@ def test_the_strip_tells_what_became_of_packets(senses: Any) -> None:
     assert told[0].startswith("Of the last 30 packets 0 in time, 30 late")
     assert told[1].startswith("Of the last 30 packets 30 in time")
     assert "MOS 1.1" in senses.find_element("css selector", ".frames").text
+    # Each packet is seen: a bar of its own, beside the others.
+    boxes = run(
+        senses,
+        "return [...document.querySelectorAll('.frames .strip span')].map((one) => one.getBoundingClientRect())"
+        ".map(({ left, bottom, height }) => [Math.round(left), Math.round(bottom), height])",
+    )
+    assert len({(left, row) for left, row, _ in boxes}) == len(boxes) == 60
+    assert min(height for *_, height in boxes) > 5
 
 
 def test_behind_a_long_buffer_a_ring_is_reached_late(senses: Any) -> None:

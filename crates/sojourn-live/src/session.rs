@@ -97,11 +97,18 @@ impl Session {
             name: link.subject.clone(),
             is_stream: false,
             is_call: false,
+            beyond: Span::ZERO,
         });
         let traffic = topology.traffic.iter().zip(&facts.datagrams);
         let traffic = traffic.map(|(placed, datagrams)| tap::Watched {
             name: placed.subject.clone(),
             is_stream: placed.entry.application.datagrams().is_some() && *datagrams != Datagrams::Messages,
+            beyond: match placed.entry.servers.as_slice() {
+                [server] if placed.entry.application.datagrams().is_some() => {
+                    server.wire_delay(topology.propagation(placed))
+                }
+                _ => Span::ZERO,
+            },
             is_call: placed.entry.application.get::<ConstantRateConfig>().is_some_and(|config| config.is_call),
         });
         let end = Instant::ZERO.saturating_add(scenario.duration);
@@ -223,11 +230,13 @@ impl Session {
         Some(frame)
     }
 
-    /// The packets of a flow from number `first` on: when sent in ms, delay in ms (missing while unknown, infinite if
-    /// lost), 1 if it came later than a listener waits.
+    /// The packets of a flow from number `first` on: when sent in ms, delay on the line in ms (missing while unknown,
+    /// infinite if lost), 1 if it came later than a listener waits.
     pub fn packets(&self, flow: usize, first: usize) -> Option<Frame> {
         let number = u32::try_from(flow).ok()?;
-        let sent = self.tap()?.packets().get(flow)?.sent.as_slice();
+        let tap = self.tap()?;
+        let flow = tap.packets().get(flow)?;
+        let (sent, beyond) = (flow.sent.as_slice(), tap.entry(flow.traffic).beyond.as_ns());
         let mut shortest = Span::MAX;
         let (mut times, mut delays, mut late) = (Vec::new(), Vec::new(), Vec::new());
         for (place, packet) in sent.iter().enumerate() {
@@ -239,7 +248,7 @@ impl Session {
                     let delay = Span::from_ns(ns);
                     shortest = shortest.min(delay);
                     is_behind = is_late(delay, shortest);
-                    milliseconds(ns)
+                    milliseconds(ns.saturating_sub(beyond))
                 }
             };
             if place >= first {

@@ -44,8 +44,9 @@ pub const CAUSES: &[Column; Cause::ALL.len() + 1] = &{
     columns
 };
 
-/// Bytes that reached applications.
-pub const GOODPUT: &[Column] = &[Column::new("bytes", Fold::Sum)];
+/// Bytes of data that arrived, what came twice included. What a loss holds back counts when it arrives and not when the
+/// application gets it: a second never has more than the line carries.
+pub const RECEIVED: &[Column] = &[Column::new("bytes", Fold::Sum)];
 
 /// The sender of a connection.
 pub const SENDER: &[Column] = &[
@@ -101,6 +102,9 @@ pub struct Watched {
     pub is_stream: bool,
     /// Of an entry: it is a call, which has a score.
     pub is_call: bool,
+    /// Of an entry of datagrams with one server: propagation between the line and that server, one way. Pictures and
+    /// single packets are of the line, as the metrics are.
+    pub beyond: Span,
 }
 
 /// Widths of bins.
@@ -131,7 +135,7 @@ pub struct Tap {
     /// Delays of each entry, in the present bin.
     causes: Vec<PerDirection<Delays>>,
     /// Places in `series` of those of an entry; `NONE` if there is none yet.
-    goodput: Vec<PerDirection<usize>>,
+    received: Vec<PerDirection<usize>>,
     /// Connection and series.
     senders: Vec<(u32, Direction, usize)>,
     packets: Vec<Packets>,
@@ -161,10 +165,13 @@ impl Delays {
     const NONE: Self =
         Self { series: NONE, at: Instant::ZERO, until: Instant::ZERO, sums: [0; Cause::ALL.len()], packets: 0 };
 
-    fn put_into(&mut self, series: &mut [Series]) {
+    fn put_into(&mut self, series: &mut [Series], beyond: Span) {
         if self.packets > 0
             && let Some(row) = series[self.series].at(self.at)
         {
+            let beyond = beyond.saturating_mul(u64::from(self.packets)).as_ps();
+            let wire = &mut self.sums[Cause::Wire as usize];
+            *wire = wire.saturating_sub(beyond);
             for (cell, sum) in row.iter_mut().zip(self.sums) {
                 *cell += milliseconds(Span::from_ps(sum));
             }
@@ -237,7 +244,7 @@ impl Tap {
             details,
             backlogs: vec![Backlog::NONE; links.len()],
             causes: vec![PerDirection { upstream: Delays::NONE, downstream: Delays::NONE }; traffic.len()],
-            goodput: vec![PerDirection { upstream: NONE, downstream: NONE }; traffic.len()],
+            received: vec![PerDirection { upstream: NONE, downstream: NONE }; traffic.len()],
             senders: Vec::new(),
             packets: Vec::new(),
             ticks: Vec::new(),
@@ -277,9 +284,9 @@ impl Tap {
         for (link, backlog) in self.backlogs.iter_mut().enumerate() {
             backlog.put_into(&mut self.series[link * PER_LINK]);
         }
-        for delays in &mut self.causes {
+        for (delays, entry) in self.causes.iter_mut().zip(&self.traffic) {
             for direction in Direction::BOTH {
-                delays[direction].put_into(&mut self.series);
+                delays[direction].put_into(&mut self.series, entry.beyond);
             }
         }
         for series in &mut self.series {
@@ -363,7 +370,7 @@ impl Tap {
             self.causes[entry][direction].series = place;
         }
         let delays = &mut self.causes[entry][direction];
-        delays.put_into(&mut self.series);
+        delays.put_into(&mut self.series, self.traffic[entry].beyond);
         delays.at = self.now;
         delays.until = self.series[delays.series].end_of(self.now);
     }
@@ -405,12 +412,12 @@ impl Tap {
         }
     }
 
-    fn add_goodput(&mut self, traffic: TrafficId, direction: Direction, bytes: u64) {
-        let mut place = self.goodput[usize::from(traffic.0)][direction];
+    fn add_received(&mut self, traffic: TrafficId, direction: Direction, bytes: u64) {
+        let mut place = self.received[usize::from(traffic.0)][direction];
         if place == NONE {
-            let kinds = ["goodput_up", "goodput_down"];
-            place = self.new_for_entry(kinds, traffic, direction, GOODPUT);
-            self.goodput[usize::from(traffic.0)][direction] = place;
+            let kinds = ["received_up", "received_down"];
+            place = self.new_for_entry(kinds, traffic, direction, RECEIVED);
+            self.received[usize::from(traffic.0)][direction] = place;
         }
         if let Some([sum]) = self.series[place].at(self.now) {
             *sum += bytes as f32;
@@ -538,7 +545,7 @@ impl Recorder for Tap {
             let (traffic, direction) = (datagram.traffic, datagram.direction);
             self.add_delay(traffic, direction, &datagram.split);
             let payload = datagram.length.0.saturating_sub(DATAGRAM_HEADERS);
-            self.add_goodput(traffic, direction, payload);
+            self.add_received(traffic, direction, payload);
         }
         if self.traffic[usize::from(datagram.traffic.0)].is_stream {
             self.keep(datagram);
@@ -550,12 +557,12 @@ impl Recorder for Tap {
         self.columns.on_segment(arrival);
         if arrival.payload > Bytes::ZERO {
             self.add_delay(arrival.traffic, arrival.direction, arrival.split);
+            self.add_received(arrival.traffic, arrival.direction, arrival.payload.0);
         }
     }
 
     fn on_goodput(&mut self, traffic: TrafficId, direction: Direction, bytes: Bytes) {
         self.columns.on_goodput(traffic, direction, bytes);
-        self.add_goodput(traffic, direction, bytes.0);
     }
 
     fn on_connection(&mut self, traffic: TrafficId, connection: &ConnectionTotals) {

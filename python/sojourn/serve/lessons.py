@@ -127,6 +127,14 @@ class Lesson:
             self._template(text).render(value=note, setting=self._setting)
         return found
 
+    def told_apart(self, run: str) -> str:
+        """Return the settings of a run that not all runs of the lesson have, such as `queue codel`; its label if it has one."""
+        if label := self.about.get("labels", {}).get(run):
+            return str(label)
+        settings = self.runs[run]
+        apart = [path for path in settings if len({one.get(path) for one in self.runs.values()}) > 1]
+        return ", ".join(f"{path.rpartition('.')[2]} {settings[path]}" for path in apart)
+
     def quoted(self) -> list[tuple[str, Mapping[str, str]]]:
         """Return the runs that differ from each other, with the values that tell them apart as their names."""
         apart: dict[tuple[tuple[str, str], ...], str] = {}

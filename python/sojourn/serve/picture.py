@@ -1,4 +1,4 @@
-"""The picture on a lesson's page for teachers: the delay of what the lesson listens to over time, in two of its runs.
+"""The picture on a lesson's page for teachers: the delay on the line of what the lesson listens to, over time, in two of its runs.
 
 It is drawn from runs of this engine when a site is exported, or when the server is asked for it.
 """
@@ -29,18 +29,25 @@ def delay_picture(lesson: Lesson) -> bytes:
 
     base = load_scenario(lesson.scenario)
     traces: list[Trace] = []
+    until_s = base.duration_s
     for name, look in zip(lesson.teacher["picture"], LOOKS, strict=True):
         settings = lesson.runs[name]
         scenario = base.with_settings(*(f"{path}={value}" for path, value in settings.items()))
-        datagrams = pl.DataFrame(simulate(scenario.compiled, PICTURE_SEED).table("datagrams"))
+        records = simulate(scenario.compiled, PICTURE_SEED)
+        datagrams = pl.DataFrame(records.table("datagrams"))
+        shortest = {of: value for subject, of, value, _ in records.metrics() if subject == lesson.listener}[
+            "delay_up_min"
+        ]
         arrived = datagrams.filter(traffic=lesson.listener, direction="upstream").drop_nulls("arrived_ns")
         delays = arrived.select(
             (pl.col("sent_ns") / 1e9 // STEP_S * STEP_S).alias("time"),
             ((pl.col("arrived_ns") - pl.col("sent_ns")) / 1e6).alias("delay"),
         )
+        # Beyond the line a packet only propagates, which takes each the same: the table and the lesson are of the line.
+        delays = delays.with_columns(pl.col("delay") - pl.col("delay").min() + shortest)
         steps = delays.group_by("time").agg(pl.col("delay").max()).sort("time")
-        label = ", ".join(f"{path.rpartition('.')[2]} {value}" for path, value in settings.items())
-        traces.append(Trace(steps["time"].to_numpy(), steps["delay"].to_numpy(), look, label))
-    panel = timeseries_panel(traces, quantity="delay", unit="ms", until_s=base.duration_s)
+        traces.append(Trace(steps["time"].to_numpy(), steps["delay"].to_numpy(), look, lesson.told_apart(name)))
+        until_s = scenario.duration_s
+    panel = timeseries_panel(traces, quantity="delay on the line", unit="ms", until_s=until_s)
     plot = PlotSpec("delay", "", (panel,), width=150, height=52, legend="below")
     return mpl.svg(plot).encode()

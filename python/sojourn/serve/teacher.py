@@ -94,7 +94,7 @@ def teacher_body(lesson: Lesson, address: str = "", link: str = "index.html") ->
     about = lesson.about
     answer = median_and_range(numbers["guess"][lesson.answer], lesson.answer)
     first, second = teacher["picture"]
-    words = f"Delay of the {lesson.listener} on the line over the run with {_setting(lesson, first)}, and with {_setting(lesson, second)}."
+    words = f"Delay of the {lesson.listener} on the line over the run with {lesson.told_apart(first)}, and with {lesson.told_apart(second)}."
     return f"""<article class="prose teacher"><h1>For teachers: {html.escape(lesson.title)}</h1>
 {qr_code(address) if address else ""}
 <p>{about["minutes"]} minutes, one computer for two students. They know {line(teacher["needs"])}. <a href="{html.escape(link)}">The lesson</a></p>
@@ -108,11 +108,6 @@ def teacher_body(lesson: Lesson, address: str = "", link: str = "index.html") ->
 <h2>What holds, in runs with seeds {SEEDS[0]} to {SEEDS[-1]}</h2>
 <div class="scroll whole" tabindex="0" role="region" aria-label="What holds">{_claims(lesson, numbers)}</div>
 <p><b>Further</b> {line(teacher["further"])}.</p></article>"""
-
-
-def _setting(lesson: Lesson, run: str) -> str:
-    """Return a run's settings in words."""
-    return ", ".join(f"{path} = {value}" for path, value in lesson.runs[run].items())
 
 
 def _steps(steps: Iterable[dict[str, object]], line: Callable[[object], str]) -> Iterable[str]:
@@ -134,7 +129,7 @@ def _claims(lesson: Lesson, numbers: Numbers) -> str:
         subject, _, metric = claim.of.rpartition("/")
         cells = (
             claim.says,
-            _setting(lesson, claim.run),
+            lesson.told_apart(claim.run),
             f"{subject}: {metrics()[metric].words}",
             *median_and_range(numbers[claim.run][claim.of], claim.of),
             f"{claim.held(numbers)} of {len(SEEDS)}",

@@ -157,9 +157,9 @@ export function Feel({ model }) {
       onHit=${(side, ms) => hit((before) => [...before, { name: side, ms }])}
       onLag=${(side, ms) => setLags((before) => ({ ...before, [side]: ms }))}
       onOwn=${(ms) => { own.current = [...own.current.slice(-49), ms]; }} />`)}</div>
-    <table class="readings"><thead><tr><th scope="col">what</th>${runs.map(([name]) => html`<th scope="col">${name}</th>`)}</tr></thead><tbody>
-      <tr><th scope="row">what you see is old by</th>${runs.map(([name]) => html`<td>${playing && lags[name] !== undefined ? `${lags[name].toFixed(0)} ms` : ""}</td>`)}</tr>
-      <tr><th scope="row">a ring takes you</th>${runs.map(([name]) => html`<td>${score(name)}</td>`)}</tr></tbody></table>
+    <table class="readings"><thead><tr><th scope="col">measure</th>${runs.map(([name]) => html`<th scope="col">${name}</th>`)}</tr></thead><tbody>
+      <tr><th scope="row">age of what you see</th>${runs.map(([name]) => html`<td>${playing && lags[name] !== undefined ? `${lags[name].toFixed(0)} ms` : ""}</td>`)}</tr>
+      <tr><th scope="row">time per ring</th>${runs.map(([name]) => html`<td>${score(name)}</td>`)}</tr></tbody></table>
     <details><summary>What this is</summary><p>Each packet up of the ${game(runs[0][1]).name} carries your hand, the next one down brings it back, with the delays
       that both had on this line. Between them the spot stays, and a lost packet moves nothing. The distance of the server is left out. ${
       own.current.length ? `This browser itself adds ${median(own.current).toFixed(0)} ms from your hand to its picture, which is not taken off. ` : ""}This is no test of

@@ -206,8 +206,8 @@ export function Panel({ panel, a, b, ghost, theme, cursor, onCursor, onZoom }) {
       (panel.stacked ? parts : parts.length > 1 ? parts : []).map(([label, , cause], number) =>
         html`<li><span class="key ${cause ? `cause-${cause}` : `line-${number % 4}`}"></span>${label}</li>`)
     }${b ? html`<li><span class="key b"></span>B</li>` : null}${ghost ? html`<li><span class="key ghost"></span>before</li>` : null}${
-      panel.key === "queue" && a.ticks?.rows ? html`<li>short lines above: drops; shorter: marks</li>` : null
-    }${seen.length ? html`<li>bars: single packets, from sent to arrived; dashed: late; cross below: lost</li>` : null}</ul>
+      panel.key === "queue" && a.ticks?.rows ? html`<li>ticks on top: long = drop, short = mark</li>` : null
+    }${seen.length ? html`<li>bars: single packets, sending to arrival; dashed = late, cross = lost</li>` : null}</ul>
     <details onToggle=${(event) => unfold(event.currentTarget.open)}><summary>Words and table</summary>
       ${sides.map(({ told }) => html`<p>${told}</p>`)}
       ${seen.length ? html`<p>${seen.length} packets: ${["in time", "late", "lost"].map((fate) => `${seen.filter((one) => one.fate === fate).length} ${fate}`).join(", ")}.</p>

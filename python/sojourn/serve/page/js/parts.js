@@ -59,8 +59,8 @@ const signed = (value, figures) => (value >= 0 ? "+" : "−") + Math.abs(value).
 export function Readings({ a, b }) {
   const mine = readings(a);
   const theirs = b ? new Map(readings(b).map((one) => [one.label, one])) : null;
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Numbers of the run"><table class="readings"><caption>In this run</caption>
-    <thead><tr><th scope="col">what</th><th scope="col">A</th>${b ? html`<th scope="col">B</th><th scope="col">B against A</th>` : null}</tr></thead>
+  return html`<div class="scroll whole" tabindex="0" role="region" aria-label="Numbers of the run"><table class="readings"><caption>In this run</caption>
+    <thead><tr><th scope="col">measure</th><th scope="col">A</th>${b ? html`<th scope="col">B</th><th scope="col">B against A</th>` : null}</tr></thead>
     <tbody>${mine.map(({ label, value, unit, figures, better }) => {
       const other = theirs?.get(label);
       const difference = other ? other.value - value : 0;

@@ -1,7 +1,7 @@
 // From the frames of a run to the curves of panels, and to the numbers and words beside them.
 
 const CAUSES = [
-  ["sender", "in the sender"], ["recovery", "loss recovery"], ["queue", "queue"], ["request_wait", "wait for request"],
+  ["sender", "sender"], ["recovery", "loss recovery"], ["queue", "queue"], ["request_wait", "wait for request"],
   ["grant_wait", "wait for grant"], ["framing", "framing"], ["pipeline", "pipelines"],
   ["serialisation", "serialisation"], ["wire", "propagation"], ["hold", "wait for a slot"],
 ];
@@ -46,7 +46,7 @@ export function packetsSeen(run, pixels) {
 /** Curves of a panel: times, and rows of label, values, and quantity. */
 export const PANELS = [
   {
-    key: "queue", title: "waiting in the queue, upstream", unit: "kB", figures: 0,
+    key: "queue", title: "backlog of the queue, upstream", unit: "kB", figures: 0,
     curves(run) {
       const link = run.links.find((name) => name.endsWith("upstream")) ?? run.links[0];
       const series = pick(run, "backlog", { link });
@@ -55,7 +55,8 @@ export const PANELS = [
   },
   {
     key: "delay", title: "delay by cause", unit: "ms", figures: 0, stacked: true,
-    name: (run) => `delay of the ${listener(run)}, by cause`,
+    // Of datagrams what the table has, too: from the queue to the far end of the line. Of connections the senders' part as well.
+    name: (run) => `delay of the ${listener(run)} ${run.flows.length ? "on the line" : "from write to arrival"}, by cause`,
     curves(run) {
       const traffic = listener(run);
       const series = pick(run, "causes_up", { traffic }) ?? pick(run, "causes_down", { traffic });
@@ -74,11 +75,11 @@ export const PANELS = [
     },
   },
   {
-    key: "goodput", title: "data handed over in order, in the last second", unit: "Mb/s", figures: 1,
+    key: "received", title: "data received, mean of the last second", unit: "Mb/s", figures: 1,
     curves(run) {
-      const found = run.series.filter((one) => one.kind === "goodput_up" || one.kind === "goodput_down");
+      const found = run.series.filter((one) => one.kind === "received_up" || one.kind === "received_down");
       const curves = found.map((one) => {
-        const direction = one.kind === "goodput_down" ? " down" : " up";
+        const direction = one.kind === "received_down" ? " down" : " up";
         return [one.traffic + direction, lastSecond(one.columns[0], one.width).map((bytes) => (bytes * 8) / 1e6)];
       });
       return [found.length ? times(found[0]) : [], curves];
@@ -103,7 +104,7 @@ export function along(x, times, values) {
   return x.map((at) => values[Math.round((at - times[0]) / step)] ?? null);
 }
 
-/** Of each bin, the sum over the last second: what is delivered after a loss comes all at once. */
+/** Of each bin, the sum over the last second. */
 function lastSecond(values, width) {
   const bins = Math.max(1, Math.round(1 / width));
   let sum = 0;
@@ -139,7 +140,7 @@ export const total = ([x, curves]) => [
   }),
 ];
 
-/** Numbers of a run that people ask for first: label, value, unit, figures, and which way is better. */
+/** The main numbers of a run: label, value, unit, figures, and which way is better. */
 export function readings(run) {
   const metric = (subject, name) => run.metrics?.find((row) => row[0] === subject && row[1] === name)?.[2];
   const found = [];
@@ -149,20 +150,20 @@ export function readings(run) {
   for (const subject of run.traffic) {
     add(`${subject}: MOS`, metric(subject, "mos"), "", 2, 1);
     if (metric(subject, "mos") !== undefined) {
-      add(`${subject}: delay on the line, 99 % below`, metric(subject, "delay_up_p99"), "ms", 0, -1);
+      add(`${subject}: delay on the line, P99`, metric(subject, "delay_up_p99"), "ms", 0, -1);
       add(`${subject}: lost or late`, metric(subject, "loss_total"), "%", 1, -1);
     } else if (run.flows.filter(({ traffic }) => traffic === subject).length > 1) {
-      add(`${subject}: delay up on the line, half below`, metric(subject, "delay_up_p50"), "ms", 1, -1);
-      add(`${subject}: round trip on the line, 99 % below`, metric(subject, "delay_round_trip_p99"), "ms", 0, -1);
+      add(`${subject}: delay up on the line, median`, metric(subject, "delay_up_p50"), "ms", 1, -1);
+      add(`${subject}: round trip on the line, P99`, metric(subject, "delay_round_trip_p99"), "ms", 0, -1);
     } else {
       const goodput = metric(subject, "goodput");
       const down = metric(subject, "goodput_downstream");
-      if (goodput > 0.01) add(`${subject}: goodput up`, goodput, "Mb/s", 2, 1);
-      if (down > 0.01) add(`${subject}: goodput down`, down, "Mb/s", 2, 1);
+      if (goodput > 0.01) add(`${subject}: goodput up, whole run`, goodput, "Mb/s", 2, 1);
+      if (down > 0.01) add(`${subject}: goodput down, whole run`, down, "Mb/s", 2, 1);
     }
   }
-  add("low-latency grants unused", metric("upstream/low_latency", "unused_grants"), "kB", 0, -1);
-  add("mean wait in the queue, upstream", metric("upstream", "sojourn_mean"), "ms", 1, -1);
+  add("unused grants, low-latency flow", metric("upstream/low_latency", "unused_grants"), "kB", 0, -1);
+  add("mean queuing delay, upstream", metric("upstream", "sojourn_mean"), "ms", 1, -1);
   let drops = 0;
   for (const one of run.series) if (one.kind === "signals") for (const count of one.columns[0]) drops += count;
   add("packets dropped", drops, "", 0, -1);
@@ -179,7 +180,7 @@ export function words(name, unit, [x, values], figures) {
     if (value > most) [most, at] = [value, x[row]];
     least = Math.min(least, value);
   });
-  if (first === null) return `${name}: nothing was seen.`;
+  if (first === null) return `${name}: no data.`;
   const text = (value) => `${value.toFixed(figures)} ${unit}`;
   return `${name}: ${text(first)} at first, at least ${text(least)}, at most ${text(most)} at ${at.toFixed(1)} s.`;
 }

@@ -68,7 +68,7 @@ export function Seeds({ model }) {
   const spreads = sides.map(({ name }) => [name, spread(found[name])]);
   const done = found.A.length;
   return html`<section class="seeds"><p role="status">${done < SEEDS ? `${done} of ${SEEDS} seeds are done.` : `Seeds 1 to ${SEEDS}: each dot is a run with these settings, the line is the median.`}</p>
-    <div class="scroll" tabindex="0" role="region" aria-label="Numbers with each seed"><table><thead><tr><th scope="col">what</th>${spreads.map(([name]) =>
+    <div class="scroll" tabindex="0" role="region" aria-label="Numbers with each seed"><table><thead><tr><th scope="col">measure</th>${spreads.map(([name]) =>
       html`<th scope="col">${name}</th><th scope="col">median</th><th scope="col">range</th>`)}</tr></thead>
     <tbody>${[...spreads[0][1]].map(([label, { unit, figures }]) => {
       const all = spreads.flatMap(([, one]) => one.get(label)?.values ?? []);
@@ -79,7 +79,7 @@ export function Seeds({ model }) {
         if (!values) return html`<td></td><td></td><td></td>`;
         const ends = `${Math.min(...values).toFixed(figures)} to ${text(Math.max(...values))}`;
         return html`<td><${Strip} values=${values} least=${least} most=${most}
-          words=${`${label}, ${name}, ${values.length} seeds: median ${text(median(values))}, ${ends}`} /></td><td class="whole">${text(median(values))}</td><td class="whole">${ends}</td>`;
+          words=${`${label}, ${name}, ${values.length} seeds: median ${text(median(values))}, ${ends}`} /></td><td class="unbroken">${text(median(values))}</td><td class="unbroken">${ends}</td>`;
       })}</tr>`;
     })}</tbody></table></div></section>`;
 }

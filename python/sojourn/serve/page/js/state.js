@@ -277,7 +277,7 @@ export class Model {
       this.problems.value = error instanceof Problems
         ? error.problems
         : [{ path: "", message: error.message, hint: "" }];
-      this.status.value = side.run.value ? "This cannot be run; the picture is of what could." : "This cannot be run.";
+      this.status.value = side.run.value ? "These settings cannot run; the pictures show the last that could." : "These settings cannot run.";
     } finally {
       this.progress.value = null;
     }
