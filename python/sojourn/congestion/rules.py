@@ -252,6 +252,15 @@ LETS: Mapping[tuple[str, str], str] = {
         for row in ("G16", "G17", "G18", "G19", "G20")
     },
     **{
+        (kind, f"B{number}"): f"{kind} is older than this draft, which is about version 3"
+        for kind in ("bbr1", "bbr2")
+        for number in range(1, 23)
+    },
+    (
+        "bbr3",
+        "B4",
+    ): "Google's version 3 lets it: Drain lasts until the queue is empty unless `controller.drain_rounds = 3` says so",
+    **{
         (kind, "G11"): f"{BBR} lets it: its packets are not ECN-capable unless `ecn` says so, as for this row"
         for kind in ("bbr1", "bbr3")
     },
@@ -280,6 +289,10 @@ LETS: Mapping[tuple[str, str], str] = {
         (stack, "G16"): "the LEDBAT module for ns-2 lets it: the window becomes half of a threshold that was halved"
         for stack in ("ns2-ledbat", "ns2-ledbat-25ms")
     },
+    (
+        "ns2-linux-reno",
+        "G16",
+    ): "Linux 2.6.22 as in ns-2.35 lets it: `tcp_reno_min_cwnd` leaves half of a threshold that was halved",
 }
 """Rows that a stack, or a kind of controller, breaks as its document or its model wants it, and why."""
 
