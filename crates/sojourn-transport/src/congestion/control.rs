@@ -143,9 +143,9 @@ impl WindowControl {
         self.controller.pacing_rate()
     }
 
-    /// Whether what the pacer holds back is held back by the window: it is full (Linux `tcp_write_xmit`: `is_cwnd_limited` if
-    /// `tcp_packets_in_flight` reaches it, paced or not), or the pace follows from it (RFC 9002 7.8). A controller that sets the
-    /// window itself learns of its pace alone.
+    /// Whether the window, too, holds back data that the pacer holds back: it is full (Linux `tcp_write_xmit`: `is_cwnd_limited` if
+    /// `tcp_packets_in_flight` reaches it, paced or not), or the pace follows from it (RFC 9002 7.8).
+    /// Deviation: not for BBR, whose growth waits for no full window; only its bound after losses asks, and grows later so (docs/models/bbr.md).
     pub(crate) fn limits_what_is_paced(&self, has_room: bool) -> bool {
         (!has_room && !self.own_window) || self.pacing_rate().is_none()
     }
