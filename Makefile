@@ -87,7 +87,7 @@ lock: ## resolve requirements/*.txt anew from pyproject.toml (needs uv)
 	uv pip compile --quiet --universal --fork-strategy fewest --generate-hashes --python-version 3.11 \
 	    --custom-compile-command "make lock" pyproject.toml --extra sql --extra field --extra serve --group build -o requirements/setup.txt
 	uv pip compile --quiet --universal --fork-strategy fewest --generate-hashes --python-version 3.11 \
-	    --custom-compile-command "make lock" pyproject.toml --extra sql --extra field --extra collector --extra serve --extra probe --extra cluster --group build --group develop \
+	    --custom-compile-command "make lock" pyproject.toml --extra sql --extra field --extra collector --extra serve --extra probe --extra cluster --extra crate --extra data --group build --group develop \
 	    -c requirements/setup.txt -o requirements/dev.txt
 	uv pip compile --quiet --universal --fork-strategy fewest --generate-hashes --python-version 3.11 \
 	    --custom-compile-command "make lock" pyproject.toml --extra sql --extra field --group build --group docs \

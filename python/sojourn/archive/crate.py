@@ -95,7 +95,7 @@ def copy_whole(directory: Path, listed: list[Listed], target: Path) -> list[str]
         path = target / one.name
         make_folder(path.parent, root=target)
         try:
-            digest = _copy(directory / one.name, path, one.size, directory, target)
+            digest = copied(directory / one.name, path, one.size, directory, target)
         except OSError as error:
             wrong.append(f"{plain(one.name)}: {why(error)}")
             continue
@@ -104,11 +104,15 @@ def copy_whole(directory: Path, listed: list[Listed], target: Path) -> list[str]
     return wrong
 
 
-def _copy(source: Path, path: Path, size: int, root: Path, target: Path) -> str:
+def copied(source: Path, path: Path, size: int, root: Path, target: Path) -> str:
+    """Copy a file below `root` to one below `target`, and return its SHA-256.
+
+    Raises `OSError` if it is not there, is a link or no file, or has another size.
+    """
     digest = hashlib.sha256()
     with open_file(source, root=root) as file, new_file(path, root=target) as copy:
         if os.fstat(file.fileno()).st_size != size:
-            raise OSError(0, f"has another size than the {size} B that {METADATA} describes")
+            raise OSError(0, f"has another size than the {size} B that are listed")
         while piece := file.read(_PIECE):
             digest.update(piece)
             copy.write(piece)

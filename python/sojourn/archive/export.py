@@ -35,7 +35,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Credit:
-    """Who made a result, and on which terms others may use it."""
+    """The author of a result, and the terms on which others may use it."""
 
     licence: str = ""
     """Address of a licence; none is stated if empty."""

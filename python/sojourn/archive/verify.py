@@ -127,7 +127,7 @@ def _options(manifest: dict[str, Any]) -> RunOptions:
     kept, wrong = shape(manifest, {"options": dict[str, Any], "quick": bool})
     options, more = shape(kept.get("options", {}), _OPTIONS)
     if wrong or more:
-        raise RecordError(f"manifest.json: {', '.join([*wrong, *more])} of the study is not what it should be")
+        raise RecordError(f"manifest.json: {', '.join([*wrong, *more])} of the study cannot be read")
     points: list[str] = options.get("points", [])
     return RunOptions(
         tuple(points),

@@ -27,7 +27,7 @@ CHAPTERS = {
         "bench",
     ),
     "See": ("serve",),
-    "Keep": ("store", "export", "verify"),
+    "Keep": ("store", "export", "verify", "data"),
     "Look up": ("check", "keys", "schema", "completion"),
 }
 """Tasks, and the commands for them by their first words."""
@@ -71,6 +71,8 @@ COMMANDS = {
     "store audit": ("store_audit", "Make some runs of a store again, and compare."),
     "export": ("export", "Write a result as a research object: an RO-Crate with digests and provenance."),
     "verify": ("verify", "Make the runs of a research object again, and compare the bits."),
+    "data list": ("data_list", "List the data sets of the project with sizes and licences."),
+    "data fetch": ("data_fetch", "Bring a data set from a folder or an address, checked by digest."),
     "worker": ("worker", "Work on a study that many machines share."),
     "score": ("score", "Score runs and measurements for a game, a call, a page: QoO, Apdex, RPM, R of G.107."),
     "histogram": ("histogram", "Estimate quantiles of delay from the bins that a modem or CMTS has counted."),
@@ -117,6 +119,7 @@ GROUPS = {
     "store": "Look after a store of finished runs: what is wanted, what is small, what is right.",
     "recipe": "Studies that answer usual questions: list them, copy them. `sojourn study run NAME` runs one.",
     "capture": "List the flows of packet captures, and take packets out of them for scenarios.",
+    "data": "List the data sets of the project, and bring one from a place that you name.",
     "golden": "Replay and record golden traces: packets offered to a queue manager and its decisions.",
     "trace": "Show, cut, join, convert, record and make traces of links, for LTE, satellites and Wi-Fi.",
     "trial": "Design, simulate and run field trials, and analyse what their probes measured.",
