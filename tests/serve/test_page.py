@@ -97,7 +97,7 @@ def test_the_first_picture_is_the_run_of_the_scenario(page: Any) -> None:
     # As `sojourn run scenarios/lesson-buffer.toml` prints them: 4.3932, 55.837 ms, 8.6419 Mb/s.
     assert shown["call: MOS"] == ["4.39"]
     assert shown["call: delay on the line, P99"] == ["56 ms"]
-    assert shown["upload: goodput up, whole run"] == ["8.64 Mb/s"]
+    assert shown["upload: mean goodput up"] == ["8.64 Mb/s"]
     assert len(page.find_elements("css selector", ".panel canvas")) == 4
 
 
@@ -420,7 +420,7 @@ SHOWN = {
     "delay_up_p50": "{subject}: delay up on the line, median",
     "loss_total": "{subject}: lost or late",
     "mos": "{subject}: MOS",
-    "goodput": "{subject}: goodput up, whole run",
+    "goodput": "{subject}: mean goodput up",
     "dropped_packets": "packets dropped",
     "marked_packets": "packets marked, upstream",
     "unused_grants": "unused grants, low-latency flow",

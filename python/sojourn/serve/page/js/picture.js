@@ -158,8 +158,8 @@ export function readings(run) {
     } else {
       const goodput = metric(subject, "goodput");
       const down = metric(subject, "goodput_downstream");
-      if (goodput > 0.01) add(`${subject}: goodput up, whole run`, goodput, "Mb/s", 2, 1);
-      if (down > 0.01) add(`${subject}: goodput down, whole run`, down, "Mb/s", 2, 1);
+      if (goodput > 0.01) add(`${subject}: mean goodput up`, goodput, "Mb/s", 2, 1);
+      if (down > 0.01) add(`${subject}: mean goodput down`, down, "Mb/s", 2, 1);
     }
   }
   add("unused grants, low-latency flow", metric("upstream/low_latency", "unused_grants"), "kB", 0, -1);
