@@ -134,6 +134,17 @@ def test_the_headline_of_a_quick_run_has_numbers_of_its_cells(tmp_path: Path) ->
     assert set(claims.filter(pl.col("verdict") != "not-run")["id"]) <= {"A13-21", "A13-45"}
 
 
+@pytest.mark.slow
+def test_the_networks_buffer_stands_beside_the_clients(tmp_path: Path) -> None:
+    from sojourn.cli.app import execute
+
+    out = tmp_path / "out"
+    command = ["study", "run", "akhtar2013", "--points", "observed/*", "--seeds", "1", "--duration", "60 s"]
+    assert execute([*command, "--out", str(out), "--store", str(tmp_path / "store")]) == 0
+    drawing = (out / "figures" / "network-buffer.svg").read_text(encoding="utf-8")
+    assert all(words in drawing for words in ("client buffer in s", "network buffer in packets", "tail-drop", "RED"))
+
+
 def test_one_overlap_can_drain_a_client() -> None:
     # A13-54: at half of the lowest level 30 s last for 60 s, less than a download's 270 s.
     assert 30 / (1 - 0.5) == 60 < 270

@@ -339,6 +339,35 @@ def client_buffer(ask: Ask) -> PlotSpec:
     )
 
 
+def network_buffer(ask: Ask) -> PlotSpec:
+    """Draw what the videos hold, and what waits for the line at the same time."""
+    until = min(SHOWN_UNTIL_S, ask.view.duration_s("observed/red"))
+    upper: list[Panel] = []
+    lower: list[Panel] = []
+    for manager in SHOWN:
+        point = f"observed/{manager}"
+        seed = ask.view.seeds(point)[0]
+        marks: list[Mark] = [
+            Line(video.ended, video.buffer_s, f"cycle-{number}", f"video {number + 1}", solid=True)
+            for number, video in enumerate(sessions(ask.view, point)[seed])
+        ]
+        upper.append(_panel(marks, until, "client buffer", "s", 31.0, NAMES[manager]))
+        line = ask.view.series(point, "downstream")[seed]
+        waiting: list[Mark] = [Line(line.start_s, line.backlog_packets_mean, "tail", solid=True)]
+        lower.append(_panel(waiting, until, "network buffer", "packets", 125.0, ""))
+    return PlotSpec(
+        name="network-buffer",
+        title="Tail-drop and RED in detail: network buffer beside the client's",
+        panels=(*upper, *lower),
+        columns=2,
+        height=110.0,
+        share_x=True,
+        legend="below",
+        caption="First run at the medium load of the points that record their line. Below: packets in the queue, means over 2 s.",
+        description="Media in the buffers of three videos and packets in the line's queue over time behind tail-drop and RED.",
+    )
+
+
 def video_series(ask: Ask) -> PlotSpec:
     """Draw throughput and quality level of each video as moving averages of 30 s."""
     until = _until(ask)
