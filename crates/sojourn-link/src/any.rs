@@ -44,7 +44,7 @@ macro_rules! links {
             }
         }
 
-        /// What can be asked of any link.
+        /// Methods of any link.
         impl Deref for AnyLink {
             type Target = dyn Link;
 
@@ -72,7 +72,7 @@ macro_rules! links {
 links! { $ Serial, Shaped, Cascade, SingleQueue, Upstream, Downstream, }
 
 impl AnyLink {
-    /// A link that this list does not name, for instance somebody's own.
+    /// A link that this list does not name, for instance one of another crate.
     pub fn other(link: impl for<'a> Transmit<dyn LinkContext + 'a> + 'static) -> Self {
         Self::Other(Box::new(link))
     }

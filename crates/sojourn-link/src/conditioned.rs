@@ -4,12 +4,12 @@
 //! this order: a policer, loss, a second copy, delay, jitter and late packets, slots.
 //!
 //! Each draw is addressed by the packet: its flow, and its number among those of its flow that have reached the link.
-//! What one queue manager drops does not change what befalls another flow, so managers are compared under the same
+//! The drops of a queue manager do not change the conditions of another flow, so managers are compared under the same
 //! luck.
 //!
 //! Source: that of [`crate::conditions`].
-//! Deviations: slots come whether or not something waits (netem begins the next gap when it has sent); loss behind the
-//! link is told when the packet leaves the queue, not when it would have arrived.
+//! Deviations: slots come even if no packet waits (netem begins the next gap when it has sent); loss behind the link is
+//! reported when the packet leaves the queue, not when it would have arrived.
 
 use crate::any::{AnyLink, Pointed};
 use crate::conditions::config::{ConditionConfig, Effect};
@@ -57,13 +57,13 @@ impl AnyLink {
 }
 
 impl LinkConfig {
-    /// Whether a link with these parameters under `conditions` can go on as `to` while it works.
+    /// Returns true if a running link with these parameters under `conditions` can change to `to`.
     pub fn may_become(&self, to: &Self, conditions: &[ConditionConfig]) -> bool {
         self == to || self.retune(&mut self.build_under(conditions), Instant::ZERO, to)
     }
 }
 
-/// What packets draw for behind a link.
+/// Purpose of a packet's draws behind a link.
 #[derive(Clone, Copy, Debug)]
 enum Lot {
     Loss,
@@ -109,9 +109,9 @@ struct Behind {
     /// The bucket of the present policer, and since when it is there.
     policer: Option<(Instant, TokenBucket)>,
     slots: Option<Slots>,
-    /// When the last packet of each service queue has made its way, apart from slots; none overtakes it.
+    /// Arrival of the last packet of each service queue, apart from slots; none overtakes it.
     order: [Instant; ServiceQueue::ALL.len()],
-    /// When the last packet that was held leaves; none overtakes it.
+    /// Release of the last packet that was held; none overtakes it.
     released: Instant,
 }
 
@@ -215,7 +215,7 @@ impl Behind {
         leaves
     }
 
-    /// When a packet leaves that could leave at `at`.
+    /// Returns the release of a packet that could leave at `at`.
     fn hold(&mut self, at: Instant, context: &mut (impl LinkContext + ?Sized)) -> Instant {
         let at = at.max(self.released);
         let Some((since, &(least, most, packets))) = self.hold.at(at) else {

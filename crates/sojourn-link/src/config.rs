@@ -38,7 +38,7 @@ impl SerialConfig {
 }
 
 parameters! {
-    /// Impulse noise on a line that repeats what it hit.
+    /// Impulse noise on a line that sends corrupted data again.
     #[derive(Copy, Eq)]
     pub struct ImpulseConfig {
         /// mean time between impulses of noise on a line that repeats what they hit, exponential; "none" is a quiet line
@@ -77,8 +77,8 @@ impl WireConfig {
 }
 
 parameters! {
-    /// The two token buckets of a DOCSIS service flow; both start full. Without a peak rate, what DOCSIS MULPI annex C has
-    /// if only the sustained rate is said: a maximum traffic burst of 3044 B.
+    /// The two token buckets of a DOCSIS service flow; both start full. The defaults without a peak rate are those of
+    /// DOCSIS MULPI annex C for a sustained rate alone: a maximum traffic burst of 3044 B.
     #[derive(Copy, Eq)]
     pub struct ShaperConfig {
         /// maximum sustained traffic rate
@@ -146,7 +146,7 @@ impl ShaperConfig {
 }
 
 words! {
-    /// When a rate shaper takes the next packet from its queue, which is when the queue's manager judges it.
+    /// Time at which a rate shaper takes the next packet from its queue; the queue's manager judges it then.
     pub enum Pull {
         /// when the tokens for it are there
         ///
@@ -161,11 +161,11 @@ words! {
 }
 
 words! {
-    /// What holds a shaper's packets back.
+    /// Rule that holds a shaper's packets back.
     pub enum Rule {
         /// a packet leaves when the bucket holds it
         ///
-        /// What was not used is saved up to the bucket's depth, and leaves as a burst.
+        /// Unused tokens are saved up to the bucket's depth, and leave as a burst.
         Bucket = "bucket",
         /// a packet leaves when those before it are paid for, and is paid for afterwards
         ///
@@ -174,7 +174,7 @@ words! {
     }
 }
 
-/// When a shaper takes the next packet.
+/// Time at which a shaper takes the next packet.
 const PULL: Key = key(
     "pull",
     "when the shaper takes the next packet, and the queue manager judges it",
@@ -208,7 +208,7 @@ pub const FIXED_DELAY: Span = Span::from_ms(1);
 pub const MAP_INTERVAL: Span = Span::from_ms(2);
 
 words! {
-    /// What the two queues of the 2012 modem know of each other (White 2012 §2.2.3).
+    /// Coupling of the two queues of the 2012 modem (White 2012 §2.2.3).
     pub enum CascadeVariant {
         /// the transmit queue drops what does not fit (White 2012)
         ///
@@ -226,7 +226,7 @@ words! {
 }
 
 words! {
-    /// What becomes of packets that reach a modem at the same instant, as the segments of one window do.
+    /// Treatment of packets that reach a modem at the same instant, as the segments of one window do.
     pub enum Forwarding {
         /// the first may pass at once, the others are queued first and meet the queue's limit
         ///
@@ -257,7 +257,7 @@ parameters! {
         transmit_queue: Packets = Packets(32), origin("White 2012 §2.2.3").least("1 packets").most("1000000 packets");
         /// what the two queues know of each other
         variant: CascadeVariant = CascadeVariant::DropAtTransmitQueue, origin("White 2012 §2.2.3");
-        /// what becomes of packets that arrive at the same instant
+        /// treatment of packets that arrive at the same instant
         forwarding: Forwarding = Forwarding::OneAtATime,
             origin("inferred: as ns-2 treats a link without transmission time; White 2012 Table 6 against Table 5, D01, needs it");
         // After the last bit.

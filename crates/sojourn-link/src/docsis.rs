@@ -1,4 +1,4 @@
-//! What the upstreams of DOCSIS 3.0 and 3.1 have in common.
+//! Common parts of the upstreams of DOCSIS 3.0 and 3.1.
 //!
 //! | module | content |
 //! |---|---|

@@ -2,11 +2,11 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | [`channel`] | what follows from the parameters of an OFDM and of an OFDMA channel |
-//! | [`timeline`] | when MAPs are made and heard, requests received, bursts prepared and sent |
-//! | [`proactive`] | grants that nobody asked for |
+//! | [`channel`] | values derived from the parameters of an OFDM and of an OFDMA channel |
+//! | [`timeline`] | times of MAPs, requests and bursts |
+//! | [`proactive`] | grants without a request |
 //! | `scheduler` | the CMTS: a MAP from requests, token buckets, weights and the congestion of the channel |
-//! | `call` | what a queue manager sees of these links |
+//! | `call` | the manager's view of these links |
 //! | [`upstream`] | the modem, and the way to the CMTS |
 //! | [`downstream`] | the CMTS, and the way to the modem |
 //! | [`config`] | parameters of both links, with their keys |
@@ -22,7 +22,7 @@ pub mod upstream;
 use sojourn_base::{Bytes, Meta, Packets};
 use sojourn_queue::{Backlog, Held};
 
-/// What a backlog costs on the wire: each packet has a MAC header of its own.
+/// Returns the bytes of a backlog on the wire: each packet has a MAC header of its own.
 fn on_wire(backlog: Backlog, header: u64) -> u64 {
     backlog.bytes.0 + u64::from(backlog.packets.0) * header
 }
@@ -68,12 +68,12 @@ impl Fragment {
     }
 }
 
-/// What is staged in fragments, by the bytes of each that queue managers count.
+/// Returns the staged fragments as a backlog, by the bytes that queue managers count.
 pub(crate) fn staged(rests: impl Iterator<Item = Bytes>) -> Backlog {
     rests.fold(Backlog::default(), |sum, rest| Backlog { bytes: sum.bytes + rest, packets: Packets(sum.packets.0 + 1) })
 }
 
-/// The packet as a queue manager is told of it.
+/// Returns the packet as a queue manager sees it.
 pub(crate) fn with_header(meta: Meta, header: u16) -> Meta {
     Meta { mac_overhead: header, ..meta }
 }

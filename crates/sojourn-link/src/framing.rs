@@ -1,4 +1,4 @@
-//! What a packet costs on a link: the bytes of the frame or of the cells that carry it.
+//! Bytes of a packet on a link: those of the frame or of the cells that carry it.
 //!
 //! Source: docsis-mac notes: NS3 `docsis-net-device.cc` (Ethernet frame and MAC header), ITU-T I.363.5 (AAL5),
 //! ITU-T G.992.3 annex N (PTM, 64 octets sent as 65), tc-stab(8) and the overheads of Linux `cake`.
@@ -44,7 +44,7 @@ choices! {
             /// bytes of the MAC header with its extensions
             mac_header: u16 = 10, origin("NS3 UsMacHdrSize: 10, unbonded").least("6").most("246");
         } = "docsis",
-        /// what a router is told to count, as by `overhead` and `mpu` of tc
+        /// overhead set in a router, as by `overhead` and `mpu` of tc
         ///
         /// 18 and 64 are an Ethernet frame; 28 and 74 are that behind a DOCSIS MAC header of 10 B.
         Counted {
@@ -87,7 +87,7 @@ choices! {
 }
 
 impl Framing {
-    /// What the link charges for an IP packet of `length` bytes.
+    /// Returns the bytes that the link charges for an IP packet of `length` bytes.
     #[inline]
     #[must_use]
     pub const fn charged(self, length: u32) -> u32 {

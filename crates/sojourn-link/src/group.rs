@@ -8,20 +8,20 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | [`channels`] | which channels there are, and which of them a modem is bonded over |
+//! | [`channels`] | channels, and the modem's bonding over them |
 //! | [`config`] | parameters of the channel that all share, and of one home's service, with their keys |
-//! | [`grid`] | where in an interval opportunities and data lie |
-//! | `fits` | what channels carry and homes are promised, and everything that is wrong |
-//! | `layout` | what lies where, grants without request among it |
+//! | [`grid`] | places of opportunities and data in an interval |
+//! | `fits` | check of the channels' capacity against the homes' rates |
+//! | `layout` | layout of the channels, including grants without request |
 //! | `contention` | a modem's backoff |
-//! | `scheduler` | what the CMTS grants in a MAP |
-//! | `modem` | queue, fragment, what is asked for and what is granted, and where delay comes from |
+//! | `scheduler` | grants of the CMTS in a MAP |
+//! | `modem` | queue, fragment, requests, grants, and delay by cause |
 //! | `members` | the surroundings of each modem |
 //! | [`upstream`] | the group at work |
 //! | [`downstream`] | the other direction |
 //! | `medium` | either direction |
-//! | `tier` | in how many seconds a home gets what it pays for |
-//! | `timers` | when queue managers of homes want their timers run |
+//! | `tier` | seconds in which a home gets its paid rate |
+//! | `timers` | timers of the homes' queue managers |
 //! | `alone` | a group of one home, as a link |
 //!
 //! Source: docs/models/service-group.md. Window, doubling, 16 retries then discard and "a grant ends contention" are the
@@ -45,8 +45,8 @@ mod tier;
 mod timers;
 pub mod upstream;
 
-/// Whether files may have groups. The engine of a browser tab has none: they would make it larger by a thirtieth, and the
-/// pages that load it are about one home.
+/// True if files may have groups. The engine of a browser tab has none: they would make it larger by a thirtieth, and
+/// its pages have one home.
 pub const KNOWN: bool = cfg!(not(target_family = "wasm"));
 
 pub use config::{BondedConfig, DownstreamMemberConfig, GroupConfig, MemberConfig};

@@ -14,8 +14,8 @@ family! {
     pub struct LinkParameters(dyn LinkKind);
 }
 
-/// A kind of link: parameters, and how a running one is built from them. A line in `kinds.rs` makes it one of ours,
-/// [`add_link`](crate::add_link) somebody's own.
+/// A kind of link: parameters, and how a running one is built from them. A line in `kinds.rs` adds a built-in one,
+/// [`add_link`](crate::add_link) one of another crate.
 pub trait LinkKind: Values<LinkParameters> {
     /// An idle link with these parameters, and `manager` for its queue.
     fn build(&self, manager: Box<dyn QueueManager>) -> AnyLink;
@@ -27,12 +27,12 @@ pub trait LinkKind: Values<LinkParameters> {
     /// Fixed delay of the link, the least that any packet takes.
     fn delay(&self) -> Span;
 
-    /// What it lets through at once besides what its rate carries.
+    /// Returns the bytes that it lets through at once besides those of its rate.
     fn burst(&self) -> Bytes {
         Bytes::ZERO
     }
 
-    /// What it offers in a run of this length, if that is not what its rate carries.
+    /// Returns the bytes that it offers in a run of this length, if they are not those of its rate.
     fn offered(&self, span: Span) -> Option<Bytes> {
         let _ = span;
         None
@@ -48,7 +48,7 @@ pub trait LinkKind: Values<LinkParameters> {
         None
     }
 
-    /// What packets cost on it unless a file says otherwise.
+    /// Returns the overhead of packets on it unless a file gives another.
     fn framing(&self) -> Framing {
         Framing::Ip
     }
@@ -76,7 +76,7 @@ impl<C: LinkKind> From<C> for LinkConfig {
     }
 }
 
-/// What the link's parameters say.
+/// The link's kind.
 impl Deref for LinkConfig {
     type Target = dyn LinkKind;
 

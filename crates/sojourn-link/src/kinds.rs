@@ -1,6 +1,6 @@
 //! All kinds of link, and what makes a kind of link of the parameters of each.
 //!
-//! Whoever adds a link adds one line to the list: files, schema and reference page know it by that.
+//! To add a link, add one line to the list: files, schema and reference page follow.
 
 use crate::any::AnyLink;
 use crate::config::{CascadeConfig, Rule, SerialConfig, ShapedConfig, ShaperConfig, SingleQueueConfig};
@@ -49,7 +49,7 @@ pub fn add_link<C: sojourn_keys::Configured + LinkKind>() -> Result<(), sojourn_
 }
 
 impl LinkConfig {
-    /// All kinds, somebody's own among them.
+    /// Returns all kinds, those of other crates included.
     pub fn kinds() -> Vec<&'static dyn AnyKind<Self>> {
         KINDS.all()
     }

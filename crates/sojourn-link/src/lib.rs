@@ -76,7 +76,7 @@ use sojourn_base::FlowKey;
 use sojourn_base::{Bytes, Instant, Meta, PacketHandle, Shown, Span};
 use sojourn_queue::{Backlog, Held, Reason, Score, SubFlow};
 
-/// Where on its way through a link a packet was lost.
+/// Place of a loss in a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stage {
     /// The managed queue (in the 2012 modem: the rate-shaping queue).
@@ -90,16 +90,15 @@ pub enum Stage {
 /// One packet's way through a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passage {
-    /// When it reached the link.
+    /// Arrival at the link.
     pub entered_at: Instant,
-    /// When it left the managed queue; `dequeued_at - entered_at` is its sojourn time there.
+    /// Departure from the managed queue; `dequeued_at - entered_at` is its sojourn time there.
     pub dequeued_at: Instant,
-    /// When its last bit arrives at the far end: `entered_at + delay.total()`.
+    /// Arrival of its last bit at the far end: `entered_at + delay.total()`.
     pub arrives_at: Instant,
-    /// Where the time went; a link that would have to work it out leaves it empty if the context does not
-    /// want it.
+    /// Delay by cause; empty if the link would have to compute it and the context does not want it.
     pub delay: DelayParts,
-    /// Where inside its queue it waited.
+    /// Place inside its queue.
     pub sub_flow: SubFlow,
 }
 
@@ -114,29 +113,29 @@ impl Passage {
 /// A packet lost in a link. Its service queue is that of its [`Meta`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loss {
-    /// When it reached the link.
+    /// Arrival at the link.
     pub entered_at: Instant,
-    /// Where on its way through the link it was.
+    /// Place of the loss in the link.
     pub stage: Stage,
     /// Why it was dropped.
     pub reason: Reason,
-    /// Where inside its queue it was.
+    /// Place inside its queue.
     pub sub_flow: SubFlow,
 }
 
 /// A packet marked in a link. Its service queue is that of its [`Meta`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
-    /// When it reached the link.
+    /// Arrival at the link.
     pub entered_at: Instant,
     /// Why it was marked.
     pub reason: Reason,
-    /// Where inside its queue it was.
+    /// Place inside its queue.
     pub sub_flow: SubFlow,
 }
 
-/// What a link draws random numbers for; each purpose is a stream of its own, so that switching a
-/// queue manager does not change the randomness of the link.
+/// Purposes of a link's random draws; each has its own stream, so that switching a queue manager does not change the
+/// randomness of the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Draw {
     /// Decisions of the queue manager.
@@ -149,11 +148,11 @@ pub enum Draw {
     RequestFrame,
     /// Time until the next impulse of noise on a DSL line.
     ImpulseGap,
-    /// What befalls packets behind the link; see [`LinkContext::luck`].
+    /// Conditions of packets behind the link; see [`LinkContext::luck`].
     Conditions,
     /// Opportunities to request that a modem of a group lets pass.
     Backoff,
-    /// Where in its trace a run begins.
+    /// Start of a run in its trace.
     TraceStart,
 }
 
@@ -198,7 +197,7 @@ impl<C: LinkContext> AsLinkContext for C {
     }
 }
 
-/// Where a link's results go.
+/// Sink of a link's results.
 pub trait LinkContext: AsLinkContext {
     /// The context that this one stands around, if there is one: methods with a default ask that one.
     fn inner(&mut self) -> Option<&mut (dyn LinkContext + '_)>;
@@ -208,7 +207,7 @@ pub trait LinkContext: AsLinkContext {
     /// `item` is lost.
     fn dropped(&mut self, item: PacketHandle, meta: &Meta, loss: &Loss);
     /// `item` was marked by the queue manager, and stays or goes on: its owner rewrites its header now, and the mark is
-    /// told once.
+    /// reported once.
     fn marked(&mut self, item: PacketHandle, meta: &Meta, mark: &Mark);
     /// Queue Protection has judged `item`, which arrives; see [`sojourn_queue::QueueContext::scored`].
     fn scored(&mut self, item: PacketHandle, meta: &Meta, score: &Score) {
@@ -257,7 +256,7 @@ pub trait LinkContext: AsLinkContext {
             inner.remark(item, dscp);
         }
     }
-    /// Whether [`Passage::delay`] is read.
+    /// Returns true if [`Passage::delay`] is read.
     fn wants_delay(&mut self) -> bool {
         self.inner().is_none_or(LinkContext::wants_delay)
     }
@@ -268,7 +267,7 @@ pub trait LinkContext: AsLinkContext {
     }
 }
 
-/// What a MAC has counted since the start of the run.
+/// Counters of a MAC since the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkCounters {
     /// Bytes requested from the CMTS.
@@ -291,21 +290,21 @@ impl core::ops::Add for LinkCounters {
     }
 }
 
-/// What can be asked of a link in one direction at any time.
+/// State of a link in one direction at any time.
 pub trait Link: Shown + Send {
-    /// When the link wants to be called next; [`Instant::NEVER`] if nothing is pending.
+    /// Returns the time of the link's next call; [`Instant::NEVER`] if nothing is pending.
     fn next_wakeup(&self) -> Instant;
 
-    /// What waits in the managed queue.
+    /// Returns the packets that wait in the managed queue.
     fn backlog(&self) -> Backlog;
 
-    /// What waits behind the managed queue (transmit queue, staged fragments).
+    /// Returns the packets that wait behind the managed queue (transmit queue, staged fragments).
     fn staged(&self) -> Backlog {
         Backlog::default()
     }
 
-    /// Whether everything is announced in the order of its arrival, as by a link with one queue. What has
-    /// left such a link for a wire of its own can be followed to the end of the wire at once.
+    /// Returns true if packets are announced in the order of their arrival, as by a link with one queue. A packet that
+    /// has left such a link for a wire of its own can be followed to the end of the wire at once.
     fn keeps_order(&self) -> bool {
         true
     }
@@ -331,7 +330,7 @@ pub trait Link: Shown + Send {
         false
     }
 
-    /// What the link's MAC has counted; `None` without one.
+    /// Returns the counters of the link's MAC; `None` without one.
     fn counters(&self) -> Option<LinkCounters> {
         None
     }
@@ -350,8 +349,8 @@ pub trait Transmit<C: LinkContext + ?Sized>: Link {
     /// A wake-up is due. Calls before the due time change nothing.
     fn on_wakeup(&mut self, now: Instant, context: &mut C);
 
-    /// The run ends: a link that works out late what nobody waits for does so up to `now`, so that its
-    /// [`Link::counters`] are those of the whole run.
+    /// The run ends: a link that postpones its idle MAPs handles them up to `now`, so that its [`Link::counters`] are
+    /// those of the whole run.
     fn settle(&mut self, now: Instant, context: &mut C) {
         let _ = (now, context);
     }

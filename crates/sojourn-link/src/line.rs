@@ -1,8 +1,8 @@
 //! Packets between two nodes: what a link has announced and its far end has not seen.
 //!
-//! A link says of each packet when it arrives. Until then the packet stands here, in order of arrival and,
-//! among equals, of announcement. There is no calendar: whoever owns the line asks when the next one is due
-//! and takes it then, be it an event loop or a program that waits for the time of day.
+//! A link announces the arrival time of each packet. Until then the packet stands here, in order of arrival and, among
+//! equals, of announcement. There is no calendar: the owner of the line asks for the next arrival time and takes the
+//! packet then, be it an event loop or a program that waits for the time of day.
 
 use alloc::vec::Vec;
 use sojourn_base::Instant;
@@ -70,7 +70,7 @@ impl<T: Copy> Line<T> {
         }
     }
 
-    /// When the next one arrives; [`Instant::NEVER`] without one.
+    /// Returns the next arrival; [`Instant::NEVER`] without one.
     #[inline]
     pub fn next_due(&self) -> Instant {
         if self.taken == self.announced { Instant::NEVER } else { self.ring[self.place(self.taken)].0 }

@@ -4,10 +4,10 @@
 //! queue, which routes share, or over a wire, which is the server's own. Upstream the wire is the last hop,
 //! downstream the first.
 //!
-//! What a link has announced stands on its line and is an event when it arrives, because it then enters
-//! another link. The wire behind a link is the exception: nothing else enters it, so a packet's way over it
-//! is worked out when the link announces it, if the link announces in order of arrival. Each line has one pending event,
-//! for its first packet, and each link one pending wake-up: the calendar stays small at any rate.
+//! An announced packet stands on its link's line and is an event when it arrives, because it then enters another link.
+//! The wire behind a link is the exception: nothing else enters it, so a packet's way over it is worked out when the
+//! link announces it, if the link announces in order of arrival. Each line has one pending event, for its first packet,
+//! and each link one pending wake-up: the calendar stays small at any rate.
 //!
 //! The network keeps no packets, no records and no calendar: these are its owner's ([`NetworkContext`]), be it a loop of
 //! events or a program that waits for the time of day.
@@ -39,14 +39,13 @@ struct ManagedLink {
     port: Port,
     /// Time of the pending wake-up event.
     wakeup_at: Instant,
-    /// When the model wants to be called: not before the pending wake-up, and later if its plans have
-    /// changed since.
+    /// Time of the model's next call: not before the pending wake-up, and later if its plans have changed since.
     wanted_at: Instant,
-    /// Last queue length that was told.
+    /// Last reported queue length.
     waiting: (Backlog, Packets),
 }
 
-/// What lies around the links.
+/// Context of the links.
 #[derive(Debug, Default)]
 struct Around {
     wires: Vec<PrivateWire>,
@@ -60,13 +59,13 @@ pub struct Network {
     links: Vec<ManagedLink>,
     groups: Vec<ManagedGroup>,
     around: Around,
-    /// Whether each change of a queue's length is told.
+    /// True if each change of a queue's length is reported.
     tells_waiting: bool,
     packet_hops: u64,
 }
 
 impl Network {
-    /// Without links; `tells_waiting`: whether each change of a queue's length is told.
+    /// Without links; `tells_waiting`: true if each change of a queue's length is reported.
     pub fn new(tells_waiting: bool) -> Self {
         Self { links: Vec::new(), groups: Vec::new(), around: Around::default(), tells_waiting, packet_hops: 0 }
     }
@@ -152,7 +151,7 @@ impl Network {
         self.settle_groups(end);
     }
 
-    /// What the MAC of each link has counted, and what it has counted of each of its service flows.
+    /// Returns the counters of each link's MAC, and those of each of its service flows.
     pub fn counters(&self) -> impl Iterator<Item = (LinkId, Option<LinkCounters>, Vec<(ServiceQueue, LinkCounters)>)> {
         (0..self.links.len()).map(|number| {
             let number = self::number(number);

@@ -1,20 +1,20 @@
 //! A network without a calendar of its own: links and what lies behind them, for a program that waits for the time of day.
 //!
-//! What the simulator does in its loop of events, a path does whenever it is called, for everything that is due by then, in
-//! the order of its own time: how late it is called changes nothing of what it does.
+//! Like the simulator's event loop, driven by the caller: a call handles everything due by then in the order of model
+//! time; late calls give the same result.
 
 use crate::network::{Arrival, HopId, Network, NetworkContext, NetworkEvent, PacketId, Schedule};
 use alloc::vec::Vec;
 use sojourn_base::{Instant, Meta};
 
-/// What is to happen, the next at the end. There are few: one event for each line, and a wake-up for each link.
+/// Events to come, the next at the end. There are few: one event for each line, and a wake-up for each link.
 #[derive(Clone, Debug, Default)]
 pub struct Agenda {
     events: Vec<(Instant, NetworkEvent)>,
 }
 
 impl Agenda {
-    /// When the next event is due; [`Instant::NEVER`] without one.
+    /// Returns the time of the next event; [`Instant::NEVER`] without one.
     #[inline]
     pub fn next_due(&self) -> Instant {
         self.events.last().map_or(Instant::NEVER, |(at, _)| *at)
@@ -44,8 +44,8 @@ pub struct Path<C> {
 }
 
 impl<C: PathContext> Path<C> {
-    /// When the next thing is due: a wake-up of a link, an entry into the next link, an arrival. [`Instant::NEVER`] if
-    /// nothing is on its way.
+    /// Returns the time of the next event: a wake-up of a link, an entry into the next link, an arrival.
+    /// [`Instant::NEVER`] if nothing is in flight.
     #[inline]
     pub fn next_due(&mut self) -> Instant {
         self.context.calendar().next_due()
@@ -57,7 +57,7 @@ impl<C: PathContext> Path<C> {
     }
 
     /// A packet, the owner's number `index`, enters the route that begins with `first`. `now` is not before that of any
-    /// earlier call. What was due before that happens first; what is due at the same instant happens later.
+    /// earlier call. Events due before that happen first; those due at the same instant happen later.
     pub fn enter(&mut self, now: Instant, index: u32, first: HopId, meta: Meta) {
         while self.next_due() < now && self.step() {}
         let id = PacketId { index, hop: first };

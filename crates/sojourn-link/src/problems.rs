@@ -1,4 +1,4 @@
-//! What is wrong with a link's parameters, as its checks say it.
+//! Errors of a link's parameters.
 
 use alloc::vec::Vec;
 use sojourn_base::{BitRate, Bytes, Span};

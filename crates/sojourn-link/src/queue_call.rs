@@ -1,4 +1,4 @@
-//! What a queue manager sees of the link that owns it.
+//! The manager's view of the link that owns it.
 //!
 //! Source: the contract of [`sojourn_queue::QueueContext`].
 //! Deviations: timers that fall due while a queue is empty are run, each at its own time, before the
@@ -39,7 +39,7 @@ pub(crate) struct ServiceFlows<'a> {
 /// The context of a managed queue during one call.
 #[derive(Debug)]
 pub(crate) struct QueueCall<'a, C: ?Sized> {
-    /// When the call happens.
+    /// Time of the call.
     pub(crate) now: Instant,
     /// How fast the queue can drain.
     pub(crate) drain: Drain<'a>,
@@ -47,7 +47,7 @@ pub(crate) struct QueueCall<'a, C: ?Sized> {
     pub(crate) staged: Bytes,
     /// Mean time from request to grant.
     pub(crate) loop_delay: Span,
-    /// Where drops go and draws come from.
+    /// Sink of drops and source of draws.
     pub(crate) context: &'a mut C,
 }
 
@@ -120,7 +120,7 @@ impl<C: LinkContext + ?Sized> QueueContext for QueueCall<'_, C> {
     }
 }
 
-/// When the manager wants a timer run; [`Instant::NEVER`] if it has no timer, as most have none.
+/// Returns the time of the manager's timer; [`Instant::NEVER`] without one, as in most managers.
 #[inline]
 pub(crate) fn next_timer<M: QueueManager + ?Sized>(manager: &M) -> Instant {
     manager.next_timer().unwrap_or(Instant::NEVER)

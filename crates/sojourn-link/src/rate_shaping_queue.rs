@@ -28,21 +28,21 @@ pub(crate) struct RateShapingQueue<M: ?Sized> {
     pull: Pull,
     /// Pulled from the manager, waiting for its tokens.
     staged: Option<Held>,
-    /// When the head (staged, or as last seen in the manager) has its tokens; [`Instant::NEVER`] if
-    /// nothing waits.
+    /// Time at which the head (staged, or as last seen in the manager) has its tokens; [`Instant::NEVER`] if no packet
+    /// waits.
     due: Instant,
     /// Length of the head that `due` waits for; 0 if it is not known or nothing waits.
     due_length: u32,
-    /// When the manager wants a timer run; [`Instant::NEVER`] if it has no timer.
+    /// Time of the manager's timer; [`Instant::NEVER`] without one.
     timer: Instant,
-    /// Whether the manager is asked when it runs dry.
+    /// True if the manager is asked when it runs dry.
     notices_idling: bool,
-    /// What a packet of `priced_length` costs: most packets are as long as the one before.
+    /// Price of a packet of `priced_length`: most packets are as long as the one before.
     price: ShaperPrice,
     priced_length: u32,
 }
 
-/// What the queue shows to its manager besides itself.
+/// State that the queue shows to its manager besides its own.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct NextStage {
     /// Bytes in a next stage that the manager answers for.
@@ -113,8 +113,8 @@ impl<M: QueueManager + ?Sized> RateShapingQueue<M> {
         }
     }
 
-    /// Whether a packet of `length` bytes that comes at `now` would leave at once: nothing waits, and the tokens are
-    /// there.
+    /// Returns true if a packet of `length` bytes that comes at `now` would leave at once: no packet waits, and the
+    /// tokens are there.
     #[inline]
     pub(crate) fn is_open(&mut self, now: Instant, length: u32) -> bool {
         self.due == Instant::NEVER && {
@@ -151,23 +151,23 @@ impl<M: QueueManager + ?Sized> RateShapingQueue<M> {
         }
     }
 
-    /// Whether the manager has a timer that is due by `now`.
+    /// Returns true if the manager has a timer that is due by `now`.
     #[inline]
     pub(crate) fn has_timer_by(&self, now: Instant) -> bool {
         self.timer <= now
     }
 
-    /// When [`RateShapingQueue::release`] may have a packet.
+    /// Returns the time at which [`RateShapingQueue::release`] may have a packet.
     pub(crate) const fn due(&self) -> Instant {
         self.due
     }
 
-    /// When the manager wants a timer run, if anything waits that it could matter to.
+    /// Returns the time of the manager's timer, if a packet waits that it could affect.
     pub(crate) fn timer(&self) -> Instant {
         if self.timer < Instant::NEVER && self.manager.backlog().packets.0 > 0 { self.timer } else { Instant::NEVER }
     }
 
-    /// The next packet that leaves by `now`, paid for. `judged_at` is the time that the manager is told.
+    /// Returns the next packet that leaves by `now`, paid for. `judged_at` is the manager's time.
     #[inline]
     pub(crate) fn release<C: LinkContext + ?Sized>(
         &mut self,
@@ -224,7 +224,7 @@ impl<M: QueueManager + ?Sized> RateShapingQueue<M> {
         }
     }
 
-    /// What waits, a packet that waits for its tokens outside the manager included.
+    /// Returns the packets that wait, including one that waits for its tokens outside the manager.
     pub(crate) fn backlog(&self) -> Backlog {
         let mut backlog = self.manager.backlog();
         if let Some(packet) = &self.staged {

@@ -1,4 +1,4 @@
-//! Whether the parameters of a link let it reach its rate, and what those are about which nobody has said anything.
+//! Checks that a link reaches its rate, and derives parameters that the file does not set.
 //!
 //! A service flow spends its buckets at MAPs or at symbols and not when it likes: between two of them a bucket gains no
 //! more than it is deep. A bucket of 3044 B, the least that DOCSIS MULPI annex C has for a maximum traffic burst, carries 12
@@ -17,8 +17,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use sojourn_base::{BitRate, Bytes, Packets, Span};
 
-/// How long the rate lasts that a bucket holds if nobody has said how deep it is. chosen: as in docsis-ns3
-/// `residential-example.cc`; far above the interval of any MAP, so that tokens are not lost between two.
+/// Duration of the rate that a bucket of default depth holds. chosen: as in docsis-ns3 `residential-example.cc`; far
+/// above the interval of any MAP, so that tokens are not lost between two.
 const USUAL_BURST: Span = Span::from_ms(100);
 
 /// Least maximum traffic burst. Source: DOCSIS MULPI annex C.
@@ -35,11 +35,11 @@ const ENOUGH: f64 = 0.97;
 pub struct Shortfall {
     /// Its key.
     pub field: &'static str,
-    /// What the link reaches at most, about.
+    /// Highest rate of the link, approximately.
     pub reaches: BitRate,
     /// A sentence that says so.
     pub message: String,
-    /// What would be right.
+    /// The remedy.
     pub hint: String,
 }
 
@@ -114,13 +114,13 @@ fn readable(bps: f64) -> BitRate {
     BitRate::from_bps(whole / step * step)
 }
 
-/// The burst of a service flow about which only the rate is said.
+/// The burst of a service flow of which only the rate is given.
 fn usual_burst(rate: BitRate) -> Bytes {
     rate.bytes_in(USUAL_BURST).max(LEAST_BURST)
 }
 
 impl LinkConfig {
-    /// Parameters that nobody has said, as `said` knows by their keys, become what the rate needs.
+    /// Derives parameters not set in the file from the rate; `said` returns true for keys of the file.
     pub fn fit(&mut self, said: impl Fn(&str) -> bool) {
         if let Some(link) = self.link.get_mut::<CascadeConfig>()
             && !said("transmit_queue")
@@ -146,7 +146,7 @@ impl LinkConfig {
         }
     }
 
-    /// What keeps the link from its rates, if nobody else uses its channel.
+    /// Returns limits that keep the link from its rates, without other users of its channel.
     pub fn shortfalls(&self) -> Vec<Shortfall> {
         let mut found = Shortfalls(Vec::new());
         if !self.problems().is_empty() {
@@ -194,8 +194,7 @@ impl LinkConfig {
             if link.peak > BitRate::ZERO {
                 let part = link.peak_interval.as_secs_f64() / interval.as_secs_f64();
                 let reaches = link.peak.as_bps() as f64 * part.min(1.0);
-                let why =
-                    format!("its bucket holds what it sends in {}, and MAPs are {interval} apart", link.peak_interval);
+                let why = format!("its bucket lasts for {}, and MAPs are {interval} apart", link.peak_interval);
                 found.judge(("peak", link.peak), "peak_interval", reaches, &why, || {
                     format!("peak_interval = \"{interval}\"")
                 });
@@ -211,8 +210,8 @@ impl LinkConfig {
         found.0
     }
 
-    /// Whether nothing but its own rate holds packets back, to be sent together later: nobody else uses its channel, and no
-    /// noise hits it.
+    /// Returns true if nothing but its own rate holds packets back, to be sent together later: its channel has no other
+    /// users, and no noise.
     pub fn is_steady(&self) -> bool {
         let congestion = if let Some(link) = self.link.get::<SingleQueueConfig>() {
             &link.congestion
@@ -232,7 +231,7 @@ impl LinkConfig {
         matches!(congestion, crate::CongestionConfig::None)
     }
 
-    /// The time within which it may choose when to send what it was allowed to: an interval of MAPs, a symbol.
+    /// Returns the time within which it may place allowed bytes freely: an interval of MAPs, a symbol.
     pub fn grant_interval(&self) -> Span {
         if let Some(link) = self.link.get::<SingleQueueConfig>() {
             link.map_interval
@@ -251,7 +250,7 @@ impl LinkConfig {
         }
     }
 
-    /// What a grant is a multiple of: the bytes of a minislot. What a grant is rounded up by, the next ones pay back.
+    /// Returns the unit of grants: the bytes of a minislot. Later grants pay back the rounding.
     pub fn grant_unit(&self) -> Bytes {
         let link = self.link.get::<UpstreamConfig>();
         link.map_or(Bytes::ZERO, |link| Bytes(link.timeline().minislot_bytes))

@@ -38,9 +38,9 @@ pub struct Serial<M: ?Sized = dyn QueueManager> {
     idle: bool,
     /// The manager is not known to be empty.
     may_wait: bool,
-    /// Whether the manager is asked when the line runs dry.
+    /// True if the manager is asked when the line runs dry.
     notices_idling: bool,
-    /// When the manager wants a timer run; [`Instant::NEVER`] if it has no timer.
+    /// Time of the manager's timer; [`Instant::NEVER`] without one.
     timer: Instant,
 }
 
@@ -65,7 +65,7 @@ impl<M: QueueManager + ?Sized> Serial<M> {
         }
     }
 
-    /// From the next packet on, the line has this rate. Who changes it brings the line up to date before, by
+    /// From the next packet on, the line has this rate. The caller must bring the line up to date before, by
     /// [`Link::on_wakeup`].
     ///
     /// # Panics
@@ -185,7 +185,7 @@ impl<M: QueueManager + ?Sized> Serial<M> {
     }
 }
 
-/// What keeps a line from sending each packet in the time that its length takes.
+/// Obstacles to sending each packet in the time that its length takes.
 #[derive(Clone, Debug)]
 struct Unrest {
     noise: Option<Noise>,
@@ -222,15 +222,15 @@ impl Unrest {
     }
 }
 
-/// Impulse noise, and what it makes packets wait for.
+/// Impulse noise, and the delays from it.
 #[derive(Clone, Debug)]
 struct Noise {
     gap: Span,
     length: Span,
     retransmission: Span,
-    /// When the present or next impulse begins; `None` before the first packet.
+    /// Start of the present or next impulse; `None` before the first packet.
     impulse: Option<Instant>,
-    /// When the far end hands on the last packet that was sent, apart from constant delays.
+    /// Time at which the far end hands on the last packet, apart from constant delays.
     handed_on: Instant,
 }
 
@@ -370,8 +370,8 @@ mod tests {
         assert_eq!(context.dropped[0].2.reason, Reason::Overlimit);
     }
 
-    /// When packets of 1 ms, sent at these times, arrive at the far end of a line with an impulse from 0.5 to
-    /// 1.5 ms and no other.
+    /// Returns the passages of packets of 1 ms, sent at these times, over a line with an impulse from 0.5 to 1.5 ms and
+    /// no other.
     fn arrivals_beside_one_impulse<const N: usize>(sent_at_ms: [u64; N]) -> [Passage; N] {
         let mut line = line(10_000);
         let noise = Noise {

@@ -1,14 +1,14 @@
 //! Service flows of a modem beside its first one, and the rules that say which packets go to which.
 //!
-//! A packet first meets the markings, which may rewrite its code point, and then the classifiers: that of the highest
-//! priority that matches says where it goes, among equals the first one. What none matches goes to the link's own
-//! service flow, or to the pair of its two queues, whose manager sorts as it would without rules.
+//! A packet first meets the markings, which may rewrite its code point, and then the classifiers: the matching one of
+//! the highest priority decides, among equals the first one. A packet without a match goes to the link's own service
+//! flow, or to the pair of its two queues, whose manager sorts as it would without rules.
 //!
 //! | module | content |
 //! |---|---|
 //! | [`config`] | rules and service flows as files spell them |
-//! | `rules` | which packet matches what |
-//! | `placed` | a manager with two queues that is told which of them a packet goes to |
+//! | `rules` | matches of packets and rules |
+//! | `placed` | a manager with two queues, and a given queue for each packet |
 //! | `modem` | the link with its rules, and the service flows beside it |
 //!
 //! Source: White 2019 §2.1 and §2.2 (service flows under an aggregate, with classifiers), §5.2 (code points that are

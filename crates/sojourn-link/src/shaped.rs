@@ -18,7 +18,7 @@ use sojourn_base::{Bytes, Instant, Meta, PacketHandle, Span};
 use sojourn_queue::{Backlog, Held, QueueManager};
 
 impl ShapedConfig {
-    /// The buckets that its rule makes of its shaper.
+    /// Buckets of its shaper by its rule.
     const fn buckets(&self) -> ShaperConfig {
         match self.rule {
             Rule::Bucket => self.shaper,

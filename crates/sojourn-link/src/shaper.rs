@@ -11,7 +11,7 @@ use crate::token_bucket::{Price, TokenBucket};
 use sojourn_base::{BitRate, Bytes, Instant};
 use sojourn_queue::Shaper;
 
-/// What a packet costs in both buckets.
+/// Price of a packet in both buckets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ShaperPrice {
     sustained: Price,
@@ -50,7 +50,7 @@ impl RateShaper {
         buckets
     }
 
-    /// What `bytes` cost.
+    /// Returns the price of `bytes`.
     #[must_use]
     pub fn price(&self, bytes: Bytes) -> ShaperPrice {
         let price = |bucket: &Option<TokenBucket>| bucket.as_ref().map_or_else(Price::default, |b| b.price(bytes));
@@ -64,8 +64,8 @@ impl RateShaper {
         due(&self.sustained, price.sustained).max(due(&self.peak, price.peak))
     }
 
-    /// Whether a packet is paid for after it has left, so that its length need not be known before: the bucket of the
-    /// sustained rate has no depth.
+    /// Returns true if a packet is paid for after it has left, so that its length need not be known before: the bucket
+    /// of the sustained rate has no depth.
     #[must_use]
     pub fn pays_afterwards(&self) -> bool {
         self.sustained.as_ref().is_some_and(|bucket| bucket.depth() == Bytes::ZERO)

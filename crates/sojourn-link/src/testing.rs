@@ -1,4 +1,4 @@
-//! What the unit tests of links share: a context that keeps everything, and a driver.
+//! Shared parts of the unit tests of links: a context that keeps everything, and a driver.
 
 use crate::{CongestionConfig, DelayParts, Draw, LinkContext, Loss, Mark, Passage, RateCycle, Stage, Transmit};
 use sojourn_base::{
@@ -16,7 +16,7 @@ pub(crate) struct Collector {
     pub(crate) marked: Vec<(u32, Meta, Mark)>,
     streams: [RandomStream; Draw::ALL.len()],
     pub(crate) draws: [u64; Draw::ALL.len()],
-    /// What may be done until the run is given up.
+    /// Work that may be done until the run is given up.
     pub(crate) work: u64,
 }
 
@@ -263,7 +263,7 @@ impl QueueManager for Picky {
     }
 }
 
-/// What a manager was asked to do.
+/// A call of a manager.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Call {
     Enqueue,
@@ -271,7 +271,7 @@ pub(crate) enum Call {
     Timer,
 }
 
-/// A first-in, first-out queue that remembers what it was asked and when.
+/// A first-in, first-out queue that records its calls and their times.
 #[derive(Debug, Default)]
 pub(crate) struct Diary {
     held: Vec<Held>,
@@ -285,7 +285,7 @@ impl Diary {
         Self { timer: Some((Instant::ZERO + period, period)), ..Self::default() }
     }
 
-    /// When it was asked for `call`, in milliseconds rounded down.
+    /// Returns the times of `call`, in milliseconds rounded down.
     pub(crate) fn times_in_ms(&self, call: Call) -> Vec<u64> {
         let of = |(_, at): &(Call, Instant)| at.as_ns() / 1_000_000;
         self.calls.iter().filter(|c| c.0 == call).map(of).collect()

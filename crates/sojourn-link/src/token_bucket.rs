@@ -21,7 +21,7 @@ const BYTE_COST: u64 = 8_000_000_000_000;
 /// chosen: a filling time of half the range of time leaves room for sums without overflow.
 const LONGEST: u64 = u64::MAX / 2;
 
-/// What a number of bytes costs in one bucket, as the time in which its tokens accrue.
+/// Price of a number of bytes in one bucket, as the time in which its tokens accrue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Price {
     /// Whole picoseconds.
@@ -39,9 +39,9 @@ pub struct TokenBucket {
     byte_time: u64,
     depth: Bytes,
     depth_price: Price,
-    /// When the bucket is full again, in picoseconds rounded up; any instant of the past if it is full.
+    /// Time at which the bucket is full again, in picoseconds rounded up; any past instant if it is full.
     full_at: u64,
-    /// What the rounding of `full_at` gave too much, in units of 1/rate picoseconds.
+    /// Excess of the rounding of `full_at`, in units of 1/rate picoseconds.
     excess: u64,
 }
 
@@ -83,7 +83,7 @@ impl TokenBucket {
         self.depth
     }
 
-    /// What `bytes` cost.
+    /// Returns the price of `bytes`.
     #[must_use]
     pub fn price(&self, bytes: Bytes) -> Price {
         match bytes.0.checked_mul(self.byte_time) {

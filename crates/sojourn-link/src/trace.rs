@@ -1,8 +1,8 @@
 //! A link whose chances to send were measured or made: LTE, satellite, Wi-Fi.
 //!
-//! At each opportunity so many bytes may leave. The manager is asked when there is room for its packet, which then stands
-//! staged until its last byte has gone. What nobody uses is lost, so a packet that comes to an idle link waits for the next
-//! opportunity, and one that comes at the instant of an opportunity has missed it.
+//! At each opportunity a number of bytes may leave. The manager is asked when there is room for its packet, which then
+//! stands staged until its last byte has gone. Unused opportunities are lost, so a packet that comes to an idle link
+//! waits for the next opportunity, and one that comes at the instant of an opportunity has missed it.
 //!
 //! Source: Mahimahi, `src/frontend/link_queue.cc` and `traces/README` (its rule and its files); with `light`, see that module.
 //! Deviations: chosen: `share = "packets"`, where an opportunity is spent by one packet; a start at random, and a scale. The rate that a
@@ -29,7 +29,7 @@ use sojourn_keys::{origin, parameters, words};
 use sojourn_queue::{Backlog, ConfigProblem, Held, QueueManager};
 
 words! {
-    /// What an opportunity is for.
+    /// Unit of an opportunity.
     pub enum Share {
         /// small packets share it, and large ones take several
         Bytes = "bytes",
@@ -76,7 +76,7 @@ impl TraceConfig {
         Self { opportunities, ..Self::MAHIMAHI.clone() }
     }
 
-    /// Where in the trace a run begins; at its beginning if that is drawn.
+    /// Returns the start of a run in the trace; its beginning if that is drawn.
     fn cursor(&self) -> Cursor {
         let mut cursor = Cursor {
             trace: self.opportunities.clone(),
@@ -152,7 +152,7 @@ impl LinkKind for TraceConfig {
 
 const MILLISECOND_PS: u64 = 1_000_000_000;
 
-/// Where in a trace a run is.
+/// Position of a run in a trace.
 #[derive(Clone, Debug)]
 struct Cursor {
     trace: Opportunities,
@@ -164,7 +164,7 @@ struct Cursor {
     round: u64,
     /// The next instant; behind the last if nothing comes any more.
     place: usize,
-    /// When that is; [`Instant::NEVER`] if there is none.
+    /// Time of that opportunity; [`Instant::NEVER`] if there is none.
     next: Instant,
 }
 
@@ -252,7 +252,7 @@ pub struct Trace<M: ?Sized = dyn QueueManager> {
     rate: BitRate,
     delay: Span,
     staged: Option<Staged>,
-    /// The last packet that found nobody before it, while it waits.
+    /// The last packet that found an idle link, while it waits.
     alone: Option<PacketHandle>,
     /// The manager was asked and had nothing, and nothing has come since.
     idle: bool,
@@ -369,7 +369,7 @@ impl<M: QueueManager + ?Sized> Trace<M> {
         let number = (context.unit(Draw::TraceStart) * f64::from(trace.total())) as u32;
         let place = trace.instants().partition_point(|(_, total)| *total <= number);
         let at = trace.instants().get(place).map_or(0, |(at, _)| *at);
-        // What begins at the last instant begins with the next round.
+        // A start at the last instant begins with the next round.
         let start = Span::from_ms(u64::from(at));
         self.cursor.begin(if start < trace.period() { start } else { Span::ZERO });
     }

@@ -42,7 +42,7 @@ impl Bucket {
         self.level = self.depth.min(self.level + bytes * COST);
     }
 
-    /// When the level first reaches `bytes`.
+    /// Returns the time at which the level first reaches `bytes`.
     fn earliest(&self, bytes: u64) -> u64 {
         let missing = (i128::from(bytes) * COST - self.level).max(0);
         let wait = (missing + self.rate - 1) / self.rate;
@@ -83,9 +83,9 @@ fn literal_cascade(
     let sizes = draws(Draw::GrantSize, 100_000);
     let mut arrivals = arrivals.iter().zip(0..).peekable();
     let (mut shaping, mut transmit) = (VecDeque::<Packet>::new(), VecDeque::<Packet>::new());
-    // What the shaper has taken from the queue before its tokens were there.
+    // The packet that the shaper took from the queue before its tokens were there.
     let mut taken: Option<Packet> = None;
-    // What is requested, by the MAP that can grant it first; for a delay of two MAPs the paper's REQ(0) and REQ(1).
+    // Requested bytes, by the MAP that can grant them first; for a delay of two MAPs the paper's REQ(0) and REQ(1).
     let mut requests = vec![0_u64; grant_delay];
     let mut delivered = Vec::new();
     let mut map = 0;
@@ -120,7 +120,7 @@ fn literal_cascade(
                 }
             }
         }
-        // What moves at this very instant is in time for the MAP's request.
+        // Packets that move at this very instant are in time for the MAP's request.
         loop {
             sustained.accrue(now);
             peak.accrue(now);

@@ -1,4 +1,4 @@
-//! What holds for every link, whatever arrives.
+//! Properties of every link, for any arrivals.
 
 use crate::support::{FLOWS, Manners, Outcome, Recorder, drive};
 use proptest::prelude::*;

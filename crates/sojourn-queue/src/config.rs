@@ -18,9 +18,9 @@ use sojourn_keys::{Key, Mismatch, Values, family, key};
 pub struct ConfigProblem {
     /// The parameter as it is named in the config, for instance `target`.
     pub field: &'static str,
-    /// What is wrong, with the value that is.
+    /// The error, with the wrong value.
     pub message: String,
-    /// What would be right; may be empty.
+    /// The remedy; may be empty.
     pub hint: &'static str,
 }
 
@@ -29,8 +29,8 @@ family! {
     pub struct ManagerConfig(dyn ManagerKind);
 }
 
-/// A kind of queue manager: parameters, and how a running one is built from them. A line in
-/// `kinds.rs` makes it one of ours, [`add_manager`](crate::add_manager) somebody's own.
+/// A kind of queue manager: parameters, and how a running one is built from them. A line in `kinds.rs` adds a built-in
+/// one, [`add_manager`](crate::add_manager) one of another crate.
 pub trait ManagerKind: Values<ManagerConfig> {
     /// A running manager with these parameters, empty.
     ///
@@ -58,7 +58,7 @@ pub trait ManagerKind: Values<ManagerConfig> {
         None
     }
 
-    /// Whether the manager tells the delay that it expects of each packet that it accepts; see
+    /// Returns true if the manager estimates the delay of each packet that it accepts; see
     /// [`crate::QueueContext::estimated`].
     fn estimates_delay(&self) -> bool {
         false
@@ -69,18 +69,18 @@ pub trait ManagerKind: Values<ManagerConfig> {
         None
     }
 
-    /// Whether the manager has several service queues, of which packets carry the word.
+    /// Returns true if the manager has several service queues, which packets are labelled with.
     fn has_service_queues(&self) -> bool {
         false
     }
 
-    /// Whether a link's classifiers can say which of its queues a packet goes to: a classic and a low-latency one.
+    /// Returns true if a link's classifiers can choose a packet's queue: a classic or a low-latency one.
     #[cfg(not(target_family = "wasm"))]
     fn obeys_classifiers(&self) -> bool {
         false
     }
 
-    /// What is wrong with these parameters on a link of this direction.
+    /// Returns an error of these parameters on a link of this direction.
     fn problem_in(&self, direction: Direction) -> Option<ConfigProblem> {
         let _ = direction;
         None
@@ -138,7 +138,7 @@ impl ManagerConfig {
         behind + self.deref().bytes()
     }
 
-    /// Whether the manager tells the delay that it expects of each packet that it accepts.
+    /// Returns true if the manager estimates the delay of each packet that it accepts.
     pub fn estimates_delay(&self) -> bool {
         match self.behind() {
             Some((_, inner)) => inner.estimates_delay(),
@@ -154,8 +154,8 @@ impl ManagerConfig {
         }
     }
 
-    /// What is wrong with a manager on a link that drains at `rate` (if that is known): path below the
-    /// queue's table, and why.
+    /// Returns errors of a manager on a link that drains at `rate` (if that is known): path below the queue's table,
+    /// and message.
     pub fn problems_on(&self, rate: Option<BitRate>) -> Vec<(String, Mismatch)> {
         let mut found = Vec::new();
         if let Some((key, inner)) = self.behind() {
@@ -173,7 +173,7 @@ impl ManagerConfig {
         found
     }
 
-    /// What is wrong with a manager on a link of this direction: path below the queue's table, and why.
+    /// Returns an error of a manager on a link of this direction: path below the queue's table, and message.
     pub fn problem_in(&self, direction: Direction) -> Option<(String, Mismatch)> {
         if let Some((key, inner)) = self.behind() {
             return inner.problem_in(direction).map(|(below, mismatch)| (format!("{key}.{below}"), mismatch));
@@ -182,7 +182,7 @@ impl ManagerConfig {
         Some((problem.field.to_owned(), Mismatch::new(problem.message, problem.hint)))
     }
 
-    /// What is wrong with a limit that holds hardly anything.
+    /// Returns an error for a limit that is too small.
     fn limit_problem(&self, rate: Option<BitRate>) -> Option<Mismatch> {
         let least = self.deref().least_packets();
         let hint = format!("at least \"{FULL_SIZE}\", one full-size packet");

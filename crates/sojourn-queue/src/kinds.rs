@@ -1,7 +1,6 @@
 //! All kinds of queue manager, and the one that stands in front of any other.
 //!
-//! Whoever adds a manager adds one line to the list: files, schema, reference page, properties and benchmarks know it by
-//! that.
+//! To add a manager, add one line to the list: files, schema, reference page, properties and benchmarks follow.
 //!
 //! Source: White 2013 §1.3 (acknowledgements go first). Deviations: none known.
 
@@ -61,7 +60,7 @@ pub fn add_manager<C: Configured + ManagerKind>() -> Result<(), sojourn_keys::Na
 }
 
 impl ManagerConfig {
-    /// All kinds, somebody's own among them.
+    /// Returns all kinds, those of other crates included.
     pub fn kinds() -> Vec<&'static dyn AnyKind<Self>> {
         KINDS.all()
     }

@@ -115,11 +115,11 @@ sojourn_base::shown!(dyn QueueManager + '_);
 pub struct Held {
     /// The caller's packet.
     pub item: PacketHandle,
-    /// What the manager knows of it; one that it has marked carries CE.
+    /// Its properties; a packet that the manager has marked carries CE.
     pub meta: Meta,
-    /// When it was accepted.
+    /// Time of its acceptance.
     pub enqueued_at: Instant,
-    /// Where inside its queue it waits.
+    /// Its place inside its queue.
     pub sub_flow: SubFlow,
 }
 
@@ -136,7 +136,7 @@ impl Held {
     }
 }
 
-/// What became of an arrival.
+/// Fate of an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Verdict {
@@ -150,13 +150,13 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Whether the arrival waits in a queue.
+    /// Returns true if the arrival waits in a queue.
     pub const fn is_accepted(self) -> bool {
         !matches!(self, Self::Dropped(_))
     }
 }
 
-/// What waits.
+/// Packets and bytes that wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
     /// Charged bytes.
@@ -177,7 +177,7 @@ pub struct Shaper {
 }
 
 impl Shaper {
-    /// A shaper of which only the sustained rate is told.
+    /// A shaper of which only the sustained rate is known.
     #[must_use]
     pub const fn of(sustained: BitRate) -> Self {
         Self { tokens: Bytes::ZERO, sustained, peak: BitRate::ZERO }
@@ -246,8 +246,8 @@ pub trait QueueContext {
     fn estimated(&mut self, packet: &Held, delay: Span) {
         let _ = (packet, delay);
     }
-    /// So much was done within this call beyond what every call does, in steps of some nanoseconds: queues that were
-    /// gone through. Whoever watches a run counts it.
+    /// Counts work beyond that of every call, in steps of some nanoseconds, such as queues passed over. A watched run
+    /// counts it.
     fn worked(&mut self, units: u64) {
         let _ = units;
     }
@@ -284,7 +284,7 @@ pub trait QueueManager: Shown + Send {
         if self.enqueue(now, meta, item, context).is_accepted() { self.dequeue(now, context) } else { None }
     }
 
-    /// Whether it matters to the manager that its queue runs empty; if not, nobody need ask an empty one.
+    /// Returns true if the manager must know that its queue runs empty; if not, an empty one need not be asked.
     fn notices_idling(&self) -> bool {
         true
     }
@@ -297,7 +297,7 @@ pub trait QueueManager: Shown + Send {
         self.dequeue(now, context)
     }
 
-    /// What waits in `queue`; in a manager with one queue everything waits in the classic one.
+    /// Returns the packets that wait in `queue`; a manager with one queue has only the classic one.
     fn backlog_of(&self, queue: ServiceQueue) -> Backlog {
         match queue {
             ServiceQueue::Classic => self.backlog(),
@@ -311,7 +311,7 @@ pub trait QueueManager: Shown + Send {
         None
     }
 
-    /// What waits.
+    /// Returns the packets that wait.
     fn backlog(&self) -> Backlog;
 
     /// The sub-flow that all packets with the flow and the DSCP of `meta` go to; `None` if the manager has no
@@ -321,7 +321,7 @@ pub trait QueueManager: Shown + Send {
         None
     }
 
-    /// When `on_timer` wants to be called next; only `on_timer` changes the answer.
+    /// Returns the time of the next `on_timer`; only `on_timer` changes it.
     fn next_timer(&self) -> Option<Instant> {
         None
     }

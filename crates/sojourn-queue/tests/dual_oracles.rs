@@ -257,7 +257,7 @@ proptest! {
             if let Step::Serve { after_us, .. } = step {
                 now += Span::from_us(after_us);
             }
-            // What is due comes before what happens: no packet is younger than an update.
+            // Due updates come before arrivals: no packet is younger than an update.
             while let Some(due) = queue.next_timer() && due <= now {
                 queue.on_timer(due, &mut context);
                 oracle.update(seconds(due));

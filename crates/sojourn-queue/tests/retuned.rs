@@ -13,7 +13,7 @@ fn packet(number: u64) -> Meta {
     }
 }
 
-/// What leaves a manager that gets a packet each 0.1 ms and may send one each 0.13 ms, and what it dropped.
+/// Returns the departures from a manager that gets a packet each 0.1 ms and may send one each 0.13 ms, and its drops.
 fn served(config: &ManagerConfig, is_retuned: bool) -> (Vec<(u64, Instant)>, usize, bool) {
     let (mut manager, mut context) = (config.build(), TestContext::random(1));
     let mut keeps_on = true;

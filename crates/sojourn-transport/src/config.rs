@@ -1,4 +1,4 @@
-//! What makes one TCP stack differ from another: every parameter of an endpoint.
+//! Parameters of an endpoint, in which TCP stacks differ.
 //!
 //! Source: the parameter names follow the RFCs that define the mechanisms (5681, 6298, 6582, 6675,
 //! 8985, 9406, 9438, 9937); values live in [`StackConfig::PROFILES`]. Windows count
@@ -30,7 +30,7 @@ use sojourn_keys::{
     Content, Key, Mismatch, OneOf, Shape, Value, Visitor, Word, Words, bytes, choices, origin, parameters, words,
 };
 
-/// Where the defaults of a stack's keys come from.
+/// Key of a default that the stack's name decides.
 const fn by_name() -> Key {
     origin("by the stack's name")
 }
@@ -160,7 +160,7 @@ parameters! {
 }
 
 parameters! {
-    /// When the receiver acknowledges.
+    /// Time of the receiver's acknowledgements.
     #[derive(Copy, Eq)]
     pub struct AckPolicy {
         /// acknowledge at once when this many units are pending
@@ -224,7 +224,7 @@ parameters! {
 }
 
 choices! {
-    /// Whether transmissions are spread over the round trip.
+    /// Spread of transmissions over the round trip.
     #[derive(Copy)]
     pub enum Pacing {
         /// segments leave as soon as the window allows
@@ -249,13 +249,13 @@ choices! {
         } = "bytes",
         /// one segment for each acknowledged segment up to the threshold (Linux)
         ///
-        /// What is left over counts in congestion avoidance.
+        /// The remainder counts in congestion avoidance.
         Linux = "linux",
     }
 }
 
 choices! {
-    /// What an idle sender does to its window before it sends again.
+    /// Change of an idle sender's window before it sends again.
     #[derive(Copy, Eq)]
     pub enum IdleRestart {
         /// nothing
@@ -302,7 +302,7 @@ pub enum InitialThreshold {
     ReceiveWindow,
     /// None (RFC 5681).
     Unlimited,
-    /// So many bytes, as 65,535 in ns-3 before 3.25.
+    /// This number of bytes, as 65,535 in ns-3 before 3.25.
     Of(Bytes),
 }
 
@@ -358,7 +358,7 @@ fn list<'a>(words: impl Iterator<Item = &'a str>) -> String {
 }
 
 words! {
-    /// What the receiver counts before it acknowledges.
+    /// Unit that the receiver counts before it acknowledges.
     pub enum AckUnit {
         /// segments of any size
         Segments = "segments",
@@ -380,7 +380,7 @@ words! {
 }
 
 words! {
-    /// What round-trip samples are taken from.
+    /// Source of round-trip samples.
     pub enum RoundTripSampling {
         /// the echoed time stamp (RFC 7323)
         Timestamps = "timestamps",
@@ -419,7 +419,7 @@ words! {
 }
 
 impl LossDetection {
-    /// Whether the transport is QUIC.
+    /// Returns true if the transport is QUIC.
     pub const fn is_quic(self) -> bool {
         #[cfg(not(target_family = "wasm"))]
         return matches!(self, Self::Quic);
@@ -427,7 +427,7 @@ impl LossDetection {
         false
     }
 
-    /// Whether the receiver reports SACK blocks.
+    /// Returns true if the receiver reports SACK blocks.
     pub const fn uses_sack(self) -> bool {
         !matches!(self, Self::ThreeDuplicates)
     }
@@ -486,7 +486,7 @@ words! {
 }
 
 words! {
-    /// When the window may grow (congestion window validation).
+    /// Condition for growth of the window (congestion window validation).
     pub enum GrowthGate {
         /// only if the window was full
         ///
@@ -538,12 +538,12 @@ words! {
 }
 
 impl EcnMode {
-    /// Whether the echo says of each segment whether it was marked.
+    /// Returns true if the echo tells for each segment if it was marked.
     pub const fn echoes_each(self) -> bool {
         matches!(self, Self::Dctcp | Self::DctcpL4s)
     }
 
-    /// Whether acknowledgements carry a count of marked segments.
+    /// Returns true if acknowledgements carry a count of marked segments.
     pub const fn counts_marks(self) -> bool {
         matches!(self, Self::Accurate | Self::AccurateL4s)
     }

@@ -91,7 +91,7 @@ impl Endpoint {
         either!(self, endpoint => endpoint.statistics())
     }
 
-    /// Whether both sides are closed and acknowledged.
+    /// Returns true if both sides are closed and acknowledged.
     pub fn is_closed(&self) -> bool {
         either!(self, endpoint => endpoint.is_closed())
     }
@@ -129,7 +129,7 @@ impl Endpoint {
         either!(self, endpoint => endpoint.open(now, context));
     }
 
-    /// What the client writes leaves before the connection is established: 0-RTT of QUIC; TCP has none.
+    /// The client's data leaves before the connection is established: 0-RTT of QUIC; TCP has none.
     pub fn send_early(&mut self) {
         #[cfg(not(target_family = "wasm"))]
         if let Self::Quic(endpoint) = self {

@@ -11,7 +11,7 @@ const fn habit() -> Key {
 }
 
 parameters! {
-    /// What an implementation does beside the documents. A stack of today has none.
+    /// Deviations of an implementation from the documents. A stack of today has none.
     #[derive(Copy, Eq)]
     pub struct Habits {
         /// an acknowledgement below the first outstanding segment says nothing (ns-2 TCP/Linux)

@@ -1,8 +1,8 @@
 //! Transport endpoints as state machines without I/O: TCP with the stacks that the studies name, and QUIC.
 //!
-//! An [`Endpoint`] is one end of a connection. It owns no clock and sees no network: the caller brings
-//! packets and due timers, and what it wants to happen leaves through [`EndpointContext`]. The two ends
-//! of a connection share nothing but segments. Payload is counted, never copied.
+//! An [`Endpoint`] is one end of a connection. It owns no clock and sees no network: the caller brings packets and due
+//! timers, and its actions leave through [`EndpointContext`]. The two ends of a connection share nothing but segments.
+//! Payload is counted, never copied.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -42,20 +42,20 @@ pub enum Timer {
     Pacing,
 }
 
-/// What an endpoint tells its application.
+/// Events of an endpoint for its application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// The connection is established.
     Connected,
     /// All attempts to connect have failed.
     ConnectFailed,
-    /// So many bytes of the peer have arrived in order, in total.
+    /// Bytes of the peer that have arrived in order, in total.
     Delivered(u64),
     /// The bytes of the peer from the first of these to below the second have arrived before some that were written
     /// earlier (QUIC); [`Self::Delivered`] counts them when it gets there.
     #[cfg(not(target_family = "wasm"))]
     Early(u64, u64),
-    /// So many bytes of this end have been acknowledged, in total.
+    /// Bytes of this end that have been acknowledged, in total.
     Acknowledged(u64),
     /// The peer has sent all its data and closed its side; everything before it was delivered.
     PeerClosed,
@@ -65,8 +65,7 @@ pub enum Event {
     Aborted,
 }
 
-/// What an endpoint may ask of its owner during a call: of the network below, the clock beside, and the
-/// application above.
+/// Services of an endpoint's owner during a call: the network below, the clock beside, and the application above.
 pub trait EndpointContext {
     /// Hand `segment`, whose data were written and first sent at `times`, to the first link, now. Segments
     /// emitted in one call leave in that order.

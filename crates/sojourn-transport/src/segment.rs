@@ -1,4 +1,4 @@
-//! What travels between two endpoints.
+//! Segments between two endpoints.
 
 use sojourn_base::{Ecn, Instant};
 
@@ -21,7 +21,7 @@ impl Flags {
     pub const CWR: Self = Self(16);
     /// Reports a duplicate (RFC 2883).
     pub const DSACK: Self = Self(32);
-    /// Nobody on the path can tell what it is (QUIC).
+    /// Opaque to the path (QUIC).
     pub const ENCRYPTED: Self = Self(64);
 
     /// Both sets of bits.
@@ -30,7 +30,7 @@ impl Flags {
         Self(self.0 | other.0)
     }
 
-    /// Whether all bits of `other` are set.
+    /// Returns true if all bits of `other` are set.
     pub const fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
@@ -76,12 +76,12 @@ impl SackBlocks {
     }
 }
 
-/// When the data of a segment were written and first sent: its sender's share of the delay. Not on the wire.
+/// Times of writing and first sending of a segment's data: its sender's share of the delay. Not on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SendTimes {
-    /// When the application wrote the first byte (for a source without end: when it was first sent).
+    /// Time at which the application wrote the first byte (for a source without end: of its first sending).
     pub written_at: Instant,
-    /// When the segment was sent for the first time.
+    /// Time of the segment's first sending.
     pub first_sent_at: Instant,
 }
 
@@ -104,7 +104,7 @@ pub struct Segment {
     pub payload: u32,
     /// Bytes of the IP packet.
     pub length: u32,
-    /// When this copy was sent (the time stamp option).
+    /// Time of this copy's sending (the time stamp option).
     pub sent_at: Instant,
     /// `sent_at` of the segment that this one acknowledges; [`Instant::NEVER`] without one.
     pub echo: Instant,
@@ -112,8 +112,7 @@ pub struct Segment {
     pub one_way_delay_ps: u64,
     /// Control bits.
     pub flags: Flags,
-    /// ECN field of its IP packet: what it is sent with where it is emitted, and what the path has made of
-    /// that where it arrives.
+    /// ECN field of its IP packet: that of the sender where it is emitted, and that of the path where it arrives.
     pub ecn: Ecn,
     /// Marked segments that have arrived, modulo 2^16; starts at 5 (AccECN, RFC 9768 section 3.2.2).
     pub marks: u16,
@@ -127,7 +126,7 @@ impl Segment {
         self.payload > 0 || self.flags.has(Flags::FIN) || self.flags.has(Flags::SYN)
     }
 
-    /// A segment that only acknowledges, as anybody on the path can see.
+    /// Returns true for a segment that only acknowledges, as far as the path can see.
     pub const fn is_pure_ack(&self) -> bool {
         const BITS: u8 = Flags::ACK.0 | Flags::FIN.0 | Flags::SYN.0 | Flags::ENCRYPTED.0;
         self.flags.0 & BITS == Flags::ACK.0 && self.payload == 0

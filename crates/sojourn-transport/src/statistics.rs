@@ -1,6 +1,6 @@
-//! What a connection counts, and what a recorder may ask of it.
+//! Counters of a connection, and its state for recorders.
 //!
-//! Counters only; distributions are made by whoever records.
+//! Counters only; recorders make distributions.
 
 use sojourn_base::{Instant, Span};
 
@@ -116,7 +116,7 @@ pub struct ConnectionSnapshot {
     pub round_trip_variation: Span,
     /// Retransmission timeout with its back-off.
     pub timeout: Span,
-    /// When the timeout expires; [`Instant::NEVER`] if it is not running.
+    /// Expiry of the timeout; [`Instant::NEVER`] if it is not running.
     pub timeout_at: Instant,
     /// Segments that are probably in the network.
     pub pipe: u32,

@@ -1,4 +1,4 @@
-//! What BBR promises: the rate of the path with little queue, by itself and through losses that are not congestion; a
+//! Promises of BBR: the rate of the path with little queue, by itself and through losses that are not congestion; a
 //! probe of the round trip that empties the queue; and for version 3 respect of losses and of CUBIC beside it.
 //!
 //! Source: Cardwell et al. 2016 (figures 5, 6 and 8); draft-ietf-ccwg-bbr sections 2, 3.1 and 5.3.

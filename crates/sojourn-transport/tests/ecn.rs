@@ -1,7 +1,7 @@
-//! Marks and what stacks make of them, seen from outside: the echo of StackConfig::DCTCP's receiver, the count of AccECN's, and the
-//! windows and rates that marks at a known rate leave.
+//! Responses of stacks to marks, seen from outside: the echo of DCTCP's receiver, AccECN's count, and the windows and
+//! rates under marks at a known rate.
 //!
-//! Source: RFC 8257 section 3.2; RFC 9768 section 3.2.2.5.1; Alizadeh, Javanmard and Prabhakar, "Analysis of StackConfig::DCTCP", 2011 (2/p).
+//! Source: RFC 8257 section 3.2; RFC 9768 section 3.2.2.5.1; Alizadeh, Javanmard and Prabhakar, "Analysis of DCTCP", 2011 (2/p).
 
 use crate::path::{End, Fate, Path, Shape, ms};
 use sojourn_base::{Ecn, Instant, Span};
@@ -67,7 +67,7 @@ fn random_marks_leave_what_the_reference_model_says() {
     }
 }
 
-/// What the server acknowledges, with time in ms and echo, when the data segments of `marked` are marked.
+/// Returns the server's acknowledgements, with time in ms and echo, when the data segments of `marked` are marked.
 fn acknowledgements(marked: &'static [u32]) -> Vec<(u32, bool)> {
     let config = StackConfig {
         initial_window: 8,
@@ -175,7 +175,7 @@ fn random_marks_leave_prague_a_third_more() {
     }
 }
 
-/// What the server acknowledges, with its count of marks, when the data segments of `marked` are marked.
+/// Returns the server's acknowledgements, with its count of marks, when the data segments of `marked` are marked.
 fn counts(marked: &'static [u32]) -> Vec<(u32, u16)> {
     let config = StackConfig {
         initial_window: 8,
@@ -205,7 +205,7 @@ fn counts(marked: &'static [u32]) -> Vec<(u32, u16)> {
 #[test]
 fn the_first_mark_is_reported_at_once_and_then_each_second_one() {
     assert_eq!(counts(&[]), [(4, 5), (8, 5)]);
-    // The change at segment 1 is told at once; what follows waits for company.
+    // The change at segment 1 is reported at once; later ones wait for company.
     assert_eq!(counts(&[1]), [(2, 6), (6, 6), (8, 6)]);
     // Marks in a row: the first at once, then by twos.
     assert_eq!(counts(&[1, 2, 3, 4, 5]), [(2, 6), (4, 8), (6, 10), (8, 10)]);

@@ -10,7 +10,7 @@ use sojourn_transport::{Flags, SackBlocks, Segment, StackConfig};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// What the client sends in a minute over a path that loses, repeats, delays and now and then is gone.
+/// Returns the client's segments in a minute over a path that loses, repeats, delays and at times is gone.
 fn sent(config: &StackConfig, lost_of_200: u64, seed: u64) -> Vec<Segment> {
     let log = Rc::new(RefCell::new(Vec::new()));
     let writer = Rc::clone(&log);

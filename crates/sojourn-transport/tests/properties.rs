@@ -1,5 +1,5 @@
-//! What must hold for every stack on every path that delivers in the end: all bytes once and in
-//! order, counters that agree with their marks, and an end.
+//! Properties of every stack on every path that delivers in the end: all bytes once and in order, counters that agree
+//! with their marks, and an end.
 
 use crate::path::{End, Fate, Path, Shape};
 use proptest::prelude::*;

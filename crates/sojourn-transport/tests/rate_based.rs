@@ -1,5 +1,5 @@
-//! A rate-based controller from outside the crate: it asks for rate samples and for pacing, and sends at what it
-//! has seen delivered. What BBR needs of a sender, without BBR.
+//! A rate-based controller from outside the crate: it requests rate samples and pacing, and sends at the delivered
+//! rate. It tests BBR's needs of a sender, without BBR.
 
 use crate::path::{End, Fate, Path, Shape};
 use sojourn_base::{BitRate, Instant, Span};

@@ -1,6 +1,6 @@
 //! How flows share a tail-drop queue: LEDBAT alone and beside Reno, and equal flows with each other.
 //!
-//! Source: values of an independent reference model; RFC 6817 section 4.4 for what LEDBAT promises and what it does not.
+//! Source: values of an independent reference model; RFC 6817 section 4.4 for the promises of LEDBAT and their limits.
 
 use crate::dumbbell::{Dumbbell, Flow};
 use sojourn_base::{BitRate, Instant, Span};

@@ -1,5 +1,5 @@
-//! What distinguishes the named stacks, seen from outside: handshakes, first windows, small objects,
-//! repair of losses, marks, pacing.
+//! Differences between the named stacks, seen from outside: handshakes, first windows, small objects, repair of losses,
+//! marks, pacing.
 //!
 //! Source: White 2012 section 4.3 (round trips of small objects); RFC 3168; the simulators that the studies used.
 
@@ -358,7 +358,7 @@ fn an_aborted_end_is_silent() {
     let events = path.events[0].len();
     path.go_on(Instant::from_s(5));
     assert_eq!((path.sent[0], path.events[0].len()), (sent, events));
-    // The peer gives up in the end: it is not told.
+    // The peer gives up in the end, without notice.
     path.go_on(Instant::from_s(3000));
     assert!(path.events[1].iter().any(|(_, event)| *event == Event::Aborted));
 }

@@ -17,7 +17,7 @@ fn under(conditions: &[ConditionConfig]) -> AnyLink {
     link.build_under(conditions)
 }
 
-/// When each of `packets` of 1000 B, sent at these times, arrives; in ms.
+/// Returns the arrivals of `packets` of 1000 B, sent at these times; in ms.
 fn arrivals(conditions: &[ConditionConfig], sent_at_ms: &[u64]) -> Vec<f64> {
     let context = run(conditions, sent_at_ms);
     let arrives = context.delivered.iter().map(|(_, _, passage)| {
@@ -256,7 +256,7 @@ fn what_is_wrong_is_told_all_at_once() {
     assert_eq!(told(&[loss(every(10, window(0, 5))), loss(every(7, window(5, 1)))]), [(1, "loss")]);
     let rate = ConditionConfig { rate: Some(BitRate::from_mbps(1)), overtake: true, hold_packets: Some(4), ..at(0) };
     assert_eq!(told(&[rate]), [(0, "overtake"), (0, "hold_packets"), (0, "rate")]);
-    // What says more about something that is not there would be lost in print.
+    // Keys about an absent effect would be lost in print.
     let alone = ConditionConfig { reorder_by: Span::from_ms(1), police_burst: Bytes(1), ..loss(at(0)) };
     assert_eq!(told(&[alone]), [(0, "reorder_by"), (0, "police_burst")]);
     let delay = ConditionConfig { delay: Some(Span::from_ms(1)), ..window(11, 2) };

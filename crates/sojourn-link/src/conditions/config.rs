@@ -68,7 +68,7 @@ parameters! {
     }
 }
 
-/// What a condition can change; conditions with the same effect must not overlap.
+/// Effects of a condition; conditions with the same effect must not overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// The rate of the line.
@@ -130,12 +130,12 @@ pub struct ConditionProblem {
     pub field: &'static str,
     /// A sentence.
     pub message: String,
-    /// What would be right.
+    /// The remedy.
     pub hint: &'static str,
 }
 
 impl ConditionConfig {
-    /// Whether it has this effect.
+    /// Returns true if it has this effect.
     pub const fn has(&self, effect: Effect) -> bool {
         match effect {
             Effect::Rate => self.rate.is_some(),
@@ -150,12 +150,12 @@ impl ConditionConfig {
         }
     }
 
-    /// When it begins for the first time.
+    /// Returns its first start.
     pub fn begin(&self) -> Instant {
         Instant::ZERO.saturating_add(self.at.or(self.from).unwrap_or(Span::ZERO))
     }
 
-    /// When it ends for the first time; [`Instant::NEVER`] if it does not.
+    /// Returns its first end; [`Instant::NEVER`] if it has none.
     pub fn end(&self) -> Instant {
         self.length.map_or(Instant::NEVER, |length| self.begin().saturating_add(length))
     }
@@ -242,11 +242,11 @@ impl ConditionConfig {
         }
     }
 
-    /// Whether it is there at some time at which `other` is, which begins not before it.
+    /// Returns true if it overlaps `other`, which does not begin before it.
     fn overlaps(&self, other: &Self) -> bool {
         let (begin, end) = (other.begin(), other.end());
         match (self.every, other.every) {
-            // What stays is replaced by what comes later.
+            // A lasting condition is replaced by a later one.
             _ if self.at.is_some() && other.every.is_none() => false,
             (None, None) => begin < self.end(),
             (None, Some(_)) => self.at.is_none() && begin < self.end(),
@@ -293,7 +293,7 @@ pub fn condition_problems(conditions: &[ConditionConfig], rate_may_change: bool)
             all.filter(move |(_, condition)| condition.has(effect))
         };
         for (pair, (index, later)) in alike().enumerate().skip(1) {
-            // What comes again reaches far; of the others the one before is enough.
+            // A repeated condition reaches far; of the others the one before is enough.
             let back = alike().take(pair).filter(|(_, one)| one.every.is_some());
             let before = alike().nth(pair - 1);
             let mut told = false;

@@ -1,4 +1,4 @@
-//! What a condition says at each time, and what a line of changing rate makes of a packet.
+//! Values of conditions over time, and transmission times on a line of changing rate.
 
 use crate::LinkContext;
 use crate::conditions::config::{ConditionConfig, Effect};
@@ -13,7 +13,7 @@ const BYTE_COST: u128 = 8_000_000_000_000;
 pub(crate) struct Timeline<T> {
     /// From when on which value holds; `None` is what the link has by itself.
     steps: Vec<(Instant, Option<T>)>,
-    /// What comes again and again goes before steps.
+    /// Periodic conditions take precedence over steps.
     rhythms: Vec<Rhythm<T>>,
 }
 
@@ -34,7 +34,8 @@ impl<T> Rhythm<T> {
 }
 
 impl<T: Clone> Timeline<T> {
-    /// What `conditions` say about `effect`, in the order in which they are valid; `value` takes it out of one.
+    /// Returns the values of `conditions` with `effect`, in the order in which they are valid; `value` takes one out of
+    /// a condition.
     pub(crate) fn of(
         conditions: &[ConditionConfig],
         effect: Effect,
@@ -62,7 +63,7 @@ impl<T: Clone> Timeline<T> {
         Self { steps, rhythms }
     }
 
-    /// Whether nothing is ever different.
+    /// Returns true if the value never changes.
     pub(crate) const fn is_empty(&self) -> bool {
         self.steps.is_empty() && self.rhythms.is_empty()
     }
@@ -125,8 +126,8 @@ impl Rates {
         self.timeline.at(now).map_or(self.own, |(_, rate)| *rate)
     }
 
-    /// When the last bit of `bytes` leaves a line that begins with them at `start`: the first picosecond by which the
-    /// rate has carried them. [`Instant::NEVER`] if it never does.
+    /// Returns the time at which the last bit of `bytes` leaves a line that begins with them at `start`: the first
+    /// picosecond by which the rate has carried them. [`Instant::NEVER`] if it never does.
     pub(crate) fn end(&self, start: Instant, bytes: Bytes, context: &mut (impl LinkContext + ?Sized)) -> Instant {
         let mut left = u128::from(bytes.0) * BYTE_COST;
         let mut at = start;
@@ -148,7 +149,7 @@ impl Rates {
     }
 }
 
-/// Whether the rate that `conditions` say is zero from some time on, for ever; since when.
+/// Returns the time from which the rate of `conditions` is zero for ever, if there is one.
 pub fn stalls(conditions: &[ConditionConfig]) -> Option<Instant> {
     let timeline = Timeline::of(conditions, Effect::Rate, |it| it.rate);
     if !timeline.rhythms.is_empty() {

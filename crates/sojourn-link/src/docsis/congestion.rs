@@ -208,7 +208,7 @@ impl RateCycle {
         }
     }
 
-    /// Whether the closed cycle makes each change from one level to another exactly once.
+    /// Returns true if the closed cycle makes each change from one level to another exactly once.
     fn visits_each_ordered_pair_once(&self) -> bool {
         let count = self.levels.len();
         if self.order.len() != count * count.saturating_sub(1) {
@@ -238,14 +238,14 @@ fn require_variation(variation: f64, problems: &mut Vec<ConfigProblem>) {
 pub(crate) struct GrantLimit {
     config: CongestionConfig,
     map_interval: Span,
-    /// What the channel serialises in one MAP interval.
+    /// Bytes that the channel serialises in one MAP interval.
     ceiling: Bytes,
     draws: MapDraws,
     /// The last answer and the MAP it was for.
     last: Option<(u64, Bytes)>,
     /// Level of the current dwell, and when the dwell ends.
     dwell: (BitRate, Instant),
-    /// What levels give beyond whole bytes is granted by a later MAP.
+    /// Fractions of bytes are carried over to a later MAP.
     whole: WholeBytes,
     /// Every MAP that starts before this instant has the limit of the last one: there is no variation, and the level is a
     /// whole number of bytes.
@@ -331,7 +331,7 @@ impl GrantLimit {
     }
 }
 
-/// What a MAP can grant on average.
+/// Bytes that a MAP can grant on average.
 #[derive(Clone, Copy, Debug)]
 enum Level {
     Bytes(Bytes),

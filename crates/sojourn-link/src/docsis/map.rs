@@ -45,7 +45,7 @@ impl MapClock {
         self.starts_at + self.interval * ahead
     }
 
-    /// Whether the last MAP that was dealt with starts exactly at `now`.
+    /// Returns true if the last handled MAP starts exactly at `now`.
     pub(crate) fn has_just_started(&self, now: Instant) -> bool {
         self.number > 0 && now + self.interval == self.starts_at
     }
@@ -65,9 +65,9 @@ impl MapClock {
     }
 }
 
-/// A random stream with one draw per MAP, whether or not the MAP uses it, so that two queue managers
-/// meet the same channel in the same MAP (common random numbers). Draws of unused MAPs are skipped
-/// when a later one is used; a MAP that nobody waits for costs a draw but no wake-up.
+/// A random stream with one draw per MAP, whether or not the MAP uses it, so that two queue managers meet the same
+/// channel in the same MAP (common random numbers). Draws of unused MAPs are skipped when a later one is used; an
+/// unused MAP costs a draw but no wake-up.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MapDraws {
     purpose: Draw,

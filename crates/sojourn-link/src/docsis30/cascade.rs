@@ -39,11 +39,11 @@ pub struct Cascade<M: ?Sized = dyn QueueManager> {
     /// From a request to its grant.
     grant_delay: Span,
     loop_delay: Span,
-    /// When a grant or a release is due next.
+    /// Time of the next grant or release.
     next: Instant,
-    /// The latest time that the queue manager was told, if that differs from the clock.
+    /// The queue manager's latest time, if that differs from the clock.
     last_judged_at: Instant,
-    /// When a packet last arrived: what arrives at the same instant waits behind it.
+    /// Time of the last arrival: packets of the same instant wait behind it.
     last_arrival: Instant,
 }
 
@@ -80,8 +80,8 @@ impl<M: QueueManager + ?Sized> Cascade<M> {
         self.rate_shaping.tokens(now)
     }
 
-    /// Everything that is due by `now`, in order of time. Where times are equal: timers, then the MAP,
-    /// then the rate-shaping queue.
+    /// Handles everything due by `now`, in order of time. At equal times: timers, then the MAP, then the rate-shaping
+    /// queue.
     fn advance(&mut self, now: Instant, context: &mut (impl LinkContext + ?Sized)) {
         while self.next <= now && context.work(1) {
             let at = self.next;
@@ -139,8 +139,8 @@ impl<M: QueueManager + ?Sized> Cascade<M> {
         self.transmit.push(now, requested_at, packet);
     }
 
-    /// Whether a packet of `length` bytes that comes at `now` goes on to the transmit queue at once, or is lost there,
-    /// and is judged when it comes.
+    /// Returns true if a packet of `length` bytes that comes at `now` goes on to the transmit queue at once, or is lost
+    /// there; it is judged on arrival.
     fn is_open(&mut self, now: Instant, length: u32) -> bool {
         let takes_more = match self.variant {
             CascadeVariant::SojournOverBoth => false,
@@ -150,7 +150,7 @@ impl<M: QueueManager + ?Sized> Cascade<M> {
         takes_more && self.rate_shaping.is_open(now, length)
     }
 
-    /// When the rate-shaping queue may move a packet on, as far as is known.
+    /// Returns the time at which the rate-shaping queue may release a packet, as far as known.
     fn next_release(&self) -> Instant {
         if self.variant == CascadeVariant::BackPressure && self.transmit.is_full() {
             Instant::NEVER

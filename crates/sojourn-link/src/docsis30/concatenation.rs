@@ -1,8 +1,8 @@
 //! Continuous concatenation and fragmentation: packets into grants.
 //!
-//! A grant is a budget of bytes, not of packets. Bytes leave in order; a grant may begin and end inside a packet, and
-//! a packet arrives when its last byte does. What has left the queue manager for the MAC can no longer be dropped or
-//! overtaken.
+//! A grant is a budget of bytes, not of packets. Bytes leave in order; a grant may begin and end inside a packet, and a
+//! packet arrives when its last byte does. Packets that have left the queue manager for the MAC can no longer be
+//! dropped or overtaken.
 //!
 //! Source: White 2012 §2.2.2; White 2013 §3.1.
 //! Deviations: the 2012 study sends whole packets on a link whose rate it stretches, so that they arrive at the same
@@ -30,7 +30,7 @@ pub(crate) struct Staging<W> {
 pub(crate) struct Grant<F> {
     bytes: Bytes,
     used: Bytes,
-    /// When the next byte begins to leave.
+    /// Time at which the next byte begins to leave.
     at: Instant,
     left_by: F,
 }
@@ -40,7 +40,7 @@ pub(crate) struct Grant<F> {
 pub(crate) struct Sent<W> {
     pub(crate) packet: Held,
     pub(crate) way: W,
-    /// When its first byte began to leave, and when its last had left.
+    /// Times at which its first byte began to leave, and its last had left.
     pub(crate) started_at: Instant,
     pub(crate) last_byte_at: Instant,
 }
@@ -122,7 +122,7 @@ impl<F: Fn(Bytes) -> Instant> Grant<F> {
         Self { bytes, used: Bytes::ZERO, at: starts_at, left_by }
     }
 
-    /// What is not used.
+    /// Returns the unused bytes.
     pub(crate) fn left(&self) -> Bytes {
         self.bytes - self.used
     }

@@ -1,9 +1,9 @@
 //! The request-grant loop: a request can be granted N MAP intervals after it has left.
 //!
-//! What a MAP requests, piggybacked or not, can be granted a fixed number of MAPs later on; what a grant does not
-//! cover stays requested. White 2012 keeps a vector of two sums, `REQ(0)` at the CMTS and `REQ(1)` on its way; here is
-//! a list of the requests on their way, so that any delay will do, and with the MAPs that neither request nor grant
-//! anything left out.
+//! The requests of a MAP, piggybacked or not, can be granted a fixed number of MAPs later on; bytes beyond a grant stay
+//! requested. White 2012 keeps a vector of two sums, `REQ(0)` at the CMTS and `REQ(1)` on its way; here is a list of
+//! the requests on their way, so that any delay will do, and with the MAPs that neither request nor grant anything left
+//! out.
 //!
 //! Source: White 2012 §2.2.2; White 2013 §3.1.
 //! Deviations: none known. A property test compares with the vector, stepped at each MAP.
@@ -323,7 +323,7 @@ mod tests {
                 } else {
                     0
                 };
-                // What is queued at the very start of a MAP is in time for its request.
+                // A packet queued at the very start of a MAP is in time for its request.
                 while let Some((t, bytes)) = arrivals.next_if(|(t, _)| *t == 20 * map) {
                     loop_.on_queued(Instant::ZERO + unit * t, Bytes(bytes));
                     vector.queued += bytes;

@@ -1,10 +1,10 @@
 //! The DOCSIS 3.0 modem of White 2013: one managed queue that is shaped, requested for and granted.
 //!
-//! At each MAP the modem requests what it holds and has not requested, as far as both token buckets
-//! allow, and pays for it. A request can be granted from two MAPs later on (`grant_delay`); the grant lies at a random
-//! place in its interval. Only when it begins is a packet taken from the queue manager, so that heads
-//! are dropped and flows are chosen at the last moment, and bytes requested for one packet may carry
-//! another. What a grant finds nothing for is refunded to the buckets.
+//! At each MAP the modem requests its unrequested bytes, as far as both token buckets allow, and pays for them. A
+//! request can be granted from two MAPs later on (`grant_delay`); the grant lies at a random place in its interval.
+//! Only when it begins is a packet taken from the queue manager, so that heads are dropped and flows are chosen at the
+//! last moment, and bytes requested for one packet may carry another. Unused bytes of a grant are refunded to the
+//! buckets.
 //!
 //! MAPs are dealt with when something else happens: nothing changes between two events that a MAP could
 //! see, and the next grant is known as soon as its request has left. A busy modem needs one wake-up per grant, an
@@ -34,7 +34,7 @@ use sojourn_queue::{Backlog, QueueManager};
 #[derive(Clone, Debug)]
 pub struct SingleQueue<M: ?Sized = dyn QueueManager> {
     manager: Box<M>,
-    /// When the manager wants a timer run; [`Instant::NEVER`] if it has no timer.
+    /// Time of the manager's timer; [`Instant::NEVER`] without one.
     timer: Instant,
     shaper: RateShaper,
     channel: Channel,
@@ -43,14 +43,14 @@ pub struct SingleQueue<M: ?Sized = dyn QueueManager> {
     requests: RequestGrant,
     limit: GrantLimit,
     offsets: MapDraws,
-    /// What a grant has taken from the manager and not finished, and when.
+    /// Packet that a grant has taken from the manager and not finished, and the time.
     staged: Staging<Instant>,
     paid: Paid,
     unused: Bytes,
     plan: Plan,
 }
 
-/// What happens next.
+/// The next event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Plan {
     /// Nothing waits and nothing is requested.
@@ -72,7 +72,7 @@ struct Paid {
 }
 
 impl Paid {
-    /// When the byte before `end` was requested. Ends never decrease.
+    /// Returns the time at which the byte before `end` was requested. Ends never decrease.
     fn requested_at(&mut self, end: Bytes) -> Instant {
         while self.log.len() > 1 && self.log[0].0 < end {
             self.log.pop_front();
@@ -124,7 +124,7 @@ impl<M: QueueManager + ?Sized> SingleQueue<M> {
         self.shaper.tokens(now)
     }
 
-    /// Whether anything is due by `now`, a MAP that nobody waits for included.
+    /// Returns true if anything is due by `now`, unused MAPs included.
     #[inline]
     fn is_behind(&self, now: Instant) -> bool {
         let grant = match self.plan {
@@ -135,8 +135,7 @@ impl<M: QueueManager + ?Sized> SingleQueue<M> {
         map.min(grant).min(self.timer) <= now
     }
 
-    /// Everything that is due by `now`, in order of time. Where times are equal: timers, then the MAP,
-    /// then the grant.
+    /// Handles everything due by `now`, in order of time. At equal times: timers, then the MAP, then the grant.
     fn advance(&mut self, now: Instant, context: &mut (impl LinkContext + ?Sized)) {
         loop {
             let map = self.requests.clock().starts_at();

@@ -13,9 +13,9 @@ use sojourn_queue::{Backlog, Held, Reason};
 /// A packet's way so far.
 #[derive(Clone, Copy, Debug)]
 struct Way {
-    /// When it came from the rate-shaping queue.
+    /// Arrival from the rate-shaping queue.
     queued_at: Instant,
-    /// When its request leaves.
+    /// Time of its request.
     requested_at: Instant,
 }
 

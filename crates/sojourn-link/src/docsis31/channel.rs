@@ -1,4 +1,4 @@
-//! What follows from the parameters of an OFDMA upstream and of an OFDM downstream channel.
+//! Values derived from the parameters of an OFDMA upstream and of an OFDM downstream channel.
 //!
 //! Source: docsis-ns3 1.2 `model/docsis-net-device.cc` and `doc/source/system-configuration.rst`, whose attributes the
 //! fields are named after; DOCSIS 3.1 PHY for the ranges.
@@ -8,9 +8,9 @@
 use sojourn_base::{BitRate, Span, math};
 use sojourn_keys::{origin, parameters, words};
 
-/// Where ranges of the channels' parameters come from, and most defaults.
+/// Origin of ranges of the channels' parameters, and of most defaults.
 pub(super) const PHY: &str = "docsis-ns3 1.2; range of DOCSIS 3.1 PHY";
-/// Where the other defaults come from.
+/// Origin of the other defaults.
 pub(super) const NS3: &str = "docsis-ns3 1.2";
 
 words! {
@@ -41,7 +41,7 @@ impl Spacing {
 /// Width of a minislot. Source: DOCSIS 3.1 PHY.
 const MINISLOT_KHZ: u32 = 400;
 
-/// What a modem needs to work on a MAP, beside some symbols. Source: DOCSIS 3.1 MULPI, relative processing delays.
+/// Processing time of a MAP in the modem, without some symbols. Source: DOCSIS 3.1 MULPI, relative processing delays.
 const MODEM_MAP_PROCESSING: Span = Span::from_us(600);
 
 parameters! {
@@ -109,14 +109,14 @@ impl OfdmaChannel {
         subcarriers * u64::from(self.symbols_per_frame) * thousandths(self.efficiency) / 10_000
     }
 
-    /// What the whole channel carries.
+    /// Returns the rate of the whole channel.
     pub fn capacity(&self) -> BitRate {
         let bits = 8 * self.minislot_bytes() * self.minislots_per_frame();
         let rate = u128::from(bits) * 1_000_000_000_000 / u128::from(self.frame().as_ps().max(1));
         BitRate::from_bps(u64::try_from(rate).unwrap_or(u64::MAX))
     }
 
-    /// What a modem needs to work on a MAP.
+    /// Returns the processing time of a MAP in the modem.
     pub fn modem_map_processing(&self) -> Span {
         MODEM_MAP_PROCESSING + self.symbol() * u64::from(self.symbols_per_frame + 1)
     }
@@ -203,7 +203,7 @@ impl OfdmSymbols {
         self.spacing.useful_symbol() + Span::from_ps(u64::from(self.cyclic_prefix) * 312_500 / 64)
     }
 
-    /// What the interleaver delays.
+    /// Returns the delay of the interleaver.
     pub fn interleaving(&self) -> Span {
         self.length() * u64::from(self.interleaver.saturating_sub(1))
     }
@@ -240,7 +240,7 @@ impl OfdmChannel {
 }
 
 parameters! {
-    /// What MAPs cost on the downstream channel; the defaults are those of docsis-ns3.
+    /// Overhead of MAPs on the downstream channel; the defaults are those of docsis-ns3.
     #[derive(Copy)]
     pub struct MapOverhead {
         /// upstream channels whose MAPs the channel carries

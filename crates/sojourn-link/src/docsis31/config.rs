@@ -1,8 +1,8 @@
 //! Parameters of the DOCSIS 3.1 links.
 //!
-//! Source: docsis-ns3 1.2 `model/docsis-net-device.cc` and `model/docsis-configuration.h` for names, defaults and ranges;
-//! White 2019 §4 and appendix B for the profiles. What the paper does not print comes from the experiment script of
-//! docsis-ns3 (`experiments/residential/residential.sh`), and says so.
+//! Source: docsis-ns3 1.2 `model/docsis-net-device.cc` and `model/docsis-configuration.h` for names, defaults and
+//! ranges; White 2019 §4 and appendix B for the profiles. Values that the paper does not print come from the experiment
+//! script of docsis-ns3 (`experiments/residential/residential.sh`), and say so.
 //! Deviations: none known.
 
 mod checks;
@@ -230,7 +230,7 @@ impl DownstreamConfig {
         self.channel.symbol_bytes(maps)
     }
 
-    /// What the channel carries beside MAPs.
+    /// Returns the rate of the channel without MAPs.
     pub fn capacity(&self) -> BitRate {
         let bits = u128::from(self.symbol_bytes() * 8) * 1_000_000_000_000;
         let rate = bits / u128::from(self.channel.symbols.length().as_ps().max(1));

@@ -29,7 +29,7 @@ use sojourn_queue::{Backlog, ProactiveGrants, QueueManager};
 #[derive(Clone, Debug)]
 pub struct Downstream<M: ?Sized = dyn QueueManager> {
     manager: Box<M>,
-    /// When the manager wants a timer run; [`Instant::NEVER`] if it has no timer.
+    /// Time of the manager's timer; [`Instant::NEVER`] without one.
     timer: Instant,
     symbol: Span,
     /// Bytes that a symbol carries.
@@ -228,7 +228,7 @@ impl<M: QueueManager + ?Sized> Downstream<M> {
 
 impl<M: QueueManager + ?Sized, C: LinkContext + ?Sized> Transmit<C> for Downstream<M> {
     fn on_arrival(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut C) {
-        // Who comes in the moment in which a symbol is filled may still go with it.
+        // A packet that comes in the moment in which a symbol is filled may still go with it.
         self.advance(now, false, context);
         let meta = with_header(meta, self.header);
         let (manager, mut call) = self.split(now, context);

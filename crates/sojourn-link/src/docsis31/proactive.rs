@@ -20,7 +20,7 @@ pub(crate) const PROACTIVE: Key =
     key("proactive", "grants that the low-latency flow, or the only one, has not asked for", "White 2019 §3.2");
 
 choices! {
-    /// What is granted without a request.
+    /// Grants without a request.
     #[derive(Copy)]
     pub enum ProactiveConfig {
         /// every grant is asked for
@@ -29,7 +29,7 @@ choices! {
         Basic(guarantee: Guarantee = Guarantee::BASE) = "basic",
         /// the guaranteed rate while the flow is likely to send: less is wasted
         Adaptive {
-            /// What is granted then.
+            /// Bytes granted then.
             guarantee: Guarantee = Guarantee::BASE;
             /// part of the shortest gap between bursts in which nothing is granted after a burst
             quiet: f64 = 0.8,
@@ -82,7 +82,7 @@ pub(crate) struct Proactive {
     minislots: u64,
     /// Number of the frame, from the start of the run, in which the next one begins.
     next: u64,
-    /// When polls are next due, in the adaptive form.
+    /// Time of the next poll, in the adaptive form.
     next_poll: Instant,
     last_use: Instant,
     gaps: VecDeque<Span>,

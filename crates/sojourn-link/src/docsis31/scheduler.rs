@@ -50,7 +50,7 @@ pub(super) fn with_headers(rate: BitRate, mean: Bytes, header: u64) -> BitRate {
     BitRate::from_bps(u64::try_from(bps).unwrap_or(u64::MAX))
 }
 
-/// What the CMTS learns of a burst that was granted.
+/// Result of a granted burst, as the CMTS learns it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Outcome {
     /// Bytes granted and not used.
@@ -79,7 +79,7 @@ pub(super) struct Scheduler {
     offsets: MapDraws,
     /// Requests under way: `(when they arrive, flow, bytes)`.
     requests: VecDeque<(Instant, usize, u64)>,
-    /// What became of grants: `(when that is known, flow, outcome)`.
+    /// Results of grants: `(time of knowledge, flow, outcome)`.
     outcomes: VecDeque<(Instant, usize, Outcome)>,
     /// Times when it knows that a burst of the low-latency flow arrived, and the starts of their frames.
     uses: VecDeque<(Instant, Instant)>,
@@ -125,7 +125,7 @@ impl Scheduler {
         self.requests.push_back((at, flow | self.only, bytes));
     }
 
-    /// At `at` it is known what became of a grant for `flow`.
+    /// Takes the result of a grant for `flow`, known at `at`.
     pub(super) fn learn(&mut self, at: Instant, flow: usize, outcome: Outcome) {
         let flow = flow | self.only;
         match self.outcomes.back_mut() {
@@ -193,7 +193,7 @@ impl Scheduler {
         }
     }
 
-    /// What has become known by `made_at`.
+    /// Takes the reports that have arrived by `made_at`.
     fn hear(&mut self, made_at: Instant, now: Instant) {
         while let Some(&(at, flow, bytes)) = self.requests.front()
             && at <= made_at
@@ -306,7 +306,7 @@ impl Scheduler {
             }
             at = start + length;
         }
-        debug_assert_eq!((classic, more), (0, 0), "a MAP has room for what it grants");
+        debug_assert_eq!((classic, more), (0, 0), "a MAP has room for its grants");
     }
 
     fn debit(&mut self, now: Instant, grants: &[Grant]) {

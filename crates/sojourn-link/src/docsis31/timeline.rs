@@ -1,4 +1,4 @@
-//! When MAPs are made and heard, requests received, bursts prepared and sent.
+//! Times at which MAPs are made and heard, requests received, bursts prepared and sent.
 //!
 //! Interval `k` starts at `k` times the MAP interval. Its MAP is made early enough to pass the downstream and to be
 //! worked on by the modem; a request counts for it if it has reached the scheduler by then.
@@ -34,7 +34,7 @@ pub struct Timeline {
     pub preparation: Span,
     /// One way over the plant.
     pub plant: Span,
-    /// What the CMTS needs after a frame has arrived.
+    /// Time of the CMTS to decode a frame.
     pub decoding: Span,
     /// Least frames from a request to its grant, in the arithmetic of MAP messages.
     pub least_request_to_grant: u64,
@@ -83,12 +83,12 @@ impl Timeline {
         Instant::ZERO + self.interval * map
     }
 
-    /// When the MAP of interval `map` is made; the start of the run at the earliest.
+    /// Returns the time at which the MAP of interval `map` is made; the start of the run at the earliest.
     pub fn made_at(&self, map: u64) -> Instant {
         before(self.starts_at(map), self.lead)
     }
 
-    /// When the modem hears the MAP of interval `map`; the start of the run at the earliest.
+    /// Returns the time at which the modem hears the MAP of interval `map`; the start of the run at the earliest.
     pub fn heard_at(&self, map: u64) -> Instant {
         before(self.starts_at(map), self.heard)
     }
@@ -98,7 +98,7 @@ impl Timeline {
         self.starts_at(map) + self.frame * frame
     }
 
-    /// When a burst that starts at `frame_at` is prepared.
+    /// Returns the time at which a burst that starts at `frame_at` is prepared.
     pub fn prepared_at(&self, frame_at: Instant) -> Instant {
         before(frame_at, self.preparation)
     }
@@ -120,7 +120,7 @@ impl Timeline {
         counted.as_ps().div_ceil(self.interval.as_ps()).max(self.first_map())
     }
 
-    /// What the modem takes for the time of the request-grant loop: start of the interval less the time that its MAP
+    /// Returns the modem's estimate of the request-grant loop: start of the interval less the time that its MAP
     /// acknowledges, and an interval more.
     pub fn loop_delay(&self) -> Span {
         self.frame * self.least_request_to_grant + self.interval

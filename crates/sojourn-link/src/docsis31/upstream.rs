@@ -1,13 +1,13 @@
 //! The DOCSIS 3.1 upstream: a modem with one service flow, or with a classic and a low-latency one, and its CMTS.
 //!
-//! The modem hears a MAP some time before its interval. A service flow that the MAP grants nothing requests what it
-//! holds in a random frame of the interval, which always succeeds; one that has a grant requests when the burst for the
-//! grant is prepared, a frame ahead. Then, and only then, packets are taken from the queue manager, as many as the grant
+//! The modem hears a MAP some time before its interval. A service flow without a grant in the MAP requests its backlog
+//! in a random frame of the interval, which always succeeds; one that has a grant requests when the burst for the grant
+//! is prepared, a frame ahead. Then, and only then, packets are taken from the queue manager, as many as the grant
 //! carries; grants are counted in bytes, and may begin and end inside a packet.
 //!
 //! A manager with several queues is asked for a packet of the queue that the service flow serves; one with a single
-//! queue serves the classic flow. What happens in the modem is worked out when something reaches it or when a burst
-//! for a flow that holds packets is to be prepared: an idle modem needs no wake-ups.
+//! queue serves the classic flow. The modem's events are handled when something reaches it or when a burst for a flow
+//! that holds packets is to be prepared: an idle modem needs no wake-ups.
 //!
 //! Source: White 2019 §2 and §3; docsis-ns3 1.2 `model/cm-net-device.cc`, `model/cmts-upstream-scheduler.cc`.
 //! Deviations: a single service flow has one queue whatever packets are marked with; rates count Ethernet frames exactly,
@@ -38,7 +38,7 @@ const REMEMBERED_REQUESTS: usize = 16_384;
 #[derive(Clone, Debug)]
 pub struct Upstream<M: ?Sized = dyn QueueManager> {
     manager: Box<M>,
-    /// When the manager wants a timer run; [`Instant::NEVER`] if it has no timer.
+    /// Time of the manager's timer; [`Instant::NEVER`] without one.
     timer: Instant,
     timeline: Timeline,
     service: Service,
@@ -56,9 +56,9 @@ pub struct Upstream<M: ?Sized = dyn QueueManager> {
     /// The modem's own bucket, of a single service flow.
     request_shaper: RequestShaper,
     next_map: u64,
-    /// What is to be done, in order of time.
+    /// Actions to come, in order of time.
     agenda: VecDeque<(Instant, Action)>,
-    /// When the agenda, the next MAP or a timer is due.
+    /// Time of the next action, MAP or timer.
     due: Instant,
     wakeup: Instant,
     /// For which flows packets waited in the manager when that was looked at.
@@ -78,7 +78,7 @@ struct Flow {
     /// Bytes prepared for each frame to come.
     committed: VecDeque<(Instant, u64)>,
     fragment: Option<Fragment>,
-    /// When it requested, or could have, while packets waited.
+    /// Times of its requests, or of earlier chances to request, while packets waited.
     requests: VecDeque<Instant>,
 }
 
@@ -96,17 +96,17 @@ impl Flow {
     }
 }
 
-/// What the modem does at a known time.
+/// An action of the modem at a known time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Action {
     /// Requests what is not requested, in a frame of its own.
     Request(usize),
-    /// Prepares the burst for a grant of MAP `map`; what it does not use is known at `known_at`.
+    /// Prepares the burst for a grant of MAP `map`; its unused bytes are known at `known_at`.
     Prepare { grant: Grant, map: u64, known_at: Instant },
 }
 
-/// What a modem may request for a flow that has rates of its own. Rates count Ethernet frames; requests count MAC headers
-/// too, which are paid back when packets are taken.
+/// Limits requests of a flow that has rates of its own. Rates count Ethernet frames; requests count MAC headers too,
+/// which are paid back when packets are taken.
 #[derive(Clone, Copy, Debug)]
 struct RequestShaper {
     sustained: Option<TokenBucket>,
@@ -202,7 +202,7 @@ impl<M: QueueManager + ?Sized> Upstream<M> {
         &self.timeline
     }
 
-    /// What waits for a service flow in the queue manager.
+    /// Returns the packets that wait for a service flow in the queue manager.
     fn waiting(&self, flow: usize) -> Backlog {
         let all = self.manager.backlog();
         if self.service == Service::Single {
@@ -233,8 +233,8 @@ impl<M: QueueManager + ?Sized> Upstream<M> {
         [CLASSIC, LOW_LATENCY].map(|flow| waits[flow] || self.flows[flow].fragment.is_some())
     }
 
-    /// Everything that is due before `until`, in order of time; `and_at` if that instant belongs to it. Where times
-    /// are equal: timers, then MAPs, then what they lead to.
+    /// Handles everything due before `until`, in order of time; `and_at` includes that instant. At equal times: timers,
+    /// then MAPs, then their consequences.
     fn advance(&mut self, until: Instant, and_at: bool, context: &mut (impl LinkContext + ?Sized)) {
         let is_past = |at: Instant| at < until || and_at && at == until;
         if !is_past(self.due) {
@@ -266,7 +266,7 @@ impl<M: QueueManager + ?Sized> Upstream<M> {
         }
     }
 
-    /// MAPs of intervals that are over by `now` do nothing if nobody wants anything.
+    /// Skips MAPs of intervals that are over by `now`, if no packet waits.
     fn skip_idle_maps(&mut self, now: Instant) {
         if now < self.timeline.starts_at(self.next_map + 1) {
             return;
@@ -337,7 +337,7 @@ impl<M: QueueManager + ?Sized> Upstream<M> {
         self.agenda.insert(place, (at, action));
     }
 
-    /// Requests what the flow holds beyond what it has requested and is about to get.
+    /// Requests the flow's backlog, without bytes already requested or granted.
     fn request(&mut self, now: Instant, flow: usize) {
         let waiting = self.waiting(flow);
         let state = &mut self.flows[flow];
@@ -550,7 +550,7 @@ impl<M: QueueManager + ?Sized> Upstream<M> {
         (&mut self.manager, call)
     }
 
-    /// When the next thing is due, and when something must be done without anybody's coming.
+    /// Sets the time of the next event, and of the next wake-up.
     fn look_ahead(&mut self) {
         let map = self.timeline.heard_at(self.next_map);
         let action = self.agenda.front().map_or(Instant::NEVER, |(at, _)| *at);

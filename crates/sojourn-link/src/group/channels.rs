@@ -16,7 +16,7 @@ use sojourn_keys::value::{Mismatch, Shape, Value};
 use sojourn_keys::{Key, origin, parameters, words};
 
 words! {
-    /// What kind of plant it is.
+    /// Kind of the plant.
     pub enum Form {
         /// an OFDMA channel, and SC-QAM channels beside it if there are some
         Docsis31 = "docsis31",
@@ -100,7 +100,7 @@ impl ChannelSet {
     /// All channels that the group has.
     pub const ALL: Self = Self(u32::MAX);
 
-    /// Whether channel `number` is one of them.
+    /// Returns true if channel `number` is one of them.
     pub const fn has(self, number: usize) -> bool {
         number < 32 && self.0 >> number & 1 == 1
     }

@@ -32,7 +32,7 @@ words! {
 }
 
 words! {
-    /// What homes share equally when the channel is full.
+    /// Resource that homes share equally when the channel is full.
     pub enum Share {
         /// bytes, so that a home with poor modulation takes more minislots
         Bytes = "bytes",
@@ -42,7 +42,7 @@ words! {
 }
 
 words! {
-    /// Whether requests can be lost.
+    /// Rule for lost requests.
     pub enum Contending {
         /// two modems in one opportunity lose both requests
         Collisions = "collisions",
@@ -52,7 +52,7 @@ words! {
 }
 
 words! {
-    /// What a request is for.
+    /// Unit of a request.
     pub enum RequestUnit {
         /// everything that waits
         Queue = "queue",
@@ -68,13 +68,13 @@ words! {
         Deficit = "deficit",
         /// requests in the order of their arrival
         FirstCome = "first-come",
-        /// each home in proportion to what it wants
+        /// each home in proportion to its request
         Proportional = "proportional",
     }
 }
 
 words! {
-    /// Where in its interval a grant lies.
+    /// Place of a grant in its interval.
     pub enum Placement {
         /// as early as the grants before it allow
         First = "first",
@@ -114,9 +114,9 @@ parameters! {
     #[derive(Copy)]
     pub struct SharingConfig {
         /// whom it serves first among homes of one priority
-        order as "kind": Order = Order::Deficit, origin("chosen: nobody's load delays others more than their share; schedulers of CMTSs are not public");
+        order as "kind": Order = Order::Deficit, origin("chosen: no load delays others more than its share; schedulers of CMTSs are not public");
         /// what homes of one priority share equally
-        share: Share = Share::Bytes, origin("chosen: an equal rate for everybody; schedulers of CMTSs are not public");
+        share: Share = Share::Bytes, origin("chosen: an equal rate for all; schedulers of CMTSs are not public");
         /// what a home may send in its turn
         quantum: Bytes = Bytes(1_536), origin("chosen: one packet of full size").least("96 B").most("1 MB");
         /// where in its interval a grant lies
@@ -159,7 +159,7 @@ parameters! {
 }
 
 impl GroupConfig {
-    /// Bytes in a minislot of each channel, for a home with so many bits per subcarrier.
+    /// Returns the bytes in a minislot of each channel, for a home with this modulation in bits per subcarrier.
     pub fn minislot_bytes(&self, modulation: Option<f64>) -> Vec<u64> {
         if self.form == Form::Pon {
             return alloc::vec![WORD];
@@ -219,7 +219,7 @@ parameters! {
 pub(super) const MAC_HEADER: u16 = 10;
 
 impl MemberConfig {
-    /// What is wrong with it, apart from the bounds of single keys.
+    /// Checks it, apart from the bounds of single keys.
     pub(crate) fn problems(&self, problems: &mut Vec<ConfigProblem>) {
         self.shaper.collect_problems(problems);
         let rate = self.shaper.sustained;

@@ -10,14 +10,14 @@
 use super::config::{Backoff, RequestConfig};
 use sojourn_base::Instant;
 
-/// What a modem is about to do to be heard.
+/// State of a modem's contention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Contention {
     /// Nothing.
     Idle,
     /// It waits for its opportunity.
     Deferring {
-        /// Start of its frame, channel, and number in its interval; not yet if no MAP has told of it.
+        /// Start of its frame, channel, and number in its interval; `None` until a MAP announces it.
         at: Option<(Instant, usize, u32)>,
         /// Opportunities of MAPs to come that it lets pass.
         left: u64,
@@ -46,12 +46,12 @@ pub(super) struct Tries {
     pub(super) repeated: u32,
     /// Since when it may contend.
     pub(super) since: Instant,
-    /// When it requested first.
+    /// Time of the first request.
     pub(super) first: Option<Instant>,
 }
 
 impl RequestConfig {
-    /// The exponent of the first window where a frame offers so many opportunities.
+    /// Returns the exponent of the first window; `in_frame`: opportunities of a frame.
     pub(super) fn first_exponent(&self, in_frame: u64) -> u32 {
         match self.backoff {
             Backoff::Fixed => self.start,

@@ -5,8 +5,8 @@
 //! home with poor modulation takes longer. A packet arrives with the symbol in which its last byte is sent, behind both
 //! pipelines, the interleaver and the plant. Rates and turns count Ethernet frames, the server MAC headers too.
 //!
-//! A home's delay is split by what it would have been without neighbours: its own rate is what a packet would have waited if
-//! the home had been alone on the channels, the rest of the wait is its neighbours'.
+//! A home's delay is split by comparison with a channel without neighbours: its own rate causes the wait that a packet
+//! would have had alone on the channels, its neighbours the rest.
 //!
 //! Source: docs/models/service-group.md, "Downstream"; DOCSIS 3.1 downstream as in [`crate::docsis31::downstream`].
 //! Deviations: in a passage, both waits are one; a packet is sent in symbols as they come, so that it may arrive up to a symbol
@@ -33,7 +33,7 @@ use sojourn_queue::{Backlog, Held, QueueManager};
 /// Picoseconds that a byte takes at one bit per second.
 const BYTE: u64 = 8_000_000_000_000;
 
-/// Where a home is in the order of service.
+/// Place of a home in the order of service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     /// It has no packets.
@@ -61,7 +61,7 @@ struct Home {
     tier: Tier,
 }
 
-/// When the packets of a home would be sent if there were no other homes.
+/// Sending times of a home's packets if there were no other homes.
 #[derive(Clone, Copy, Debug)]
 struct Alone {
     shaper: RateShaper,
@@ -69,7 +69,7 @@ struct Alone {
 }
 
 impl Alone {
-    /// When the packet would be sent, which takes `length` then.
+    /// Returns the time at which the packet would be sent; sending takes `length`.
     fn send(&mut self, packet: &Held, length: Span) -> Instant {
         let price = self.shaper.price(Bytes(packet.meta.length.into()));
         let at = self.shaper.earliest(price).max(self.free_at);
@@ -94,7 +94,7 @@ impl Link for Home {
     }
 }
 
-/// What a packet meets behind its queue.
+/// Delays of a packet behind its queue.
 #[derive(Clone, Copy, Debug)]
 struct Line {
     symbol: Span,
@@ -132,7 +132,7 @@ pub struct SharedDownstream {
     rings: [VecDeque<usize>; PRIORITIES],
     timers: Timers,
     free_at: Instant,
-    /// What rounding has taken off `free_at`, in units of 1/rate picoseconds.
+    /// Remainder of `free_at`'s rounding, in units of 1/rate picoseconds.
     carry: u64,
     busy: Span,
 }
@@ -181,7 +181,7 @@ impl SharedDownstream {
         &self.homes[port]
     }
 
-    /// What was counted of the home at `port`.
+    /// Returns the counters of the home at `port`.
     pub fn member_counters(&self, port: usize) -> ModemCounters {
         self.homes[port].counters
     }
@@ -199,7 +199,7 @@ impl SharedDownstream {
         }
     }
 
-    /// When the group wants to be called next; [`Instant::NEVER`] if nothing is pending.
+    /// Returns the time of the next call of the group; [`Instant::NEVER`] if nothing is pending.
     pub fn next_wakeup(&self) -> Instant {
         let ready = if self.rings.iter().any(|ring| !ring.is_empty()) {
             self.free_at
@@ -253,7 +253,7 @@ impl SharedDownstream {
         }
     }
 
-    /// The server sends while it is free and somebody is ready.
+    /// The server sends while it is free and a home is ready.
     fn serve(&mut self, now: Instant, members: &mut impl Members) {
         while self.free_at <= now {
             while let Some(&Reverse((at, port))) = self.shaped.peek()
@@ -303,7 +303,7 @@ impl SharedDownstream {
         self.follow_timer(port);
     }
 
-    /// Where the home that was served last is from now on.
+    /// Updates the place of the home that was served last.
     fn go_on(&mut self, now: Instant, port: usize) {
         let home = &mut self.homes[port];
         let ring = &mut self.rings[home.priority];
@@ -340,7 +340,7 @@ impl SharedDownstream {
 }
 
 impl Home {
-    /// It has sent so many bytes, or something else has changed what it holds.
+    /// Notes that it has sent `sent` bytes, or that its backlog has changed otherwise.
     fn note(&mut self, now: Instant, sent: u64) {
         let holds = self.queue.backlog().packets.0 > 0;
         self.tier.turn(now, (sent, holds), &mut self.counters);

@@ -1,4 +1,4 @@
-//! Whether channels and homes fit together: what channels carry, what homes are promised, and everything that is wrong.
+//! Checks that channels and homes fit together: the channels' capacity against the homes' rates.
 //!
 //! Source: chosen: what cannot be kept is refused before anything runs. Deviations: none known.
 
@@ -13,7 +13,7 @@ use sojourn_base::{BitRate, Bytes, Span};
 use sojourn_queue::ConfigProblem;
 
 impl GroupConfig {
-    /// What the channels carry beside the opportunities that are always there, to a home with `modulation` on the OFDMA
+    /// Returns the rate of the channels without permanent opportunities, for a home with `modulation` on the OFDMA
     /// channel.
     pub fn capacity(&self, modulation: Option<f64>) -> BitRate {
         self.capacity_of(modulation, ChannelSet::ALL)
@@ -113,8 +113,8 @@ impl GroupConfig {
         ))
     }
 
-    /// What is wrong with homes that share the channels, for instance reserved rates that these cannot keep. `homes` are the
-    /// service of each kind of home and their number.
+    /// Checks homes that share the channels, for instance reserved rates beyond their capacity. `homes` are the service
+    /// of each kind of home and their number.
     pub fn problems_with(&self, homes: &[(&MemberConfig, u64)]) -> Vec<ConfigProblem> {
         let quantum = self.scheduler.quantum.0;
         let mut problems = Vec::new();
@@ -122,7 +122,7 @@ impl GroupConfig {
         let caps = caps.flat_map(|(member, _)| self.minislot_bytes(member.modulation));
         let caps: Vec<u64> = caps.collect();
         let (Some(&largest), Some(&least)) = (caps.iter().max(), caps.iter().min()) else {
-            return problems; // nobody is on them
+            return problems; // no home is on them
         };
         if least == 0 {
             problems.push(problem(

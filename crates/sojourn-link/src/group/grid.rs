@@ -1,4 +1,4 @@
-//! Where in an interval opportunities to request lie, and where data, on each channel; and the times that all share.
+//! Places of opportunities to request, and of data, in an interval, on each channel; and the times that all share.
 //!
 //! Opportunity `i` of `R` lies in frame `floor(i n / R)` of the `n` of its interval, in the last minislots of the frame; the
 //! minislots before them carry data, behind those of grants without request. Both are numbered through the interval.
@@ -15,7 +15,7 @@ use sojourn_base::{Instant, Span};
 pub use channel::Channel;
 pub use forms::Unrepeatable;
 
-/// Where requests, grants and MAPs are in time, for all channels.
+/// Times of requests, grants and MAPs, for all channels.
 #[derive(Clone, Debug)]
 pub struct Grid {
     /// From MAP to MAP.
@@ -28,7 +28,7 @@ pub struct Grid {
     pub request: Span,
     /// A grant is filled so long before its start.
     pub preparation: Span,
-    /// What modems take for the time of the request-grant loop.
+    /// The modems' estimate of the request-grant loop.
     pub loop_delay: Span,
     /// The channels, SC-QAM first.
     pub channels: Vec<Channel>,
@@ -72,17 +72,17 @@ impl Grid {
         Instant::ZERO + self.interval * map
     }
 
-    /// When the MAP of interval `map` is made; the start of the run at the earliest.
+    /// Returns the time at which the MAP of interval `map` is made; the start of the run at the earliest.
     pub fn made_at(&self, map: u64) -> Instant {
         before(self.starts_at(map), self.lead)
     }
 
-    /// When modems hear the MAP of interval `map`; the start of the run at the earliest.
+    /// Returns the time at which modems hear the MAP of interval `map`; the start of the run at the earliest.
     pub fn heard_at(&self, map: u64) -> Instant {
         before(self.starts_at(map), self.heard)
     }
 
-    /// When a grant is filled that starts at `at`.
+    /// Returns the time at which a grant that starts at `at` is filled.
     pub fn filled_at(&self, at: Instant) -> Instant {
         before(at, self.preparation)
     }

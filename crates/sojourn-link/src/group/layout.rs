@@ -1,4 +1,4 @@
-//! What lies where on the channels: the grid, and the grants without request that are there in every interval.
+//! Layout of the channels: the grid, and the grants without request that are in every interval.
 //!
 //! Source: docs/models/service-group.md, "The grid"; proactive grants as in DOCSIS 3.1, see [`crate::docsis31::proactive`].
 //! Deviations: a grant without request is on the first channel of its home; where minislots follow each other, all that begin
@@ -10,13 +10,13 @@ use super::grid::Grid;
 use alloc::vec::Vec;
 use sojourn_base::Instant;
 
-/// What a home has got for good: channels, and grants without request on the first of them.
+/// Permanent provision of a home: channels, and grants without request on the first of them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Provision {
     pub(super) bonded: ChannelSet,
     pub(super) first: usize,
     pub(super) unasked: Option<Unasked>,
-    /// When a unit of a passive optical network is asked for its report.
+    /// Polls for the report of a unit of a passive optical network.
     pub(super) polls: Option<Unasked>,
 }
 
@@ -96,7 +96,7 @@ impl Layout {
         (Self { grid, fixed }, homes)
     }
 
-    /// Whether anything is granted without request.
+    /// Returns true if anything is granted without request.
     pub(super) const fn has_unasked(&self) -> bool {
         !self.fixed.is_empty()
     }

@@ -1,4 +1,4 @@
-//! What the modems of a group share in one direction.
+//! The shared medium of a group in one direction.
 
 use super::downstream::SharedDownstream;
 use super::members::Members;
@@ -37,17 +37,17 @@ impl Medium {
         either!(self, medium => medium.member(port))
     }
 
-    /// What was counted of the modem at `port`.
+    /// Returns the counters of the modem at `port`.
     pub(crate) fn member_counters(&self, port: usize) -> ModemCounters {
         either!(self, medium => medium.member_counters(port))
     }
 
-    /// What the CMTS has counted by `now`.
+    /// Returns the counters of the CMTS by `now`.
     pub(crate) fn counters(&mut self, now: Instant) -> ChannelCounters {
         either!(self, medium => medium.counters(now))
     }
 
-    /// When it wants to be called next; [`Instant::NEVER`] if nothing is pending.
+    /// Returns the time of its next call; [`Instant::NEVER`] if nothing is pending.
     pub(crate) fn next_wakeup(&self) -> Instant {
         either!(self, medium => medium.next_wakeup())
     }

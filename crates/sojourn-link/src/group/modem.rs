@@ -36,7 +36,7 @@ const HEADER: u64 = MAC_HEADER as u64;
 #[derive(Debug)]
 pub(super) struct Modem {
     manager: Box<dyn QueueManager>,
-    /// When the manager wants a timer run; [`Instant::NEVER`] if it has no timer.
+    /// Time of the manager's timer; [`Instant::NEVER`] without one.
     pub(super) timer: Instant,
     service: Service,
     unit: RequestUnit,
@@ -67,18 +67,18 @@ impl Modem {
         }
     }
 
-    /// It has sent so many bytes of packets, or something else has changed what it holds.
+    /// Notes that it has sent `sent` bytes of packets, or that its backlog has changed otherwise.
     pub(super) fn note(&mut self, now: Instant, sent: u64) {
         let holds = self.has_packets() || self.flows.iter().any(|flow| flow.fragment.is_some());
         self.tier.turn(now, (sent, holds), &mut self.counters);
     }
 
-    /// What was counted by `now`.
+    /// Counts up to `now`.
     pub(super) fn settle(&mut self, now: Instant) {
         self.tier.settle(now, &mut self.counters);
     }
 
-    /// What waits for a service flow in the queue manager.
+    /// Returns the packets that wait for a service flow in the queue manager.
     fn waiting(&self, flow: usize) -> Backlog {
         let all = self.manager.backlog();
         if self.service == Service::Single {
@@ -114,7 +114,7 @@ impl Modem {
         }
     }
 
-    /// Whether a packet waits for its manager's decision.
+    /// Returns true if a packet waits in its manager.
     pub(super) fn has_packets(&self) -> bool {
         self.manager.backlog().packets.0 > 0
     }
@@ -205,7 +205,7 @@ impl Modem {
     }
 }
 
-/// What can be asked of a modem; its group has its wake-ups.
+/// A modem as a link; its group has its wake-ups.
 impl Link for Modem {
     fn next_wakeup(&self) -> Instant {
         Instant::NEVER

@@ -1,8 +1,8 @@
-//! What the CMTS grants in a MAP: reserved rates, then priorities, then the homes of one priority by an order of choice.
+//! Grants of the CMTS in a MAP: reserved rates, then priorities, then the homes of one priority by an order of choice.
 //!
-//! A home wants what it has requested, as far as its token buckets allow. Grants are whole minislots; what rounding gives
-//! too much is a debt of the buckets, so that rates hold exactly in the long run. A home that is bonded over several
-//! channels gets each turn on the one with the most room. The two service flows of a home share what it gets by weight.
+//! A home is granted its requests, as far as its token buckets allow. Grants are whole minislots; the excess of
+//! rounding is a debt of the buckets, so that rates hold exactly in the long run. A home that is bonded over several
+//! channels gets each turn on the one with the most room. The two service flows of a home share its grant by weight.
 //!
 //! Source: chosen, since schedulers of CMTSs are not public: docs/models/service-group.md, "The scheduler".
 //! Deviations: a reserved bucket has no debt beyond a minislot, so that what a home got beside its reserved rate while the
@@ -22,7 +22,7 @@ use sojourn_base::{Bytes, Instant};
 /// Priorities of service flows.
 pub(super) const PRIORITIES: usize = 8;
 
-/// What a service flow is granted on one channel in one interval.
+/// Grant of a service flow on one channel in one interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Segment {
     /// The home and its flow.
@@ -46,7 +46,8 @@ struct Flow {
     granted: u64,
     /// As many as would have been granted so far if there were no other homes.
     alone: u64,
-    /// When what was requested came within the buckets, and would have been granted without other homes: position in the stream of requested bytes, start of the interval.
+    /// Times at which requested bytes came within the buckets, and would have been granted without other homes:
+    /// position in the stream of requested bytes, start of the interval.
     eligible: VecDeque<(u64, Instant)>,
 }
 
@@ -63,7 +64,7 @@ struct Port {
     deficit: u64,
     visited: bool,
     in_ring: bool,
-    /// What it may still have in this MAP, and what it has on each channel.
+    /// Bytes that it may still get in this MAP, and its grants on each channel.
     want: u64,
     given: Vec<u64>,
 }
@@ -107,7 +108,7 @@ pub(super) struct Scheduler {
     share: Share,
     quantum: u64,
     header: u64,
-    /// Data minislots of each channel that nobody has in this MAP.
+    /// Free data minislots of each channel in this MAP.
     free: Vec<u64>,
     /// Segments of this MAP, in the order of their first give: home, channel.
     order: Vec<(usize, usize)>,
@@ -161,7 +162,7 @@ impl Scheduler {
         }
     }
 
-    /// Whether nobody waits for a grant.
+    /// Returns true if no home waits for a grant.
     pub(super) const fn is_idle(&self) -> bool {
         self.active.is_empty()
     }
@@ -195,8 +196,8 @@ impl Scheduler {
         flow.granted + flow.backlog
     }
 
-    /// The low-latency flow of a home gets so many bytes in this MAP without having asked for them; returns how many of them
-    /// it has asked for.
+    /// Grants `bytes` to the low-latency flow of a home in this MAP without a request; returns the requested bytes
+    /// among them.
     pub(super) fn grant_unasked(&mut self, port: usize, bytes: u64) -> u64 {
         let state = &mut self.ports[port];
         let flow = &mut state.flows[LOW_LATENCY];
@@ -224,7 +225,7 @@ impl Scheduler {
         }
     }
 
-    /// Nobody will ask when bytes that end before `position` were within the buckets.
+    /// Forgets times of bytes that end before `position`; they are no longer read.
     pub(super) fn forget(&mut self, (port, flow): (usize, usize), position: u64) {
         let log = &mut self.ports[port].flows[flow].eligible;
         while log.len() > 1 && log[0].0 < position {
@@ -263,14 +264,14 @@ impl Scheduler {
                 let port = &self.ports[*port];
                 port.want == 0 || port.channel(&self.free).is_none()
             }),
-            "nobody waits while minislots are left"
+            "no home waits while minislots are left"
         );
         self.write(now, segments);
         let ports = &mut self.ports;
         self.active.retain(|port| ports[*port].backlog() > 0);
     }
 
-    /// What each home may have, and its place in the ring of its priority.
+    /// Sets the limit of each home, and its place in the ring of its priority.
     fn want(&mut self, now: Instant, starts_at: Instant) {
         for &port in &self.active {
             let state = &mut self.ports[port];

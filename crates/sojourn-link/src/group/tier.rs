@@ -1,4 +1,4 @@
-//! In how many seconds a home that has something to send gets what it pays for.
+//! Seconds in which a home with data gets its paid rate.
 //!
 //! A second counts if the home held packets for nine tenths of it, and it has its tier if four fifths of the rate were sent in it.
 //!
@@ -29,7 +29,7 @@ impl Tier {
         Self { enough: rate.bytes_in(SECOND).0 * 4 / 5, second: 0, sent: 0, busy: Span::ZERO, since: None }
     }
 
-    /// The home has sent so many bytes at `now`, and holds packets or none from here on.
+    /// The home has sent `sent` bytes at `now`, and holds packets or none from here on.
     pub(super) fn turn(&mut self, now: Instant, (sent, holds): (u64, bool), counters: &mut ModemCounters) {
         if self.enough == 0 {
             return;

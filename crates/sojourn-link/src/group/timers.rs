@@ -1,4 +1,4 @@
-//! When the queue managers of a group's homes want their timers run: one list for all of them.
+//! Timers of the queue managers of a group's homes: one list for all of them.
 //!
 //! A manager changes its mind often. Its home is written down when its timer comes earlier than what is written, and is asked again
 //! when that is due.
@@ -17,12 +17,12 @@ pub(super) struct Timers {
 }
 
 impl Timers {
-    /// Of so many homes, none of which is written down.
+    /// A list for this number of homes, none of which has an entry.
     pub(super) fn new(homes: usize) -> Self {
         Self { due: BinaryHeap::new(), written: alloc::vec![Instant::NEVER; homes] }
     }
 
-    /// When the first of them is due; [`Instant::NEVER`] if none is.
+    /// Returns the time of the first of them; [`Instant::NEVER`] if there is none.
     pub(super) fn next(&self) -> Instant {
         self.due.peek().map_or(Instant::NEVER, |first| first.0.0)
     }

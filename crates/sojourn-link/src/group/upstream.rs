@@ -40,7 +40,7 @@ use core::cmp::Reverse;
 use sojourn_base::{ChannelCounters, Instant, Meta, ModemCounters, PacketHandle};
 use sojourn_queue::{ProactiveGrants, QueueManager};
 
-/// A service flow is about to use an opportunity, in order of time, channel, number and home.
+/// Use of an opportunity by a service flow, in order of time, channel, number and home.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Use {
     at: Instant,
@@ -87,10 +87,10 @@ pub struct Group {
     inbox: VecDeque<Request>,
     /// Modems that wait to hear whether a request was heard, with the MAP that tells.
     sent: VecDeque<(u64, usize, usize)>,
-    /// Flows whose opportunity no MAP has told of yet.
+    /// Flows whose opportunity no MAP has announced yet.
     undecided: Vec<(usize, usize)>,
     fills: VecDeque<Fill>,
-    /// When low-latency flows that hold packets have their next grants without request.
+    /// Times of the next grants without request of low-latency flows that hold packets.
     unasked: BinaryHeap<Reverse<(Instant, usize)>>,
     is_unasked: Vec<bool>,
     /// Of managers whose queues are not empty.
@@ -156,12 +156,12 @@ impl Group {
         &self.modems[port]
     }
 
-    /// What was counted of the modem at `port`.
+    /// Returns the counters of the modem at `port`.
     pub fn member_counters(&self, port: usize) -> ModemCounters {
         self.modems[port].counters
     }
 
-    /// When the group wants to be called next; [`Instant::NEVER`] if nothing is pending.
+    /// Returns the time of the group's next call; [`Instant::NEVER`] if nothing is pending.
     pub fn next_wakeup(&self) -> Instant {
         let map = if self.is_idle() { Instant::NEVER } else { self.layout.grid.heard_at(self.next_map) };
         let fill = self.next_fill().min(self.next_unasked());

@@ -1,4 +1,4 @@
-//! What a link may ask and tell during one call, and what its network asks and tells of it.
+//! Contexts between a link and its network.
 
 use super::Around;
 use super::event_line::EventLine;
@@ -11,7 +11,7 @@ use sojourn_base::{
 };
 use sojourn_queue::{Backlog, Score};
 
-/// What stands around the model of a link.
+/// A link's model with its surroundings.
 #[derive(Debug)]
 pub(super) struct Port {
     pub(super) link: LinkId,
@@ -19,7 +19,7 @@ pub(super) struct Port {
     pub(super) framing: Framing,
     /// One for each purpose.
     pub(super) streams: [RandomStream; Draw::ALL.len()],
-    /// What the link has announced, unless that is on a wire already.
+    /// Announced packets, unless they are on a wire already.
     pub(super) line: EventLine,
 }
 
@@ -38,14 +38,14 @@ pub const fn route_bytes(links: usize) -> usize {
     2 * size_of::<PrivateWire>() + (links + 4) * size_of::<Hop>()
 }
 
-/// Where something happens to a packet.
+/// Place of a packet's event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The link.
     pub link: LinkId,
     /// Its direction.
     pub direction: Direction,
-    /// Whose packets take the packet's route.
+    /// Traffic entry of the packet's route.
     pub traffic: TrafficId,
     /// To or from which of the entry's servers.
     pub server: u32,
@@ -53,36 +53,36 @@ pub struct Place {
 
 /// The owner of a network: it keeps the packets, writes down what happens to them, and has the calendar.
 pub trait NetworkContext {
-    /// Where events are written down.
+    /// Calendar of events.
     type Calendar: Schedule;
 
-    /// Whether [`NetworkContext::entered`] shall be called.
+    /// True if [`NetworkContext::entered`] shall be called.
     const TELLS_PACKETS: bool = false;
 
-    /// Where events are written down.
+    /// Returns the calendar of events.
     fn calendar(&mut self) -> &mut Self::Calendar;
 
-    /// What queues may know of a packet, with its length as an IP packet.
+    /// Returns the properties of a packet that queues read, with its length as an IP packet.
     fn meta(&self, id: PacketId) -> Meta;
 
-    /// Whether [`NetworkContext::delayed`] shall be called.
+    /// Returns true if [`NetworkContext::delayed`] shall be called.
     fn wants_delays(&self) -> bool;
 
     /// A packet takes so long for the next hop.
     fn delayed(&mut self, id: PacketId, delay: &DelayParts);
 
-    /// A packet reaches a link; told if [`NetworkContext::TELLS_PACKETS`].
+    /// A packet reaches a link; called if [`NetworkContext::TELLS_PACKETS`].
     fn entered(&mut self, now: Instant, id: PacketId, place: Place) {
         let _ = (now, id, place);
     }
 
-    /// A packet of `length` IP bytes leaves a link; `meta.length` is what it was charged.
+    /// A packet of `length` IP bytes leaves a link; `meta.length` are the charged bytes.
     fn passed(&mut self, id: PacketId, place: Place, length: u32, meta: &Meta, passage: &Passage);
 
     /// A packet is marked: its owner rewrites its header, and what [`NetworkContext::meta`] tells of it.
     fn marked(&mut self, now: Instant, id: PacketId, place: Place, meta: &Meta, mark: &Mark);
 
-    /// A packet is lost; it is not told of again.
+    /// A packet is lost; it is not reported again.
     fn dropped(&mut self, now: Instant, id: PacketId, place: Place, meta: &Meta, loss: &Loss);
 
     /// Queue Protection has judged a packet.
@@ -91,7 +91,7 @@ pub trait NetworkContext {
     /// A queue manager has accepted a packet and expects that it will wait so long.
     fn estimated(&mut self, link: LinkId, queue: ServiceQueue, delay: Span);
 
-    /// The queue of a link has changed; told if [`super::Network::new`] was asked to.
+    /// The queue of a link has changed; called if [`super::Network::new`] was asked to.
     fn waiting(&mut self, now: Instant, link: LinkId, backlog: Backlog, staged: Packets);
 
     /// A second packet like this one, at the same hop; `None` if there is no room for it.
@@ -139,7 +139,7 @@ impl<C: NetworkContext> LinkContext for LinkCall<'_, C> {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a passage that nobody records need not be put together")]
+    #[expect(clippy::inline_always, reason = "a passage that is not recorded need not be built")]
     fn deliver(&mut self, item: PacketHandle, meta: &Meta, passage: &Passage) {
         let id = PacketId::from(item);
         let at = passage.arrives_at;

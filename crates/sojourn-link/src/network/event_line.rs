@@ -1,4 +1,4 @@
-//! What is on its way to an event: many packets, and one event for the first of them.
+//! Packets on their way to an event: many packets, and one event for the first of them.
 
 use super::route::{NetworkEvent, PacketId, Schedule};
 use crate::Line;

@@ -22,7 +22,7 @@ pub(super) struct ManagedGroup {
     counters: ChannelCounters,
 }
 
-/// What stands where the model of a link would, for a modem of a group: its group is called instead.
+/// Stands for the model of a link that is a modem of a group: its group is called instead.
 #[derive(Debug)]
 pub(super) struct Absent {
     /// Of the modem.
@@ -51,14 +51,14 @@ impl<'b> Transmit<dyn LinkContext + 'b> for Absent {
     fn on_wakeup(&mut self, _: Instant, _: &mut (dyn LinkContext + 'b)) {}
 }
 
-/// What lies around the modems of a group during one call.
+/// Context of the modems of a group during one call.
 struct GroupCall<'a, C> {
     now: Instant,
     links: &'a mut [ManagedLink],
     members: &'a [LinkId],
     around: &'a mut Around,
     context: &'a mut C,
-    /// Modems whose queues may have changed, if anybody wants to know.
+    /// Modems whose queues may have changed, if the context wants them.
     touched: Option<Vec<LinkId>>,
 }
 
@@ -116,7 +116,7 @@ impl Network {
         });
     }
 
-    /// What carries packets that enter a link: itself, or the group that it is a modem of.
+    /// Returns the carrier of packets that enter a link: the link itself, or the group of the modem.
     pub(super) fn over(&self, link: LinkId) -> Over {
         let modems = (0..).zip(&self.groups);
         let mut found = modems.filter_map(|(number, group)| {
@@ -131,7 +131,8 @@ impl Network {
         self.groups[usize::from(group)].members[usize::from(port)]
     }
 
-    /// What the CMTS of each group has counted in its direction when the run was settled last, and what of each modem.
+    /// Returns the counters of each group's CMTS in its direction when the run was settled last, and those of each
+    /// modem.
     pub fn group_counters(
         &self,
     ) -> impl Iterator<Item = (Direction, ChannelCounters, impl Iterator<Item = (LinkId, ModemCounters)>)> {

@@ -39,7 +39,7 @@ impl HopId {
 pub struct PacketId {
     /// The owner's number for it.
     pub index: u32,
-    /// Where it is on its route.
+    /// Place on its route.
     pub hop: HopId,
 }
 
@@ -51,7 +51,7 @@ impl PacketId {
     }
 }
 
-/// What queues and links hold of it.
+/// A packet as queues and links hold it.
 impl From<PacketId> for PacketHandle {
     #[inline]
     fn from(id: PacketId) -> Self {
@@ -67,20 +67,20 @@ impl From<PacketHandle> for PacketId {
     }
 }
 
-/// Where a packet is on its way, and whose it is.
+/// Place of a packet on its route, and its owner.
 #[derive(Clone, Copy, Debug)]
 pub struct Hop {
-    /// What carries it on.
+    /// Carrier of the packet.
     pub over: Over,
-    /// Where it goes.
+    /// Direction of the packet.
     pub direction: Direction,
-    /// Whose packets take this route.
+    /// Traffic entry of the route.
     pub traffic: TrafficId,
     /// To or from which of the entry's servers.
     pub server: u32,
 }
 
-/// What carries a packet over a hop.
+/// Carrier of a packet over a hop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Over {
     /// A link with a queue.
@@ -124,13 +124,13 @@ impl Hops {
 pub struct Arrival {
     /// The packet.
     pub id: PacketId,
-    /// Where it went.
+    /// Direction of the packet.
     pub direction: Direction,
-    /// Whose packets take this route.
+    /// Traffic entry of the route.
     pub traffic: TrafficId,
 }
 
-/// What happens in a network at an instant.
+/// An event of a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NetworkEvent {
     /// The first packet on a wire arrives.
@@ -155,8 +155,7 @@ pub enum NetworkEvent {
     },
 }
 
-/// What a network writes its events into: what is scheduled for one instant happens in the order in which it was
-/// scheduled.
+/// Calendar of a network's events: those of one instant happen in the order in which they were scheduled.
 pub trait Schedule {
     /// `event` happens at `at`, which is not before the event that happens now.
     fn schedule(&mut self, at: Instant, event: NetworkEvent);

@@ -16,9 +16,9 @@ use sojourn_keys::{
 };
 use sojourn_queue::{DropTailConfig, ManagerConfig};
 
-/// Where packets of the link's own service flow go.
+/// Target of packets of the link's own service flow.
 pub const CLASSIC: &str = "classic";
-/// Where packets of its low-latency queue go.
+/// Target of packets of its low-latency queue.
 pub const LOW_LATENCY: &str = "low-latency";
 
 /// Most rules of a link. Source: DOCS-IETF-QOS-MIB, a classifier reference has one octet.
@@ -62,7 +62,7 @@ words! {
 }
 
 impl Protocol {
-    /// Whether it is the protocol of this number.
+    /// Returns true if it is the protocol of this number.
     pub(super) const fn is(self, number: u8) -> bool {
         match self {
             Self::Any => true,
@@ -84,7 +84,7 @@ pub struct Prefix {
 }
 
 impl Prefix {
-    /// Whether an address begins so.
+    /// Returns true if an address has this prefix.
     pub fn contains(&self, address: Address) -> bool {
         let (bits, is_v6) = match address {
             Address::V4(word) => (u128::from(word) << 96, false),
@@ -147,7 +147,7 @@ impl Value for Prefix {
 }
 
 parameters! {
-    /// What a packet must be for a rule; what is not said does not matter. Both directions are seen as packets go:
+    /// Fields that a packet must have for a rule; absent ones match any. Both directions are seen as packets go:
     /// upstream the subscriber is the source.
     pub struct PacketMatch {
         /// rules of higher priority are tried first, among equals the first
@@ -284,7 +284,7 @@ impl FlowsConfig {
         Some((place + 1, queue))
     }
 
-    /// What is wrong with them on a link in this direction: path below the link's table, and why.
+    /// Returns errors of the rules on a link in this direction: path below the link's table, and message.
     pub fn problems(&self, link: &LinkConfig, direction: Direction) -> Vec<(String, Mismatch)> {
         let mut found = Vec::new();
         self.flow_problems(link, direction, &mut found);
@@ -381,7 +381,7 @@ impl FlowsConfig {
     }
 }
 
-/// Whether a manager has a classic and a low-latency queue.
+/// Returns true if a manager has a classic and a low-latency queue.
 pub(super) fn is_pair(manager: &ManagerConfig) -> bool {
     manager.obeys_classifiers()
 }

@@ -1,8 +1,8 @@
 //! A link with rules, and the service flows beside its own.
 //!
-//! Each service flow requests, is granted and sends as [`Upstream`] says. Members of the link's aggregate share its two
-//! buckets: for each MAP the flows with a higher traffic priority come first; among equals nobody gets more than an even
-//! share of what is left while another still wants some. A flow outside the aggregate has buckets of its own.
+//! Each service flow requests, is granted and sends as in [`Upstream`]. Members of the link's aggregate share its two
+//! buckets: for each MAP the flows with a higher traffic priority come first; among equals none gets more than an even
+//! share of the rest while another still has requests. A flow outside the aggregate has buckets of its own.
 //!
 //! Source: White 2019 §2.1; DOCS-IETF-QOS-MIB for priorities.
 //! Deviations: MULPI leaves the order of members of an aggregate to vendors; the even share is ours. Grants of different
@@ -37,7 +37,7 @@ pub(crate) struct Flow {
     shares: bool,
     /// Its own rate and burst, as a member of the aggregate.
     own: Option<(BitRate, Bytes)>,
-    /// Its manager has two queues, and is told of decisions.
+    /// True if its manager has two queues, and receives decisions.
     is_pair: bool,
     priority: u32,
     /// Draws so far, by purpose; the first flow draws as it would alone.
@@ -140,7 +140,7 @@ impl Modem {
         }
     }
 
-    /// What is due at `at`.
+    /// Handles the events at `at`.
     fn step(&mut self, at: Instant, context: &mut (impl LinkContext + ?Sized)) {
         let mut order = core::mem::take(&mut self.order);
         order.clear();
@@ -150,7 +150,7 @@ impl Modem {
                 order.push((Reverse(flow.priority), wanted, place));
             }
         }
-        // Who wants least comes first, so that an even share is never more than is left for each.
+        // Smallest requests come first, so that an even share is never more than is left for each.
         order.sort_unstable();
         for (turn, (priority, _, place)) in order.iter().enumerate() {
             let behind = order[turn..].iter();

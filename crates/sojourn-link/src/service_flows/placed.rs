@@ -6,7 +6,7 @@ use alloc::boxed::Box;
 use sojourn_base::{Instant, Meta, PacketHandle, ServiceQueue};
 use sojourn_queue::{Backlog, Held, QueueContext, QueueManager, Verdict};
 
-/// How a decision is told to [`Placed`]: arrivals say "classic" before anybody has decided.
+/// Encodes a decision for [`Placed`]: arrivals are "classic" before any decision.
 pub(super) const fn decided(queue: Option<ServiceQueue>) -> ServiceQueue {
     match queue {
         None => ServiceQueue::Classic,

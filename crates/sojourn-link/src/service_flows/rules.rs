@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 use sojourn_base::{FlowKey, Meta, ServiceQueue};
 
-/// Where a packet goes.
+/// Target of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Target {
     /// Number of the service flow.
@@ -54,7 +54,7 @@ impl Rules {
         Some(rule.1)
     }
 
-    /// Where a packet goes; without a match to the first service flow, as its manager likes.
+    /// Returns the target of a packet; without a match the first service flow, with its manager's choice of queue.
     pub(crate) fn target(&self, key: Option<&FlowKey>, meta: &Meta) -> Target {
         let rule = self.classifiers.iter().find(|(packets, _)| packets.matches(key, meta));
         let first = Target { flow: 0, queue: None };
@@ -63,7 +63,7 @@ impl Rules {
 }
 
 impl PacketMatch {
-    /// Whether a packet is what the rule wants; `key` is `None` where addresses and ports are not known.
+    /// Returns true if a packet matches the rule; `key` is `None` if addresses and ports are unknown.
     pub(crate) fn matches(&self, key: Option<&FlowKey>, meta: &Meta) -> bool {
         self.matches_marks(meta) && self.matches_flow(key)
     }

@@ -36,7 +36,8 @@ fn packets_leave_when_the_bucket_holds_them() {
     assert_eq!(context.delivered[3].2.delay.queue, Span::from_us(13_600));
 }
 
-/// When packets leave a shaper of 18 Mb/s: three of 1518 B at once, one of 74 B at 1400 µs, one of 1518 B at 10 ms.
+/// Returns the times at which packets leave a shaper of 18 Mb/s: three of 1518 B at once, one of 74 B at 1400 µs, one
+/// of 1518 B at 10 ms.
 fn leave_at_ns(rule: Rule) -> Vec<u64> {
     let mut config = ShapedConfig { rule, delay: Span::ZERO, ..config(1518) };
     config.shaper.sustained = BitRate::from_mbps(18);

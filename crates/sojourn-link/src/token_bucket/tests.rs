@@ -45,9 +45,9 @@ enum Step {
     /// Wait until a packet fits, then take it.
     Send(u64),
     Refund(u64),
-    /// Take what is affordable of so many bytes.
+    /// Take the affordable part of this number of bytes.
     Request(u64),
-    /// Take so many bytes, there or not.
+    /// Take this number of bytes, even beyond the tokens.
     Overdraw(u64),
     /// Go on as a bucket of another rate and depth.
     Become(u64, u64),

@@ -1,5 +1,5 @@
-//! What was measured of light use beside a trace of heavy use: a packet that finds nobody before it comes after a base delay, and the few
-//! behind it when those of a measured train came. Only what is more goes to the opportunities of heavy use.
+//! Measurements of light use beside a trace of heavy use: a packet on an idle link arrives after a base delay, and the
+//! few behind it at the times of a measured train. Only further packets go to the opportunities of heavy use.
 //!
 //! Source: CellReplay (Sentosa and others, NSDI 2025), `src/frontend/cellular_queue.cc` and README: lines of a time, a base delay and when
 //! the packets of a train came after the first.
@@ -23,11 +23,11 @@ const LONGEST_MS: u32 = 60_000;
 /// A train that was measured; times in ms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Train {
-    /// When it was.
+    /// Time of the measurement.
     at: u32,
-    /// What its first packet took.
+    /// Delay of its first packet.
     base: u32,
-    /// When packets came after the first, in rising order.
+    /// Arrivals of packets after the first, in rising order.
     chances: Vec<u32>,
 }
 
@@ -129,14 +129,14 @@ impl Value for Trains {
 /// A packet on its way to the far end or to the opportunities of heavy use.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Coming {
-    /// When it is there.
+    /// Arrival at the far end.
     pub(super) at: Instant,
     pub(super) entered_at: Instant,
-    /// What it took as the first of a train would have.
+    /// Delay as the first of a train.
     pub(super) base: Span,
     pub(super) meta: Meta,
     pub(super) item: PacketHandle,
-    /// Whether it takes a chance of its train.
+    /// True if it takes a chance of its train.
     pub(super) is_light: bool,
 }
 
@@ -154,9 +154,9 @@ pub(super) struct Light {
     /// The chance that is next, and what is left of it.
     place: usize,
     left: u64,
-    /// When the packet before is there.
+    /// Arrival of the packet before.
     before: Option<Instant>,
-    /// When packets that wait for opportunities came to the link.
+    /// Arrivals at the link of packets that wait for opportunities.
     entered: BTreeMap<PacketHandle, Instant>,
 }
 
@@ -237,7 +237,7 @@ impl Light {
         Span::from_ps(u64::try_from(between).unwrap_or(u64::MAX))
     }
 
-    /// When the next packet is there; [`Instant::NEVER`] if none is on its way.
+    /// Returns the arrival of the next packet; [`Instant::NEVER`] if none is in flight.
     pub(super) fn next(&self) -> Instant {
         self.coming.front().map_or(Instant::NEVER, |one| one.at)
     }
@@ -252,12 +252,12 @@ impl Light {
         self.entered.insert(coming.item, coming.entered_at);
     }
 
-    /// When a packet that has left came to the link.
+    /// Takes the arrival time at the link of a packet that has left.
     pub(super) fn came(&mut self, item: PacketHandle) -> Option<Instant> {
         self.entered.remove(&item)
     }
 
-    /// What is on its way.
+    /// Returns the packets in flight.
     pub(super) fn backlog(&self) -> Backlog {
         Backlog {
             bytes: Bytes(self.coming.iter().map(|one| u64::from(one.meta.length)).sum()),

@@ -14,7 +14,7 @@ use sojourn_keys::{Content, Key, Mismatch, Shape, Value};
 /// Opportunities of a trace at most. chosen: four hours of a thousand a second.
 const MOST: u32 = 16_000_000;
 
-/// Latest time of a trace, ms. chosen: twenty days, far beyond what anybody drives.
+/// Latest time of a trace, ms. chosen: twenty days, far beyond any drive.
 pub(super) const LATEST_MS: u32 = 1_728_000_000;
 
 /// Instants with opportunities, in order of time: the time in milliseconds, and how many there were up to then.
@@ -32,8 +32,7 @@ impl Opportunities {
 
     /// Those at these times in milliseconds, each with how many there are.
     ///
-    /// # Errors
-    /// What is wrong with them, and what would be right.
+    /// # Errors An invalid opportunity, and the remedy.
     pub fn new(runs: impl IntoIterator<Item = (u32, u32)>) -> Result<Self, Mismatch> {
         let mut found: Vec<(u32, u32)> = Vec::new();
         let mut total = 0_u32;

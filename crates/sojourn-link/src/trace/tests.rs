@@ -18,7 +18,7 @@ fn link(config: &TraceConfig) -> Trace<DropTailQueue> {
     Trace::new(config, Box::new(DropTailQueue::new(DropTailConfig::bytes(10_000_000))))
 }
 
-/// When packets that come at these times in µs, of these lengths, arrive at the far end, in ms.
+/// Returns the arrivals at the far end, in ms, of packets that come at these times in µs, of these lengths.
 fn arrivals(config: &TraceConfig, packets: &[(u64, u32)]) -> Vec<f64> {
     passages(config, packets).iter().map(|passage| passage.arrives_at.as_ns() as f64 / 1e6).collect()
 }
@@ -157,7 +157,7 @@ fn a_short_train_comes_as_it_was_measured_and_the_rest_waits_for_opportunities()
     // Small packets share a chance: 1000 and 500 B of the first, 1000 of the second.
     let small = [(0, 1000), (0, 500), (0, 1000)];
     assert_eq!(arrivals(&light(LINES), &small), [20.0, 20.0, 22.0]);
-    // What comes when the train is long over begins another.
+    // A packet that comes when the train is long over begins another.
     assert_eq!(arrivals(&light("0 20 0 2 4"), &[(0, 1504), (30_000, 1504)]), [20.0, 50.0]);
     let wide = TraceConfig { train_gap: Span::from_ms(50), ..light("0 20 0 2 40") };
     assert_eq!(arrivals(&wide, &[(0, 1504), (30_000, 1504)]), [20.0, 60.0]);

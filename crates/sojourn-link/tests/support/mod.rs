@@ -3,7 +3,7 @@
 use sojourn_base::{Ecn, Instant, Meta, PacketHandle, RandomStream, Seed, Span};
 use sojourn_link::{AnyLink, Draw, LinkContext, Loss, Mark, Passage};
 
-/// What a link did, in order.
+/// An event of a link, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Delivered(u32, Meta, Passage),
@@ -75,11 +75,11 @@ pub(crate) enum Manners {
     Plain,
     /// The arrival first when both are due at the same time.
     ArrivalsFirst,
-    /// As plain, with a wake-up that nobody asked for at each arrival and halfway to each due time.
+    /// As plain, with a needless wake-up at each arrival and halfway to each due time.
     Impatient,
 }
 
-/// Packets belong to so many flows in turn.
+/// Packets belong to this number of flows in turn.
 pub(crate) const FLOWS: u32 = 3;
 
 /// Runs a link over arrivals `(time, length)` in order of time, numbered from 0, until it wants nothing

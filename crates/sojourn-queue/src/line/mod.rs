@@ -40,14 +40,14 @@ pub const LONGEST_LINE: usize = 8192;
 /// Most bytes of sub-queues and buckets before a packet waits. chosen: a million of them.
 const MOST_BYTES: u64 = 256 << 20;
 
-/// What is wrong with a manager line.
+/// An error of a manager line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineProblem {
     /// The key, with dots; empty for the line itself.
     pub key: String,
-    /// What is wrong.
+    /// The error.
     pub message: String,
-    /// What would be right; may be empty.
+    /// The remedy; may be empty.
     pub hint: String,
 }
 

@@ -1,4 +1,4 @@
-//! The keys of a line as parameters; the first thing that is wrong is told.
+//! Reads the keys of a line as parameters, and reports the first error.
 
 use super::words::node;
 use super::{LineProblem, join};
@@ -29,7 +29,7 @@ pub(super) fn parameters(name: &str, table: &Table) -> Result<ManagerConfig, Lin
     problem.map_or(Ok(config), Err)
 }
 
-/// What may be meant by a word that is none of the known ones.
+/// Returns the known word that an unknown one may mean.
 fn meant(word: &str, known: &[&str]) -> String {
     match nearest(word, known.iter().copied()) {
         Some(near) => format!("did you mean {near}?"),
@@ -58,7 +58,7 @@ fn profile_of(table: &Table, profiles: &[(&'static str, &'static str)]) -> Resul
 struct Reader<'a> {
     table: &'a Table,
     path: &'a str,
-    /// Whether a profile has a value for each key.
+    /// True if a profile has a value for each key.
     has_profile: bool,
     problem: &'a mut Option<LineProblem>,
     known: Vec<&'static str>,
@@ -88,7 +88,7 @@ impl<'a> Reader<'a> {
         node.map(|node| &node.content)
     }
 
-    /// Keys that nobody has asked for are wrong.
+    /// Refuses keys that were never read.
     fn finish(mut self) {
         let unknown = self.table.iter().find(|(name, _)| !self.known.contains(name));
         if let Some((name, _)) = unknown {

@@ -84,7 +84,10 @@ fn what_is_wrong_is_told() {
         ("drop-tail", "limit: is missing (for instance limit=\"1 s\")"),
         ("ack-priority", "manager: is missing (for instance manager={ kind = \"codel\", profile = \"rfc8289\" })"),
         ("ack-priority manager=codle", "manager: is none of the known words (did you mean codel?)"),
-        ("codel profile=nobody", "profile: no profile \"nobody\" (one of rfc8289, white2012, white2013, akhtar2013)"),
+        (
+            "codel profile=elsewhere",
+            "profile: no profile \"elsewhere\" (one of rfc8289, white2012, white2013, akhtar2013)",
+        ),
         ("red classes.1.dscp=[8]", "classes: entry 0 is missing (classes.0.KEY=VALUE)"),
         ("codel a.b.c.d.e.f.g=1", "a.b.c.d.e.f.g: is nested too deep (a name, or names with dots between them)"),
     ] {

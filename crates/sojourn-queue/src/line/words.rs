@@ -24,7 +24,7 @@ pub(super) fn split(line: &str) -> Result<(&str, Table), LineProblem> {
     Ok((kind, table))
 }
 
-/// What is left of a line.
+/// Rest of a line.
 struct Rest<'a>(&'a str);
 
 impl<'a> Rest<'a> {
@@ -65,7 +65,7 @@ impl<'a> Rest<'a> {
         Ok(bare(text))
     }
 
-    /// What stands between these signs, if it begins here.
+    /// Returns the text between these signs, if it begins here.
     fn enclosed(&mut self, open: char, close: char) -> Result<Option<&'a str>, &'static str> {
         let Some(rest) = self.0.strip_prefix(open) else {
             return Ok(None);

@@ -41,7 +41,7 @@ impl AckPriorityQueue {
         Self { config, lane: Fifo::new(), inner, in_a_row: 0 }
     }
 
-    /// Whether the next opportunity belongs to the lane.
+    /// Returns true if the next opportunity belongs to the lane.
     fn is_lanes_turn(&self) -> bool {
         !self.lane.is_empty() && (self.in_a_row < self.config.burst || self.inner.backlog().packets.0 == 0)
     }

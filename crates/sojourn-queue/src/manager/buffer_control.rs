@@ -6,7 +6,7 @@
 
 use sojourn_base::{BitRate, Bytes, Limit, Span};
 
-/// What a configuration file says about a service flow's buffer, and the flow's rates.
+/// Buffer keys of a service flow in a configuration file, and the flow's rates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BufferControl {
     /// Smallest acceptable buffer.

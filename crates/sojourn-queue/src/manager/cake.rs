@@ -3,12 +3,12 @@
 //! A tin's threshold is its share of the rate. A tin that sends less goes before all tins below it. When all send more, the tin
 //! whose time comes first is served. Behind a shaper that pays afterwards (`rule = "deficit"`) this is `sch_cake`.
 //!
-//! Source: Linux `sch_cake` (`cake_enqueue`, `cake_dequeue`, `cake_advance_shaper`, `cake_set_rate`, `cake_drop`; tables
-//! `diffserv3` and `diffserv4`); the COBALT of each queue is that of [`crate::policy::cobalt`].
-//! Deviations: those of [`crate::policy::cobalt`] and [`crate::store::flow_lists`]. Where CAKE reckons with its own shaper, this
-//! one reckons with the link behind it. A share of a quantum is rounded down, where CAKE rounds at random. Hosts are those of the
-//! home: far hosts are not told apart. Memory counts what packets are charged, without what the kernel needs for them. Mode
-//! `ingress`, `nat`, `ack-filter` and the splitting of offloaded segments are left out.
+//! Source: Linux `sch_cake` (`cake_enqueue`, `cake_dequeue`, `cake_advance_shaper`, `cake_set_rate`, `cake_drop`;
+//! tables `diffserv3` and `diffserv4`); the COBALT of each queue is that of [`crate::policy::cobalt`].
+//! Deviations: those of [`crate::policy::cobalt`] and [`crate::store::flow_lists`]. CAKE reckons with its own shaper,
+//! this one with the link behind it. A share of a quantum is rounded down, where CAKE rounds at random. Hosts are those
+//! of the home: far hosts are not distinguished. Memory counts charged bytes, without those of the kernel's buffers.
+//! Mode `ingress`, `nat`, `ack-filter` and the splitting of offloaded segments are left out.
 
 use crate::config::{ConfigProblem, ManagerKind};
 use crate::manager::cobalt::judge_head;
@@ -36,7 +36,7 @@ words! {
 words! {
     /// Between whom a tin's rate is shared.
     pub enum Isolation {
-        /// flows, whoever they are of
+        /// flows, of any host
         Flows = "flows",
         /// hosts of the home, and in each its flows
         Triple = "triple",
@@ -121,7 +121,7 @@ const MEMORY_TIME: Span = Span::from_ms(400);
 const TIN_QUANTUM: i64 = 1024;
 
 impl Tins {
-    /// The threshold of each tin: the rate divided by so many.
+    /// Returns the threshold of each tin: the divisor of the rate.
     const fn shares(self) -> &'static [u64] {
         match self {
             Self::BestEffort => &[1],
@@ -166,9 +166,9 @@ struct Tin {
     at: CobaltAtLink,
     /// Its part of the rate.
     rate: BitRate,
-    /// When it may send again within its threshold.
+    /// Time of its next packet within its threshold.
     next: Instant,
-    /// What it may send before the next tin, where there is no rate.
+    /// Bytes that it may send before the next tin, without a rate.
     deficit: i64,
 }
 
@@ -201,7 +201,7 @@ pub struct CakeQueue {
     rate: Option<BitRate>,
     memory: Bytes,
     backlog: Backlog,
-    /// Whose turn it is where there is no rate.
+    /// Tin whose turn it is, without a rate.
     turn: usize,
 }
 

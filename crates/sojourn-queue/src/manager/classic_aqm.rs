@@ -1,4 +1,4 @@
-//! What signals the classic queue of a dual queue, and what of that couples to the low-latency one.
+//! The AQM of a dual queue's classic queue, and its coupling to the low-latency one.
 //!
 //! Source: White 2019 §2.3 (DOCSIS-PIE in modems, in a CMTS what its vendor likes); RFC 8034; RFC 8033; RFC 8289; RFC 9332
 //! §2.4 and appendix A with the gains of Linux `sch_dualpi2`, whose updates are 16 ms apart as those of the dual queue.
@@ -13,13 +13,13 @@ use sojourn_base::{Instant, ServiceQueue, Span, math};
 
 /// See the module.
 pub trait ClassicAqm: Clone + Debug + Send + 'static {
-    /// Whether it may drop all that waits when a packet is to be sent.
+    /// True if it may drop all waiting packets when one is to be sent.
     const AT_HEAD: bool = false;
 
     /// At rest.
     fn new(law: &DocsisPieLaw) -> Self;
 
-    /// A packet arrives and fits; see [`DocsisPie::on_arrival`]. Whether it is dropped.
+    /// A packet arrives and fits; see [`DocsisPie::on_arrival`]. Returns true if it is dropped.
     fn on_arrival(
         &mut self,
         law: &DocsisPieLaw,

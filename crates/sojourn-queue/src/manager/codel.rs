@@ -42,7 +42,7 @@ parameters! {
 law_config!(CodelConfig, limit: Limit, CodelOver<true> = |it| it.law.into());
 
 impl CodelLaw {
-    /// Whether all is the same that is fixed while CoDel works.
+    /// Returns true if the parameters that are fixed while CoDel works are equal.
     pub(crate) fn has_fixed_of(&self, other: &Self) -> bool {
         (self.variant, self.floor) == (other.variant, other.floor)
     }

@@ -12,7 +12,7 @@ use sojourn_base::{Ecn, Instant};
 
 /// A queue that can be served from its head.
 pub(crate) trait HeadSource {
-    /// What CoDel needs to know of the oldest packet. Called once for each packet.
+    /// Returns the properties of the oldest packet. Called once for each packet.
     fn look(&mut self, now: Instant) -> Option<Look>;
     /// Take that packet.
     fn take(&mut self) -> Option<Held>;
@@ -65,7 +65,7 @@ pub(crate) fn serve(
     Some(packet)
 }
 
-/// Whether a packet that CoDel lets pass is late enough to be marked all the same.
+/// Returns true if a packet that CoDel lets pass is late enough to be marked all the same.
 fn is_above_threshold(law: &CodelLaw, seen: Look) -> bool {
     law.ecn
         && law.ce_threshold.is_some_and(|threshold| seen.head.sojourn > threshold)

@@ -43,7 +43,7 @@ words! {
 }
 
 words! {
-    /// What signals the classic queue.
+    /// AQM of the classic queue.
     pub enum ClassicManager {
         /// DOCSIS-PIE (RFC 8034)
         DocsisPie = "docsis-pie",
@@ -177,7 +177,7 @@ impl ManagerKind for DocsisDualQueueConfig {
     }
 }
 
-/// What follows from the rates of the link.
+/// Values derived from the rates of the link.
 #[derive(Clone, Copy, Debug)]
 struct Rated {
     /// The rate of the aggregate service flow (AMSR); zero if not known.
@@ -382,7 +382,7 @@ impl<A: ClassicAqm> DualQueue<A> {
         Verdict::Placed(ServiceQueue::LowLatency)
     }
 
-    /// The classic queue's update, and what it couples to the other one.
+    /// Updates the classic queue's AQM, and its coupling to the other one.
     fn on_update(&mut self, context: &dyn QueueContext) {
         let rates = FlowRates {
             aggregate: self.rated.aggregate,

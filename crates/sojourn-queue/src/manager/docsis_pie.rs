@@ -64,7 +64,7 @@ impl LawConfig for DocsisPieConfig {
 }
 
 impl DocsisPieLaw {
-    /// What is wrong with the law over a buffer of `limit`.
+    /// Collects errors of the law over a buffer of `limit`.
     pub(crate) fn collect_problems(&self, limit: Limit, problems: &mut Vec<ConfigProblem>) {
         if matches!(limit, Limit::Packets(_)) {
             problems.push(ConfigProblem {
@@ -97,7 +97,7 @@ pub struct DocsisPieOver {
 }
 
 impl DocsisPieOver {
-    /// Whether a signal is a mark, for packets that can carry one.
+    /// Returns true if a signal is a mark, for packets that can carry one.
     fn marks(&self, pie: &DocsisPie) -> bool {
         self.ecn && pie.probability() < self.mark_threshold
     }

@@ -15,7 +15,7 @@ use core::any::Any;
 use sojourn_base::{Bytes, Instant, Limit, Meta, PacketHandle, Packets};
 use sojourn_keys::{Key, Visitor, Word, Words, origin, parameters};
 
-/// When an arrival of `s` bytes is refused.
+/// Rule by which an arrival of `s` bytes is refused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Admission {
     /// If it would take the queue above its limit (ns-3 FIFO).

@@ -154,7 +154,7 @@ pub struct DualPi2Queue {
     enough: VecDeque<bool>,
 }
 
-/// What becomes of a packet that was taken from its queue.
+/// Fate of a packet that was taken from its queue.
 enum Fate {
     Send,
     Mark,
@@ -209,7 +209,7 @@ impl DualPi2Queue {
         self.queues.backlog_of(ServiceQueue::LowLatency).packets.0
     }
 
-    /// What becomes of a packet of the low-latency queue, which has waited so long.
+    /// Returns the fate of a packet of the low-latency queue, which has waited for `sojourn`.
     fn judge_low_latency(&mut self, sojourn: Span) -> Fate {
         let is_long = match self.config.counted {
             Counted::Behind => self.low_latency_packets() > self.config.least_packets,

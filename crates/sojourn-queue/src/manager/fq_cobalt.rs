@@ -2,7 +2,7 @@
 //!
 //! Source: the scheduler of RFC 8290 with the controller of ns-3 `cobalt-queue-disc.cc`; defaults of ns-3
 //! `fq-cobalt-queue-disc.cc`; Linux `sch_cake` (eight ways, decaying flows, the last packet of a flow is kept, and the
-//! COBALT of the queue that pays for an overflow is told).
+//! COBALT of the queue that pays for an overflow is notified).
 //! Deviations: those of [`crate::policy::cobalt`] and [`crate::store::flow_lists`]. Tins and shares by host are
 //! [`crate::manager::cake`]'s.
 

@@ -89,7 +89,7 @@ pub trait Law: Clone + Debug + Send + 'static {
     #[inline]
     fn on_empty(&self, _state: &mut Self::State, _now: Instant) {}
 
-    /// Whether an empty line's state changes no more.
+    /// Returns true if an empty line's state changes no more.
     #[inline]
     fn is_at_rest(&self, _state: &Self::State, _now: Instant) -> bool {
         true
@@ -99,7 +99,7 @@ pub trait Law: Clone + Debug + Send + 'static {
     #[inline]
     fn on_retired(&self, _state: &mut Self::State) {}
 
-    /// Another [`Law::update_interval`] has passed, and so many bytes wait.
+    /// Another [`Law::update_interval`] has passed, and `waiting` bytes wait.
     fn on_update(&self, _state: &mut Self::State, _waiting: u64, _context: &mut dyn QueueContext) {}
 }
 

@@ -4,7 +4,7 @@
 
 use sojourn_base::{Instant, Span};
 
-/// When the next update is due.
+/// Time of the next update.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Period {
     next: Instant,
@@ -17,13 +17,13 @@ impl Period {
         Self { next: Instant::ZERO + period, period }
     }
 
-    /// When the next update is due.
+    /// Returns the time of the next update.
     pub(crate) const fn next(self) -> Instant {
         self.next
     }
 
-    /// Whether an update is due `now`; if so, the next one is a period after this one was due, or
-    /// after `now` if that has passed as well.
+    /// Returns true if an update is due `now`; the next one is then a period after this one was due, or after `now` if
+    /// that has passed as well.
     pub(crate) fn is_due(&mut self, now: Instant) -> bool {
         if now < self.next {
             return false;

@@ -46,7 +46,7 @@ parameters! {
     }
 }
 
-/// Whether there are Floyd's rules: no lesson has them, and the engine of browsers is small.
+/// True if Floyd's rules are included: no lesson has them, and the engine of browsers is small.
 const KNOWN: bool = cfg!(not(target_family = "wasm"));
 
 fn rules(rules: &mut FloydRules, visitor: &mut dyn Visitor) {
@@ -187,7 +187,7 @@ impl RedConfig {
     fn law_at(&self, rate: BitRate) -> RedLaw {
         /// Akhtar 2013: w = 240/(5000 C) with C in Mb/s, which is the time of a packet of 1500 bytes over this, in seconds.
         const HORIZON: f64 = 0.25;
-        /// Floyd, Gummadi and Shenker 2001: the average follows within so many round trips.
+        /// Floyd, Gummadi and Shenker 2001: the average follows within this number of round trips.
         const ROUND_TRIPS: f64 = 10.0;
         let mean = f64::from(self.mean_packet);
         let packets_per_second = self.packets_per_second(rate);

@@ -76,7 +76,7 @@ impl SfqNs2Queue {
         }
     }
 
-    /// Whether ns-2 turns an arrival for `bucket` away.
+    /// Returns true if ns-2 refuses an arrival for `bucket`.
     fn is_full(&self, bucket: usize) -> bool {
         let left = self.config.limit.saturating_sub(self.bins.backlog().packets).0;
         let used = self.bins.packets_in(bucket);

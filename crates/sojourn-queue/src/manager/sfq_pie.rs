@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 use sojourn_keys::{origin, parameters, words};
 
 words! {
-    /// What a PIE guards.
+    /// Scope of a PIE.
     pub enum PieScope {
         /// each sub-flow has one of its own
         PerBin = "per-bin",

@@ -4,7 +4,7 @@
 //! Source: RFC 8034 (DOCSIS-PIE); ns-3 PIE queue disc; docsis-ns3 `dual-queue-coupled-aqm.cc`.
 //! Deviations: none known.
 
-/// Where a queue stands with its burst allowance.
+/// State of a queue's burst allowance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BurstState {
     /// No burst yet: the next one is met with an allowance.

@@ -28,7 +28,7 @@ impl CodePoints {
         Self(set)
     }
 
-    /// Whether `dscp` is one of them.
+    /// Returns true if it contains `dscp`.
     pub const fn contains(self, dscp: u8) -> bool {
         dscp < 64 && self.0 & (1 << dscp) != 0
     }

@@ -1,10 +1,10 @@
 //! COBALT: a `CoDel` that leaves its episodes by the same steps as it enters them, and a BLUE for what does not answer.
 //!
-//! Source: ns-3 `cobalt-queue-disc.cc`, Linux `sch_cake` (`cobalt_should_drop`, `cake_dequeue`, `cake_set_rate`); Palmei
-//! and others, "Design and Evaluation of COBALT Queue Discipline" (2019).
+//! Source: ns-3 `cobalt-queue-disc.cc`, Linux `sch_cake` (`cobalt_should_drop`, `cake_dequeue`, `cake_set_rate`);
+//! Palmei and others, "Design and Evaluation of COBALT Queue Discipline" (2019).
 //! Units and ranges: delays in picoseconds; the BLUE likelihood is in 0..=1.
-//! Deviations: the clock of BLUE starts with the first packet; a packet that BLUE drops is not marked before. Where CAKE
-//! reckons with the rate of its shaper, [`CobaltLaw::allows_link_time`] reckons with that of the link, and with its
+//! Deviations: the clock of BLUE starts with the first packet; a packet that BLUE drops is not marked before. CAKE
+//! reckons with the rate of its shaper, [`CobaltLaw::allows_link_time`] with that of the link, and with its
 //! request-grant loop, behind which CAKE is not meant to stand.
 
 use crate::QueueContext;
@@ -57,9 +57,9 @@ pub struct CobaltAtLink {
     said: CobaltLaw,
     /// The rate that it was made for; zero without any.
     rate: BitRate,
-    /// What the link takes for four packets.
+    /// Transmission time of four packets.
     four_packets: Span,
-    /// What its request-grant loop takes.
+    /// Length of the link's request-grant loop.
     request_grant: Span,
 }
 
@@ -120,7 +120,7 @@ pub struct Leaving {
     pub is_last: bool,
 }
 
-/// What to do with the packet about to leave.
+/// Judgement on the packet about to leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CobaltJudgement {
     /// Send it.
@@ -138,10 +138,10 @@ pub enum CobaltJudgement {
 pub struct Cobalt {
     count: u32,
     dropping: bool,
-    /// When the next signal is due, or the next step back.
+    /// Time of the next signal, or of the next step back.
     drop_next: Instant,
     blue: f64,
-    /// When the BLUE likelihood last moved, or the first packet came.
+    /// Time of the last change of the BLUE likelihood, or of the first packet.
     blue_at: Option<Instant>,
 }
 
@@ -240,7 +240,7 @@ impl Cobalt {
         self.count
     }
 
-    /// Whether COBALT is at rest: nothing of an episode is left.
+    /// Returns true if COBALT is at rest: nothing of an episode is left.
     pub fn is_at_rest(&self, now: Instant) -> bool {
         self.count == 0 && self.blue <= 0.0 && now >= self.drop_next
     }
@@ -351,8 +351,8 @@ mod tests {
         assert_eq!(judge(1001, false), CobaltJudgement::Pass);
     }
 
-    /// What becomes of packets that nothing waits behind, each `sojourn` old, one a millisecond from 1 ms on: those that
-    /// do not simply pass.
+    /// Returns the judgements other than to pass on packets with an empty queue behind them, each `sojourn` old, one a
+    /// millisecond from 1 ms on.
     fn alone(at: &CobaltAtLink, sojourn: Span, can_mark: bool) -> Vec<(u64, CobaltJudgement)> {
         let mut cobalt = Cobalt::default();
         let packet = Leaving { sojourn, can_mark, is_last: true };

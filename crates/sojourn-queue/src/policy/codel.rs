@@ -91,7 +91,7 @@ pub struct Head {
     pub above_floor: bool,
 }
 
-/// What to do with the packet about to leave.
+/// Judgement on the packet about to leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Judgement {
@@ -105,9 +105,9 @@ pub enum Judgement {
 /// Decision state of one queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Codel {
-    /// When the delay will have been above target for long enough; `None` while it is below.
+    /// Time at which the delay will have been above target for long enough; `None` while it is below.
     first_above: Option<Instant>,
-    /// When the next signal of this episode is due; between episodes, when it would have been.
+    /// Time of the next signal of this episode; between episodes, the time that it would have had.
     drop_next: Instant,
     /// Signals that set the pace.
     count: u32,
@@ -175,7 +175,7 @@ impl Codel {
         self.dropping = false;
     }
 
-    /// Whether an episode of signals is under way.
+    /// Returns true during an episode of signals.
     pub const fn is_dropping(&self) -> bool {
         self.dropping
     }
@@ -185,7 +185,7 @@ impl Codel {
         self.count
     }
 
-    /// When the next signal is due.
+    /// Returns the time of the next signal.
     pub const fn next_signal(&self) -> Instant {
         self.drop_next
     }
@@ -194,7 +194,7 @@ impl Codel {
         if self.dropping && now >= self.drop_next { Judgement::Signal } else { Judgement::Pass }
     }
 
-    /// Whether delay has been above target, and the backlog above the floor, for long enough.
+    /// Returns true if delay has been above target, and the backlog above the floor, for long enough.
     fn is_late(&mut self, law: &CodelLaw, head: Head, now: Instant) -> bool {
         if head.sojourn < law.target || !head.above_floor {
             self.first_above = None;
@@ -233,8 +233,8 @@ impl Codel {
         }
     }
 
-    /// Whether `now` is less than `intervals` intervals after the due time of the last signal that
-    /// was not given (it may also be before it).
+    /// Returns true if `now` is less than `intervals` intervals after the due time of the last signal that was not
+    /// given (it may also be before it).
     fn last_signal_is_within(&self, intervals: u64, law: &CodelLaw, now: Instant) -> bool {
         now.saturating_since(self.drop_next) < law.interval.saturating_mul(intervals)
     }

@@ -63,7 +63,7 @@ pub struct DocsisPie {
     accumulated: f64,
     /// Delay at the last update, in seconds.
     old_delay: f64,
-    /// What is left of the burst allowance.
+    /// Rest of the burst allowance.
     burst: Span,
     state: BurstState,
 }
@@ -135,12 +135,12 @@ impl DocsisPie {
         Span::from_secs_f64(self.old_delay)
     }
 
-    /// What is left of the burst allowance.
+    /// Returns the rest of the burst allowance.
     pub const fn burst_allowance(&self) -> Span {
         self.burst
     }
 
-    /// Whether the queue is so short that the algorithm sleeps.
+    /// Returns true if the queue is so short that the algorithm sleeps.
     pub fn is_inactive(&self) -> bool {
         self.state == BurstState::Inactive
     }
@@ -163,7 +163,7 @@ impl DocsisPie {
         self.probability = self.probability.clamp(0.0, PROBABILITY_MAXIMUM);
     }
 
-    /// Whether signalling now could starve the link.
+    /// Returns true if a signal now could starve the link; packets then pass.
     fn is_safe(&self, law: &DocsisPieLaw, backlog: u64) -> bool {
         let is_low = self.old_delay < law.target.as_secs_f64() / 2.0 && self.probability < 0.2;
         is_low || backlog <= 2 * u64::from(MEAN_PACKET)

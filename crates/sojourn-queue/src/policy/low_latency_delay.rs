@@ -10,7 +10,7 @@ use sojourn_base::{BitRate, Bytes, Instant, Span};
 use sojourn_keys::{origin, parameters, words};
 
 words! {
-    /// What a low-latency delay is worked out from.
+    /// Source of a low-latency delay.
     pub enum DelayEstimate {
         /// bytes that wait at the full rate (White 2019; DOCSIS downstream)
         ///
@@ -59,7 +59,7 @@ pub struct ProactiveGrants {
 pub struct VirtualQueue {
     /// How long it would take to drain.
     length: Span,
-    /// When that was so.
+    /// Time of that length.
     at: Instant,
     /// Smoothed bytes in the real queue.
     average: f64,

@@ -20,7 +20,7 @@ pub(in crate::policy) const fn law(from: &'static str) -> Key {
 pub(crate) const ECN: Key =
     key("ecn", "mark ECN-capable packets instead of dropping them while the probability is low", "RFC 8033 §5.1: off");
 
-/// Where that ends.
+/// Probability at which marking ends.
 pub(crate) const MARK_THRESHOLD: Key =
     key("mark_threshold", "probability from which ECN-capable packets are dropped as well", "RFC 8033 §5.1")
         .least("0")
@@ -101,7 +101,7 @@ words! {
 }
 
 choices! {
-    /// Where the current delay comes from.
+    /// Source of the current delay.
     #[derive(Copy)]
     pub enum DelaySource {
         /// what the packet that left last had waited (RFC 8033 §5.2)
@@ -116,7 +116,7 @@ choices! {
 }
 
 choices! {
-    /// When a spent burst allowance is granted again.
+    /// Rule by which a spent burst allowance is granted again.
     #[derive(Copy, Eq)]
     pub enum BurstRule {
         /// once the probability is 0 and the delay has twice been below half the reference
@@ -127,7 +127,7 @@ choices! {
 }
 
 choices! {
-    /// What wakes PIE up, if it sleeps at all.
+    /// Event that wakes PIE up, if it sleeps at all.
     #[derive(Copy, Eq)]
     pub enum Activation {
         /// always awake
@@ -140,7 +140,7 @@ choices! {
     }
 }
 
-/// What to do with an arrival that fits.
+/// Judgement on an arrival that fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum PieVerdict {
@@ -158,9 +158,9 @@ pub struct Pie {
     probability: f64,
     /// Delay at the last update, in seconds.
     old_delay: f64,
-    /// What the last packet had waited, in seconds; 0 if it left nothing behind.
+    /// Waiting time of the last packet, in seconds; 0 if it left an empty queue.
     last_sojourn: f64,
-    /// What is left of the burst allowance.
+    /// Rest of the burst allowance.
     burst: Span,
     burst_state: BurstState,
     rate: DepartureRate,
@@ -256,7 +256,7 @@ impl Pie {
         self.probability
     }
 
-    /// What is left of the burst allowance.
+    /// Returns the rest of the burst allowance.
     pub const fn burst_allowance(&self) -> Span {
         self.burst
     }
@@ -315,7 +315,7 @@ impl Pie {
         }
     }
 
-    /// Whether signalling now could starve the link (RFC 8033 §4.1).
+    /// Returns true if a signal now could starve the link (RFC 8033 §4.1); packets then pass.
     fn is_safe(&self, law: &PieLaw, backlog: u64) -> bool {
         let is_low = self.old_delay < law.reference.as_secs_f64() / 2.0 && self.probability < 0.2;
         is_low || backlog <= 2 * u64::from(law.mean_packet)

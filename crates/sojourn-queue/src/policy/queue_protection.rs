@@ -1,9 +1,9 @@
 //! Queue Protection: which flow fills a low-latency queue, and whether a packet of it must go to another one.
 //!
-//! Each packet is charged its length times the native likelihood of a mark. A flow's charges age at a constant
-//! rate, so a bucket holds nothing but the time at which they will have aged away: its distance from now is the
-//! flow's queuing score. Where the delay is above a threshold and the score is high for it, the packet is sanctioned;
-//! nothing is remembered against the flow beyond its score.
+//! Each packet is charged its length times the native likelihood of a mark. A flow's charges age at a constant rate, so
+//! a bucket holds nothing but the time at which they will have aged away: its distance from now is the flow's queuing
+//! score. If the delay is above a threshold and the score is high for it, the packet is sanctioned; nothing is
+//! remembered against the flow beyond its score.
 //!
 //! Source: RFC 9957 §4 and §5; DOCSIS 3.1 MULPI annex P; docsis-ns3 `queue-protection.cc`.
 //! Units and ranges: scores are times in 0..=5 s, in steps of 1 ns (`T_RES`).
@@ -53,14 +53,14 @@ parameters! {
 struct Bucket {
     /// Hash of the flow that it belongs to.
     flow: u32,
-    /// When its charges will have aged away.
+    /// Time at which its charges will have aged away.
     expires: Instant,
 }
 
-/// What Queue Protection finds of a packet.
+/// Score of a packet by Queue Protection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Score {
-    /// Where the flow's score is kept; the last number is the bucket of flows without one of their own.
+    /// Bucket of the flow's score; the last number is that of flows without one of their own.
     pub bucket: u32,
     /// The flow's queuing score, this packet included.
     pub score: Span,

@@ -54,7 +54,7 @@ parameters! {
     }
 }
 
-/// DOCSIS 3.1 MULPI annex M: thresholds are told in 16 bits of microseconds.
+/// DOCSIS 3.1 MULPI annex M: thresholds have 16 bits of microseconds.
 const LARGEST_THRESHOLD: Span = Span::from_us(65_535);
 
 impl ImmediateAqmLaw {

@@ -4,7 +4,7 @@
 //! Source: RFC 9332 appendix A.1 (`recur`); DOCSIS 3.1 MULPI annex M.
 //! Deviations: none known.
 
-/// What has added up since the last event, in 0..=1.
+/// Sum of likelihoods since the last event, in 0..=1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Recur(f64);
 
@@ -19,7 +19,7 @@ impl Recur {
         due
     }
 
-    /// What has added up, for records and tests.
+    /// Returns the sum, for records and tests.
     pub const fn accumulated(self) -> f64 {
         self.0
     }

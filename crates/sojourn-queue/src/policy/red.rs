@@ -82,7 +82,7 @@ impl RedLaw {
     }
 }
 
-/// What to do with an arrival.
+/// Judgement on an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RedSignal {
     /// Keep it.
@@ -95,7 +95,7 @@ pub enum RedSignal {
     Force,
 }
 
-/// What RED remembers of the packets of a class.
+/// RED's state for the packets of a class.
 #[derive(Clone, Copy, Debug)]
 struct ClassState {
     curve: RedCurve,
@@ -104,7 +104,7 @@ struct ClassState {
     count_bytes: u64,
     /// The average was above the lower threshold before.
     was_above: bool,
-    /// When the likelihood at the upper threshold last moved, or the first packet came.
+    /// Time of the last change of the likelihood at the upper threshold, or of the first packet.
     adapted_at: Option<Instant>,
 }
 
@@ -139,7 +139,7 @@ impl ClassState {
 pub struct Red {
     average: f64,
     classes: Vec<ClassState>,
-    /// When the link asked and found nothing, if it is idle.
+    /// Time at which the link found the queue empty, if it is idle.
     idle_since: Option<Instant>,
 }
 

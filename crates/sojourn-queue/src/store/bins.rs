@@ -46,7 +46,7 @@ struct Slot {
 }
 
 impl Bins {
-    /// So many empty lines. The slab grows to the largest backlog and is never shrunk.
+    /// Empty lines. The slab grows to the largest backlog and is never shrunk.
     pub(crate) fn new(lines: u32) -> Self {
         let empty = Line { oldest: NONE, newest: NONE, packets: 0, bytes: 0 };
         Self { lines: alloc::vec![empty; lines as usize], slots: Vec::new(), free: NONE, bytes: 0, packets: 0 }

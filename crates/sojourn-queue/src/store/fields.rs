@@ -1,6 +1,6 @@
 //! Which fields of a header make a flow, for managers with a queue for each.
 //!
-//! Managers see a number of the flow and no headers; whoever makes the number makes it of these fields.
+//! Managers see a number of the flow and no headers; the number is computed from these fields.
 //!
 //! Source: White 2013 section 2.2 ("3 or 5 elements in the packet header"). Deviations: none known.
 
@@ -18,10 +18,10 @@ words! {
 }
 
 impl FlowFields {
-    /// What flow queueing of today takes (RFC 8290 section 4.1.1).
+    /// Fields of today's flow queueing (RFC 8290 section 4.1.1).
     pub const BASE: Self = Self::Five;
 
-    /// What of a header makes the flow.
+    /// Returns the header with only the fields that make the flow.
     #[must_use]
     pub const fn of(self, header: FlowKey) -> FlowKey {
         match self {

@@ -1,4 +1,4 @@
-//! One line of packets, and what it holds in bytes.
+//! One line of packets, and its bytes.
 
 use crate::store::lines::Waiting;
 use crate::{Backlog, Held};
@@ -39,7 +39,7 @@ impl Fifo {
         self.packets.front()
     }
 
-    /// Whether nothing waits.
+    /// Returns true if no packet waits.
     pub(crate) fn is_empty(&self) -> bool {
         self.packets.is_empty()
     }
@@ -49,7 +49,7 @@ impl Fifo {
         self.bytes
     }
 
-    /// What waits.
+    /// Returns the packets that wait.
     #[expect(clippy::cast_possible_truncation, reason = "2^32 packets do not fit into memory")]
     #[inline]
     pub(crate) fn backlog(&self) -> Backlog {

@@ -38,7 +38,7 @@ parameters! {
     }
 }
 
-/// Where a queue stands.
+/// State of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Status {
     Inactive,
@@ -60,7 +60,7 @@ struct Place {
     owner: u32,
 }
 
-/// Hosts that are told apart. Source: Linux `sch_cake`, as many as queues.
+/// Number of distinct hosts. Source: Linux `sch_cake`, as many as queues.
 const HOSTS: usize = 1024;
 
 impl FlowListsConfig {
@@ -121,7 +121,7 @@ pub struct FlowLists {
     ways: usize,
     drop_batch: u32,
     room: Room,
-    /// What is fixed: who makes a flow, and so which queue is whose.
+    /// Fixed in a run: it decides which queue a flow has.
     fields: FlowFields,
     /// Number of queues.
     count: u32,
@@ -167,7 +167,7 @@ impl FlowLists {
         self.busy = alloc::vec![0; HOSTS];
     }
 
-    /// What a queue may send before the next one's turn, if it is its host's only one.
+    /// Sets the bytes that a queue may send before the next one's turn, if it is its host's only one.
     pub(crate) fn set_quantum(&mut self, bytes: u32) {
         self.quantum = i64::from(bytes.max(1));
     }
@@ -227,7 +227,7 @@ impl FlowLists {
         }
     }
 
-    /// What a queue may still send before the next one's turn, in bytes.
+    /// Returns the bytes that a queue may still send before the next one's turn.
     #[cfg(test)]
     pub(crate) fn deficit(&self, queue: usize) -> i64 {
         self.places[queue].deficit
@@ -378,8 +378,7 @@ impl Lines for FlowLists {
         }
     }
 
-    /// The empty queue whose policy is to forget a little now, if packets wait anywhere; then
-    /// [`Lines::on_decayed`] is told.
+    /// Returns the empty queue whose policy decays now, if packets wait anywhere; [`Lines::on_decayed`] must follow.
     #[inline]
     fn decaying(&self) -> Option<usize> {
         let queue = *self.decaying.front()?;

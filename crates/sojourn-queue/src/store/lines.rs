@@ -64,7 +64,7 @@ pub trait Lines: Clone + Debug + Send + 'static {
     fn held(&self, line: usize, packet: Held) -> Held {
         packet.in_sub_flow(line)
     }
-    /// Whether an arrival is to be judged at all.
+    /// Returns true if an arrival is to be judged at all.
     #[inline]
     fn has_room(&self, _length: u32) -> bool {
         true
@@ -79,7 +79,7 @@ pub trait Lines: Clone + Debug + Send + 'static {
 
     /// The line whose turn it is; lines that lose their place in the round go to `retire`.
     fn ready(&mut self, retire: impl FnMut(usize)) -> Option<usize>;
-    /// The line that was ready has sent so many bytes.
+    /// The line that was ready has sent `length` bytes.
     fn on_sent(&mut self, line: usize, length: u32);
     /// The line that was ready had nothing to send.
     fn on_empty(&mut self, _line: usize) {}
@@ -102,7 +102,7 @@ pub trait Lines: Clone + Debug + Send + 'static {
 
 /// The packets of numbered lines.
 pub trait Waiting {
-    /// What waits in all lines.
+    /// Returns the packets that wait in all lines.
     fn backlog(&self) -> Backlog;
     /// Bytes in a line.
     fn bytes_in(&self, line: usize) -> u64;
@@ -111,9 +111,9 @@ pub trait Waiting {
     fn bytes_for(&self, line: usize, is_shared: bool) -> u64 {
         if is_shared { self.backlog().bytes.0 } else { self.bytes_in(line) }
     }
-    /// Whether a line has this packet alone, or none.
+    /// Returns true if a line has this packet alone, or none.
     fn has_one(&self, line: usize) -> bool;
-    /// Whether nothing waits in a line.
+    /// Returns true if no packet waits in a line.
     fn is_empty(&self, line: usize) -> bool;
     /// The oldest packet of a line, and when it was accepted.
     fn head(&self, line: usize) -> Option<(&Meta, Instant)>;

@@ -55,7 +55,7 @@ impl NicholsRing {
         }
     }
 
-    /// From now on a bin may send so many bytes in each round.
+    /// Sets the bytes that a bin may send in each round.
     pub(crate) fn set_quantum(&mut self, quantum: u32) {
         self.quantum = i64::from(quantum);
     }
@@ -69,12 +69,12 @@ impl NicholsRing {
         }
     }
 
-    /// Whether `bin` has a place in the ring.
+    /// Returns true if `bin` has a place in the ring.
     pub(crate) fn is_scheduled(&self, bin: usize) -> bool {
         self.places[bin].scheduled
     }
 
-    /// The bin to serve now. Empty bins under the pointer lose their place and are told to `retire`.
+    /// Returns the bin to serve now. Empty bins under the pointer lose their place and are passed to `retire`.
     #[inline]
     pub(crate) fn ready(&mut self, bins: &Bins, mut retire: impl FnMut(usize)) -> Option<usize> {
         if self.current == NONE {

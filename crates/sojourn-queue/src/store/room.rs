@@ -1,4 +1,4 @@
-//! Whether an arrival fits: a limit in bytes or packets, resolved to two plain comparisons.
+//! Room for an arrival: a limit in bytes or packets, resolved to two plain comparisons.
 //!
 //! Source: ns-3 FIFO queue (reject if the arrival would exceed the limit). Deviations: none known.
 
@@ -38,12 +38,12 @@ impl Room {
         Self { bytes: self.bytes.min(bytes), ..self }
     }
 
-    /// Whether `length` more bytes in one more packet still fit.
+    /// Returns true if `length` more bytes in one more packet still fit.
     pub(crate) const fn fits(self, backlog: Backlog, length: u32) -> bool {
         backlog.packets.0 < self.packets && backlog.bytes.0.saturating_add(length as u64) <= self.bytes
     }
 
-    /// Whether what waits is more than fits.
+    /// Returns true if the backlog exceeds the room.
     pub(crate) const fn is_exceeded_by(self, backlog: Backlog) -> bool {
         backlog.packets.0 > self.packets || backlog.bytes.0 > self.bytes
     }

@@ -28,7 +28,7 @@ words! {
 }
 
 words! {
-    /// What "largest" means.
+    /// Meaning of "largest".
     pub enum FatMetric {
         /// most packets
         Packets = "packets",
@@ -132,13 +132,13 @@ pub struct SubFlows {
     room: Room,
     victim: Victim,
     fat_metric: FatMetric,
-    /// Where the last search for the largest sub-flow ended.
+    /// Place at which the last search for the largest sub-flow ended.
     last_fat: usize,
     /// Number of bins that flows are hashed into.
     count: u32,
     /// One bin more is for background traffic.
     background: bool,
-    /// What is fixed beside it.
+    /// Parameters that are fixed in a run, beside it.
     fixed: (FlowFields, bool),
 }
 

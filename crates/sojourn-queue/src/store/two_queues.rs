@@ -11,7 +11,7 @@ use sojourn_base::{Instant, ServiceQueue, Span};
 /// Linux `sch_dualpi2`: the packet that the credit starts with. chosen: 1500 bytes, an Ethernet frame's payload.
 const FULL_SIZE: i64 = 1500;
 
-/// Whose turn it is when both queues wait.
+/// Queue whose turn it is when both wait.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Turns {
     /// In the long run the queues send bytes in the ratio of the weights.
@@ -32,7 +32,7 @@ pub(crate) enum Turns {
     TimeShifted(Span),
 }
 
-/// What a queue may still send in this round, and what the next one adds to it.
+/// Bytes that a queue may still send in this round, and those that the next one adds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Deficit {
     quantum: i64,
@@ -205,12 +205,12 @@ impl TwoQueues {
         self.queue(queue).map_or(0, Fifo::bytes)
     }
 
-    /// What waits in a queue.
+    /// Returns the packets that wait in a queue.
     pub(crate) fn backlog_of(&self, queue: ServiceQueue) -> Backlog {
         self.queue(queue).map(Fifo::backlog).unwrap_or_default()
     }
 
-    /// What waits in both.
+    /// Returns the packets that wait in both.
     #[inline]
     pub(crate) fn backlog(&self) -> Backlog {
         let (low_latency, classic) = (self.low_latency.backlog(), self.classic.backlog());

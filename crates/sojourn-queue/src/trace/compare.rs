@@ -9,12 +9,12 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use sojourn_base::{ServiceQueue, Span, math};
 
-/// Where something else was done than the trace says.
+/// First difference between a replay and the trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// The line of the trace, from 1; 0 if it is not about one line.
     pub line: u32,
-    /// What the trace says and what was done.
+    /// Expected and actual output.
     pub message: String,
 }
 
@@ -80,7 +80,7 @@ impl Trace {
             }
             (_, None) => return self.astray(done),
         };
-        // What has gone astray ends a replay: what comes later was not done for that.
+        // A stray call ends a replay: later differences have other reasons.
         if done.astray.is_some_and(|(astray, _)| astray <= place) {
             return self.astray(done);
         }
@@ -88,8 +88,8 @@ impl Trace {
         Some(Difference { line, message })
     }
 
-    /// Whether a manager with draws of its own follows the same law: packets of each flow in order, none lost or doubled,
-    /// and as many drops and marks in each second as chance allows.
+    /// Returns the difference of a manager with draws of its own from the same law: packets of each flow in order, none
+    /// lost or doubled, and as many drops and marks in each second as chance allows.
     pub fn difference_by_law(&self, done: &Done) -> Option<Difference> {
         /// Level of the test over all bins. chosen: one replay in a thousand is refused by chance.
         const LEVEL: f64 = 0.001;
@@ -122,8 +122,8 @@ impl Trace {
         })
     }
 
-    /// Whether an implementation with a coarser clock does the same: the same drops and marks in number and order, each at
-    /// most `slack` and one service time from where the trace has it, and one more or less at the end.
+    /// Returns the difference of an implementation with a coarser clock: the same drops and marks in number and order,
+    /// each at most `slack` and one service time from its time in the trace, and one more or less at the end.
     pub fn difference_with_slack(&self, done: &Done, slack: Span) -> Option<Difference> {
         if let Some(difference) = self.unlawful(done) {
             return Some(difference);
@@ -242,7 +242,7 @@ fn service_time(opportunities: &[u64], now: u64) -> u64 {
     gaps.max().unwrap_or_default()
 }
 
-/// Whether a trace may leave such a line out.
+/// Returns true if a trace may leave such a line out.
 const fn is_optional(output: Output) -> bool {
     matches!(output, Output::NextTimer(_) | Output::Waiting(..))
 }
@@ -251,7 +251,7 @@ const fn is_timer(output: Output) -> bool {
     matches!(output, Output::NextTimer(_))
 }
 
-/// Whether it is a drop (`false`) or a mark.
+/// Returns false for a drop, true for a mark, `None` for other outputs.
 const fn signal(output: Output) -> Option<bool> {
     match output {
         Output::Dropped { .. } => Some(false),

@@ -1,7 +1,7 @@
-//! Golden traces: what a queue manager was asked and what it did, as text that anybody can replay.
+//! Golden traces: inputs and outputs of a queue manager, as text that any implementation can replay.
 //!
-//! A trace has a header, inputs (`>`) and what came of each (`<`). A test bench in any language feeds the inputs to its own
-//! queue manager and compares. The format stands in `docs/reference/golden-traces.md`; files end with `.sjt`.
+//! A trace has a header, inputs (`>`) and the outputs of each (`<`). A test bench in any language feeds the inputs to
+//! its own queue manager and compares. The format stands in `docs/reference/golden-traces.md`; files end with `.sjt`.
 //!
 //! ```
 //! use sojourn_queue::trace::Trace;
@@ -53,10 +53,10 @@ use sojourn_base::{BitRate, Meta, ServiceQueue};
 /// The first line of a trace.
 pub const FIRST_LINE: &str = "sojourn-trace 1";
 
-/// After so many calls the backlog is told. Source: version 1 of the format.
+/// Number of calls between two lines of backlog. Source: version 1 of the format.
 const BACKLOG_EVERY: u64 = 64;
 
-/// What a trace says of itself.
+/// Header of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {
     /// The manager, as a manager line; see [`crate::line`].
@@ -65,9 +65,9 @@ pub struct Header {
     pub rfc: String,
     /// The rate of the link, if the manager knows one; limits in time are of this rate.
     pub rate: Option<BitRate>,
-    /// What made it, with its version; empty if it does not say.
+    /// Program that made it, with its version; empty if unknown.
     pub made_by: String,
-    /// Whether draws of the manager were recorded.
+    /// True if draws of the manager were recorded.
     pub draws: bool,
 }
 
@@ -128,35 +128,35 @@ impl Fact {
     }
 }
 
-/// Something that is done to a manager, or told to it. Times are in ns.
+/// A call of a manager, or an answer to it. Times are in ns.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Input {
     /// A packet is offered.
     Arrival {
-        /// When.
+        /// Time of the call.
         at: u64,
         /// Its number.
         item: u64,
-        /// What the manager may know of it.
+        /// Properties of the packet.
         meta: Meta,
     },
     /// One packet may be sent.
     Opportunity {
-        /// When.
+        /// Time of the call.
         at: u64,
         /// Of this queue only, if one is named.
         queue: Option<ServiceQueue>,
     },
     /// The manager's timer is due.
     Timer {
-        /// When.
+        /// Time of the call.
         at: u64,
     },
     /// From now on the surroundings answer this.
     Told {
-        /// When.
+        /// Time of the call.
         at: u64,
-        /// What is asked.
+        /// The question.
         fact: Fact,
         /// The answer, in bytes, b/s or ns.
         value: u64,
@@ -165,7 +165,7 @@ pub enum Input {
     Draw(f64),
 }
 
-/// Something that came of an input.
+/// An output of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output {
     /// The packet that arrived waits.
@@ -193,9 +193,9 @@ pub enum Output {
     },
     /// This packet is sent; `None`: nothing is.
     Sent(Option<u64>),
-    /// When the next timer is due, if there is one.
+    /// Time of the next timer, if there is one.
     NextTimer(Option<u64>),
-    /// What waits in all queues, and in the low-latency one if there are several.
+    /// Packets that wait in all queues, and in the low-latency one if there are several.
     Waiting(Backlog, Option<Backlog>),
 }
 
@@ -204,14 +204,14 @@ pub enum Output {
 pub enum Record {
     /// An input.
     Input(Input),
-    /// What came of the input before.
+    /// An output of the input before.
     Output(Output),
 }
 
 /// A trace.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trace {
-    /// What it says of itself.
+    /// Its header.
     pub header: Header,
     /// All inputs with their outputs, in order.
     pub records: Vec<Record>,

@@ -11,7 +11,7 @@ use sojourn_base::{Bytes, Instant, PacketHandle, ServiceQueue, Span};
 #[derive(Debug)]
 pub(super) struct Player {
     pub(super) manager: Box<dyn QueueManager>,
-    /// Whether it has several queues, so that its backlog has parts.
+    /// True if it has several queues, so that its backlog has parts.
     has_service_queues: bool,
 }
 
@@ -20,19 +20,19 @@ impl Player {
         Self { manager, has_service_queues }
     }
 
-    /// When the next timer is due.
+    /// Returns the time of the next timer.
     pub(super) fn next_timer(&self) -> Option<u64> {
         let next = self.manager.next_timer();
         next.map(Instant::as_ns)
     }
 
-    /// What waits.
+    /// Returns the packets that wait.
     pub(super) fn waiting(&self) -> Output {
         let part = self.has_service_queues.then(|| self.manager.backlog_of(ServiceQueue::LowLatency));
         Output::Waiting(self.manager.backlog(), part)
     }
 
-    /// Calls the manager and writes down what it did; `asked` is what it asked of `host`, in order.
+    /// Calls the manager and records its outputs; `asked` are its questions to `host`, in order.
     pub(super) fn play(
         &mut self,
         input: Input,
@@ -159,7 +159,7 @@ impl QueueContext for Call<'_> {
     }
 }
 
-/// What the surroundings answer.
+/// Answers of the surroundings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Facts([u64; Fact::ALL.len()]);
 
@@ -168,7 +168,7 @@ impl Facts {
         self.0[fact.place()]
     }
 
-    /// Whether the answer is another than before.
+    /// Sets an answer; returns true if it changed.
     pub(super) fn set(&mut self, fact: Fact, value: u64) -> bool {
         core::mem::replace(&mut self.0[fact.place()], value) != value
     }

@@ -10,7 +10,7 @@ use core::fmt;
 use core::str::FromStr;
 use sojourn_base::{BitRate, Bytes, Ecn, Meta, Packets, ServiceQueue};
 
-/// Bytes of a trace. chosen: an hour of ten packets a millisecond would have more, and nobody keeps that as text.
+/// Bytes of a trace. chosen: an hour of ten packets a millisecond would have more, and is not kept as text.
 pub const LARGEST_TRACE: usize = 64 << 20;
 
 /// Last time in ns: the engine's picoseconds have 64 bits.
@@ -27,7 +27,7 @@ const LONGEST_TEXT: usize = crate::line::LONGEST_LINE + 32;
 pub struct TraceProblem {
     /// The line, from 1; 0 for the whole.
     pub line: u32,
-    /// What is wrong.
+    /// The error.
     pub message: String,
 }
 
@@ -109,7 +109,7 @@ impl Trace {
 }
 
 impl Input {
-    /// When it happens; a draw has no time.
+    /// Returns its time; a draw has none.
     pub const fn at(&self) -> Option<u64> {
         match *self {
             Self::Arrival { at, .. } | Self::Opportunity { at, .. } | Self::Timer { at } | Self::Told { at, .. } => {
@@ -119,7 +119,7 @@ impl Input {
         }
     }
 
-    /// Whether it happens at this time or later.
+    /// Returns true if it happens at this time or later.
     pub(super) fn is_at_or_after(&self, time: u64) -> bool {
         self.at().is_some_and(|at| at >= time)
     }
@@ -152,7 +152,7 @@ fn header(header: &mut Header, line: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// What a message repeats of a text.
+/// Returns the part of a text that a message repeats.
 fn shortened(text: &str) -> String {
     text.chars().take(40).filter(|c| !c.is_control()).collect()
 }

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::cell::RefCell;
 use sojourn_base::BitRate;
 
-/// Calls a manager and writes down what it asks and does. Times are in whole nanoseconds.
+/// Calls a manager and records its questions and outputs. Times are in whole nanoseconds.
 #[derive(Debug)]
 pub struct Recorder {
     player: Player,
@@ -44,13 +44,14 @@ impl Recorder {
         }
     }
 
-    /// When the manager's next timer is due, in ns.
+    /// Returns the time of the manager's next timer, in ns.
     pub fn next_timer(&self) -> Option<u64> {
         self.player.next_timer()
     }
 
-    /// Calls the manager; returns the number of the packet that it sends, if it is asked for one and has one. What the
-    /// manager asks of `host` is recorded before the call, so neither [`Input::Told`] nor [`Input::Draw`] need be given.
+    /// Calls the manager; returns the number of the packet that it sends, if it is asked for one and has one. The
+    /// manager's questions to `host` are recorded before the call, so neither [`Input::Told`] nor [`Input::Draw`] need
+    /// be given.
     pub fn call(&mut self, input: Input, host: &mut dyn QueueContext) -> Option<u64> {
         self.player.play(input, host, &self.asked, &mut self.outputs);
         for asked in self.asked.get_mut().drain(..) {

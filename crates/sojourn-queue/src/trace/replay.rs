@@ -13,7 +13,7 @@ use sojourn_base::{BitRate, Bytes, ServiceQueue, Span};
 pub struct Replay<'a> {
     /// The manager, empty.
     pub manager: Box<dyn QueueManager>,
-    /// Whether it has several queues, so that its backlog has parts.
+    /// True if it has several queues, so that its backlog has parts.
     pub has_service_queues: bool,
     /// It is updated when its own timers are due: lines `t` are passed over, and `n` is not compared.
     pub own_timers: bool,
@@ -23,7 +23,7 @@ pub struct Replay<'a> {
     pub own_draws: Option<&'a mut dyn FnMut() -> f64>,
     /// Told each number of the trace before the call that takes it, and `None` after that call.
     pub draw: &'a mut dyn FnMut(Option<f64>),
-    /// Whether it has failed, which ends the replay.
+    /// Returns true if it has failed, which ends the replay.
     pub has_failed: &'a dyn Fn() -> bool,
 }
 
@@ -33,14 +33,14 @@ impl core::fmt::Debug for Replay<'_> {
     }
 }
 
-/// What a manager did when a trace was replayed into it.
+/// Outputs of a manager in a replay.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Done {
-    /// Each output, with the number of the call that it came of; 0 is before the first.
+    /// Each output, with the number of its call; 0 is before the first.
     pub(super) outputs: Vec<(u64, Output)>,
     /// The record of the first call that drew more than the trace has, or that came at a time when no timer was due.
     pub(super) astray: Option<(usize, &'static str)>,
-    /// Whether timers of the trace were passed over.
+    /// True if timers of the trace were passed over.
     pub(super) own_timers: bool,
     /// Calls of the manager.
     pub calls: u64,

@@ -14,7 +14,7 @@ pub(crate) struct Case {
     pub(crate) config: ManagerConfig,
     /// The most that may ever wait.
     pub(crate) most: Backlog,
-    /// Whether it marks packets, if that is sure.
+    /// Marks packets or not, if that is sure.
     pub(crate) marks: Option<bool>,
 }
 
@@ -49,7 +49,7 @@ fn every_kind() -> Vec<Case> {
                 *limit = SMALL_BYTES;
             }
             let most = match (config.limit(), config.kind()) {
-                // What waits in its lane, or in its low-latency queue, comes on top; RED lets the last packet in.
+                // Packets in its lane, or in its low-latency queue, come on top; RED lets the last packet in.
                 (None, _) | (_, "ack-priority" | "docsis-dual-queue" | "red") => Limit::Bytes(Bytes::MAX),
                 (Some(limit), _) => limit,
             };

@@ -1,4 +1,4 @@
-//! What every manager keeps, whatever happens to it, over random operation lists.
+//! Properties of every manager, over random operation lists.
 //!
 //! A new manager joins by one line in `cases.rs`.
 
@@ -55,7 +55,7 @@ proptest! {
     #[test]
     fn packets_of_a_flow_keep_their_order(operations in operations(300)) {
         for case in managers() {
-            // Where a manager has several queues: the packets of a flow within each of them.
+            // In a manager with several queues: the packets of a flow within each of them.
             let log = log_of(&case.config, &operations, Instant::ZERO);
             let mut last = std::collections::BTreeMap::new();
             for effect in log.effects() {

@@ -1,4 +1,5 @@
-//! The dual queue of Low Latency DOCSIS as a whole: Queue Protection, its grants, its coupling, what it is without one of its parts.
+//! The dual queue of Low Latency DOCSIS as a whole: Queue Protection, its grants, its coupling, and itself without one
+//! of its parts.
 
 use super::packet;
 use proptest::prelude::*;

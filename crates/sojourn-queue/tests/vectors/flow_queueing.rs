@@ -478,8 +478,8 @@ fn the_cobalt_of_the_flow_that_pays_for_an_overflow_learns_of_it() {
     assert_eq!(manager.state(2).blue().to_bits(), 0);
 }
 
-/// Whether a packet that waits for 6 ms gets through, four seconds after its flow was signalled for a second and went silent;
-/// another flow keeps the line busy meanwhile.
+/// Returns true if a packet that waits for 6 ms gets through, four seconds after its flow was signalled for a second
+/// and went silent; another flow keeps the line busy meanwhile.
 fn is_forgiven(config: FqCobaltConfig) -> bool {
     let mut manager = FqCobaltQueue::new(config);
     let mut context = TestContext::without_draws();

@@ -41,7 +41,7 @@ fn name(PacketHandle(letters): PacketHandle) -> String {
     letters.map(char::from).collect()
 }
 
-/// Offers packets of these lengths at time 0 and spells what became of them: `A` accepted, `D` not.
+/// Offers packets of these lengths at time 0 and returns their fates: `A` accepted, `D` not.
 fn verdicts(config: &ManagerConfig, lengths: &[u32]) -> String {
     let mut manager = config.build();
     let mut context = TestContext::without_draws();

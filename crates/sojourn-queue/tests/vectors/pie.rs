@@ -175,7 +175,7 @@ fn a_service_flows_buffer_is_not_counted_in_packets() {
     assert_eq!(by_bytes.limit, Limit::Bytes(Bytes(625_000)));
 }
 
-/// A DOCSIS-PIE queue of 5 Mb/s with a standing queue of 62,500 B, 100 ms, after so many updates; nothing was dropped.
+/// A DOCSIS-PIE queue of 5 Mb/s with a standing queue of 62,500 B, 100 ms, after `updates` updates; nothing was dropped.
 /// Vectors: the first update moves p by (0.25·0.09 + 2.5·0.1)/2048 = 1.33e-4, each further one by 0.0225 over the divisor of
 /// RFC 8033 (32 below 1e-3, 8 below 1e-2, 2 below 0.1): p = 0.000133 + 2·0.000703 = 0.00154 after 3 updates, 0.00998 after 6,
 /// 0.01279 after 7, and from there 0.01125 more with each: 0.09154 after 14, 0.10279 after 15.
@@ -197,7 +197,7 @@ fn docsis_pie_at_100_ms(ecn: bool, updates: u64) -> (DocsisPieQueue, TestContext
     (queue, context)
 }
 
-/// Offers packets of 1024 B until one is signalled; how many were accepted before it, and what became of it.
+/// Offers packets of 1024 B until one is signalled; returns the number accepted before it, and its verdict.
 fn first_signal(queue: &mut DocsisPieQueue, context: &mut TestContext, ecn: Ecn) -> (usize, Verdict) {
     let signals = |context: &TestContext| context.marked.len() + context.dropped.len();
     for accepted in 0..1000 {

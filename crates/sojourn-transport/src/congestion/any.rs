@@ -54,7 +54,7 @@ macro_rules! controllers {
 controllers! { Reno, Cubic, CubicV21, Dctcp, }
 
 impl AnyController {
-    /// A controller that this list does not name, for instance somebody's own.
+    /// A controller that this list does not name, for instance one of another crate.
     pub fn other(controller: impl CongestionControl + 'static) -> Self {
         Self::Other(Box::new(controller))
     }

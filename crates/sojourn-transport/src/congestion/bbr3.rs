@@ -60,10 +60,10 @@ impl ControllerKind for Bbr3Config {
     }
 }
 
-/// Where nothing else is said (Linux, `bbr_ecn_max_rtt_us`).
+/// The default (Linux, `bbr_ecn_max_rtt_us`).
 pub(super) const MARKS_UP_TO: Span = Span::from_ms(5);
 
-/// What tells versions apart that share model and states.
+/// Differences between versions that share model and states.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Version {
     pub(super) startup_pacing_gain: f64,
@@ -76,12 +76,13 @@ pub(super) struct Version {
     pub(super) rules: Rules,
 }
 
-/// What the versions do otherwise.
+/// Rules that differ between versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rules {
-    /// Linux `tcp_bbr2.c`. A probe of the rate ends when a quarter more than the product is in the network, or at a bound that
-    /// an earlier probe went beyond; after the latter the next follows at once. What is released at once is a least window and
-    /// no addition to it. Many losses or marks in startup bound the network to the product. Half of a round's marks are too many.
+    /// Linux `tcp_bbr2.c`. A probe of the rate ends when a quarter more than the product is in the network, or at a
+    /// bound that an earlier probe went beyond; after the latter the next follows at once. A least window is released
+    /// at once, and no addition to it. Many losses or marks in startup bound the network to the product. Half of a
+    /// round's marks are too many.
     Two,
     /// The draft. A probe ends when the rate has stopped growing. With Linux of version 3 the next one comes at once after marks
     /// without losses, by half of the bound, if `reprobes_after_marks`.
@@ -128,7 +129,7 @@ impl State {
     }
 }
 
-/// What acknowledgements say of a probe of the rate (`BBR.ack_phase`).
+/// Phase of the acknowledgements of a probe of the rate (`BBR.ack_phase`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AckPhase {
     Init,
@@ -337,7 +338,7 @@ impl CongestionControl for Bbr3 {
 
     fn on_congestion_avoidance(&mut self, _acked: u32, _ack: &Ack, _window: &mut Window) {}
 
-    /// What losses teach comes with the deliveries after them; here packets are conserved for a round.
+    /// Losses are judged with the deliveries after them; here packets are conserved for a round.
     fn on_congestion(&mut self, event: &Congestion, window: &Window) -> f64 {
         if event.cause != Cause::Mark {
             self.recovery.enter(event.cause, self.cwnd);

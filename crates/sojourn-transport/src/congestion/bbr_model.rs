@@ -1,4 +1,4 @@
-//! What both versions of BBR measure and do alike, in the names of the draft: rounds, a full pipe, bursts of acknowledgements,
+//! Model shared by both versions of BBR, in the names of the draft: rounds, a full pipe, bursts of acknowledgements,
 //! probes of the round trip, the pace, and the window while losses are repaired.
 //!
 //! Source: draft-ietf-ccwg-bbr sections 5.5 (model) and 5.6.4 (window); Linux `tcp_bbr.c`.
@@ -9,7 +9,7 @@
 use super::{Ack, Cause, RateSample, Requests};
 use sojourn_base::{BitRate, Instant, Span};
 
-/// What BBR asks its sender for.
+/// BBR's requests to its sender.
 pub(super) const REQUESTS: Requests =
     Requests { fractions: true, growth_with_marks: true, rate_samples: true, pacing: true, own_window: true };
 
@@ -56,7 +56,7 @@ impl Rounds {
     }
 }
 
-/// Whether the rate has stopped growing.
+/// Detects that the rate has stopped growing.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FullBw {
     full_bw: f64,
@@ -161,7 +161,7 @@ pub(super) struct Recovery {
 }
 
 impl Recovery {
-    /// A loss or timeout is found; `window` is what it was before.
+    /// A loss or timeout is found; `window` is its size before.
     pub(super) fn enter(&mut self, cause: Cause, window: f64) {
         if !self.active {
             self.prior_cwnd = window;
@@ -171,8 +171,8 @@ impl Recovery {
         self.packet_conservation = self.begins;
     }
 
-    /// What an acknowledgement of `acked` segments leaves of `window`, with `pipe` in the network; the second value
-    /// says whether that is all the window may be.
+    /// Returns the window after an acknowledgement of `acked` segments, with `pipe` in the network; the second value is
+    /// true if the window must not exceed it.
     pub(super) fn modulate_cwnd(
         &mut self,
         ack: &Ack,
@@ -209,7 +209,7 @@ impl Recovery {
         self.prior_cwnd = if self.active { self.prior_cwnd.max(window) } else { window };
     }
 
-    /// What was saved.
+    /// Returns the saved window.
     pub(super) const fn prior_cwnd(&self) -> f64 {
         self.prior_cwnd
     }
@@ -282,7 +282,7 @@ pub(super) fn bdp(rate: f64, time: Span) -> f64 {
 pub(super) mod testing {
     use sojourn_base::Bytes;
 
-    /// What a path of `rate` segments per second delivers in a round of 40 ms.
+    /// Returns the segments that a path of `rate` segments per second delivers in a round of 40 ms.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

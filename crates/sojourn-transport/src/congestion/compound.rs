@@ -55,7 +55,7 @@ impl Compound {
         Self { config, delay_window: 0.0, base: None, least: None, round_end: 0 }
     }
 
-    /// What a round trip without loss does to the delay window of a whole of `window` segments.
+    /// Returns the change of the delay window by a round trip without loss; `window` is the whole window in segments.
     fn change(&self, window: f64, base: Span, round_trip: Span) -> f64 {
         let CompoundConfig { alpha, k, gamma, zeta, .. } = self.config;
         // (expected rate less actual rate) times the base: segments that wait in queues.
@@ -86,7 +86,7 @@ impl CongestionControl for Compound {
         let Some((base, round_trip)) = self.base.zip(self.least.take()) else {
             return;
         };
-        // What has shrunk the window meanwhile has shrunk both parts.
+        // A reduction of the window meanwhile has shrunk both parts.
         let before = self.delay_window.min(window.size);
         self.delay_window = if window.size < self.config.low_window {
             0.0

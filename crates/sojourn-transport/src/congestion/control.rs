@@ -73,12 +73,12 @@ impl WindowControl {
         self.controller.in_slow_start(&self.window)
     }
 
-    /// Whether the controller wants to know how fast segments are delivered.
+    /// Returns true if the controller needs samples of the delivery rate.
     pub(crate) fn wants_rate_samples(&self) -> bool {
         self.controller.requests().rate_samples
     }
 
-    /// Whether an acknowledgement that echoes a mark may open the window.
+    /// Returns true if an acknowledgement that echoes a mark may open the window.
     pub(crate) const fn grows_with_marks(&self) -> bool {
         self.growth_with_marks
     }
@@ -101,7 +101,7 @@ impl WindowControl {
         self.window.size = self.window.size.min(self.limit);
     }
 
-    /// Whether a mark asks for a reduction now.
+    /// Returns true if a mark requires a reduction now.
     pub(crate) fn reacts_to_mark(&self, now: Instant) -> bool {
         self.controller.reacts_to_mark(now)
     }
@@ -133,7 +133,7 @@ impl WindowControl {
         }
     }
 
-    /// Whether segments are spread at all.
+    /// Returns true if segments are paced.
     pub(crate) const fn paces(&self) -> bool {
         self.paces
     }
@@ -143,14 +143,15 @@ impl WindowControl {
         self.controller.pacing_rate()
     }
 
-    /// Whether the window, too, holds back data that the pacer holds back: it is full (Linux `tcp_write_xmit`: `is_cwnd_limited` if
+    /// Returns true if the window, too, limits paced data: it is full (Linux `tcp_write_xmit`: `is_cwnd_limited` if
     /// `tcp_packets_in_flight` reaches it, paced or not), or the pace follows from it (RFC 9002 7.8).
-    /// Deviation: not for BBR, whose growth waits for no full window; only its bound after losses asks, and grows later so (docs/models/bbr.md).
+    /// Deviation: not for BBR, whose growth needs no full window; only its bound after losses depends on it, and grows
+    /// later (docs/models/bbr.md).
     pub(crate) fn limits_what_is_paced(&self, has_room: bool) -> bool {
         (!has_room && !self.own_window) || self.pacing_rate().is_none()
     }
 
-    /// What the controller says of itself; nothing in a tab.
+    /// Returns the controller's state; empty in a browser's tab.
     pub(crate) fn state(&self) -> ControllerState {
         #[cfg(target_family = "wasm")]
         return ControllerState::default();

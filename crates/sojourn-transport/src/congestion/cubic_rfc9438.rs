@@ -21,10 +21,10 @@ parameters! {
         reno_friendly: bool = true, origin("by the stack's name");
         /// release bandwidth to newer flows (RFC 9438 §4.7)
         fast_convergence: bool = true, origin("by the stack's name");
-        /// until the first loss, the window grows by at least one segment for so many that are acknowledged (Linux)
+        /// until the first loss, the window grows by at least one segment for this number of acknowledged ones (Linux)
         ///
-        /// Linux has 20 (`bictcp_update`): 5 % per round trip while nobody knows how much the path holds, where the curve
-        /// of RFC 9438 is flat for seconds.
+        /// Linux has 20 (`bictcp_update`): 5 % per round trip while the path's capacity is unknown, where the curve of
+        /// RFC 9438 is flat for seconds.
         count_before_loss: Option<u32> = None, origin("RFC 9438 §4.2").or("curve").least("2").most("100000");
     }
 }

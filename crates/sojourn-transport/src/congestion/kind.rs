@@ -8,8 +8,8 @@ family! {
     pub struct ControllerConfig(&'static dyn ControllerKind);
 }
 
-/// A kind of congestion controller: parameters, and how a running one is built from them. A line in `kinds.rs` makes it
-/// one of ours, [`add_controller`](super::add_controller) somebody's own.
+/// A kind of congestion controller: parameters, and how a running one is built from them. A line in `kinds.rs` adds a
+/// built-in one, [`add_controller`](super::add_controller) one of another crate.
 pub trait ControllerKind: Values<ControllerConfig> {
     /// A controller with these parameters for a new connection.
     fn build(&self, connection: &Connection) -> AnyController;

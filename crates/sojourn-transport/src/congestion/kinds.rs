@@ -1,6 +1,6 @@
 //! All kinds of congestion controller, and how those that stand in their connection are built.
 //!
-//! Whoever adds a controller adds one line to the list: files, schema and reference page know it by that.
+//! To add a controller, add one line to the list: files, schema and reference page follow.
 
 use super::bbr1::Bbr1Config;
 use super::bbr2::Bbr2Config;
@@ -42,7 +42,7 @@ pub fn add_controller<C: sojourn_keys::Configured + ControllerKind>() -> Result<
 }
 
 impl ControllerConfig {
-    /// All kinds, somebody's own among them.
+    /// Returns all kinds, those of other crates included.
     pub fn kinds() -> Vec<&'static dyn AnyKind<Self>> {
         KINDS.all()
     }

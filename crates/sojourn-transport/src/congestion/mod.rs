@@ -5,7 +5,7 @@
 //! its exits stand beside the controllers, so that each exit works with each of them.
 //!
 //! A controller of this crate is one file here, with its parameters and keys ([`ControllerKind`]), and one line in
-//! `kinds.rs`; somebody's own is a file elsewhere and a call of [`add_controller`].
+//! `kinds.rs`; one of another crate is a file there and a call of [`add_controller`].
 //!
 //! Source: RFC 5681 section 3.1 (slow start, threshold); the controllers name theirs. Windows are in segments,
 //! fractions included; senders compare whole segments.
@@ -46,7 +46,7 @@ pub use kinds::add_controller;
 /// Congestion window and slow-start threshold in segments.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Window {
-    /// What may be in the network.
+    /// Data that may be in flight.
     pub size: f64,
     /// Below it the window grows by slow start.
     pub threshold: f64,
@@ -59,11 +59,11 @@ impl Window {
     }
 }
 
-/// What a controller learns from an acknowledgement.
+/// Arguments of an acknowledgement for a controller.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about one acknowledgement")]
 pub struct Ack {
-    /// When it arrived.
+    /// Time of its arrival.
     pub now: Instant,
     /// Segments by which it may open the window: those newly acknowledged, by either means, each once
     /// (or as [`crate::habits::Habits::grows_by_all_covered`] says).
@@ -145,20 +145,20 @@ pub enum Cause {
     Timeout,
 }
 
-/// A congestion event; the window is still what it was before.
+/// A congestion event; the window is still that before it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Congestion {
-    /// When.
+    /// Time of the event.
     pub now: Instant,
     /// Why.
     pub cause: Cause,
-    /// What the stack says that a reduction multiplies, in segments.
+    /// Segments that the stack multiplies at a reduction.
     pub base: f64,
     /// Next new segment: the round trip of the event ends with its acknowledgement.
     pub next: u32,
 }
 
-/// What a controller knows of the connection that it is built for.
+/// Facts of a connection when its controller is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Connection {
     /// Bytes of a full segment.
@@ -171,10 +171,10 @@ pub struct Connection {
     pub counts_marks: bool,
 }
 
-/// What a controller says of itself, for records.
+/// State of a controller, for records.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ControllerState {
-    /// What it is about, in the word of its document; `None` if it has no such states.
+    /// State in the word of its document; `None` if it has no states.
     pub phase: Option<&'static str>,
     /// Rate of IP packets that it takes the path to have.
     pub bandwidth: Option<BitRate>,
@@ -182,9 +182,10 @@ pub struct ControllerState {
     pub bound: Option<f64>,
 }
 
-/// What a controller asks of its sender, once, when a connection begins. What nobody asks for costs nothing.
+/// Requests of a controller to its sender, read once, when a connection begins. Features a controller does not request
+/// are not computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "independent requests, each named after what it asks for")]
+#[expect(clippy::struct_excessive_bools, reason = "independent requests, each named after its request")]
 pub struct Requests {
     /// Thresholds keep their fractions, whatever the stack's unit of the window.
     pub fractions: bool,
@@ -230,12 +231,12 @@ impl Requests {
 /// }
 /// ```
 pub trait CongestionControl: Shown + Send + Duplicate {
-    /// What it needs besides what every controller gets.
+    /// Returns requests beyond the events of every controller.
     fn requests(&self) -> Requests {
         Requests::NONE
     }
 
-    /// Whether the next growth is by slow start.
+    /// Returns true if the next growth is by slow start.
     fn in_slow_start(&self, window: &Window) -> bool {
         window.size < window.threshold
     }
@@ -249,7 +250,7 @@ pub trait CongestionControl: Shown + Send + Duplicate {
     /// The window may grow, and slow start has left `acked` segments: congestion avoidance.
     fn on_congestion_avoidance(&mut self, acked: u32, ack: &Ack, window: &mut Window);
 
-    /// Whether a mark that comes back now, the first in a round trip, asks for a reduction.
+    /// Returns true if a mark echoed now, the first in a round trip, requires a reduction.
     fn reacts_to_mark(&self, now: Instant) -> bool {
         let _ = now;
         true
@@ -275,7 +276,7 @@ pub trait CongestionControl: Shown + Send + Duplicate {
         None
     }
 
-    /// What it says of itself; asked by recorders only, which a tab does without.
+    /// Returns its state; for recorders only, which a browser's tab does without.
     #[cfg(not(target_family = "wasm"))]
     fn state(&self) -> ControllerState {
         ControllerState::default()

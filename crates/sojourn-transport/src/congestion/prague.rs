@@ -79,7 +79,7 @@ impl Prague {
         }
     }
 
-    /// Whether the round trip is stretched to the reference.
+    /// Returns true if the round trip is stretched to the reference.
     fn is_stretched(&self) -> bool {
         self.counts && self.rounds >= self.config.transition && self.smoothed < self.config.reference_round_trip
     }

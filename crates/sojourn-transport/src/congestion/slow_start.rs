@@ -8,7 +8,7 @@ use super::{Ack, Window};
 use sojourn_keys::words;
 
 words! {
-    /// What ends the first slow start of a connection, besides a congestion event.
+    /// End of a connection's first slow start, besides a congestion event.
     pub enum SlowStartExit {
         /// the threshold, or a loss
         None = "none",

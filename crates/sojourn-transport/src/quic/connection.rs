@@ -1,11 +1,11 @@
 //! One end of a QUIC connection: handshake, closing, and the two halves between.
 //!
-//! Source: RFC 9000 sections 7 (handshake), 8.1 (what a server may send first), 13 (packets), 14.1 (size of the first ones); RFC
-//! 9001 section 4.6 (0-RTT); RFC 9002 section 6.2.2 (their timer).
-//! Deviations: one round trip of one packet each way begins a connection. What a server has written by then, its certificates, follows
-//! its packet, up to three times what the client has sent. Data of 0-RTT that come before the client's first packet are lost.
-//! Keys, flow control, migration and CONNECTION_CLOSE frames are left out. Both ends are done when the ends of both streams are
-//! acknowledged.
+//! Source: RFC 9000 sections 7 (handshake), 8.1 (limit of a server's first data), 13 (packets), 14.1 (size of the first
+//! ones); RFC 9001 section 4.6 (0-RTT); RFC 9002 section 6.2.2 (their timer).
+//! Deviations: one round trip of one packet each way begins a connection. Data that a server has written by then, its
+//! certificates, follow its packet, up to three times the client's bytes. Data of 0-RTT that come before the client's
+//! first packet are lost. Keys, flow control, migration and CONNECTION_CLOSE frames are left out. Both ends are done
+//! when the ends of both streams are acknowledged.
 
 use super::receiver::Receiver;
 use super::sender::{Outlet, Sender};
@@ -18,10 +18,10 @@ use crate::{
 use alloc::sync::Arc;
 use sojourn_base::{BitRate, Ecn, Instant};
 
-/// A server sends at most this many times what it has received until it knows that the client is there (RFC 9000 8.1).
+/// A server sends at most this multiple of the received bytes until the client's address is validated (RFC 9000 8.1).
 const AMPLIFICATION: u64 = 3;
 
-/// Where the connection stands.
+/// State of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// Not opened, or listening.
@@ -35,8 +35,8 @@ enum Phase {
 
 /// One end of a QUIC connection.
 ///
-/// What the application writes is one sequence of bytes; what of it belongs to which stream is between the
-/// applications. [`Event::Delivered`] tells of what is there in order, [`Event::Early`] of what is there before.
+/// Data is one byte stream; stream boundaries are left to the application. [`Event::Delivered`] counts bytes in order,
+/// [`Event::Early`] those that arrive before earlier ones.
 #[derive(Clone, Debug)]
 pub struct QuicEndpoint {
     config: Arc<StackConfig>,
@@ -170,7 +170,7 @@ impl QuicEndpoint {
         self.arm([main.max(now), self.receiver.deadline(), pacing], context);
     }
 
-    /// Whether the client has waited in vain for its last attempt.
+    /// Returns true if the client's last attempt has timed out.
     fn has_tried_enough(&self, now: Instant) -> bool {
         self.phase == Phase::Opening
             && self.is_client
@@ -203,7 +203,7 @@ impl QuicEndpoint {
         }
     }
 
-    /// What this end writes need not wait for the peer.
+    /// This end's data need not wait for the peer.
     pub(crate) fn send_early(&mut self) {
         if self.is_client && self.phase == Phase::Opening {
             self.sender.send_early(None);

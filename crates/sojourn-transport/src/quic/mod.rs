@@ -30,7 +30,7 @@ mod testing {
     use crate::{Flags, Segment};
     use sojourn_base::Instant;
 
-    /// A packet with so many bytes of data, from its number on.
+    /// A packet with `payload` bytes of data, from its number on.
     pub(super) fn packet(number: u32, payload: u32) -> Segment {
         Segment {
             sequence: number,

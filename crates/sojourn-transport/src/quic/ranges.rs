@@ -30,7 +30,7 @@ impl Ranges {
         new
     }
 
-    /// Whether all of `first..end` is there; nothing always is.
+    /// Returns true if all of `first..end` is there; an empty range always is.
     pub(super) fn contains(&self, first: u64, end: u64) -> bool {
         let place = self.ranges.partition_point(|range| range.1 <= first);
         let holds = |range: &(u64, u64)| range.0 <= first && end <= range.1;

@@ -1,4 +1,4 @@
-//! What has arrived over QUIC, and when to say so.
+//! Received data of QUIC, and times of acknowledgements.
 //!
 //! Source: RFC 9000 sections 13.2.1 (when to acknowledge), 13.2.3 (ranges), 13.4.1 (counts of marks), 2.2 (data in any
 //! order).
@@ -10,8 +10,8 @@ use crate::config::AckPolicy;
 use crate::{Flags, SackBlocks, Segment};
 use sojourn_base::{Ecn, Instant};
 
-/// Ranges of packet numbers that are remembered. chosen: far more than fit into an ACK frame of ours; what is below
-/// them counts as received (RFC 9000 section 13.2.3).
+/// Ranges of packet numbers that are remembered. chosen: far more than an ACK frame here holds; numbers below them
+/// count as received (RFC 9000 section 13.2.3).
 const REMEMBERED: usize = 32;
 /// Ranges of an ACK frame.
 const REPORTED: usize = 3;
@@ -28,9 +28,9 @@ pub(super) struct Receiver {
     highest_at: Instant,
     one_way_delay: u64,
     data: Ranges,
-    /// Where the peer's data end.
+    /// End of the peer's data.
     end: Option<u64>,
-    /// Packets that no ACK frame has told of.
+    /// Packets that no ACK frame has reported.
     pending: u32,
     due: bool,
     deadline: Instant,
@@ -38,7 +38,7 @@ pub(super) struct Receiver {
     marks: u16,
 }
 
-/// What a packet has brought.
+/// Results of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Brought {
     /// It had arrived before.
@@ -129,12 +129,12 @@ impl Receiver {
         self.due
     }
 
-    /// When the delayed acknowledgement is due.
+    /// Returns the time of the delayed acknowledgement.
     pub(super) const fn deadline(&self) -> Instant {
         self.deadline
     }
 
-    /// Whether there is something to tell.
+    /// Returns true if there is something to report.
     pub(super) const fn has_news(&self) -> bool {
         self.pending > 0 || self.due
     }

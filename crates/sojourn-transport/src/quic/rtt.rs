@@ -42,7 +42,7 @@ impl Estimator {
         self.smoother.variation()
     }
 
-    /// When the first sample was taken; [`Instant::NEVER`] before.
+    /// Returns the time of the first sample; [`Instant::NEVER`] before.
     pub(super) fn first_sample_at(&self) -> Instant {
         self.first_sample_at.unwrap_or(Instant::NEVER)
     }

@@ -20,7 +20,7 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use sojourn_base::Instant;
 
-/// What a packet carries, and another one again if it is lost: numbers are never used twice, offsets are.
+/// Contents of a packet. If it is lost, another one carries them: numbers are never used twice, offsets are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Content {
     pub(super) offset: u64,
@@ -47,7 +47,7 @@ impl Content {
     }
 }
 
-/// What became of a packet.
+/// Fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
     Outstanding,
@@ -80,12 +80,12 @@ pub(super) struct Sender {
     outstanding: u32,
     in_flight: u64,
     largest_acknowledged: Option<u32>,
-    /// When loss detection by time has to look again (`loss_time`).
+    /// Time of the next loss detection by time (`loss_time`).
     loss_at: Instant,
     /// `time_of_last_ack_eliciting_packet` and `pto_count`.
     last_sent_at: Instant,
     pub(super) expiries: u32,
-    /// What has to be sent again.
+    /// Contents to send again.
     lost: VecDeque<Content>,
     acknowledged: Ranges,
     told: u64,
@@ -111,7 +111,7 @@ pub(super) struct Sender {
     given_up: bool,
 }
 
-/// Where packets go.
+/// Sink of packets.
 pub(super) struct Outlet<'a, C> {
     pub(super) context: &'a mut C,
     pub(super) receiver: &'a mut super::receiver::Receiver,
@@ -202,7 +202,7 @@ impl Sender {
             && outstanding().map(|p| u64::from(p.bytes)).sum::<u64>() == self.in_flight
     }
 
-    /// Data may leave before the handshake is over, up to so many bytes with all that was sent before.
+    /// Data may leave before the handshake is over, up to `most` bytes including all sent before.
     pub(super) const fn send_early(&mut self, most: Option<u64>) {
         self.waiting = false;
         self.most = most;

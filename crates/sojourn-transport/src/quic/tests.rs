@@ -72,7 +72,7 @@ impl Bench {
         self.ack_with(ms, ranges, 0)
     }
 
-    /// The same with so many packets marked so far.
+    /// The same with `marks` packets marked so far.
     fn ack_with(&mut self, ms: u64, ranges: &[(u32, u32)], marks: u16) -> Vec<(u32, u32)> {
         let now = Instant::from_ms(ms);
         let mut segment = super::packet(now, Flags::ACK, 63);
@@ -109,7 +109,7 @@ impl Bench {
     }
 }
 
-/// `n` and what it carries, the same for packets that are sent in order for the first time.
+/// `n` and its content, the same for packets that are sent in order for the first time.
 fn both(numbers: core::ops::Range<u32>) -> Vec<(u32, u32)> {
     numbers.map(|number| (number, number)).collect()
 }

@@ -23,14 +23,14 @@ use crate::{
 use alloc::sync::Arc;
 use sojourn_base::{BitRate, Ecn, Instant, Span};
 
-/// Who opens.
+/// Role of an end at the opening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     Client,
     Server,
 }
 
-/// Where the connection stands.
+/// State of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// Not opened, or listening.
@@ -167,7 +167,7 @@ impl TcpEndpoint {
         self.sender.take_no_shortcuts();
     }
 
-    /// Whether it is the end that opens the connection.
+    /// Returns true for the end that opens the connection.
     #[cfg(not(target_family = "wasm"))]
     pub(crate) const fn is_client(&self) -> bool {
         matches!(self.role, Role::Client)
@@ -183,7 +183,7 @@ impl TcpEndpoint {
         &self.statistics
     }
 
-    /// Whether both sides are closed and acknowledged.
+    /// Returns true if both sides are closed and acknowledged.
     pub const fn is_closed(&self) -> bool {
         self.closed
     }
@@ -193,7 +193,7 @@ impl TcpEndpoint {
         self.sender.congestion()
     }
 
-    /// What the controller says of itself, and the rate at which it wants to send, if it has one; for recorders.
+    /// Returns the controller's state, and its sending rate, if it has one; for recorders.
     pub fn controller(&self) -> (ControllerState, Option<BitRate>) {
         self.sender.controller()
     }
@@ -220,8 +220,8 @@ impl TcpEndpoint {
         }
     }
 
-    /// Whether all counters of the scoreboard agree with a recount, and no segment is both SACKed and
-    /// lost: an invariant, for tests.
+    /// Returns true if all counters of the scoreboard agree with a recount, and no segment is both SACKed and lost: an
+    /// invariant, for tests.
     pub fn is_consistent(&self) -> bool {
         self.sender.board.is_consistent()
     }
@@ -401,7 +401,7 @@ impl TcpEndpoint {
         }
     }
 
-    /// What every call ends with.
+    /// End of every call.
     #[inline(never)] // what arrives settles on its own
     fn settle(&mut self, now: Instant, context: &mut impl EndpointContext) {
         self.settle_here(now, context);
@@ -489,7 +489,7 @@ impl TcpEndpoint {
     }
 }
 
-/// What its owner tells it.
+/// Calls of its owner.
 impl TcpEndpoint {
     /// Start connecting (client only).
     pub fn open(&mut self, now: Instant, context: &mut impl EndpointContext) {

@@ -9,7 +9,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use sojourn_base::{Bytes, Instant, Span};
 
-/// What was delivered when a segment was sent (`P.` of the draft).
+/// Deliveries at the time of a segment's sending (`P.` of the draft).
 #[derive(Clone, Copy, Debug)]
 struct Mark {
     number: u32,
@@ -120,12 +120,12 @@ impl DeliveryRate {
         }
     }
 
-    /// So many segments have been found lost.
+    /// Counts segments found lost.
     pub(crate) const fn on_lost(&mut self, segments: u32) {
         self.lost = self.lost.wrapping_add(segments);
     }
 
-    /// The sample of an acknowledgement whose deliveries have all been told, with `in_flight` segments left in the
+    /// The sample of an acknowledgement whose deliveries have all been reported, with `in_flight` segments left in the
     /// network; `window_limited`: the window held data back lately.
     pub(crate) fn sample(&mut self, in_flight: u32, window_limited: bool) -> Option<RateSample> {
         if self.limited_until > 0 && self.delivered > self.limited_until {
@@ -221,7 +221,7 @@ mod tests {
         assert_eq!(sample.rate().as_bps(), 160_000);
         assert_eq!(rate.sample(0, false), None, "nothing new");
         assert_eq!(sample.round_trip, Some(Span::from_ms(90)));
-        // What arrives 30 ms after its repetition, faster than a round trip can be, answers the first copy.
+        // An acknowledgement 30 ms after the repetition, faster than a round trip can be, answers the first copy.
         let number = send(&mut rate, &mut board, 200);
         board.mark_lost(number);
         board.retransmit(number, Instant::from_ms(250));

@@ -32,7 +32,7 @@ struct Retransmission {
     sent_at: Instant,
 }
 
-/// What RACK remembers of the segment that was sent last among those delivered.
+/// RACK's state: the segment that was sent last among those delivered.
 #[derive(Clone, Copy, Debug)]
 struct Rack {
     sent_at: Instant,
@@ -98,12 +98,12 @@ impl Detector {
         (self.mode, self.rack, self.deadline) = (mode, Rack::NEW, Instant::NEVER);
     }
 
-    /// Whether [`Self::on_delivered`] needs to be told.
+    /// Returns true if [`Self::on_delivered`] must be called.
     pub(crate) const fn follows_deliveries(&self) -> bool {
         matches!(self.mode, LossDetection::Rack)
     }
 
-    /// Whether [`Self::on_answered`] needs to be told.
+    /// Returns true if [`Self::on_answered`] must be called.
     pub(crate) fn follows_retransmissions(&self) -> bool {
         self.mode == LossDetection::ForwardAck && !self.retransmissions.is_empty()
     }
@@ -163,14 +163,14 @@ impl Detector {
         rack.highest = rack.highest.max(newest + 1);
     }
 
-    /// Whether nothing can be found lost as long as the peer gets everything in the order of sending, the oldest
-    /// outstanding segment, `number`, having been sent once, at `sent_at`.
+    /// Returns true if no segment can be found lost as long as the peer gets everything in the order of sending;
+    /// `number` is the oldest outstanding segment, sent once, at `sent_at`.
     pub(crate) fn is_quiet(&self, number: u32, sent_at: Instant) -> bool {
         self.mode != LossDetection::Rack
             || (self.retransmissions.is_empty() && (self.rack.sent_at, self.rack.number) < (sent_at, number))
     }
 
-    /// All deliveries of an acknowledgement have been told; `end` is one above the highest of them.
+    /// All deliveries of an acknowledgement have been reported; `end` is one above the highest of them.
     pub(crate) fn end_of_deliveries(&mut self, end: u32) {
         self.rack.highest = self.rack.highest.max(end);
     }
@@ -220,7 +220,7 @@ impl Detector {
         self.deadline = Instant::NEVER;
     }
 
-    /// When [`Self::detect`] should be asked again without an acknowledgement.
+    /// Returns the time at which [`Self::detect`] must be called without an acknowledgement.
     pub(crate) const fn deadline(&self) -> Instant {
         self.deadline
     }
@@ -303,7 +303,8 @@ impl Detector {
         count
     }
 
-    /// Whether the oldest segment that was not judged yet, nothing being SACKed, was sent after the newest delivered one.
+    /// Returns true if the oldest segment that was not judged yet was sent after the newest delivered one. Requires
+    /// that no segment is SACKed.
     fn is_ahead(&self, board: &Scoreboard) -> bool {
         let oldest = self.rack.judged_below.max(board.first());
         oldest >= board.next() || (board.segment(oldest).sent_at, oldest) >= (self.rack.sent_at, self.rack.number)

@@ -7,7 +7,7 @@
 
 use super::receiver::FIRST_COUNT;
 
-/// What the sender has heard of marks (`s.cep`).
+/// The sender's count of the peer's marks (`s.cep`).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Marks {
     heard: u16,
@@ -62,7 +62,7 @@ mod tests {
                 expected,
                 "{count} after 5, {delivered} delivered"
             );
-            // What was heard stays the count modulo 8.
+            // The count stays modulo 8.
             assert_eq!(u32::from(marks.heard) % 8, u32::from(count) % 8);
         }
     }

@@ -2,15 +2,15 @@
 //!
 //! | file | mechanism |
 //! |---|---|
-//! | `connection` | opening, closing, and which half an arrival concerns |
+//! | `connection` | opening, closing, and dispatch of arrivals to the halves |
 //! | `sender` | the state of the sending half |
-//! | `sender::acknowledgement` | what an acknowledgement changes |
-//! | `sender::timers` | what a timer changes |
+//! | `sender::acknowledgement` | effects of an acknowledgement |
+//! | `sender::timers` | effects of a timer |
 //! | `sender::episodes` | when congestion is answered, and by how much |
 //! | `sender::transmit` | which segment leaves next |
-//! | `sender::emission` | what it carries |
-//! | `outlet`, `pacer` | where it goes, and when it may |
-//! | `receiver` | what has arrived and when to say so |
+//! | `sender::emission` | contents of that segment |
+//! | `outlet`, `pacer` | its destination, and the earliest time |
+//! | `receiver` | received data, and times of acknowledgements |
 //! | `scoreboard` | marks of outstanding segments |
 //! | `loss_detection` | which of them are lost |
 //! | `recovery` | how many may be sent while losses are repaired |
@@ -18,7 +18,7 @@
 //! | `marks` | how many were marked, from a count that comes back |
 //! | `rtt`, `rto` | round-trip estimator, retransmission timeout |
 //! | `restart`, `nagle` | idle senders, short segments |
-//! | `stream` | what the application has written |
+//! | `stream` | data of the application |
 
 mod connection;
 mod delivery_rate;
@@ -37,7 +37,7 @@ mod sender;
 mod stream;
 
 pub use connection::TcpEndpoint;
-// What QUIC does in the same way.
+// Parts that QUIC shares.
 #[cfg(not(target_family = "wasm"))]
 pub(crate) use self::{
     delivery_rate::DeliveryRate, marks::Marks, pacer::Pacer, pacer::pacing_interval, receiver::FIRST_COUNT,

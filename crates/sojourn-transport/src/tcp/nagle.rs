@@ -1,10 +1,10 @@
-//! Whether a short segment may leave.
+//! Holds back short segments.
 //!
 //! Source: RFC 896; RFC 1122 section 4.2.3.4; ns-2.35 FullTcp (`nodelay_` off by default), whose last
 //! partial segment waits until everything before it is acknowledged.
 //! Deviations: none known.
 
-/// What matters of a segment that is ready to leave.
+/// Properties of a segment that is ready to leave.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Candidate {
     /// It is shorter than the maximum segment size.

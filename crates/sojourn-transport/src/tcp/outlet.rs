@@ -1,9 +1,9 @@
-//! Where a sender's segments go, and what they carry besides its own words.
+//! Sink of a sender's segments, and the receiver's fields in them.
 
 use super::receiver::Receiver;
 use crate::{ConnectionStatistics, StackConfig};
 
-/// Where segments go, and what they carry besides the sender's own words.
+/// Sink of segments, and the receiver's fields in them.
 pub(crate) struct Outlet<'a, C> {
     pub(crate) context: &'a mut C,
     pub(crate) receiver: &'a mut Receiver,

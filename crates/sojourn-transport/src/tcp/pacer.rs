@@ -22,7 +22,7 @@ impl Pacer {
         self.next_at = Instant::ZERO;
     }
 
-    /// When the next segment may leave, if that is later than `now`.
+    /// Returns the earliest time of the next segment, if that is later than `now`.
     pub(crate) fn held_until(&mut self, now: Instant, pacing: &Pace) -> Option<Instant> {
         if self.burst > 0 || self.sent < pacing.unpaced {
             return None;

@@ -1,4 +1,4 @@
-//! What has arrived, what is acknowledged, and when.
+//! Received data, and times and contents of acknowledgements.
 //!
 //! Source: RFC 5681 section 4.2 (when to acknowledge), RFC 2018 section 4 (SACK blocks), RFC 2883
 //! (duplicates), RFC 7323 section 4.3 (which time stamp to echo), RFC 3168
@@ -13,7 +13,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use sojourn_base::{Ecn, Instant, Span};
 
-/// What the arrival of a segment asks for.
+/// Response to the arrival of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Response {
     /// Acknowledge now, in a packet of its own if the arrival was out of order.
@@ -145,8 +145,8 @@ impl Receiver {
         };
     }
 
-    /// A segment with data, a FIN, or a place in the sequence has arrived. `ecn`: how the peer is told of
-    /// congestion marks. `idle_limit` is the time after which the connection counts as idle.
+    /// A segment with data, a FIN, or a place in the sequence has arrived. `ecn`: the way of echoing congestion marks
+    /// to the peer. `idle_limit` is the time after which the connection counts as idle.
     #[inline]
     pub(crate) fn on_segment(
         &mut self,
@@ -203,8 +203,8 @@ impl Receiver {
         self.due
     }
 
-    /// Fill in what a segment with a place in the sequence says about the peer's data: the cumulative part. What is
-    /// urgent waits for an acknowledgement of its own.
+    /// Fills in the cumulative acknowledgement of a segment with a place in the sequence. Urgent reports wait for an
+    /// acknowledgement of their own.
     #[inline]
     pub(crate) fn stamp(&mut self, segment: &mut Segment) {
         segment.acknowledgement = self.next;
@@ -235,7 +235,7 @@ impl Receiver {
         (self.due, self.urgent) = (false, false);
     }
 
-    /// When the delayed acknowledgement is due.
+    /// Returns the time of the delayed acknowledgement.
     pub(crate) const fn deadline(&self) -> Instant {
         self.deadline
     }
@@ -255,7 +255,7 @@ impl Receiver {
         self.next
     }
 
-    /// Something is about to be acknowledged outside the data sequence (SYN).
+    /// Notes that something outside the data sequence (SYN) is about to be acknowledged.
     pub(crate) const fn note_echo(&mut self, now: Instant, sent_at: Instant) {
         self.echo = sent_at;
         self.one_way_delay = now.saturating_since(sent_at).as_ps();
@@ -393,8 +393,8 @@ impl Receiver {
         }
     }
 
-    /// Whether what has arrived must be acknowledged before `segment`: that was marked and they were not, or the other
-    /// way round (RFC 8257 section 3.2).
+    /// Returns true if earlier arrivals must be acknowledged before `segment`: it was marked and they were not, or the
+    /// other way round (RFC 8257 section 3.2).
     pub(crate) fn reports_before(&self, segment: &Segment, ecn: EcnMode) -> bool {
         ecn.echoes_each() && self.pending_segments > 0 && self.echo_congestion != (segment.ecn == Ecn::Ce)
     }

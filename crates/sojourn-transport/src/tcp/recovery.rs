@@ -10,7 +10,7 @@ use super::scoreboard::Scoreboard;
 use crate::config::RecoveryMode;
 use crate::congestion::{WindowControl, whole};
 
-/// What an acknowledgement during recovery brought.
+/// Progress by an acknowledgement during recovery.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Progress {
     /// Segments newly acknowledged, by either means, each once.
@@ -56,8 +56,8 @@ impl Recovery {
         }
     }
 
-    /// Recovery begins: the threshold is set, the window still what it was. `delivered`: segments
-    /// that the acknowledgement which starts it has delivered.
+    /// Begins recovery: the threshold is set, the window is that before the loss. `delivered`: segments delivered by
+    /// the acknowledgement that starts it.
     pub(crate) fn begin(&mut self, board: &Scoreboard, control: &mut WindowControl, delivered: u32) {
         let (old, half) = (control.window().whole(), control.window().size / 2.0);
         *self = Self {

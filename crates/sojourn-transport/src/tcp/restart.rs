@@ -1,4 +1,4 @@
-//! What an idle sender does to its window before it sends again.
+//! Change of an idle sender's window before it sends again.
 //!
 //! Source: RFC 5681 section 4.1; RFC 2861 section 3.2 (decay by half per timeout, threshold kept at
 //! three quarters); ns-2.35 `slow_start_restart_`; Akhtar 2013, "TCP Modeling" (floor of 10).

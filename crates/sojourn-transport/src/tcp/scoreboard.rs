@@ -1,4 +1,4 @@
-//! What the sender knows about each outstanding segment: acknowledged selectively, lost, sent again.
+//! The sender's state of each outstanding segment: acknowledged selectively, lost, sent again.
 //!
 //! Source: RFC 6675 section 4 (scoreboard), section 2 (`pipe`); RFC 2018 (SACK).
 //! A ring of one slot per segment and four bit arrays beside it. All questions are answered from
@@ -18,11 +18,11 @@ use sojourn_base::Instant;
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::struct_field_names, reason = "the name on the wire is sent_at")]
 pub(crate) struct Sent {
-    /// When its latest copy was sent.
+    /// Time of its latest copy.
     pub(crate) sent_at: Instant,
-    /// When its first copy was sent.
+    /// Time of its first copy.
     pub(crate) first_sent_at: Instant,
-    /// When the application wrote its first byte.
+    /// Time at which the application wrote its first byte.
     pub(crate) written_at: Instant,
     /// Low half of the stream offset of its first byte.
     pub(crate) offset: u32,
@@ -81,7 +81,7 @@ impl Tally {
     }
 }
 
-/// What a cumulative acknowledgement covered.
+/// Segments that a cumulative acknowledgement covered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Covered {
     /// Segments, SACKed ones included.
@@ -371,7 +371,7 @@ impl Scoreboard {
         self.next_offset.wrapping_sub(self.first_offset)
     }
 
-    /// Whether nothing outstanding is SACKed, lost, or was sent more than once.
+    /// Returns true if no outstanding segment is SACKed, lost, or was sent more than once.
     pub(crate) const fn is_plain(&self) -> bool {
         self.sacked.segments | self.lost.segments == 0 && self.first >= self.repeated_below
     }
@@ -391,7 +391,7 @@ impl Scoreboard {
         self.highest[2].checked_sub(1).filter(|&n| n >= self.first)
     }
 
-    /// Whether all counters agree with the marks, and no segment is both SACKed and lost.
+    /// Returns true if all counters agree with the marks, and no segment is both SACKed and lost.
     pub(crate) fn is_consistent(&self) -> bool {
         let mut counts = [Tally::ZERO; 3];
         let (mut pending, mut short, mut at) = (0, 0, self.first);

@@ -1,8 +1,7 @@
 //! The sending half of a connection: its state.
 //!
 //! Source: RFC 5681, RFC 6298 section 5, RFC 6675 section 5.
-//! Where implementations depart from the documents, each departure is a habit of the stack
-//! ([`crate::habits`]).
+//! Each departure of an implementation from the documents is a habit of the stack ([`crate::habits`]).
 //! Deviations: those of the modules below.
 
 mod acknowledgement;
@@ -71,7 +70,7 @@ pub(crate) struct Sender {
     backoff: u32,
     expiries: u32,
     pub(super) timeout_at: Instant,
-    /// When the last timeout sent the first segment again.
+    /// Time at which the last timeout sent the first segment again.
     repeated_at: Instant,
     pub(super) probe_at: Instant,
     pub(super) probe: Option<Probe>,
@@ -86,11 +85,11 @@ pub(crate) struct Sender {
     /// End of the round trip in which the last mark was answered, and whether the peer knows.
     reduced_until: u32,
     pub(super) confirm_reduction: bool,
-    /// What the peer has counted.
+    /// The peer's count of marks.
     marks: Marks,
     state_since: Instant,
     given_up: bool,
-    /// What is plain may be done the short way; tests compare it with the long one.
+    /// True if plain cases may take shortcuts; tests compare with the full path.
     pub(super) takes_shortcuts: bool,
 }
 
@@ -216,7 +215,7 @@ impl Sender {
         self.takes_shortcuts = false;
     }
 
-    /// Whether acknowledgements have anything to say.
+    /// Returns true if segments are outstanding.
     pub(crate) const fn has_outstanding(&self) -> bool {
         self.board.flight() > 0
     }
@@ -234,7 +233,7 @@ impl Sender {
         }
     }
 
-    /// What the controller says of itself, and the rate at which it wants to send.
+    /// Returns the controller's state, and its sending rate.
     pub(crate) fn controller(&self) -> (ControllerState, Option<BitRate>) {
         (self.control.state(), self.control.pacing_rate())
     }
@@ -287,7 +286,7 @@ fn handshake_timeouts(config: &StackConfig) -> (Span, Span) {
     (policy.timeout, policy.maximum_timeout.unwrap_or(Span::MAX))
 }
 
-/// What measures how fast segments are delivered, if the controller asks for it.
+/// Returns a sampler of the delivery rate, if the controller requests it.
 fn rate_sampler(control: &WindowControl) -> Option<Box<DeliveryRate>> {
     let wanted = control.wants_rate_samples();
     wanted.then(|| Box::new(DeliveryRate::new()))

@@ -1,4 +1,4 @@
-//! What the application has written and the sender has not sent yet.
+//! Data that the application has written and the sender has not sent yet.
 //!
 //! Bytes are counted, not stored. Each write is remembered until its last byte is sent, so that a
 //! segment knows since when its data have waited.
@@ -67,8 +67,8 @@ impl Stream {
         }
     }
 
-    /// What the next segment of at most `size` bytes would take; `None` if there is nothing to send.
-    /// A closed stream ends with a piece that may be empty.
+    /// Returns the next segment of at most `size` bytes; `None` if there is nothing to send. A closed stream ends with
+    /// a piece that may be empty.
     pub(crate) fn peek(&self, now: Instant, size: u32) -> Option<Piece> {
         let available = self.written - self.sent;
         let finish = self.closed && self.fin.is_none();
@@ -83,12 +83,12 @@ impl Stream {
         Some(Piece { offset: self.sent, length, written_at, last: finish && u64::from(length) == available })
     }
 
-    /// Whether more than `size` bytes wait to be sent for the first time.
+    /// Returns true if more than `size` bytes wait to be sent for the first time.
     pub(crate) const fn holds_more_than(&self, size: u32) -> bool {
         self.written - self.sent > size as u64
     }
 
-    /// What [`Self::peek`] shows if more than `size` bytes wait.
+    /// Returns the piece of [`Self::peek`] if more than `size` bytes wait.
     #[inline]
     pub(crate) fn full_piece(&self, now: Instant, size: u32) -> Piece {
         Piece {
@@ -119,7 +119,7 @@ impl Stream {
         self.fin
     }
 
-    /// Whether anything waits to be sent for the first time.
+    /// Returns true if anything waits to be sent for the first time.
     pub(crate) const fn has_more(&self) -> bool {
         self.written > self.sent || (self.closed && self.fin.is_none())
     }

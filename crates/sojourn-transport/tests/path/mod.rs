@@ -26,7 +26,7 @@ impl End {
     }
 }
 
-/// What happens to a packet before it reaches the link.
+/// Fate of a packet before it reaches the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Pass,
@@ -48,7 +48,7 @@ enum Happening {
     Due(End, Timer),
 }
 
-/// One call of the client and what came of it.
+/// One call of the client and its result.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
     pub(crate) at: Instant,
@@ -60,7 +60,7 @@ pub(crate) struct Row {
     pub(crate) after: ConnectionSnapshot,
 }
 
-/// What a call wanted to happen.
+/// Requests of a call.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Wishes {
     pub(crate) segments: Vec<Segment>,
@@ -118,7 +118,7 @@ pub(crate) struct Path {
     /// Bytes that the client writes when it is connected, and whether both close in the end.
     pub(crate) to_send: u64,
     pub(crate) to_answer: u64,
-    /// The server answers when it has so many bytes; 0: when it is connected.
+    /// The server answers once it has this number of bytes; 0: when it is connected.
     pub(crate) answer_after: u64,
     pub(crate) close: bool,
     pub(crate) keep_rows: bool,
@@ -130,7 +130,7 @@ pub(crate) struct Path {
     shape: Shape,
     judge: Judge,
     free_at: [Instant; 2],
-    /// When the packets with payload of each direction leave the queue.
+    /// Departures of each direction's packets with payload from the queue.
     queues: [VecDeque<Instant>; 2],
     deadlines: [[Instant; 3]; 2],
     agenda: BinaryHeap<Reverse<(Instant, u64, usize)>>,

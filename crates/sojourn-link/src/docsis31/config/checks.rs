@@ -1,4 +1,4 @@
-//! What is wrong with parameters of the DOCSIS 3.1 links beyond the bounds of single keys.
+//! Checks parameters of the DOCSIS 3.1 links beyond the bounds of single keys.
 //!
 //! Source: as of the parameters. Deviations: none known.
 
@@ -140,7 +140,7 @@ fn check_rates(rate: BitRate, peak: BitRate, problems: &mut Vec<ConfigProblem>) 
     }
 }
 
-/// What is wrong with a channel that several modems share, and with the one that its MAPs come by.
+/// Checks a channel that several modems share, and the one that its MAPs come by.
 pub(crate) fn check_channels(
     channel: &OfdmaChannel,
     downstream: &OfdmSymbols,

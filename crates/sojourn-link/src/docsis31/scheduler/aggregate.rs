@@ -45,7 +45,7 @@ impl Aggregate {
         }
     }
 
-    /// What queue managers behind the scheduler see of the buckets.
+    /// Shows the buckets to queue managers behind the scheduler.
     pub(in crate::docsis31) const fn show(&self, to: &mut Scheduler) {
         to.sustained = self.sustained;
         to.peak = self.peak;

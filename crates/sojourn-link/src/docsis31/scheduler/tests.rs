@@ -43,7 +43,7 @@ proptest! {
         prop_assert!(low_latency <= wanted[LOW_LATENCY].max(proactive));
         prop_assert!(low_latency >= proactive);
         prop_assert!(classic + low_latency <= available.max(proactive));
-        // What is left over is left over by both.
+        // Both leave the same remainder.
         let all = wanted[CLASSIC] + wanted[LOW_LATENCY].max(proactive);
         prop_assert!(classic + low_latency >= available.min(all));
         // Both want more: the weight decides.
@@ -111,8 +111,8 @@ fn buckets_accrue_and_a_backlog_gets_the_rate_to_the_byte() {
     let sustained = scheduler.sustained.expect("there is a rate");
     assert_eq!(sustained.tokens(at(2)), Bytes(625_000));
 
-    // A backlog without end: the peak rate first, then the sustained one. What rounding up to minislots of 48 B grants
-    // too much in one MAP is missing in the next.
+    // A backlog without end: the peak rate first, then the sustained one. The excess of rounding up to minislots of 48
+    // B in one MAP is missing in the next.
     let mut context: Collector = Collector::default();
     scheduler.request(Instant::ZERO, CLASSIC, 10_000_000_000);
     let mut grants = Vec::new();

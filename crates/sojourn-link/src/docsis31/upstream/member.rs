@@ -1,4 +1,4 @@
-//! What a modem with several service flows does with each of them; see [`crate::service_flows`].
+//! Handling of each service flow of a modem with several; see [`crate::service_flows`].
 
 use super::{RequestShaper, Upstream};
 use crate::docsis31::scheduler::aggregate::Aggregate;
@@ -29,12 +29,12 @@ impl<M: QueueManager + ?Sized> Upstream<M> {
         };
     }
 
-    /// When something is next due, be it a MAP that grants nothing.
+    /// Returns the time of the next event, including MAPs without grants.
     pub(crate) const fn due(&self) -> Instant {
         self.due
     }
 
-    /// MAPs before `until` that nobody waits for are passed over.
+    /// Skips unused MAPs before `until`.
     pub(crate) fn skip_to(&mut self, until: Instant) {
         let before = self.next_map;
         self.skip_idle_maps(until);

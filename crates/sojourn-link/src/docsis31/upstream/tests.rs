@@ -7,7 +7,7 @@ use crate::{Loss, Mark};
 use proptest::prelude::*;
 use sojourn_base::{RandomStream, Seed};
 
-/// A context whose draws for places and requests are said.
+/// A context with given draws for places and requests.
 struct Scripted {
     inner: Collector,
     request_frame: f64,
@@ -57,7 +57,7 @@ fn modem(config: &UpstreamConfig) -> Upstream<TwoQueues> {
     Upstream::new(config, Box::new(TwoQueues::default()))
 }
 
-/// When the only packet leaves the CMTS.
+/// Returns the passage of the only packet.
 fn lone_packet(config: &UpstreamConfig, at: Instant, draws: (f64, f64)) -> Passage {
     let mut context = Scripted { inner: Collector::default(), request_frame: draws.0, grant_offset: draws.1 };
     drive_packets(&mut modem(config), [(at, classic(1_000))], Instant::from_s(1), &mut context);
@@ -222,7 +222,7 @@ fn round_trips_are_those_of_the_monte_carlo_of_the_map_timeline() {
     }
 }
 
-/// What W19-22 and vector C11 need: a modem under two constant loads.
+/// Load of W19-22 and vector C11: a modem under two constant loads.
 fn loaded(config: &UpstreamConfig, packets: u64, gap: Span) -> Collector {
     let mut context = Collector::default();
     let both = |number| {
@@ -317,7 +317,7 @@ fn one_service_flow_and_both_of_an_aggregate_get_the_rate_and_not_more() {
             let late = context.delivered.iter().filter(|(.., p)| p.arrives_at > half);
             let bytes: u64 = late.map(|(_, meta, _)| u64::from(meta.length)).sum();
             let due = rate.bytes_in(span / 2).0;
-            // What is under way at both ends, less than one in a hundred: a packet, and what comes in a MAP interval.
+            // Bytes under way at both ends, less than one in a hundred: a packet, and the arrivals of a MAP interval.
             let ends = 1_518 + rate.bytes_in(Span::from_ms(map_ms)).0;
             assert!(bytes.abs_diff(due) <= ends, "{kbps} kb/s, {length} B, {service:?}: {bytes} B for {due} B");
         }
@@ -355,7 +355,7 @@ fn a_flow_of_an_aggregate_keeps_to_a_rate_of_its_own() {
     }
 }
 
-/// A queue that notes what it hears of its link.
+/// A queue that records its link's answers.
 #[derive(Debug, Default)]
 struct Asking(TwoQueues, Vec<(BitRate, BitRate, Span)>);
 

@@ -43,7 +43,7 @@ parameters! {
 }
 
 impl DownstreamMemberConfig {
-    /// What is wrong with it, apart from the bounds of single keys.
+    /// Checks it, apart from the bounds of single keys.
     pub(crate) fn problems(&self, problems: &mut Vec<ConfigProblem>) {
         self.shaper.collect_problems(problems);
     }

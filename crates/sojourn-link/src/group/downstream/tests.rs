@@ -36,7 +36,7 @@ fn group(config: &GroupConfig, members: &[DownstreamMemberConfig]) -> (SharedDow
     (SharedDownstream::new(config, homes.collect()), Homes(collectors.collect()))
 }
 
-/// Packets `(microsecond, port, bytes)` in order of time, until nothing waits; then the group and what came of it.
+/// Serves packets `(microsecond, port, bytes)` in order of time, until none waits; returns the group and its passages.
 fn served(
     config: &GroupConfig,
     members: &[DownstreamMemberConfig],
@@ -142,7 +142,7 @@ fn the_wait_for_tokens_is_the_homes_own_and_the_rest_its_neighbours() {
     assert_eq!(ms, [10, 1_010, 2_010, 3_010]);
     assert_eq!(waits.own_rate, Span::from_ms(6));
     assert_eq!(waits.neighbours, Span::ZERO);
-    // Behind packets of somebody else, 101 us each, in turns of two of them.
+    // Behind packets of another home, 101 us each, in turns of two of them.
     let (group, homes) = alone(200);
     let waits = group.member_counters(0);
     assert_eq!(waits.own_rate, Span::from_ms(6));

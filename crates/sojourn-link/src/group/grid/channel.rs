@@ -16,9 +16,9 @@ pub struct Channel {
     pub minislots_per_frame: u64,
     /// Length of a minislot, if a packet is complete at the end of its last one and not of the frame.
     pub(super) minislot: Option<Span>,
-    /// What follows until it leaves the CMTS.
+    /// Delay from there to departure from the CMTS.
     pub behind: Span,
-    /// So many opportunities cost so many minislots of a frame.
+    /// Opportunities, and the minislots of a frame that they take.
     pub(super) opportunities_for: (u64, u64),
     /// For each number of opportunities: data minislots before the end of each frame; see [`Self::laid_out`].
     pub(super) layouts: Vec<Vec<u32>>,
@@ -54,7 +54,7 @@ impl Channel {
         (frame * count).div_ceil(frames)..((frame + 1) * count).div_ceil(frames)
     }
 
-    /// Minislots for data in an interval with so many opportunities.
+    /// Returns the minislots for data in an interval with this number of opportunities.
     pub fn data(&self, opportunities: u32) -> u64 {
         let layout = &self.layouts[opportunities as usize];
         u64::from(layout.last().copied().unwrap_or(0))
@@ -82,7 +82,8 @@ impl Channel {
         (self.frames - 1, 0)
     }
 
-    /// When what a minislot carries is complete, by its frame, which starts at `at`, and its place there.
+    /// Returns the time at which the data of a minislot are complete, by its frame, which starts at `at`, and its place
+    /// there.
     pub fn complete_at(&self, at: Instant, place: u64) -> Instant {
         match self.minislot {
             Some(length) => at + length * (place + 1),
@@ -90,12 +91,13 @@ impl Channel {
         }
     }
 
-    /// When a grant begins that starts in a minislot: with its frame, or, where minislots follow each other, with it.
+    /// Returns the start of a grant from its first minislot: with its frame, or, if minislots follow each other, with
+    /// the minislot.
     pub fn begins_at(&self, at: Instant, place: u64) -> Instant {
         self.minislot.map_or(at, |length| at + length * place)
     }
 
-    /// What takes the place of a frame where a delay is split: what a packet needs on the air at least.
+    /// Returns the shortest time of a packet on the air, which stands for the frame where a delay is split.
     pub fn on_air(&self) -> Span {
         self.minislot.unwrap_or(self.frame)
     }

@@ -14,13 +14,13 @@ use sojourn_base::Span;
 const DOCSIS30_LEAD: Span = Span::from_ms(2);
 const DOCSIS30_HEARD: Span = Span::from_us(600);
 const DOCSIS30_REQUEST: Span = Span::from_us(500);
-/// From the end of a minislot until what it carried leaves the CMTS. Source: White 2012 §2.3.
+/// From the end of a minislot until its data leave the CMTS. Source: White 2012 §2.3.
 const DOCSIS30_BEHIND: Span = Span::from_ms(1);
 /// Frames in an interval. chosen: 125 us each in an interval of 2 ms.
 const DOCSIS30_FRAMES: u64 = 16;
 
-/// Minislots in a frame of a SC-QAM channel beside an OFDMA channel. chosen: 112.5 us, of which six are as long as five OFDMA
-/// frames. What follows its minislots there is what follows an OFDMA frame, see [`crate::docsis31::timeline`].
+/// Minislots in a frame of a SC-QAM channel beside an OFDMA channel. chosen: 112.5 us, of which six are as long as five
+/// OFDMA frames. The delay behind its minislots is that behind an OFDMA frame, see [`crate::docsis31::timeline`].
 const SCQAM_MINISLOTS: u64 = 9;
 const SCQAM_BEHIND: Span = Span::from_us(175);
 
@@ -76,7 +76,7 @@ impl GroupConfig {
 }
 
 impl Grid {
-    /// Whether the interval of a group fits its channels.
+    /// Checks that the interval of a group fits its channels.
     ///
     /// # Errors
     /// Why it does not.
@@ -173,7 +173,7 @@ impl Grid {
     fn pon(config: &GroupConfig, most: u32) -> Self {
         let words = config.pon.words();
         let word = Span::from_ps(PON_FRAME.as_ps() / words.max(1));
-        // Nobody contends: opportunities cost nothing, and nobody uses them.
+        // Without contention, opportunities cost nothing and are not used.
         let channel = Channel {
             frame: PON_FRAME,
             frames: 1,

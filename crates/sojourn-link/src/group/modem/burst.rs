@@ -16,11 +16,11 @@ pub(super) struct Fragment {
     dequeued_at: Instant,
     /// Bytes that are sent.
     sent: u64,
-    /// When the first of them begins, what all of them take on the air, and where the last one is.
+    /// Start of the first of them, length of all on the air, and place of the last.
     started_at: Instant,
     on_air: Span,
     last: Option<Instant>,
-    /// When everything so far has left the CMTS, and what of that is behind the air.
+    /// Time at which all so far have left the CMTS, and the part of it behind the air.
     arrives_at: Instant,
     behind: Span,
 }
@@ -45,7 +45,7 @@ pub(in crate::group) struct Burst<'a> {
     pub(in crate::group) requested: u64,
     /// Start of its interval.
     pub(in crate::group) starts_at: Instant,
-    /// Where a byte is: start and length of the frame or minislot that carries it.
+    /// Returns the place of a byte: start and length of the frame or minislot that carries it.
     pub(in crate::group) place: &'a dyn Fn(u64) -> (Instant, Span),
     /// From the end of that to its leaving the CMTS.
     pub(in crate::group) behind: Span,

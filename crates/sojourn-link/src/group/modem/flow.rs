@@ -11,7 +11,7 @@ use sojourn_base::Instant;
 pub(super) struct Asked {
     /// Position of its end among all requested bytes.
     end: u64,
-    /// When it was made first, when it was heard, and the start of the interval that acknowledged it.
+    /// Times of its first attempt and of its success, and the start of the interval that acknowledged it.
     pub(super) first: Instant,
     pub(super) sent: Instant,
     pub(super) interval: Instant,
@@ -34,7 +34,7 @@ pub(in crate::group) struct Flow {
     granted: VecDeque<u64>,
     /// Bytes of requests that were granted in the bursts so far.
     position: u64,
-    /// When the last packet leaves the CMTS: they leave in order.
+    /// Departure of the last packet from the CMTS: they leave in order.
     pub(super) arrived: Instant,
     /// Bytes requested, granted, and granted for nothing.
     pub(in crate::group) mac: LinkCounters,
@@ -64,12 +64,12 @@ impl Flow {
         16 * map + number
     }
 
-    /// So many requested bytes were granted without a burst for them.
+    /// Skips requested bytes that were granted without a burst for them.
     pub(in crate::group) const fn skip(&mut self, bytes: u64) {
         self.position += bytes;
     }
 
-    /// A burst begins in which so many requested bytes were granted; returns the position of the first of them.
+    /// Begins a burst for `requested` granted bytes; returns the position of the first of them.
     pub(super) fn begin_burst(&mut self, requested: u64) -> u64 {
         let begin = self.position;
         self.position += requested;
@@ -83,7 +83,7 @@ impl Flow {
         self.asked.front().copied()
     }
 
-    /// Nobody will ask for requests that end before `position`.
+    /// Forgets requests that end before `position`; they are no longer read.
     fn forget(&mut self, position: u64) {
         while self.asked.len() > 1 && self.asked[0].end < position {
             self.asked.pop_front();
@@ -97,7 +97,7 @@ impl Flow {
         }
     }
 
-    /// Whether the MAP of interval `map` has a grant for it; intervals before are over.
+    /// Returns true if the MAP of interval `map` has a grant for it; intervals before are over.
     pub(in crate::group) fn has_grant(&mut self, map: u64) -> bool {
         while self.granted.front().is_some_and(|first| *first < map) {
             self.granted.pop_front();

@@ -78,7 +78,7 @@ impl Scheduler {
                 self.give(*port, channel, minislots);
             }
         }
-        // What earlier requests were rounded up by is not asked for again.
+        // The rounding of earlier requests is not requested again.
         arrived.retain(|(port, bytes)| {
             let port = &self.ports[*port];
             *bytes > 0 && (port.priority != priority || port.want > 0 || port.backlog() > 0)
@@ -86,7 +86,7 @@ impl Scheduler {
         self.arrived = arrived;
     }
 
-    /// Each home in proportion to what it wants, and what rounding leaves by single minislots.
+    /// Grants to each home in proportion to its request, and the remainder by single minislots.
     pub(super) fn give_in_proportion(&mut self, priority: usize) {
         let homes: Vec<usize> = self.rings[priority].iter().copied().collect();
         let free: u64 = self.free.iter().sum();
@@ -110,7 +110,7 @@ impl Scheduler {
         }
     }
 
-    /// So many minislots, as far as the home wants them and there are some.
+    /// Grants up to `minislots`, as far as the home requests them and there are some.
     fn give_up_to(&mut self, port: usize, minislots: u64) -> bool {
         let mut left = minislots;
         while left > 0 && self.ports[port].want > 0 {

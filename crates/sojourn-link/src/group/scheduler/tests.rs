@@ -15,7 +15,7 @@ fn scheduler(group: &GroupConfig, members: &[MemberConfig]) -> Scheduler {
     scheduler
 }
 
-/// What each home is granted in MAP `map`, in minislots.
+/// Returns the grant of each home in MAP `map`, in minislots.
 fn allocate(scheduler: &mut Scheduler, map: u64, free: u64) -> Vec<u64> {
     let at = Instant::ZERO + Span::from_us(945) * map;
     let mut segments = Vec::new();
@@ -94,7 +94,7 @@ fn a_reserved_rate_is_kept_beside_homes_of_the_highest_priority_and_gives_no_mor
         bytes += allocate(&mut scheduler, map, 1_629)[0] * 48;
     }
     let due = 2e6 * 0.945e-3 / 8.0 * 1_000.0;
-    // What the bucket held at first beside a minislot.
+    // Bytes that the bucket held at first beside a minislot.
     let first = 2e6 * 0.945e-3 / 8.0 * 2.0 + 2.0 * 48.0;
     let more = bytes as f64 - due;
     assert!((-48.0..=first).contains(&more), "{more}");
@@ -224,8 +224,8 @@ mod properties {
     use proptest::prelude::*;
 
     proptest! {
-        /// No minislot is given twice, none is left while somebody wants it, and homes that always want more are served
-        /// alike within two turns and two minislots.
+        /// No minislot is given twice, none is left while a home requests it, and homes that always want more are
+        /// served alike within two turns and two minislots.
         #[test]
         fn nothing_is_wasted_and_greedy_homes_are_served_alike(
             homes in 2_usize..12,
@@ -284,7 +284,7 @@ fn what_a_map_leaves_for_the_next_one_is_the_queue_of_theory() {
         let mean = leftover(room, load);
         assert!((mean / printed - 1.0).abs() < 0.01, "{mean} for {printed}");
     }
-    // The CMTS leaves what the recursion leaves, MAP by MAP, whoever the packets are of.
+    // The CMTS leaves the recursion's backlog, MAP by MAP, for packets of any home.
     let mut config = GroupConfig::BASE;
     config.scheduler.order = Order::FirstCome;
     let mut scheduler = scheduler(&config, &[greedy(); 40]);

@@ -14,7 +14,7 @@ use core::cmp::Reverse;
 use sojourn_base::{Bytes, Instant};
 
 impl Group {
-    /// A burst is prepared: it asks for what is not asked for, and takes what it carries from the queue.
+    /// Prepares a burst: requests the unrequested bytes, and takes the burst's bytes from the queue.
     pub(super) fn on_fill(&mut self, now: Instant, members: &mut impl Members) {
         let Some(fill) = self.fills.pop_front() else {
             return;
@@ -59,7 +59,7 @@ impl Group {
         self.follow_timer(port);
     }
 
-    /// What flows get in interval `map` without having asked for it takes from what they have asked for.
+    /// Takes unrequested grants of interval `map` off the flows' requests.
     pub(super) fn grant_unasked(&mut self, map: u64) {
         if !self.layout.has_unasked() {
             return;

@@ -1,6 +1,6 @@
 //! MAPs: each is made of the requests that have come, and tells the modems what they were granted.
 //!
-//! MAPs that nobody waits for are skipped; what they would have said is the same for all.
+//! Unused MAPs are skipped; they would be the same for all.
 //!
 //! Source: docs/models/service-group.md, "The grid" and "The scheduler". Deviations: none known.
 
@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 use sojourn_base::{Bytes, ChannelCounters, Instant};
 
 impl Group {
-    /// Nobody waits for a MAP.
+    /// Returns true if no MAP is needed.
     pub(super) fn is_idle(&self) -> bool {
         self.scheduler.is_idle()
             && self.uses.is_empty()
@@ -24,7 +24,7 @@ impl Group {
             && self.fills.is_empty()
     }
 
-    /// MAPs that nobody has waited for are known to all by `now`.
+    /// Skips unused MAPs that all know by `now`.
     pub(super) fn skip_idle(&mut self, now: Instant) {
         if !self.is_idle() {
             return;
@@ -52,7 +52,7 @@ impl Group {
         }
     }
 
-    /// What the CMTS has counted in the MAPs that are heard by `now`.
+    /// Returns the counters of the CMTS in the MAPs that are heard by `now`.
     pub fn counters(&mut self, now: Instant) -> ChannelCounters {
         self.skip_idle(now);
         self.modems.iter_mut().for_each(|modem| modem.settle(now));

@@ -13,7 +13,7 @@ use sojourn_base::{RandomStream, Seed};
 const FRAME: u64 = 135_000;
 const INTERVAL: u64 = 7 * FRAME;
 
-/// What one modem is about, in ns; a request that nobody has heard yet stands for `asked` packets.
+/// Modem state (ns); an unacknowledged request covers `asked` packets.
 #[derive(Clone, Default)]
 struct Modem {
     queue: Vec<u64>,
@@ -105,7 +105,7 @@ fn oracle(modems: usize, opportunities: u64, arrivals: &[(u64, usize)], end: u64
             }
             false
         });
-        // What happens inside the frame: packets come, and a MAP may be heard.
+        // Events inside the frame: packets come, and a MAP may be heard.
         let map = (now + 757_500) / INTERVAL + 1;
         let heard = map * INTERVAL - 757_500;
         let mut is_heard = false;

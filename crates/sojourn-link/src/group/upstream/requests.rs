@@ -93,7 +93,7 @@ impl Group {
         self.modems[port].flows[flow].contention = Contention::Deferring { at, left, tries };
     }
 
-    /// Where requests cannot be lost: the next interval without a grant has a frame in which the flow asks.
+    /// Requests without loss: the next interval without a grant has a frame in which the flow requests.
     fn ask_once(&mut self, now: Instant, (port, flow): (usize, usize), tries: Tries, context: &mut dyn LinkContext) {
         let first = self.homes[port].first;
         let current = self.layout.grid.interval_of(now);
@@ -194,7 +194,7 @@ impl Group {
         }
     }
 
-    /// The opportunities of frames that begin now: whoever is alone in one is heard.
+    /// Resolves the opportunities of frames that begin now: a request alone in one is received.
     pub(super) fn on_opportunities(&mut self, now: Instant) {
         while let Some(first) = self.uses.front().copied().filter(|it| it.at <= now) {
             let here = (first.at, first.channel, first.opportunity);
@@ -314,7 +314,7 @@ impl Group {
         self.inbox.push_back(Request { received_at, port, flow, bytes, first, sent: now });
     }
 
-    /// A flow asks in a grant for what it has not asked for.
+    /// Requests the flow's unrequested bytes in a grant.
     pub(super) fn piggyback(&mut self, now: Instant, (port, flow): (usize, usize)) {
         let bytes = self.need(now, (port, flow));
         if bytes == 0 {
@@ -347,7 +347,7 @@ impl Group {
         }
         state.outstanding = state.outstanding.saturating_sub(asked);
         if self.need(now, of) == 0 || self.modems[port].flows[flow].due > 0 {
-            return; // what it holds is asked for, or a grant will ask
+            return; // its bytes are requested, or a grant will request
         }
         if tries.repeated == self.requests.retries {
             let modem = &mut self.modems[port];

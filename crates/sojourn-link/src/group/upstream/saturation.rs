@@ -12,7 +12,7 @@ use sojourn_base::{BitRate, Bytes, Instant, PacketHandle, Seed, Span};
 use sojourn_queue::{DropTailConfig, ManagerConfig};
 use std::vec;
 
-/// Flows that always have something to ask for and are never granted anything, for so many seconds: successes for each
+/// Runs flows that always have requests and never get grants, for this number of seconds; returns successes for each
 /// opportunity, and the share of attempts that collide.
 fn saturated(flows: usize, opportunities: u32, seconds: u64) -> (f64, f64) {
     let mut member = MemberConfig::BASE;

@@ -26,7 +26,7 @@ fn waits(servers: u32, load: f64) -> f64 {
     blocked / (free + (1.0 - free) * blocked)
 }
 
-/// What homes that always send get together, kb/s.
+/// Returns the total rate of homes that always send, kb/s.
 fn capacity() -> u64 {
     let (mut group, mut homes) = (group(&channel(), 20), Homes::new(20));
     for port in 0..20 {

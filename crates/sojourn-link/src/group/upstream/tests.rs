@@ -12,13 +12,13 @@ use sojourn_base::{BitRate, Bytes, RandomStream, Seed, Span};
 use sojourn_queue::{Backlog, DropTailConfig, ManagerConfig, Reason};
 use std::vec;
 
-/// Modems whose draws are told: of each, the window is divided as said; then from a stream.
+/// Modems with scripted draws: the first values of each are given; then a stream's.
 pub(super) struct Homes {
     pub(super) collectors: Vec<Collector>,
     told: Vec<VecDeque<f64>>,
 }
 
-/// A context that has its next draws told.
+/// A context with given next draws.
 struct Told<'a>(&'a mut Collector, &'a mut VecDeque<f64>);
 
 impl LinkContext for Told<'_> {
@@ -445,7 +445,7 @@ fn a_packet_on_a_passive_optical_network_waits_for_its_poll_and_four_frames() {
     // 100 ms is frame 800; 801 is 1 more than a multiple of eight, so it is polled there; granted in 805.
     let arrives_at = homes.collectors[1].delivered[0].2.arrives_at;
     let taken = arrives_at.saturating_since(us(805.0 * 125.0));
-    // What the frame grants without request, overhead, report and packet are less than 1.5 us at 9.3 Gb/s; 100 us follow.
+    // The frame's grants without request, overhead, report and packet are less than 1.5 us at 9.3 Gb/s; 100 us follow.
     let usual = Span::from_us(100)..Span::from_ns(101_500);
     assert!(usual.contains(&taken), "{taken}");
     assert_eq!(group.member_counters(1).collided, 0);

@@ -179,7 +179,7 @@ fn a_rule_sends_a_port_to_the_low_latency_queue_and_another_one_away_from_it() {
         (at, 200, 6_001, (0, Ecn::Ect1)),
         (at, 200, 6_002, (0, Ecn::Ect1)),
         (at, 200, 6_002, PLAIN),
-        // What no rule is about goes where the manager likes.
+        // A packet without a matching rule goes to the manager's choice.
         (at, 200, 6_002, (45, Ecn::NotEct)),
     ];
     let context = run(&mut built(&pair(), &flows), &arrivals, Instant::from_s(1));
@@ -225,7 +225,7 @@ fn members_share_the_rate_of_their_aggregate_evenly_and_by_priority() {
         ..FlowsConfig::NONE
     };
     let near = |found: &[f64], wanted: &[f64]| {
-        // What comes back of headers and of grants that were not full goes to whoever is next: some percent.
+        // Bytes returned from headers and partly used grants go to the next flow: some percent.
         let close = found.iter().zip(wanted).all(|(f, w)| (f - w).abs() < 0.05 * w);
         assert!(close, "{found:?} for {wanted:?}");
         let (sum, all) = (found.iter().sum::<f64>(), wanted.iter().sum::<f64>());
@@ -234,7 +234,7 @@ fn members_share_the_rate_of_their_aggregate_evenly_and_by_priority() {
     // Three that want more than there is; and one that wants less than its share.
     near(&share(&flows, &[(6_000, 20), (6_001, 20), (6_002, 20)]), &[6.667, 6.667, 6.667]);
     near(&share(&flows, &[(6_000, 20), (6_001, 20), (6_002, 2)]), &[9.0, 9.0, 2.0]);
-    // One with a priority, and a rate of its own below what it wants.
+    // One with a priority, and a rate of its own below its load.
     flows.service_flows[0].traffic_priority = 1;
     flows.service_flows[0].rate = BitRate::from_mbps(8);
     flows.service_flows[0].burst = Bytes(10_000);

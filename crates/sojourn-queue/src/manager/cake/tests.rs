@@ -68,8 +68,8 @@ fn tins_are_those_of_the_tables() {
     }
 }
 
-/// What leaves a link of 8 Mb/s that has packets of 1000 B of both DSCPs at all times, one each millisecond: how many were of
-/// the first.
+/// Returns the number of packets of the first DSCP that leave a link of 8 Mb/s, of one packet of 1000 B each
+/// millisecond, while packets of both wait.
 fn served(dscps: [u8; 2]) -> usize {
     let mut queue = CakeQueue::new(CakeConfig::DIFFSERV4);
     let mut context = link(8);
@@ -199,7 +199,7 @@ enum Set {
 }
 
 impl Turns {
-    /// Of a host: `host_load` and what it makes of the quantum, without the random bit.
+    /// Returns a host's quantum: `host_load` without the random bit.
     fn share(&self, host: u16) -> i64 {
         self.quantum / self.bulk.get(&host).copied().unwrap_or(0).max(1)
     }

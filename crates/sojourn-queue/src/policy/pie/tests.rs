@@ -260,7 +260,7 @@ fn the_departure_rate_is_forgotten_once_the_queue_has_been_quiet() {
             let now = Instant::ZERO + Span::from_us(2400) * packet;
             pie.on_departure(&law, 1500, Span::from_ms(20), 1_000_000, now);
         }
-        // As in `one_measurement_at_5_mbps`: 687,500 B/s. What waits keeps it.
+        // As in `one_measurement_at_5_mbps`: 687,500 B/s. The waiting packets keep it.
         assert_eq!(pie.delay(&law, 687_500), 1.0);
         pie.on_update(&law, 687_500);
         assert_eq!(pie.delay(&law, 687_500), 1.0);

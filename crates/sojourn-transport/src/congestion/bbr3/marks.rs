@@ -1,4 +1,4 @@
-//! What marks teach: the estimate of marking, a round with too many of them, and the cut of what is in the network.
+//! Responses to marks: the estimate of marking, a round with too many of them, and the cut of data in flight.
 //!
 //! Source: Linux `tcp_bbr.c` of version 3 (`bbr_update_ecn_alpha`, `bbr_check_ecn_too_high_in_startup`,
 //! `bbr_is_inflight_too_high`, `bbr_ecn_cut`), whose version 2 has the same; the draft leaves marks out.
@@ -78,12 +78,12 @@ impl Marks {
         (self.delivered, self.marked) = (0, 0);
     }
 
-    /// Whether marks end startup.
+    /// Returns true if marks end startup.
     pub(super) const fn end_startup(&self) -> bool {
         self.startup_rounds >= STARTUP_ROUNDS
     }
 
-    /// What is left of what is in the network after a round with marks (`bbr_ecn_cut`).
+    /// Returns the factor on data in flight after a round with marks (`bbr_ecn_cut`).
     pub(super) fn cut(&self) -> f64 {
         1.0 - FACTOR * self.alpha
     }

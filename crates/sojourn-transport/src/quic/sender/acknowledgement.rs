@@ -1,4 +1,4 @@
-//! What an acknowledgement changes.
+//! Effects of an acknowledgement.
 //!
 //! Source: RFC 9002 sections 5.1, 7.3 and 7.8, appendices A.7 and B.5.
 //! Deviations: none known.
@@ -10,7 +10,7 @@ use crate::tcp::Sent;
 use crate::{EndpointContext, Event, Flags, Segment};
 use sojourn_base::{Instant, Span};
 
-/// What an acknowledgement has newly acknowledged.
+/// Newly acknowledged packets.
 #[derive(Clone, Copy, Debug, Default)]
 struct Newly {
     packets: u32,
@@ -132,7 +132,7 @@ impl Sender {
         }
     }
 
-    /// Whether the window is used as far as the stack asks for it before it grows (RFC 9002 section 7.8).
+    /// Returns true if the window is used as far as the stack requires before it grows (RFC 9002 section 7.8).
     fn gate_is_open(&self, gate: GrowthGate) -> bool {
         match gate {
             GrowthGate::None => true,
@@ -157,7 +157,7 @@ impl Sender {
     }
 }
 
-/// What a sampler of rates knows of a packet: its number is used once.
+/// Returns a packet as a rate sampler records it: its number is used once.
 fn sent(content: &Content, sent_at: Instant) -> Sent {
     Sent {
         sent_at,

@@ -13,8 +13,8 @@ use sojourn_base::{Instant, Span};
 const PROBES: u32 = 2;
 
 impl Sender {
-    /// Probe timeout with its back-off (RFC 9002 section 6.2.1); while the handshake goes on, nobody delays
-    /// acknowledgements.
+    /// Returns the probe timeout with its back-off (RFC 9002 section 6.2.1); during the handshake, acknowledgements are
+    /// not delayed.
     pub(in crate::quic) fn probe_timeout(&self, config: &StackConfig) -> Span {
         let Some(period) = self.round_trip.timeout(config.timeout.granularity) else {
             return self.backed_off(config.connect.timeout, config);
@@ -27,7 +27,7 @@ impl Sender {
         period.saturating_mul(1 << self.expiries.min(40)).min(config.timeout.maximum)
     }
 
-    /// When the probe timeout expires (RFC 9002 appendix A.8).
+    /// Returns the expiry of the probe timeout (RFC 9002 appendix A.8).
     pub(in crate::quic) fn probe_at(&self, config: &StackConfig) -> Instant {
         if self.outstanding == 0 {
             Instant::NEVER
@@ -73,8 +73,8 @@ impl Sender {
         }
     }
 
-    /// What a probe carries: new data if there are any, else what has been outstanding longest, and if all of that has
-    /// arrived, a PING frame; whether it goes again.
+    /// Returns the content of a probe: new data if there are any, else the data that have been outstanding longest, and
+    /// if all of them have arrived, a PING frame; the second value is true if it goes again.
     fn probe_content(&mut self, now: Instant, probe: u32, config: &StackConfig) -> Option<(Content, bool)> {
         let within = self.outstanding < config.receive_window;
         if within && let Some(next) = self.take_next(now, config) {

@@ -1,4 +1,4 @@
-//! What leaves next, whether window, peer or pacer hold it back, and the packet that carries it.
+//! Chooses the next packet, by window, peer and pacer.
 //!
 //! Source: RFC 9002 section 7, appendices A.5 and B.4.
 //! Deviations: none known.
@@ -32,7 +32,7 @@ impl Sender {
         Some((content, false))
     }
 
-    /// What was lost may have arrived all the same.
+    /// Drops lost contents that have arrived all the same.
     fn drop_needless(&mut self) {
         while self.lost.front().is_some_and(|content| self.is_acknowledged(content)) {
             self.lost.pop_front();
@@ -106,7 +106,7 @@ impl Sender {
         self.pacer.held_until(now, pacing)
     }
 
-    /// When the pacer lets the next packet go; [`Instant::NEVER`] if nothing waits for it.
+    /// Returns the time at which the pacer releases the next packet; [`Instant::NEVER`] if none waits for it.
     pub(in crate::quic) fn paced_until(&mut self, now: Instant, config: &StackConfig) -> Instant {
         let ready = self.next_length(now, config).is_some_and(|length| self.has_room(length, config));
         if !ready || self.outstanding >= config.receive_window {

@@ -1,4 +1,4 @@
-//! What the scoreboard holds of losses: marking them, sending them again, and finding what to send next.
+//! Losses in the scoreboard: marking them, sending them again, and finding the next segment to send.
 //!
 //! Source: RFC 6675 sections 4 and 5.
 //! Deviations: those of the parent module.
@@ -147,13 +147,13 @@ impl Scoreboard {
         }
     }
 
-    /// Whether the retransmission of `number` is outstanding.
+    /// Returns true if the retransmission of `number` is outstanding.
     pub(crate) fn is_retransmitted(&self, number: u32) -> bool {
         let slot = self.slot_of(number);
         self.marks[slot >> 6].retransmitted >> (slot & 63) & 1 != 0
     }
 
-    /// Whether `number` is marked lost.
+    /// Returns true if `number` is marked lost.
     pub(crate) fn is_lost(&self, number: u32) -> bool {
         let slot = self.slot_of(number);
         self.marks[slot >> 6].lost >> (slot & 63) & 1 != 0

@@ -1,4 +1,4 @@
-//! What an acknowledgement changes.
+//! Effects of an acknowledgement.
 //!
 //! Source: RFC 5681, RFC 6298 section 5, RFC 6675 section 5. The order of steps is the same for all stacks;
 //! what differs is asked of loss detection, recovery and the congestion controller.
@@ -25,8 +25,8 @@ impl Sender {
         }
     }
 
-    /// Whether an acknowledgement says that everything below has arrived in the order of sending, and nothing else,
-    /// and nothing waits for such news but timers and the window.
+    /// Returns true if an acknowledgement only says that everything below has arrived in the order of sending, and only
+    /// timers and the window depend on it.
     #[inline]
     fn is_plain(&self, segment: &Segment, config: &StackConfig) -> bool {
         let (first, end) = (self.board.first(), segment.acknowledgement);
@@ -132,8 +132,8 @@ impl Sender {
 
         let was_recovering = self.state() == CongestionState::Recovery;
         let newly_lost = self.detect(now);
-        // What had been SACKed earlier counts once, as in Linux: the acknowledgement that repairs a
-        // timeout may cover hundreds of such segments.
+        // Segments SACKed earlier count once, as in Linux: the acknowledgement that repairs a timeout may cover
+        // hundreds of such segments.
         let grows_by = if habits.grows_by_all_covered { acked } else { delivered };
         let mut news = Ack {
             now,
@@ -193,7 +193,7 @@ impl Sender {
         self.report_acknowledged(covered.bytes, out);
     }
 
-    /// Whether an acknowledgement echoes a mark, and how many segments it says were marked.
+    /// Returns true if an acknowledgement echoes a mark, and its number of marked segments.
     #[inline]
     fn marks_of(&mut self, segment: &Segment, delivered: u32, config: &StackConfig) -> (bool, u32) {
         match config.ecn {

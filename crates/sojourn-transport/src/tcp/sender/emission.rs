@@ -1,4 +1,4 @@
-//! One segment leaves, for the first time or again: what it carries, and what remembers it.
+//! Sends one segment, for the first time or again, and records it.
 //!
 //! Source: RFC 3168 section 6.1 (ECN fields); Linux for pacing.
 //! Deviations: data carry cumulative acknowledgements but no SACK blocks; arrivals out of order are

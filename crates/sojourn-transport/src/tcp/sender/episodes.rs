@@ -52,7 +52,7 @@ impl Sender {
         self.set_state(now, CongestionState::Open, out);
     }
 
-    /// Whether a loss has been found that no episode covers yet.
+    /// Returns true if a loss has been found that no episode covers yet.
     pub(super) fn should_recover(&mut self, config: &StackConfig) -> bool {
         if self.state != CongestionState::Open || self.board.flight() == 0 {
             return false;
@@ -93,7 +93,7 @@ impl Sender {
         self.recover = self.board.next();
         self.recovery.begin(&self.board, &mut self.control, delivered);
         self.set_state(now, CongestionState::Recovery, out);
-        // What detection knows only in recovery counts for this acknowledgement already.
+        // A loss that detection finds only in recovery counts for this acknowledgement already.
         if out.config.loss_detection == LossDetection::FullTcpSack {
             self.detect(now);
         }
@@ -139,7 +139,7 @@ impl Sender {
         let window = self.control.window();
         let bytes = config.window_unit == WindowUnit::Bytes;
         let full = f64::from(config.maximum_segment_size);
-        // Without SACK a timeout starts again from the first segment: what it sends is outstanding.
+        // Without SACK a timeout starts again from the first segment: only segments sent since then are outstanding.
         let flight = match (config.loss_detection.uses_sack(), bytes) {
             (false, _) => f64::from(self.board.pipe()),
             (true, false) => f64::from(self.board.flight()),
@@ -159,7 +159,8 @@ impl Sender {
 
     #[cold]
     pub(super) fn on_mark<C>(&mut self, now: Instant, out: &mut Outlet<'_, C>) {
-        // What was sent before the reduction says nothing new; the first segment after it carries the confirmation.
+        // A mark on a segment sent before the reduction says nothing new; the first segment after it carries the
+        // confirmation.
         let once = self.board.first() > self.reduced_until;
         if !once || self.state != CongestionState::Open {
             return;

@@ -50,7 +50,7 @@ impl Sender {
         backed_off(self.base_timeout, self.backoff, self.maximum_timeout)
     }
 
-    /// What it is without back-off.
+    /// Returns the timeout without back-off.
     pub(crate) fn timeout_without_backoff(&self) -> Span {
         self.base_timeout.min(self.maximum_timeout)
     }

@@ -15,7 +15,7 @@ use crate::tcp::stream::Piece;
 use crate::{CongestionState, EndpointContext, Flags};
 use sojourn_base::Instant;
 
-/// What the window allows, in its unit.
+/// Room in the window, in its unit.
 #[derive(Clone, Copy, Debug)]
 struct Room {
     /// In the network.
@@ -25,7 +25,7 @@ struct Room {
     first: bool,
 }
 
-/// What a run of full segments of new data came to.
+/// Result of a run of full segments of new data.
 #[derive(Clone, Copy, Debug, Default)]
 struct Run {
     sent: bool,
@@ -79,7 +79,8 @@ impl Sender {
         sent
     }
 
-    /// Whether the send loop would find nothing, whatever the window: only recovery sends more than what waits.
+    /// Returns true if the send loop would find nothing, whatever the window: only recovery sends more than waiting
+    /// data.
     const fn has_nothing_to_send(&self) -> bool {
         self.board.pending() == 0
             && !self.stream.has_more()
@@ -154,7 +155,7 @@ impl Sender {
         run
     }
 
-    /// Whether the pacer holds back what could be sent.
+    /// Returns true if the pacer holds data back.
     #[inline(never)] // few stacks pace, and all send
     fn is_paced(&mut self, now: Instant, pacing: &Pace) -> bool {
         self.round_trip.smoothed().is_some()
@@ -162,7 +163,7 @@ impl Sender {
             && self.pacer.held_until(now, pacing).is_some()
     }
 
-    /// When paced data may leave, `now` at the earliest; [`Instant::NEVER`] if nothing waits for that.
+    /// Returns the time at which paced data may leave, `now` at the earliest; [`Instant::NEVER`] if none waits.
     #[inline]
     pub(crate) fn paced_until(&mut self, now: Instant, config: &StackConfig) -> Instant {
         match self.control.pacing(config) {
@@ -246,7 +247,7 @@ impl Sender {
         room.then_some(piece)
     }
 
-    /// Whether the window has room for a segment of `length` bytes.
+    /// Returns true if the window has room for a segment of `length` bytes.
     fn has_room(&self, length: u32, new: bool, config: &StackConfig) -> bool {
         let room = self.room(new, config);
         let step = match config.window_unit {
