@@ -22,6 +22,7 @@ from sojourn.answers.figure import Figure
 from sojourn.answers.numbers import by_group, change, combined, number
 from sojourn.answers.table import format_number
 from sojourn.answers.token_bucket import TokenBucket
+from sojourn.answers.token_bucket import reaches_s as reaches_s  # named in answers.toml
 from sojourn.answers.view import LinkSeries, NotRecorded
 from sojourn.plots.spec import Band, Panel, PlotSpec, Rule
 from sojourn.plots.timeseries import Trace, timeseries_panel
