@@ -188,6 +188,7 @@ class Checker:
             }
             if self.summary.labels == [label]:
                 known |= {row["point"]: row[label] for row in self.summary.rows}
+            known |= {f"A{word[1:]}": value for word, value in known.items() if word.startswith(("a ", "an "))}
             known |= units if re.fullmatch(r"[\d.]+", next(iter(self.summary.words(label).values()))) else {}
             found = {w for w in known if re.search(rf"(?<![\w-]){re.escape(w)}(?![\w-])", text)}
             weight = sum(
@@ -424,6 +425,7 @@ class Checker:
         self.take(counted, self._counted)
         none = rf"(?:None of the \w+|Neither of the two) keeps {WHO} usable: [^;.]*(?:\.\d[^;.]*)*"
         self.take(none, self._none)
+        self.take(rf"; none keeps {WHO} usable(?=[.;,]|$)", self._none_else)
         gains = rf"; (?:(?:at|with) ([^,;]+?) )?({self.one}) (?:loads|keeps|stops|loses|gives) {WHO}(?: (?:faster|quicker|better|less|nearer|more))?(?:, |,? in )(?:MOS )?{RANGE}(?: (?:ms|s behind|s|% of the time|%))?(?: for {RANGE})?"
         self.take(gains, self._gain)
 
@@ -533,6 +535,18 @@ class Checker:
         self.is_of_few = True
         self._tie(re.match(r"(.*)\|(.*)\|(.*)", "|".join(found.groups()[1:])))  # type: ignore[arg-type]
         self.is_of_few = False
+
+    def _none_else(self, found: re.Match[str]) -> None:
+        """Check that no setting keeps another application usable (spec 2), beside calls whose score `_none` reads."""
+        self._none(found)
+        for subject in self.summary.named(found[1]):
+            for setting, where in itertools.product(dict.fromkeys(self.settings.values()), self.conditions):
+                here = {m: c.mean for m in P99["round trip"] if (c := self.cell(setting, where, (subject, m)))}
+                lost = [c.mean for m in LOSSES if (c := self.cell(setting, where, (subject, m)))]
+                page = self.cell(setting, where, (subject, "page_load_time_median"))
+                is_usable = bool(here) and max(here.values()) <= 200 and max(lost, default=0) < 25
+                if is_usable or (page is not None and page.mean <= 10):
+                    self.refuse(f"{setting} keeps {found[1]} usable at {where}")
 
     def _none(self, found: re.Match[str]) -> None:
         for subject in self.summary.named(found[1]):

@@ -372,3 +372,16 @@ def test_conditions_in_which_an_application_never_began_are_counted() -> None:
     assert found.sentence == (
         "The video never stands still in one of two conditions, while the download gets 1 to 6 Mb/s. Grade A."
     )
+
+
+def test_an_application_that_every_setting_leaves_useless_is_named_beside_the_one_that_speaks() -> None:
+    def setting(name: str, score: float, rate: float, game: float = 262.0) -> Point:
+        return point(name, {SCORE: around(score), ROUND_TRIP: around(game, 1.0), UPLOAD: around(rate)})
+
+    found = said([setting("today", 1.2, 10.0, 290.0), setting("a short buffer", 4.4, 4.6), setting("PIE", 4.4, 4.6)])
+    assert found.sentence == (
+        "A short buffer and PIE keep the call at MOS 4.4 where today gives 1.2. A short buffer costs the upload 54 % of its "
+        "rate, PIE 54 %; none keeps the game usable."
+    )
+    useful = [setting("today", 1.2, 10.0), setting("PIE", 4.4, 4.6, 150.0)]
+    assert "none keeps" not in said(useful).sentence

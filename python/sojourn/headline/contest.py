@@ -398,6 +398,11 @@ class Contest:
         if untold and not self.chance:
             of = len(self.board.listeners) + len(payers)
             yield Claim("", "untold", count=untold, of=of)
+        # An application that every setting leaves useless would else be hidden behind the one that speaks.
+        last = len(GRADES) - 1
+        for other in self.board.listeners:
+            if other is not self.listener and all(self.board.place(one, other) == last for one in self.board.points):
+                yield Claim(other.words, "none_usable", of=len(self.settings), best="", at=None)
 
     @staticmethod
     def _loss(who: str, change: _Change, setting: str = "", payers: int = 1) -> Claim:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 from sojourn.headline.applications import GRADES, WAYS
 from sojourn.headline.ranges import Range
@@ -38,7 +39,7 @@ def sentence(claims: Sequence[Claim]) -> str:
         before = claims[place - 1] if place else None
         after = claims[place + 1] if place + 1 < len(claims) else None
         text += _SAID[claim.relation](claim, before, after)
-    text = text.lstrip(",;. ")
+    text = re.sub(r"(?<=\. )an? ", lambda found: found[0].capitalize(), text.lstrip(",;. "))
     return f"{text[:1].upper()}{text[1:]}." if text.startswith(_LOWER) else f"{text}."
 
 
@@ -291,7 +292,9 @@ def _graded(claim: Claim, *_: Claim | None) -> str:
     return f". Grade {GRADES[claim.value['grade']]}"
 
 
-def _none_usable(claim: Claim, *_: Claim | None) -> str:
+def _none_usable(claim: Claim, before: Claim | None, _: Claim | None) -> str:
+    if before is not None:
+        return f"; none keeps {claim.subject} usable"
     count, best, at = claim.value["of"], claim.value["best"], claim.value["at"]
     start = "neither of the two keeps" if count == 2 else f"none of the {many(count)} keeps"
     never = at.way == "load" and not math.isfinite(at.low)
