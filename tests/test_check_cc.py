@@ -387,6 +387,7 @@ def test_rows_that_a_document_lets_a_stack_break_say_so(told: Told) -> None:
         ("bbr1", "G11a", "G11", "draft-ietf-ccwg-bbr lets it"),
         ("ns2-linux-cubic", "G16", "G16", "819/1024"),
         ("bbr3", "B4", "B4", "drain_rounds"),
+        ("ns2-ledbat-25ms", "G15b", "G15", "RFC 6817 lets it"),
         ("bbr2", "B5", "B5", "older than this draft"),
     ):
         status, failed, answer = told(stack, "--only", only)

@@ -290,6 +290,10 @@ LETS: Mapping[tuple[str, str], str] = {
         for stack in ("ns2-ledbat", "ns2-ledbat-25ms")
     },
     (
+        "ns2-ledbat-25ms",
+        "G15",
+    ): "RFC 6817 lets it: a path that becomes longer by more than the target is a queue until the base history (2.4.2) forgets the shorter one",
+    (
         "ns2-linux-reno",
         "G16",
     ): "Linux 2.6.22 as in ns-2.35 lets it: `tcp_reno_min_cwnd` leaves half of a threshold that was halved",
