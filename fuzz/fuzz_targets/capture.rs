@@ -1,5 +1,6 @@
 //! Any octets as a capture, fed in pieces: it is read or refused in words, pieces of another size give the same, and what is kept of
-//! packets stays within what a capture can be. The first octet says how large pieces are, and whether a header is put before.
+//! packets stays within what a capture can be. The first octet says how large pieces are, and whether a header is put before, or the
+//! octets are frames of one of the link types that are read.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -23,6 +24,27 @@ fn read(octets: &[u8], piece: usize) -> Result<(Flows, bool), String> {
     Ok((flows, is_cut))
 }
 
+/// Link types that are read.
+const LINKS: [u32; 14] = [0, 1, 9, 12, 14, 51, 101, 108, 113, 127, 143, 228, 229, 276];
+
+/// A capture of one link type: an octet chooses it, and each frame is the octets after its length.
+fn framed(octets: &[u8], file: &mut Vec<u8>) {
+    let Some((link, mut rest)) = octets.split_first() else { return };
+    for word in [0xa1b2_c3d4, 0x0004_0002, 0, 0, 65_535, LINKS[usize::from(*link) % LINKS.len()]] {
+        file.extend_from_slice(&u32::to_le_bytes(word));
+    }
+    let mut seconds = 0;
+    while let Some((length, after)) = rest.split_first() {
+        let (frame, after) = after.split_at(after.len().min(usize::from(*length)));
+        let length = u32::try_from(frame.len()).expect("an octet");
+        for word in [seconds, 0, length, length] {
+            file.extend_from_slice(&u32::to_le_bytes(word));
+        }
+        file.extend_from_slice(frame);
+        (seconds, rest) = (seconds + 1, after);
+    }
+}
+
 fuzz_target!(|octets: &[u8]| {
     let Some((choice, rest)) = octets.split_first() else { return };
     let mut file = Vec::new();
@@ -34,9 +56,12 @@ fuzz_target!(|octets: &[u8]| {
             let mut writer = PcapngWriter::new(&mut file).expect("memory takes all");
             let _ = writer.interface("here", LinkType::Ethernet).expect("memory takes all");
         }
+        2 => framed(rest, &mut file),
         _ => {}
     }
-    file.extend_from_slice(rest);
+    if choice % 4 != 2 {
+        file.extend_from_slice(rest);
+    }
     let whole = read(&file, file.len().max(1));
     let pieces = read(&file, 1 + usize::from(choice / 4));
     match (whole, pieces) {

@@ -1,4 +1,4 @@
-//! Any text as a CM configuration, and as the tables of a CMTS. What reads is a file whose text reads as the same
+//! Any text as a CM configuration, that of the docsis tool included, and as the tables of a CMTS. What reads is a file whose text reads as the same
 //! octets; nothing panics.
 #![no_main]
 
