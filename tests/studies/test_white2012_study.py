@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from sojourn import _engine
+from sojourn import Scenario, _engine, run
 from sojourn.study.library import Study, load_study
 from studies.synthetic import CASES, HOME, MANAGERS, alone_point_of, point_of, printed
 
@@ -68,6 +68,20 @@ def test_targets_are_points_with_either_coupling(documents: dict[str, dict[str, 
         assert access["queue"] == {"kind": "codel", "profile": "white2012", "target": f"{target} ms"}
         assert access["link"]["variant"] == {"both": "sojourn-over-both", "back": "back-pressure"}[coupling]
         assert access["link"]["congestion"]["mean"] == "1250 B"
+
+
+def test_cubic_stays_on_the_plateau_that_its_reductions_have_left(study: Study) -> None:
+    # Section 4.1.3: "stuck at 75% link utilization". 173 segments fill 20 Mb/s at 104 ms.
+    (point,) = (point for point in study.points() if point.name == "F03-codel")
+    changes = {"duration": "8 s", "record": {"connections": "100 ms"}}
+    rows = run(Scenario.parse(point.with_values(changes).text)).tables["connection_series"].sort("at_ns")
+    windows = dict(zip(rows["at_ns"].to_list(), rows["window_segments"].to_list(), strict=True))
+    thresholds = rows.filter(rows["at_ns"] > 1_000_000_000)["threshold_segments"].unique(maintain_order=True).to_list()
+    ratios = [after / before for before, after in itertools.pairwise(thresholds)]
+    assert len(ratios) >= 4
+    assert ratios == pytest.approx([0.8] * len(ratios), abs=0.01)
+    assert 100 < windows[4_000_000_000] < 0.8 * 173
+    assert windows[7_000_000_000] < 1.05 * windows[4_000_000_000]
 
 
 def test_the_points_carry_the_uploads_of_table_2(documents: dict[str, dict[str, Any]]) -> None:
