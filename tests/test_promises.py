@@ -28,6 +28,7 @@ def test_every_name_of_the_last_version_is_there_or_announced(promises: ModuleTy
 
 def test_names_are_read_as_they_were_kept(promises: ModuleType) -> None:
     version, names = promises.kept(promises.KEPT.read_text(encoding="utf-8"))
+    assert f"\n## {version} " in promises.CHANGELOG.read_text(encoding="utf-8")
     assert len(names) > 3000
     assert promises.kept(promises.as_text(version, names)) == (version, names)
 
