@@ -53,7 +53,7 @@ class Point:
     whole: str
     """`yes`, `part` or `no`."""
     why: str
-    """What is missing, and why; empty if nothing is."""
+    """The missing part, and the reason; empty if it is whole."""
 
     @property
     def row(self) -> str:

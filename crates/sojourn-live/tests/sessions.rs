@@ -134,7 +134,7 @@ fn series_have_the_bytes_drops_marks_and_delays_of_the_tables() {
     }
 }
 
-/// What lies between the line and the only server of an entry of datagrams, one way.
+/// Returns the one-way delay between the line and the only server of an entry of datagrams.
 fn beyond(scenario: &Scenario, subject: &str) -> Option<Span> {
     let topology = scenario.topology();
     let placed = topology.traffic.iter().find(|placed| placed.subject == *subject)?;

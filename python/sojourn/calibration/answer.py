@@ -144,7 +144,7 @@ class Answer:
 
 
 def central(side: Side) -> tuple[str, dict[str, float]]:
-    """Return the likeliest draw of the likeliest family, with the medians that are told in place of its values."""
+    """Return the likeliest draw of the likeliest family, with the medians that stand for its values."""
     posterior = side.posterior
     assert posterior is not None
     from sojourn.calibration.fit import interval

@@ -93,7 +93,7 @@ def _study(members: list[str]) -> str:
     for number, text in zip(numbers, members, strict=True):
         document = parse_toml(
             Scenario.parse(text).canonical()
-        )  # with all defaults: what it lacks, it has not from the base
+        )  # with all defaults: absent keys are not taken from the base
         for direction in ("upstream", "downstream"):
             lines += ["", f'[overlays."{number}".access.{direction}]']
             lines += [f"{key} = {toml_value(value)}" for key, value in document["access"][direction].items()]
