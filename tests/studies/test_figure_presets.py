@@ -73,6 +73,9 @@ def test_a_share_has_the_parts_of_the_sum_and_jain_s_index(result: StudyResult, 
 
 def test_a_heat_map_has_a_cell_for_each_pair_of_values(figures: list[Figure]) -> None:
     plot = figure_named(figures, "heatmap", "").plot
+    # The picture itself says what its numbers are, whatever its title.
+    assert list(plot.named_marks()) == ["delay of the game, P99, ms"]
+    assert plot.legend == "below"
     (mark,) = plot.panels[0].marks
     assert isinstance(mark, Cells)
     assert {(cell.x, cell.y) for cell in mark.cells} == {(x, y) for x in range(3) for y in range(4)}
