@@ -248,6 +248,61 @@ def test_the_command_is_the_user_and_not_root(rootless: Rootless) -> None:
     assert done.stdout.split() == [*(str(expected), "CapEff:", "0" * 16, "nameserver", "100.64.0.1", "lo", "sub0")]
 
 
+def test_the_command_of_root_has_no_capability(rootless: Rootless) -> None:
+    if os.getuid() != 0:
+        pytest.skip("an emulation of root's own, and the tests do not run as root")
+    scenario(rootless.place, 5)
+    for words in (["line.toml", "--isolated", "--"], ["line.toml", "--"]):
+        done = rootless(*words, "sh", "-c", "id -u; grep ^Cap /proc/self/status", as_we_are=True)
+        assert done.returncode == 0, done.stderr
+        sets = ("CapInh:", "CapPrm:", "CapEff:", "CapBnd:", "CapAmb:")
+        assert done.stdout.split() == ["0", *(word for name in sets for word in (name, "0" * 16))]
+
+
+def test_the_command_gets_words_that_are_no_text_as_they_are(rootless: Rootless) -> None:
+    scenario(rootless.place, 5)
+    odd = os.fsdecode(b"x\xff")
+    words = ("line.toml", "--isolated", "--record", odd, "--pcap", f"p{odd}", "--", "sh", "-c", 'printf %s "$1" > got')
+    done = rootless(*words, "sh", odd)
+    assert done.returncode == 0, done.stderr
+    assert (rootless.place / "got").read_bytes() == b"x\xff"
+    assert (rootless.place / odd / "report.html").is_file()
+    assert len(list((rootless.place / f"p{odd}").iterdir())) == 4
+
+
+def test_what_is_recorded_has_its_name_when_it_is_whole_whenever_the_emulation_is_killed(rootless: Rootless) -> None:
+    scenario(rootless.place, 5)
+    words = ("line.toml", "--isolated", "--for", "300ms", "--record", "record", "--pcap", "captures")
+    draw = random.Random(55)
+    before = {one.name for one in rootless.place.iterdir()}
+    whole = ("record", "captures")
+    began = time.monotonic()
+    assert rootless(*words, "--", "sleep", "5").returncode == 0
+    took = time.monotonic() - began
+    kills = 0
+    for _ in range(10):
+        for name in whole:
+            shutil.rmtree(rootless.place / name, ignore_errors=True)
+        process = rootless.start(*words, "--", "sleep", "5")
+        time.sleep(draw.uniform(0.1, 1.0) * took)
+        kills += process.poll() is None
+        process.kill()
+        process.communicate(timeout=10)
+        for name in whole:
+            assert not (rootless.place / f"{name}.partial").exists()
+            place = rootless.place / name
+            if place.exists() and name == "record":
+                assert (place / "report.html").read_text(encoding="utf-8").rstrip().endswith("</html>")
+            elif place.exists():
+                assert len(list(place.iterdir())) == 4
+                assert all(one.stat().st_size >= 24 for one in place.iterdir())  # the header of a whole file (pcap-savefile(5))
+    assert kills >= 4
+    for name in whole:
+        shutil.rmtree(rootless.place / name, ignore_errors=True)
+    assert rootless(*words, "--", "sleep", "5").returncode == 0
+    assert {one.name for one in rootless.place.iterdir()} == {*before, *whole}
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

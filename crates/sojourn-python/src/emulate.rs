@@ -18,8 +18,9 @@ use sojourn_emu::plan::{ETHERNET_HEADER, Options};
 use sojourn_emu::{DirectionView, Ends, Finished, Lateness, Plan, Snapshot, Summary};
 use sojourn_engine::RunStatistics;
 use sojourn_metrics::run::{Datagrams, RunFacts};
-use std::ffi::CString;
+use std::ffi::{CString, OsString};
 use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStringExt;
 use std::sync::{Mutex, PoisonError};
 
 pyo3::create_exception!(
@@ -56,7 +57,7 @@ pub struct Emulation {
     #[pyo3(get)]
     seed: u64,
     #[pyo3(get)]
-    command: Vec<String>,
+    command: Vec<OsString>,
     /// Far addresses with their round trips in s.
     #[pyo3(get)]
     far: Vec<(String, f64)>,
@@ -70,8 +71,8 @@ impl Emulation {
         py: Python<'_>,
         scenario: &Scenario,
         wanted: &Bound<'_, PyDict>,
-        command: Vec<String>,
-        environment: Vec<String>,
+        command: Vec<OsString>,
+        environment: Vec<OsString>,
     ) -> PyResult<Self> {
         let (request, told) = request(&scenario.inner, wanted, &command, environment)?;
         let far = request.plan.far.iter().map(|end| (end.v4.to_string(), end.rtt.as_secs_f64())).collect();
@@ -204,8 +205,8 @@ impl Emulation {
 fn request(
     scenario: &sojourn_scenario::Scenario,
     wanted: &Bound<'_, PyDict>,
-    command: &[String],
-    environment: Vec<String>,
+    command: &[OsString],
+    environment: Vec<OsString>,
 ) -> PyResult<(Request, Vec<String>)> {
     let get = |name: &str| option(wanted, name);
     let rtts: Vec<String> = get("rtt")?.extract()?;
@@ -253,20 +254,20 @@ fn around_command(
     scenario: &sojourn_scenario::Scenario,
     plan: &Plan,
     wanted: &Bound<'_, PyDict>,
-    command: &[String],
-    environment: Vec<String>,
+    command: &[OsString],
+    environment: Vec<OsString>,
 ) -> PyResult<Around> {
     let get = |name: &str| option(wanted, name);
     let is_isolated: bool = get("isolated")?.extract()?;
     let ecn = get("ecn")?.extract()?;
     let metrics =
         |name| -> PyResult<RouteMetrics> { Ok(RouteMetrics { congestion_control: get(name)?.extract()?, ecn }) };
-    let strings = |texts: Vec<String>| {
+    let strings = |texts: Vec<OsString>| {
         texts
             .into_iter()
             .map(|text| {
-                let what = format!("{text:?} holds a character with the number 0");
-                CString::new(text).map_err(|_| usage(what, "the system knows no such arguments"))
+                let what = format!("{} holds a character with the number 0", text.display());
+                CString::new(text.into_vec()).map_err(|_| usage(what, "the system knows no such arguments"))
             })
             .collect::<PyResult<Vec<_>>>()
     };
@@ -393,12 +394,13 @@ fn emulation_rates<'py>(py: Python<'py>, scenario: &Scenario) -> PyResult<Bound<
 fn emulation_join(
     py: Python<'_>,
     namespaces: Vec<i32>,
-    command: Vec<String>,
-    environment: Vec<String>,
+    command: Vec<OsString>,
+    environment: Vec<OsString>,
     is_far: bool,
 ) -> PyResult<i32> {
-    let strings =
-        |texts: Vec<String>| -> Vec<CString> { texts.into_iter().filter_map(|text| CString::new(text).ok()).collect() };
+    let strings = |texts: Vec<OsString>| -> Vec<CString> {
+        texts.into_iter().filter_map(|text| CString::new(text.into_vec()).ok()).collect()
+    };
     let (command, environment) = (strings(command), strings(environment));
     py.detach(|| join(&namespaces, &command, &environment, is_far)).map_err(refused)
 }

@@ -246,19 +246,20 @@ fn replace(command: &[CString], environment: &[CString]) -> Failed {
     ("command", error as i32)
 }
 
-/// Becomes the user again, without any right in the namespaces: by a user namespace inside the first, or as root does it.
+/// Becomes the user again, without any right in the namespaces: by a user namespace inside the first, or as root does it. Root
+/// itself stays root, without capabilities.
 pub(super) fn take_user((user, group): (u32, u32), is_mapped: bool) -> Result<(), Failed> {
     if is_mapped {
         unshare(CloneFlags::CLONE_NEWUSER).map_err(number("inside"))?;
         return map_user((user, 0), (group, 0)).map_err(named("inside"));
     }
-    if user != 0 {
-        let group = Gid::from_raw(group);
-        setgroups(&[group]).map_err(number("user"))?;
-        setgid(group).map_err(number("user"))?;
-        setuid(Uid::from_raw(user)).map_err(number("user"))?;
+    if user == 0 {
+        return system::drop_capabilities().map_err(named("user"));
     }
-    Ok(())
+    let group = Gid::from_raw(group);
+    setgroups(&[group]).map_err(number("user"))?;
+    setgid(group).map_err(number("user"))?;
+    setuid(Uid::from_raw(user)).map_err(number("user"))
 }
 
 /// Runs a command in the namespaces of a running emulation, and returns its exit status as a shell encodes it.

@@ -109,6 +109,25 @@ pub(super) fn adopt(descriptors: &[RawFd]) -> Vec<OwnedFd> {
         .collect()
 }
 
+/// `_LINUX_CAPABILITY_VERSION_3` of linux/capability.h.
+const CAPABILITIES_OF_64_BITS: u32 = 0x2008_0522;
+
+/// Takes all capabilities from this process and from what it becomes: user 0 keeps what the owner of its files may do.
+pub(super) fn drop_capabilities() -> io::Result<()> {
+    for number in 0..libc::c_ulong::from(u64::BITS) {
+        // SAFETY: the arguments are numbers. A capability that the kernel does not know is `EINVAL`, and ends the list.
+        match status(unsafe { libc::prctl(libc::PR_CAPBSET_DROP, number, 0, 0, 0) }) {
+            Err(error) if error.raw_os_error() == Some(libc::EINVAL) => break,
+            other => other?,
+        }
+    }
+    let header = [CAPABILITIES_OF_64_BITS, 0];
+    let none = [0_u32; 6];
+    // SAFETY: the kernel reads a header of two words, of this thread, and two sets of three; both outlive the call.
+    let result = unsafe { libc::syscall(libc::SYS_capset, header.as_ptr(), none.as_ptr()) };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
 /// A socket for all frames of an interface, bound to it: with the header of superpackets before each, without the
 /// host's own frames, in promiscuous mode as long as it is open. Written frames go to the driver at once: no queue of
 /// the host holds them.
