@@ -295,7 +295,9 @@ def test_what_is_recorded_has_its_name_when_it_is_whole_whenever_the_emulation_i
                 assert (place / "report.html").read_text(encoding="utf-8").rstrip().endswith("</html>")
             elif place.exists():
                 assert len(list(place.iterdir())) == 4
-                assert all(one.stat().st_size >= 24 for one in place.iterdir())  # the header of a whole file (pcap-savefile(5))
+                assert all(
+                    one.stat().st_size >= 24 for one in place.iterdir()
+                )  # the header of a whole file (pcap-savefile(5))
     assert kills >= 4
     for name in whole:
         shutil.rmtree(rootless.place / name, ignore_errors=True)
