@@ -46,6 +46,7 @@ LINT = [
     Step("cargo fmt", ["cargo", "fmt", "--all", "--check"], "lint"),
     Step("ruff format", [str(BIN / "ruff"), "format", "--check", "--quiet", "."], "lint"),
     Step("ruff check", [str(BIN / "ruff"), "check", "--quiet", "."], "lint"),
+    Step("words", [str(BIN / "python"), "tools/check-words"], "lint"),
     Step("pyright", [str(BIN / "pyright")], "lint"),
     Step(
         "clippy",
