@@ -84,6 +84,7 @@ def test_a_lesson_runs_in_a_frame_of_a_learning_platform(browser: Any, class_por
         browser.switch_to.default_content()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(firefox_program() is None, reason="the page in Firefox: firefox-esr is not installed")
 def test_a_lesson_runs_in_firefox_and_has_the_numbers_of_this_machine(class_port: int, tmp_path: Path) -> None:
     lesson = LESSONS["bufferbloat"]

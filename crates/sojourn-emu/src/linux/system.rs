@@ -112,7 +112,7 @@ pub(super) fn adopt(descriptors: &[RawFd]) -> Vec<OwnedFd> {
 /// `_LINUX_CAPABILITY_VERSION_3` of linux/capability.h.
 const CAPABILITIES_OF_64_BITS: u32 = 0x2008_0522;
 
-/// Takes all capabilities from this process and from what it becomes: user 0 keeps what the owner of its files may do.
+/// Drops all capabilities of this process and of programs that it executes: user 0 keeps the rights of the owner of its files.
 pub(super) fn drop_capabilities() -> io::Result<()> {
     for number in 0..libc::c_ulong::from(u64::BITS) {
         // SAFETY: the arguments are numbers. A capability that the kernel does not know is `EINVAL`, and ends the list.
