@@ -1,5 +1,6 @@
 //! One end of a connection, over whichever transport its stack says.
 
+use crate::common::role::Role;
 use crate::config::StackConfig;
 use crate::congestion::ControllerState;
 #[cfg(not(target_family = "wasm"))]
@@ -46,20 +47,20 @@ impl Endpoint {
 
     /// The end that opens the connection.
     pub fn client(config: &Arc<StackConfig>) -> Self {
-        Self::new(true, config)
+        Self::new(Role::Client, config)
     }
 
     /// The end that waits for it.
     pub fn server(config: &Arc<StackConfig>) -> Self {
-        Self::new(false, config)
+        Self::new(Role::Server, config)
     }
 
-    fn new(is_client: bool, config: &Arc<StackConfig>) -> Self {
+    fn new(role: Role, config: &Arc<StackConfig>) -> Self {
         #[cfg(not(target_family = "wasm"))]
         if config.loss_detection.is_quic() {
-            return Self::Quic(Box::new(QuicEndpoint::new(is_client, config)));
+            return Self::Quic(Box::new(QuicEndpoint::new(role, config)));
         }
-        Self::Tcp(if is_client { TcpEndpoint::client(config) } else { TcpEndpoint::server(config) })
+        Self::Tcp(TcpEndpoint::new(role, config))
     }
 
     /// Become a new connection of the same role with `config`, reusing the memory of this one where that is possible. The
@@ -68,11 +69,11 @@ impl Endpoint {
         match self {
             Self::Tcp(endpoint) if !config.loss_detection.is_quic() => endpoint.reset(config),
             #[cfg(not(target_family = "wasm"))]
-            Self::Tcp(endpoint) => *self = Self::new(endpoint.is_client(), config),
+            Self::Tcp(endpoint) => *self = Self::new(endpoint.role(), config),
             #[cfg(target_family = "wasm")]
             Self::Tcp(_) => {}
             #[cfg(not(target_family = "wasm"))]
-            Self::Quic(endpoint) => *self = Self::new(endpoint.is_client(), config),
+            Self::Quic(endpoint) => *self = Self::new(endpoint.role(), config),
         }
     }
 

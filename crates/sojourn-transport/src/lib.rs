@@ -10,6 +10,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod common;
 pub mod config;
 pub mod congestion;
 mod endpoint;

@@ -7,13 +7,16 @@
 //! first packet are lost. Keys, flow control, migration and CONNECTION_CLOSE frames are left out. Both ends are done
 //! when the ends of both streams are acknowledged.
 
+use super::Outlet;
+use super::packet::Packet;
 use super::receiver::Receiver;
-use super::sender::{Outlet, Sender};
+use super::sender::Sender;
+use crate::common::armed::Armed;
+use crate::common::role::Role;
 use crate::config::StackConfig;
 use crate::congestion::ControllerState;
 use crate::{
-    CongestionSnapshot, ConnectionSnapshot, ConnectionStatistics, EndpointContext, Event, Flags, Segment, SendTimes,
-    Timer,
+    CongestionSnapshot, ConnectionSnapshot, ConnectionStatistics, EndpointContext, Event, Segment, SendTimes, Timer,
 };
 use alloc::sync::Arc;
 use sojourn_base::{BitRate, Ecn, Instant};
@@ -40,34 +43,37 @@ enum Phase {
 #[derive(Clone, Debug)]
 pub struct QuicEndpoint {
     config: Arc<StackConfig>,
-    is_client: bool,
+    role: Role,
     phase: Phase,
     sender: Sender,
     receiver: Receiver,
     statistics: ConnectionStatistics,
-    /// Deadlines as the caller knows them, in the order of [`Timer`].
-    armed: [Instant; 3],
+    armed: Armed,
     peer_closed: bool,
     closed: bool,
 }
 
 impl QuicEndpoint {
-    pub(crate) fn new(is_client: bool, config: &Arc<StackConfig>) -> Self {
+    pub(crate) fn new(role: Role, config: &Arc<StackConfig>) -> Self {
         Self {
             config: Arc::clone(config),
-            is_client,
+            role,
             phase: Phase::Idle,
             sender: Sender::new(config),
             receiver: Receiver::new(config.acknowledge),
             statistics: ConnectionStatistics::default(),
-            armed: [Instant::NEVER; 3],
+            armed: Armed::NONE,
             peer_closed: false,
             closed: false,
         }
     }
 
-    pub(crate) const fn is_client(&self) -> bool {
-        self.is_client
+    pub(crate) const fn role(&self) -> Role {
+        self.role
+    }
+
+    const fn is_client(&self) -> bool {
+        matches!(self.role, Role::Client)
     }
 
     pub(crate) fn bytes(&self) -> usize {
@@ -137,13 +143,11 @@ impl QuicEndpoint {
     fn emit_acknowledgement(&mut self, now: Instant, context: &mut impl EndpointContext) {
         let wire = &self.config.wire;
         let length = wire.acknowledgement + wire.sack_base + wire.sack_block * self.receiver.reported();
-        let mut segment = packet(now, Flags::NONE, length);
-        segment.sequence = self.sender.next();
-        segment.ecn = self.config.ecn.codepoint();
-        self.receiver.stamp(&mut segment);
+        let mut packet = Packet::new(now, self.sender.next(), length, self.config.ecn.codepoint());
+        packet.ack = Some(self.receiver.acknowledge(now));
         self.statistics.acknowledgements_sent += 1;
-        self.statistics.wire_bytes_sent += u64::from(segment.length);
-        context.emit(&segment, SendTimes::all_at(now));
+        self.statistics.wire_bytes_sent += u64::from(length);
+        context.emit(&packet.into(), SendTimes::all_at(now));
     }
 
     /// Death, the end, acknowledgements that are due, and the timers.
@@ -153,7 +157,7 @@ impl QuicEndpoint {
             context.notify(Event::Aborted);
         }
         if self.phase == Phase::Dead {
-            self.arm([Instant::NEVER; 3], context);
+            self.armed.disarm(context);
             return;
         }
         if self.receiver.wants_acknowledgement() {
@@ -167,25 +171,17 @@ impl QuicEndpoint {
         let pacing = self.sender.paced_until(now, &self.config);
         // A deadline that follows from an old transmission may have passed when an acknowledgement, or the end of the wait
         // for a loss, brings it back: it is due now (RFC 9002 appendix A.8).
-        self.arm([main.max(now), self.receiver.deadline(), pacing], context);
+        self.armed.arm(Timer::Main, main.max(now), context);
+        self.armed.arm(Timer::DelayedAck, self.receiver.deadline(), context);
+        self.armed.arm(Timer::Pacing, pacing, context);
     }
 
     /// Returns true if the client's last attempt has timed out.
     fn has_tried_enough(&self, now: Instant) -> bool {
         self.phase == Phase::Opening
-            && self.is_client
+            && self.is_client()
             && now >= self.sender.deadline(&self.config)
             && self.config.connect.attempts.is_some_and(|most| self.sender.expiries + 1 >= most)
-    }
-
-    fn arm(&mut self, deadlines: [Instant; 3], context: &mut impl EndpointContext) {
-        let timers = [Timer::Main, Timer::DelayedAck, Timer::Pacing];
-        for ((timer, at), armed) in timers.into_iter().zip(deadlines).zip(&mut self.armed) {
-            if at != *armed {
-                *armed = at;
-                context.arm(timer, at);
-            }
-        }
     }
 
     /// The peer is there, and knows that this end is.
@@ -196,7 +192,7 @@ impl QuicEndpoint {
     }
 
     pub(crate) fn open(&mut self, now: Instant, context: &mut impl EndpointContext) {
-        if self.is_client && self.phase == Phase::Idle {
+        if self.is_client() && self.phase == Phase::Idle {
             self.phase = Phase::Opening;
             self.with_sender(context, |sender, out| sender.send_handshake(now, out));
             self.settle(now, context);
@@ -205,7 +201,7 @@ impl QuicEndpoint {
 
     /// This end's data need not wait for the peer.
     pub(crate) fn send_early(&mut self) {
-        if self.is_client && self.phase == Phase::Opening {
+        if self.is_client() && self.phase == Phase::Opening {
             self.sender.send_early(None);
         }
     }
@@ -234,40 +230,39 @@ impl QuicEndpoint {
     }
 
     pub(crate) fn on_segment(&mut self, now: Instant, segment: &Segment, context: &mut impl EndpointContext) {
+        let packet = Packet::read(segment, self.receiver.delivered());
         self.statistics.packets_received += 1;
-        self.statistics.wire_bytes_received += u64::from(segment.length);
-        self.statistics.marks_received += u64::from(segment.ecn == Ecn::Ce);
-        let handshake = segment.flags.has(Flags::SYN);
+        self.statistics.wire_bytes_received += u64::from(packet.length);
+        self.statistics.marks_received += u64::from(packet.ecn == Ecn::Ce);
         match self.phase {
             Phase::Dead => return,
-            Phase::Idle if self.is_client || !handshake => return,
+            Phase::Idle if self.is_client() || !packet.crypto => return,
             _ => {}
         }
         // The server's first packet, or the client's first one after it.
-        if self.phase == Phase::Opening && handshake == self.is_client {
+        if self.phase == Phase::Opening && packet.crypto == self.is_client() {
             self.establish(now, context);
         }
-        // Without an ACK frame and without content it is a PING frame.
-        if segment.has_place() || !segment.flags.has(Flags::ACK) {
-            self.take_packet(now, segment, context);
+        if packet.is_ack_eliciting() {
+            self.take_packet(now, &packet, context);
         }
-        if segment.flags.has(Flags::ACK) {
-            self.with_sender(context, |sender, out| sender.on_ack(now, segment, out));
+        if let Some(frame) = &packet.ack {
+            self.with_sender(context, |sender, out| sender.on_ack(now, frame, out));
         }
         if self.phase == Phase::Idle {
             self.phase = Phase::Opening;
             self.with_sender(context, |sender, out| sender.send_handshake(now, out));
         }
-        if self.phase == Phase::Opening && !self.is_client && self.sender.stream.has_more() {
+        if self.phase == Phase::Opening && !self.is_client() && self.sender.stream.has_more() {
             self.sender.send_early(Some(AMPLIFICATION * self.statistics.wire_bytes_received));
             self.with_sender(context, |sender, out| sender.transmit(now, out));
         }
         self.settle(now, context);
     }
 
-    fn take_packet(&mut self, now: Instant, segment: &Segment, context: &mut impl EndpointContext) {
+    fn take_packet(&mut self, now: Instant, packet: &Packet, context: &mut impl EndpointContext) {
         let before = self.receiver.delivered();
-        let brought = self.receiver.on_packet(now, segment);
+        let brought = self.receiver.on_packet(now, packet);
         self.statistics.duplicates_received += u64::from(brought.duplicate);
         if let Some((first, end)) = brought.early {
             context.notify(Event::Early(first, end));
@@ -286,7 +281,7 @@ impl QuicEndpoint {
         if self.phase == Phase::Dead {
             return;
         }
-        self.armed[timer as usize] = Instant::NEVER;
+        self.armed.on_expired(timer);
         match timer {
             Timer::Main if self.has_tried_enough(now) => {
                 self.phase = Phase::Dead;
@@ -297,22 +292,5 @@ impl QuicEndpoint {
             Timer::Pacing => self.with_sender(context, |sender, out| sender.transmit(now, out)),
         }
         self.settle(now, context);
-    }
-}
-
-/// A packet without content.
-pub(super) const fn packet(now: Instant, flags: Flags, length: u32) -> Segment {
-    Segment {
-        sequence: 0,
-        acknowledgement: 0,
-        payload: 0,
-        length,
-        sent_at: now,
-        echo: Instant::NEVER,
-        one_way_delay_ps: 0,
-        flags: flags.with(Flags::ENCRYPTED),
-        ecn: Ecn::NotEct,
-        marks: 0,
-        sack: crate::SackBlocks::NONE,
     }
 }

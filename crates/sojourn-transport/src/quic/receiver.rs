@@ -5,10 +5,12 @@
 //! Deviations: an ACK frame has at most three ranges, the highest ones, and one count, of CE marks. Packets that only
 //! acknowledge have no number of their own, so none is missed. The application reads at once.
 
+use super::packet::{AckFrame, Packet, StreamFrame};
 use super::ranges::Ranges;
+use crate::SackBlocks;
+use crate::common::marks::FIRST_COUNT;
 use crate::config::AckPolicy;
-use crate::{Flags, SackBlocks, Segment};
-use sojourn_base::{Ecn, Instant};
+use sojourn_base::{Ecn, Instant, Span};
 
 /// Ranges of packet numbers that are remembered. chosen: far more than an ACK frame here holds; numbers below them
 /// count as received (RFC 9000 section 13.2.3).
@@ -26,7 +28,7 @@ pub(super) struct Receiver {
     /// One above the highest number, when that packet arrived, and how long it took.
     highest: u64,
     highest_at: Instant,
-    one_way_delay: u64,
+    one_way_delay: Span,
     data: Ranges,
     /// End of the peer's data.
     end: Option<u64>,
@@ -34,7 +36,7 @@ pub(super) struct Receiver {
     pending: u32,
     due: bool,
     deadline: Instant,
-    /// Marked packets, from [`crate::tcp::FIRST_COUNT`] on.
+    /// Marked packets, from [`FIRST_COUNT`] on.
     marks: u16,
 }
 
@@ -55,19 +57,19 @@ impl Receiver {
             forgotten: 0,
             highest: 0,
             highest_at: Instant::NEVER,
-            one_way_delay: 0,
+            one_way_delay: Span::ZERO,
             data: Ranges::default(),
             end: None,
             pending: 0,
             due: false,
             deadline: Instant::NEVER,
-            marks: crate::tcp::FIRST_COUNT,
+            marks: FIRST_COUNT,
         }
     }
 
     /// A packet that wants to be acknowledged has arrived.
-    pub(super) fn on_packet(&mut self, now: Instant, segment: &Segment) -> Brought {
-        let number = u64::from(segment.sequence);
+    pub(super) fn on_packet(&mut self, now: Instant, packet: &Packet) -> Brought {
+        let number = u64::from(packet.number);
         if number < self.forgotten || self.numbers.insert(number, number + 1) == 0 {
             self.due = true;
             return Brought { duplicate: true, early: None };
@@ -79,9 +81,9 @@ impl Receiver {
         if number >= self.highest {
             self.highest = number + 1;
             self.highest_at = now;
-            self.one_way_delay = now.saturating_since(segment.sent_at).as_ps();
+            self.one_way_delay = now.saturating_since(packet.sent_at);
         }
-        let marked = segment.ecn == Ecn::Ce;
+        let marked = packet.ecn == Ecn::Ce;
         self.marks = self.marks.wrapping_add(u16::from(marked));
         self.pending += 1;
         if !in_order || marked || self.pending >= self.policy.every {
@@ -89,32 +91,16 @@ impl Receiver {
         } else if self.deadline == Instant::NEVER {
             self.deadline = now + self.policy.delay;
         }
-        Brought { duplicate: false, early: self.take_data(segment) }
+        Brought { duplicate: false, early: self.take_data(&packet.stream) }
     }
 
-    fn take_data(&mut self, segment: &Segment) -> Option<(u64, u64)> {
-        let first = self.whole_offset(segment.acknowledgement);
-        let end = first + u64::from(segment.payload);
-        if segment.flags.has(Flags::FIN) {
+    fn take_data(&mut self, frame: &StreamFrame) -> Option<(u64, u64)> {
+        let (first, end) = (frame.offset, frame.offset + u64::from(frame.length));
+        if frame.fin {
             self.end = Some(end);
         }
         let new = self.data.insert(first, end) > 0;
         (new && first > self.data.prefix()).then_some((first, end))
-    }
-
-    /// The offset whose low half arrived, as near as can be to what is delivered.
-    fn whole_offset(&self, low: u32) -> u64 {
-        let delivered = self.delivered();
-        let base = delivered & !u64::from(u32::MAX);
-        let offset = base | u64::from(low);
-        let half = 1 << 31;
-        if offset + half < delivered {
-            offset + 2 * half
-        } else if offset >= delivered + half && base > 0 {
-            offset - 2 * half
-        } else {
-            offset
-        }
     }
 
     /// The timer may be due.
@@ -144,20 +130,16 @@ impl Receiver {
         u32::try_from(self.numbers.highest().take(REPORTED).count()).unwrap_or(0)
     }
 
-    /// Put an ACK frame into `segment`.
-    pub(super) fn stamp(&mut self, segment: &mut Segment) {
+    /// The ACK frame that is sent now.
+    pub(super) fn acknowledge(&mut self, now: Instant) -> AckFrame {
         let mut ranges = SackBlocks::NONE;
         for (first, end) in self.numbers.highest().take(REPORTED) {
-            ranges.push(low_half(first), low_half(end));
+            ranges.push(number(first), number(end));
         }
-        segment.sack = ranges;
-        // Its sender takes the delay of the acknowledgement from both times.
-        segment.echo = self.highest_at;
-        segment.one_way_delay_ps = self.one_way_delay;
-        segment.marks = self.marks;
-        segment.flags = segment.flags.with(Flags::ACK);
         (self.pending, self.due) = (0, false);
         self.deadline = Instant::NEVER;
+        let delay = now.saturating_since(self.highest_at);
+        AckFrame { ranges, delay, one_way_delay: self.one_way_delay, ce_count: self.marks }
     }
 
     /// Bytes delivered in order so far.
@@ -178,16 +160,20 @@ impl Receiver {
 
 /// Packet numbers have 32 bits, as segments have.
 #[expect(clippy::cast_possible_truncation, reason = "made from 32 bits")]
-const fn low_half(number: u64) -> u32 {
+const fn number(number: u64) -> u32 {
     number as u32
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::packet;
     use super::*;
     use crate::StackConfig;
-    use sojourn_base::Span;
+
+    /// A packet with the 1000 bytes at this place.
+    fn packet(number: u32, place: u64, ecn: Ecn) -> Packet {
+        let stream = StreamFrame { offset: 1000 * place, length: 1000, fin: false };
+        Packet { stream, ..Packet::new(Instant::ZERO, number, 1063, ecn) }
+    }
 
     #[test]
     fn every_second_packet_and_every_surprise_is_acknowledged_at_once() {
@@ -204,11 +190,10 @@ mod tests {
             (6, Ecn::NotEct),
         ] {
             let now = Instant::from_ms(u64::from(number));
-            receiver.on_packet(now, &Segment { ecn, ..packet(number, 1000) });
+            receiver.on_packet(now, &packet(number, number.into(), ecn));
             if receiver.wants_acknowledgement() {
-                let mut segment = packet(0, 0);
-                receiver.stamp(&mut segment);
-                told.push((number, segment.sack.as_slice().to_vec(), segment.marks));
+                let frame = receiver.acknowledge(now);
+                told.push((number, frame.ranges.as_slice().to_vec(), frame.ce_count));
             }
         }
         assert_eq!(
@@ -226,26 +211,13 @@ mod tests {
     #[test]
     fn data_beyond_a_hole_are_there_before_what_they_wait_for() {
         let mut receiver = Receiver::new(StackConfig::QUIC.acknowledge);
-        let at = |number, offset| Segment { acknowledgement: offset, ..packet(number, 1000) };
+        let at = |number, place| packet(number, place, Ecn::NotEct);
         let now = Instant::ZERO;
         assert_eq!(receiver.on_packet(now, &at(0, 0)).early, None);
-        assert_eq!(receiver.on_packet(now, &at(2, 2000)).early, Some((2000, 3000)));
+        assert_eq!(receiver.on_packet(now, &at(2, 2)).early, Some((2000, 3000)));
         assert_eq!(receiver.delivered(), 1000);
-        assert!(receiver.on_packet(now, &at(2, 2000)).duplicate);
-        assert_eq!(receiver.on_packet(now, &at(3, 1000)), Brought::default());
+        assert!(receiver.on_packet(now, &at(2, 2)).duplicate);
+        assert_eq!(receiver.on_packet(now, &at(3, 1)), Brought::default());
         assert_eq!(receiver.delivered(), 3000);
-    }
-
-    #[test]
-    fn offsets_go_on_beyond_32_bits() {
-        let mut receiver = Receiver::new(StackConfig::QUIC.acknowledge);
-        let four_gigabytes = 1_u64 << 32;
-        for delivered in [0, 5000, four_gigabytes - 100, four_gigabytes, 3 * four_gigabytes + 7] {
-            receiver.data = Ranges::default();
-            receiver.data.insert(0, delivered);
-            for offset in [delivered.saturating_sub(50), delivered, delivered + 1_000_000] {
-                assert_eq!(receiver.whole_offset(low_half(offset)), offset, "at {delivered}");
-            }
-        }
     }
 }

@@ -3,7 +3,7 @@
 //! Source: RFC 9002 sections 5.1 to 5.3 and appendix A.7 (`UpdateRtt`).
 //! Deviations: none known.
 
-use crate::tcp::RoundTrip;
+use crate::common::rtt::RoundTrip;
 use sojourn_base::{Instant, Span};
 
 /// Estimator of one sender.

@@ -11,11 +11,14 @@ mod timers;
 mod transmit;
 
 use super::rtt::Estimator;
+use crate::CongestionState;
+use crate::common::delivery_rate::DeliveryRate;
+use crate::common::marks::Marks;
+use crate::common::pacer::Pacer;
+use crate::common::stream::Stream;
 use crate::config::StackConfig;
 use crate::congestion::WindowControl;
 use crate::quic::ranges::Ranges;
-use crate::tcp::{DeliveryRate, Marks, Pacer, Stream};
-use crate::{CongestionState, ConnectionStatistics};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use sojourn_base::Instant;
@@ -55,9 +58,9 @@ pub(super) enum Fate {
     Lost,
 }
 
-/// A packet that was sent.
+/// A packet that was sent (RFC 9002 appendix A.1).
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Packet {
+pub(super) struct SentPacket {
     pub(super) content: Content,
     pub(super) sent_at: Instant,
     /// Bytes of its IP packet.
@@ -75,7 +78,7 @@ pub(super) struct Sender {
     pacer: Pacer,
     delivery_rate: Option<Box<DeliveryRate>>,
     /// Packets from number `first` on; the first of them is outstanding.
-    packets: VecDeque<Packet>,
+    packets: VecDeque<SentPacket>,
     first: u32,
     outstanding: u32,
     in_flight: u64,
@@ -109,14 +112,6 @@ pub(super) struct Sender {
     most: Option<u64>,
     state_since: Instant,
     given_up: bool,
-}
-
-/// Sink of packets.
-pub(super) struct Outlet<'a, C> {
-    pub(super) context: &'a mut C,
-    pub(super) receiver: &'a mut super::receiver::Receiver,
-    pub(super) config: &'a StackConfig,
-    pub(super) statistics: &'a mut ConnectionStatistics,
 }
 
 impl Sender {
@@ -189,7 +184,7 @@ impl Sender {
 
     /// Bytes that its memory takes beside itself.
     pub(super) fn bytes(&self) -> usize {
-        self.packets.capacity() * size_of::<Packet>()
+        self.packets.capacity() * size_of::<SentPacket>()
             + self.lost.capacity() * size_of::<Content>()
             + self.acknowledged.bytes()
             + self.delivery_rate.as_deref().map_or(0, DeliveryRate::bytes)
@@ -214,9 +209,4 @@ impl Sender {
         self.most = None;
         self.state_since = now;
     }
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "the low half is wanted")]
-const fn low_half(offset: u64) -> u32 {
-    offset as u32
 }

@@ -1,7 +1,10 @@
 //! Vectors by hand from RFC 9002, appendices A and B.
 
+use super::Outlet;
+use super::packet::AckFrame;
 use super::receiver::Receiver;
-use super::sender::{Outlet, Sender};
+use super::sender::Sender;
+use crate::common::marks::FIRST_COUNT;
 use crate::config::{ControllerConfig, EcnMode, GrowthGate, Pacing, PragueConfig, StackConfig};
 use crate::{ConnectionStatistics, EndpointContext, Event, Flags, SackBlocks, Segment, SendTimes, Timer};
 use sojourn_base::{Instant, Span};
@@ -75,14 +78,7 @@ impl Bench {
     /// The same with `marks` packets marked so far.
     fn ack_with(&mut self, ms: u64, ranges: &[(u32, u32)], marks: u16) -> Vec<(u32, u32)> {
         let now = Instant::from_ms(ms);
-        let mut segment = super::packet(now, Flags::ACK, 63);
-        segment.echo = now;
-        segment.marks = crate::tcp::FIRST_COUNT + marks;
-        segment.sack = SackBlocks::NONE;
-        for &(first, end) in ranges {
-            segment.sack.push(first, end);
-        }
-        self.act(|sender, out| sender.on_ack(now, &segment, out));
+        self.act(|sender, out| sender.on_ack(now, &frame(ranges, marks), out));
         assert!(self.sender.is_consistent());
         self.sent()
     }
@@ -107,6 +103,15 @@ impl Bench {
     fn deadline(&self) -> Span {
         self.sender.deadline(&self.config).saturating_since(Instant::ZERO)
     }
+}
+
+/// An ACK frame without delay.
+fn frame(ranges: &[(u32, u32)], marks: u16) -> AckFrame {
+    let mut blocks = SackBlocks::NONE;
+    for &(first, end) in ranges {
+        blocks.push(first, end);
+    }
+    AckFrame { ranges: blocks, delay: Span::ZERO, one_way_delay: Span::ZERO, ce_count: FIRST_COUNT + marks }
 }
 
 /// `n` and its content, the same for packets that are sent in order for the first time.
@@ -249,11 +254,7 @@ fn congestion_is_not_persistent_if_a_packet_in_between_was_acknowledged() {
     }
     // The sixth of ten arrived: neither five seconds before it nor three after it are more than six.
     bench.act(|sender, out| {
-        let mut segment = super::packet(Instant::from_ms(19_200), Flags::ACK, 63);
-        segment.echo = segment.sent_at;
-        segment.sack.push(9, 10);
-        segment.sack.push(5, 6);
-        sender.on_ack(segment.sent_at, &segment, out);
+        sender.on_ack(Instant::from_ms(19_200), &frame(&[(9, 10), (5, 6)], 0), out);
     });
     assert_eq!((bench.statistics.timeouts, bench.statistics.loss_reductions), (0, 1));
 }

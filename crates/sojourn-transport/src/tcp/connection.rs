@@ -9,26 +9,21 @@
 //! Deviations: no waiting after the end, no resets, no simultaneous open. An endpoint answers a
 //! repeated FIN as long as it exists, so keep both until both have reported [`Event::Closed`].
 
-use super::delivery_rate::DeliveryRate;
-use super::outlet::Outlet;
 use super::receiver::{self, Receiver};
 use super::scoreboard;
 use super::sender::Sender;
+use crate::common::armed::Armed;
+use crate::common::delivery_rate::DeliveryRate;
+use crate::common::role::Role;
 use crate::config::{Handshake, RoundTripSampling, StackConfig};
 use crate::congestion::ControllerState;
+use crate::tcp::Outlet;
 use crate::{
     CongestionSnapshot, ConnectionSnapshot, ConnectionStatistics, EndpointContext, Event, Flags, SackBlocks, Segment,
     SendTimes, Timer,
 };
 use alloc::sync::Arc;
 use sojourn_base::{BitRate, Ecn, Instant, Span};
-
-/// Role of an end at the opening.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Role {
-    Client,
-    Server,
-}
 
 /// State of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,18 +51,6 @@ struct Opening {
 
 impl Opening {
     const NONE: Self = Self { attempts: 0, sent_at: Instant::ZERO, deadline: Instant::NEVER, wait: Span::ZERO };
-}
-
-/// Deadlines as the caller knows them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Armed {
-    main: Instant,
-    delayed_ack: Instant,
-    pacing: Instant,
-}
-
-impl Armed {
-    const NONE: Self = Self { main: Instant::NEVER, delayed_ack: Instant::NEVER, pacing: Instant::NEVER };
 }
 
 /// One end of a TCP connection.
@@ -133,7 +116,7 @@ impl TcpEndpoint {
         Self::new(Role::Server, config)
     }
 
-    fn new(role: Role, config: &Arc<StackConfig>) -> Self {
+    pub(crate) fn new(role: Role, config: &Arc<StackConfig>) -> Self {
         Self {
             config: Arc::clone(config),
             role,
@@ -167,10 +150,10 @@ impl TcpEndpoint {
         self.sender.take_no_shortcuts();
     }
 
-    /// Returns true for the end that opens the connection.
+    /// Role of this end.
     #[cfg(not(target_family = "wasm"))]
-    pub(crate) const fn is_client(&self) -> bool {
-        matches!(self.role, Role::Client)
+    pub(crate) const fn role(&self) -> Role {
+        self.role
     }
 
     /// Parameters.
@@ -418,19 +401,12 @@ impl TcpEndpoint {
             self.finish(context);
         }
         if self.phase == Phase::Dead {
-            self.disarm(context);
+            self.armed.disarm(context);
             return;
         }
         let main = self.opening.deadline.min(self.sender.deadline());
-        if main != self.armed.main {
-            self.armed.main = main;
-            context.arm(Timer::Main, main);
-        }
-        let delayed_ack = self.receiver.deadline();
-        if delayed_ack != self.armed.delayed_ack {
-            self.armed.delayed_ack = delayed_ack;
-            context.arm(Timer::DelayedAck, delayed_ack);
-        }
+        self.armed.arm(Timer::Main, main, context);
+        self.armed.arm(Timer::DelayedAck, self.receiver.deadline(), context);
         if self.sender.control.paces() {
             self.settle_pacing(now, context);
         }
@@ -440,25 +416,10 @@ impl TcpEndpoint {
     fn settle_pacing(&mut self, now: Instant, context: &mut impl EndpointContext) {
         // A timer that is due at this instant is not taken back: what waits for it has not been sent yet.
         let pacing = match self.sender.paced_until(now, &self.config) {
-            at if at == now && self.armed.pacing != now => Instant::NEVER,
+            at if at == now && self.armed.of(Timer::Pacing) != now => Instant::NEVER,
             at => at,
         };
-        if pacing != self.armed.pacing {
-            self.armed.pacing = pacing;
-            context.arm(Timer::Pacing, pacing);
-        }
-    }
-
-    #[cold]
-    fn disarm(&mut self, context: &mut impl EndpointContext) {
-        let armed = core::mem::replace(&mut self.armed, Armed::NONE);
-        for (timer, at) in
-            [(Timer::Main, armed.main), (Timer::DelayedAck, armed.delayed_ack), (Timer::Pacing, armed.pacing)]
-        {
-            if at != Instant::NEVER {
-                context.arm(timer, Instant::NEVER);
-            }
-        }
+        self.armed.arm(Timer::Pacing, pacing, context);
     }
 
     #[cold]

@@ -6,9 +6,9 @@
 //! Deviations: RFC 6675 is applied in segments, where its byte rule adds nothing. ns-2 looks at a
 //! SACK block that lies below others only as far as that block; here every look is complete.
 
-use super::rtt::RoundTrip;
 use super::scoreboard::{Scoreboard, Sent};
 use crate::CongestionState;
+use crate::common::rtt::RoundTrip;
 use crate::config::LossDetection;
 use alloc::collections::VecDeque;
 use sojourn_base::{Instant, Span};

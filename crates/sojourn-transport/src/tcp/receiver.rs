@@ -7,6 +7,7 @@
 //! Deviations: a duplicate is reported by a flag instead of a block; the application reads at once,
 //! so the window never closes. Marks of pure acknowledgements are not counted.
 
+use crate::common::marks::FIRST_COUNT;
 use crate::config::{AckPolicy, AckTimer, AckUnit, EcnMode};
 use crate::{Flags, SackBlocks, Segment};
 use alloc::vec;
@@ -63,8 +64,6 @@ pub(crate) struct Receiver {
     unreported: u8,
 }
 
-/// `r.cep` of a new connection (RFC 9768 section 3.2.1).
-pub(crate) const FIRST_COUNT: u16 = 5;
 /// Marks since the last acknowledgement that are reported at once, with data waiting to be acknowledged (RFC 9768
 /// section 3.2.2.5.1, `n`; there always are when one arrives).
 const MARKS_AT_ONCE: u8 = 2;

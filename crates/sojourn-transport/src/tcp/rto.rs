@@ -4,7 +4,7 @@
 //! `rfc2988_` for the order of clamping and back-off.
 //! Deviations: none known. The minimum applies before back-off, the maximum after it.
 
-use super::rtt::RoundTrip;
+use crate::common::rtt::RoundTrip;
 use crate::config::{TimeoutFormula, TimeoutPolicy};
 use sojourn_base::Span;
 

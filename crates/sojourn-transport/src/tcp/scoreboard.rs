@@ -10,6 +10,7 @@ mod losses;
 mod ring;
 
 use crate::Flags;
+use crate::common::delivery_rate::Delivered;
 use alloc::vec;
 use alloc::vec::Vec;
 use sojourn_base::Instant;
@@ -44,6 +45,11 @@ impl Sent {
         transmissions: 0,
         flags: Flags::NONE,
     };
+
+    /// The segment as one that has reached the peer.
+    pub(crate) const fn delivered(&self) -> Delivered {
+        Delivered { sent_at: self.sent_at, length: self.length, once: self.transmissions == 1 }
+    }
 }
 
 /// The marks of 64 neighbouring segments.

@@ -3,12 +3,14 @@
 //! Source: RFC 9002 sections 5.1, 7.3 and 7.8, appendices A.7 and B.5.
 //! Deviations: none known.
 
-use super::{Content, Fate, Outlet, Sender, low_half};
+use super::{Content, Fate, Sender};
+use crate::common::delivery_rate::Delivered;
 use crate::config::{EcnMode, GrowthGate};
 use crate::congestion::{Ack, RateSample};
-use crate::tcp::Sent;
-use crate::{EndpointContext, Event, Flags, Segment};
-use sojourn_base::{Instant, Span};
+use crate::quic::Outlet;
+use crate::quic::packet::AckFrame;
+use crate::{EndpointContext, Event};
+use sojourn_base::Instant;
 
 /// Newly acknowledged packets.
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,17 +26,17 @@ impl Sender {
     pub(in crate::quic) fn on_ack<C: EndpointContext>(
         &mut self,
         now: Instant,
-        segment: &Segment,
+        frame: &AckFrame,
         out: &mut Outlet<'_, C>,
     ) {
-        let Some(end) = segment.sack.as_slice().iter().map(|range| range.1).max() else {
+        let Some(end) = frame.ranges.as_slice().iter().map(|range| range.1).max() else {
             return;
         };
         if end == 0 || end > self.next() {
             return;
         }
         let flight_before = self.outstanding;
-        let (newly, largest) = self.take_ranges(now, segment, end - 1);
+        let (newly, largest) = self.take_ranges(now, frame, end - 1);
         if newly.packets == 0 {
             return;
         }
@@ -43,13 +45,15 @@ impl Sender {
         }
         let sample = largest.map(|sent_at| {
             let sample = now.saturating_since(sent_at);
-            let delay = segment.sent_at.saturating_since(segment.echo);
-            self.round_trip.sample(now, sample, delay.min(out.config.acknowledge.delay));
+            self.round_trip.sample(now, sample, frame.delay.min(out.config.acknowledge.delay));
             out.statistics.note_round_trip(sample);
             sample
         });
-        let marks =
-            if out.config.ecn == EcnMode::Off { 0 } else { self.marks.take_report(segment.marks, newly.packets, true) };
+        let marks = if out.config.ecn == EcnMode::Off {
+            0
+        } else {
+            self.marks.take_report(frame.ce_count, newly.packets, true)
+        };
         if marks > 0 {
             out.statistics.echoes_received += 1;
             self.on_marks(now, largest.unwrap_or(now), out);
@@ -69,7 +73,7 @@ impl Sender {
             rate: self.rate_sample(),
             round_trip: sample,
             smoothed: self.round_trip.smoothed().unwrap_or(out.config.connect.timeout),
-            one_way_delay: Some(Span::from_ps(segment.one_way_delay_ps)),
+            one_way_delay: Some(frame.one_way_delay),
             flight_before,
             may_change,
             may_grow: may_change && self.gate_is_open(out.config.growth_gate),
@@ -83,11 +87,11 @@ impl Sender {
     }
 
     /// Takes what the ranges acknowledge; returns when the largest was sent if that is newly acknowledged.
-    fn take_ranges(&mut self, now: Instant, segment: &Segment, largest: u32) -> (Newly, Option<Instant>) {
+    fn take_ranges(&mut self, now: Instant, frame: &AckFrame, largest: u32) -> (Newly, Option<Instant>) {
         let mut newly = Newly::default();
         let mut newest = None;
         self.largest_acknowledged = self.largest_acknowledged.max(Some(largest));
-        for &(first, end) in segment.sack.as_slice() {
+        for &(first, end) in frame.ranges.as_slice() {
             for number in first.max(self.first)..end {
                 let packet = &mut self.packets[(number - self.first) as usize];
                 if packet.fate != Fate::Outstanding {
@@ -105,7 +109,7 @@ impl Sender {
                     newest = Some(sent_at);
                 }
                 if let Some(rate) = &mut self.delivery_rate {
-                    rate.on_delivered(now, number, &sent(&content, sent_at));
+                    rate.on_delivered(now, number, Delivered { sent_at, length: content.length, once: true });
                 }
             }
         }
@@ -154,18 +158,5 @@ impl Sender {
     fn rate_sample(&mut self) -> Option<RateSample> {
         let (outstanding, limited) = (self.outstanding, self.limited);
         self.delivery_rate.as_mut()?.sample(outstanding, limited)
-    }
-}
-
-/// Returns a packet as a rate sampler records it: its number is used once.
-fn sent(content: &Content, sent_at: Instant) -> Sent {
-    Sent {
-        sent_at,
-        first_sent_at: content.first_sent_at,
-        written_at: content.written_at,
-        offset: low_half(content.offset),
-        length: content.length,
-        transmissions: 1,
-        flags: Flags::NONE,
     }
 }

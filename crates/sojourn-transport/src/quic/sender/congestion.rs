@@ -3,8 +3,9 @@
 //! Source: RFC 9002 sections 7.1 and 7.3, appendices B.6 and B.7.
 //! Deviations: none known. A controller that answers each mark goes on growing after one.
 
-use super::{Outlet, Sender};
+use super::Sender;
 use crate::congestion::{Cause, Congestion};
+use crate::quic::Outlet;
 use sojourn_base::Instant;
 
 impl Sender {

@@ -3,9 +3,10 @@
 //! Source: RFC 9002 sections 6.1 and 7.6, appendices A.10 (`DetectAndRemoveLostPackets`) and B.8.
 //! Deviations: none known.
 
-use super::{Fate, Outlet, Sender};
+use super::{Fate, Sender};
 use crate::config::StackConfig;
 use crate::congestion::Cause;
+use crate::quic::Outlet;
 use alloc::vec::Vec;
 use sojourn_base::{Instant, Span};
 

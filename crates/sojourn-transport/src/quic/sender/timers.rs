@@ -3,9 +3,10 @@
 //! Source: RFC 9002 section 6.2, appendices A.8 and A.9.
 //! Deviations: none known.
 
-use super::{Content, Fate, Outlet, Sender};
+use super::{Content, Fate, Sender};
 use crate::EndpointContext;
 use crate::config::StackConfig;
+use crate::quic::Outlet;
 use alloc::vec::Vec;
 use sojourn_base::{Instant, Span};
 

@@ -3,10 +3,13 @@
 //! Source: RFC 9002 section 7, appendices A.5 and B.4.
 //! Deviations: none known.
 
-use super::{Content, Fate, Outlet, Packet, Sender, low_half};
+use super::{Content, Fate, Sender, SentPacket};
+use crate::common::pacer::pacing_interval;
+use crate::common::restart::restart;
 use crate::config::StackConfig;
-use crate::tcp::{pacing_interval, restart};
-use crate::{EndpointContext, Flags, SendTimes};
+use crate::quic::Outlet;
+use crate::quic::packet::{Packet, StreamFrame};
+use crate::{EndpointContext, SendTimes};
 use sojourn_base::Instant;
 
 impl Sender {
@@ -138,44 +141,40 @@ impl Sender {
     pub(super) fn send<C: EndpointContext>(&mut self, now: Instant, content: Content, out: &mut Outlet<'_, C>) {
         let config = out.config;
         let number = self.next();
-        let (length, flags) = if content.handshake {
-            let repeated = number > 0;
-            out.statistics.syn_retransmissions += u64::from(repeated);
-            (config.wire.syn, Flags::SYN)
+        let length = if content.handshake {
+            out.statistics.syn_retransmissions += u64::from(number > 0);
+            config.wire.syn
         } else {
-            let flags = if content.last { Flags::FIN } else { Flags::NONE };
-            (config.wire.data_header + u32::from(content.length), flags)
+            config.wire.data_header + u32::from(content.length)
         };
-        let mut segment = crate::quic::packet(now, flags, length);
-        segment.sequence = number;
-        segment.acknowledgement = low_half(content.offset);
-        segment.payload = u32::from(content.length);
-        segment.ecn = config.ecn.codepoint();
+        let stream = StreamFrame { offset: content.offset, length: content.length.into(), fin: content.last };
+        let mut packet =
+            Packet { crypto: content.handshake, stream, ..Packet::new(now, number, length, config.ecn.codepoint()) };
         if out.receiver.has_news() && !content.is_ping() {
             // An ACK frame rides along where it fits.
             let more = config.wire.sack_base + config.wire.sack_block * out.receiver.reported();
             let full = config.maximum_segment_size + config.wire.data_header;
             if content.handshake || length + more <= full {
-                segment.length += if content.handshake { 0 } else { more };
-                out.receiver.stamp(&mut segment);
+                packet.length += if content.handshake { 0 } else { more };
+                packet.ack = Some(out.receiver.acknowledge(now));
             }
         }
-        self.packets.push_back(Packet { content, sent_at: now, bytes: segment.length, fate: Fate::Outstanding });
+        self.packets.push_back(SentPacket { content, sent_at: now, bytes: packet.length, fate: Fate::Outstanding });
         self.outstanding += 1;
-        self.in_flight += u64::from(segment.length);
+        self.in_flight += u64::from(packet.length);
         self.last_sent_at = now;
         if let Some(rate) = &mut self.delivery_rate {
             rate.on_sent(now, number, (self.first, self.outstanding, self.outstanding));
         }
         if let Some(pacing) = self.control.pacing(config) {
             let place = (self.round_trip.smoothed(), self.outstanding);
-            let interval = pacing_interval(&self.control, place, segment.length, pacing, config);
+            let interval = pacing_interval(&self.control, place, packet.length, pacing, config);
             self.pacer.on_sent(now, interval, pacing);
         }
         out.statistics.segments_sent += 1;
-        out.statistics.payload_bytes_sent += u64::from(segment.payload);
-        out.statistics.wire_bytes_sent += u64::from(segment.length);
+        out.statistics.payload_bytes_sent += u64::from(content.length);
+        out.statistics.wire_bytes_sent += u64::from(packet.length);
         let times = SendTimes { written_at: content.written_at, first_sent_at: content.first_sent_at };
-        out.context.emit(&segment, times);
+        out.context.emit(&packet.into(), times);
     }
 }

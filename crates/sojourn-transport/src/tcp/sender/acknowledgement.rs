@@ -8,7 +8,7 @@
 use super::Sender;
 use crate::config::{EcnMode, GrowthGate, RoundTripSampling, StackConfig};
 use crate::congestion::{Ack, RateSample};
-use crate::tcp::outlet::Outlet;
+use crate::tcp::Outlet;
 use crate::tcp::recovery::Progress;
 use crate::tcp::scoreboard::Covered;
 use crate::{CongestionState, EndpointContext, Event, Flags, Segment};
@@ -242,7 +242,7 @@ impl Sender {
         for &(first, end) in segment.sack.as_slice() {
             count += board.sack(first, end, |number, sent| {
                 if let Some(rate) = delivery_rate {
-                    rate.on_delivered(now, number, sent);
+                    rate.on_delivered(now, number, sent.delivered());
                 }
                 if follows {
                     detector.on_delivered(now, number, sent, round_trip);
@@ -260,7 +260,7 @@ impl Sender {
         let Self { board, detector, round_trip, delivery_rate, .. } = self;
         if let Some(rate) = delivery_rate {
             board.for_each_undelivered(end, |number, sent| {
-                rate.on_delivered(now, number, sent);
+                rate.on_delivered(now, number, sent.delivered());
             });
         }
         if detector.follows_deliveries() {

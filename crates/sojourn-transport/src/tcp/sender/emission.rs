@@ -5,9 +5,9 @@
 //! reported at once in packets of their own.
 
 use super::Sender;
+use crate::common::pacer::pacing_interval;
 use crate::config::EcnMode;
-use crate::tcp::outlet::Outlet;
-use crate::tcp::pacer::pacing_interval;
+use crate::tcp::Outlet;
 use crate::tcp::scoreboard::Sent;
 use crate::{CongestionState, EndpointContext, Flags, SackBlocks, Segment, SendTimes};
 use sojourn_base::{Ecn, Instant};

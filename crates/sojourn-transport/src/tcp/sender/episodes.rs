@@ -8,8 +8,8 @@
 use super::Sender;
 use crate::config::{LossDetection, ReductionBase, StackConfig, WindowUnit};
 use crate::congestion::{Cause, Congestion};
+use crate::tcp::Outlet;
 use crate::tcp::loss_detection::DUPLICATE_THRESHOLD;
-use crate::tcp::outlet::Outlet;
 use crate::tcp::recovery::Progress;
 use crate::{CongestionState, EndpointContext};
 use sojourn_base::Instant;

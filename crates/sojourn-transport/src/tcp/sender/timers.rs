@@ -6,7 +6,7 @@
 use super::{Probe, Sender};
 use crate::config::{Handshake, StackConfig};
 use crate::congestion::{Cause, Congestion};
-use crate::tcp::outlet::Outlet;
+use crate::tcp::Outlet;
 use crate::tcp::recovery::{Progress, Recovery};
 use crate::tcp::rto::backed_off;
 use crate::{CongestionState, EndpointContext};

@@ -5,13 +5,13 @@
 //! Deviations: none known.
 
 use super::Sender;
+use crate::common::restart::restart;
+use crate::common::stream::Piece;
 use crate::config::{GrowthGate, LossDetection, Pace, RoundTripSampling, StackConfig, WindowUnit};
 use crate::congestion::whole;
+use crate::tcp::Outlet;
 use crate::tcp::nagle::{Candidate, holds_back};
-use crate::tcp::outlet::Outlet;
-use crate::tcp::restart::restart;
 use crate::tcp::scoreboard::Sent;
-use crate::tcp::stream::Piece;
 use crate::{CongestionState, EndpointContext, Flags};
 use sojourn_base::Instant;
 

@@ -5,7 +5,8 @@
 //! Deviations: with the option, the count of segments comes back in 16 bits instead of counts of bytes by code point in
 //! 24. The negotiation of the handshake is the configuration of both ends.
 
-use super::receiver::FIRST_COUNT;
+/// `r.cep` of a new connection (RFC 9768 section 3.2.1).
+pub(crate) const FIRST_COUNT: u16 = 5;
 
 /// The sender's count of the peer's marks (`s.cep`).
 #[derive(Clone, Copy, Debug)]

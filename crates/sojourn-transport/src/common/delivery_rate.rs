@@ -3,7 +3,6 @@
 //! Source: draft-cheng-iccrg-delivery-rate-estimation-02, sections 3.1 to 3.4.
 //! Deviations: a segment that carries no data delivers nothing and gives no sample.
 
-use super::scoreboard::Sent;
 use crate::congestion::RateSample;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -28,6 +27,16 @@ struct Newest {
     sent_at: Instant,
     /// It was sent once, so its round trip is known.
     once: bool,
+}
+
+/// A segment that has reached the peer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Delivered {
+    pub(crate) sent_at: Instant,
+    /// Bytes of data.
+    pub(crate) length: u16,
+    /// It was sent once.
+    pub(crate) once: bool,
 }
 
 /// Sampler of one sender (`C.`).
@@ -103,7 +112,7 @@ impl DeliveryRate {
     }
 
     /// Segment `number` has reached the peer.
-    pub(crate) fn on_delivered(&mut self, now: Instant, number: u32, sent: &Sent) {
+    pub(crate) fn on_delivered(&mut self, now: Instant, number: u32, sent: Delivered) {
         let mark = self.marks[self.slot(number)];
         if mark.number != number || sent.length == 0 {
             return;
@@ -113,10 +122,8 @@ impl DeliveryRate {
         let key = |mark: &Mark, sent_at| (mark.delivered, sent_at, mark.number);
         let newer = self.newest.is_none_or(|newest| key(&mark, sent.sent_at) > key(&newest.mark, newest.sent_at));
         if newer {
-            let sent_at = sent.sent_at;
-            let once = sent.transmissions == 1;
-            self.newest = Some(Newest { mark, sent_at, once });
-            self.first_sent_at = sent_at;
+            self.newest = Some(Newest { mark, sent_at: sent.sent_at, once: sent.once });
+            self.first_sent_at = sent.sent_at;
         }
     }
 
@@ -178,9 +185,9 @@ impl DeliveryRate {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scoreboard::Scoreboard;
     use super::*;
     use crate::Flags;
+    use crate::tcp::scoreboard::{Scoreboard, Sent};
 
     fn place(board: &Scoreboard) -> (u32, u32, u32) {
         (board.first(), board.flight(), board.pipe())
@@ -204,7 +211,7 @@ mod tests {
     /// Everything sent arrives.
     fn deliver(rate: &mut DeliveryRate, board: &mut Scoreboard, ms: u64) -> Option<RateSample> {
         for number in board.first()..board.next() {
-            rate.on_delivered(Instant::from_ms(ms), number, board.segment(number));
+            rate.on_delivered(Instant::from_ms(ms), number, board.segment(number).delivered());
         }
         board.acknowledge(board.next());
         rate.sample(0, false)
