@@ -40,6 +40,7 @@ pub mod has_ll;
 pub mod keys;
 mod kind;
 mod kinds;
+mod pages;
 pub mod pd;
 pub mod probe;
 mod scream;
@@ -270,6 +271,11 @@ pub trait Application: Shown + Send {
 /// Bytes of the places of a ring.
 fn ring_bytes<T>(ring: &VecDeque<T>) -> usize {
     ring.capacity() * size_of::<T>()
+}
+
+/// Users, servers, sessions, objects and timers are counted in 32 bits.
+pub(crate) fn number(index: usize) -> u32 {
+    u32::try_from(index).expect("counts of users, servers, sessions, objects and timers are small")
 }
 
 /// The nearest whole number, at least one: of drawn sizes and counts.

@@ -13,7 +13,7 @@ use crate::connections::Connections;
 use crate::keys::{LONGEST_PAUSE, REQUEST, START, START_JITTER};
 use crate::{
     Application, ApplicationContext, ApplicationKind, ConnectionId, Distribution, DownloadSession, Draw, End, Event,
-    Interest, Law, Sampler, Transfer,
+    Interest, Law, Sampler, Transfer, number,
 };
 use sojourn_base::{BitRate, Bytes, Direction, Instant, RandomStream, Seed, Span};
 use sojourn_keys::{Mismatch, choices, origin, parameters};
@@ -391,11 +391,6 @@ impl Application for Pd {
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped by `as`; the draw is below one")]
 fn chosen(unit: f64, schedules: u32) -> u32 {
     ((unit * f64::from(schedules)) as u32).min(schedules.saturating_sub(1))
-}
-
-/// Sources are numbered in 32 bits.
-fn number(source: usize) -> u32 {
-    u32::try_from(source).expect("the number of sources is small")
 }
 
 #[cfg(test)]

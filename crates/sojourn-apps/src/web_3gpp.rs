@@ -11,6 +11,7 @@ use crate::distribution::{Bounds, Inverse, Law, Outside};
 #[cfg(not(target_family = "wasm"))]
 use crate::keys::TLS;
 use crate::keys::{LONGEST_PAUSE, START, START_JITTER};
+use crate::pages::{Tokens, new_object, new_page};
 #[cfg(not(target_family = "wasm"))]
 use crate::tls::Tls;
 use crate::{
@@ -290,14 +291,14 @@ impl Web3gpp {
     }
 
     /// Timers of a user: the first is their own, the others are of their connections.
-    const fn timers_per_user(&self) -> usize {
-        self.config.parallel as usize + 1
+    const fn tokens(&self) -> Tokens {
+        Tokens { kinds: self.config.parallel as usize + 1 }
     }
 
     /// A timer of `user`, in place of the one before.
     fn wait(&mut self, user: usize, until: Instant, context: &mut dyn ApplicationContext) {
         self.users[user].due = until;
-        context.arm(until, token(user * self.timers_per_user()));
+        context.arm(until, self.tokens().of(user, 0));
     }
 
     fn connect(&mut self, user: usize, place: usize, context: &mut dyn ApplicationContext) {
@@ -321,8 +322,7 @@ impl Web3gpp {
     /// The next page: ask for its main object.
     fn begin_page(&mut self, now: Instant, user: usize, context: &mut dyn ApplicationContext) {
         let state = &mut self.users[user];
-        state.page =
-            Page { started_at: now, index_loaded_at: None, ended_at: None, objects: 0, bytes: 0, ..state.page };
+        state.page = new_page(now, state.page.user, state.page.index);
         state.left = self.config.count(&self.samplers.counts, state.counts.unit());
         state.asked = 0;
         self.ask(now, user, 0, context);
@@ -338,16 +338,7 @@ impl Web3gpp {
         } else {
             (&self.samplers.embedded, &self.samplers.embedded_delay)
         };
-        let object = Object {
-            user: state.page.user,
-            page: state.page.index,
-            server: 0,
-            index,
-            started_at: now,
-            first_byte_at: None,
-            ended_at: None,
-            bytes: sizes.draw_from(&mut state.sizes).0,
-        };
+        let object = new_object(now, &state.page, (0, index), sizes.draw_from(&mut state.sizes).0);
         let delay = delays.draw_from(&mut state.pauses);
         state.asked += 1;
         state.doing = Doing::Fetching;
@@ -382,7 +373,7 @@ impl Web3gpp {
         } else {
             fetch.due = now + fetch.delay;
             let due = fetch.due;
-            context.arm(due, token(user * self.timers_per_user() + 1 + place));
+            context.arm(due, self.tokens().of(user, 1 + place));
         }
     }
 
@@ -460,8 +451,7 @@ impl Web3gpp {
     }
 
     fn on_timer(&mut self, now: Instant, token: u32, context: &mut dyn ApplicationContext) {
-        let timers = self.timers_per_user();
-        let (user, timer) = (token as usize / timers, token as usize % timers);
+        let (user, timer) = self.tokens().split(token);
         let state = &mut self.users[user];
         if let Some(place) = timer.checked_sub(1) {
             let fetch = &state.fetches[place];
@@ -523,16 +513,7 @@ impl Fetch {
             connection: None,
             stage: Stage::Idle,
             due: now,
-            object: Object {
-                user,
-                page: 0,
-                server: 0,
-                index: 0,
-                started_at: now,
-                first_byte_at: None,
-                ended_at: None,
-                bytes: 0,
-            },
+            object: new_object(now, &new_page(now, user, 0), (0, 0), 0),
             delay: Span::ZERO,
             requested: 0,
             responded: 0,
@@ -552,15 +533,7 @@ impl Application for Web3gpp {
             self.users.push(User {
                 doing: Doing::Nothing,
                 due: now,
-                page: Page {
-                    user,
-                    index: 0,
-                    started_at: now,
-                    index_loaded_at: None,
-                    ended_at: None,
-                    objects: 0,
-                    bytes: 0,
-                },
+                page: new_page(now, user, 0),
                 left: 0,
                 asked: 0,
                 fetches: vec![Fetch::idle(now, user); self.config.parallel as usize],
@@ -616,11 +589,6 @@ impl Application for Web3gpp {
             self.record_unfinished(user, context);
         }
     }
-}
-
-/// Timers are numbered in 32 bits.
-fn token(timer: usize) -> u32 {
-    u32::try_from(timer).expect("the number of users times that of connections fits into 32 bits")
 }
 
 #[cfg(test)]

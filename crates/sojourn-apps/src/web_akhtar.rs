@@ -13,6 +13,8 @@ use crate::connections::Connections;
 #[cfg(not(target_family = "wasm"))]
 use crate::keys::TLS;
 use crate::keys::{LONGEST_PAUSE, REQUEST, START, START_JITTER};
+use crate::number;
+use crate::pages::{Tokens, new_object, new_page};
 #[cfg(not(target_family = "wasm"))]
 use crate::tls::Tls;
 use crate::{
@@ -206,15 +208,7 @@ impl WebAkhtar {
     fn begin_page(&mut self, now: Instant, user: usize, context: &mut dyn ApplicationContext) {
         let sizes = self.draw(context);
         let state = &mut self.users[user];
-        let page = Page {
-            user: number(user),
-            index: state.next_page,
-            started_at: now,
-            index_loaded_at: None,
-            ended_at: None,
-            objects: 0,
-            bytes: 0,
-        };
+        let page = new_page(now, number(user), state.next_page);
         state.next_page += 1;
         let objects = sizes.iter().map(Vec::len).sum();
         // So that a budget of memory is looked at in time.
@@ -225,23 +219,14 @@ impl WebAkhtar {
         for (host, sizes) in sizes.into_iter().enumerate() {
             let known = &mut state.hosts[host].objects;
             for (index, bytes) in sizes.into_iter().enumerate() {
-                known.push_back(Object {
-                    user: page.user,
-                    page: page.index,
-                    server: number(host),
-                    index: number(index),
-                    started_at: now,
-                    first_byte_at: None,
-                    ended_at: None,
-                    bytes,
-                });
+                known.push_back(new_object(now, &page, (number(host), number(index)), bytes));
             }
         }
         for host in 0..self.config.hosts as usize {
             self.ask(now, user, host, context);
         }
         let gap = self.gaps.draw_number(Draw::Gap, context) * self.stretch;
-        context.arm(now.saturating_add(Span::from_secs_f64(gap)), self.token(user, 0));
+        context.arm(now.saturating_add(Span::from_secs_f64(gap)), self.tokens().of(user, 0));
     }
 
     /// Ask a host for what may be asked for now.
@@ -335,7 +320,7 @@ impl WebAkhtar {
         if state.objects.is_empty() {
             if state.idle_since.is_none() {
                 state.idle_since = Some(now);
-                let token = self.token(user, 1 + host);
+                let token = self.tokens().of(user, 1 + host);
                 context.arm(now.saturating_add(self.config.keep_alive), token);
             }
         } else {
@@ -390,8 +375,8 @@ impl WebAkhtar {
     }
 
     /// Timers carry the user and a kind: 0 for the next page, 1 + n for the idle connection to host n.
-    fn token(&self, user: usize, kind: usize) -> u32 {
-        number(user * (1 + self.config.hosts as usize) + kind)
+    const fn tokens(&self) -> Tokens {
+        Tokens { kinds: 1 + self.config.hosts as usize }
     }
 }
 
@@ -407,19 +392,16 @@ impl Application for WebAkhtar {
     fn start(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
         for user in 0..self.users.len() {
             let delay = crate::jittered(self.config.start, self.config.start_jitter, context);
-            context.arm(now.saturating_add(delay), self.token(user, 0));
+            context.arm(now.saturating_add(delay), self.tokens().of(user, 0));
         }
     }
 
     fn on_event(&mut self, now: Instant, event: Event, context: &mut dyn ApplicationContext) {
         match event {
-            Event::Timer(token) => {
-                let kinds = 1 + self.config.hosts as usize;
-                match (token as usize / kinds, token as usize % kinds) {
-                    (user, 0) => self.begin_page(now, user, context),
-                    (user, kind) => self.on_idle(now, user, kind - 1, context),
-                }
-            }
+            Event::Timer(token) => match self.tokens().split(token) {
+                (user, 0) => self.begin_page(now, user, context),
+                (user, kind) => self.on_idle(now, user, kind - 1, context),
+            },
             Event::Connected(connection, End::Client) => {
                 if let Some(&mut (user, host)) = self.connections.get_mut(connection) {
                     self.users[user].hosts[host].is_established = true;
@@ -462,11 +444,6 @@ impl Application for WebAkhtar {
             }
         }
     }
-}
-
-/// Users, hosts and objects are counted in 32 bits.
-fn number(index: usize) -> u32 {
-    u32::try_from(index).expect("counts of users, hosts and objects are small")
 }
 
 #[cfg(test)]

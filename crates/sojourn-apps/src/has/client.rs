@@ -5,10 +5,10 @@
 
 use super::HasConfig;
 use super::content::Sizes;
-use super::player::{Player, bytes_of, number};
+use super::player::{Player, bytes_of};
 use super::rate::{Choice, Offer, SHORTEST};
 use crate::connections::Connections;
-use crate::{Application, ApplicationContext, Chunk, ConnectionId, End, Event, Interest};
+use crate::{Application, ApplicationContext, Chunk, ConnectionId, End, Event, Interest, number};
 use sojourn_base::Instant;
 
 /// Players of adaptive streams, and their server.

@@ -7,7 +7,7 @@ use super::levels::Levels;
 use super::pipe::Pipe;
 use super::playback::Playback;
 use super::rate::{Choice, Chooser, RateRule};
-use crate::{ApplicationContext, Chunk};
+use crate::{ApplicationContext, Chunk, number};
 use sojourn_base::{BitRate, Instant, Span};
 
 /// Returns the bytes of `sessions` sessions of type `S`, each with a player, and of their chunk sizes.
@@ -89,9 +89,4 @@ impl Player {
         context.record(&summary);
         true
     }
-}
-
-/// Sessions, chunks and levels are counted in 32 bits.
-pub(crate) fn number(index: usize) -> u32 {
-    u32::try_from(index).expect("counts of sessions and levels are small")
 }

@@ -9,9 +9,9 @@
 use super::HasLlConfig;
 use crate::connections::Connections;
 use crate::has::content::Sizes;
-use crate::has::player::{Player, bytes_of, number};
+use crate::has::player::{Player, bytes_of};
 use crate::has::rate::{Offer, SHORTEST};
-use crate::{Application, ApplicationContext, Chunk, End, Event, Interest, LiveSecond, LiveSession};
+use crate::{Application, ApplicationContext, Chunk, End, Event, Interest, LiveSecond, LiveSession, number};
 use sojourn_base::{Instant, Span};
 use std::collections::BTreeMap;
 

@@ -15,6 +15,8 @@ mod kept;
 use super::page::PageContents;
 use super::{Closing, NameLookup, WebConfig};
 use crate::connections::Connections;
+use crate::number;
+use crate::pages::{Tokens, new_object, new_page};
 use crate::{Application, ApplicationContext, ConnectionId, End, Event, Interest, Object, Page};
 use sojourn_base::{Direction, Instant};
 use std::collections::VecDeque;
@@ -88,15 +90,7 @@ impl Web {
         let user = |user| User {
             contents: PageContents::new(&config.page),
             servers: vec![ServerState::default(); config.page.servers()],
-            page: Page {
-                user,
-                index: 0,
-                started_at: Instant::ZERO,
-                index_loaded_at: None,
-                ended_at: None,
-                objects: 0,
-                bytes: 0,
-            },
+            page: new_page(Instant::ZERO, user, 0),
             loading: false,
         };
         Self {
@@ -112,8 +106,7 @@ impl Web {
     fn begin_page(&mut self, now: Instant, user: usize, context: &mut dyn ApplicationContext) {
         let state = &mut self.users[user];
         state.contents.draw(&self.config.page, context);
-        state.page =
-            Page { started_at: now, index_loaded_at: None, ended_at: None, objects: 0, bytes: 0, ..state.page };
+        state.page = new_page(now, state.page.user, state.page.index);
         state.loading = true;
         state.servers.fill(ServerState::default());
         self.approach(now, user, 0, context);
@@ -137,7 +130,7 @@ impl Web {
     fn ask(&mut self, now: Instant, user: usize, server: usize, context: &mut dyn ApplicationContext) {
         if let NameLookup::Datagram { query, timeout, .. } = self.config.name_lookup {
             self.users[user].servers[server].name = Name::AskedAt(now);
-            let tag = self.token(user, 1 + server);
+            let tag = self.tokens().of(user, 1 + server);
             context.send_tagged_datagram(self.resolver(), Direction::Upstream, query, tag);
             context.arm(now + timeout, tag);
         }
@@ -161,7 +154,7 @@ impl Web {
             context.send_tagged_datagram(self.resolver(), Direction::Downstream, answer, tag);
             return;
         }
-        let (user, kind) = self.split(tag);
+        let (user, kind) = self.tokens().split(tag);
         let Some(server) = kind.checked_sub(1) else {
             return;
         };
@@ -179,17 +172,8 @@ impl Web {
     }
 
     fn fetch_index(&mut self, now: Instant, user: usize, context: &mut dyn ApplicationContext) {
-        let object = Object {
-            user: self.users[user].page.user,
-            page: self.users[user].page.index,
-            server: 0,
-            index: 0,
-            started_at: now,
-            first_byte_at: None,
-            ended_at: None,
-            bytes: self.config.index.0.max(1),
-        };
-        self.fetch(object, context);
+        let bytes = self.config.index.0.max(1);
+        self.fetch(new_object(now, &self.users[user].page, (0, 0), bytes), context);
     }
 
     /// Ask `server` for its next object, if it has one more; for all of them, if they share a connection.
@@ -217,16 +201,7 @@ impl Web {
             return false;
         };
         state.servers[server].next += 1;
-        let object = Object {
-            user: state.page.user,
-            page: state.page.index,
-            server: number(server),
-            index: number(next + 1),
-            started_at: now,
-            first_byte_at: None,
-            ended_at: None,
-            bytes,
-        };
+        let object = new_object(now, &state.page, (number(server), number(next + 1)), bytes);
         self.fetch(object, context);
         true
     }
@@ -312,7 +287,7 @@ impl Web {
             context.record(&state.page);
             state.page.index += 1;
             state.loading = false;
-            context.arm(now + self.config.think, self.token(user, 0));
+            context.arm(now + self.config.think, self.tokens().of(user, 0));
             #[cfg(not(target_family = "wasm"))]
             self.close_kept(object.user, context);
         }
@@ -345,13 +320,8 @@ impl Web {
     }
 
     /// Timers and datagrams carry the user and a kind: 0 for the next page, 1 + n for the name of server n.
-    fn token(&self, user: usize, kind: usize) -> u32 {
-        number(user * (1 + self.config.page.servers()) + kind)
-    }
-
-    fn split(&self, token: u32) -> (usize, usize) {
-        let kinds = 1 + self.config.page.servers();
-        (token as usize / kinds, token as usize % kinds)
+    fn tokens(&self) -> Tokens {
+        Tokens { kinds: 1 + self.config.page.servers() }
     }
 }
 
@@ -364,7 +334,7 @@ impl Application for Web {
     fn start(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
         for user in 0..self.users.len() {
             let delay = crate::jittered(self.config.start, self.config.start_jitter, context);
-            context.arm(now + delay, self.token(user, 0));
+            context.arm(now + delay, self.tokens().of(user, 0));
         }
     }
 
@@ -388,7 +358,7 @@ impl Application for Web {
                 self.on_lost(connection, context);
             }
             Event::Timer(FORGET) => self.forget(now, context),
-            Event::Timer(token) => match self.split(token) {
+            Event::Timer(token) => match self.tokens().split(token) {
                 (user, 0) => self.begin_page(now, user, context),
                 (user, kind) => self.on_lookup_timer(now, user, kind - 1, context),
             },
@@ -421,11 +391,6 @@ impl Application for Web {
 
 /// Token of the timer that forgets connections: no user has it.
 const FORGET: u32 = u32::MAX;
-
-/// Objects, servers and users are counted in 32 bits.
-fn number(index: usize) -> u32 {
-    u32::try_from(index).expect("counts of objects, servers and users are small")
-}
 
 #[cfg(test)]
 mod tests;
