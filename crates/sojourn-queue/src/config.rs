@@ -74,6 +74,11 @@ pub trait ManagerKind: Values<ManagerConfig> {
         false
     }
 
+    /// Returns true if a running manager goes on with other parameters of its kind; see [`QueueManager::retune`].
+    fn retunes(&self) -> bool {
+        false
+    }
+
     /// Returns true if a link's classifiers can choose a packet's queue: a classic or a low-latency one.
     #[cfg(not(target_family = "wasm"))]
     fn obeys_classifiers(&self) -> bool {

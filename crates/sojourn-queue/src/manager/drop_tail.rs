@@ -98,6 +98,10 @@ impl ManagerKind for DropTailConfig {
         Box::new(DropTailQueue::new(*self))
     }
 
+    fn retunes(&self) -> bool {
+        true
+    }
+
     fn limit_mut(&mut self) -> Option<&mut Limit> {
         Some(&mut self.limit)
     }

@@ -122,6 +122,10 @@ impl ManagerKind for DualPi2Config {
         Box::new(DualPi2Queue::new(*self))
     }
 
+    fn retunes(&self) -> bool {
+        true
+    }
+
     fn limit_mut(&mut self) -> Option<&mut Limit> {
         Some(&mut self.limit)
     }

@@ -178,6 +178,10 @@ impl<C: LawConfig> ManagerKind for C {
         Some(self.store_mut().limit_mut())
     }
 
+    fn retunes(&self) -> bool {
+        true
+    }
+
     fn estimates_delay(&self) -> bool {
         C::Law::ESTIMATES_DELAY
     }
