@@ -87,8 +87,8 @@ impl<C: LinkContext + ?Sized> QueueContext for QueueCall<'_, C> {
     }
 
     fn staged(&self, queue: ServiceQueue) -> Bytes {
-        match self.drain {
-            Drain::ServiceFlows(flows) if queue == ServiceQueue::LowLatency => flows.low_latency_staged,
+        match (queue, self.drain) {
+            (ServiceQueue::LowLatency, Drain::ServiceFlows(flows)) => flows.low_latency_staged,
             _ => self.staged,
         }
     }
