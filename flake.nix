@@ -13,7 +13,7 @@
       packages = each (pkgs: {
         default = pkgs.python3Packages.buildPythonApplication {
           pname = "sojourn";
-          version = "0.1.0";
+          version = "0.2.0";
           pyproject = true;
           src = self;
           cargoDeps = pkgs.rustPlatform.importCargoLock { lockFile = ./Cargo.lock; };

@@ -3,7 +3,7 @@
 project = "Sojourn"
 author = "The Sojourn developers"
 copyright = "The Sojourn developers"  # the name is Sphinx's
-release = "0.1.0"
+release = "0.2.0"
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 source_suffix = {".md": "markdown"}

@@ -1,3 +1,3 @@
 """The version of the package; `Cargo.toml` and `pyproject.toml` say the same."""
 
-VERSION = "0.1.0"
+VERSION = "0.2.0"

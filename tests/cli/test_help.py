@@ -123,7 +123,7 @@ def test_wrong_usage_is_one_sentence_and_a_hint(sojourn: CommandLine, arguments:
 
 
 def test_the_version_is_printed(sojourn: CommandLine) -> None:
-    assert sojourn("--version").stdout == "sojourn 0.1.0\n"
+    assert sojourn("--version").stdout == "sojourn 0.2.0\n"
 
 
 @pytest.mark.parametrize("columns", ["40", "100"])
