@@ -189,6 +189,37 @@ def test_a_password_that_is_no_text_is_a_wrong_one(storage: Storage, said: bytes
             assert one.recv(12) == b"HTTP/1.1 401"
 
 
+@pytest.mark.parametrize("cut", [0, 1, 2, 3])
+@pytest.mark.parametrize("before", [b"", b"GET /health HTTP/1.1\r\nHost: c\r\n\r\n"])
+def test_no_chunk_of_a_byte_reaches_the_parser(storage: Storage, cut: int, before: bytes) -> None:
+    """Thirty connections with such bodies, and honest probes waited 6 s: the parser read a slice before the head was looked at."""
+    head = before + b"PUT /uploads/x HTTP/1.1\r\nHost: c\r\nTransfer-Encoding: chunked\r\n\r\n"
+    chunks = b"1\r\na\r\n" * 2500
+    with served(storage, 64) as url:
+        began = sum(os.times()[:2])
+        for _ in range(20):
+            with connected(url, head[: len(head) - cut]) as one:
+                time.sleep(0.01 if cut else 0)
+                one.sendall(head[len(head) - cut :] + chunks)
+                answer = b""
+                with contextlib.suppress(ConnectionError):
+                    while part := one.recv(65536):
+                        answer += part
+                assert answer.startswith(b"HTTP/1.1 200" if before else b"HTTP/1.1 411")
+                assert answer.count(b"HTTP/1.1 ") == 1
+        assert sum(os.times()[:2]) - began < 1.0
+
+
+def test_guesses_that_are_sent_one_behind_the_other_are_answered_once(storage: Storage) -> None:
+    guess = f"PUT /uploads/{'0' * 64} HTTP/1.1\r\nHost: c\r\nAuthorization: Bearer x\r\nContent-Length: 0\r\n\r\n"
+    with served(storage, 8) as url, connected(url, guess.encode() * 50) as one:
+        answer = b""
+        with contextlib.suppress(ConnectionResetError):
+            while part := one.recv(65536):
+                answer += part
+    assert answer.count(b"HTTP/1.1 401") == 1
+
+
 def test_headers_that_do_not_come_end_the_connection(storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "REQUEST_S", 0.3)
     with served(storage, 20) as url, contextlib.ExitStack() as stack:
@@ -291,14 +322,44 @@ def test_a_rate_of_no_line_is_refused(rate: float) -> None:
         importer.within_bounds(dataclasses.replace(test, throughput_mbps=rate))
 
 
-def test_a_text_that_takes_much_memory_is_refused_and_the_next_is_read(bounded: Reader) -> None:
+def much_memory() -> bytes:
+    """Return a text that takes much memory and time to read."""
     # What does not pack stands before what does, so that the whole is no bomb by its ratio.
     filler = "".join(hashlib.sha256(b"%d" % n).hexdigest() for n in range(20_000))
     text = json.dumps({"filler": filler})[:-1].encode() + b',"a":[' + b"[]," * 18_000_000 + b"[]]}"
     body = gzip.compress(text, 1)
     assert len(text) / len(body) < 100
+    return body
+
+
+def test_one_probe_whose_uploads_are_dear_takes_no_turn_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stolen token had all of the reader's time; now it has a thirtieth."""
+    statements = (
+        "import time, sojourn.field.collector.reader as reader\n"
+        "def read(body, *_):\n"
+        "    end = time.process_time() + (0.6 if body == b'dear' else 0.0)\n"
+        "    while time.process_time() < end: pass\n"
+        "    return []\n"
+        "reader.read_upload = read\n"
+        "reader.main()"
+    )
+    monkeypatch.setattr(reader, "python_command", lambda _: [sys.executable, "-c", statements])
+    one = Reader()
+    try:
+        assert one(b"dear", "stolen/a", "stolen") == []
+        for body in (b"dear", b"x"):
+            with pytest.raises(ReaderFailed, match="took long to read"):
+                one(body, "stolen/b", "stolen")
+        assert one(b"x", "home-01/a", "home-01") == []
+        monkeypatch.setattr(time, "monotonic", lambda now=time.monotonic: now() + 60)
+        assert one(b"x", "stolen/b", "stolen") == []
+    finally:
+        one.close()
+
+
+def test_a_text_that_takes_much_memory_is_refused_and_the_next_is_read(bounded: Reader) -> None:
     with pytest.raises(Unreadable, match=r"more memory or time|more than"):
-        bounded(body, "home-01/a", "home-01")
+        bounded(much_memory(), "home-02/a", "home-02")
     assert len(bounded(flent_file(1), "home-01/a", "home-01")) == 1
 
 

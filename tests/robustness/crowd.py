@@ -103,8 +103,11 @@ async def asks(streams: Streams, dice: random.Random, token: str) -> None:
 
 
 async def dear(streams: Streams, dice: random.Random, token: str) -> None:
-    """Send what is dear to read, with a stolen token."""
-    body = gzip.compress(b'{"version": 4, "a": [' + b"[]," * (2 << 20) + b"%d]}" % dice.randrange(10**9))
+    """Send what is dear to read, with a stolen token: eight megabytes of random numbers as those of Flent."""
+    numbers = b",".join(b"%d.%d" % (dice.randrange(100), dice.randrange(10**6)) for _ in range(150_000))
+    body = gzip.compress(
+        b'{"version": 4, "metadata": {}, "x_values": [' + numbers + b'], "results": {"a": [' + numbers + b"]}}", 1
+    )
     streams[1].write(head_of(token, hashlib.sha256(body).hexdigest(), len(body)) + body)
     await streams[1].drain()
     await streams[0].read(1 << 12)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import socket
 from typing import Any
 
@@ -30,6 +31,9 @@ hundred bytes."""
 ANSWER_S = 180.0
 """Seconds from there to the end of the answer; chosen: more than an upload and its reading may take together."""
 
+
+_HEAD_END = re.compile(rb"\n\r?\n")
+"""Source: RFC 9112, 2.2: a single line feed may end a line."""
 
 SLICE = 16 * 2**10
 """Bytes that the parser gets at once; chosen: it then runs for some milliseconds before other connections are served."""
@@ -105,6 +109,9 @@ def connection_class(listeners: list[Listener]) -> type[H11Protocol]:
         _far_end: Any = None
         _is_over = False
         """True if what still comes is thrown away."""
+        _is_behind = False
+        """True if a request came before the last one was answered: it is not read, and the connection is closed."""
+        _tail = b""
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)
@@ -121,10 +128,20 @@ def connection_class(listeners: list[Listener]) -> type[H11Protocol]:
             super().connection_lost(exc)
 
         def data_received(self, data: bytes) -> None:
-            for begin in range(0, len(data), SLICE):
-                if self._is_over or self.transport.is_closing():
+            begin = 0
+            while begin < len(data) and not self._is_over and not self.transport.is_closing():
+                if self.conn.their_state is h11.DONE:
+                    self._is_behind = True
                     return
-                super().data_received(data[begin : begin + SLICE])
+                end = begin + SLICE
+                # A head by itself: what stands in it decides whether the parser sees a body, and one in chunks of a byte
+                # takes it a tenth of a second for each slice.
+                if self.conn.their_state is h11.IDLE and (found := _HEAD_END.search(self._tail + data[begin:end])):
+                    end = max(begin + found.end() - len(self._tail), begin + 1)
+                piece = data[begin:end]
+                self._tail = (self._tail + piece)[-2:]
+                super().data_received(piece)
+                begin = end
 
         def handle_events(self) -> None:
             before = self.cycle
@@ -141,7 +158,7 @@ def connection_class(listeners: list[Listener]) -> type[H11Protocol]:
             for one in listeners:
                 one.is_idle(self._far_end)
             self._wait(REQUEST_S)
-            if self.conn.their_state is h11.SEND_BODY:
+            if self._is_behind or self.conn.their_state is h11.SEND_BODY:
                 self._end()
                 return
             super().on_response_complete()

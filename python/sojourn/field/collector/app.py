@@ -124,6 +124,10 @@ HEADERS = {
 """Headers of every answer."""
 
 
+ONE_GUESS = {"Connection": "close"}
+"""Header of an answer to a stranger: guesses sent one behind the other cost the parser a millisecond each, and others wait."""
+
+
 class _Service:
     def __init__(self, storage: Storage, largest: int, read: ReadUpload, call: Call) -> None:
         self._storage = storage
@@ -149,7 +153,9 @@ class _Service:
         token = _password(request)
         if not token or not await self._call(self._storage.is_viewer, token):
             return PlainTextResponse(
-                "who are you?\n", status_code=401, headers={"WWW-Authenticate": 'Basic realm="trial", charset="UTF-8"'}
+                "who are you?\n",
+                status_code=401,
+                headers={"WWW-Authenticate": 'Basic realm="trial", charset="UTF-8"'} | ONE_GUESS,
             )
         return HTMLResponse(await self._call(page, self._storage, self._storage.now()))
 
@@ -177,7 +183,7 @@ class _Service:
         if scheme.lower() == "bearer" and 0 < len(token) <= 200:
             probe = await self._call(self._storage.probe_of, token)
         if probe is None:
-            return JSONResponse({"error": "who are you?"}, 401, headers={"WWW-Authenticate": "Bearer"})
+            return JSONResponse({"error": "who are you?"}, 401, headers={"WWW-Authenticate": "Bearer"} | ONE_GUESS)
         return probe
 
     async def upload(self, request: Request) -> Response:

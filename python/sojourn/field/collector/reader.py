@@ -16,6 +16,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from dataclasses import asdict
 from datetime import datetime
 from typing import IO, Any
@@ -30,6 +31,12 @@ MEMORY = 512 * 2**20
 
 CPU_S = 10
 """Seconds of computing that it may take; chosen: ten minutes of Flent's largest test take a third of one."""
+
+DEAR_S, REST = 0.5, 30.0
+"""Seconds of computing after which the next upload of the same probe waits so many times as long: one stolen token takes a
+thirtieth of the reader's time and not all of it. chosen: ten minutes of Flent's largest test take a third of a second, and
+come each quarter of an hour.
+"""
 
 PATIENCE_S = 60.0
 """Seconds that an answer may take on a machine that is busy; chosen: several times as long."""
@@ -49,6 +56,8 @@ class Reader:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._rests: dict[str, float] = {}
+        """Until when nothing is read of probes whose uploads were dear, by the clock of this machine."""
         self._process: subprocess.Popen[bytes] | None = None
 
     def __call__(self, body: bytes, file: str, probe: str) -> list[FieldTest]:
@@ -58,6 +67,8 @@ class Reader:
         done.
         """
         with self._lock:
+            if time.monotonic() < self._rests.get(probe, 0.0):
+                raise ReaderFailed("comes from a probe whose last upload took long to read")
             process = self._started()
             head = json.dumps({"file": file, "probe": probe, "bytes": len(body)}).encode()
             watch = threading.Timer(PATIENCE_S, process.kill)
@@ -73,6 +84,9 @@ class Reader:
             finally:
                 watch.cancel()
             answer: dict[str, Any] = json.loads(line) if line.endswith(b"\n") else {}
+            spent = answer.get("cpu_s", CPU_S)
+            if spent > DEAR_S:
+                self._rests[probe] = time.monotonic() + REST * spent
             if answer.get("more"):
                 self._process = process
             else:
@@ -147,8 +161,9 @@ def main() -> None:
         seconds = int(used.ru_utime + used.ru_stime) + 1 + CPU_S
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, resource.RLIM_INFINITY))
         answer = _answer(json.loads(head), uploads)
-        grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - used.ru_maxrss
-        answer["more"] = grown * 1024 <= GROWTH
+        after = resource.getrusage(resource.RUSAGE_SELF)
+        answer["cpu_s"] = after.ru_utime + after.ru_stime - used.ru_utime - used.ru_stime
+        answer["more"] = (after.ru_maxrss - used.ru_maxrss) * 1024 <= GROWTH
         answers.write(json.dumps(answer).encode() + b"\n")
         answers.flush()
         if not answer["more"]:
