@@ -33,7 +33,7 @@ CPU_S = 10
 """Seconds of computing that it may take; chosen: ten minutes of Flent's largest test take a third of one."""
 
 DEAR_S, REST = 0.5, 30.0
-"""Seconds of computing after which the next upload of the same probe waits so many times as long: one stolen token takes a
+"""Seconds of computing after which the next upload of the same probe waits for this multiple of them: one stolen token takes a
 thirtieth of the reader's time and not all of it. chosen: ten minutes of Flent's largest test take a third of a second, and
 come each quarter of an hour.
 """
