@@ -1,5 +1,6 @@
 """How many homes fit on a channel: the homes that are tried, the answer, and the command."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from sojourn.homes.neighbourhood import (
     Crowd,
     counts_of,
     crowds_of,
+    most_rounds_left,
     next_numbers,
     plant_of,
     scaled,
@@ -48,9 +50,13 @@ def crowd(homes: int, *, knee: dict[int, float] | None = None, full: float = 1e9
 
 
 def searched(start: int = 200, **channel: Any) -> list[Crowd]:  # noqa: ANN401 - of `crowd`
-    """Search as the command does."""
+    """Search as the command does; no more rounds follow than were told."""
     tried: list[Crowd] = []
+    most = math.inf
     while numbers := next_numbers(tried, start):
+        told = most_rounds_left(tried)
+        most = min(most - 1, math.inf if told is None else told)
+        assert most >= 1
         assert not {one.homes for one in tried} & set(numbers)
         tried = sorted([*tried, *(crowd(number, **channel) for number in numbers)], key=lambda one: one.homes)
         assert len(tried) < 40

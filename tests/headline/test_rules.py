@@ -1,6 +1,8 @@
 """The rules of the headline, one by one."""
 
+import re
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
@@ -385,3 +387,12 @@ def test_an_application_that_every_setting_leaves_useless_is_named_beside_the_on
     )
     useful = [setting("today", 1.2, 10.0), setting("PIE", 4.4, 4.6, 150.0)]
     assert "none keeps" not in said(useful).sentence
+
+
+def test_the_page_of_headlines_states_every_relation_that_sentences_have() -> None:
+    root = Path(__file__).parents[2]
+    page = (root / "docs/concepts/headline.md").read_text(encoding="utf-8")
+    words = (root / "python/sojourn/headline/wording.py").read_text(encoding="utf-8")
+    said = re.findall(r'^    "(\w+)": _\w+,$', words, re.MULTILINE)
+    assert len(said) > 10
+    assert sorted(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == sorted(said)

@@ -94,7 +94,16 @@ def _run(text: str, homes: int, first_seed: int, options: Namespace) -> tuple[Pa
     from sojourn.answers.checks import unanswerable
     from sojourn.base.output import refuse_used
     from sojourn.cli.console import note
-    from sojourn.homes.neighbourhood import SEEDS, Answer, Crowd, counts_of, crowds_of, next_numbers, study_files
+    from sojourn.homes.neighbourhood import (
+        SEEDS,
+        Answer,
+        Crowd,
+        counts_of,
+        crowds_of,
+        most_rounds_left,
+        next_numbers,
+        study_files,
+    )
     from sojourn.store import Store
     from sojourn.study.library import load_study
     from sojourn.study.plan import Plan, RunOptions, make_plan
@@ -120,7 +129,9 @@ def _run(text: str, homes: int, first_seed: int, options: Namespace) -> tuple[Pa
     crowds: list[Crowd] = []
     with tempfile.TemporaryDirectory() as directory:
         while numbers := next_numbers(crowds, start):
-            note(f"trying {' and '.join(f'{number:,}' for number in numbers)} homes")
+            left = most_rounds_left(crowds)
+            more = "" if left is None else f"; then at most {left - 1} more times" if left > 1 else "; the last ones"
+            note(f"trying {' and '.join(f'{number:,}' for number in numbers)} homes{more}")
             plan = planned(numbers, numbers[0], Path(directory))
             entries, _ = execute_plan(plan, store, jobs=cores, progress=progress)
             metrics = metrics_of(list(zip(plan.runs, entries, strict=True)), plan.study.definition)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from sojourn.headline.said import BigNumber
 
 TYPE_CHECKING = False  # as type checkers read it; the modules typing and dataclasses would take their time
@@ -39,11 +37,6 @@ class Range:
         ways = {one.direction for one in values}
         self.direction = ways.pop() if len(ways) == 1 else "the worse way"
         self.things = "frames" if high.metric.startswith("frames") else "packets"
-
-    @property
-    def is_finite(self) -> bool:
-        """True if it came at all, in each condition."""
-        return math.isfinite(self.high)
 
     @property
     def text(self) -> str:

@@ -65,26 +65,8 @@ class Cell:
         self.metric, self.value, self.text = metric, value, text
 
 
-RELATIONS: Mapping[str, str] = {
-    "keeps_at": "what settings give to the subject over all conditions (`at`), or a run without settings",
-    "better_by": "what the others give (`theirs`), with the factor over all conditions if that says more",
-    "best": "no setting beats these in any condition",
-    "turns_at": "who is best in one condition of several in which that differs, or how often each is",
-    "cannot_tell": "differences are chance, or may be",
-    "not_felt": "nothing of a run disturbs the subject",
-    "none_usable": "no setting keeps the subject usable in any condition",
-    "loses": "share of its rate that the subject loses against the setting that gives it most, over all conditions",
-    "costs_nothing": "the subject loses less than a sentence names, in each condition and beyond chance",
-    "gains": "the subject does better with another setting, in the named condition",
-    "untold": "how many of all subjects do better with another setting, and are not named",
-    "shares": "rates of transfers beside the subject, or of several alone",
-    "missing": "settings that have not run",
-}
-"""Relations of claims, and what each states."""
-
-
 class Claim:
-    """One statement: a subject, a relation of `RELATIONS`, a value, and the cells that it was computed from."""
+    """One statement: a subject, a relation, a value, and the cells that it was computed from; the documentation has all relations."""
 
     __slots__ = ("over", "relation", "subject", "value")
 

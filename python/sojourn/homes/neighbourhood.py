@@ -273,6 +273,40 @@ def next_numbers(crowds: Sequence[Crowd], start: int, most: int = MOST_HOMES) ->
     return sorted(wanted)
 
 
+def most_rounds_left(crowds: Sequence[Crowd]) -> int | None:
+    """Return how often numbers of homes are tried at most until all thresholds are known; `None` as long as no rule is broken.
+
+    Parameters
+    ----------
+    crowds
+        Those that were tried, by number.
+    """
+    tried = [one.homes for one in crowds]
+    bounds: list[int] = []
+    rounds = [0]
+    is_one_unbroken = False
+    for rule in (one for one in RULES if one.splits):
+        if not crowds or rule.margin(crowds[0], crowds[0]) is None:
+            continue
+        broken = min((one.homes for one in crowds if (rule.margin(one, crowds[0]) or 0.0) > 0), default=None)
+        if broken is None:
+            is_one_unbroken = True
+            continue
+        kept = max((homes for homes in tried if homes < broken), default=0)
+        bounds.append(broken)
+        rounds.append(_halvings(kept, broken))
+    if not bounds:
+        return None
+    if is_one_unbroken and (beyond := BEYOND * min(bounds) / max(tried)) > 1:
+        rounds.append(math.ceil(math.log2(beyond)) + _halvings(max(tried), 2 * max(tried)))
+    return max(rounds) + 1
+
+
+def _halvings(kept: int, broken: int) -> int:
+    """Return how often the space between two numbers is halved at most until it is `CLOSE`."""
+    return math.ceil(math.log2(max((broken - kept) / max(CLOSE * kept, 1.0), 1.0)))
+
+
 BEYOND = 4
 """How many times the homes of the first threshold are tried for the others, at most. chosen: calls that are kept from a full channel."""
 
