@@ -185,6 +185,7 @@ def test_the_story_of_the_vendor_ends_with_the_sentence_that_its_page_prints(
     assert sentence.split("upload.")[0] in (tmp_path / "mine" / "report.html").read_text()
 
 
+@pytest.mark.slow
 def test_the_exercise_of_an_hour_ends_in_its_picture_in_python_and_in_c(sojourn: CommandLine, tmp_path: Path) -> None:
     if shutil.which("cc") is None:
         pytest.skip("no C compiler: plugins in C are not tested")
