@@ -1,5 +1,6 @@
 """Stores that machines share: an object is created once, whole, and stays."""
 
+import itertools
 import os
 import signal
 import subprocess
@@ -163,3 +164,29 @@ def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(sys.modules, "obstore", None)
     with pytest.raises(MissingExtra, match="needs the package obstore"):
         open_objects("s3://studies/night")
+
+
+@pytest.mark.parametrize("page", [[{"path": "v2/plans/a/done/0"}] * 1000, []])
+def test_a_server_that_lists_without_end_is_told_and_fills_no_memory(
+    monkeypatch: pytest.MonkeyPatch, page: list[dict[str, str]]
+) -> None:
+    pytest.importorskip("obstore")
+    from sojourn.store import buckets
+
+    use(monkeypatch, free_port())
+    objects = buckets.BucketObjects("s3://studies/night", first_wait_s=0.001)
+    monkeypatch.setattr(buckets, "MOST_LISTED", 5000)
+    monkeypatch.setattr("obstore.list", lambda *_, **__: itertools.repeat(page))
+    with pytest.raises(StoreUnreachable, match="lists no end of objects below v2/plans/a"):
+        objects.names("v2/plans/a")
+
+
+def test_names_that_a_server_lists_beside_the_folder_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("obstore")
+    from sojourn.store import buckets
+
+    use(monkeypatch, free_port())
+    objects = buckets.BucketObjects("s3://studies/night", first_wait_s=0.001)
+    page = [{"path": path} for path in ("v2/plans/a/done/0", "v2/plans/abc/done/1", "../../etc/passwd", "v2/plans/a")]
+    monkeypatch.setattr("obstore.list", lambda *_, **__: iter([page]))
+    assert objects.names("v2/plans/a") == ["done/0"]

@@ -29,6 +29,9 @@ FIRST_WAIT_S = 0.1
 LISTED_AT_ONCE = 1000
 """Names that a server lists in one answer."""
 
+MOST_LISTED = 4_000_000
+"""Names below one folder. chosen: two for each unit of the largest round; half a gigabyte."""
+
 
 class BucketObjects:
     """Objects in a bucket.
@@ -117,8 +120,15 @@ class BucketObjects:
         start = len(folder) + 1
 
         def listed() -> list[str]:
-            chunks = self._library.list(self._store, folder, chunk_size=LISTED_AT_ONCE)
-            return sorted(str(one["path"])[start:] for chunk in chunks for one in chunk)
+            found: list[str] = []
+            for pages, chunk in enumerate(self._library.list(self._store, folder, chunk_size=LISTED_AT_ONCE)):
+                paths = [str(one["path"]) for one in chunk]
+                found += [path[start:] for path in paths if path.startswith(f"{folder}/")]
+                if max(len(found), pages) > MOST_LISTED:
+                    raise StoreUnreachable(
+                        f"{self.address} lists no end of objects below {folder}", "is it the server that was meant?"
+                    )
+            return sorted(found)
 
         return self._try("list", listed)
 
