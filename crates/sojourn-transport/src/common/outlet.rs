@@ -2,7 +2,7 @@
 
 use crate::{ConnectionStatistics, StackConfig};
 
-/// Where a sender's segments go, and the parts of its connection that it needs besides its own.
+/// Destination of a sender's segments, and the parts of its connection that it needs besides its own.
 pub(crate) struct Outlet<'a, C, R> {
     pub(crate) context: &'a mut C,
     pub(crate) receiver: &'a mut R,

@@ -53,12 +53,12 @@ impl Packet {
         Self { number, length, sent_at: now, ecn, crypto: false, stream, ack: None }
     }
 
-    /// Whether the packet wants to be acknowledged. Without any frame it is a PING (RFC 9000 section 13.2.1).
+    /// Returns true if the packet asks for an acknowledgement; without any frame it is a PING (RFC 9000 section 13.2.1).
     pub(super) const fn is_ack_eliciting(&self) -> bool {
         self.crypto || self.stream.length > 0 || self.stream.fin || self.ack.is_none()
     }
 
-    /// A packet that arrives when so many bytes of its stream have been delivered.
+    /// Reads a packet that arrives after `delivered` bytes of its stream.
     pub(super) fn read(segment: &Segment, delivered: u64) -> Self {
         Self {
             number: segment.sequence,
