@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -176,7 +176,11 @@ def test_a_server_that_lists_without_end_is_told_and_fills_no_memory(
     use(monkeypatch, free_port())
     objects = buckets.BucketObjects("s3://studies/night", first_wait_s=0.001)
     monkeypatch.setattr(buckets, "MOST_LISTED", 5000)
-    monkeypatch.setattr("obstore.list", lambda *_, **__: itertools.repeat(page))
+
+    def listed(*_: object, **__: object) -> Iterator[list[dict[str, str]]]:
+        return itertools.repeat(page)
+
+    monkeypatch.setattr("obstore.list", listed)
     with pytest.raises(StoreUnreachable, match="lists no end of objects below v2/plans/a"):
         objects.names("v2/plans/a")
 
@@ -188,5 +192,9 @@ def test_names_that_a_server_lists_beside_the_folder_do_not_count(monkeypatch: p
     use(monkeypatch, free_port())
     objects = buckets.BucketObjects("s3://studies/night", first_wait_s=0.001)
     page = [{"path": path} for path in ("v2/plans/a/done/0", "v2/plans/abc/done/1", "../../etc/passwd", "v2/plans/a")]
-    monkeypatch.setattr("obstore.list", lambda *_, **__: iter([page]))
+
+    def listed(*_: object, **__: object) -> Iterator[list[dict[str, str]]]:
+        return iter([page])
+
+    monkeypatch.setattr("obstore.list", listed)
     assert objects.names("v2/plans/a") == ["done/0"]

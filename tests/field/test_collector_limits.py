@@ -343,7 +343,17 @@ def test_one_probe_whose_uploads_are_dear_takes_no_turn_of_the_others(monkeypatc
         "reader.read_upload = read\n"
         "reader.main()"
     )
-    monkeypatch.setattr(reader, "python_command", lambda _: [sys.executable, "-c", statements])
+
+    def command(_: str) -> list[str]:
+        return [sys.executable, "-c", statements]
+
+    clock, later = time.monotonic, [0.0]
+
+    def now() -> float:
+        return clock() + later[0]
+
+    monkeypatch.setattr(reader, "python_command", command)
+    monkeypatch.setattr(time, "monotonic", now)
     one = Reader()
     try:
         assert one(b"dear", "stolen/a", "stolen") == []
@@ -351,7 +361,7 @@ def test_one_probe_whose_uploads_are_dear_takes_no_turn_of_the_others(monkeypatc
             with pytest.raises(ReaderFailed, match="took long to read"):
                 one(body, "stolen/b", "stolen")
         assert one(b"x", "home-01/a", "home-01") == []
-        monkeypatch.setattr(time, "monotonic", lambda now=time.monotonic: now() + 60)
+        later[0] = 60.0
         assert one(b"x", "stolen/b", "stolen") == []
     finally:
         one.close()
