@@ -136,7 +136,7 @@ def execute(options: Namespace) -> None:
                 "headline": None if headline is None else headline.as_json(),
                 **statistics,
                 "metrics": [dict(zip(_COLUMNS, row, strict=True)) for row in rows],
-                "since_traffic_begins": [one._asdict() for one in since],
+                "since_traffic_begins": [vars(one) for one in since],
             }
         )
         return
@@ -151,7 +151,7 @@ def execute(options: Namespace) -> None:
         print_table(_COLUMNS, rows)
     else:
         shown = headline_rows(counted)
-        since = [one for one in since if one[:2] in {row[:2] for row in shown}]
+        since = [one for one in since if (one.subject, one.metric) in {row[:2] for row in shown}]
         shown = labelled(shown, since)
         print_table(_COLUMNS, shown)
         if len(shown) < len(rows):
@@ -171,11 +171,11 @@ def _is_beside(options: Namespace) -> bool:
 
     Raises `UsageError` if the run is one whose packets are not to be had.
     """
-    from sojourn.base.errors import UsageError
-
     first = "--pcap" if options.pcap else "--qlog" if options.qlog else ""
     for name, place in (("--out", options.out), ("--report", options.report), ("--plugin", options.plugins)):
         if first and place:
+            from sojourn.base.errors import UsageError
+
             raise UsageError(f"{first} and {name}: one run writes the one or the other", "two runs are the same")
     return bool(first)
 

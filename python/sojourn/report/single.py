@@ -59,7 +59,7 @@ def build_run_report(directory: Path, *, pdf: bool = False) -> list[str]:
     metrics = _metric_rows(tables["metrics"])
     counted, since = _counted(scenario, manifest, metrics)
     matters = headline_rows(counted)
-    since = [one for one in since if one[:2] in {row[:2] for row in matters}]
+    since = [one for one in since if (one.subject, one.metric) in {row[:2] for row in matters}]
     figures = run_figures(tables, damages, scenario)
     folder = fresh_folder(directory / "figures", root=directory)
     packets = _kept(lambda: _packet_table(tables), "the table of packets", damages)

@@ -8,7 +8,6 @@ run have the rate from its beginning, and say so.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,17 +73,20 @@ def since_beginnings(canonical: str, simulated_s: float, rows: Sequence[Row]) ->
 _RATES = ("goodput", "goodput_downstream")
 
 
-class Since(NamedTuple):
-    """A rate that counts from where its traffic begins, beside the metric."""
+class Since:
+    """A rate that counts from where its traffic begins, beside the metric.
 
-    subject: str
-    metric: str
-    value: float
-    unit: str
-    start_s: float
-    average: float
-    """Value of the metric, which counts from `from_s` on."""
-    from_s: float
+    A plain class: whatever declares one takes longer to load than a short run.
+    """
+
+    def __init__(
+        self, subject: str, metric: str, value: float, unit: str, start_s: float, average: float, from_s: float
+    ) -> None:
+        self.subject, self.metric, self.value, self.unit = subject, metric, value, unit
+        self.start_s = start_s
+        self.average = average
+        """Value of the metric, which counts from `from_s` on."""
+        self.from_s = from_s
 
     @property
     def label(self) -> str:
