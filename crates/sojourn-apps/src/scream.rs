@@ -8,7 +8,8 @@
 //! Units: bytes of RTP packets, seconds, bits per second.
 //! Deviations: RFC 8298 leaves marks of L4S to a later document. A sender of ECT(1) here takes half of the marked share off
 //! its window, as DCTCP does (RFC 8257 section 3.3), and a mark does not change its media rate, but a window in a round trip,
-//! over 1.2 or more, bounds it: so has that later document both (draft-ietf-ccwg-rfc8298bis-screamv2). Chosen, where the document is silent: what is in flight
+//! over 1.2 or more, bounds it, and a frame counts as queued from the next one on: so has that later document all three
+//! (draft-ietf-ccwg-rfc8298bis-screamv2). Chosen, where the document is silent: what is in flight
 //! counts as lost after [`SILENCE`] without feedback; a loss weighs 1 % in the rate of loss events, as in the authors'
 //! program; fast increase resumes 5 s after the last congestion event at the earliest.
 
@@ -130,6 +131,9 @@ impl Scream {
         }
         self.rates.on_media(bytes);
         let (trend, remembered) = (self.delay.trend(), self.delay.remembered_trend());
+        // The queue of L4S is what waited before (rfc8298bis, media rate control: how long the oldest packet has been in it).
+        // A new frame is 33 ms of the rate, and would always be one.
+        let queued = if self.is_scalable { queued.saturating_sub(bytes) } else { queued };
         self.rates.adjust(now, self.is_fast, (trend, remembered), queued as f64 * 8.0);
     }
 

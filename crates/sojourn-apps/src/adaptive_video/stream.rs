@@ -114,12 +114,10 @@ impl Stream {
         self.queue.push_back(Queued { number: self.frames.next(), captured_at: now, bytes });
         self.frames.add(now, bytes, packets);
         self.drop_overdue(now);
-        let queued = self.queue.iter().map(|frame| self.with_headers(frame.bytes));
-        let queued = queued.sum();
+        let queued: u64 = self.queue.iter().map(|frame| self.with_headers(frame.bytes)).sum();
         let waited = self.queue.front().map_or(Span::ZERO, |frame| now.saturating_since(frame.captured_at));
         let frames = waited.as_secs_f64() / self.interval.as_secs_f64();
-        let sender = (queued, frames);
-        self.scream.on_frame(now, self.with_headers(bytes), sender);
+        self.scream.on_frame(now, self.with_headers(bytes), (queued, frames));
         self.send(now, context)
     }
 

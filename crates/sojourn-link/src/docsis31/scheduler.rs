@@ -12,7 +12,8 @@
 //! of the CRC).
 //! Deviations: docsis-ns3 raises both rates by the header of a mean packet of 200 B, which longer packets use up, and
 //! forgives what is granted beyond the tokens; a weight whose share is less than a minislot still gives the low-latency
-//! flow one; a sustained rate of zero is no limit; proactive grants are never clipped.
+//! flow one; a sustained rate of zero is no limit; proactive grants are never clipped; the peak rate never takes of the sustained
+//! one.
 
 #[cfg(not(target_family = "wasm"))]
 pub(crate) mod aggregate;
@@ -26,7 +27,7 @@ use crate::token_bucket::TokenBucket;
 use crate::{Draw, LinkContext};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
-use sojourn_base::{BitRate, Bytes, Instant, math};
+use sojourn_base::{BitRate, Bytes, Instant, WholeBytes, math};
 
 /// Number of the classic service flow, or of the only one.
 pub(crate) const CLASSIC: usize = 0;
@@ -68,6 +69,14 @@ pub(super) struct Scheduler {
     weight: u64,
     sustained: Option<TokenBucket>,
     peak: Option<TokenBucket>,
+    /// The sustained rate; zero where several service flows share its bucket.
+    rate: BitRate,
+    /// Part of a byte of the sustained rate that earlier MAPs left.
+    rest: WholeBytes,
+    /// What the sustained rate brings from one MAP to the next, and what has come back since. The peak rate takes nothing of
+    /// it, though its bucket overflows between MAPs that are further apart than `peak_interval`, and gets nothing back of grants
+    /// that were not used.
+    sustained_in_map: u64,
     /// Buckets of the flows of an aggregate that have a rate of their own.
     own: [Option<TokenBucket>; 2],
     /// Requested and not granted, of each flow.
@@ -105,6 +114,9 @@ impl Scheduler {
             weight: u64::from(config.weight),
             sustained: bucket(config.rate, config.burst),
             peak,
+            rate: config.rate,
+            rest: WholeBytes::default(),
+            sustained_in_map: 0,
             own: config.own_rates().map(|rate| bucket(rate, config.burst)),
             backlog: [0; 2],
             proactive: Proactive::new(config.proactive, &timeline, header),
@@ -213,6 +225,11 @@ impl Scheduler {
         });
         let headers = back.map(|outcome| outcome.headers);
         let [classic, low_latency] = back.map(|outcome| outcome.unused + outcome.headers);
+        self.sustained_in_map = if self.rate > BitRate::ZERO {
+            self.rest.pass(self.rate, self.timeline.interval).0 + classic + low_latency
+        } else {
+            0
+        };
         let [of_classic, of_low_latency] = &mut self.own;
         for (bucket, bytes) in [
             (&mut self.sustained, classic + low_latency),
@@ -236,11 +253,11 @@ impl Scheduler {
         }
     }
 
-    /// Tokens of the emptier bucket; `None` without buckets.
+    /// Tokens of the emptier bucket, of the peak rate at least what the sustained one brings; `None` without buckets.
     fn tokens_for_map(&self, now: Instant) -> Option<u64> {
         let tokens = |bucket: &Option<TokenBucket>| bucket.as_ref().map(|b| b.tokens(now).0);
         match (tokens(&self.sustained), tokens(&self.peak)) {
-            (Some(sustained), Some(peak)) => Some(sustained.min(peak)),
+            (Some(sustained), Some(peak)) => Some(sustained.min(peak.max(self.sustained_in_map))),
             (one, other) => one.or(other),
         }
     }

@@ -6,7 +6,7 @@
 
 use super::Scheduler;
 use crate::token_bucket::TokenBucket;
-use sojourn_base::{Bytes, Instant};
+use sojourn_base::{BitRate, Bytes, Instant};
 
 /// See the module.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +24,7 @@ impl Aggregate {
     /// Hands the buckets to a scheduler for the MAP whose interval starts at `now`, but for what is kept for others: with
     /// `rivals` who want something, itself among them, it gets an even share. Returns what is kept.
     pub(in crate::docsis31) fn lend(&self, to: &mut Scheduler, rivals: u64, now: Instant) -> Bytes {
-        (to.sustained, to.peak) = (self.sustained, self.peak);
+        (to.sustained, to.peak, to.rate) = (self.sustained, self.peak, BitRate::ZERO);
         let tokens = to.tokens_for_map(now).unwrap_or(0);
         let kept = Bytes(tokens - tokens.div_ceil(rivals.max(1)));
         if kept > Bytes::ZERO {
