@@ -89,7 +89,7 @@ def counts(points: list[Point]) -> Iterator[tuple[str, int, int, int, int]]:
     documents = dict.fromkeys(point.document for point in points)
     for name, chosen in [*((name, [p for p in points if p.document == name]) for name in documents), ("all", points)]:
         states = Counter(point.whole for point in chosen)
-        yield name, len(chosen), *(states[state] for state in STATES)
+        yield name, len(chosen), states["yes"], states["part"], states["no"]
 
 
 def tables(points: list[Point]) -> str:
