@@ -12,7 +12,9 @@ LABELS = load_study("white2012").definition.labels
 LABELS_2013 = load_study("white2013").definition.labels
 MANAGERS = [words.look or name for name, words in LABELS["queue_manager"].items()]
 COUPLINGS = [words.look for words in LABELS["coupling"].values()]
-MANAGERS_2013 = [words.look or name for name, words in LABELS_2013["queue_manager"].items() if name != "pie-draft"]
+BESIDE = ("pie-draft", "buffer-240ms", "buffer-480ms")
+"""Settings of 2013 that are in no figure of the document; those without a look take one of the cycle."""
+MANAGERS_2013 = [words.look or name for name, words in LABELS_2013["queue_manager"].items() if name not in BESIDE]
 
 
 def luminance(colour: str) -> float:
