@@ -53,3 +53,60 @@ def test_a_page_allows_its_own_style_sheets_and_nothing_else(sojourn: CommandLin
     for sheet in sheets:
         digest = base64.b64encode(hashlib.sha256(sheet.encode()).digest()).decode()
         assert f"'sha256-{digest}'" in policy
+
+
+MARKUP = "<img src=x onerror=alert(1)>"
+"""A file's name may have all of these characters; a page shows it as text."""
+
+SUMMARY = """
+schema = 1
+[[test]]
+method = "flent"
+load = "up"
+rate = { value = "4.74 Mb/s", where = "sender" }
+idle = { p50 = "25.5 ms", samples = 15 }
+loaded = { mean = "98 ms", p50 = "100 ms", p95 = "117 ms", max = "121 ms", samples = 40, every = "200 ms" }
+loss = 0.0
+"""
+
+
+def assert_text_alone(folder: Path) -> None:
+    """Assert that a folder has a page, and that no page or drawing has an element of the name."""
+    pages = [*folder.rglob("*.html"), *folder.rglob("*.svg")]
+    assert any(path.suffix == ".html" for path in pages)
+    for path in pages:
+        assert "<img src=x" not in path.read_text(encoding="utf-8"), path
+
+
+def test_a_calibration_shows_the_name_of_its_file_as_text(sojourn: CommandLine, tmp_path: Path) -> None:
+    (tmp_path / f"{MARKUP}.toml").write_text(SUMMARY)
+    done = sojourn("calibrate", f"{MARKUP}.toml", "--access", "ethernet", "--budget", "400", "--out", "out")
+    assert done.status == 0, done.stderr
+    assert_text_alone(tmp_path / "out")
+
+
+def test_a_plugin_has_a_name_of_letters_and_digits(sojourn: CommandLine, tmp_path: Path) -> None:
+    (tmp_path / f"{MARKUP}.py").write_text("")
+    done = sojourn("check-aqm", "--plugin", f"{MARKUP}.py", "--out", "out")
+    assert done.status == 2
+    assert "letters, digits and underscores" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_migration_shows_the_name_of_its_file_as_text(sojourn: CommandLine, tmp_path: Path) -> None:
+    corpus = Path(__file__).parents[2] / "crates/sojourn-provisioning/tests/corpus"
+    (tmp_path / f"{MARKUP}.cm").write_bytes((corpus / "own/v1-white2013.cm").read_bytes())
+    (tmp_path / "key").write_text("SOJOURN\n")
+    done = sojourn(
+        *("provision", "simulate", f"{MARKUP}.cm", "--secret", "key", "--mix", "1"),
+        *("--duration", "5 s", "--seeds", "1", "--out", "out"),
+    )
+    assert done.status == 0, done.stderr
+    assert_text_alone(tmp_path / "out")
+
+
+def test_advice_shows_the_name_of_its_file_as_text(sojourn: CommandLine, tmp_path: Path) -> None:
+    write_scenario(tmp_path).rename(tmp_path / f"{MARKUP}.toml")
+    done = sojourn("advise", f"{MARKUP}.toml", "--for", "call", "--can", "modem", "--budget", "3", "--out", "out")
+    assert done.status == 0, done.stderr
+    assert_text_alone(tmp_path / "out")
