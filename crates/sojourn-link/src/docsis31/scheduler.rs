@@ -73,8 +73,8 @@ pub(super) struct Scheduler {
     rate: BitRate,
     /// Part of a byte of the sustained rate that earlier MAPs left.
     rest: WholeBytes,
-    /// What the sustained rate brings from one MAP to the next, and what has come back since. The peak rate takes nothing of
-    /// it, though its bucket overflows between MAPs that are further apart than `peak_interval`, and gets nothing back of grants
+    /// Bytes that the sustained rate brings from one MAP to the next, and those that came back since. The peak rate takes none of
+    /// them, though its bucket overflows between MAPs that are further apart than `peak_interval`, and gets no bytes back of grants
     /// that were not used.
     sustained_in_map: u64,
     /// Buckets of the flows of an aggregate that have a rate of their own.

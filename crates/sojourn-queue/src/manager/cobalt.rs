@@ -7,7 +7,7 @@ use crate::config::{ConfigProblem, LIMIT, require_shorter};
 use crate::manager::law::{Law, LawQueue, law_config};
 use crate::manager::mark;
 use crate::policy::cobalt::{Cobalt, CobaltAtLink, CobaltJudgement, CobaltLaw, Leaving};
-use crate::store::lines::Waiting;
+use crate::store::waiting::Waiting;
 use crate::{Held, QueueContext, Reason};
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -8,7 +8,7 @@ use crate::config::{ConfigProblem, LIMIT, require_shorter};
 use crate::manager::codel_service::{HeadSource, Look, serve};
 use crate::manager::law::{Law, LawQueue, law_config};
 use crate::policy::codel::{Codel, CodelLaw, Floor, Head};
-use crate::store::lines::Waiting;
+use crate::store::waiting::Waiting;
 use crate::{Held, QueueContext};
 use alloc::string::String;
 use alloc::vec::Vec;

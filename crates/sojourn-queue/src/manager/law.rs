@@ -11,7 +11,8 @@
 use crate::config::{ConfigProblem, ManagerKind};
 use crate::manager::period::Period;
 use crate::manager::refuse;
-use crate::store::lines::{Lines, StoreConfig, Waiting};
+use crate::store::lines::{Lines, StoreConfig};
+use crate::store::waiting::Waiting;
 use crate::{Backlog, FlowFields, Held, QueueContext, QueueManager, Reason, Verdict};
 use alloc::boxed::Box;
 use alloc::vec::Vec;

@@ -7,7 +7,7 @@ use crate::config::{ConfigProblem, LIMIT};
 use crate::manager::law::{Law, LawQueue, law_config};
 use crate::manager::mark;
 use crate::policy::pie::{BurstRule, Pie, PieLaw, PieVerdict};
-use crate::store::lines::Waiting;
+use crate::store::waiting::Waiting;
 use crate::{Held, QueueContext, Reason};
 use alloc::vec::Vec;
 use sojourn_base::{Bytes, Instant, Limit, Packets, Span};

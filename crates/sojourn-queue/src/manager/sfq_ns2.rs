@@ -8,7 +8,7 @@
 use crate::config::{ConfigProblem, ManagerKind};
 use crate::manager::refuse;
 use crate::store::bins::{Bins, LINE_BYTES};
-use crate::store::lines::Waiting as _;
+use crate::store::waiting::Waiting as _;
 use crate::{Backlog, FlowFields, Held, QueueContext, QueueManager, Reason, Verdict};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;

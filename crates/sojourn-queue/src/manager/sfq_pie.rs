@@ -78,7 +78,7 @@ pub type SfqPieQueue = LawQueue<SfqPieConfig>;
 mod tests {
     use super::*;
     use crate::policy::pie::Pie;
-    use crate::store::lines::Waiting;
+    use crate::store::waiting::Waiting;
     use crate::{Held, QueueContext, QueueManager, Reason, Verdict};
     use alloc::collections::VecDeque;
     use sojourn_base::{Instant, Meta, PacketHandle, Span};

@@ -1,7 +1,7 @@
 //! Many lines of packets in one slab, so that a shared limit, and dropping from either end of any
 //! line, cost the same for one line and for a thousand. A line is a sub-flow.
 
-use crate::store::lines::Waiting;
+use crate::store::waiting::Waiting;
 use crate::{Backlog, Held};
 use alloc::vec::Vec;
 use sojourn_base::{Bytes, Instant, Meta, PacketHandle, Packets, SubFlow};

@@ -1,6 +1,6 @@
 //! One line of packets, and its bytes.
 
-use crate::store::lines::Waiting;
+use crate::store::waiting::Waiting;
 use crate::{Backlog, Held};
 use alloc::collections::VecDeque;
 use sojourn_base::{Bytes, Instant, Meta, Packets};

@@ -9,8 +9,9 @@
 use crate::config::{ConfigProblem, LIMIT, quantum, require_room};
 use crate::store::bins::{Bins, LINE_BYTES};
 use crate::store::fields::{FlowFields, show_fields};
-use crate::store::lines::{Lines, StoreConfig, Waiting as _};
+use crate::store::lines::{Lines, StoreConfig};
 use crate::store::room::Room;
+use crate::store::waiting::Waiting as _;
 use crate::{Held, QueueContext, Reason, Verdict};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;

@@ -9,3 +9,4 @@ pub(crate) mod nichols_ring;
 pub(crate) mod room;
 pub mod sub_flows;
 pub(crate) mod two_queues;
+pub mod waiting;

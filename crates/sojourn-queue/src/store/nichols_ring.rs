@@ -12,7 +12,7 @@
 //! Source: ns-2 `queue/sfqcodel.cc`, March 2013. Deviations: none known.
 
 use crate::store::bins::Bins;
-use crate::store::lines::Waiting as _;
+use crate::store::waiting::Waiting as _;
 use alloc::vec::Vec;
 
 /// No bin.
