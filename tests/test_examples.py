@@ -33,7 +33,7 @@ def test_each_example_is_valid_and_runs(sojourn: CommandLine, path: Path) -> Non
 def test_the_settings_that_an_example_suggests_are_valid(sojourn: CommandLine, path: Path) -> None:
     suggested = re.findall(r"^#\s+--set ([\w.]+=)'?([^'\n]+)'?$", path.read_text(), re.MULTILINE)
     for key, value in suggested:
-        done = sojourn("run", path, "--set", "duration=1 s", "--set", f"{key}{value.strip()}")
+        done = sojourn("run", path, "--set", "duration=3 s", "--set", f"{key}{value.strip()}")
         assert done.status == 0, done.stderr
 
 
@@ -257,7 +257,8 @@ def test_the_commands_for_plugins_work_as_the_guide_prints_them(sojourn: Command
         if words[1] == "check-aqm":
             judged = sojourn(*words[1:], "--laws")
             assert judged.status == 0
-            assert judged.stderr.strip() in page
+            said = [line for line in judged.stderr.splitlines() if " s left" not in line]  # progress of a busy machine
+            assert "\n".join(said).strip() in page
             continue
         shorter = ("--duration", "1 s", "--seeds", "2", "--no-figures", "--json")
         done = sojourn(*words[1:], *shorter)

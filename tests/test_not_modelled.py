@@ -49,7 +49,7 @@ HELD: dict[str, tuple[str, list[tuple[str, set[str] | None]]]] = {
             ("app.most_rate", {"adaptive-video"}),
         ],
     ),
-    "Nobody redials": (r"redial|postpone|patience|abandon|give_?up", [("app.cutoff", {"bulk"})]),
+    "They do not redial": (r"redial|postpone|patience|abandon|give_?up", [("app.cutoff", {"bulk"})]),
     "The time between pages": (
         NOTHING,
         [("app.think", {"web"}), ("app.reading", {"web-3gpp"}), ("app.gap", {"bulk", "pd", "web-akhtar"})],
