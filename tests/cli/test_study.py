@@ -65,10 +65,11 @@ JUDGED: dict[str, Any] = {
             "statement": "The upload moves.",
             "values": {"speed": {"measure": "speed", "points": {"": "near-short"}}},
             "holds": [{"value": "speed", "above": 0}],
+            "seconds": 0.5,
         }
     ],
 }
-"""What makes a study judge a claim."""
+"""What makes a study judge a claim, in a quick run, too."""
 
 JUDGED_CLAIM = "The upload moves"
 
@@ -94,7 +95,7 @@ def test_verdicts_of_less_than_the_study_say_so_everywhere(
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert f'<span class="badge">{label} run</span>' in page
     assert f"small, {label} run" in page  # provenance
-    assert ("Shortened: verdicts are" in page) == (label not in ("partial", "changed"))
+    assert ("Shortened: claims and cells" in page) == (label not in ("partial", "changed"))
     assert ("<code>traffic.bulk.dscp=10</code>" in page) == (label == "changed")
     with (tmp_path / "out" / "claims.csv").open(encoding="utf-8") as file:
         (claim,) = csv.DictReader(file)
@@ -104,6 +105,20 @@ def test_verdicts_of_less_than_the_study_say_so_everywhere(
         assert f"out is a {label} run: less than the study asks for" in told.stderr
         shown = (tmp_path / "page.html").read_text(encoding="utf-8")
         assert f"({label} run, not the study" in shown
+
+
+def test_a_quick_run_leaves_what_its_length_does_not_decide_to_the_whole_study(
+    sojourn: CommandLine, tmp_path: Path
+) -> None:
+    (claim,) = JUDGED["claim"]
+    undecided = {name: value for name, value in claim.items() if name != "seconds"}
+    write_study(tmp_path, **(JUDGED | {"claim": [undecided]}))
+    done = sojourn("study", "run", "study.toml", "--quick", "--no-figures", "--out", "out")
+    assert done.status == 0, done.stderr
+    assert f"{JUDGED_CLAIM}: not judged (needs the whole study)" in done.stderr
+    with (tmp_path / "out" / "claims.csv").open(encoding="utf-8") as file:
+        (row,) = csv.DictReader(file)
+    assert (row["verdict"], row["note"]) == ("not-run", "needs the whole study")
 
 
 def test_verdicts_of_the_whole_study_have_no_label(sojourn: CommandLine, tmp_path: Path) -> None:

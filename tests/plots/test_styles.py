@@ -13,7 +13,7 @@ LABELS_2013 = load_study("white2013").definition.labels
 MANAGERS = [words.look or name for name, words in LABELS["queue_manager"].items()]
 COUPLINGS = [words.look for words in LABELS["coupling"].values()]
 BESIDE = ("pie-draft", "buffer-240ms", "buffer-480ms")
-"""Settings of 2013 that are in no figure of the document; those without a look take one of the cycle."""
+"""Settings of 2013 that are in no figure of the document."""
 MANAGERS_2013 = [words.look or name for name, words in LABELS_2013["queue_manager"].items() if name not in BESIDE]
 
 

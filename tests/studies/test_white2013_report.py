@@ -14,6 +14,7 @@ from sojourn import _engine
 from sojourn.answers.asking import Ask
 from sojourn.answers.figure import Figure
 from sojourn.answers.figures import figures
+from sojourn.answers.figures.common import look_of
 from sojourn.answers.figures.distribution import LEVELS, curve
 from sojourn.answers.number_tables import cell, numbers_table
 from sojourn.answers.report_content import PlainTable, StudyParts
@@ -303,10 +304,16 @@ def table_3(view: StudyView) -> Table:
 
 
 def number_tables(view: StudyView) -> dict[str, PlainTable]:
-    def made(definition: NumbersTable) -> PlainTable:
-        return numbers_table(STUDY, ask_of(view), definition)
+    """Return the tables that a report of the result has: those of points that were not run are left out."""
 
-    return {definition.name: made(definition) for definition in STUDY.definition.numbers}
+    def made(definition: NumbersTable) -> PlainTable | None:
+        try:
+            return numbers_table(STUDY, ask_of(view), definition)
+        except NotRecorded:
+            return None
+
+    found = {definition.name: made(definition) for definition in STUDY.definition.numbers}
+    return {name: table for name, table in found.items() if table is not None}
 
 
 def summary_of(view: StudyView) -> PlainTable:
@@ -371,6 +378,21 @@ def test_every_condition_has_a_row_with_its_numbers() -> None:
     row = next(r for r in table.rows if [c.text for c in r[1:3]] == ["light", "CoDel"] and "x16" in r[0].text)
     values = dict(zip(table.headings, (cell.text for cell in row), strict=True))
     assert (values["P50"], values["lost, %"], values["MOS"]) == ("14.0", "5.00", "3.80")
+
+
+def test_buffers_of_240_and_480_ms_have_a_table_where_they_were_run() -> None:
+    declared = {definition.name for definition in STUDY.definition.numbers}
+    assert declared - set(number_tables(whole())) == {"buffers"}
+    world = World()
+    world.metrics["buffers/x05-light-buffer-480ms", "game", "delay_p50"] = 890.0
+    (row,) = number_tables(world.view())["buffers"].rows
+    assert [cell.text for cell in row[1:4]] == ["light", "480 ms", "890.0"]
+
+
+def test_points_beside_the_document_s_keep_the_looks_of_its_own() -> None:
+    assert [look_of(STUDY, "queue_manager", manager) for manager in MANAGERS] == LOOKS
+    beside = [look_of(STUDY, "queue_manager", f"buffer-{size}ms") for size in (240, 480)]
+    assert len({*beside, *LOOKS}) == len(MANAGERS) + 2
 
 
 def test_a_curve_of_many_values_ends_at_one() -> None:
