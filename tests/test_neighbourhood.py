@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sojourn.base.errors import UsageError
@@ -81,6 +81,7 @@ def test_homes_are_scaled_in_their_proportions() -> None:
     st.integers(1, 300),
     st.one_of(st.none(), st.floats(1, 3000)),
 )
+@example(knee={1: 26.0}, full=10.0, start=3, down=None)  # two doublings: the second space takes one halving more
 def test_a_threshold_is_found_wherever_it_lies_and_from_wherever_the_search_begins(
     knee: dict[int, float], full: float, start: int, down: float | None
 ) -> None:

@@ -170,6 +170,8 @@ def test_bodies_and_headers_are_bounded(server: Server) -> None:
     # Refused by what it says, before it is read.
     assert server.ask("/api/jobs", "POST", b"", Content_Length=str((1 << 20) + 1))[0] == 413
     assert server.ask("/api/jobs", "POST", ORDER, drop=("Content-Length",))[0] == 411
+    chunks = b"%x\r\n%s\r\n0\r\n\r\n" % (len(ORDER), ORDER)
+    assert server.ask("/api/jobs", "POST", chunks, drop=("Content-Length",), Transfer_Encoding="chunked")[0] == 411
     assert server.ask("/", X_Long="x" * 20_000)[0] in {400, 431}
 
 

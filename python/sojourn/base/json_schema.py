@@ -70,6 +70,9 @@ def _use_draft_7(schema: Node) -> None:
             node["$ref"] = node["$ref"].replace("#/$defs/", f"#/{SHARED}/")
         if isinstance(node.get("prefixItems"), list):
             node["items"] = node.pop("prefixItems")
+        # OpenAPI's; a property of that name is a table with a type.
+        if "propertyName" in node.get("discriminator", ()):
+            del node["discriminator"]
 
 
 def _title(schema: Node) -> None:

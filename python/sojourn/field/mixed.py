@@ -18,10 +18,14 @@ import polars as pl
 from sojourn.field.libraries import formula_models
 from sojourn.field.regression import usable_factors
 
+MOST_LOG_ERROR = 10.0
+"""Standard error of a logarithm above which none is known. chosen: a factor of 22,000 either way, which tests do not have; too few
+tests leave the matrix that errors come from nearly singular, and its inverse is rounding."""
+
 
 @dataclass(frozen=True, slots=True)
 class RatioEffect:
-    """A level against the reference, as a ratio."""
+    """A level against the reference, as a ratio; error and interval are NaN where the tests do not tell them."""
 
     factor: str
     level: str
@@ -80,6 +84,7 @@ def fit_mixed(rows: pl.DataFrame, factors: Sequence[tuple[str, Sequence[str]]], 
         if not bracket:
             continue
         error = float(result.bse_fe[name])
+        error = error if error <= MOST_LOG_ERROR else math.nan
         half = 1.959963984540054 * error
         effects.append(
             RatioEffect(

@@ -297,14 +297,18 @@ def most_rounds_left(crowds: Sequence[Crowd]) -> int | None:
         rounds.append(_halvings(kept, broken))
     if not bounds:
         return None
-    if is_one_unbroken and (beyond := BEYOND * min(bounds) / max(tried)) > 1:
-        rounds.append(math.ceil(math.log2(beyond)) + _halvings(max(tried), 2 * max(tried)))
+    if is_one_unbroken and (beyond := min(BEYOND * min(bounds), MOST_HOMES) / max(tried)) > 1:
+        # The last doubling leaves the widest space.
+        doublings = math.ceil(math.log2(beyond))
+        last = max(tried) * 2**doublings
+        rounds.append(doublings + _halvings(last // 2, last))
     return max(rounds) + 1
 
 
 def _halvings(kept: int, broken: int) -> int:
     """Return how often the space between two numbers is halved at most until it is `CLOSE`."""
-    return math.ceil(math.log2(max((broken - kept) / max(CLOSE * kept, 1.0), 1.0)))
+    # Halves of an odd space are rounded up, so it is compared with whole numbers.
+    return math.ceil(math.log2(max((broken - kept) / max(math.floor(CLOSE * kept), 1), 1.0)))
 
 
 BEYOND = 4

@@ -130,7 +130,8 @@ def connection_class(listeners: list[Listener]) -> type[H11Protocol]:
         def data_received(self, data: bytes) -> None:
             begin = 0
             while begin < len(data) and not self._is_over and not self.transport.is_closing():
-                if self.conn.their_state is h11.DONE:
+                # With `Connection: close` the state after a request is another one.
+                if self.conn.their_state in {h11.DONE, h11.MUST_CLOSE}:
                     self._is_behind = True
                     return
                 end = begin + SLICE
