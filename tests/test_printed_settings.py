@@ -307,7 +307,8 @@ def test_settings_that_a_lesson_prints_are_its_runs(lesson: Lesson) -> None:
     rows = re.findall(r'<tr><td class="text">[^<]*</td><td class="text">([^<]*)</td>', teacher_body(lesson))
     assert len(rows) == len(lesson.claims)
     labels: dict[str, str] = lesson.about.get("labels", {})
-    shared = set.intersection(*(set(run.items()) for run in lesson.runs.values()))
+    runs = list(lesson.runs.values())
+    shared = {path: value for path, value in runs[0].items() if all(run.get(path) == value for run in runs)}
     for claim, printed in zip(lesson.claims, rows, strict=True):
         run = dict(lesson.runs[claim.run])
         words = html.unescape(printed)
@@ -317,7 +318,7 @@ def test_settings_that_a_lesson_prints_are_its_runs(lesson: Lesson) -> None:
         else:
             pairs = [part.split(" ", 1) for part in words.split(", ")]
             paths = {path.rpartition(".")[2]: path for path in run}
-            assert {**dict(shared), **{paths[key]: value for key, value in pairs}} == run
+            assert {**shared, **{paths[key]: value for key, value in pairs}} == run
         scenario = load_scenario(str(lesson.scenario), [f"{path}={value}" for path, value in run.items()])
         assert scenario.warnings == []
 

@@ -112,7 +112,8 @@ def test_a_quick_run_leaves_what_its_length_does_not_decide_to_the_whole_study(
 ) -> None:
     (claim,) = JUDGED["claim"]
     undecided = {name: value for name, value in claim.items() if name != "seconds"}
-    write_study(tmp_path, **(JUDGED | {"claim": [undecided]}))
+    changes: dict[str, Any] = {**JUDGED, "claim": [undecided]}
+    write_study(tmp_path, **changes)
     done = sojourn("study", "run", "study.toml", "--quick", "--no-figures", "--out", "out")
     assert done.status == 0, done.stderr
     assert f"{JUDGED_CLAIM}: not judged (needs the whole study)" in done.stderr
