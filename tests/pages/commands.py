@@ -304,7 +304,8 @@ class Reader:
         return done.returncode, done.stdout, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
     def types(self) -> Iterator[Done]:
-        """Run the commands of the page, in their order."""
+        """Run the commands of the page, in their order; the result of a shorter form does not print what the page shows."""
+        shortened: set[str] = set()
         for shown in shown_on(self.page):
             kind = kind_of(shown)
             rule = rule_of(shown) or Rule(shown.text)
@@ -313,6 +314,10 @@ class Reader:
             is_whole = kind == "as shown" or (WHOLE in os.environ and not shown.text.startswith("make"))
             shorter = rule.instead.replace("{1}", _word(shown, 1)).replace("{3}", _word(shown, 3))
             text = shown.text if is_whole else shorter or f"{shown.text} {rule.add}"
+            words = shown.text.split()
+            if not is_whole and "--out" in words[:-1]:
+                shortened.add(words[words.index("--out") + 1])
+            is_whole = is_whole and shortened.isdisjoint(words)
             status, output, used = self._run(text)
             problem = ""
             if status != rule.status:
