@@ -30,7 +30,7 @@ from sojourn.calibration.table import Draw, drawn, make_table, simulate_draw
 from sojourn.field.series import read_series
 from sojourn.scenario.scenario_file import Scenario
 from sojourn.simulation.engine import simulate
-from support import CommandLine
+from support import SUMMARY, CommandLine
 
 FILES = Path(__file__).parent / "field" / "files"
 UPLOADS = sorted(FILES.glob("tcp_upload*.flent.gz"))
@@ -473,18 +473,6 @@ def test_intervals_of_iperf3_are_read(tmp_path: Path) -> None:
 
 
 # A person with only numbers
-
-
-SUMMARY = """
-schema = 1
-[[test]]
-method = "flent"
-load = "up"
-rate = { value = "4.74 Mb/s", where = "sender" }
-idle = { p50 = "25.5 ms", samples = 15 }
-loaded = { mean = "98 ms", p50 = "100 ms", p95 = "117 ms", max = "121 ms", samples = 40, every = "200 ms" }
-loss = 0.0
-"""
 
 
 def test_numbers_of_a_page_are_fitted_like_a_test_that_shows_them(tmp_path: Path) -> None:

@@ -15,12 +15,9 @@ import pytest
 
 from support import CommandLine
 
-TAPLO, TOMBI = (
-    shutil.which(name, path=f"{Path(sys.executable).parent}:{os.environ['PATH']}") for name in ("taplo", "tombi")
-)
-
-needs_taplo = pytest.mark.skipif(TAPLO is None, reason="taplo is not installed (pip install taplo)")
-needs_tombi = pytest.mark.skipif(TOMBI is None, reason="tombi is not installed (pip install tombi)")
+PROGRAMS = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+TAPLO, TOMBI = (shutil.which(name, path=PROGRAMS) or name for name in ("taplo", "tombi"))
+"""Of `requirements/dev.txt`, as the tests are: without them, these fail."""
 
 
 @pytest.fixture
@@ -31,18 +28,16 @@ def study(sojourn: CommandLine) -> Path:
 
 
 def lint(folder: Path, *names: str) -> tuple[int, str]:
-    """Return the status of taplo, and what it says."""
-    done = subprocess.run([str(TAPLO), "lint", *names], cwd=folder, capture_output=True, text=True, check=False)
+    """Return the status of taplo, and its output."""
+    done = subprocess.run([TAPLO, "lint", *names], cwd=folder, capture_output=True, text=True, check=False)
     return done.returncode, re.sub(r"\x1b\[[0-9;]*m", "", done.stdout + done.stderr)
 
 
-@needs_taplo
 def test_what_is_written_is_valid_for_both(study: Path, sojourn: CommandLine) -> None:
     assert lint(study, "study.toml", "scenario.toml")[0] == 0
     assert sojourn("check", study / "study.toml", study / "scenario.toml").status == 0
 
 
-@needs_taplo
 @pytest.mark.parametrize(
     "command",
     [("recipe", "copy", "buffer-lesson"), ("home", "--down", "50", "--up", "10", "--access", "dsl", "--explain")],
@@ -71,7 +66,6 @@ WRONG = [
 """File, what stands there, what is written in its place, and what is wrong of it."""
 
 
-@needs_taplo
 @pytest.mark.parametrize(("name", "right", "wrong", "word"), WRONG)
 def test_both_refuse_ten_mistakes_and_name_the_same_word(
     study: Path, sojourn: CommandLine, name: str, right: str, wrong: str, word: str
@@ -96,7 +90,7 @@ class Server:
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
-            [str(TOMBI), "lsp", "--offline"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            [TOMBI, "lsp", "--offline"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )
         self._number = 0
         self.ask("initialize", {"processId": None, "rootUri": None, "capabilities": {}})
@@ -175,7 +169,6 @@ COMPLETED = [
 """File, what is typed up to the bar, and what an editor has to offer there."""
 
 
-@needs_tombi
 def test_ten_keys_and_words_are_completed(study: Path) -> None:
     with Server() as server:
         missing: list[tuple[str, str, set[str]]] = []

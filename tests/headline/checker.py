@@ -458,7 +458,7 @@ class Checker:
             self.refuse(f"{factor}: {low:.2f} to {high:.2f} over all conditions")
 
     def _clearly(self, better: Cell, worse: Cell, metric: str) -> bool:
-        """Return whether one cell is better than another beyond both intervals, by what is told."""
+        """Return whether one cell is better than another beyond both intervals, by enough to name."""
         if self.is_of_few and not (better.has_interval and worse.has_interval):
             return False
         if metric in BIGGER:

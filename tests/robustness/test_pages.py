@@ -8,7 +8,7 @@ import polars as pl
 from robustness.damage import forget_digests
 from sojourn.report.page import content_security_policy, script
 from sojourn.report.single import build_run_report
-from support import CommandLine, write_scenario
+from support import SUMMARY, CommandLine, write_scenario
 
 SCRIPT = '"><script>alert(1)</script><b id="$\\frac{$'
 
@@ -57,17 +57,6 @@ def test_a_page_allows_its_own_style_sheets_and_nothing_else(sojourn: CommandLin
 
 MARKUP = "<img src=x onerror=alert(1)>"
 """A file's name may have all of these characters; a page shows it as text."""
-
-SUMMARY = """
-schema = 1
-[[test]]
-method = "flent"
-load = "up"
-rate = { value = "4.74 Mb/s", where = "sender" }
-idle = { p50 = "25.5 ms", samples = 15 }
-loaded = { mean = "98 ms", p50 = "100 ms", p95 = "117 ms", max = "121 ms", samples = 40, every = "200 ms" }
-loss = 0.0
-"""
 
 
 def assert_text_alone(folder: Path) -> None:

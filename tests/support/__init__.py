@@ -32,6 +32,18 @@ HOUSEHOLD: dict[str, Any] = {
 }
 """A small valid scenario: an upload and a call over a line of constant rate."""
 
+SUMMARY = """
+schema = 1
+[[test]]
+method = "flent"
+load = "up"
+rate = { value = "4.74 Mb/s", where = "sender" }
+idle = { p50 = "25.5 ms", samples = 15 }
+loaded = { mean = "98 ms", p50 = "100 ms", p95 = "117 ms", max = "121 ms", samples = 40, every = "200 ms" }
+loss = 0.0
+"""
+"""Numbers of the result page of one upload: a summary file for `sojourn calibrate`."""
+
 WITH_LIMIT = """
 import os, resource, signal, sys
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -28,7 +28,7 @@ pub trait StoreConfig {
     /// Bytes of the lines before a packet waits, if a law takes `state` bytes for each.
     fn bytes_with(&self, state: usize) -> u64;
 
-    /// Fields of a header that make a flow, if the store tells flows apart.
+    /// Header fields that define a flow; `None` if the store has one line for all.
     fn flow_fields(&self) -> Option<FlowFields>;
 
     /// Adds what is wrong with these parameters.
@@ -58,7 +58,7 @@ pub trait Lines: Clone + Debug + Send + 'static {
 
     /// The line of an arrival.
     fn line_of(&mut self, meta: &Meta) -> usize;
-    /// The line that all packets of a flow go to, if lines are told apart and flows tied to them.
+    /// The line of a flow; `None` if the store has one line for all, or binds no flow to a line.
     fn sub_flow(&self, meta: &Meta) -> Option<u32>;
     /// The arrival as a packet of its line.
     #[inline]

@@ -312,18 +312,23 @@ def _panel(marks: list[Mark], until: float, quantity: str, unit: str, high: floa
     return Panel(Axis("time", "s", low=0.0, high=until), Axis(quantity, unit, low=0.0, high=high), tuple(marks), title)
 
 
+def _buffers(videos: list[Session], until: float, manager: str) -> Panel:
+    """Return the panel of the client's buffer of each video."""
+    marks: list[Mark] = [
+        Line(video.ended, video.buffer_s, f"cycle-{number}", f"video {number + 1}", solid=True)
+        for number, video in enumerate(videos)
+    ]
+    return _panel(marks, until, "client buffer", "s", 31.0, NAMES[manager])
+
+
 def client_buffer(ask: Ask) -> PlotSpec:
-    """Draw what the videos hold, and how many downloads there are beside them."""
+    """Draw the buffers of the videos, and the number of downloads beside them."""
     until = _until(ask)
     upper: list[Panel] = []
     lower: list[Panel] = []
     at = np.arange(0.0, until, 1.0)
     for manager, videos, spans in _shown(ask):
-        marks: list[Mark] = [
-            Line(video.ended, video.buffer_s, f"cycle-{number}", f"video {number + 1}", solid=True)
-            for number, video in enumerate(videos)
-        ]
-        upper.append(_panel(marks, until, "client buffer", "s", 31.0, NAMES[manager]))
+        upper.append(_buffers(videos, until, manager))
         count = active(spans, at).astype(float)
         lower.append(_panel([Line(at, count, "tail", step=True, solid=True)], until, "downloads", "", 5.0, ""))
     return PlotSpec(
@@ -340,18 +345,14 @@ def client_buffer(ask: Ask) -> PlotSpec:
 
 
 def network_buffer(ask: Ask) -> PlotSpec:
-    """Draw what the videos hold, and what waits for the line at the same time."""
+    """Draw the buffers of the videos, and the queue of the line at the same time."""
     until = min(SHOWN_UNTIL_S, ask.view.duration_s("observed/red"))
     upper: list[Panel] = []
     lower: list[Panel] = []
     for manager in SHOWN:
         point = f"observed/{manager}"
         seed = ask.view.seeds(point)[0]
-        marks: list[Mark] = [
-            Line(video.ended, video.buffer_s, f"cycle-{number}", f"video {number + 1}", solid=True)
-            for number, video in enumerate(sessions(ask.view, point)[seed])
-        ]
-        upper.append(_panel(marks, until, "client buffer", "s", 31.0, NAMES[manager]))
+        upper.append(_buffers(sessions(ask.view, point)[seed], until, manager))
         line = ask.view.series(point, "downstream")[seed]
         waiting: list[Mark] = [Line(line.start_s, line.backlog_packets_mean, "tail", solid=True)]
         lower.append(_panel(waiting, until, "network buffer", "packets", 125.0, ""))
