@@ -158,11 +158,13 @@ class Household:
                 if "game" in self.feels
                 else "applications that mark themselves"
             )
-            return f"It needs {marked}, and a modem and a CMTS with Low Latency DOCSIS."
+            return f"Low Latency DOCSIS needs {marked}, and a modem and a CMTS that support it."
         if setting == "CAKE":
-            return "It needs a line that always has its rate, and a router that is fast enough for it."
+            return "CAKE needs a line that always has its rate, and a router that is fast enough for it."
         where = "the modem" if self.can == "modem" else "the modem and the far end of the line"
-        return f"It needs {'queue management' if setting == 'PIE' else 'a buffer that can be set'} in {where}."
+        if setting == "PIE":
+            return f"PIE needs queue management in {where}."
+        return f"The short buffer must be settable in {where}."
 
     def cheapest(self, names: Sequence[str]) -> str:
         """Return of settings, as sentences call them, the one that changes least: `settings` stand in that order."""
