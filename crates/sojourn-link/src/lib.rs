@@ -38,6 +38,7 @@ pub mod shaper;
 mod testing;
 pub mod token_bucket;
 pub mod trace;
+pub mod wifi;
 pub mod wire;
 
 pub use any::AnyLink;
