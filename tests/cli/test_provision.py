@@ -222,10 +222,14 @@ def test_a_second_service_flow_is_simulated_or_told(sojourn: CommandLine, tmp_pa
     assert rule["destination_port"] == [6000, 6010]
     assert rule["priority"] > others.get("priority", 0)
     assert upstream["latency_histogram"]["edges"] == ["500 us", "1000 us", "5000 us"]
-    (told,) = left_out(service)
-    assert "4 downstream left out" in told
-    old = access(expand(encode(SEVERAL, b"SOJOURN"), modem="3.0"))["upstream"]
-    assert "service_flow" not in old
+    assert left_out(service) == []
+    (down,) = access(service)["downstream"]["service_flow"]
+    assert (down["name"], down["member"], down["rate"]) == ("sf-4", False, "5000000 b/s")
+    old = access(expand(encode(SEVERAL, b"SOJOURN"), modem="3.0"))
+    assert old["upstream"]["link"]["kind"] == "docsis30-single"
+    (flow,) = old["upstream"]["service_flow"]
+    assert (flow["member"], flow["rate"], "proactive" in flow) == (False, "2000000 b/s", False)
+    assert old["downstream"]["service_flow"][0]["name"] == "sf-4"
     file = tmp_path / "several.cm"
     file.write_bytes(encode(SEVERAL, b"SOJOURN").octets)
     table = sojourn("provision", "expand", str(file))
@@ -235,10 +239,98 @@ def test_a_second_service_flow_is_simulated_or_told(sojourn: CommandLine, tmp_pa
     asked += ("--before", "3.1", "--no-figures", "--json", "--store", str(tmp_path / "store"))
     done = sojourn(*asked, "--out", str(tmp_path / "out"))
     assert done.status == 0, done.stderr
-    assert told in done.json()["notes"]
+    assert not any("left out" in note for note in done.json()["notes"])
     # A game with a service flow and grants of its own waits for no upload: a packet of 110 B takes some milliseconds.
     rows = {(row["traffic"], row["metric"]): row for row in done.json()["rows"]}
     assert rows["unmarked-upstream", "delay_p99"]["after"] < 5.0
+
+
+AGGREGATES = """
+[[tlv]]
+[tlv.WAY_aggregate_service_flow]
+aggregate_service_flow_reference = 10
+max_sustained_rate = "20 Mb/s"
+max_traffic_burst = "250 kB"
+[[tlv]]
+[tlv.WAY_aggregate_service_flow]
+aggregate_service_flow_reference = 11
+max_sustained_rate = "4 Mb/s"
+max_traffic_burst = "50 kB"
+low_latency = { low_latency_service_flow_reference = 4 }
+[[tlv]]
+[tlv.WAY_service_flow]
+service_flow_reference = 1
+aggregate_service_flow_reference = 10
+[[tlv]]
+[tlv.WAY_service_flow]
+service_flow_reference = 2
+aggregate_service_flow_reference = 10
+[[tlv]]
+[tlv.WAY_service_flow]
+service_flow_reference = 3
+aggregate_service_flow_reference = 11
+[[tlv]]
+[tlv.WAY_service_flow]
+service_flow_reference = 4
+aggregate_service_flow_reference = 11
+[[tlv]]
+[tlv.WAY_classifier]
+classifier_reference = 1
+service_flow_reference = 2
+ip = { protocol = 17, destination_port_start = 6000, destination_port_end = 6010 }
+[[tlv]]
+[tlv.WAY_classifier]
+classifier_reference = 2
+service_flow_reference = 4
+rule_priority = 3
+ip = { protocol = 6 }
+"""
+"""A plain aggregate of two service flows, and one of two queues, to whose low-latency queue TCP goes."""
+
+
+def _two_aggregates() -> bytes:
+    down = AGGREGATES.replace("WAY", "downstream")
+    for number in (4, 3, 2, 1):  # references are unique among both directions
+        down = down.replace(f"service_flow_reference = {number}\n", f"service_flow_reference = {number + 4}\n")
+        down = down.replace(
+            f"low_latency_service_flow_reference = {number} ", "low_latency_service_flow_reference = 8 "
+        )
+    text = f"schema = 1\n[[tlv]]\nnetwork_access = 1\n{AGGREGATES.replace('WAY', 'upstream')}{down}"
+    return encode(text, b"SOJOURN").octets
+
+
+def test_explicit_aggregates_of_a_direction_run_beside_each_other(sojourn: CommandLine, tmp_path: Path) -> None:
+    octets = _two_aggregates()
+    file = tmp_path / "two.cm"
+    file.write_bytes(octets)
+    for modem in ("3.1-lld", "3.1", "3.0"):
+        service = expand(decode(octets, b"SOJOURN"), modem=modem)
+        tables = access(service)
+        document = {"schema": 1, "name": "x", "duration": "1 s", "access": tables, "traffic": traffic(3)}
+        assert check_scenario(tomli_w.dumps(document)) == [], modem
+        for direction, first in (("upstream", 1), ("downstream", 5)):
+            flows = {flow["name"]: flow for flow in tables[direction]["service_flow"]}
+            named = [rule["to"] for rule in tables[direction]["classifier"]]
+            further = f"sf-{first + 2}"
+            if modem == "3.0":
+                assert list(flows) == [further]
+                assert (flows[further]["member"], flows[further]["rate"]) == (False, "4000000 b/s")
+                continue
+            assert list(flows) == [f"sf-{first + 1}", further]
+            assert (flows[f"sf-{first + 1}"]["member"], flows[further]["aggregate"]) == (True, "asf-11")
+            (aggregate,) = tables[direction]["aggregate"]
+            assert (aggregate["name"], aggregate["rate"]) == ("asf-11", "4000000 b/s")
+            has_pair = flows[further]["queue"]["kind"] == "docsis-dual-queue"
+            assert has_pair == (modem == "3.1-lld")
+            assert (f"{further}/low-latency" in named) == has_pair
+        assert bool(left_out(service)) == (modem == "3.0")
+    # The upload has the 4 Mb/s of its aggregate, and the games beside it have those of the first.
+    asked = ("provision", "simulate", str(file), "--mix", "3", "--duration", "10 s", "--seeds", "1")
+    asked += ("--before", "3.0", "--after", "3.1-lld", "--no-figures", "--json", "--store", str(tmp_path / "store"))
+    done = sojourn(*asked, "--out", str(tmp_path / "out"))
+    assert done.status == 0, done.stderr
+    rows = {(row["traffic"], row["metric"]): row for row in done.json()["rows"]}
+    assert rows["unmarked-upstream", "delay_p99"]["after"] < 12.0, "no upload is in front of it"
 
 
 def test_activity_detection_that_is_forbidden_leaves_the_grants_as_they_are() -> None:

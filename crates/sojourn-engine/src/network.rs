@@ -7,11 +7,12 @@ use crate::paths::Paths;
 use crate::paths::SeenFlows;
 use crate::work::{Interrupt, Work};
 use sojourn_base::{Bytes, Direction, Instant, Seed};
-use sojourn_link::network::{Arrival, HopId};
-use sojourn_link::{ConditionConfig, Framing, GroupConfig, LinkConfig, LinkCounters, WireConfig};
+use sojourn_link::network::{Arrival, GroupModem, HopId};
+use sojourn_link::{ConditionConfig, Framing, LinkConfig, LinkCounters, WireConfig};
 use sojourn_record::{COUNTED_AND_TABLE, DelaySplit, LinkId, MacCounters, Moment, Recorder, TrafficId};
 #[cfg(not(target_family = "wasm"))]
-use sojourn_scenario::{DirectedLink, Scenario};
+use sojourn_scenario::DirectedLink;
+use sojourn_scenario::Scenario;
 use sojourn_transport::SackBlocks;
 
 /// All links and wires of a run, with what is on them.
@@ -66,8 +67,12 @@ impl<R: Recorder> Network<R> {
     }
 
     /// See [`sojourn_link::Network::add_group`].
-    pub(crate) fn add_group(&mut self, direction: Direction, config: &GroupConfig, modems: &[(LinkId, &LinkConfig)]) {
-        self.links.add_group(direction, config, modems);
+    pub(crate) fn add_group(&mut self, direction: Direction, scenario: &Scenario, modems: &[GroupModem<'_>]) {
+        self.links.add_group(direction, &scenario.group, modems);
+        #[cfg(not(target_family = "wasm"))]
+        if modems.iter().any(|modem| !modem.flows.is_empty()) {
+            self.paths.flows.get_or_insert_with(|| SeenFlows::of(scenario));
+        }
     }
 
     /// See [`sojourn_link::Network::add_route`].

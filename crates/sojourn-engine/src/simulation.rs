@@ -10,8 +10,8 @@ use crate::work::Interrupt;
 use crate::world::{TrafficState, World};
 use sojourn_apps::{Application, Draw, End, Interest, ProbeConfig};
 use sojourn_base::{Direction, Instant, Seed, Span};
-use sojourn_link::network::HopId;
-use sojourn_link::{LinkConfig, WireConfig};
+use sojourn_link::WireConfig;
+use sojourn_link::network::{GroupModem, HopId};
 use sojourn_queue::FlowFields;
 use sojourn_record::{ColumnRecorder, LinkId, RecordConfig, RecordedLink, Recorder, TrafficId};
 use sojourn_scenario::{Change, PlacedTraffic, Scenario};
@@ -187,12 +187,17 @@ impl<R: Recorder> Simulation<R> {
             .collect::<Result<_, _>>()?;
         for direction in Direction::BOTH {
             let modems = topology.links.iter().zip(&links);
-            let modems: Vec<(LinkId, &LinkConfig)> = modems
+            let modems: Vec<GroupModem<'_>> = modems
                 .filter(|(link, _)| link.is_modem && link.direction == direction)
-                .map(|(link, id)| (*id, &link.config.link))
+                .map(|(link, id)| GroupModem {
+                    link: *id,
+                    config: &link.config.link,
+                    #[cfg(not(target_family = "wasm"))]
+                    flows: &link.config.flows,
+                })
                 .collect();
             if !modems.is_empty() {
-                network.add_group(direction, &scenario.group, &modems);
+                network.add_group(direction, scenario, &modems);
             }
         }
         // Others are called without a detour.

@@ -245,3 +245,56 @@ fn what_service_flows_are_offered_and_served_over_time_sums_to_what_their_link_f
     let plain = crate::support::records(&scenario(crate::frames::PICTURES), 1).tables();
     assert!(plain.iter().all(|table| table.name != "service_series"));
 }
+
+/// Two homes on one channel, whose subscribers have voice in a service flow of its own each way.
+const SEVERAL_FLOWS: &str = r#"
+schema = 1
+name = "service flows of homes"
+duration = "6 s"
+measure = { from = "2 s" }
+
+[group]
+
+[access.upstream]
+link = { kind = "docsis31-group", rate = "5 Mb/s" }
+queue = { kind = "drop-tail", limit = "100 ms" }
+service_flow = [{ name = "voice", member = false, rate = "2 Mb/s", queue = { kind = "drop-tail", limit = "100 ms" } }]
+classifier = [{ to = "voice", dscp = 46 }]
+
+[access.downstream]
+link = { kind = "docsis31-group-downstream", rate = "9 Mb/s" }
+queue = { kind = "drop-tail", limit = "100 ms" }
+service_flow = [{ name = "voice", member = false, rate = "3 Mb/s", queue = { kind = "drop-tail", limit = "100 ms" } }]
+classifier = [{ to = "voice", dscp = 46 }]
+
+[[home]]
+name = "home"
+count = 2
+traffic = [
+    { name = "up", app = { kind = "constant-rate", packet = "1 kB", interval = "500 us" } },
+    { name = "voice-up", dscp = 46, app = { kind = "constant-rate", packet = "1 kB", interval = "500 us" } },
+    { name = "down", app = { kind = "constant-rate", direction = "downstream", packet = "1 kB", interval = "500 us" } },
+    { name = "voice-down", dscp = 46, app = { kind = "constant-rate", direction = "downstream", packet = "1 kB", interval = "500 us" } },
+]
+"#;
+
+#[test]
+fn service_flows_of_homes_of_a_group_have_their_rates_beside_each_other() {
+    let records = records(&scenario(SEVERAL_FLOWS), 1);
+    for (number, name) in records.traffic_names().iter().enumerate() {
+        let direction = if name.contains("up") { Direction::Upstream } else { Direction::Downstream };
+        let wanted = match (name.contains("voice"), direction) {
+            (false, Direction::Upstream) => 5.0,
+            (true, Direction::Upstream) => 2.0,
+            (false, Direction::Downstream) => 9.0,
+            (true, Direction::Downstream) => 3.0,
+        };
+        let traffic = TrafficId(u16::try_from(number).unwrap());
+        // Rates count Ethernet frames, of which 18 B are no part of the packet.
+        let forwarded = records.counters(traffic)[direction].forwarded_packets as f64 * 1018.0;
+        let mbps = forwarded * 8.0 / 4e6;
+        assert!((mbps - wanted).abs() < 0.03 * wanted, "{name}: {mbps}");
+    }
+    let requests: Vec<_> = records.links().filter_map(|(link, _)| records.modem(link)).collect();
+    assert!(!requests.is_empty(), "each home's counters are one row");
+}

@@ -7,10 +7,13 @@
 //! | [`proactive`] | grants without a request |
 //! | `scheduler` | the CMTS: a MAP from requests, token buckets, weights and the congestion of the channel |
 //! | `call` | the manager's view of these links |
+//! | `aggregate` | buckets that several service flows share |
 //! | [`upstream`] | the modem, and the way to the CMTS |
 //! | [`downstream`] | the CMTS, and the way to the modem |
 //! | [`config`] | parameters of both links, with their keys |
 
+#[cfg(not(target_family = "wasm"))]
+pub(crate) mod aggregate;
 pub mod channel;
 pub mod config;
 pub mod downstream;

@@ -64,7 +64,7 @@ pub use network::{Network, NetworkContext, NetworkEvent, PacketId};
 pub use reach::Shortfall;
 pub use serial::Serial;
 #[cfg(not(target_family = "wasm"))]
-pub use service_flows::{ClassifierConfig, FlowsConfig, MarkingConfig, ServiceFlowConfig};
+pub use service_flows::{AggregateConfig, ClassifierConfig, FlowsConfig, MarkingConfig, ServiceFlowConfig};
 pub use shaped::Shaped;
 pub use trace::{Opportunities, Trace, TraceConfig};
 pub use wire::Wire;

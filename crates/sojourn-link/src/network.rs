@@ -18,6 +18,7 @@ mod groups;
 mod route;
 
 pub use self::call::{NetworkContext, Place, route_bytes};
+pub use self::groups::GroupModem;
 pub use self::route::{Arrival, Hop, HopId, NetworkEvent, Over, PacketId, Schedule};
 
 use self::call::{LinkCall, Port, PrivateWire, carry};
@@ -156,10 +157,17 @@ impl Network {
         (0..self.links.len()).map(|number| {
             let number = self::number(number);
             let link = self.link(LinkId(number));
-            let flows = link.service_flow_counters();
+            let mut flows = link.service_flow_counters();
+            let mut counters = link.counters();
+            for further in self.further_flows(LinkId(number)) {
+                let all = further.counters().unwrap_or_default();
+                counters = counters.map(|sum| sum + all);
+                let [classic, low_latency] = further.service_flow_counters().unwrap_or([all, LinkCounters::default()]);
+                flows = flows.map(|sum| [sum[0] + classic, sum[1] + low_latency]);
+            }
             let queues = [ServiceQueue::Classic, ServiceQueue::LowLatency];
             let flows = queues.into_iter().zip(flows.into_iter().flatten());
-            (LinkId(number), link.counters(), flows.collect())
+            (LinkId(number), counters, flows.collect())
         })
     }
 

@@ -2,8 +2,7 @@
 //!
 //! Source: White 2019 §5.1, §5.3.1 to §5.3.3: a service class name is looked up among Aggregate QoS Profiles first, if
 //! modem and CMTS support low-latency DOCSIS; explicit values override; an aggregate may also be explicit.
-//! Deviations: of several aggregates of a direction the first counts. The source leaves open which explicit parameters
-//! of an expanded service flow go where. Rate, burst, peak rate, reserved rate and priority go to the aggregate, all
+//! Deviations: the source leaves open which explicit parameters of an expanded service flow go where. Rate, burst, peak rate, reserved rate and priority go to the aggregate, all
 //! others to the classic service flow. An explicit aggregate without support becomes one classic service flow with its
 //! rates, which is unconfirmed.
 
@@ -19,7 +18,9 @@ use crate::parameter::{
     About, Form, Leaf, OF_AGGREGATES, OF_FLOWS, Origin, Parameter, Parameters, Setting, fill, fill_defaults,
 };
 use crate::role::Role;
-use crate::service::{AggregateServiceFlow, Beside, FurtherFlow, Service, ServiceConfig, ServiceFlow};
+use crate::service::{
+    AggregateServiceFlow, Beside, FurtherAggregate, FurtherFlow, Service, ServiceConfig, ServiceFlow,
+};
 use crate::tables::{Entry, Tables, Way};
 use crate::text::rate_scale;
 use crate::tlv;
@@ -149,19 +150,30 @@ impl<'a> Expander<'a> {
             let reference = asf_reference(aggregate);
             let (members, others): (Vec<&Tlv>, Vec<&Tlv>) =
                 flows.into_iter().partition(|flow| reference.is_some() && member_of(flow) == reference);
-            let (of_others, alone): (Vec<&Tlv>, Vec<&Tlv>) =
+            let (mut of_others, alone): (Vec<&Tlv>, Vec<&Tlv>) =
                 others.into_iter().partition(|flow| member_of(flow).is_some());
-            self.leave_out(rest, "aggregate", codes.aggregate);
-            self.leave_out(&of_others, "member of another aggregate", codes.flow);
-            self.beside(&alone, false, codes);
-            return self.explicit(aggregate, &members, codes);
+            self.beside(&alone, false, None, codes);
+            for aggregate in rest {
+                let reference = asf_reference(aggregate);
+                let members: Vec<&Tlv> =
+                    of_others.extract_if(.., |flow| reference.is_some() && member_of(flow) == reference).collect();
+                let service = self.explicit(aggregate, &members, false, codes)?;
+                let flows = match &service {
+                    Service::Single(flow) => [flow.reference, None],
+                    Service::Aggregate(pair) => [pair.classic.reference, pair.low_latency.reference],
+                };
+                self.further.extend(flows.into_iter().flatten());
+                self.beside.aggregates.push(FurtherAggregate { aggregate: reference, service });
+            }
+            self.leave_out(&of_others, "member of an aggregate that is not there", codes.flow);
+            return self.explicit(aggregate, &members, true, codes);
         }
         let Some((flow, rest)) = flows.split_first() else {
             let message = "nothing is defined for this direction";
             self.issues.push(Issue::new("E-NO-SERVICE", message).about(codes.flow.to_string()));
             return None;
         };
-        self.beside(rest, false, codes);
+        self.beside(rest, false, None, codes);
         let service = self.flow(flow, codes)?;
         if let Service::Single(only) = &service {
             self.rules_of_one(only.reference, codes);
@@ -177,14 +189,18 @@ impl<'a> Expander<'a> {
         })
     }
 
-    /// Service flows beside the first one or its aggregate, or further `members` of it.
-    fn beside(&mut self, flows: &[&Tlv], member: bool, codes: Codes) {
+    /// Service flows beside the first one or its aggregate, or further members of it or of another `aggregate`.
+    fn beside(&mut self, flows: &[&Tlv], member: bool, aggregate: Option<u64>, codes: Codes) {
         for tlv in flows {
             let name = tlv.last(4).and_then(Tlv::as_text);
-            let is_pair =
-                name.is_some_and(|name| self.has_dual_queue(codes.way) && self.tables.aqp(name, codes.way).is_some());
-            if is_pair {
-                self.leave_out(&[*tlv], "aggregate by name", codes.flow);
+            let profile = name.and_then(|name| self.tables.aqp(name, codes.way));
+            if let Some(profile) = profile.filter(|_| !member && self.has_dual_queue(codes.way)) {
+                let reference = tlv.last(1).and_then(Tlv::number);
+                let parameters = Self::parameters(tlv, &OF_FLOWS);
+                if let Some(service) = self.migrate(parameters, reference, profile, false, codes) {
+                    self.further.extend(reference);
+                    self.beside.aggregates.push(FurtherAggregate { aggregate: reference, service });
+                }
                 continue;
             }
             let parameters = self.named(tlv, codes);
@@ -197,13 +213,13 @@ impl<'a> Expander<'a> {
             let rate = number_of(&parameters, Parameter::MaxSustainedRate);
             let flow = self.finish(Role::Further, reference, parameters, codes.way, rate);
             self.further.extend(reference);
-            self.beside.flows.push(FurtherFlow { flow, member });
+            self.beside.flows.push(FurtherFlow { flow, member, aggregate });
         }
     }
 
     /// Rules of a direction with one service flow, and others beside it.
     fn rules_of_one(&mut self, only: Option<u64>, codes: Codes) {
-        if self.beside.flows.is_empty() {
+        if self.beside.is_empty() {
             return;
         }
         self.beside.classifiers = self.rules(codes, |target| match target {
@@ -252,7 +268,7 @@ impl<'a> Expander<'a> {
         if let Some(name) = name {
             let profile = self.tables.aqp(name, codes.way).filter(|_| self.has_dual_queue(codes.way));
             if let Some(profile) = profile {
-                return self.migrate(parameters, reference, profile, codes);
+                return self.migrate(parameters, reference, profile, true, codes);
             }
             let Some(class) = self.tables.class(name, codes.way) else {
                 let message = format!("no service class {name} for this direction");
@@ -273,20 +289,26 @@ impl<'a> Expander<'a> {
         parameters: Parameters,
         reference: Option<u64>,
         profile: &Entry,
+        is_first: bool,
         codes: Codes,
     ) -> Option<Service> {
         let (mut whole, classic): (Parameters, Parameters) =
             parameters.into_iter().partition(|(parameter, _)| OF_THE_WHOLE.contains(parameter));
         fill(&mut whole, &profile.parameters);
-        let rules = self.rules(codes, |target| match target {
-            Some(target) if Some(target) == reference => Role::Classic,
-            _ => Role::Other,
-        });
+        let rules = if is_first {
+            self.rules(codes, |target| match target {
+                Some(target) if Some(target) == reference => Role::Classic,
+                _ => Role::Other,
+            })
+        } else {
+            Vec::new()
+        };
         self.aggregate(reference, whole, Some(profile), Some((None, classic)), None, rules, codes)
     }
 
-    /// An aggregate that the file defines (White 2019 §5.3.3).
-    fn explicit(&mut self, tlv: &Tlv, members: &[&Tlv], codes: Codes) -> Option<Service> {
+    /// An aggregate that the file defines (White 2019 §5.3.3), the first of its direction or a further one, to which rules lead
+    /// alone.
+    fn explicit(&mut self, tlv: &Tlv, members: &[&Tlv], is_first: bool, codes: Codes) -> Option<Service> {
         let mut whole = Self::parameters(tlv, &OF_AGGREGATES);
         let mut profile = None;
         if let Some(name) = tlv.last(4).and_then(Tlv::as_text) {
@@ -319,7 +341,7 @@ impl<'a> Expander<'a> {
             .filter(|flow| Some(flow.offset) != classic.map(|tlv| tlv.offset))
             .filter(|flow| !is_low_latency || Some(flow.offset) != low_latency.map(|tlv| tlv.offset))
             .collect();
-        self.beside(&further, true, codes);
+        self.beside(&further, true, asf_reference(tlv).filter(|_| !is_first), codes);
         let member =
             |expander: &mut Self, flow: Option<&Tlv>| flow.map(|flow| (flow_of(flow), expander.named(flow, codes)));
         let (classic_reference, low_reference) = (classic.and_then(flow_of), low_latency.and_then(flow_of));
@@ -339,14 +361,20 @@ impl<'a> Expander<'a> {
             }
             let rate = number_of(&parameters, Parameter::MaxSustainedRate);
             let only = self.finish(Role::Only, reference, parameters, codes.way, rate);
-            self.rules_of_one(reference, codes);
+            if is_first {
+                self.rules_of_one(reference, codes);
+            }
             return Some(Service::Single(Box::new(only)));
         }
-        let rules = self.rules(codes, |target| match target {
-            Some(target) if Some(target) == low_reference => Role::LowLatency,
-            Some(target) if Some(target) == classic_reference => Role::Classic,
-            _ => Role::Other,
-        });
+        let rules = if is_first {
+            self.rules(codes, |target| match target {
+                Some(target) if Some(target) == low_reference => Role::LowLatency,
+                Some(target) if Some(target) == classic_reference => Role::Classic,
+                _ => Role::Other,
+            })
+        } else {
+            Vec::new()
+        };
         self.aggregate(asf_reference(tlv), whole, profile, classic, low_latency, rules, codes)
     }
 

@@ -118,9 +118,12 @@ impl Writer {
     }
 
     fn direction(&mut self, service: &Service, beside: &Beside, codes: Codes) -> Vec<Tlv> {
-        if !beside.flows.is_empty() && self.style != Style::Explicit {
+        if !beside.is_empty() && self.style != Style::Explicit {
             let message = "service flows beside the first one need the style explicit";
             self.refuse(codes.flow.to_string(), message);
+        }
+        if !beside.aggregates.is_empty() {
+            self.refuse(codes.aggregate.to_string(), "aggregates beside the first one are not written");
         }
         match (self.style, service) {
             (Style::Names, _) => self.name(service, codes),
@@ -394,10 +397,14 @@ impl ServiceConfig {
 impl Beside {
     fn simulates_as(&self, other: &Self) -> bool {
         let same = |(one, other): (&FurtherFlow, &FurtherFlow)| {
-            one.member == other.member && one.flow.simulates_as(&other.flow)
+            (one.member, one.aggregate.is_some()) == (other.member, other.aggregate.is_some())
+                && one.flow.simulates_as(&other.flow)
         };
+        let pairs = self.aggregates.iter().zip(&other.aggregates);
         self.flows.len() == other.flows.len()
             && self.flows.iter().zip(&other.flows).all(same)
+            && self.aggregates.len() == other.aggregates.len()
+            && pairs.into_iter().all(|(one, other)| one.service.simulates_as(&other.service))
             && rules(&self.classifiers) == rules(&other.classifiers)
     }
 }

@@ -38,5 +38,5 @@ pub use issue::{Issue, Issues, Severity};
 pub use listing::{Line, list};
 pub use parameter::{Leaf, Origin, Parameter, Parameters, Setting};
 pub use role::Role;
-pub use service::{AggregateServiceFlow, Beside, FurtherFlow, Service, ServiceConfig, ServiceFlow};
+pub use service::{AggregateServiceFlow, Beside, FurtherAggregate, FurtherFlow, Service, ServiceConfig, ServiceFlow};
 pub use tables::{Docsis, Tables};

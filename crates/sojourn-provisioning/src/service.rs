@@ -45,8 +45,20 @@ pub struct FurtherFlow {
     /// The service flow.
     #[serde(flatten)]
     pub flow: ServiceFlow,
-    /// It shares the rate of the aggregate.
+    /// It shares the rate of an aggregate.
     pub member: bool,
+    /// The reference of its aggregate, if that is not the first of its direction.
+    pub aggregate: Option<u64>,
+}
+
+/// An aggregate beside the first service flow or aggregate of a direction.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FurtherAggregate {
+    /// Its reference in the file.
+    pub aggregate: Option<u64>,
+    /// Its service flow, or pair of them; others of it stand among the further flows.
+    #[serde(flatten)]
+    pub service: Service,
 }
 
 /// Further service flows of a direction, beside its first service flow or aggregate.
@@ -54,6 +66,8 @@ pub struct FurtherFlow {
 pub struct Beside {
     /// Service flows, in the order of the file.
     pub flows: Vec<FurtherFlow>,
+    /// Aggregates, in the order of the file.
+    pub aggregates: Vec<FurtherAggregate>,
     /// Rules of a direction without a low-latency aggregate, in the order in which they are tried; without a match a
     /// packet goes to the first service flow.
     pub classifiers: Vec<Classifier>,
@@ -118,12 +132,18 @@ impl AggregateServiceFlow {
 }
 
 impl Beside {
-    /// Returns the further service flows as words that follow those of the service: ` + 1 SF`.
+    /// Returns true if there is nothing beside the first service flow or aggregate.
+    pub const fn is_empty(&self) -> bool {
+        self.flows.is_empty() && self.aggregates.is_empty()
+    }
+
+    /// Returns the further service flows and aggregates as words that follow those of the service: ` + 1 SF beside it`.
     pub fn summary(&self) -> String {
-        match self.flows.len() {
+        let words = |number: usize, what: &str| match number {
             0 => String::new(),
-            number => format!(" + {number} SF beside it"),
-        }
+            number => format!(" + {number} {what} beside it"),
+        };
+        words(self.flows.len(), "SF") + &words(self.aggregates.len(), "ASF")
     }
 }
 

@@ -281,7 +281,7 @@ fn rule(kind: &str, flow: u8, more: &str) -> String {
 fn what_a_modem_is_not_simulated_with_is_told() {
     let alone = flow("upstream", 1, "") + &flow("downstream", 2, "");
     assert!(!codes(&expanded(&written(&alone), &tables())).contains(&"W-LEFT-OUT"));
-    // Unsolicited grants, and a second aggregate by name.
+    // Unsolicited grants; a second aggregate by name is not left out.
     let file = written(
         &(alone
             + &flow("upstream", 3, "scheduling_type = 6")
@@ -290,8 +290,10 @@ fn what_a_modem_is_not_simulated_with_is_told() {
     let expansion = expanded(&file, &tables());
     let offsets: Vec<usize> =
         expansion.issues.iter().filter(|issue| issue.code == "W-LEFT-OUT").filter_map(|issue| issue.offset).collect();
-    assert_eq!(offsets.len(), 2, "{:?}", expansion.issues);
-    assert_eq!(offsets, expansion.service.unwrap().others);
+    assert_eq!(offsets.len(), 1, "{:?}", expansion.issues);
+    let service = expansion.service.unwrap();
+    assert_eq!(offsets, service.others);
+    assert_eq!(service.beside_downstream.summary(), " + 1 ASF beside it");
 }
 
 #[test]
@@ -355,6 +357,50 @@ fn a_plain_aggregate_is_its_first_member_and_those_beside_it() {
     let further = &service.beside_upstream.flows;
     assert_eq!(further.len(), 1);
     assert!(further[0].member);
+}
+
+#[test]
+fn further_aggregates_are_expanded_with_their_members() {
+    let of = |aggregate: u8| format!("aggregate_service_flow_reference = {aggregate}");
+    let aggregate = |reference: u8, more: &str| {
+        format!(
+            "[[tlv]]\n[tlv.upstream_aggregate_service_flow]\n{}\nmax_sustained_rate = \"{reference} Mb/s\"\n{more}\n",
+            of(reference)
+        )
+    };
+    let low_latency = "low_latency = { low_latency_service_flow_reference = 6 }";
+    let content = flow("upstream", 1, &of(20))
+        + &flow("upstream", 3, &of(30))
+        + &flow("upstream", 4, &of(30))
+        + &flow("upstream", 5, &of(40))
+        + &flow("upstream", 6, &of(40))
+        + &flow("downstream", 2, "")
+        + &aggregate(20, "")
+        + &aggregate(30, "")
+        + &aggregate(40, low_latency)
+        + &rule("upstream", 4, "ip = { protocol = 17 }")
+        + &rule("upstream", 6, "ip = { protocol = 6 }");
+    let expansion = expanded(&written(&content), &tables());
+    let service = expansion.service.unwrap();
+    assert_eq!(service.others, Vec::<usize>::new());
+    assert_eq!(service.upstream.rate(), 20_000_000);
+    let beside = &service.beside_upstream;
+    assert_eq!(beside.summary(), " + 1 SF beside it + 2 ASF beside it");
+    let rates: Vec<_> = beside.aggregates.iter().map(|it| (it.aggregate, it.service.rate())).collect();
+    assert_eq!(rates, [(Some(30), 30_000_000), (Some(40), 40_000_000)]);
+    let [Service::Single(of_thirty), Service::Aggregate(of_forty)] =
+        [&beside.aggregates[0].service, &beside.aggregates[1].service]
+    else {
+        panic!("a plain aggregate, and one of two queues")
+    };
+    assert_eq!(of_thirty.reference, Some(3));
+    assert_eq!((of_forty.classic.reference, of_forty.low_latency.reference), (Some(5), Some(6)));
+    let further = &beside.flows[0];
+    assert_eq!((further.flow.reference, further.member, further.aggregate), (Some(4), true, Some(30)));
+    let rules: Vec<_> = beside.classifiers.iter().map(|rule| (rule.to, rule.flow)).collect();
+    assert_eq!(rules, [(Role::Further, Some(4)), (Role::Further, Some(6))]);
+    let refused = from_service(&service, Style::Explicit).unwrap_err();
+    assert!(refused.iter().any(|issue| issue.path == "70"));
 }
 
 #[test]

@@ -307,17 +307,11 @@ fn direction_of(place: &str) -> Direction {
 /// Rules and further service flows go with their link.
 #[cfg(not(target_family = "wasm"))]
 fn check_flows(place: &str, config: &DirectedLink, notes: &mut Notes) {
-    let doubtful = ["link", "queue", "service_flow", "classifier", "marking"];
+    let doubtful = ["link", "queue", "service_flow", "aggregate", "classifier", "marking"];
     if config.flows.is_empty() || doubtful.iter().any(|key| notes.is_doubtful(&join(place, key))) {
         return;
     }
-    let direction = direction_of(place);
-    if config.is_modem(direction) {
-        let message = "a modem of a service group has no rules and no further service flows";
-        let mismatch = Mismatch::new(message, "a link of kind docsis31-upstream");
-        note(notes, &join(place, "link"), mismatch);
-    }
-    for (path, mismatch) in config.flows.problems(&config.link, direction) {
+    for (path, mismatch) in config.flows.problems(&config.link) {
         note(notes, &join(place, &path), mismatch);
     }
 }

@@ -25,7 +25,7 @@ class Service:
 
     content: Mapping[str, Any]
     """`upstream` and `downstream`: each `single` or `aggregate`, all parameters with unit and origin; `beside_upstream` and
-    `beside_downstream`: the service flows beside these, and their classifiers."""
+    `beside_downstream`: the service flows and aggregates beside these, and their classifiers."""
     summary: Mapping[str, str]
     """Both directions in a few words."""
     issues: list[Issue]
@@ -161,6 +161,14 @@ def parameter_rows(service: Service) -> list[tuple[str, str, str, str, str]]:
             rules = part["classifiers"]
         for flow in beside["flows"]:
             rows += _flow_rows(direction, f"service flow {flow['reference']}", flow)
+        for further in beside["aggregates"]:
+            which = f"aggregate {further['aggregate']}"
+            if further["kind"] == "single":
+                rows += _flow_rows(direction, which, further)
+                continue
+            rows += [(direction, which, name, *_leaf(leaf)) for name, leaf in further["parameters"].items()]
+            rows += _flow_rows(direction, f"{which}, classic", further["classic"])
+            rows += _flow_rows(direction, f"{which}, low-latency", further["low_latency"])
         for rule in rules:
             to = f"service flow {rule['flow']}" if rule["to"] == "further" else rule["to"]
             rows.append((direction, to, "classifier", _criteria(rule), _origin(rule["origin"])))

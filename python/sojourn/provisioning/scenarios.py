@@ -121,12 +121,9 @@ def _direction(service: Service, direction: str) -> Table:
         link |= _own_rates(part, direction, link["kind"], rate)
     limit = f"{flow['buffer']['value']} B"
     queue = _dual_queue(part, direction, limit) if aggregate else _queue(flow, limit)
-    beside = _beside(service, direction)
     rules = part["classifiers"] if aggregate else service.content[f"beside_{direction}"]["classifiers"]
     table: Table = {"link": link, "queue": queue}
-    if beside:
-        table["service_flow"] = [_service_flow(flow) for flow in beside]
-    names = {flow["reference"]: flow_name(flow) for flow in beside}
+    names = _add_beside(table, service, direction)
     if names or (aggregate and not _are_usual(rules)):
         table["classifier"] = [*_classifiers(rules, names), {"to": "classic"}]
     return table | _histogram(part, aggregate=aggregate)
@@ -142,10 +139,10 @@ def left_out(service: Service) -> list[str]:
     sentences: list[str] = []
     for direction in DIRECTIONS:
         flows = service.content[f"beside_{direction}"]["flows"]
-        if flows and not _beside(service, direction):
-            which = ", ".join(str(flow["reference"]) for flow in flows)
+        simulated = _beside(service, direction)
+        if which := [str(flow["reference"]) for flow in flows if flow not in simulated]:
             sentences.append(
-                f"service flows beside the first one are simulated upstream of DOCSIS 3.1 modems: {which} {direction} left out"
+                f"DOCSIS 3.0 has no aggregates: members beside the first service flow {direction} left out: {', '.join(which)}"
             )
         if len(_histograms(service.content[direction])) > 1:
             sentences.append(
@@ -159,27 +156,76 @@ def left_out(service: Service) -> list[str]:
 
 def _beside(service: Service, direction: str) -> list[Mapping[str, Any]]:
     """Return the service flows that are simulated beside the first."""
-    if _kind(service, direction) != "docsis31-upstream":
-        return []
-    return service.content[f"beside_{direction}"]["flows"]
+    flows = service.content[f"beside_{direction}"]["flows"]
+    return [flow for flow in flows if service.docsis != "3.0" or not flow["member"]]
 
 
-def _service_flow(flow: Mapping[str, Any]) -> Table:
+def _add_beside(table: Table, service: Service, direction: str) -> dict[int, str]:
+    """Add the service flows and aggregates beside the first; return what rules call each service flow, by its reference."""
+    kind = _kind(service, direction)
+    flows = [_service_flow(flow, direction, kind) for flow in _beside(service, direction)]
+    names = {flow["reference"]: flow_name(flow) for flow in _beside(service, direction)}
+    aggregates: list[Table] = []
+    for further in service.content[f"beside_{direction}"]["aggregates"]:
+        is_pair = further["kind"] == "aggregate"
+        flow = further["classic"] if is_pair else further
+        shaped = further["parameters"]
+        rate = _number(shaped, "max_sustained_rate")
+        name = flow_name(flow)
+        if not rate:
+            raise _no_rate(f"the aggregate of {name[3:]}", direction)
+        limits = {"rate": f"{rate} b/s", "burst": f"{_number(shaped, 'max_traffic_burst')} B"}
+        entry: Table = {"name": name}
+        if service.docsis == "3.0":
+            entry |= {"member": False, **limits}
+        else:
+            aggregates.append({"name": aggregate_name(further["aggregate"]), **limits})
+            if peak := _number(shaped, "peak_traffic_rate"):
+                aggregates[-1]["peak"] = f"{max(peak, rate)} b/s"
+            entry["aggregate"] = aggregate_name(further["aggregate"])
+        if kind == "docsis31-upstream":
+            entry |= _grants(further["low_latency"] if is_pair else flow)
+        limit = f"{flow['buffer']['value']} B"
+        entry["queue"] = _dual_queue(further, direction, limit) if is_pair else _queue(flow, limit)
+        flows.append(entry)
+        names[flow["reference"]] = name
+        if is_pair and further["low_latency"]["reference"] is not None:
+            names[further["low_latency"]["reference"]] = f"{name}/low-latency"
+    if flows:
+        table["service_flow"] = flows
+    if aggregates:
+        table["aggregate"] = aggregates
+    return names
+
+
+def aggregate_name(reference: int | None) -> str:
+    """Return what scenarios call an aggregate beside the first."""
+    return f"asf-{reference or 0}"
+
+
+def _no_rate(which: str, direction: str) -> UsageError:
+    return UsageError(
+        f"{which} {direction} has no maximum sustained rate",
+        "a service flow outside an aggregate without a limit cannot be simulated; say a rate",
+    )
+
+
+def _service_flow(flow: Mapping[str, Any], direction: str, kind: str) -> Table:
     parameters = flow["parameters"]
     rate = _number(parameters, "max_sustained_rate")
     if not rate and not flow["member"]:
-        raise UsageError(
-            f"service flow {flow['reference']} upstream has no maximum sustained rate",
-            "a service flow outside an aggregate without a limit cannot be simulated; say a rate",
-        )
+        raise _no_rate(f"service flow {flow['reference']}", direction)
     table: Table = {"name": flow_name(flow), "member": flow["member"]}
+    if flow["aggregate"] is not None:
+        table["aggregate"] = aggregate_name(flow["aggregate"])
     if rate:
         table |= {"rate": f"{rate} b/s", "burst": f"{_number(parameters, 'max_traffic_burst')} B"}
     if priority := _number(parameters, "traffic_priority"):
         table["traffic_priority"] = priority
     buffer = flow["buffer"]
     limit = f"{buffer['value']} B" if buffer else "100 ms"
-    return table | _grants(flow) | {"queue": _queue(flow, limit)}
+    grants = _grants(flow) if kind == "docsis31-upstream" else {}
+    return table | grants | {"queue": _queue(flow, limit)}
 
 
 PROTOCOLS = {1: "icmp", 6: "tcp", 17: "udp", 58: "icmp", 257: "tcp-or-udp"}

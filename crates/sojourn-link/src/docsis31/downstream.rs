@@ -13,6 +13,9 @@
 //! deep enough for a symbol at that rate; what others leave is counted per symbol. docsis-ns3 truncates, debits later,
 //! charges MAC headers, caps every rate at one frame per symbol, and takes bytes per second for bytes per symbol.
 
+#[cfg(not(target_family = "wasm"))]
+mod member;
+
 use super::Fragment;
 use super::config::DownstreamConfig;
 use super::with_header;
@@ -43,9 +46,23 @@ pub struct Downstream<M: ?Sized = dyn QueueManager> {
     pipeline: Span,
     plant: Span,
     fragment: Option<Fragment>,
+    /// Its part in an aggregate of several service flows.
+    share: Option<Share>,
     /// Number of the next symbol to be worked out.
     next: u64,
     wakeup: Instant,
+}
+
+/// The part of a service flow in an aggregate, in the symbol at hand.
+#[derive(Clone, Copy, Debug, Default)]
+struct Share {
+    /// Bytes of the symbol that other members have filled, and those that it fills itself.
+    taken: u64,
+    filled: u64,
+    /// Members that want what is left, itself among them.
+    rivals: u64,
+    /// The bucket of its own rate.
+    own: Option<TokenBucket>,
 }
 
 impl<M: QueueManager + ?Sized> Downstream<M> {
@@ -70,6 +87,7 @@ impl<M: QueueManager + ?Sized> Downstream<M> {
             pipeline: config.channel.symbols.processing().saturating_sub(symbol),
             plant: config.plant(),
             fragment: None,
+            share: None,
             next: 0,
             wakeup: Instant::NEVER,
         }
@@ -117,6 +135,10 @@ impl<M: QueueManager + ?Sized> Downstream<M> {
         if tokens > 0 && !self.limit.is_unlimited() {
             room = room.min(self.limit.at(self.next, at, context).0);
         }
+        if let Some(share) = &self.share {
+            room = room.saturating_sub(share.taken).div_ceil(share.rivals.max(1));
+            tokens = tokens.min(share.own.as_ref().map_or(u64::MAX, |own| own.tokens(at).0));
+        }
         // A header costs nothing, so that what has room is enough for it.
         (room, tokens.min(room))
     }
@@ -147,6 +169,12 @@ impl<M: QueueManager + ?Sized> Downstream<M> {
         }
         for bucket in [&mut self.sustained, &mut self.peak].into_iter().flatten() {
             bucket.debit(at, bucket.price(Bytes(cost)));
+        }
+        if let Some(share) = &mut self.share {
+            share.filled = used;
+            if let Some(own) = &mut share.own {
+                own.debit(at, own.price(Bytes(cost)));
+            }
         }
     }
 

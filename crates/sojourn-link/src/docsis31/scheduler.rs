@@ -16,10 +16,9 @@
 //! one.
 
 #[cfg(not(target_family = "wasm"))]
-pub(crate) mod aggregate;
-
+use super::aggregate::Aggregate;
 use super::config::{Service, UpstreamConfig};
-use super::proactive::Proactive;
+use super::proactive::{Proactive, ProactiveConfig};
 use super::timeline::Timeline;
 use crate::docsis::congestion::GrantLimit;
 use crate::docsis::map::MapDraws;
@@ -108,7 +107,7 @@ impl Scheduler {
             let first = timeline.starts_at(timeline.first_map() - 1);
             peak.debit(first, peak.price(peak_depth));
         }
-        let is_only = config.service == Service::Single && config.proactive.guarantee().is_some();
+        let is_only = config.service == Service::Single && config.proactive != ProactiveConfig::None;
         Self {
             only: usize::from(is_only),
             weight: u64::from(config.weight),
@@ -260,6 +259,44 @@ impl Scheduler {
             (Some(sustained), Some(peak)) => Some(sustained.min(peak.max(self.sustained_in_map))),
             (one, other) => one.or(other),
         }
+    }
+
+    /// Hands it the buckets of an aggregate for the MAP whose interval starts at `now`, but for what is kept for others: with
+    /// `rivals` who want something, itself among them, it gets an even share. Returns what is kept.
+    #[cfg(not(target_family = "wasm"))]
+    pub(super) fn borrow(&mut self, aggregate: &Aggregate, rivals: u64, now: Instant) -> Bytes {
+        self.see(aggregate);
+        self.rate = BitRate::ZERO;
+        let tokens = self.tokens_for_map(now).unwrap_or(0);
+        Aggregate::keep([&mut self.sustained, &mut self.peak], tokens, rivals, now)
+    }
+
+    /// Its buckets, of the sustained and of the peak rate.
+    #[cfg(not(target_family = "wasm"))]
+    pub(super) const fn buckets(&self) -> (Option<TokenBucket>, Option<TokenBucket>) {
+        (self.sustained, self.peak)
+    }
+
+    /// Shows the buckets of an aggregate to queue managers behind the scheduler.
+    #[cfg(not(target_family = "wasm"))]
+    pub(super) const fn see(&mut self, aggregate: &Aggregate) {
+        self.sustained = aggregate.sustained;
+        self.peak = aggregate.peak;
+    }
+
+    /// Bytes that its flows want in MAP `map`.
+    #[cfg(not(target_family = "wasm"))]
+    pub(super) fn wanted(&self, map: u64) -> u64 {
+        let made_at = self.timeline.made_at(map);
+        let arrived = self.requests.iter().filter(|(at, ..)| *at <= made_at);
+        let arrived: u64 = arrived.map(|(_, _, bytes)| bytes).sum();
+        self.backlog.iter().sum::<u64>() + arrived
+    }
+
+    /// Its only flow has this bucket of its own.
+    #[cfg(not(target_family = "wasm"))]
+    pub(super) const fn limit_classic(&mut self, own: TokenBucket) {
+        self.own[self.only] = Some(own);
     }
 
     /// Minislots that others leave in MAP `map`.

@@ -5,18 +5,55 @@ use super::route::{NetworkEvent, Over, PacketId, Schedule};
 use super::{Around, ManagedLink, Network, number};
 use crate::group::medium::Medium;
 use crate::group::{DownstreamMemberConfig, Group, GroupConfig, KNOWN, MemberConfig, Members, SharedDownstream};
-use crate::{AnyLink, Framing, Link, LinkConfig, LinkContext, Transmit};
+use crate::{AnyLink, Draw, Framing, Link, LinkConfig, LinkContext, Transmit};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use sojourn_base::{ChannelCounters, Direction, Instant, LinkId, Meta, ModemCounters, PacketHandle, Seed};
 use sojourn_queue::{Backlog, QueueManager};
 
+/// A modem of a service group.
+#[derive(Clone, Copy, Debug)]
+pub struct GroupModem<'a> {
+    /// Its place.
+    pub link: LinkId,
+    /// With a [`MemberConfig`] or a [`DownstreamMemberConfig`].
+    pub config: &'a LinkConfig,
+    /// Its rules and its service flows beside the first.
+    #[cfg(not(target_family = "wasm"))]
+    pub flows: &'a crate::FlowsConfig,
+}
+
+/// A port of a group: a modem, or one of the further service flows of a modem.
+#[derive(Clone, Copy, Debug)]
+struct Member {
+    link: LinkId,
+    /// Number of its service flow, and the draws of a further one so far.
+    flow: usize,
+    draws: [u64; Draw::ALL.len()],
+}
+
+impl Member {
+    const fn new(link: LinkId, flow: usize) -> Self {
+        Self { link, flow, draws: [0; Draw::ALL.len()] }
+    }
+}
+
+/// A modem with rules, and the port of each of its service flows, with whether it is a pair.
+#[cfg(not(target_family = "wasm"))]
+#[derive(Debug)]
+struct Sorted {
+    rules: crate::service_flows::Rules,
+    flows: Vec<(usize, bool)>,
+}
+
 /// A group in one direction, and its modems.
 #[derive(Debug)]
 pub(super) struct ManagedGroup {
     pub(super) model: Medium,
-    /// Links of the modems, in the order of their ports.
-    members: Vec<LinkId>,
+    /// In the order of their ports, further service flows behind all modems.
+    members: Vec<Member>,
+    #[cfg(not(target_family = "wasm"))]
+    sorted: Vec<Sorted>,
     wakeup_at: Instant,
     /// At the last time that was asked for.
     counters: ChannelCounters,
@@ -55,7 +92,9 @@ impl<'b> Transmit<dyn LinkContext + 'b> for Absent {
 struct GroupCall<'a, C> {
     now: Instant,
     links: &'a mut [ManagedLink],
-    members: &'a [LinkId],
+    members: &'a mut [Member],
+    #[cfg(not(target_family = "wasm"))]
+    sorted: &'a [Sorted],
     around: &'a mut Around,
     context: &'a mut C,
     /// Modems whose queues may have changed, if the context wants them.
@@ -64,20 +103,35 @@ struct GroupCall<'a, C> {
 
 impl<C: NetworkContext> Members for GroupCall<'_, C> {
     fn at(&mut self, port: usize, act: &mut dyn FnMut(&mut dyn LinkContext)) {
-        let link = self.members[port];
+        let Member { link, flow, draws } = &mut self.members[port];
         if let Some(touched) = &mut self.touched {
-            touched.push(link);
+            touched.push(*link);
         }
-        act(&mut LinkCall {
-            now: self.now,
-            port: &mut self.links[usize::from(link.0)].port,
-            around: self.around,
-            context: self.context,
-        });
+        let port = &mut self.links[usize::from(link.0)].port;
+        let mut call = LinkCall { now: self.now, port, around: self.around, context: self.context };
+        #[cfg(not(target_family = "wasm"))]
+        if *flow > 0 {
+            return act(&mut crate::service_flows::modem::FlowCall { flow: *flow, draws, context: &mut call });
+        }
+        #[cfg(target_family = "wasm")]
+        let _ = (flow, draws);
+        act(&mut call);
     }
 
     fn work(&mut self, units: u64) -> bool {
         self.context.work(units)
+    }
+}
+
+#[cfg(not(target_family = "wasm"))]
+impl<C: NetworkContext> GroupCall<'_, C> {
+    /// The port of the service flow of the modem at `port` that a packet goes to.
+    fn sort(&mut self, port: usize, meta: &mut Meta, item: PacketHandle) -> usize {
+        let sorted = self.sorted.iter().find(|sorted| sorted.flows.first().is_some_and(|flow| flow.0 == port));
+        let Some(Sorted { rules, flows }) = sorted else { return port };
+        let mut flow = 0;
+        self.at(port, &mut |context| flow = rules.sort(meta, item, |flow| flows[flow].1, context));
+        flows[flow].0
     }
 }
 
@@ -88,29 +142,48 @@ impl Network {
         self.add(name, direction, (absent, framing), seed)
     }
 
-    /// Adds a service group in one direction with idle modems in these places, whose configurations have a [`MemberConfig`] or
-    /// a [`DownstreamMemberConfig`].
+    /// Adds a service group in one direction with idle modems.
     ///
     /// # Panics
     /// If a link is of another kind, or as [`Group::new`], [`SharedDownstream::new`] and [`LinkConfig::build_under`].
-    pub fn add_group(&mut self, direction: Direction, config: &GroupConfig, modems: &[(LinkId, &LinkConfig)]) {
+    pub fn add_group(&mut self, direction: Direction, config: &GroupConfig, modems: &[GroupModem<'_>]) {
         if !KNOWN {
             return;
         }
+        let mut ports: Vec<(Member, LinkConfig, bool)> =
+            modems.iter().map(|modem| (Member::new(modem.link, 0), modem.config.clone(), false)).collect();
+        #[cfg(not(target_family = "wasm"))]
+        let mut sorted = Vec::new();
+        #[cfg(not(target_family = "wasm"))]
+        for (port, modem) in modems.iter().enumerate().filter(|(_, modem)| !modem.flows.is_empty()) {
+            let mut flows = Vec::new();
+            for (flow, (config, is_pair)) in modem.flows.as_modems(modem.config).into_iter().enumerate() {
+                flows.push((if flow == 0 { port } else { ports.len() }, is_pair));
+                if flow == 0 {
+                    ports[port].2 = true;
+                } else {
+                    ports.push((Member::new(modem.link, flow), config, true));
+                }
+            }
+            sorted.push(Sorted { rules: crate::service_flows::Rules::new(modem.flows), flows });
+        }
         let model = match direction {
-            Direction::Upstream => Medium::Upstream(Box::new(Group::new(config, members::<MemberConfig>(modems)))),
+            Direction::Upstream => Medium::Upstream(Box::new(Group::new(config, built::<MemberConfig>(&ports)))),
             Direction::Downstream => {
-                let homes = members::<DownstreamMemberConfig>(modems);
+                let homes = built::<DownstreamMemberConfig>(&ports);
                 Medium::Downstream(Box::new(SharedDownstream::new(config, homes)))
             }
         };
-        for (port, (link, _)) in modems.iter().enumerate() {
-            let keeps_order = model.member(port).keeps_order();
-            self.links[usize::from(link.0)].model = AnyLink::other(Absent { keeps_order });
+        for (port, (member, ..)) in ports.iter().enumerate() {
+            // Of a modem with several service flows the last one says it, which is not alone.
+            let keeps_order = member.flow == 0 && model.member(port).keeps_order();
+            self.links[usize::from(member.link.0)].model = AnyLink::other(Absent { keeps_order });
         }
         self.groups.push(ManagedGroup {
             model,
-            members: modems.iter().map(|modem| modem.0).collect(),
+            members: ports.iter().map(|port| port.0).collect(),
+            #[cfg(not(target_family = "wasm"))]
+            sorted,
             wakeup_at: Instant::NEVER,
             counters: ChannelCounters::default(),
         });
@@ -120,7 +193,7 @@ impl Network {
     pub(super) fn over(&self, link: LinkId) -> Over {
         let modems = (0..).zip(&self.groups);
         let mut found = modems.filter_map(|(number, group)| {
-            let port = group.members.iter().position(|member| *member == link)?;
+            let port = group.members.iter().position(|member| member.link == link)?;
             Some((number, port))
         });
         found.next().map_or(Over::Link(link), |(group, port)| Over::Group { group, port: number(port) })
@@ -128,7 +201,16 @@ impl Network {
 
     /// The link of a modem.
     pub(super) fn member(&self, group: u16, port: u16) -> LinkId {
-        self.groups[usize::from(group)].members[usize::from(port)]
+        self.groups[usize::from(group)].members[usize::from(port)].link
+    }
+
+    /// The models of the further service flows of a modem of a group.
+    pub(super) fn further_flows(&self, link: LinkId) -> impl Iterator<Item = &dyn Link> {
+        self.groups.iter().flat_map(move |group| {
+            let members = group.members.iter().enumerate();
+            let own = members.filter(move |(_, member)| member.link == link && member.flow > 0);
+            own.map(|(port, _)| group.model.member(port))
+        })
     }
 
     /// Returns the counters of each group's CMTS in its direction when the run was settled last, and those of each
@@ -137,8 +219,14 @@ impl Network {
         &self,
     ) -> impl Iterator<Item = (Direction, ChannelCounters, impl Iterator<Item = (LinkId, ModemCounters)>)> {
         self.groups.iter().map(|group| {
-            let of = |(port, link): (usize, &LinkId)| (*link, group.model.member_counters(port));
-            let modems = group.members.iter().enumerate().map(of);
+            let modems = group.members.iter().enumerate().filter(|(_, member)| member.flow == 0);
+            let modems = modems.map(|(port, member)| {
+                let further = group.members.iter().enumerate();
+                let further = further.filter(|(_, other)| other.link == member.link && other.flow > 0);
+                let own = group.model.member_counters(port);
+                let sum = further.fold(own, |sum, (port, _)| sum + group.model.member_counters(port));
+                (member.link, sum)
+            });
             (group.model.direction(), group.counters, modems)
         })
     }
@@ -162,7 +250,11 @@ impl Network {
         let framing = self.links[usize::from(link.0)].port.framing;
         meta.length = framing.charged(meta.length);
         self.call_group(now, group, context, |model, call| {
-            model.on_arrival(now, port.into(), meta, id.into(), call);
+            #[cfg(not(target_family = "wasm"))]
+            let port = if call.sorted.is_empty() { port.into() } else { call.sort(port.into(), &mut meta, id.into()) };
+            #[cfg(target_family = "wasm")]
+            let port = port.into();
+            model.on_arrival(now, port, meta, id.into(), call);
         });
     }
 
@@ -192,7 +284,9 @@ impl Network {
         let mut call = GroupCall {
             now,
             links: &mut self.links,
-            members: &state.members,
+            members: &mut state.members,
+            #[cfg(not(target_family = "wasm"))]
+            sorted: &state.sorted,
             around: &mut self.around,
             context,
             touched: self.tells_waiting.then(Vec::new),
@@ -214,7 +308,13 @@ impl Network {
     /// Tells how long the queue of a modem is, if that has changed.
     fn tell_waiting_of(&mut self, now: Instant, link: LinkId, context: &mut impl NetworkContext) {
         let model = self.link(link);
-        let waiting = (model.backlog(), model.staged().packets);
+        let mut waiting = (model.backlog(), model.staged().packets);
+        for flow in self.further_flows(link) {
+            let (backlog, staged) = (flow.backlog(), flow.staged().packets);
+            waiting.0.bytes += backlog.bytes;
+            waiting.0.packets.0 += backlog.packets.0;
+            waiting.1.0 += staged.0;
+        }
         let known = &mut self.links[usize::from(link.0)].waiting;
         if *known != waiting {
             *known = waiting;
@@ -223,12 +323,19 @@ impl Network {
     }
 }
 
-/// The service of each modem, with its queue.
-fn members<C: Copy + 'static>(modems: &[(LinkId, &LinkConfig)]) -> Vec<(C, Box<dyn QueueManager>)> {
-    let of = |(_, config): &(LinkId, &LinkConfig)| {
+/// The service of each port, with its queue, which may have to obey rules.
+fn built<C: Copy + 'static>(ports: &[(Member, LinkConfig, bool)]) -> Vec<(C, Box<dyn QueueManager>)> {
+    let of = |(_, config, obeys): &(Member, LinkConfig, bool)| {
         let member: &C = config.link.get().expect("a modem of a group");
         let queue = config.queue.clone().at(config.drain_rate());
-        (*member, queue.build())
+        #[cfg(not(target_family = "wasm"))]
+        let manager = if *obeys { crate::service_flows::placed(&queue) } else { queue.build() };
+        #[cfg(target_family = "wasm")]
+        let manager = {
+            let _ = obeys;
+            queue.build()
+        };
+        (*member, manager)
     };
-    modems.iter().map(of).collect()
+    ports.iter().map(of).collect()
 }

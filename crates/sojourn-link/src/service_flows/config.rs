@@ -1,16 +1,18 @@
 //! Rules and service flows as files spell them, and what is wrong with them.
 
 use crate::config::keys::HIGHEST_RATE;
-use crate::docsis31::config::UpstreamConfig;
+use crate::config::{CascadeConfig, ShapedConfig, ShaperConfig, SingleQueueConfig};
+use crate::docsis31::config::{DownstreamConfig, Service, UpstreamConfig};
 use crate::docsis31::proactive::{PROACTIVE, ProactiveConfig};
-use crate::kind::LinkConfig;
+use crate::group::{DownstreamMemberConfig, MemberConfig};
+use crate::kind::{LinkConfig, LinkParameters};
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 use core::net::IpAddr;
-use sojourn_base::{Address, BitRate, Bytes, Direction, Ecn};
+use sojourn_base::{Address, BitRate, Bytes, Ecn};
 use sojourn_keys::{
     Content, ItemsOf, Key, Mismatch, OneOf, Shape, Value, Visitor, key, origin, parameters, rate_or, words,
 };
@@ -23,12 +25,20 @@ pub const LOW_LATENCY: &str = "low-latency";
 
 /// Most rules of a link. Source: DOCS-IETF-QOS-MIB, a classifier reference has one octet.
 const MOST_RULES: &str = "255";
+/// The longest packet in an Ethernet frame, with a tag. Source: White 2012 §3.1.1, the peak burst.
+const FULL_PACKET: Bytes = Bytes(1_522);
 /// Most service flows beside the first. chosen: as many as cable modems commonly have.
 const MOST_FLOWS: &str = "16";
 
 const SERVICE_FLOWS: Key = key(
     "service_flow",
     "service flows of the modem beside its first one, each with a queue of its own; classifiers name them",
+    "White 2019 §2.1: none",
+)
+.most(MOST_FLOWS);
+const AGGREGATES: Key = key(
+    "aggregate",
+    "aggregates of service flows beside the link's own one, each with a rate of its own; service flows name them",
     "White 2019 §2.1: none",
 )
 .most(MOST_FLOWS);
@@ -201,12 +211,29 @@ parameters! {
             => rate_or;
         /// depth of the bucket of that rate
         burst: Bytes = Bytes(3_044), origin("DOCS-IETF-QOS-MIB").least("1 B").most("1000 GB");
-        /// it is a member of the link's aggregate, whose rate holds for all members together; if not, its own rate holds for it alone
-        member: bool = true, origin("White 2019 §2.1");
+        /// it is a member of an aggregate, whose rate holds for all members together; if not, its own rate holds for it alone
+        member: bool = true, origin("White 2019 §2.1; DOCSIS 3.0 has no aggregates: false there");
+        /// the name of its aggregate; without one the link's own
+        aggregate: String = String::new(), origin("White 2019 §2.1: the link's own"), if |it| !it.aggregate.is_empty();
         /// traffic priority: of members that want more than there is, those of a higher one come first, equals share evenly
         traffic_priority: u32 = 0, origin("DOCS-IETF-QOS-MIB: 0").most("7");
         proactive: ProactiveConfig = ProactiveConfig::None, PROACTIVE, if |it| it.proactive != ProactiveConfig::None;
         queue: ManagerConfig = DropTailConfig::bytes(0).into(), QUEUE => queue_of;
+    }
+}
+
+parameters! {
+    /// An aggregate of service flows beside the link's own one.
+    pub struct AggregateConfig by blank {
+        /// what service flows call it; unique
+        name: String = String::new(), origin("no default").required("\"business\"");
+        /// aggregate maximum sustained rate
+        rate: BitRate = BitRate::ZERO, origin("no default: it is the tier").required("\"5 Mb/s\"").least("1 b/s").most(HIGHEST_RATE);
+        /// depth of the bucket of that rate
+        burst: Bytes = Bytes(3_044), origin("DOCS-IETF-QOS-MIB").least("1 B").most("1000 GB");
+        /// peak rate of all members together
+        peak: BitRate = BitRate::ZERO,
+            origin("DOCSIS MULPI annex C: none").or("unlimited").least("1 b/s").most(HIGHEST_RATE) => rate_or;
     }
 }
 
@@ -227,6 +254,8 @@ fn queue_of(key: Key, queue: &mut ManagerConfig, visitor: &mut dyn Visitor) {
 pub struct FlowsConfig {
     /// Service flows beside the first.
     pub service_flows: Vec<ServiceFlowConfig>,
+    /// Aggregates beside that of the link.
+    pub aggregates: Vec<AggregateConfig>,
     /// Which packets go where.
     pub classifiers: Vec<ClassifierConfig>,
     /// Which packets get another code point, before that.
@@ -235,11 +264,15 @@ pub struct FlowsConfig {
 
 impl FlowsConfig {
     /// A link without rules and further service flows.
-    pub const NONE: Self = Self { service_flows: Vec::new(), classifiers: Vec::new(), markings: Vec::new() };
+    pub const NONE: Self =
+        Self { service_flows: Vec::new(), aggregates: Vec::new(), classifiers: Vec::new(), markings: Vec::new() };
 
     /// There are none.
     pub const fn is_empty(&self) -> bool {
-        self.service_flows.is_empty() && self.classifiers.is_empty() && self.markings.is_empty()
+        self.service_flows.is_empty()
+            && self.aggregates.is_empty()
+            && self.classifiers.is_empty()
+            && self.markings.is_empty()
     }
 
     /// Shows the lists of a link.
@@ -254,6 +287,11 @@ impl FlowsConfig {
                 keys: ServiceFlowConfig::keys,
             };
             visitor.items(SERVICE_FLOWS, &mut items);
+        }
+        if shown(self.aggregates.is_empty(), &AGGREGATES, visitor) {
+            let mut items =
+                ItemsOf { items: &mut self.aggregates, base: AggregateConfig::blank, keys: AggregateConfig::keys };
+            visitor.items(AGGREGATES, &mut items);
         }
         if shown(self.classifiers.is_empty(), &CLASSIFIERS, visitor) {
             let mut items =
@@ -284,10 +322,20 @@ impl FlowsConfig {
         Some((place + 1, queue))
     }
 
-    /// Returns errors of the rules on a link in this direction: path below the link's table, and message.
-    pub fn problems(&self, link: &LinkConfig, direction: Direction) -> Vec<(String, Mismatch)> {
+    /// Number of the aggregate whose rate a service flow shares, from 0 for the link's own; `None` if it is in none or in an
+    /// unknown one.
+    pub(super) fn aggregate_of(&self, flow: &ServiceFlowConfig) -> Option<usize> {
+        if !flow.member || flow.aggregate.is_empty() {
+            return flow.member.then_some(0);
+        }
+        let place = self.aggregates.iter().position(|aggregate| aggregate.name == flow.aggregate)?;
+        Some(place + 1)
+    }
+
+    /// Returns errors of the rules on a link: path below the link's table, and message.
+    pub fn problems(&self, link: &LinkConfig) -> Vec<(String, Mismatch)> {
         let mut found = Vec::new();
-        self.flow_problems(link, direction, &mut found);
+        self.flow_problems(link, &mut found);
         for (index, rule) in self.classifiers.iter().enumerate() {
             let place = format!("classifier[{index}]");
             rule.packets.problems(&place, &mut found);
@@ -324,21 +372,36 @@ impl FlowsConfig {
         }
     }
 
-    fn flow_problems(&self, link: &LinkConfig, direction: Direction, found: &mut Vec<(String, Mismatch)>) {
-        let upstream = link.link.get::<UpstreamConfig>();
+    fn flow_problems(&self, link: &LinkConfig, found: &mut Vec<(String, Mismatch)>) {
+        let is_docsis31 = has_aggregates(link);
+        for (index, aggregate) in self.aggregates.iter().enumerate() {
+            let is_known = self.aggregates[..index].iter().any(|other| other.name == aggregate.name);
+            let has_members = self.service_flows.iter().any(|flow| flow.member && flow.aggregate == aggregate.name);
+            let name = sojourn_keys::value::quoted(&aggregate.name);
+            let (message, hint) = if !is_docsis31 {
+                (format!("a link of kind {} has no aggregates", link.kind()), "a link of DOCSIS 3.1")
+            } else if is_known || aggregate.name.is_empty() {
+                (format!("{name} cannot be the name here"), "a name of its own")
+            } else if !has_members {
+                (format!("no service flow is a member of {name}"), "a [[service_flow]] with this `aggregate`")
+            } else {
+                continue;
+            };
+            found.push((format!("aggregate[{index}].name"), Mismatch::new(message, hint)));
+        }
         for (index, flow) in self.service_flows.iter().enumerate() {
             let place = format!("service_flow[{index}]");
             let mut tell = |key: &str, message: String, hint: &str| {
                 found.push((format!("{place}.{key}"), Mismatch::new(message, hint)));
             };
-            if direction == Direction::Downstream || upstream.is_none() {
+            let Some(own) = flow.as_link(link, self) else {
                 tell(
                     "name",
                     format!("a link of kind {} has one service flow", link.kind()),
-                    "link = { kind = \"docsis31-upstream\", … } in the upstream direction",
+                    "a link of DOCSIS, or of kind shaped",
                 );
                 continue;
-            }
+            };
             let is_known = self.service_flows[..index].iter().any(|other| other.name == flow.name);
             let means_another = [CLASSIC, LOW_LATENCY].contains(&flow.name.as_str()) || flow.name.contains('/');
             if is_known || means_another {
@@ -347,6 +410,22 @@ impl FlowsConfig {
                     format!("{} cannot be the name here", sojourn_keys::value::quoted(&flow.name)),
                     "a name of its own without a slash, other than classic and low-latency",
                 );
+            }
+            if flow.member && !is_docsis31 {
+                tell(
+                    "member",
+                    format!("a link of kind {} has no aggregate that a service flow could be a member of", link.kind()),
+                    "member = false, and a `rate` of its own",
+                );
+                continue;
+            }
+            if !flow.aggregate.is_empty() && self.aggregate_of(flow).is_none() {
+                tell(
+                    "aggregate",
+                    format!("there is no aggregate {}", sojourn_keys::value::quoted(&flow.aggregate)),
+                    "the name of an [[aggregate]], and member = true",
+                );
+                continue;
             }
             if flow.member && flow.rate > BitRate::ZERO && is_pair(&flow.queue) {
                 tell(
@@ -362,23 +441,38 @@ impl FlowsConfig {
                     "rate = \"5 Mb/s\", or member = true",
                 );
             }
-        }
-        // Further flows and their grants are those of the link, as far as they do not say otherwise.
-        if let (Some(config), Direction::Upstream) = (upstream, direction) {
-            for (index, flow) in self.service_flows.iter().enumerate() {
-                let mut problems = Vec::new();
-                flow.as_link(config).problems(&mut problems);
-                let own = problems.into_iter().filter(|problem| problem.field.starts_with("proactive"));
-                found.extend(own.map(|problem| {
-                    let path = format!("service_flow[{index}].{}", problem.field);
-                    (path, Mismatch::new(problem.message, problem.hint))
-                }));
-                let rate = if flow.rate > BitRate::ZERO { flow.rate } else { link.drain_rate() };
-                let queue = flow.queue.problems_on(Some(rate)).into_iter();
-                found.extend(queue.map(|(key, mismatch)| (format!("service_flow[{index}].queue.{key}"), mismatch)));
+            let has_grants = link.link.get::<UpstreamConfig>().is_some() || link.link.get::<MemberConfig>().is_some();
+            if flow.proactive != ProactiveConfig::None && !has_grants {
+                tell(
+                    "proactive",
+                    format!("a link of kind {} has no grants that are not asked for", link.kind()),
+                    "a link of kind docsis31-upstream",
+                );
             }
+            if let Some((key, depth)) = own.bucket().filter(|(_, depth)| *depth < FULL_PACKET) {
+                tell(
+                    key,
+                    format!("packets of full size ({FULL_PACKET}) never fit into a bucket of {depth}"),
+                    "at least \"1522 B\"",
+                );
+            }
+            // What else is wrong is wrong with the first flow, too.
+            let mut problems = Vec::new();
+            own.collect_problems(&mut problems);
+            let of_flow = |field: &str| field == "burst" || field.starts_with("proactive");
+            for problem in problems.into_iter().filter(|problem| of_flow(problem.field)) {
+                let path = format!("{place}.{}", problem.field);
+                found.push((path, Mismatch::new(problem.message, problem.hint)));
+            }
+            let queue = flow.queue.problems_on(Some(flow.drain_rate(&own))).into_iter();
+            found.extend(queue.map(|(key, mismatch)| (format!("{place}.queue.{key}"), mismatch)));
         }
     }
+}
+
+/// Returns true of a link whose service flows may share a rate.
+fn has_aggregates(link: &LinkConfig) -> bool {
+    link.link.get::<UpstreamConfig>().is_some() || link.link.get::<DownstreamConfig>().is_some()
 }
 
 /// Returns true if a manager has a classic and a low-latency queue.
@@ -387,22 +481,59 @@ pub(super) fn is_pair(manager: &ManagerConfig) -> bool {
 }
 
 impl ServiceFlowConfig {
-    /// The service flow as a link of its own, on the channel of `first`.
-    pub(super) fn as_link(&self, first: &UpstreamConfig) -> UpstreamConfig {
-        use crate::docsis31::config::Service;
-        let (rate, burst, peak) =
-            if self.member { (first.rate, first.burst, first.peak) } else { (self.rate, self.burst, BitRate::ZERO) };
-        let is_own = self.member && self.rate > BitRate::ZERO;
-        UpstreamConfig {
-            rate,
-            burst,
-            peak,
-            service: if is_pair(&self.queue) { Service::LowLatency } else { Service::Single },
-            classic_rate: if is_own { self.rate } else { BitRate::ZERO },
-            low_latency_rate: BitRate::ZERO,
-            proactive: self.proactive,
-            ..first.clone()
+    /// The service flow as a link of its own on the channel of `first`, with the rate of its aggregate if it is a member of
+    /// one; `None` if links of this kind have one service flow.
+    pub(super) fn as_link(&self, first: &LinkConfig, flows: &FlowsConfig) -> Option<LinkParameters> {
+        let named = flows.aggregate_of(self).and_then(|number| flows.aggregates.get(number.checked_sub(1)?));
+        let own = named.map_or((self.rate, self.burst, BitRate::ZERO), |it| (it.rate, it.burst, it.peak));
+        let joins_first = self.member && named.is_none();
+        if let Some(first) = first.link.get::<UpstreamConfig>() {
+            let (rate, burst, peak) = if joins_first { (first.rate, first.burst, first.peak) } else { own };
+            let is_own = self.member && self.rate > BitRate::ZERO;
+            let config = UpstreamConfig {
+                rate,
+                burst,
+                peak,
+                service: if is_pair(&self.queue) { Service::LowLatency } else { Service::Single },
+                classic_rate: if is_own { self.rate } else { BitRate::ZERO },
+                low_latency_rate: BitRate::ZERO,
+                proactive: self.proactive,
+                ..first.clone()
+            };
+            return Some(config.into());
         }
+        if let Some(first) = first.link.get::<DownstreamConfig>() {
+            let (rate, burst, peak) = if joins_first { (first.rate, first.burst, first.peak) } else { own };
+            return Some(DownstreamConfig { rate, burst, peak, ..first.clone() }.into());
+        }
+        let shaper = ShaperConfig { sustained: self.rate, burst: self.burst, ..ShaperConfig::BASE };
+        if let Some(first) = first.link.get::<MemberConfig>() {
+            let service = if is_pair(&self.queue) { Service::LowLatency } else { Service::Single };
+            let (priority, proactive) = (self.traffic_priority, self.proactive);
+            let reserved = BitRate::ZERO;
+            return Some(MemberConfig { shaper, priority, reserved, service, proactive, ..*first }.into());
+        }
+        if let Some(first) = first.link.get::<DownstreamMemberConfig>() {
+            return Some(DownstreamMemberConfig { shaper, priority: self.traffic_priority, ..*first }.into());
+        }
+        if let Some(first) = first.link.get::<CascadeConfig>() {
+            return Some(CascadeConfig { shaper, ..first.clone() }.into());
+        }
+        if let Some(first) = first.link.get::<SingleQueueConfig>() {
+            return Some(SingleQueueConfig { shaper, ..first.clone() }.into());
+        }
+        let first = first.link.get::<ShapedConfig>()?;
+        Some(ShapedConfig { shaper, ..*first }.into())
+    }
+
+    /// The rate at which its queue drains: its own, or that of `link`, which is [`ServiceFlowConfig::as_link`].
+    pub(super) fn drain_rate(&self, link: &LinkParameters) -> BitRate {
+        if self.rate > BitRate::ZERO { self.rate } else { link.drain_rate() }
+    }
+
+    /// Its own rate and burst, as a member of an aggregate.
+    pub(super) fn own(&self) -> Option<(BitRate, Bytes)> {
+        (self.member && self.rate > BitRate::ZERO).then_some((self.rate, self.burst))
     }
 }
 

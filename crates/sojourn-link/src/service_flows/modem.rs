@@ -1,31 +1,27 @@
 //! A link with rules, and the service flows beside its own.
 //!
-//! Each service flow requests, is granted and sends as in [`Upstream`]. Members of the link's aggregate share its two
-//! buckets: for each MAP the flows with a higher traffic priority come first; among equals none gets more than an even
-//! share of the rest while another still has requests. A flow outside the aggregate has buckets of its own.
+//! Each service flow sends as a link of its kind does. Members of an aggregate share its two buckets: for each MAP upstream,
+//! and each symbol downstream, the flows with a higher traffic priority come first; among equals none gets more than an even
+//! share of the rest while another still wants something. A flow outside the aggregates has buckets of its own.
 //!
 //! Source: White 2019 §2.1; DOCS-IETF-QOS-MIB for priorities.
-//! Deviations: MULPI leaves the order of members of an aggregate to vendors; the even share is ours. Grants of different
-//! flows of a modem may overlap in time, as those of its neighbours may: the channel has room for all rates.
+//! Deviations: MULPI leaves the order of members of an aggregate to vendors; the even share is ours. What flows of different
+//! aggregates send may overlap in time, as that of neighbours may: the channel has room for all rates.
 
-use super::config::{ServiceFlowConfig, is_pair};
-use super::placed::decided;
 use super::rules::Rules;
 use crate::any::Pointed;
-use crate::docsis31::config::UpstreamConfig;
-use crate::docsis31::scheduler::aggregate::Aggregate;
-use crate::docsis31::upstream::Upstream;
+use crate::docsis31::aggregate::{Aggregate, Sharer};
 use crate::{Draw, Link, LinkContext, LinkCounters, Loss, Mark, Passage, Transmit};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 use sojourn_base::{BitRate, Bytes, Instant, Meta, PacketHandle, Packets};
-use sojourn_queue::{Backlog, QueueManager};
+use sojourn_queue::Backlog;
 
-/// A service flow, or a link of another kind.
+/// A service flow whose time the modem has in hand, or a link with a time of its own.
 #[derive(Debug)]
-enum Member {
-    Upstream(Box<Upstream>),
+pub(crate) enum Member {
+    Sharing(Box<dyn Sharer>),
     Other(Box<Pointed>),
 }
 
@@ -33,8 +29,8 @@ enum Member {
 #[derive(Debug)]
 pub(crate) struct Flow {
     member: Member,
-    /// It shares the rate of the aggregate.
-    shares: bool,
+    /// Number of the aggregate whose rate it shares.
+    shares: Option<usize>,
     /// Its own rate and burst, as a member of the aggregate.
     own: Option<(BitRate, Bytes)>,
     /// True if its manager has two queues, and receives decisions.
@@ -45,48 +41,33 @@ pub(crate) struct Flow {
 }
 
 impl Flow {
-    const fn new(member: Member, is_pair: bool, shares: bool, priority: u32) -> Self {
-        Self { is_pair, member, shares, own: None, priority, draws: [0; Draw::ALL.len()] }
-    }
-
-    /// A link of any kind.
-    pub(crate) const fn any(link: Box<Pointed>, is_pair: bool) -> Self {
-        Self::new(Member::Other(link), is_pair, false, 0)
-    }
-
-    /// The link's own service flow, or pair of them.
-    pub(crate) fn first(upstream: Upstream, is_pair: bool) -> Self {
-        Self::new(Member::Upstream(Box::new(upstream)), is_pair, true, 0)
-    }
-
-    /// A service flow beside it.
-    pub(crate) fn beside(first: &UpstreamConfig, config: &ServiceFlowConfig, manager: Box<dyn QueueManager>) -> Self {
-        let upstream = Upstream::new(&config.as_link(first), manager);
-        let member = Member::Upstream(Box::new(upstream));
-        let has_own = config.member && config.rate > BitRate::ZERO;
-        Self {
-            own: has_own.then_some((config.rate, config.burst)),
-            ..Self::new(member, is_pair(&config.queue), config.member, config.traffic_priority)
-        }
+    /// `shares` is the number of its aggregate, and its own rate and burst in it.
+    pub(crate) const fn new(
+        member: Member,
+        is_pair: bool,
+        (shares, own): (Option<usize>, Option<(BitRate, Bytes)>),
+        priority: u32,
+    ) -> Self {
+        Self { member, shares, own, is_pair, priority, draws: [0; Draw::ALL.len()] }
     }
 
     fn link(&self) -> &dyn Link {
         match &self.member {
-            Member::Upstream(link) => &**link,
+            Member::Sharing(link) => &**link,
             Member::Other(link) => &**link,
         }
     }
 
-    const fn upstream(&self) -> Option<&Upstream> {
+    fn sharing(&self) -> Option<&dyn Sharer> {
         match &self.member {
-            Member::Upstream(link) => Some(link),
+            Member::Sharing(link) => Some(&**link),
             Member::Other(_) => None,
         }
     }
 
-    const fn upstream_mut(&mut self) -> Option<&mut Upstream> {
+    const fn sharing_mut(&mut self) -> Option<&mut Box<dyn Sharer>> {
         match &mut self.member {
-            Member::Upstream(link) => Some(link),
+            Member::Sharing(link) => Some(link),
             Member::Other(_) => None,
         }
     }
@@ -97,8 +78,8 @@ impl Flow {
 pub(crate) struct Modem {
     rules: Rules,
     flows: Vec<Flow>,
-    /// Buckets of the aggregate, if several flows share them.
-    aggregate: Option<Aggregate>,
+    /// Buckets of each aggregate, if several flows share them.
+    aggregates: Vec<Option<Aggregate>>,
     /// Room for the flows that are due at one time.
     order: Vec<(Reverse<u32>, u64, usize)>,
 }
@@ -106,32 +87,36 @@ pub(crate) struct Modem {
 impl Modem {
     /// The first flow is the link's own.
     pub(crate) fn new(rules: Rules, mut flows: Vec<Flow>) -> Self {
-        let is_shared = flows.iter().filter(|flow| flow.shares).count() > 1;
-        let first = flows.first().and_then(Flow::upstream);
-        let aggregate = first.filter(|_| is_shared).map(Upstream::aggregate);
-        if aggregate.is_some() {
-            for flow in flows.iter_mut().filter(|flow| flow.shares) {
-                let own = flow.own;
-                if let Some(upstream) = flow.upstream_mut() {
-                    upstream.becomes_member(own);
+        let number = flows.iter().filter_map(|flow| flow.shares).max().map_or(0, |most| most + 1);
+        let mut aggregates = Vec::with_capacity(number);
+        for number in 0..number {
+            let members = flows.iter().filter(|flow| flow.shares == Some(number));
+            let first = members.clone().find_map(Flow::sharing).filter(|_| members.count() > 1);
+            let aggregate = first.map(Sharer::aggregate);
+            if aggregate.is_some() {
+                for flow in flows.iter_mut().filter(|flow| flow.shares == Some(number)) {
+                    let own = flow.own;
+                    if let Some(member) = flow.sharing_mut() {
+                        member.becomes_member(own);
+                    }
                 }
             }
+            aggregates.push(aggregate);
         }
-        Self { rules, flows, aggregate, order: Vec::new() }
+        Self { rules, flows, aggregates, order: Vec::new() }
     }
 
-    /// Everything of flows that share something, before `until`, and at it if `and_at`: time goes on for all of them
-    /// together.
+    /// Everything of flows whose time goes on together, before `until`, and at it if `and_at`.
     fn advance(&mut self, until: Instant, and_at: bool, context: &mut (impl LinkContext + ?Sized)) {
         if self.flows.len() == 1 {
             return;
         }
-        for flow in self.flows.iter_mut().filter_map(Flow::upstream_mut) {
+        for flow in self.flows.iter_mut().filter_map(Flow::sharing_mut) {
             flow.skip_to(until);
         }
         loop {
-            let due = self.flows.iter().filter_map(Flow::upstream);
-            let at = due.map(Upstream::due).min().unwrap_or(Instant::NEVER);
+            let due = self.flows.iter().filter_map(Flow::sharing);
+            let at = due.map(Sharer::due).min().unwrap_or(Instant::NEVER);
             let is_past = at < until || and_at && at == until;
             if !is_past || !context.work(1) {
                 return;
@@ -145,36 +130,36 @@ impl Modem {
         let mut order = core::mem::take(&mut self.order);
         order.clear();
         for (place, flow) in self.flows.iter().enumerate() {
-            if let Some(upstream) = flow.upstream().filter(|upstream| upstream.due() <= at) {
-                let wanted = if flow.shares { upstream.wanted() } else { 0 };
+            if let Some(link) = flow.sharing().filter(|link| link.due() <= at) {
+                let wanted = if flow.shares.is_some() { link.wanted() } else { 0 };
                 order.push((Reverse(flow.priority), wanted, place));
             }
         }
         // Smallest requests come first, so that an even share is never more than is left for each.
         order.sort_unstable();
         for (turn, (priority, _, place)) in order.iter().enumerate() {
+            let shares = self.flows[*place].shares;
             let behind = order[turn..].iter();
-            let rivals = behind.filter(|(other, wanted, _)| other == priority && *wanted > 0);
+            let rivals = behind.filter(|(other, wanted, rival)| {
+                other == priority && *wanted > 0 && self.flows[*rival].shares == shares
+            });
             let rivals = u64::try_from(rivals.count()).unwrap_or(1).max(1);
             let flow = &mut self.flows[*place];
-            let lent = self.aggregate.as_mut().filter(|_| flow.shares);
-            let Member::Upstream(upstream) = &mut flow.member else {
+            let lent = shares.and_then(|number| self.aggregates[number].as_mut());
+            let Member::Sharing(link) = &mut flow.member else {
                 continue;
             };
             let mut call = FlowCall { flow: *place, draws: &mut flow.draws, context: &mut *context };
             match lent {
-                Some(aggregate) => upstream.on_loan(at, (aggregate, rivals), |upstream| {
-                    upstream.on_wakeup(at, &mut call);
-                }),
-                None => upstream.on_wakeup(at, &mut call),
+                Some(aggregate) => link.on_loan(at, (aggregate, rivals), &mut call),
+                None => link.on_wakeup(at, &mut call),
             }
         }
         self.order = order;
-        if let Some(aggregate) = &self.aggregate {
-            for flow in self.flows.iter_mut().filter(|flow| flow.shares) {
-                if let Some(upstream) = flow.upstream_mut() {
-                    upstream.sees(aggregate);
-                }
+        for flow in &mut self.flows {
+            let lent = flow.shares.and_then(|number| self.aggregates[number].as_ref());
+            if let (Some(aggregate), Some(link)) = (lent, flow.sharing_mut()) {
+                link.sees(aggregate);
             }
         }
     }
@@ -189,7 +174,7 @@ impl Modem {
         let flow = &mut self.flows[place];
         let mut call = FlowCall { flow: place, draws: &mut flow.draws, context };
         match &mut flow.member {
-            Member::Upstream(link) => action(&mut **link, &mut call),
+            Member::Sharing(link) => action(&mut **link, &mut call),
             Member::Other(link) => action(&mut **link, &mut call),
         }
     }
@@ -198,24 +183,19 @@ impl Modem {
 impl<C: LinkContext + ?Sized> Transmit<C> for Modem {
     fn on_arrival(&mut self, now: Instant, mut meta: Meta, item: PacketHandle, context: &mut C) {
         self.advance(now, false, context);
-        let key = context.flow(item);
-        if let Some(dscp) = self.rules.marking(key.as_ref(), &meta) {
-            meta.dscp = dscp;
-            context.remark(item, dscp);
-        }
-        let target = self.rules.target(key.as_ref(), &meta);
-        if self.flows[target.flow].is_pair {
-            meta.queue = decided(target.queue);
-        }
-        self.with_flow(target.flow, context, |link, call| {
+        let flow = self.rules.sort(&mut meta, item, |flow| self.flows[flow].is_pair, context);
+        self.with_flow(flow, context, |link, call| {
             link.on_arrival(now, meta, item, call);
         });
     }
 
     fn on_wakeup(&mut self, now: Instant, context: &mut C) {
         self.advance(now, true, context);
-        if self.flows.len() == 1 {
-            self.with_flow(0, context, |link, call| link.on_wakeup(now, call));
+        for place in 0..self.flows.len() {
+            let is_own = self.flows.len() == 1 || self.flows[place].sharing().is_none();
+            if is_own && self.flows[place].link().next_wakeup() <= now {
+                self.with_flow(place, context, |link, call| link.on_wakeup(now, call));
+            }
         }
     }
 
@@ -276,10 +256,10 @@ fn add(one: Backlog, other: Backlog) -> Backlog {
 const APART: u64 = 1 << 48;
 
 /// The context of one service flow: draws of further flows have streams of their own.
-struct FlowCall<'a, C: ?Sized> {
-    flow: usize,
-    draws: &'a mut [u64; Draw::ALL.len()],
-    context: &'a mut C,
+pub(crate) struct FlowCall<'a, C: ?Sized> {
+    pub(crate) flow: usize,
+    pub(crate) draws: &'a mut [u64; Draw::ALL.len()],
+    pub(crate) context: &'a mut C,
 }
 
 impl<C: LinkContext + ?Sized> LinkContext for FlowCall<'_, C> {
@@ -307,6 +287,10 @@ impl<C: LinkContext + ?Sized> LinkContext for FlowCall<'_, C> {
         *draw += 1;
         let number = APART * self.flow as u64 + *draw;
         self.context.unit_at(purpose, number)
+    }
+
+    fn unit_at(&mut self, purpose: Draw, number: u64) -> f64 {
+        self.context.unit_at(purpose, APART * self.flow as u64 + number)
     }
 }
 

@@ -5,9 +5,11 @@
 //! Deviations: among equal priorities the first rule counts, where the MIB leaves it open.
 
 use super::config::{FlowsConfig, LOW_LATENCY, PacketMatch, Protocol};
+use super::placed::decided;
+use crate::LinkContext;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
-use sojourn_base::{FlowKey, Meta, ServiceQueue};
+use sojourn_base::{FlowKey, Meta, PacketHandle, ServiceQueue};
 
 /// Target of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,14 +50,35 @@ impl Rules {
         Self { classifiers, markings }
     }
 
+    /// Marks and sorts an arrival: returns the number of its service flow. Of one for which `is_pair`, its manager obeys the
+    /// [`Meta::queue`].
+    pub(crate) fn sort(
+        &self,
+        meta: &mut Meta,
+        item: PacketHandle,
+        is_pair: impl Fn(usize) -> bool,
+        context: &mut (impl LinkContext + ?Sized),
+    ) -> usize {
+        let key = context.flow(item);
+        if let Some(dscp) = self.marking(key.as_ref(), meta) {
+            meta.dscp = dscp;
+            context.remark(item, dscp);
+        }
+        let target = self.target(key.as_ref(), meta);
+        if is_pair(target.flow) {
+            meta.queue = decided(target.queue);
+        }
+        target.flow
+    }
+
     /// The code point that a packet gets, if a marking matches.
-    pub(crate) fn marking(&self, key: Option<&FlowKey>, meta: &Meta) -> Option<u8> {
+    fn marking(&self, key: Option<&FlowKey>, meta: &Meta) -> Option<u8> {
         let rule = self.markings.iter().find(|(packets, _)| packets.matches(key, meta))?;
         Some(rule.1)
     }
 
     /// Returns the target of a packet; without a match the first service flow, with its manager's choice of queue.
-    pub(crate) fn target(&self, key: Option<&FlowKey>, meta: &Meta) -> Target {
+    fn target(&self, key: Option<&FlowKey>, meta: &Meta) -> Target {
         let rule = self.classifiers.iter().find(|(packets, _)| packets.matches(key, meta));
         let first = Target { flow: 0, queue: None };
         rule.map_or(first, |(_, target)| *target)

@@ -1,14 +1,16 @@
 use super::FlowCall;
+use crate::docsis31::channel::OfdmChannel;
 use crate::docsis31::config::{Service, UpstreamConfig};
 use crate::docsis31::proactive::{Guarantee, ProactiveConfig};
 use crate::testing::{Collector, calls_through};
 use crate::{
-    AnyLink, ClassifierConfig, ConditionConfig, Draw, FlowsConfig, LinkConfig, LinkContext, Loss, Mark, MarkingConfig,
-    Passage, SerialConfig, ServiceFlowConfig,
+    AggregateConfig, AnyLink, CascadeConfig, ClassifierConfig, ConditionConfig, DownstreamConfig, Draw, FlowsConfig,
+    LinkConfig, LinkContext, LinkParameters, Loss, Mark, MarkingConfig, Passage, SerialConfig, ServiceFlowConfig,
+    ShapedConfig, ShaperConfig, SingleQueueConfig,
 };
 use alloc::string::ToString;
 use core::net::Ipv4Addr;
-use sojourn_base::{Address, BitRate, Bytes, Direction, Ecn, FlowKey, Instant, Meta, PacketHandle, ServiceQueue, Span};
+use sojourn_base::{Address, BitRate, Bytes, Ecn, FlowKey, Instant, Meta, PacketHandle, Packets, ServiceQueue, Span};
 use sojourn_queue::{DocsisDualQueueConfig, DropTailConfig, ManagerConfig};
 use std::vec;
 use std::vec::Vec;
@@ -140,7 +142,7 @@ fn rate_to(context: &Known, port: u16) -> f64 {
 }
 
 fn built(link: &LinkConfig, flows: &FlowsConfig) -> AnyLink {
-    assert_eq!(flows.problems(link, Direction::Upstream), []);
+    assert_eq!(flows.problems(link), []);
     assert_eq!(link.problems(), []);
     link.build_with(flows, &[])
 }
@@ -342,12 +344,12 @@ fn what_is_wrong_with_rules_and_flows_is_listed() {
         classifiers: vec![wrong, bits, rule("low-latency", 1)],
         ..FlowsConfig::NONE
     };
-    let places = |link: &LinkConfig, direction| {
-        let problems = flows.problems(link, direction).into_iter();
+    let places = |link: &LinkConfig, flows: &FlowsConfig| {
+        let problems = flows.problems(link).into_iter();
         problems.map(|(path, _)| path).collect::<Vec<_>>()
     };
     assert_eq!(
-        places(&plain(20), Direction::Upstream),
+        places(&plain(20), &flows),
         [
             "service_flow[1].name",
             "service_flow[2].name",
@@ -359,10 +361,142 @@ fn what_is_wrong_with_rules_and_flows_is_listed() {
             "classifier[2].to",
         ]
     );
+    let serial = SerialConfig { rate: BitRate::from_mbps(10), ..SerialConfig::BASE };
     assert_eq!(
-        places(&plain(20), Direction::Downstream)[..3],
+        places(&LinkConfig { link: serial.into(), queue: drop_tail() }, &flows)[..3],
         ["service_flow[0].name", "service_flow[1].name", "service_flow[2].name"]
     );
+    let member = |aggregate: &str| ServiceFlowConfig { aggregate: aggregate.to_string(), ..flow("voice") };
+    let flows = FlowsConfig {
+        service_flows: vec![member("work"), ServiceFlowConfig { name: "b".to_string(), ..member("wrok") }],
+        aggregates: vec![aggregate("work", 5), aggregate("work", 5), aggregate("home", 5)],
+        ..FlowsConfig::NONE
+    };
+    assert_eq!(places(&plain(20), &flows), ["aggregate[1].name", "aggregate[2].name", "service_flow[1].aggregate"]);
+    let single = LinkConfig { link: SingleQueueConfig::WHITE2013.into(), queue: drop_tail() };
+    assert_eq!(
+        places(&single, &flows),
+        [
+            "aggregate[0].name",
+            "aggregate[1].name",
+            "aggregate[2].name",
+            "service_flow[0].member",
+            "service_flow[1].member"
+        ]
+    );
+    let shallow = ServiceFlowConfig { burst: Bytes(1_000), ..outside("voice", 1) };
+    let flows = FlowsConfig { service_flows: vec![shallow], ..FlowsConfig::NONE };
+    let cascade = LinkConfig { link: CascadeConfig::WHITE2012.into(), queue: drop_tail() };
+    assert_eq!(places(&cascade, &flows), ["service_flow[0].burst"]);
+}
+
+fn aggregate(name: &str, mbps: u64) -> AggregateConfig {
+    AggregateConfig { name: name.to_string(), rate: BitRate::from_mbps(mbps), ..AggregateConfig::blank() }
+}
+
+fn outside(name: &str, mbps: u64) -> ServiceFlowConfig {
+    ServiceFlowConfig { member: false, rate: BitRate::from_mbps(mbps), ..flow(name) }
+}
+
+/// Mb/s to ports 6000, 6001 and so on, each of which gets `mbps`.
+fn rates(link: &LinkConfig, flows: &FlowsConfig, mbps: &[u64]) -> Vec<f64> {
+    let ports: Vec<(u16, u64)> = (6_000..).zip(mbps.iter().copied()).collect();
+    let context = run(&mut built(link, flows), &load(&ports), Instant::from_s(10));
+    ports.iter().map(|(port, _)| rate_to(&context, *port)).collect()
+}
+
+fn assert_near(found: &[f64], wanted: &[f64], what: &str) {
+    let close = found.iter().zip(wanted).all(|(found, wanted)| (found - wanted).abs() < 0.05 * wanted);
+    assert!(close, "{what}: {found:?} for {wanted:?}");
+}
+
+/// Links of DOCSIS 3.0, and a shaper, without a burst.
+fn links_without_aggregates() -> Vec<LinkConfig> {
+    let shaper = ShaperConfig { sustained: BitRate::from_mbps(10), burst: Bytes(10_000), ..ShaperConfig::BASE };
+    let links: [LinkParameters; 3] = [
+        CascadeConfig { shaper, transmit_queue: Packets(64), ..CascadeConfig::BASE }.into(),
+        SingleQueueConfig { shaper, ..SingleQueueConfig::BASE }.into(),
+        ShapedConfig { shaper, ..ShapedConfig::BASE }.into(),
+    ];
+    links.into_iter().map(|link| LinkConfig { link, queue: drop_tail() }).collect()
+}
+
+#[test]
+fn service_flows_of_docsis_3_0_have_their_rates_beside_each_other() {
+    // White 2013 §1.5: two flows with rates of their own exceed one limit in sum.
+    let mut voice = outside("voice", 2);
+    voice.burst = Bytes(30_000);
+    let mut work = outside("work", 5);
+    work.burst = Bytes(30_000);
+    let flows = FlowsConfig {
+        service_flows: vec![voice, work],
+        classifiers: vec![rule("voice", 6_001), rule("work", 6_002)],
+        ..FlowsConfig::NONE
+    };
+    for link in links_without_aggregates() {
+        assert_near(&rates(&link, &flows, &[20, 20, 20]), &[10.0, 2.0, 5.0], link.kind());
+        // A flow that wants less than its rate gets what it wants.
+        assert_near(&rates(&link, &flows, &[20, 1, 20]), &[10.0, 1.0, 5.0], link.kind());
+        // The first flow is served as it would be alone.
+        let alone = run(&mut link.build(), &load(&[(6_000, 20)]), Instant::from_s(10));
+        let beside = run(&mut built(&link, &flows), &load(&[(6_000, 20), (6_001, 20)]), Instant::from_s(10));
+        let times = |context: &Known| {
+            let own = context.inner.delivered.iter().filter(|(item, ..)| context.ports[*item as usize] == 6_000);
+            own.map(|(.., passage)| passage.arrives_at).collect::<Vec<_>>()
+        };
+        assert_eq!(times(&alone), times(&beside), "{}", link.kind());
+    }
+}
+
+#[test]
+fn members_of_a_downstream_aggregate_share_its_rate() {
+    let config = DownstreamConfig { rate: BitRate::from_mbps(20), burst: Bytes(30_000), ..DownstreamConfig::BASE };
+    let link = LinkConfig { link: config.clone().into(), queue: drop_tail() };
+    let mut flows = FlowsConfig {
+        service_flows: vec![flow("a"), flow("b")],
+        classifiers: vec![rule("a", 6_001), rule("b", 6_002)],
+        ..FlowsConfig::NONE
+    };
+    assert_near(&rates(&link, &flows, &[20, 20, 20]), &[6.667, 6.667, 6.667], "even");
+    assert_near(&rates(&link, &flows, &[20, 20, 2]), &[9.0, 9.0, 2.0], "one wants less");
+    flows.service_flows[0].traffic_priority = 1;
+    flows.service_flows[0].rate = BitRate::from_mbps(8);
+    flows.service_flows[0].burst = Bytes(10_000);
+    assert_near(&rates(&link, &flows, &[20, 20, 20]), &[6.0, 8.0, 6.0], "priority with a rate of its own");
+    flows.service_flows[0].member = false;
+    assert_near(&rates(&link, &flows, &[20, 20, 20]), &[10.0, 8.0, 10.0], "one outside");
+    // All that is offered arrives, and the channel has room for one symbol's worth in a symbol.
+    let narrow =
+        DownstreamConfig { channel: OfdmChannel { subcarriers: 300, ..config.channel }, rate: BitRate::ZERO, ..config };
+    let narrow_rate = narrow.capacity().as_bps();
+    let capacity = narrow_rate as f64 / 1e6;
+    let link = LinkConfig { link: narrow.into(), queue: drop_tail() };
+    flows.service_flows.truncate(1);
+    flows.service_flows[0] = flow("a");
+    flows.classifiers.truncate(1);
+    let half = capacity / 2.0 * 1_000.0 / 1_010.0;
+    let most = narrow_rate / 1_000_000;
+    assert_near(&rates(&link, &flows, &[most, most]), &[half, half], "the channel");
+}
+
+#[test]
+fn several_aggregates_have_a_rate_each() {
+    let member = |name: &str, aggregate: &str| ServiceFlowConfig { aggregate: aggregate.to_string(), ..flow(name) };
+    let flows = FlowsConfig {
+        service_flows: vec![flow("own"), member("a", "work"), member("b", "work"), member("c", "guests")],
+        aggregates: vec![
+            AggregateConfig { burst: Bytes(30_000), ..aggregate("work", 8) },
+            AggregateConfig { burst: Bytes(30_000), ..aggregate("guests", 3) },
+        ],
+        classifiers: vec![rule("own", 6_001), rule("a", 6_002), rule("b", 6_003), rule("c", 6_004)],
+        ..FlowsConfig::NONE
+    };
+    let config = DownstreamConfig { rate: BitRate::from_mbps(20), burst: Bytes(30_000), ..DownstreamConfig::BASE };
+    let downstream = LinkConfig { link: config.into(), queue: drop_tail() };
+    for link in [plain(20), downstream] {
+        assert_near(&rates(&link, &flows, &[20; 5]), &[10.0, 10.0, 4.0, 4.0, 3.0], link.kind());
+        assert_near(&rates(&link, &flows, &[20, 20, 20, 1, 20]), &[10.0, 10.0, 7.0, 1.0, 3.0], link.kind());
+    }
 }
 
 #[test]
