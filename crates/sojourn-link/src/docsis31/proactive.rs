@@ -1,14 +1,19 @@
 //! Proactive Grant Service: grants that a service flow has not asked for: the low-latency one, or the only one of a modem that
-//! knows nothing of low latency (White 2019 §5.1: only the CMTS need support it).
+//! knows nothing of low latency (White 2019 §5.1: only the CMTS need support it). Beside it the older schedulers that §3.2
+//! compares it with: unsolicited grants, the same with activity detection, and polls.
 //!
 //! The basic form grants the guaranteed rate for ever. The adaptive form learns how long a flow is quiet at least
 //! between two bursts, and grants nothing for most of that time after each; White 2019 §4.4 calls the basic form a
 //! worst case and leaves the better ones to vendors.
 //!
+//! An unsolicited grant carries one packet, and its flow requests nothing; with activity detection, and of a flow that is polled,
+//! the flow requests where it is polled, and in no frame for all.
+//!
 //! Source: White 2019 §3.2 and §4.4; docsis-ns3 1.2 `model/cmts-upstream-scheduler.cc`; service-group notes 4.4 for
-//! `idle_after` and `request_interval`.
+//! `idle_after` and `request_interval`; DOCSIS MULPI 7.2.3 for UGS, UGS/AD and rtPS.
 //! Deviations: a guaranteed rate without an interval has grants a MAP interval apart, as in docsis-ns3. The rule of the
-//! adaptive form is ours.
+//! adaptive form is ours. Polls take no minislots. A packet longer than an unsolicited grant goes on in the next, where MULPI
+//! has no fragments. Grants of UGS/AD begin again when a request arrives.
 
 use super::timeline::Timeline;
 use crate::config::keys::HIGHEST_RATE;
@@ -42,6 +47,25 @@ choices! {
             request_interval: Span = Span::from_ms(1),
                 origin("White 2019 §3.2; chosen: 1 ms").least("1 us").most("1 s");
         } = "adaptive",
+        /// Unsolicited Grant Service: the guaranteed rate in grants of one packet each, and no requests
+        Unsolicited(guarantee: Guarantee = Guarantee::BASE) = "ugs",
+        /// Unsolicited Grant Service with activity detection: grants of one packet each while the flow sends, and polls while not
+        Detected {
+            /// Bytes granted while the flow sends.
+            guarantee: Guarantee = Guarantee::BASE;
+            /// without a byte for so long, the flow is polled
+            idle_after: Span = Span::from_ms(20),
+                origin("chosen: two packets of a call; MULPI leaves it to the CMTS").least("1 us").most("1 h");
+            /// how often an idle flow is polled (nominal polling interval)
+            request_interval: Span = Span::from_ms(1),
+                origin("chosen: 1 ms, as for proactive grants").least("1 us").most("1 s");
+        } = "ugs-ad",
+        /// Real-Time Polling Service: no grants without request, and a chance to request at each interval, and in no other frame
+        Polled {
+            /// how often the flow is polled (nominal polling interval)
+            request_interval: Span = Span::from_ms(1),
+                origin("chosen: 1 ms, as for proactive grants").least("1 us").most("1 s");
+        } = "rtps",
     }
 }
 
@@ -62,8 +86,31 @@ impl ProactiveConfig {
     /// The guarantee, if there is one.
     pub const fn guarantee(&self) -> Option<&Guarantee> {
         match self {
-            Self::None => None,
-            Self::Basic(guarantee) | Self::Adaptive { guarantee, .. } => Some(guarantee),
+            Self::None | Self::Polled { .. } => None,
+            Self::Basic(guarantee)
+            | Self::Adaptive { guarantee, .. }
+            | Self::Unsolicited(guarantee)
+            | Self::Detected { guarantee, .. } => Some(guarantee),
+        }
+    }
+
+    /// Each grant carries one packet, and no request.
+    pub(crate) const fn is_unsolicited(&self) -> bool {
+        matches!(self, Self::Unsolicited(_) | Self::Detected { .. })
+    }
+
+    /// The flow may request in frames for all.
+    pub(crate) const fn contends(&self) -> bool {
+        !self.is_unsolicited() && !matches!(self, Self::Polled { .. })
+    }
+
+    /// Without a byte for how long the flow is polled, and how often.
+    const fn polls(&self) -> Option<(Option<Span>, Span)> {
+        match self {
+            Self::Adaptive { idle_after, request_interval, .. } => Some((*idle_after, *request_interval)),
+            Self::Detected { idle_after, request_interval, .. } => Some((Some(*idle_after), *request_interval)),
+            Self::Polled { request_interval } => Some((Some(Span::ZERO), *request_interval)),
+            Self::None | Self::Basic(_) | Self::Unsolicited(_) => None,
         }
     }
 }
@@ -89,18 +136,21 @@ pub(crate) struct Proactive {
 }
 
 impl Proactive {
-    /// `header` is what a rate grows by to pay for MAC headers. `None` without a guarantee.
+    /// `header` is what a rate grows by to pay for MAC headers. `None` if the flow asks for all.
     pub(crate) fn new(
         config: ProactiveConfig,
         timeline: &Timeline,
         header: impl Fn(BitRate) -> BitRate,
     ) -> Option<Self> {
-        let guarantee = config.guarantee()?;
-        let period = period(guarantee, timeline);
+        if config == ProactiveConfig::None {
+            return None;
+        }
+        let guarantee = config.guarantee();
+        let period = guarantee.map_or(1, |guarantee| period(guarantee, timeline));
         Some(Self {
             config,
             period,
-            minislots: minislots(header(guarantee.rate), period, timeline),
+            minislots: guarantee.map_or(0, |guarantee| minislots(header(guarantee.rate), period, timeline)),
             next: timeline.first_map() * timeline.frames,
             next_poll: Instant::ZERO,
             last_use: Instant::ZERO,
@@ -110,7 +160,7 @@ impl Proactive {
 
     /// The CMTS knows by `now` that a burst arrived in a frame that began at `frame_at`.
     pub(crate) fn on_use(&mut self, frame_at: Instant, frame: Span) {
-        if !matches!(self.config, ProactiveConfig::Adaptive { .. }) {
+        if self.config.polls().is_none() {
             return;
         }
         let gap = frame_at.saturating_since(self.last_use);
@@ -135,7 +185,9 @@ impl Proactive {
         polls: &mut VecDeque<Instant>,
     ) {
         let first = map * timeline.frames;
-        let (quiet_until, idle_from) = if wanted { (Instant::ZERO, Instant::NEVER) } else { self.pause() };
+        let is_polled = matches!(self.config, ProactiveConfig::Polled { .. });
+        let (quiet_until, idle_from) =
+            if wanted && !is_polled { (Instant::ZERO, Instant::NEVER) } else { self.pause() };
         while self.next < first + timeline.frames {
             let frame = self.next - first;
             self.next += self.period;
@@ -151,10 +203,10 @@ impl Proactive {
     }
 
     fn poll(&mut self, at: Instant, polls: &mut VecDeque<Instant>) {
-        if let ProactiveConfig::Adaptive { request_interval, .. } = self.config
+        if let Some((_, interval)) = self.config.polls()
             && at >= self.next_poll
         {
-            self.next_poll = at + request_interval;
+            self.next_poll = at + interval;
             polls.push_back(at);
         }
     }
@@ -169,7 +221,11 @@ impl Proactive {
                 let idle = idle_after.map_or(Instant::NEVER, |span| self.last_use + span);
                 (self.last_use + pause, idle)
             }
-            _ => (Instant::ZERO, Instant::NEVER),
+            ProactiveConfig::Polled { .. } => (Instant::ZERO, Instant::ZERO),
+            _ => {
+                let idle = self.config.polls().and_then(|(idle_after, _)| idle_after);
+                (Instant::ZERO, idle.map_or(Instant::NEVER, |span| self.last_use + span))
+            }
         }
     }
 }

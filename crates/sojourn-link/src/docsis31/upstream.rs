@@ -34,6 +34,9 @@ use sojourn_queue::{Backlog, ProactiveGrants, QueueManager, Verdict};
 /// Requests remembered to split delays. chosen: fifteen seconds of a queue that is never empty.
 const REMEMBERED_REQUESTS: usize = 16_384;
 
+/// No service flow has this number.
+const NO_FLOW: usize = usize::MAX;
+
 /// See the module. `M` is the queue manager.
 #[derive(Clone, Debug)]
 pub struct Upstream<M: ?Sized = dyn QueueManager> {
@@ -44,6 +47,9 @@ pub struct Upstream<M: ?Sized = dyn QueueManager> {
     service: Service,
     /// The flow that proactive grants are for, if there are any.
     favoured: usize,
+    /// The flow that requests only where it is polled, and the one that has a grant for each packet; [`NO_FLOW`] without one.
+    polled: usize,
+    unsolicited: usize,
     subtracts: RequestSubtracts,
     header: u16,
     /// Rates as queue managers see them.
@@ -164,14 +170,17 @@ impl<M: QueueManager + ?Sized> Upstream<M> {
     /// If [`crate::LinkConfig::problems`] would list something.
     pub fn new(config: &UpstreamConfig, manager: Box<M>) -> Self {
         let timeline = config.timeline();
+        let favoured = match config.service {
+            Service::Single => CLASSIC,
+            Service::LowLatency => LOW_LATENCY,
+        };
         Self {
             timer: next_timer(&*manager),
             manager,
             service: config.service,
-            favoured: match config.service {
-                Service::Single => CLASSIC,
-                Service::LowLatency => LOW_LATENCY,
-            },
+            favoured,
+            polled: if config.proactive.contends() { NO_FLOW } else { favoured },
+            unsolicited: if config.proactive.is_unsolicited() { favoured } else { NO_FLOW },
             subtracts: config.request_subtracts,
             header: config.mac_header,
             rates: (config.rate, config.peak),
@@ -255,7 +264,9 @@ impl<M: QueueManager + ?Sized> Upstream<M> {
                 match action {
                     Action::Request(flow) => self.request(at, flow),
                     Action::Prepare { grant, map, known_at } => {
-                        self.request(at, grant.flow);
+                        if grant.flow != self.unsolicited {
+                            self.request(at, grant.flow);
+                        }
                         self.prepare(at, grant, map, known_at, context);
                     }
                 }
@@ -326,6 +337,9 @@ impl<M: QueueManager + ?Sized> Upstream<M> {
 
     /// A flow without a grant requests in a random frame of the interval.
     fn contend(&mut self, map: u64, flow: usize, context: &mut (impl LinkContext + ?Sized)) {
+        if flow == self.polled {
+            return;
+        }
         let number = 2 * map + u64::from(flow == LOW_LATENCY);
         let frame = frame_of(self.timeline.frames, self.request_frames.draw(number, context));
         self.plan(self.timeline.frame_at(map, frame), Action::Request(flow));
@@ -402,7 +416,7 @@ impl<M: QueueManager + ?Sized> Upstream<M> {
                 outcome.headers += headers;
                 used
             };
-            is_empty = used < room;
+            is_empty = used < room || flow == self.unsolicited && self.flows[flow].fragment.is_none();
             outcome.unused += room - used;
         }
         self.counters[flow].unused_grant += Bytes(outcome.unused);
@@ -439,6 +453,9 @@ impl<M: QueueManager + ?Sized> Upstream<M> {
                 && let Some(done) = self.flows[flow].fragment.take()
             {
                 self.deliver(flow, &done, frame_at, context);
+                if flow == self.unsolicited {
+                    break;
+                }
             }
         }
         if used > 0 {

@@ -230,10 +230,10 @@ impl MemberConfig {
                 "at most `rate` (DOCSIS MULPI annex C)",
             ));
         }
-        if matches!(self.proactive, ProactiveConfig::Adaptive { .. }) {
+        if !matches!(self.proactive, ProactiveConfig::None | ProactiveConfig::Basic(_)) {
             problems.push(problem(
                 "proactive.kind",
-                "grants that adapt to their flow are not known in a service group".into(),
+                "grants that adapt to their flow, unsolicited ones and polls are not known in a service group".into(),
                 "\"basic\", which is granted for ever",
             ));
         }
