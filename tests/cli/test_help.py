@@ -81,6 +81,17 @@ def test_a_short_run_loads_nothing_that_takes_its_time(tmp_path: Path, settings:
     assert done.stderr.splitlines()[-1] == "[]"
 
 
+def test_quantiles_load_no_compiler_and_numpy_keeps_its_names() -> None:
+    code = (
+        "import sys, sojourn.stats.special, numpy\n"
+        "print([name for name in ('numpy.f2py', 'numpy.testing') if name in sys.modules], numpy.__all__.count('f2py'))\n"
+        "print('testing' in dir(numpy), numpy.testing.__name__, sojourn.stats.special.stdtrit(4, 0.975))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    # The quantile of Student's t with four degrees of freedom, as tables print it.
+    assert done.stdout.startswith("[] 1\nTrue numpy.testing 2.776445")
+
+
 def test_a_misspelt_option_is_told_the_nearest(sojourn: CommandLine) -> None:
     done = sojourn("run", "x.toml", "--sed", "5")
     assert "did you mean --seed?" in done.stderr

@@ -190,7 +190,7 @@ def _extend(
 
 def _judge(table: Table, alive: Sequence[int], number: int, margin: float) -> tuple[int, dict[int, str]]:
     """Return the best setting of a round, and how each of the others stands to it."""
-    from scipy.special import stdtrit
+    from sojourn.stats.special import stdtrit
 
     best = min(alive, key=lambda setting: _mean(table[setting]))
     level = 1 - ERROR / (len(alive) * number)

@@ -270,7 +270,7 @@ def band_of(truths: int, level: float = 0.9) -> tuple[int, int]:
     >>> band_of(300)
     (256, 283)
     """
-    from scipy.special import bdtr
+    from sojourn.stats.special import bdtr
 
     below = bdtr(np.arange(truths + 1), truths, level)
     return int(np.argmax(below >= BAND_TAIL)), int(np.argmax(below >= 1 - BAND_TAIL))
@@ -278,7 +278,7 @@ def band_of(truths: int, level: float = 0.9) -> tuple[int, int]:
 
 def evenness(ranks: list[int]) -> float:
     """Return how likely ranks at least as uneven are if all are equally likely: chi-squared over ten bins."""
-    from scipy.special import chdtrc
+    from sojourn.stats.special import chdtrc
 
     counts = np.bincount(np.array(ranks) * BINS // (RANKS + 1), minlength=BINS)
     expected = len(ranks) / BINS

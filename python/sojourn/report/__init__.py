@@ -42,7 +42,7 @@ def make_ready(definition: StudyDefinition, *, figures: bool = True, pdf: bool =
     from sojourn.report.drawing_files import Drawers
 
     drawers = Drawers(pdf=pdf, expected=len(definition.figure) if figures else 0)
-    for name in ("scipy.special", "sojourn.report.builder"):
+    for name in ("sojourn.stats.special", "sojourn.report.builder"):
         importlib.import_module(name)
     from sojourn.report.page import page_environment
 

@@ -90,7 +90,7 @@ def t_quantile(degrees: int) -> float:
     >>> round(t_quantile(4), 3)
     2.776
     """
-    from scipy.special import stdtrit
+    from sojourn.stats.special import stdtrit
 
     return float(stdtrit(degrees, 0.5 + confidence() / 2))
 
@@ -163,7 +163,7 @@ def interval_within(
         Lower and upper ends; NaN where they are unknown: with fewer than two runs, and for the far end
         where all runs lie on a bound (that no run lost a packet does not say how rare losses are).
     """
-    from scipy.special import stdtrit
+    from sojourn.stats.special import stdtrit
 
     mean = np.asarray(mean, dtype=float)
     count = np.asarray(count, dtype=float)
@@ -244,7 +244,7 @@ def wilson(successes: int, trials: int) -> tuple[float, float]:
     >>> round(low, 4), round(high, 4)
     (0.0, 0.4345)
     """
-    from scipy.special import ndtri
+    from sojourn.stats.special import ndtri
 
     quantile = float(ndtri(0.5 + confidence() / 2))
     share, weight = successes / trials, quantile**2 / trials
@@ -297,7 +297,7 @@ def variation_of(groups: Sequence[Sequence[float] | np.ndarray]) -> Estimate:
     >>> round(one.value, 3), round(one.low, 3), round(one.high, 3)
     (0.1, 0.052, 0.628)
     """
-    from scipy.special import chdtri
+    from sojourn.stats.special import chdtri
 
     known = [data for data in map(_finite, groups) if data.size > 1 and float(np.mean(data))]
     degrees = sum(int(data.size) - 1 for data in known)
@@ -338,7 +338,7 @@ def quantile_places(count: int, share: float) -> tuple[int, int]:
     >>> quantile_places(8, 0.5), quantile_places(5, 0.5)
     ((1, 8), (0, 6))
     """
-    from scipy.special import bdtr
+    from sojourn.stats.special import bdtr
 
     tail = (1 - confidence()) / 2
     cumulative = bdtr(np.arange(count + 1), count, share)

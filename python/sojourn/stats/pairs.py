@@ -54,7 +54,7 @@ def paired_test(mean: float, deviation: float, count: int) -> tuple[float, float
     count
         Number of pairs, at least two.
     """
-    from scipy.special import stdtr, stdtrit
+    from sojourn.stats.special import stdtr, stdtrit
 
     error = deviation / math.sqrt(count)
     # Differences of equal floats may vary in the last bit; that is no variance.

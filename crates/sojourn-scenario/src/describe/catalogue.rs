@@ -58,6 +58,8 @@ impl Defaults {
 pub(super) struct Group {
     pub(super) kinds: Vec<KindInfo>,
     pub(super) entries: Vec<Entry>,
+    /// Signatures of the entries.
+    signature: String,
 }
 
 impl Entry {
@@ -74,7 +76,7 @@ impl Entry {
         let inner = match self {
             Self::Value { shape, .. } => format!("{shape:?}"),
             Self::Table { entries, .. } | Self::Items { entries, .. } => signatures(entries),
-            Self::Choice { groups, .. } => groups.iter().map(|group| signatures(&group.entries)).collect(),
+            Self::Choice { groups, .. } => groups.iter().map(|group| group.signature.as_str()).collect(),
         };
         format!("({:?} {inner})", self.key())
     }
@@ -151,14 +153,14 @@ impl Visitor for Catalogue {
             choice.keys(&mut inner);
             let mut entries = inner.entries;
             attribute(&mut entries, kind.name);
-            let same = signatures(&entries);
-            let group = groups.iter_mut().find(|group| !entries.is_empty() && signatures(&group.entries) == same);
+            let signature = signatures(&entries);
+            let group = groups.iter_mut().find(|group| !entries.is_empty() && group.signature == signature);
             match group {
                 Some(group) => {
                     group.kinds.push(kind);
                     merge(&mut group.entries, entries);
                 }
-                None => groups.push(Group { kinds: vec![kind], entries }),
+                None => groups.push(Group { kinds: vec![kind], entries, signature }),
             }
         }
         choice.select(default, None);
