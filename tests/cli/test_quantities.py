@@ -1,14 +1,12 @@
 """Rates, sizes and times are read alike by every command and in files: units of other tools, and what is meant by a comma."""
 
 from argparse import SUPPRESS, Action
-from importlib import import_module
 
 import pytest
 
 from sojourn.base.errors import UsageError
 from sojourn.base.quantities import quantity
-from sojourn.cli.app import COMMANDS
-from sojourn.cli.arguments import Parser
+from sojourn.cli.app import COMMANDS, parser_of
 from sojourn.scenario.scenario_file import Scenario
 from support import CommandLine, write_scenario
 
@@ -35,12 +33,10 @@ READ_LATER = {("emulate", "--rtt"), ("emulate", "--for")}
 
 def options() -> list[tuple[str, str, Action]]:
     found: list[tuple[str, str, Action]] = []
-    for words, (module, about) in COMMANDS.items():
-        parser = Parser(words, about)
-        import_module(f"sojourn.cli.{module}").arguments(parser)
+    for words in COMMANDS:
         found += [
             (words, action.option_strings[0], action)
-            for action in parser._actions
+            for action in parser_of(words)._actions
             if action.option_strings and action.dest != SUPPRESS and action.metavar in METAVARS
         ]
     return found

@@ -11,9 +11,8 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: Parser) -> None:
-    """Declare what the command takes."""
     from sojourn.cli.arguments import line_rate, span, whole_number
-    from sojourn.cli.provision_show import secret_option
+    from sojourn.cli.provision import secret_option
 
     parser.epilog = (
         "Races settings on the simulated line until the best are known, finds where a rate that is too high stops helping, and "
@@ -66,7 +65,6 @@ def arguments(parser: Parser) -> None:
 
 
 def execute(options: Namespace) -> None:
-    """Ask, and print the answer."""
     import sys
     from pathlib import Path
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # as type checkers read it; the module typing would take its time
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from types import ModuleType
+    from argparse import Namespace
+    from collections.abc import Callable, Iterable
+    from typing import Any
 
     from sojourn.cli.arguments import Parser
 
@@ -44,14 +45,14 @@ COMMANDS = {
     "check-aqm": ("check_aqm", "Judge queue managers, also your own, by contract, laws and the scenarios of RFC 7928."),
     "check-cc": ("check_cc", "Judge congestion controllers by what must not happen, and by the scenarios of RFC 9743."),
     "golden replay": (
-        "golden_replay",
+        "golden.replay",
         "Replay golden traces of queue managers into a manager, also your own, and compare.",
     ),
     "golden record": (
-        "golden_record",
+        "golden.record",
         "Write a golden trace of the queue manager of a scenario, for others to replay.",
     ),
-    "trace-replay": ("golden_replay", "The same as `golden replay`."),
+    "trace-replay": ("golden.replay", "The same as `golden replay`."),
     "check-nqb": (
         "check_nqb",
         "Judge a capture: may it be marked as building no queue, and would a modem throw it out?",
@@ -60,19 +61,19 @@ COMMANDS = {
     "emulate": ("emulate", "Run programs behind the simulated access link: real packets through its queue."),
     "keys": ("keys", "Find keys of scenario and study files, by path or by everyday words."),
     "schema": ("schema", "Print the JSON Schema of scenario or study files."),
-    "study list": ("study_list", "List the studies that come with Sojourn."),
-    "study show": ("study_show", "Show what a study runs."),
-    "study new": ("study_new", "Write a commented study to start from, which runs as it is."),
-    "study plan": ("study_plan", "Count a study and estimate its cost, before it starts."),
+    "study list": ("study.list_studies", "List the studies that come with Sojourn."),
+    "study show": ("study.show", "Show what a study runs."),
+    "study new": ("study.new", "Write a commented study to start from, which runs as it is."),
+    "study plan": ("study.plan", "Count a study and estimate its cost, before it starts."),
     "study run": ("study_run", "Run what is missing of a study and write its report."),
-    "study watch": ("study_watch", "Tell how far a study is that workers of a shared store make."),
-    "store gc": ("store_gc", "Remove unwanted plans, in two steps."),
-    "store compact": ("store_compact", "Put small segments of a store together."),
-    "store audit": ("store_audit", "Make some runs of a store again, and compare."),
-    "export": ("export", "Write a result as a research object: an RO-Crate with digests and provenance."),
-    "verify": ("verify", "Make the runs of a research object again, and compare the bits."),
-    "data list": ("data_list", "List the data sets of the project with sizes and licences."),
-    "data fetch": ("data_fetch", "Bring a data set from a folder or an address, checked by digest."),
+    "study watch": ("study.watch", "Tell how far a study is that workers of a shared store make."),
+    "store gc": ("store.gc", "Remove unwanted plans, in two steps."),
+    "store compact": ("store.compact", "Put small segments of a store together."),
+    "store audit": ("store.audit", "Make some runs of a store again, and compare."),
+    "export": ("archive.export", "Write a result as a research object: an RO-Crate with digests and provenance."),
+    "verify": ("archive.verify", "Make the runs of a research object again, and compare the bits."),
+    "data list": ("data.list_sets", "List the data sets of the project with sizes and licences."),
+    "data fetch": ("data.fetch", "Bring a data set from a folder or an address, checked by digest."),
     "worker": ("worker", "Work on a study that many machines share."),
     "score": ("score", "Score runs and measurements for a game, a call, a page: QoO, Apdex, RPM, R of G.107."),
     "histogram": ("histogram", "Estimate quantiles of delay from the bins that a modem or CMTS has counted."),
@@ -80,38 +81,42 @@ COMMANDS = {
     "figure": ("figure", "Write one figure of a result for a paper: SVG and PDF, with its width and font."),
     "compare": ("compare", "Show what moved between two results, or between the points of one."),
     "query": ("query", "Ask the store, or one result, in SQL (DuckDB)."),
-    "trial design": ("trial_design", "Schedule a field trial: who gets which treatment when."),
-    "trial simulate": ("trial_simulate", "Simulate a field trial, and write what its probes would."),
-    "trial probe": ("trial_probe", "Measure in a home on a schedule, and send it to the collector."),
-    "trial collector": ("trial_collector", "Collect what the probes of a field trial measure."),
-    "trial import": ("trial_import", "Read Flent, iperf3 and irtt files of a field trial."),
-    "trial analyse": ("trial_analyse", "Say what a treatment did in a field trial."),
-    "trace show": ("trace_show", "Show what traces of links are like: rates, spread, gaps."),
-    "trace cut": ("trace_cut", "Write a part of a trace."),
-    "trace join": ("trace_join", "Write one trace after another."),
-    "trace convert": ("trace_convert", "Turn a schedule of rates into opportunities, and back."),
-    "trace record": ("trace_record", "Write the trace of a line that was measured under a backlog."),
-    "trace make": ("trace_make", "Write a trace like one of LTE, of a satellite or of Wi-Fi."),
-    "capture show": ("capture_show", "List the flows of a packet capture."),
-    "capture delay": ("capture_delay", "Tell from the round trips in a capture how long packets waited in buffers."),
-    "capture extract": ("capture_extract", "Write the packets of a flow as a list, which scenarios take."),
-    "provision show": ("provision_show", "Show a CM configuration file and what is wrong with it."),
-    "provision decode": ("provision_decode", "Write a binary CM configuration file as text."),
-    "provision encode": ("provision_encode", "Make a binary CM configuration file from its text."),
-    "provision expand": ("provision_expand", "Show the service that a modem gets from a file."),
-    "provision diff": ("provision_diff", "Show what differs between two CM configuration files."),
+    "trial design": ("trial.design", "Schedule a field trial: who gets which treatment when."),
+    "trial simulate": ("trial.simulate", "Simulate a field trial, and write what its probes would."),
+    "trial probe": ("trial.probe", "Measure in a home on a schedule, and send it to the collector."),
+    "trial collector": ("trial.collector", "Collect what the probes of a field trial measure."),
+    "trial import": ("trial.import_results", "Read Flent, iperf3 and irtt files of a field trial."),
+    "trial analyse": ("trial.analyse", "Say what a treatment did in a field trial."),
+    "trace show": ("trace.show", "Show what traces of links are like: rates, spread, gaps."),
+    "trace cut": ("trace.cut", "Write a part of a trace."),
+    "trace join": ("trace.join", "Write one trace after another."),
+    "trace convert": ("trace.convert", "Turn a schedule of rates into opportunities, and back."),
+    "trace record": ("trace.record", "Write the trace of a line that was measured under a backlog."),
+    "trace make": ("trace.make", "Write a trace like one of LTE, of a satellite or of Wi-Fi."),
+    "capture show": ("capture.show", "List the flows of a packet capture."),
+    "capture delay": ("capture.delay", "Tell from the round trips in a capture how long packets waited in buffers."),
+    "capture extract": ("capture.extract", "Write the packets of a flow as a list, which scenarios take."),
+    "provision show": ("provision.show", "Show a CM configuration file and what is wrong with it."),
+    "provision decode": ("provision.decode", "Write a binary CM configuration file as text."),
+    "provision encode": ("provision.encode", "Make a binary CM configuration file from its text."),
+    "provision expand": ("provision.expand", "Show the service that a modem gets from a file."),
+    "provision diff": ("provision.diff", "Show what differs between two CM configuration files."),
     "provision simulate": (
-        "provision_simulate",
+        "provision.simulate",
         "Simulate what customers get from a file before and after a migration.",
     ),
-    "recipe list": ("recipe_list", "List the questions that a recipe answers."),
-    "recipe copy": ("recipe_copy", "Copy the study and the scenario of a recipe, to make them yours."),
+    "recipe list": ("recipe.list_recipes", "List the questions that a recipe answers."),
+    "recipe copy": ("recipe.copy", "Copy the study and the scenario of a recipe, to make them yours."),
     "serve": ("serve", "Open the page with live runs, lessons and results, on this machine."),
     "serve export": ("serve_export", "Write the page with the engine and lessons as files for any web server."),
     "completion": ("completion", "Print what a shell needs to complete commands and options."),
     "bench": ("bench", "Measure the engine on fixed worlds."),
 }
-"""Words of each command, its module in this package, and its sentence."""
+"""Words of each command, where it stands in this package, and its sentence.
+
+`trace.join` is the function `join` of the module `trace`, and `join_arguments` declares its options; a module with one
+command has `execute` and `arguments`.
+"""
 
 GROUPS = {
     "study": "List, show, begin, price, run and watch studies: many runs and what to make of them.",
@@ -164,13 +169,16 @@ def _command(words: str, arguments: list[str]) -> int:
     except HelpWanted as help_text:
         print(help_text, end="")
         return 0
-    return _module(words).execute(options) or 0
+    execute: Callable[[Namespace], int | None] = _function(words, "execute", "")
+    return execute(options) or 0
 
 
-def _module(words: str) -> ModuleType:
+def _function(words: str, alone: str, suffix: str) -> Any:  # noqa: ANN401 - commands and declarations of their options
+    """Return a function of a command: in a module with one command it is called `alone`."""
     from importlib import import_module
 
-    return import_module(f"sojourn.cli.{COMMANDS[words][0]}")
+    module, _, name = COMMANDS[words][0].partition(".")
+    return getattr(import_module(f"sojourn.cli.{module}"), f"{name}{suffix}" if name else alone)
 
 
 def parser_of(words: str) -> Parser:
@@ -178,7 +186,7 @@ def parser_of(words: str) -> Parser:
     from sojourn.cli.arguments import Parser
 
     parser = Parser(words, COMMANDS[words][1])
-    _module(words).arguments(parser)
+    _function(words, "arguments", "_arguments")(parser)
     return parser
 
 

@@ -10,12 +10,10 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: Parser) -> None:
-    """Declare what the command takes."""
     parser.flag("--json", "Print one JSON object.")
 
 
 def execute(options: Namespace) -> None:
-    """Measure the engine on fixed worlds: packet-hops/s, time per packet-hop, peak memory."""
     from sojourn.cli.console import note, print_json, print_table
     from sojourn.simulation.bench import measure, world_names
 

@@ -16,7 +16,6 @@ MOST_RUNS = 1_000_000
 
 
 def arguments(parser: Parser) -> None:
-    """Declare what the command takes."""
     from sojourn.cli.arguments import whole_number
 
     parser.epilog = (
@@ -79,7 +78,6 @@ def arguments(parser: Parser) -> None:
 
 
 def execute(options: Namespace) -> None:
-    """Print what is known of the line, a quantity a line."""
     from sojourn.base.errors import UsageError
 
     if options.check:

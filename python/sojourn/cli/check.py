@@ -13,12 +13,10 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: Parser) -> None:
-    """Declare what the command takes."""
     parser.add_argument("files", metavar="FILE|NAME", nargs="+", help="Scenario or study file, or a study by name.")
 
 
 def execute(options: Namespace) -> int:
-    """Validate scenario and study files; all problems at once."""
     from sojourn.base.errors import ExitStatus, SojournError
     from sojourn.cli.console import note, show_error
 

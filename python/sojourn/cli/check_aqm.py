@@ -20,7 +20,6 @@ QUICK_S = 40.0
 
 
 def arguments(parser: Parser) -> None:
-    """Declare what the command takes."""
     from sojourn.cli.arguments import whole_number
     from sojourn.cli.fail_on import fail_on
 
@@ -67,7 +66,6 @@ def arguments(parser: Parser) -> None:
 
 
 def execute(options: Namespace) -> int:
-    """Judge and characterise queue managers, and write one page."""
     from pathlib import Path
 
     from sojourn.aqm.golden import judge_by_trace, room_of

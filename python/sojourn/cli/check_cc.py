@@ -19,7 +19,6 @@ CARRIER = "linux-reno"
 
 
 def arguments(parser: Parser) -> None:
-    """Declare what the command takes."""
     from sojourn.cli.arguments import whole_number
     from sojourn.cli.fail_on import fail_on
 
@@ -67,7 +66,6 @@ def arguments(parser: Parser) -> None:
 
 
 def execute(options: Namespace) -> int:
-    """Characterise controllers, and write one page."""
     from pathlib import Path
 
     from sojourn.base.errors import UsageError

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: Parser) -> None:
-    """Declare what the command takes."""
     from sojourn.cli.arguments import bit_rate, whole_number
 
     parser.epilog = (
@@ -63,7 +62,6 @@ def arguments(parser: Parser) -> None:
 
 
 def execute(options: Namespace) -> int:
-    """Judge flows of a capture, and write one page."""
     import json
 
     from sojourn.base.errors import ExitStatus

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: Parser) -> None:
-    """Declare what the command takes."""
     from sojourn.cli.fail_on import fail_on
 
     parser.add_argument("before", metavar="DIR_A", type=Path, help="Result to compare with.")
@@ -39,7 +38,6 @@ def arguments(parser: Parser) -> None:
 
 
 def execute(options: Namespace) -> int:
-    """Show what moved from A to B, or what a label changes: paired by seed, with significance."""
     from sojourn.base.errors import ExitStatus, UsageError
 
     if (options.after is None) == (options.by is None):

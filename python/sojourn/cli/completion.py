@@ -10,13 +10,11 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: Parser) -> None:
-    """Declare what the command takes."""
     parser.epilog = 'For bash, put this into ~/.bashrc: eval "$(sojourn completion bash)". For fish: sojourn completion fish > ~/.config/fish/completions/sojourn.fish'
     parser.add_argument("shell", choices=["bash", "zsh", "fish", "tcsh"], help="Which shell.")
 
 
 def execute(options: Namespace) -> None:
-    """Print a completion script."""
     import argparse
 
     import shtab

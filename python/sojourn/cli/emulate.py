@@ -19,7 +19,6 @@ LARGEST_SEED = 2**64 - 1
 
 
 def arguments(parser: Parser) -> None:
-    """Declare what the command takes."""
     from sojourn.cli.arguments import whole_number
 
     parser.takes_command()
@@ -96,7 +95,6 @@ def arguments(parser: Parser) -> None:
 
 
 def execute(options: Namespace) -> int:
-    """Emulate, join or watch."""
     import sys
 
     from sojourn.base.errors import EnvironmentFailure, UsageError

@@ -19,7 +19,6 @@ _LEAST, _MOST = 20.0, 2000.0
 
 
 def arguments(parser: Parser) -> None:
-    """Declare what the command takes."""
     from sojourn.cli.arguments import whole_number
 
     parser.add_argument("directory", metavar="DIR", type=Path, help="Result of a study or run.")
@@ -54,7 +53,6 @@ def length(text: str) -> float:
 
 
 def execute(options: Namespace) -> None:
-    """Write a figure as SVG and PDF, or name all figures of a result."""
     from sojourn.base.errors import UsageError
     from sojourn.base.output import writing
     from sojourn.cli.console import hand_over

@@ -18,7 +18,6 @@ MOST_SEEDS = 100
 
 
 def arguments(parser: Parser) -> None:
-    """Declare what the command takes."""
     from sojourn.cli.arguments import whole_number
 
     parser.epilog = (
@@ -45,7 +44,6 @@ def arguments(parser: Parser) -> None:
 
 
 def execute(options: Namespace) -> None:
-    """Say whether N homes are fine on the channel, and when to split the node."""
     from dataclasses import asdict
 
     from sojourn.cli.console import note, print_json, print_table

@@ -15,7 +15,6 @@ SHARES = "50,90,95,99,99.9"
 
 
 def arguments(parser: Parser) -> None:
-    """Declare what the command takes."""
     parser.epilog = (
         "CSV, a row for each bin: from_ms, to_ms (empty of the last), packets; or a row for each report: edges_ms and "
         "counts, numbers between blanks. longest_ms ends the last bin. Other columns say whose it is."
@@ -27,7 +26,6 @@ def arguments(parser: Parser) -> None:
 
 
 def execute(options: Namespace) -> None:
-    """Print estimates with the ends of the bins between which the true value lies."""
     from sojourn.cli.console import print_json, print_table, say
     from sojourn.field.histogram import read_histograms
 

@@ -17,7 +17,6 @@ MOST_UPLOADS = 64
 
 
 def arguments(parser: Parser) -> None:
-    """Declare what the command takes."""
     from sojourn.cli.arguments import line_rate, whole_number
 
     parser.epilog = (
@@ -44,7 +43,6 @@ def arguments(parser: Parser) -> None:
 
 
 def execute(options: Namespace) -> None:
-    """Run the study of a household, and say what to set."""
     from pathlib import Path
 
     from sojourn.base.files import write_file

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: Parser) -> None:
-    """Declare what the command takes."""
     parser.epilog = (
         "A prefix lists what stands below it (`sojourn keys access.upstream.queue`); any other word is "
         "searched for, with its synonyms (`sojourn keys bufferbloat`). DIRECTION is upstream "
@@ -23,7 +22,6 @@ def arguments(parser: Parser) -> None:
 
 
 def execute(options: Namespace) -> None:
-    """Print keys of scenario and study files."""
     from sojourn.base.errors import UsageError
     from sojourn.cli.console import note, print_json
     from sojourn.study.key_list import REMARKS, find_keys, key_list, nearest_key, outline

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: Parser) -> None:
-    """Declare what the command takes."""
     parser.epilog = (
         "Over a store: `runs`, and one view per record table with the column `key`. Over a result "
         "directory: `metrics`, `runs`, and the tables that the study kept."
@@ -25,7 +24,6 @@ def arguments(parser: Parser) -> None:
 
 
 def execute(options: Namespace) -> None:
-    """Ask the store, or one result, in SQL (DuckDB)."""
     from sojourn.cli.console import for_reader, print_rows, warn
     from sojourn.store.sql import asked
 

@@ -12,13 +12,11 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: Parser) -> None:
-    """Declare what the command takes."""
     parser.add_argument("directory", metavar="DIR", type=Path, help="Result of a study or run.")
     parser.flag("--pdf", "Also write each figure as PDF; doubles the time.")
 
 
 def execute(options: Namespace) -> int:
-    """Rebuild tables, figures and the page of a result directory."""
     from sojourn.base.output import writing
     from sojourn.cli.console import hand_over, show_failures, warn
     from sojourn.report.single import build_run_report

@@ -32,7 +32,6 @@ takes to read a data frame back; keeping them takes as long again.
 
 
 def arguments(parser: Parser) -> None:
-    """Declare what the command takes."""
     from sojourn.cli.arguments import size, whole_number
 
     parser.add_argument("file", metavar="FILE", help="Scenario file.")
@@ -78,7 +77,6 @@ def arguments(parser: Parser) -> None:
 
 
 def execute(options: Namespace) -> None:
-    """Simulate one scenario and print its metrics."""
     from sojourn.cli.console import note, print_json, print_table
     from sojourn.headline import headline_of_run, headline_rows
     from sojourn.process.progress import RunProgress

@@ -10,12 +10,10 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: Parser) -> None:
-    """Declare what the command takes."""
     parser.add_argument("file", choices=["scenario", "study"], help="Which kind of file.")
 
 
 def execute(options: Namespace) -> None:
-    """Print a JSON Schema."""
     from sojourn.study.schema import scenario_schema, study_schema
 
     print((scenario_schema if options.file == "scenario" else study_schema)().rstrip())

@@ -17,7 +17,6 @@ MOST_TELR = 200.0
 
 
 def arguments(parser: Parser) -> None:
-    """Declare what the command takes."""
     from sojourn.scores.requirement import USES
 
     parser.epilog = (
@@ -40,7 +39,6 @@ def arguments(parser: Parser) -> None:
 
 
 def execute(options: Namespace) -> None:
-    """Print the scores, those that decide first in a sentence."""
     from sojourn.cli.console import note, print_json, print_table
     from sojourn.scores.rows import score
 

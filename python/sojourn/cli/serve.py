@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: Parser) -> None:
-    """Declare what the command takes."""
     from sojourn.cli.arguments import size, whole_number
 
     parser.add_argument(
@@ -47,7 +46,6 @@ def arguments(parser: Parser) -> None:
 
 
 def execute(options: Namespace) -> int:
-    """Serve until Ctrl-C."""
     import contextlib
     import os
     import sys

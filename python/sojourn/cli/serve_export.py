@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: Parser) -> None:
-    """Declare what the command takes."""
     parser.add_argument("out", metavar="DIR", type=Path, help="New or empty directory.")
     parser.option(
         "--scenario",
@@ -36,7 +35,6 @@ def arguments(parser: Parser) -> None:
 
 
 def execute(options: Namespace) -> None:
-    """Write the files and say where."""
     from sojourn.cli.console import note
     from sojourn.serve.site import export
 

@@ -20,7 +20,6 @@ MOST_SEEDS = 1_000_000  # as in study files
 
 
 def arguments(parser: Parser) -> None:
-    """Declare what the command takes."""
     from sojourn.cli.arguments import share_of, size, span, whole_number
 
     parser.add_argument("name", metavar="NAME|FILE", help="Study by name, or its file.")
@@ -91,7 +90,6 @@ def arguments(parser: Parser) -> None:
 
 
 def execute(options: Namespace) -> int:
-    """Run what is missing of a study and write its report."""
     import contextlib
 
     from sojourn.answers.checks import unanswerable

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: Parser) -> None:
-    """Declare what the command takes."""
     from sojourn.cli.arguments import span, whole_number
 
     parser.add_argument("plan", metavar="PLAN", help="Name of the plan, as `study run` tells it.")
@@ -23,7 +22,6 @@ def arguments(parser: Parser) -> None:
 
 
 def execute(options: Namespace) -> int:
-    """Work, and return how it ended."""
     from sojourn.base.errors import ExitStatus, UsageError
     from sojourn.cli.console import note, print_json, warn
     from sojourn.cluster.shared_plan import read_plan

@@ -1,4 +1,4 @@
-"""`sojourn golden replay`: golden traces of queue managers, replayed and compared."""
+"""`sojourn golden`: golden traces of queue managers."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from sojourn.aqm.golden import Replayed
     from sojourn.cli.arguments import Parser
 
+
 AROUND = 5
 """Lines before and after one that differs. chosen: a screen of context."""
 
 
-def arguments(parser: Parser) -> None:
-    """Declare what the command takes."""
+def replay_arguments(parser: Parser) -> None:
     from sojourn.cli.arguments import span
 
     parser.add_argument(
@@ -35,8 +35,7 @@ def arguments(parser: Parser) -> None:
     parser.flag("--json", "Print one JSON object.")
 
 
-def execute(options: Namespace) -> int:
-    """Replay traces, and show the first line of each that differs."""
+def replay(options: Namespace) -> int:
     from sojourn.aqm.golden import golden_traces, read_golden, replay
     from sojourn.base.errors import ExitStatus, UsageError, plain
     from sojourn.cli.console import print_json, say
@@ -98,3 +97,45 @@ def _told(path: str, replayed: Replayed, text: str) -> list[str]:
         f"{path}:{replayed.line}: {replayed.difference}",
         *(f"{'->' if at == replayed.line else '  '}{at:>8}  {plain(line)}" for at, line in shown),
     ]
+
+
+LARGEST_SEED = 2**64 - 1
+
+
+def record_arguments(parser: Parser) -> None:
+    from sojourn.cli.arguments import whole_number
+
+    parser.add_argument("file", metavar="FILE", help="Scenario file.")
+    parser.option(
+        "--set",
+        "A.B.C=V",
+        "Change the scenario, for example access.upstream.queue.target=10ms. May be repeated.",
+        action="append",
+        default=[],
+        dest="settings",
+    )
+    parser.option("--seed", "N", "Seed of the run (1).", type=whole_number(0, LARGEST_SEED), default=1)
+    parser.option(
+        "--direction",
+        "WORD",
+        "upstream (default) or downstream.",
+        choices=("upstream", "downstream"),
+        default="upstream",
+    )
+    parser.option("--out", "FILE", "New file: .sjt, or .sjt.xz or .sjt.gz, which is packed.", type=Path, required=True)
+
+
+def record(options: Namespace) -> None:
+    from sojourn.aqm.golden import pack, record
+    from sojourn.base.files import write_file
+    from sojourn.base.messages import note
+    from sojourn.base.output import refuse_used, writing
+    from sojourn.scenario.scenario_file import load_scenario
+
+    refuse_used(options.out)
+    scenario = load_scenario(options.file, options.settings)
+    text = record(scenario, options.seed, options.direction)
+    with writing(options.out):
+        write_file(options.out, pack(text, options.out))
+    lines = text.count("\n> a ")
+    note(f"{lines} packets, {len(text) / 1e3:.0f} kB of text")

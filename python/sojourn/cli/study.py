@@ -1,4 +1,4 @@
-"""`sojourn study plan`: size and cost of a study, before anything starts."""
+"""`sojourn study`: studies are listed, shown, begun, counted and watched."""
 
 from __future__ import annotations
 
@@ -9,8 +9,80 @@ if TYPE_CHECKING:
     from sojourn.cli.arguments import Parser
 
 
-def arguments(parser: Parser) -> None:
-    """Declare what the command takes."""
+def list_studies_arguments(parser: Parser) -> None:
+    del parser
+
+
+def list_studies(options: Namespace) -> None:
+    del options
+    from sojourn.cli.console import print_table
+    from sojourn.study.library import builtin_names, builtin_title
+
+    rows = [(name, builtin_title(name)) for name in builtin_names()]
+    print_table(["study", "title"], rows)
+
+
+def show_arguments(parser: Parser) -> None:
+    parser.add_argument("name", metavar="NAME|FILE", help="Study by name, or its file.")
+
+
+def show(options: Namespace) -> None:
+    from functools import partial
+
+    from sojourn.answers.checks import unanswerable
+    from sojourn.cli.console import print_table, say
+    from sojourn.study.library import load_study
+    from sojourn.study.plan import RunOptions, make_plan
+
+    study = load_study(options.name)
+    plan = make_plan(study, RunOptions(), partial(unanswerable, is_run=False))
+    definition = study.definition
+    say(definition.title or definition.name)
+    for text in (definition.source, definition.summary.strip()):
+        if text:
+            say(f"\n{text}")
+    first, last = plan.seeds[0], plan.seeds[-1]
+    seeds = f"seed {first}" if first == last else f"seeds {first} to {last}"
+    print(f"\n{len(plan.points)} points, {seeds}: {len(plan.runs)} runs, {plan.simulated_s:,.0f} simulated seconds\n")
+    labels = list(dict.fromkeys(label for item in plan.points for label in item.point.labels))
+    rows = [
+        [
+            item.point.name,
+            *(str(item.point.labels.get(label, "")) for label in labels),
+            f"{item.scenario.duration_s:g} s",
+            " + ".join(item.point.overlays),
+        ]
+        for item in plan.points
+    ]
+    print_table(["point", *labels, "duration", "overlays"], rows)
+
+
+def new_arguments(parser: Parser) -> None:
+    parser.add_argument("name", metavar="NAME", help="Of the study, and of its new directory.")
+
+
+def new(options: Namespace) -> None:
+    from pathlib import Path
+
+    from sojourn.base.errors import UsageError
+    from sojourn.base.output import new_directory, writing
+    from sojourn.cli.console import note
+    from sojourn.study.schema import write_with_schemas
+    from sojourn.study.skeleton import SCENARIO, STUDY, check_name
+
+    directory = Path(options.name)
+    check_name(directory.name)
+    if directory.exists():
+        raise UsageError(f"{directory} is there already", "name a new directory")
+    with new_directory(directory) as unfinished, writing(directory):
+        study = STUDY.replace("NAME", directory.name)
+        write_with_schemas(unfinished, {"study.toml": study, "scenario.toml": SCENARIO})
+    note(f"change {directory}/scenario.toml and {directory}/study.toml to your question, then:")
+    note(f"  sojourn study run {directory} --quick")
+    print(directory / "study.toml")
+
+
+def plan_arguments(parser: Parser) -> None:
     from sojourn.cli.arguments import amount, whole_number
 
     parser.add_argument("name", metavar="NAME|FILE", help="Study by name, or its file.")
@@ -27,8 +99,7 @@ def arguments(parser: Parser) -> None:
     parser.flag("--json", "Print one JSON object.")
 
 
-def execute(options: Namespace) -> None:
-    """Count, check some points, make some runs, and tell what all of them will take."""
+def plan(options: Namespace) -> None:
     from sojourn.cli.console import note, print_json
     from sojourn.cluster.price import check_some, count_of_study, price_of, spans_of_study
     from sojourn.cluster.shared_plan import plan_of
@@ -113,3 +184,37 @@ def _bytes(size: float) -> str:
         if size >= scale:
             return f"{size / scale:,.3g} {unit}"
     return f"{size / 1000:,.3g} kB"
+
+
+LOOKS_EVERY_S = 5.0
+"""chosen: two list calls a look are what a store of many workers should not notice."""
+
+
+def watch_arguments(parser: Parser) -> None:
+    parser.add_argument("plan", metavar="PLAN", help="Name of the plan, as `study run` tells it.")
+    parser.option("--store", "URL", "The store that has it: a path, or s3://BUCKET/PREFIX.")
+    parser.flag("--once", "Look once.")
+    parser.flag("--json", "Look once and print one JSON object.")
+
+
+def watch(options: Namespace) -> None:
+    import time
+
+    from sojourn.cli.console import print_json
+    from sojourn.cluster.shared_plan import read_plan
+    from sojourn.cluster.watch import Watch
+    from sojourn.store import default_directory
+    from sojourn.store.shared import open_objects
+
+    objects = open_objects(options.store or default_directory())
+    shared = read_plan(objects, options.plan)
+    watch = Watch(objects, shared)
+    while True:
+        look = watch.look()
+        if options.json:
+            print_json({"plan": shared.name, "study": shared.study, **look.as_json()})
+            return
+        print(look.line(), flush=True)
+        if options.once or look.is_done:
+            return
+        time.sleep(LOOKS_EVERY_S)

@@ -1,4 +1,4 @@
-"""`sojourn verify`: an RO-Crate of a result, made again and compared bit for bit."""
+"""`sojourn export` and `sojourn verify`: results as research objects."""
 
 from __future__ import annotations
 
@@ -11,8 +11,28 @@ if TYPE_CHECKING:
     from sojourn.cli.arguments import Parser
 
 
-def arguments(parser: Parser) -> None:
-    """Declare what the command takes."""
+def export_arguments(parser: Parser) -> None:
+    parser.epilog = "`sojourn verify DIR` checks the digests of its files, makes the runs again and compares the bits."
+    parser.add_argument("result", metavar="RESULT", type=Path, help="Result of a study, or directory of a run.")
+    parser.option("--ro-crate", "DIR", "New directory for an RO-Crate 1.1.", type=Path, required=True)
+    parser.option("--license", "URL", "Licence on which others may use it (default: none is stated).", default="")
+    parser.option("--author", "NAME", "Name of the author.", default="")
+
+
+def export(options: Namespace) -> None:
+    from sojourn.archive.crate import METADATA
+    from sojourn.archive.export import Credit, export_crate
+    from sojourn.base.output import new_directory, writing
+    from sojourn.cli.console import hand_over, note
+
+    target = options.ro_crate
+    with new_directory(target) as directory, writing(target, ""):
+        files = export_crate(options.result, directory, Credit(options.license, options.author))
+    note(f"{files} files; `sojourn verify {target}` makes the runs again and compares")
+    hand_over(target / METADATA)
+
+
+def verify_arguments(parser: Parser) -> None:
     from sojourn.cli.arguments import size, whole_number
 
     parser.epilog = (
@@ -27,8 +47,7 @@ def arguments(parser: Parser) -> None:
     parser.flag("--json", "Print one JSON object.")
 
 
-def execute(options: Namespace) -> int:
-    """Verify a crate and say first whether it holds."""
+def verify(options: Namespace) -> int:
     from sojourn.archive.verify import verify_crate
     from sojourn.base.errors import ExitStatus
     from sojourn.cli.console import print_found

@@ -1,4 +1,4 @@
-"""`sojourn recipe copy`: the files of a recipe, to make them yours."""
+"""`sojourn recipe`: studies that answer usual questions."""
 
 from __future__ import annotations
 
@@ -9,14 +9,24 @@ if TYPE_CHECKING:
     from sojourn.cli.arguments import Parser
 
 
-def arguments(parser: Parser) -> None:
-    """Declare what the command takes."""
+def list_recipes_arguments(parser: Parser) -> None:
+    del parser
+
+
+def list_recipes(options: Namespace) -> None:
+    del options
+    from sojourn.cli.console import print_table
+    from sojourn.study.library import recipe_names, recipe_title
+
+    print_table(["recipe", "question"], [(name, recipe_title(name)) for name in recipe_names()])
+
+
+def copy_arguments(parser: Parser) -> None:
     parser.add_argument("name", metavar="NAME", help="Of the recipe.")
     parser.add_argument("directory", metavar="DIR", nargs="?", help="New directory (default: NAME).")
 
 
-def execute(options: Namespace) -> None:
-    """Copy the study of a recipe and its scenario into a new directory."""
+def copy(options: Namespace) -> None:
     from pathlib import Path
 
     from sojourn.base.errors import UsageError, nearest
