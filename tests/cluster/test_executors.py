@@ -1,22 +1,18 @@
-"""What brings workers to a plan and is not started here: a Job in a file. And the model of workers that take units."""
+"""What brings workers to a plan and is not started here: the Job of the guide. And the model of workers that take units."""
 
-import json
 from pathlib import Path
 
-import pytest
+import yaml
 
-from sojourn.base.errors import UsageError
-from sojourn.cluster.executors import executor_of
+from sojourn.base.errors import ExitStatus
+from sojourn.cli.app import parser_of
+from sojourn.version import VERSION
 from support.cluster_model import simulate_workers
 
 
-def test_a_job_for_kubernetes_is_written_and_its_command_told(tmp_path: Path) -> None:
-    said: list[str] = []
-    executor = executor_of(f"kubernetes:{tmp_path}/job.json", said.append, (), tmp_path)
-    executor.start("ab12", "s3://studies/night", 40)
-    assert said == [f"kubectl apply -f {tmp_path}/job.json"]
-    assert executor.is_alive()
-    job = json.loads((tmp_path / "job.json").read_text())
+def test_the_job_of_the_guide_is_an_indexed_job_whose_pods_are_workers() -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "guides" / "cluster.md").read_text(encoding="utf-8")
+    job = yaml.safe_load(guide.partition("```yaml\n")[2].partition("```")[0])
     assert (job["apiVersion"], job["kind"]) == ("batch/v1", "Job")
     spec, pod = job["spec"], job["spec"]["template"]["spec"]
     # What the API server asks of an Indexed Job with a policy for failures.
@@ -24,12 +20,13 @@ def test_a_job_for_kubernetes_is_written_and_its_command_told(tmp_path: Path) ->
     assert (spec["backoffLimitPerIndex"], pod["restartPolicy"]) == (3, "Never")
     lost, version = spec["podFailurePolicy"]["rules"]
     assert (lost["action"], lost["onPodConditions"][0]["type"]) == ("Ignore", "DisruptionTarget")
-    assert version["onExitCodes"] == {"containerName": "worker", "operator": "In", "values": [4]}
+    assert version["onExitCodes"] == {"containerName": "worker", "operator": "In", "values": [ExitStatus.OTHER_VERSION]}
     (container,) = pod["containers"]
-    assert container["command"][1:] == ["worker", "ab12", "--store", "s3://studies/night", "--claim"]
+    assert container["image"] == f"sojourn:{VERSION}"
+    program, command, *options = container["command"]
+    assert (program, command) == ("sojourn", "worker")
+    assert parser_of("worker").parse_args(options).claim
     assert {one["name"] for one in container["volumeMounts"]} <= {one["name"] for one in pod["volumes"]}
-    with pytest.raises(UsageError, match="pods do not see the folder"):
-        executor.start("ab12", "/home/me/store", 1)
 
 
 def test_the_model_of_workers_ends_when_a_hand_says_so() -> None:

@@ -47,7 +47,7 @@ def arguments(parser: Parser) -> None:
     parser.option(
         "--on",
         "WHERE",
-        "Who makes the runs: threads (default), workers, slurm[:PARTITION], dask://HOST:PORT, kubernetes:FILE for a Job, or print for commands.",
+        "Who makes the runs: threads (default), workers, slurm[:PARTITION], dask://HOST:PORT, or print for commands.",
     )
     parser.option("--workers", "N", "Workers that --on starts (default: all cores).", type=whole_number(1, 100_000))
     parser.option(

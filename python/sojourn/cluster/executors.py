@@ -1,4 +1,4 @@
-"""Executors bring workers to a plan: processes of this machine, SLURM, Dask, Kubernetes, or a person who starts commands.
+"""Executors bring workers to a plan: processes of this machine, SLURM, Dask, or a person who starts commands.
 
 An executor knows a plan by name and nothing of its runs. Its processes decide only whether new ones are started: the
 store says which units are missing.
@@ -7,7 +7,6 @@ store says which units are missing.
 from __future__ import annotations
 
 import contextlib
-import json
 import re
 import shlex
 import subprocess
@@ -15,10 +14,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from sojourn.base.errors import EnvironmentFailure, ExitStatus, MissingExtra, UsageError
-from sojourn.base.files import write_file
+from sojourn.base.errors import EnvironmentFailure, UsageError
 from sojourn.process.isolated import python_command
-from sojourn.version import VERSION
+from sojourn.study.execute import dask_client
 
 
 class Executor(Protocol):
@@ -119,76 +117,6 @@ class PrintExecutor:
     def describe(self) -> str:
         """Return its description in a few words."""
         return "workers that a person starts"
-
-
-class KubernetesExecutor(PrintExecutor):
-    """An Indexed Job of Kubernetes in a file: the user fills in the image, and starts it.
-
-    Parameters
-    ----------
-    file
-        Where to.
-    tell
-        Takes the command that starts it.
-
-    Source: the pages of Kubernetes on jobs, *Backoff limit per index* and *Pod failure policy*.
-    Deviations: none; it was never started on a cluster.
-    """
-
-    def __init__(self, file: Path, tell: Callable[[str], None]) -> None:
-        super().__init__(tell)
-        self._file = file
-
-    def start(self, plan: str, store: str, workers: int) -> None:
-        """Write the file and tell the command.
-
-        Raises `UsageError` if the store is a folder of this machine.
-        """
-        if "://" not in store:
-            raise UsageError(f"--on kubernetes: pods do not see the folder {store}", "--store s3://BUCKET/PREFIX")
-        write_file(self._file, json.dumps(job_of(plan, store, workers), indent=2) + "\n")
-        self._tell(shlex.join(["kubectl", "apply", "-f", str(self._file)]))
-
-
-def job_of(plan: str, store: str, workers: int) -> dict[str, Any]:
-    """Return an Indexed Job whose pods are workers; the image and the secret with the store's credentials are the user's."""
-    worker = {
-        "name": "worker",
-        "image": f"sojourn:{VERSION}",
-        "command": ["sojourn", "worker", plan, "--store", store, "--claim"],
-        "envFrom": [{"secretRef": {"name": "sojourn-store", "optional": True}}],
-        "env": [{"name": "SOJOURN_STORE", "value": "/cache"}, {"name": "TMPDIR", "value": "/cache"}],
-        "resources": {"requests": {"cpu": "1", "memory": "600Mi"}},
-        "volumeMounts": [{"name": "cache", "mountPath": "/cache"}],
-    }
-    # Losing a node is no fault of the worker's; another version of the engine does not get better.
-    rules = [
-        {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]},
-        {
-            "action": "FailIndex",
-            "onExitCodes": {"containerName": "worker", "operator": "In", "values": [ExitStatus.OTHER_VERSION]},
-        },
-    ]
-    return {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {"name": f"sojourn-{plan}"},
-        "spec": {
-            "completionMode": "Indexed",
-            "completions": workers,
-            "parallelism": workers,
-            "backoffLimitPerIndex": 3,
-            "podFailurePolicy": {"rules": rules},
-            "template": {
-                "spec": {
-                    "restartPolicy": "Never",
-                    "terminationGracePeriodSeconds": 60,
-                    "containers": [worker],
-                    "volumes": [{"name": "cache", "emptyDir": {}}],
-                }
-            },
-        },
-    }
 
 
 class SlurmExecutor:
@@ -304,19 +232,9 @@ class DaskExecutor:
     """
 
     def __init__(self, address: str) -> None:
-        try:
-            import distributed
-        except ImportError as error:
-            raise MissingExtra("--on dask", "distributed", "cluster") from error
         self._address = address
         self._futures: list[Any] = []
-        try:
-            self._client: Any = distributed.Client(address, timeout="10s", set_as_default=False)
-        except (OSError, ValueError) as error:
-            raise EnvironmentFailure(
-                f"no Dask scheduler answers at {address}",
-                "start one with `dask scheduler`, and workers with `dask worker ADDRESS --nthreads 1`",
-            ) from error
+        _, self._client = dask_client(address, "--on dask")
 
     def start(self, plan: str, store: str, workers: int) -> None:
         """Submit a task per worker."""
@@ -368,7 +286,7 @@ def executor_of(words: str, tell: Callable[[str], None], more: Sequence[str], lo
     Parameters
     ----------
     words
-        `workers`, `slurm`, `slurm:PARTITION`, `dask://HOST:PORT`, `kubernetes:FILE` or `print`.
+        `workers`, `slurm`, `slurm:PARTITION`, `dask://HOST:PORT` or `print`.
     tell
         Called with commands that a person has to start.
     more, logs
@@ -381,9 +299,7 @@ def executor_of(words: str, tell: Callable[[str], None], more: Sequence[str], lo
         return SlurmExecutor(rest, more, logs)
     if name == "dask" and rest.startswith("//"):
         return DaskExecutor(f"tcp:{rest}")
-    if name == "kubernetes" and rest:
-        return KubernetesExecutor(Path(rest), tell)
     if name == "print" and not rest:
         return PrintExecutor(tell)
-    known = "workers, slurm, slurm:PARTITION, dask://HOST:PORT, kubernetes:FILE, print"
+    known = "workers, slurm, slurm:PARTITION, dask://HOST:PORT, print"
     raise UsageError(f'--on: nothing is known of "{words}"', f"known: {known}, threads")

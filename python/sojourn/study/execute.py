@@ -220,14 +220,7 @@ def run_on_cluster(specs: list[RunSpec], store: Store, address: str) -> Generato
     Raises `MissingExtra` if the package `distributed` is not installed; `EnvironmentFailure` if the scheduler does not
     answer or the store cannot be written.
     """
-    distributed = _import_distributed()
-    try:
-        client = distributed.Client(address, timeout="10s", set_as_default=False)
-    except (OSError, ValueError) as error:
-        raise EnvironmentFailure(
-            f"no Dask scheduler answers at {address}",
-            "start one with `dask scheduler`, and workers with `dask worker ADDRESS --nthreads 1`",
-        ) from error
+    distributed, client = dask_client(address, "--cluster")
     by_key = {spec.key: spec for spec in specs}
     futures: list[Any] = []
     try:
@@ -260,9 +253,21 @@ def run_on_cluster(specs: list[RunSpec], store: Store, address: str) -> Generato
         client.close()
 
 
-def _import_distributed() -> Any:  # noqa: ANN401 - an optional package
+def dask_client(address: str, option: str) -> tuple[Any, Any]:
+    """Return the package `distributed`, and a client of a Dask scheduler.
+
+    Raises `MissingExtra` if the package `distributed`, which the option needs, is not installed; `EnvironmentFailure` if the
+    scheduler does not answer.
+    """
     try:
-        import distributed
+        import distributed as package
     except ImportError as error:
-        raise MissingExtra("--cluster", "distributed", "cluster") from error
-    return distributed
+        raise MissingExtra(option, "distributed", "cluster") from error
+    distributed: Any = package
+    try:
+        return distributed, distributed.Client(address, timeout="10s", set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise EnvironmentFailure(
+            f"no Dask scheduler answers at {address}",
+            "start one with `dask scheduler`, and workers with `dask worker ADDRESS --nthreads 1`",
+        ) from error
