@@ -4,13 +4,16 @@
 SHELL := /bin/bash
 export PYTHON
 
-.PHONY: help setup web wheel demo test test-fast test-night lint fmt fuzz fuzz-long bench bench-keep bench-peers hot-paths generated docs audit crates lock clean
+.PHONY: help setup stacks web wheel demo test test-fast test-night lint fmt fuzz fuzz-long bench bench-keep bench-peers hot-paths generated docs audit crates lock clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## make .venv, install locked dependencies, build the engine (release)
 	@tools/setup setup
+
+stacks: ## libraries of real transports (quinn, smoltcp) for --plugin, below stacks/*/target: a minute of computing
+	@tools/build-stacks
 
 web: ## the engine for browser tabs, into the page of `sojourn serve`; `make setup` does it where the compiler can
 	@tools/build-web

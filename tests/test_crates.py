@@ -11,7 +11,15 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PUBLIC = ("sojourn-base", "sojourn-keys", "sojourn-queue", "sojourn-link", "sojourn-transport", "sojourn-queue-c")
+PUBLIC = (
+    "sojourn-base",
+    "sojourn-keys",
+    "sojourn-stack",
+    "sojourn-queue",
+    "sojourn-link",
+    "sojourn-transport",
+    "sojourn-queue-c",
+)
 """Crates that others may depend on, each after what it needs."""
 
 BARE = "wasm32-unknown-unknown"

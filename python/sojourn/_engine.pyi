@@ -464,7 +464,19 @@ def next_draw() -> float:
 def add_plugin(name: str, digest: str, factory: Callable[..., object] | None = None) -> None:
     """Make a plugin known to scenarios: `queue = { kind = "plugin", name = name }`.
 
-    Without a factory they are valid and have a key, and cannot run here.
+    Without a factory they are valid and have a key, and cannot run here. The same name is known to
+    `stack = { kind = "library", name = name }`.
+    """
+
+def add_stack(name: str, digest: str, table: int) -> None:
+    """Make a loaded library known to scenarios: `stack = { kind = "library", name = name }`.
+
+    Parameters
+    ----------
+    name, digest
+        Its name in scenarios, and what stands for it in keys of runs.
+    table
+        The address that its function `sje_stack_v1` returned. The library stays loaded.
     """
 
 def run(

@@ -88,6 +88,11 @@ impl Header {
         cfg!(not(target_family = "wasm")) && self.flags.has(Flags::ENCRYPTED)
     }
 
+    /// Returns true if the bytes of a datagram of a library are stored, too.
+    pub(crate) const fn has_bytes(&self) -> bool {
+        cfg!(not(target_family = "wasm")) && self.flags.has(Flags::DATAGRAM)
+    }
+
     /// Returns the time at which this copy was sent.
     pub(crate) const fn sent_at(&self) -> Instant {
         self.sent_at
@@ -145,9 +150,32 @@ pub(crate) struct Arena {
     /// The delay of each packet so far; of packets whose delay is not recorded, nothing that counts.
     splits: Vec<DelaySplit>,
     free: Vec<u32>,
+    /// Bytes of datagrams of libraries, at the places of their packets; empty in a run without any.
+    #[cfg(not(target_family = "wasm"))]
+    datagrams: Vec<Vec<u8>>,
 }
 
 impl Arena {
+    /// Stores the bytes of the packet that is inserted next, in the room of an earlier one.
+    #[cfg(not(target_family = "wasm"))]
+    pub(crate) fn put_datagram(&mut self, bytes: &[u8]) {
+        let next = self.free.last().map_or(self.packets.len(), |index| *index as usize);
+        if self.datagrams.len() <= next {
+            self.datagrams.resize(next + 1, Vec::new());
+        }
+        let room = &mut self.datagrams[next];
+        room.clear();
+        room.extend_from_slice(bytes);
+    }
+
+    /// Exchanges the bytes of a packet with `other`.
+    #[cfg(not(target_family = "wasm"))]
+    pub(crate) fn swap_datagram(&mut self, id: PacketId, other: &mut Vec<u8>) {
+        if let Some(own) = self.datagrams.get_mut(id.index as usize) {
+            core::mem::swap(own, other);
+        }
+    }
+
     /// Stores a packet, the SACK blocks of its segment, and its delay so far if that is recorded.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a packet is put together where it stays")]
@@ -183,6 +211,13 @@ impl Arena {
         let (mut packet, blocks, split) = (self.packets[index], self.blocks[index], self.splits[index]);
         if let Body::Datagram { tag, .. } = &mut packet.body {
             *tag = None;
+        }
+        #[cfg(not(target_family = "wasm"))]
+        if let Body::Segment { header, .. } = &packet.body
+            && header.has_bytes()
+        {
+            let bytes = self.datagrams[index].clone();
+            self.put_datagram(&bytes);
         }
         self.insert(id.hop, packet, &blocks, Some(split))
     }
@@ -227,7 +262,10 @@ impl Arena {
     /// Bytes that they take.
     pub(crate) fn bytes(&self) -> usize {
         let each = size_of::<Packet>() + size_of::<SackBlocks>() + size_of::<DelaySplit>();
-        self.packets.capacity() * each + self.free.capacity() * size_of::<u32>()
+        let own = self.packets.capacity() * each + self.free.capacity() * size_of::<u32>();
+        #[cfg(not(target_family = "wasm"))]
+        let own = own + self.datagrams.iter().map(|bytes| size_of::<Vec<u8>>() + bytes.capacity()).sum::<usize>();
+        own
     }
 
     /// Most packets in flight at a time so far.

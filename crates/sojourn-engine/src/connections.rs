@@ -5,6 +5,8 @@ use crate::event::Event;
 use sojourn_apps::{ConnectionId, End, Interest};
 use sojourn_base::{Direction, Instant};
 use sojourn_link::network::HopId;
+#[cfg(not(target_family = "wasm"))]
+use sojourn_transport::library::LibraryStack;
 use sojourn_transport::{Endpoint, Timer};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -130,6 +132,9 @@ impl Connection {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NewConnection<'a> {
     pub(crate) stack: &'a Arc<sojourn_transport::StackConfig>,
+    /// A library in its place, and the seeds of both ends.
+    #[cfg(not(target_family = "wasm"))]
+    pub(crate) library: Option<(&'a LibraryStack, [u64; 2])>,
     pub(crate) traffic: u16,
     /// The server's number and the client's port.
     pub(crate) place: (usize, u32),
@@ -209,6 +214,13 @@ impl Connections {
         connection.dscp = new.dscp;
         for end in [End::Client, End::Server] {
             connection.end(end).attachment = new.attachment(slot, connection.generation, end);
+        }
+        #[cfg(not(target_family = "wasm"))]
+        if let Some((library, seeds)) = new.library {
+            let ends = Endpoint::of_library(library, seeds, new.stack);
+            for (end, endpoint) in connection.ends.iter_mut().zip(ends) {
+                end.endpoint = endpoint;
+            }
         }
         self.open.insert(id, slot);
         (id, slot)

@@ -475,6 +475,11 @@ impl TrafficState {
             .map(|name| [End::Client, End::Server].map(|end| tunnel_hash(client, name, end, perturbation)));
         Self {
             stack: entry.stack.as_ref().map_or(StackConfig::LINUX_CUBIC, |stack| stack.config).into(),
+            #[cfg(not(target_family = "wasm"))]
+            library: entry.stack.as_ref().and_then(|stack| stack.library.as_ref()).map(|library| {
+                let library = library.build().expect("a process loads libraries before it runs them");
+                (library, seed.stream(&format!("traffic/{subject}/library")))
+            }),
             dscp: entry.dscp,
             host: place.host,
             ecn: entry.ecn,

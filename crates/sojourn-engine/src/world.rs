@@ -10,6 +10,8 @@ use crate::ports::PortPool;
 use sojourn_apps as apps;
 use sojourn_apps::{ConnectionId, End};
 use sojourn_base::{Bytes, Direction, Ecn, Instant, Meta, RandomStream, ServiceQueue};
+#[cfg(not(target_family = "wasm"))]
+use sojourn_link::PacketId;
 use sojourn_link::network::{Arrival, HopId};
 use sojourn_queue::FlowFields;
 use sojourn_record::{
@@ -17,6 +19,8 @@ use sojourn_record::{
     TrafficId,
 };
 use sojourn_transport::{CongestionState, SackBlocks, StackConfig, Timer};
+#[cfg(not(target_family = "wasm"))]
+use sojourn_transport::{Segment, library::LibraryStack};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -24,6 +28,9 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct TrafficState {
     pub(crate) stack: Arc<StackConfig>,
+    /// The library in its place, and the seeds of its ends.
+    #[cfg(not(target_family = "wasm"))]
+    pub(crate) library: Option<(LibraryStack, RandomStream)>,
     pub(crate) dscp: u8,
     /// Number of the host at the subscriber's end.
     pub(crate) host: u16,
@@ -67,6 +74,9 @@ pub(crate) struct World<R> {
     application_events: VecDeque<ApplicationEvent>,
     /// Events of endpoints during the current call.
     endpoint_events: VecDeque<(u32, u8, End, sojourn_transport::Event)>,
+    /// Room for the bytes of a datagram that has arrived.
+    #[cfg(not(target_family = "wasm"))]
+    datagram: Vec<u8>,
 }
 
 impl<R: Recorder> World<R> {
@@ -77,6 +87,8 @@ impl<R: Recorder> World<R> {
             traffic,
             application_events: VecDeque::new(),
             endpoint_events: VecDeque::new(),
+            #[cfg(not(target_family = "wasm"))]
+            datagram: Vec::new(),
         }
     }
 
@@ -93,6 +105,11 @@ impl<R: Recorder> World<R> {
         };
         let (packet, blocks) = self.network.receive(now, arrival);
         match packet.body {
+            #[cfg(not(target_family = "wasm"))]
+            Body::Segment { slot, generation, ref header } if header.has_bytes() => {
+                let segment = header.in_packet(&packet.meta, blocks);
+                self.on_datagram(now, arrival.id, (slot, generation, end), &segment);
+            }
             Body::Segment { slot, generation, ref header } => {
                 let segment = header.in_packet(&packet.meta, blocks);
                 self.with_end(now, slot, generation, end, |endpoint, call| {
@@ -108,6 +125,18 @@ impl<R: Recorder> World<R> {
                 }
             }
         }
+    }
+
+    /// A datagram of a library has reached the end of its route.
+    #[cfg(not(target_family = "wasm"))]
+    #[cold]
+    fn on_datagram(&mut self, now: Instant, id: PacketId, (slot, generation, end): (u32, u8, End), segment: &Segment) {
+        let mut bytes = std::mem::take(&mut self.datagram);
+        self.network.paths.packets.swap_datagram(id, &mut bytes);
+        self.with_end(now, slot, generation, end, |endpoint, call| {
+            endpoint.on_datagram(now, segment, &bytes, call);
+        });
+        self.datagram = bytes;
     }
 
     /// A timer event of an endpoint is due.
@@ -141,6 +170,8 @@ impl<R: Recorder> World<R> {
         };
         let (id, slot) = self.connections.open(&NewConnection {
             stack: &state.stack,
+            #[cfg(not(target_family = "wasm"))]
+            library: state.library.as_mut().map(|(library, seeds)| (&*library, [seeds.bits(), seeds.bits()])),
             traffic,
             place: (server, port),
             opened_at: now,

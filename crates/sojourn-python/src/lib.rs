@@ -2,7 +2,7 @@
 //!
 //! One short file per area and no algorithm: scenarios ([`scenario`]), runs and their tables
 //! ([`run`], [`table`]), the emulator (`emulate`), fixed benchmark worlds ([`bench`]), metric definitions ([`metrics`]), queue managers that
-//! are Python classes ([`managers`]), controllers that are ([`controllers`]), laws of the former ([`check`]) and golden traces ([`golden`]), captures ([`capture`]), CM configuration files ([`provisioning`]).
+//! are Python classes ([`managers`]), controllers that are ([`controllers`]), libraries of transports ([`stacks`]), laws of the former ([`check`]) and golden traces ([`golden`]), captures ([`capture`]), CM configuration files ([`provisioning`]).
 
 use pyo3::prelude::*;
 
@@ -20,6 +20,7 @@ mod metrics;
 mod provisioning;
 mod run;
 mod scenario;
+mod stacks;
 mod table;
 mod version;
 
@@ -42,6 +43,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     emulate::register(module)?;
     managers::register(module)?;
     controllers::register(module)?;
+    stacks::register(module)?;
     table::register(module)?;
     bench::register(module)?;
     check::register(module)?;

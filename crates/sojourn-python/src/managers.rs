@@ -13,6 +13,7 @@ use pyo3::prelude::*;
 use sojourn_base::{Bytes, Ecn, Instant, Meta, PacketHandle, Packets, Reason};
 use sojourn_keys::{Configured, Visitor, key};
 use sojourn_queue::{Backlog, ConfigProblem, Held, ManagerKind, QueueContext, QueueManager, Verdict};
+use sojourn_transport::library::{Known, add_library};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -106,6 +107,8 @@ static PLUGINS: Mutex<BTreeMap<String, Plugin>> = Mutex::new(BTreeMap::new());
 #[pyfunction]
 #[pyo3(signature = (name, digest, factory=None))]
 fn add_plugin(name: String, digest: String, factory: Option<Py<PyAny>>) {
+    let known = Known { digest: digest.clone(), controllers: Vec::new(), library: None };
+    add_library(&name, known);
     let mut plugins = PLUGINS.lock().unwrap_or_else(PoisonError::into_inner);
     let replaced = plugins.insert(name, Plugin { digest, factory });
     drop(plugins); // before a class that goes may run code of its own
@@ -119,7 +122,7 @@ pub fn asked_for_by(canonical: &str) -> bool {
 
 /// Returns true if a scenario, in canonical form, asks for a plugin.
 pub fn plugin_asked_for_by(canonical: &str) -> bool {
-    canonical.contains("kind = \"plugin\"")
+    ["plugin", "library"].iter().any(|kind| canonical.contains(&format!("kind = \"{kind}\"")))
 }
 
 /// Source of a manager's class.

@@ -5,7 +5,7 @@ use crate::scenario::Scenario;
 use crate::table::{ArrowTable, record_batch};
 use arrow_array::RecordBatch;
 use cpu_time::ThreadTime;
-use pyo3::exceptions::{PyKeyError, PyRuntimeError};
+use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sojourn_base::{Direction, Instant, Seed, Span};
@@ -211,6 +211,7 @@ fn run(
     let scenario = scenario.inner.clone();
     let budget = memory.unwrap_or(u64::MAX);
     refuse_what_needs_more(&scenario, budget)?;
+    refuse_absent_libraries(&scenario)?;
     let flag = cancel.map(|token| Arc::clone(&token.flag));
     let state = Arc::new(RunState::default());
     py.detach(|| {
@@ -262,6 +263,19 @@ fn run(
             };
         }
     })
+}
+
+/// Raises if a library of the scenario is not loaded in this process.
+fn refuse_absent_libraries(scenario: &sojourn_scenario::Scenario) -> PyResult<()> {
+    let topology = scenario.topology();
+    let stacks = topology.traffic.iter().filter_map(|placed| placed.entry.stack.as_ref());
+    match stacks.filter_map(|stack| stack.library.as_ref()).find(|library| library.build().is_none()) {
+        Some(library) => {
+            let hint = "give its file: --plugin FILE";
+            Err(PyValueError::new_err(format!("the library \"{}\" was not given to this run: {hint}", library.name)))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Stack of a run's thread. chosen: what the main thread of a process has on Linux.

@@ -10,6 +10,8 @@ use sojourn_base::{Bytes, Direction, Instant, PerDirection, Span};
 use crate::keys::application;
 use crate::keys::network::{HomeDraft, MOST_HOMES};
 use crate::keys::scenario::{Draft, Entry};
+#[cfg(not(target_family = "wasm"))]
+use crate::keys::stack;
 use crate::keys::traffic::{MOST_TRAFFIC, TrafficDraft};
 use crate::model::{DirectedLink, SharedLink};
 use crate::problem::Problem;
@@ -44,6 +46,8 @@ pub(crate) fn check(draft: &Draft, notes: &mut Notes) {
     for entry in draft.entries() {
         let (traffic, path) = (entry.traffic, entry.place());
         check_stack(traffic, &path, notes);
+        #[cfg(not(target_family = "wasm"))]
+        check_library(traffic, &path, notes);
         check_path(draft, &entry, &path, notes);
         check_servers(&entry, &path, notes);
         check_lengths(&entry, &path, notes);
@@ -562,6 +566,32 @@ fn check_stack(traffic: &TrafficDraft, path: &str, notes: &mut Notes) {
             &format!("{path}.stack"),
             Mismatch::new("this application sends datagrams and opens no connections", "leave the stack out"),
         );
+    }
+}
+
+/// A library is there, and can carry the application.
+#[cfg(not(target_family = "wasm"))]
+fn check_library(traffic: &TrafficDraft, path: &str, notes: &mut Notes) {
+    let Some(library) = traffic.stack.stack.library.as_ref().filter(|_| application::needs_stack(&traffic.application))
+    else {
+        return;
+    };
+    if let Some((key, mismatch)) = stack::library_problem(library) {
+        note(notes, &format!("{path}.stack.{key}"), mismatch);
+    }
+    if notes.is_doubtful(&format!("{path}.app")) {
+        return;
+    }
+    let kind = traffic.application.kind();
+    let refused = if kind != "bulk" {
+        Some(format!("a library carries transfers of kind bulk, and not {kind}"))
+    } else if traffic.paused {
+        Some("a library sends on what it was given, and cannot pause".to_owned())
+    } else {
+        None
+    };
+    if let Some(sentence) = refused {
+        note(notes, &format!("{path}.stack"), Mismatch::new(sentence, "a stack of the engine's own, such as \"quic\""));
     }
 }
 

@@ -31,8 +31,8 @@ mod writer;
 pub use describe::json_schema;
 pub use file::{ScenarioFile, problems};
 pub use model::{
-    Change, DirectedLink, EmulateConfig, Home, MatchConfig, MatchedProtocol, Ports, RecordConfig, Scenario, Server,
-    SharedLink, Stack, Traffic,
+    Change, DirectedLink, EmulateConfig, Home, LibraryConfig, LibraryEcn, MatchConfig, MatchedProtocol, Ports,
+    RecordConfig, Scenario, Server, SharedLink, Stack, Traffic,
 };
 pub use overlay::Overlay;
 pub use problem::{Problem, ScenarioProblems};

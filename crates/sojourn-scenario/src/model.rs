@@ -12,6 +12,8 @@ use sojourn_keys::words;
 use sojourn_link::{ConditionConfig, DownstreamMemberConfig, Framing, GroupConfig, LinkConfig, MemberConfig};
 pub use sojourn_record::{LatencyHistogramConfig, RecordConfig};
 use sojourn_transport::StackConfig;
+#[cfg(not(target_family = "wasm"))]
+use sojourn_transport::library::{LibraryStack, known_libraries};
 
 /// A run, apart from its seed. Two scenarios are equal exactly if their canonical prints are.
 #[derive(Clone, Debug, PartialEq)]
@@ -141,13 +143,58 @@ words! {
     }
 }
 
-/// A named set of transport parameters.
+words! {
+    /// Marking of a library's packets.
+    pub enum LibraryEcn {
+        /// packets are not ECN-capable, whatever the library asks for
+        Off = "off",
+        /// the library decides
+        Library = "classic",
+    }
+}
+
+/// A transport library of others, by the name of its plugin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LibraryConfig {
+    /// The name that the plugin's file has.
+    pub name: String,
+    /// Digest of that file; `given` until it is known.
+    pub digest: String,
+    /// The library's word for its congestion controller; `default` for its own choice.
+    pub controller: String,
+    /// Marking of its packets.
+    pub ecn: LibraryEcn,
+}
+
+/// The digest of the file that is given, before it is known.
+#[cfg(not(target_family = "wasm"))]
+pub(crate) const GIVEN: &str = "given";
+
+/// The controller that a library chooses itself.
+#[cfg(not(target_family = "wasm"))]
+pub(crate) const OWN: &str = "default";
+
+#[cfg(not(target_family = "wasm"))]
+impl LibraryConfig {
+    /// The library, ready to open connections; nothing in a process that has not loaded it.
+    pub fn build(&self) -> Option<LibraryStack> {
+        Some(LibraryStack {
+            library: known_libraries().remove(&self.name)?.library?,
+            controller: if self.controller == OWN { String::new() } else { self.controller.clone() },
+            ecn: self.ecn == LibraryEcn::Library,
+        })
+    }
+}
+
+/// A named set of transport parameters, or a library.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stack {
     /// The name under which the parameters are known, for instance `linux-cubic`.
     pub name: String,
-    /// The parameters.
+    /// The parameters; of a library, sizes of packets alone count.
     pub config: StackConfig,
+    /// The library, if it is one.
+    pub library: Option<LibraryConfig>,
 }
 
 /// A far end.

@@ -4,6 +4,8 @@ use crate::common::role::Role;
 use crate::config::StackConfig;
 use crate::congestion::ControllerState;
 #[cfg(not(target_family = "wasm"))]
+use crate::library::{LibraryEndpoint, LibraryStack};
+#[cfg(not(target_family = "wasm"))]
 use crate::quic::QuicEndpoint;
 use crate::{
     CongestionSnapshot, ConnectionSnapshot, ConnectionStatistics, EndpointContext, Segment, TcpEndpoint, Timer,
@@ -16,7 +18,7 @@ use sojourn_base::{BitRate, Instant};
 /// One end of a connection: TCP, or QUIC if the stack's [`LossDetection`](crate::config::LossDetection) is that of RFC 9002.
 ///
 /// The calls are those of [`TcpEndpoint`], which says what they do.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 #[cfg_attr(
     not(target_family = "wasm"),
     expect(clippy::large_enum_variant, reason = "nearly all are TCP, and no pointer is followed to them")
@@ -28,6 +30,9 @@ pub enum Endpoint {
     #[cfg(not(target_family = "wasm"))]
     // no lesson has one, and the engine of browsers is small
     Quic(Box<QuicEndpoint>),
+    /// A library of others.
+    #[cfg(not(target_family = "wasm"))]
+    Library(Box<LibraryEndpoint>),
 }
 
 /// The same call of either.
@@ -37,6 +42,8 @@ macro_rules! either {
             Endpoint::Tcp($endpoint) => $call,
             #[cfg(not(target_family = "wasm"))]
             Endpoint::Quic($endpoint) => $call,
+            #[cfg(not(target_family = "wasm"))]
+            Endpoint::Library($endpoint) => $call,
         }
     };
 }
@@ -53,6 +60,14 @@ impl Endpoint {
     /// The end that waits for it.
     pub fn server(config: &Arc<StackConfig>) -> Self {
         Self::new(Role::Server, config)
+    }
+
+    /// Both ends of a connection of a library, the client's first, with a seed each. `config` tells queues and records the sizes
+    /// of packets.
+    #[cfg(not(target_family = "wasm"))]
+    pub fn of_library(stack: &LibraryStack, seeds: [u64; 2], config: &Arc<StackConfig>) -> [Self; 2] {
+        let end = |role, seed| Self::Library(Box::new(LibraryEndpoint::new(role, stack, seed, config)));
+        [end(Role::Client, seeds[0]), end(Role::Server, seeds[1])]
     }
 
     fn new(role: Role, config: &Arc<StackConfig>) -> Self {
@@ -74,6 +89,8 @@ impl Endpoint {
             Self::Tcp(_) => {}
             #[cfg(not(target_family = "wasm"))]
             Self::Quic(endpoint) => *self = Self::new(endpoint.role(), config),
+            #[cfg(not(target_family = "wasm"))]
+            Self::Library(endpoint) => *self = Self::new(endpoint.role(), config),
         }
     }
 
@@ -160,7 +177,21 @@ impl Endpoint {
 
     /// A segment arrives, with the ECN field as the path has left it.
     pub fn on_segment(&mut self, now: Instant, segment: &Segment, context: &mut impl EndpointContext) {
-        either!(self, endpoint => endpoint.on_segment(now, segment, context));
+        match self {
+            Self::Tcp(endpoint) => endpoint.on_segment(now, segment, context),
+            #[cfg(not(target_family = "wasm"))]
+            Self::Quic(endpoint) => endpoint.on_segment(now, segment, context),
+            #[cfg(not(target_family = "wasm"))]
+            Self::Library(_) => {}
+        }
+    }
+
+    /// A datagram of a library arrives: `segment`, which stands for it, and its bytes. No other transport has any.
+    #[cfg(not(target_family = "wasm"))]
+    pub fn on_datagram(&mut self, now: Instant, segment: &Segment, bytes: &[u8], context: &mut impl EndpointContext) {
+        if let Self::Library(endpoint) = self {
+            endpoint.on_datagram(now, segment, bytes, context);
+        }
     }
 
     /// A timer may be due.

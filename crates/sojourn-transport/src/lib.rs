@@ -7,7 +7,7 @@
 #![forbid(unsafe_code)]
 
 extern crate alloc;
-#[cfg(test)]
+#[cfg(any(feature = "std", test))]
 extern crate std;
 
 mod common;
@@ -15,6 +15,8 @@ pub mod config;
 pub mod congestion;
 mod endpoint;
 pub mod habits;
+#[cfg(not(target_family = "wasm"))]
+pub mod library;
 #[cfg(not(target_family = "wasm"))]
 mod quic;
 mod segment;
@@ -71,6 +73,11 @@ pub trait EndpointContext {
     /// Hand `segment`, whose data were written and first sent at `times`, to the first link, now. Segments
     /// emitted in one call leave in that order.
     fn emit(&mut self, segment: &Segment, times: SendTimes);
+    /// As [`Self::emit`], with the bytes of a datagram of a library, which [`Endpoint::on_datagram`] gets at the far end.
+    fn emit_datagram(&mut self, segment: &Segment, bytes: &[u8]) {
+        let _ = bytes;
+        self.emit(segment, SendTimes::all_at(segment.sent_at));
+    }
     /// Call [`Endpoint::on_timer`] at `at`, replacing the timer's earlier deadline;
     /// [`Instant::NEVER`] disarms it. The caller may also call early or too often: the endpoint
     /// compares the time with its own deadline.

@@ -23,6 +23,8 @@ impl Flags {
     pub const DSACK: Self = Self(32);
     /// Opaque to the path (QUIC).
     pub const ENCRYPTED: Self = Self(64);
+    /// Stands for a datagram of a library, whose bytes travel beside it.
+    pub const DATAGRAM: Self = Self(128);
 
     /// Both sets of bits.
     #[must_use]

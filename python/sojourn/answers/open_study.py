@@ -48,7 +48,7 @@ class OpenStudy:
         """Open the study of a result: of the package if it came with it, else as it was run."""
         if result.builtin and result.name in builtin_names():
             study = load_study(result.name)
-            return cls.of(replace(study, definition=with_competitors(study.definition, result.added)))
+            return cls.of(replace(study, definition=with_competitors(study.definition, result.added, result.stacks)))
         definition = result.definition
         # A claim is about all points, so those that were not run have to be known.
         labels = labels_of_points(definition)

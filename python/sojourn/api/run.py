@@ -186,12 +186,19 @@ def _refuse_unnamed(scenario: Scenario, plugins: Sequence[Plugin]) -> None:
     """Refuse a plugin that the scenario does not ask for: a run without it would be taken for its run."""
     asked_for = set(named_in(parse_toml(scenario.canonical()))) if plugins else set[str]()
     for plugin in plugins:
-        if plugin.name not in asked_for:
-            queue = f'{{ kind = "plugin", name = "{plugin.name}" }}'
+        if plugin.name in asked_for:
+            continue
+        if plugin.is_stack:
+            stack = f'{{ kind = "library", name = "{plugin.name}" }}'
             raise UsageError(
-                f'no queue of {scenario.name} is the plugin "{plugin.name}" ({plain(plugin.file)})',
-                f"--set 'access.upstream.queue={queue}' puts it before the line upstream; in the scenario: queue = {queue}",
+                f'no stack of {scenario.name} is the library "{plugin.name}" ({plain(plugin.file)})',
+                f"--set 'traffic.NAME.stack={stack}', or in the scenario: stack = {stack}",
             )
+        queue = f'{{ kind = "plugin", name = "{plugin.name}" }}'
+        raise UsageError(
+            f'no queue of {scenario.name} is the plugin "{plugin.name}" ({plain(plugin.file)})',
+            f"--set 'access.upstream.queue={queue}' puts it before the line upstream; in the scenario: queue = {queue}",
+        )
 
 
 def _run(

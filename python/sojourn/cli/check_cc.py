@@ -28,11 +28,16 @@ def arguments(parser: Parser) -> None:
         "timeouts and rests than its document has fail. "
         "Example: sojourn check-cc cubic --set controller.beta=0.9"
     )
-    parser.add_argument("controllers", metavar="STACK", nargs="*", help='Stacks, scream, or "all".')
+    parser.add_argument(
+        "controllers",
+        metavar="STACK",
+        nargs="*",
+        help='Stacks, scream, LIBRARY:CONTROLLER such as quinn:bbr, or "all".',
+    )
     parser.option(
         "--plugin",
         "FILE",
-        "A congestion controller of your own, in Python or a shared library. It is run. May be repeated.",
+        "A congestion controller of your own, in Python or a shared library, or a library of transports. It is run. May be repeated.",
         action="append",
         default=[],
         dest="plugins",
@@ -134,7 +139,9 @@ def _facts(controllers: Sequence[Controller], seeds: int) -> list[str]:
     if seeds < SEEDS and not all(has_media):
         facts.append(f"The band has {SEEDS} seeds: ▲ and ▼ of fewer are a first look.")
     for one in controllers:
-        if one.plugin is not None:
+        if one.plugin is not None and one.is_real:
+            facts.append(f"{one.name}: {one.plugin.file}, real code in simulated time, SHA-256 {one.plugin.sha256}.")
+        elif one.plugin is not None:
             facts.append(f"{one.plugin.file} in the stack {one.stack}, SHA-256 {one.plugin.sha256}.")
         if one.settings:
             facts.append(f"{one.name} with {', '.join(one.settings)}.")
@@ -151,11 +158,21 @@ def _controllers(options: Namespace) -> list[Controller]:
     from sojourn.congestion.suite import SHORT, Controller, stack_kinds
     from sojourn.plugins import read_plugin
 
+    plugins = [read_plugin(path) for path in options.plugins]
+    for plugin in plugins:
+        plugin.announce()
+    libraries = {plugin.name: plugin for plugin in plugins if plugin.is_stack}
     kinds = [*stack_kinds(), *MEDIA]
     names: list[str] = []
     listed = [*SHORT, *kinds]
     asked: list[str] = options.controllers
     for name in asked:
+        library = name.partition(":")[0]
+        if ":" in name and library not in libraries:
+            raise UsageError(f'no library "{library}" was given', f"--plugin libsojourn_stack_{library}.so")
+        if library in libraries:
+            names.append(name)
+            continue
         known = SHORT.get(name, name)
         if name != "all" and known not in kinds:
             raise UsageError(f'"{name}" is no stack', nearest(name, listed) or f"one of {', '.join(listed)}")
@@ -167,10 +184,13 @@ def _controllers(options: Namespace) -> list[Controller]:
     if like and like not in stack_kinds():
         raise UsageError(f'--as: "{options.like}" is no stack', nearest(like, listed) or f"one of {', '.join(listed)}")
     settings = tuple(options.settings)
-    found = [Controller(name, settings) for name in dict.fromkeys(names)]
-    for path in options.plugins:
-        plugin = read_plugin(path)
-        plugin.announce()
+    found = [Controller(name, settings, plugin=libraries.get(name.partition(":")[0])) for name in dict.fromkeys(names)]
+    asked_for = {name.partition(":")[0] for name in names}
+    for plugin in plugins:
+        if plugin.is_stack and plugin.name not in asked_for:
+            found.append(Controller(plugin.name, settings, plugin=plugin))
+        if plugin.is_stack:
+            continue
         found.append(Controller(plugin.name, settings, carrier, plugin, like))
     if not found:
         raise UsageError("nothing to characterise", "a stack, such as cubic or bbr3, or --plugin FILE")

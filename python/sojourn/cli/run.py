@@ -44,6 +44,14 @@ def arguments(parser: Parser) -> None:
         dest="settings",
     )
     parser.option(
+        "--stack",
+        "ENTRY=STACK",
+        "The stack of a traffic entry: bulk=linux-6, or LIBRARY:CONTROLLER with --plugin. May be repeated.",
+        action="append",
+        default=[],
+        dest="stacks",
+    )
+    parser.option(
         "--seed",
         "N",
         "Seed of all random numbers (default: the file's first, or 1).",
@@ -68,7 +76,7 @@ def arguments(parser: Parser) -> None:
     parser.option(
         "--plugin",
         "FILE",
-        "A queue manager of your own that the scenario asks for, Python or a shared library. It is run. May be repeated.",
+        "A queue manager of your own that the scenario asks for, Python or a shared library, or a library of transports. It is run. May be repeated.",
         action="append",
         default=[],
         dest="plugins",
@@ -88,6 +96,7 @@ def execute(options: Namespace) -> None:
         options.plugins = [read_plugin(path) for path in options.plugins]
         for plugin in options.plugins:
             plugin.announce()
+    options.settings += [_stack_setting(one) for one in options.stacks]
     scenario, text = _scenario(options.file, options.settings)
     if scenario.warnings:
         _warn(options.file, scenario)
@@ -197,6 +206,22 @@ def _beside(options: Namespace) -> Generator[Beside]:
 
 
 _COLUMNS = ("subject", "metric", "value", "unit")
+
+
+def _stack_setting(text: str) -> str:
+    """Return `ENTRY=STACK` as a setting.
+
+    Raises `UsageError` if it is none.
+    """
+    from sojourn.base.errors import UsageError
+
+    entry, equals, stack = text.partition("=")
+    if not (entry and equals and stack):
+        raise UsageError(f'--stack: "{text}" is not ENTRY=STACK', "for example upload=linux-6, or upload=quinn:cubic")
+    name, colon, word = stack.partition(":")
+    if colon:
+        stack = f'{{ kind = "library", name = "{name}", controller = "{word}" }}'
+    return f"traffic.{entry}.stack={stack}"
 
 
 def _scenario(file: str, settings: list[str]) -> tuple[_engine.Scenario, str]:

@@ -43,14 +43,21 @@ SCALABLE = ("dctcp-l4s", "accecn-l4s")
 
 @functools.cache
 def stack_kinds() -> list[str]:
-    """Return the names of all stacks, in the order of the reference page."""
+    """Return the names of the engine's own stacks, in the order of the reference page."""
     kinds = (row[2] for row in _engine.scenario_keys() if row[0] == "traffic.NAME.stack")
-    return [kind.split('"')[1] for kind in kinds if kind.startswith("kind = ")]
+    return [kind.split('"')[1] for kind in kinds if kind.startswith("kind = ") and '"library"' not in kind]
+
+
+LAWS_BY_WORD: Mapping[str, str] = {"reno": "reno", "cubic": "cubic", "bbr": "bbr1"}
+"""Kinds of controllers by the words that real stacks have for theirs."""
 
 
 @dataclass(frozen=True)
 class Controller:
-    """A controller that is characterised: that of a stack, a plugin in one, or one that sets the rate of media."""
+    """A controller that is characterised: that of a stack, a plugin in one, one of a real stack, or one that sets the rate of media.
+
+    That of a real stack is called `STACK:WORD`, where the stack is a library and the word is its own for the controller.
+    """
 
     name: str
     settings: tuple[str, ...] = ()
@@ -72,8 +79,13 @@ class Controller:
             Scenario.parse(text)
             app: dict[str, Any] = parse_toml(text)["traffic"][0]["app"]
             return app
-        own = f', controller = {{ kind = "plugin", name = "{self.name}" }}' if self.plugin else ""
-        text = _alone(f'{{ kind = "{self.stack or self.name}"{own} }}')
+        if self.is_real:
+            library, _, word = self.name.partition(":")
+            stack = f'{{ kind = "library", name = "{library}", controller = "{word or "default"}" }}'
+        else:
+            own = f', controller = {{ kind = "plugin", name = "{self.name}" }}' if self.plugin else ""
+            stack = f'{{ kind = "{self.stack or self.name}"{own} }}'
+        text = _alone(stack)
         text = apply_settings(text, [f"traffic.own.stack.{one}" for one in self.settings])
         Scenario.parse(text)
         stack: str | dict[str, Any] = parse_toml(text)["traffic"][0]["stack"]
@@ -100,6 +112,11 @@ class Controller:
         return Stacks(own, marked, with_ecn("off"), with_ecn("classic"))
 
     @property
+    def is_real(self) -> bool:
+        """True if a library carries its connections."""
+        return self.plugin is not None and self.plugin.is_stack
+
+    @property
     def stack_name(self) -> str:
         """The stack that it is, or whose document it follows."""
         return self.like if self.plugin is not None else self.name
@@ -107,6 +124,8 @@ class Controller:
     @functools.cached_property
     def law(self) -> str:
         """The kind of controller whose document it follows; empty if it may follow either of two."""
+        if self.is_real:
+            return LAWS_BY_WORD.get(self.name.partition(":")[2], "")
         if self.plugin is None:
             return str(self.whole["controller"]["kind"])
         return str(Controller(self.like).whole["controller"]["kind"]) if self.like else ""
@@ -129,7 +148,8 @@ class Controller:
     @property
     def is_bbr(self) -> bool:
         """True if the cases of BBR's draft are its own."""
-        return not self.is_media and str(self.whole["controller"]["kind"]).startswith("bbr")
+        kind = self.law if self.is_real else "" if self.is_media else str(self.whole["controller"]["kind"])
+        return kind.startswith("bbr")
 
     @property
     def is_scalable(self) -> bool:

@@ -1,4 +1,4 @@
-"""Queue managers and congestion controllers of the user's own, in a file that the command line names: Python, or a shared library.
+"""Queue managers, congestion controllers and transports of the user's own, in a file that the command line names: Python, or a shared library.
 
 A plugin runs in a process of its own with limits of memory and time, one process a run. Its runs are kept in the store
 by the digest of its file. Nothing is run because a directory holds it: who asks for a file by name trusts it.

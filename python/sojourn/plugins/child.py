@@ -221,12 +221,12 @@ _LOOK_S = 0.04
 
 def _failure(error: SojournError) -> dict[str, Any]:
     """Return the answer about a run that failed: by its plugin, or otherwise."""
-    found = re.search(r'failed: the (?:queue manager|congestion controller) "([^"]*)"', error.message)
+    found = re.search(r'failed: the (queue manager|congestion controller|library) "([^"]*)"', error.message)
     cause = error.__cause__
     if found is None or cause is None:
         return {"failed": error.message, "hint": error.hint, "is_plugin": False}
-    name = found[1]
-    if type(cause).__name__ == "BadLibrary":
+    name = found[2]
+    if found[1] == "library" or type(cause).__name__ == "BadLibrary":
         return {"failed": f'the plugin "{name}" broke the rules: {cause}', "hint": "", "is_plugin": True}
     told = f'the plugin "{name}" failed: {_said(cause)}'
     return {"failed": told, "hint": _where(cause), "is_plugin": True}
@@ -249,6 +249,9 @@ class _Chosen(Random):
 
 def _load(plugin: Plugin, role: Role, draws: type[Random] | None) -> None:
     """Make a plugin known to scenarios of this process, with another generator if there is one."""
+    if plugin.is_stack:
+        _stack(plugin)
+        return
     make = _library(plugin, role) if plugin.is_library else factory_of(plugin, role)
 
     def with_draws(own: Random) -> object:
@@ -273,13 +276,26 @@ def _methods(role: Role) -> str:
 
 
 def _library(plugin: Plugin, role: Role) -> Callable[..., object]:
-    from sojourn.plugins.library import BadLibrary, open_library
+    from sojourn.plugins.library import open_library
+
+    return _opened(plugin, lambda path: open_library(path, plugin.name, role.interface()))
+
+
+def _stack(plugin: Plugin) -> None:
+    from sojourn.plugins.stack_library import add_stack
+
+    _opened(plugin, lambda path: add_stack(path, plugin))
+
+
+def _opened(plugin: Plugin, load: Callable[[str], T]) -> T:
+    """Load a library from a copy: what was hashed is what is loaded."""
+    from sojourn.plugins.library import BadLibrary
 
     with tempfile.NamedTemporaryFile(suffix=Path(plugin.file).suffix) as file:
-        file.write(plugin.content)  # what was hashed is what is loaded
+        file.write(plugin.content)
         file.flush()
         try:
-            return open_library(file.name, plugin.name, role.interface())
+            return load(file.name)
         except BadLibrary as error:
             raise _Wrong(str(error)) from error
 

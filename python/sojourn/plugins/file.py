@@ -17,6 +17,9 @@ from sojourn.base.files import read_file
 LIBRARIES = (".so", ".dylib")
 """Endings of shared libraries; other plugins are Python."""
 
+STACK = "sje_stack_v1"
+"""Function of libraries that are stacks."""
+
 ADAPTERS = ("library.py", "controller_library.py")
 """Modules that call a library; the keys of its runs include them."""
 
@@ -26,7 +29,7 @@ LARGEST = 256 * 2**20
 
 @dataclass(frozen=True)
 class Plugin:
-    """A queue manager, or a congestion controller, in a file."""
+    """A queue manager, a congestion controller, or a transport, in a file."""
 
     name: str
     """Its name in scenarios and tables."""
@@ -39,6 +42,11 @@ class Plugin:
     def is_library(self) -> bool:
         """True if it is a shared library and not Python."""
         return self.file.endswith(LIBRARIES)
+
+    @property
+    def is_stack(self) -> bool:
+        """True if it is a library that carries connections."""
+        return self.is_library and STACK.encode() in self.content
 
     @property
     def sha256(self) -> str:
@@ -61,7 +69,7 @@ class Plugin:
 def read_plugin(path: str | Path) -> Plugin:
     """Read the file of a plugin; nothing of it runs.
 
-    `my_manager.py` is called `my-manager`, `libmine.so` is `mine`.
+    `my_manager.py` is called `my-manager`, `libmine.so` is `mine`, `libsojourn_stack_quinn.so` is `quinn`.
 
     Raises
     ------
@@ -75,7 +83,7 @@ def read_plugin(path: str | Path) -> Plugin:
             f"the name of its file ends with .py, {' or '.join(LIBRARIES)}",
         )
     stem = path.stem.removeprefix("lib") if path.suffix in LIBRARIES else path.stem
-    name = stem.lower().replace("_", "-")
+    name = stem.lower().replace("_", "-").removeprefix("sojourn-stack-")
     if re.fullmatch(r"[a-z0-9][a-z0-9-]{0,39}", name) is None:
         raise UsageError(
             f'--plugin {plain(path)}: "{plain(name)}" is no name for a plugin',
@@ -95,7 +103,7 @@ def named_in(document: object) -> Iterator[str]:
             yield from named_in(item)
     elif isinstance(document, dict):
         table = cast("dict[str, Any]", document)
-        if table.get("kind") == "plugin" and isinstance(table.get("name"), str):
+        if table.get("kind") in ("plugin", "library") and isinstance(table.get("name"), str):
             yield table["name"]
         for item in table.values():
             yield from named_in(item)

@@ -304,6 +304,8 @@ def _name(value: object, *, is_only: bool) -> str:
 def _plugin_in(value: object) -> str:
     """Return the name of a plugin that a value asks for; empty if it is something else."""
     table = cast("dict[str, object]", value) if isinstance(value, dict) else {}
+    if table.get("kind") == "library":
+        return "-".join(str(table[key]) for key in ("name", "controller") if table.get(key))
     return str(table.get("name", "")) if table.get("kind") == "plugin" else ""
 
 

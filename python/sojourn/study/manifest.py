@@ -113,7 +113,12 @@ def describe_study(
         "seeds": seeds,
         "label_units": study.definition.label_units(),
         "plugins": {
-            plugin.name: {"file": plugin.file, "sha256": plugin.sha256, "added": plugin.name in study.added}
+            plugin.name: {
+                "file": plugin.file,
+                "sha256": plugin.sha256,
+                "added": plugin.name in study.added,
+                "stack": plugin.is_stack,
+            }
             for plugin in study.plugins
         },
     }

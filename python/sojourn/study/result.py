@@ -115,7 +115,7 @@ class StudyResult:
         if known.height < metrics.height:
             damages.append("metrics.parquet has runs that runs.parquet does not have")
         definition = load_definition(study_folder_of(directory) / "study.toml", root=directory)
-        definition = with_competitors(definition, _added(manifest))
+        definition = with_competitors(definition, _added(manifest), _stacks(manifest))
         damaged = _damaged_tables(directory, listing)
         return cls(directory, definition, known, runs, manifest, (*damages, *damaged.values()), damaged)
 
@@ -161,6 +161,11 @@ class StudyResult:
     def added(self) -> list[str]:
         """Names of plugins that competed without being in the study's file."""
         return _added(self.manifest)
+
+    @property
+    def stacks(self) -> list[str]:
+        """Names of plugins that are stacks."""
+        return _stacks(self.manifest)
 
     @property
     def plugins(self) -> list[str]:
@@ -286,6 +291,12 @@ def _added(manifest: Mapping[str, Any]) -> list[str]:
     """Return the names of plugins that competed without being in the study's file."""
     plugins: Mapping[str, Mapping[str, Any]] = manifest.get("plugins", {})
     return [name for name, about in plugins.items() if about.get("added") is True]
+
+
+def _stacks(manifest: Mapping[str, Any]) -> list[str]:
+    """Return the names of plugins that are stacks."""
+    plugins: Mapping[str, Mapping[str, Any]] = manifest.get("plugins", {})
+    return [name for name, about in plugins.items() if about.get("stack") is True]
 
 
 def _kept_tables(directory: Path) -> list[str]:

@@ -1,11 +1,18 @@
 //! The stack of a traffic entry; its keys stand beside the parameters of transports.
 
-use sojourn_keys::{Choice, Key, KindInfo, Profile, Visitor};
+use sojourn_keys::{Choice, Key, KindInfo, Profile, Visitor, key};
 use sojourn_transport::StackConfig;
 use sojourn_transport::config::RenoConfig;
 use sojourn_transport::habits::Habits;
 
-use crate::model::Stack;
+#[cfg(not(target_family = "wasm"))]
+use sojourn_keys::value::Mismatch;
+#[cfg(not(target_family = "wasm"))]
+use sojourn_transport::library::known_libraries;
+
+#[cfg(not(target_family = "wasm"))]
+use crate::model::{GIVEN, LibraryEcn, OWN};
+use crate::model::{LibraryConfig, Stack};
 
 /// The stack of a traffic entry as a file spells it.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,7 +30,7 @@ impl StackDraft {
 
 /// Initial value of a reader.
 pub(crate) fn blank() -> Stack {
-    Stack { name: "ns2-linux-cubic".to_owned(), config: StackConfig::NS2_LINUX_CUBIC }
+    Stack { name: "ns2-linux-cubic".to_owned(), config: StackConfig::NS2_LINUX_CUBIC, library: None }
 }
 
 /// Shows the stack of a traffic entry: where it has a meaning it must be there.
@@ -47,23 +54,100 @@ impl Choice for StackChoice<'_> {
             about: profile.about,
             profiles: Vec::new(),
         };
-        StackConfig::PROFILES.iter().map(info).collect()
+        let profiles = StackConfig::PROFILES.iter().map(info);
+        let library = KindInfo {
+            name: LIBRARY,
+            about: "a transport library of others, given by `--plugin FILE`",
+            profiles: Vec::new(),
+        };
+        profiles.chain(LIBRARIES.then_some(library)).collect()
     }
 
     fn selected(&self) -> &'static str {
+        if self.0.library.is_some() {
+            return LIBRARY;
+        }
         let mut known = StackConfig::PROFILES.iter();
         known.find(|profile| profile.name == self.0.name).map_or("", |profile| profile.name)
     }
 
     fn select(&mut self, kind: &str, _profile: Option<&str>) {
         if let Some(config) = StackConfig::by_name(kind) {
-            *self.0 = Stack { name: kind.to_owned(), config };
+            *self.0 = Stack { name: kind.to_owned(), config, library: None };
+        } else if kind == LIBRARY {
+            *self.0 = of_library();
         }
     }
 
     fn keys(&mut self, visitor: &mut dyn Visitor) {
-        self.0.config.keys(visitor);
+        match &mut self.0.library {
+            Some(library) => library_keys(library, visitor),
+            None => self.0.config.keys(visitor),
+        }
     }
+}
+
+/// The kind of a stack that is a library.
+const LIBRARY: &str = "library";
+
+/// Engines of browser tabs load none.
+const LIBRARIES: bool = cfg!(not(target_family = "wasm"));
+
+#[cfg(not(target_family = "wasm"))]
+fn of_library() -> Stack {
+    let library = LibraryConfig {
+        name: String::new(),
+        digest: GIVEN.to_owned(),
+        controller: OWN.to_owned(),
+        ecn: LibraryEcn::Off,
+    };
+    Stack { name: LIBRARY.to_owned(), config: StackConfig::QUIC, library: Some(library) }
+}
+
+#[cfg(target_family = "wasm")]
+fn of_library() -> Stack {
+    blank()
+}
+
+fn library_keys(library: &mut LibraryConfig, visitor: &mut dyn Visitor) {
+    let name = key("name", "name of the library, which follows from that of its file", "no default");
+    visitor.value(name.required("\"quinn\""), &mut library.name);
+    #[cfg(not(target_family = "wasm"))]
+    if library.digest == GIVEN
+        && let Some(known) = known_libraries().remove(&library.name)
+    {
+        library.digest = known.digest;
+    }
+    visitor.value(
+        key("digest", "digest of its file; `given` stands for that of the file that is given", "\"given\""),
+        &mut library.digest,
+    );
+    let controller = key("controller", "the library's word for its congestion controller", "\"default\"");
+    visitor.value(controller, &mut library.controller);
+    visitor.value(key("ecn", "explicit congestion notification", "\"off\""), &mut library.ecn);
+}
+
+/// Returns what is wrong with a library: the key, and a sentence with a hint.
+#[cfg(not(target_family = "wasm"))]
+pub(crate) fn library_problem(library: &LibraryConfig) -> Option<(&'static str, Mismatch)> {
+    let known = known_libraries();
+    let Some(given) = known.get(&library.name) else {
+        let names: Vec<&str> = known.keys().map(String::as_str).collect();
+        let more = if names.is_empty() { String::new() } else { format!("; there is: {}", names.join(", ")) };
+        let sentence = format!("no library \"{}\" was given{more}", library.name);
+        let hint = "--plugin FILE, whose name is that of the file: libsojourn_stack_quinn.so is quinn";
+        return (library.digest == GIVEN).then(|| ("name", Mismatch::new(sentence, hint)));
+    };
+    if given.digest != library.digest {
+        let sentence = format!("the library \"{}\" that was given is another file", library.name);
+        return Some(("digest", Mismatch::new(sentence, "leave the key out, or give the file that it stands for")));
+    }
+    let controllers = &given.controllers;
+    let is_known = library.controller == OWN || controllers.contains(&library.controller);
+    (given.library.is_some() && !is_known).then(|| {
+        let sentence = format!("the library \"{}\" has no controller \"{}\"", library.name, library.controller);
+        ("controller", Mismatch::new(sentence, format!("one of {}", controllers.join(", "))))
+    })
 }
 
 /// The receive window that a stack of ns-2 gets from the rate of the access link; others keep theirs.
