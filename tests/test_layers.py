@@ -28,7 +28,7 @@ LAYERS = """
     store
     scenario
     declarations plots
-    captures headline traces
+    captures headline linux traces
     process stats
     base version
 """

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from sojourn.cli.arguments import Parser
 
 CHAPTERS = {
-    "Ask": ("home", "advise", "group", "run", "emulate", "study", "worker", "recipe", "provision"),
+    "Ask": ("home", "advise", "group", "run", "emulate", "linux", "study", "worker", "recipe", "provision"),
     "Measure and set": ("calibrate", "trial", "trace", "capture"),
     "Judge": (
         "score",
@@ -59,6 +59,12 @@ COMMANDS = {
     ),
     "run": ("run", "Simulate one scenario and print its answer."),
     "emulate": ("emulate", "Run programs behind the simulated access link: real packets through its queue."),
+    "linux build": (
+        "linux_build",
+        "Build Linux for `emulate --virtual`, once: its own clock, equal bits in every run.",
+    ),
+    "linux list": ("linux_list", "List the kernels that were built for virtual time."),
+    "linux show": ("linux_show", "Show a kernel for virtual time: sources, digests, configuration."),
     "keys": ("keys", "Find keys of scenario and study files, by path or by everyday words."),
     "schema": ("schema", "Print the JSON Schema of scenario or study files."),
     "study list": ("study.list_studies", "List the studies that come with Sojourn."),
@@ -125,6 +131,7 @@ GROUPS = {
     "recipe": "Studies that answer usual questions: list them, copy them. `sojourn study run NAME` runs one.",
     "capture": "List the flows of packet captures, and take packets out of them for scenarios.",
     "data": "List the data sets of the project, and bring one from a place that you name.",
+    "linux": "Build, list and show kernels for emulations in virtual time.",
     "golden": "Replay and record golden traces: packets offered to a queue manager and its decisions.",
     "trace": "Show, cut, join, convert, record and make traces of links, for LTE, satellites and Wi-Fi.",
     "trial": "Design, simulate and run field trials, and analyse what their probes measured.",

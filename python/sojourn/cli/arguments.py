@@ -37,6 +37,7 @@ class Parser(argparse.ArgumentParser):
             prog=f"sojourn {words}", description=about, allow_abbrev=False, add_help=False, formatter_class=_Formatter
         )
         self._takes_command = False
+        self._optional_values: dict[str, str] = {}
         self.add_argument("-h", "--help", action=_Help, help="Show this help and exit.")
 
     @property
@@ -53,6 +54,18 @@ class Parser(argparse.ArgumentParser):
         target = to or name.lstrip("-").replace("-", "_")
         self.add_argument(name, action="store_true", dest=target, help=about)
 
+    def choice(self, name: str, metavar: str, about: str, alone: str, others: Sequence[str]) -> None:
+        """Declare an option that stands `alone`, or as `NAME=OTHER`; the word behind it is never its value."""
+        self._optional_values[name] = f"{name}={alone}"
+        self.add_argument(
+            name,
+            nargs="?",
+            metavar=metavar,
+            help=about,
+            choices=(alone, *others),
+            dest=name.lstrip("-").replace("-", "_"),
+        )
+
     def takes_command(self) -> None:
         """Keep what stands behind `--` as the command that the user wants to be run."""
         self._takes_command = True
@@ -62,7 +75,7 @@ class Parser(argparse.ArgumentParser):
         if not self._takes_command:
             return super().parse_args(args)
         end = args.index("--") if "--" in args else len(args)
-        options = super().parse_args(args[:end])
+        options = super().parse_args([self._optional_values.get(word, word) for word in args[:end]])
         options.command = args[end + 1 :]
         return options
 

@@ -88,6 +88,14 @@ def arguments(parser: Parser) -> None:
         "--check",
         "Measure what this machine can do, without a command: eight seconds, with FILE or an own 50/10 Mb/s line.",
     )
+    parser.choice(
+        "--virtual",
+        "slow",
+        "Run in Linux under its own clock, which stands while programs compute (=slow: it does not).",
+        alone="infinite",
+        others=("slow",),
+    )
+    parser.option("--kernel", "NAME", "With --virtual: a kernel of `sojourn linux list` (default: the newest).")
     parser.option("--join", "PID", "Run the command in an emulation that is running.", type=whole_number(1))
     parser.flag("--far-side", "With --join: beside the far end.")
     parser.option("--watch", "PID", "Show an emulation that is running.", type=whole_number(1))
@@ -109,11 +117,73 @@ def execute(options: Namespace) -> int:
         return _check(options)
     if options.file is None:
         raise UsageError("which scenario?", "sojourn emulate FILE -- COMMAND")
+    if options.virtual is not None:
+        return _in_virtual_time(options)
+    if options.kernel is not None:
+        raise UsageError("--kernel is for --virtual", "sojourn emulate FILE --virtual --kernel NAME -- COMMAND")
     if options.between is not None:
         _refuse_ends(options)
     elif options.take:
         raise UsageError("--take is for --between", "sojourn emulate FILE --between IF_A IF_B")
     return _emulate(options)
+
+
+VIRTUAL = "SOJOURN_VIRTUAL"
+"""Environment variable that says to the emulation in a guest which clock and kernel it has, as JSON."""
+
+
+def _in_virtual_time(options: Namespace) -> int:
+    """Start the same emulation in a guest with a clock of its own."""
+    import json
+    import os
+    import sys
+
+    from sojourn.base.errors import UsageError
+    from sojourn.linux import build, virtual
+    from sojourn.scenario.scenario_file import load_scenario
+
+    real = {
+        "--between": options.between,
+        "--precise": options.precise,
+        "--take": options.take,
+        "a shell": not options.command,
+    }
+    for name, value in real.items():
+        if value:
+            raise UsageError(
+                f"--virtual takes no {name.removeprefix('a ')}: its clock is not that of people and devices",
+                "sojourn emulate FILE --virtual -- COMMAND",
+            )
+    kernel = build.find(options.kernel)
+    scenario = load_scenario(options.file, options.settings, is_emulated=True)
+    seed = scenario.compiled.seed if options.seed is None else options.seed
+    words = ["emulate", options.file, "--isolated", "--priority", "auto", "--seed", str(seed)]
+    for name, values in (("--set", options.settings), ("--rtt", options.rtt), ("--far", options.far)):
+        words += [word for value in values for word in (name, value)]
+    given = {
+        "--for": options.lasts,
+        "--tcp": options.tcp,
+        "--far-tcp": options.far_tcp,
+        "--ecn": options.ecn,
+        "--record": options.record,
+        "--pcap": options.pcap,
+        "--view": options.view,
+    }
+    words += [word for name, value in given.items() if value is not None for word in (name, value)]
+    if options.json:
+        words.append("--json")
+    clock = {"clock": "virtual" if options.virtual == virtual.INFINITE else "slow", "kernel": kernel.described()}
+    environment = {**os.environ, VIRTUAL: json.dumps(clock)}
+    command = [sys.executable, "-P", "-m", "sojourn", *words, "--", *options.command]
+    return virtual.run(kernel, command, environment, seed, options.virtual)
+
+
+def _clock() -> dict[str, Any]:
+    """Return which clock this emulation has, and under which kernel if it is a guest's."""
+    import json
+    import os
+
+    return json.loads(os.environ.get(VIRTUAL, '{"clock": "real"}'))
 
 
 def _refuse_ends(options: Namespace) -> None:
@@ -228,10 +298,15 @@ def _emulate_into(options: Namespace, scenario: Scenario, captures: Path | None)
 
     emulation = _begin(options, scenario.compiled, captures)
     service = rates(emulation.view())
-    note(f"emulating {scenario.name}: {service}; {_ends(options, emulation)}; process {_own_process()}")
+    clock = _clock()
+    where = f"process {_own_process()}"
+    if kernel := clock.get("kernel"):
+        where = f"Linux {kernel['version']} in {'slow ' if clock['clock'] == 'slow' else ''}virtual time"
+    note(f"emulating {scenario.name}: {service}; {_ends(options, emulation)}; {where}")
     if "SOJOURN_INSIDE" in os.environ:
         note("this runs inside another emulation: round trips add up, and the slower link decides")
-    note(expectation(emulation.priority, emulation.offload))
+    if "kernel" not in clock:
+        note(expectation(emulation.priority, emulation.offload))
     if emulation.priority != "real-time" and options.priority == "auto":
         from sojourn.emulation.priority import GRANT
 
@@ -273,6 +348,7 @@ def _emulate_into(options: Namespace, scenario: Scenario, captures: Path | None)
                 "scenario": scenario.name,
                 "seed": emulation.seed,
                 "kind": "emulation",
+                **clock,
                 "priority": emulation.priority,
                 "offload": emulation.offload,
                 "ended": ended,
@@ -309,6 +385,7 @@ def _command(options: Namespace, service: str) -> tuple[list[str], list[str]]:
     environment = dict(os.environ)
     environment["SOJOURN_FAR"] = "100.64.0.1"
     environment["SOJOURN_INSIDE"] = "100.64.0.2"
+    environment.pop(VIRTUAL, None)
     command = list(options.command)
     if options.between is not None:
         return [], []
@@ -448,6 +525,7 @@ def _write(options: Namespace, scenario: Scenario, emulation: _engine.Emulation,
         "machine": describe_machine(),
         "statistics": dict(records.statistics),
         "emulation": {
+            **_clock(),
             "command": emulation.command,
             "far_commands": options.far,
             "tcp": options.tcp,
