@@ -51,7 +51,9 @@ def address(file: str, depth: int) -> str:
     return f"{'../' * depth}live/explore.html#{urlencode(state)}"
 
 
-def run(_name: str, _raw: str, file: str, _line: int, inliner: Inliner, *_: object) -> tuple[list[nodes.Node], list[Any]]:
+def run(
+    _name: str, _raw: str, file: str, _line: int, inliner: Inliner, *_: object
+) -> tuple[list[nodes.Node], list[Any]]:
     """Make of ``{run}`scenarios/lesson-buffer.toml` `` a link that opens the file in Explore."""
     docname = inliner.document.settings.env.docname
     return [nodes.reference("", "Run it", refuri=address(file, docname.count("/")))], []
