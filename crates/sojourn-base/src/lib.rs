@@ -55,7 +55,7 @@ pub use direction::{Direction, PerDirection};
 pub use flow_hash::{Address, FlowHash, FlowKey};
 pub use header::{Ecn, LinkId, Meta, PacketHandle, Reason, ServiceQueue, SubFlow, TrafficId};
 pub use limit::Limit;
-pub use medium::{ChannelCounters, ModemCounters};
+pub use medium::{ChannelCounters, ModemCounters, WifiCounters};
 pub use queueing_delay::QueueingDelay;
 #[cfg(feature = "random")]
 pub use random::{RandomStream, Seed};

@@ -79,4 +79,38 @@ counters! {
         /// Those of them in which it got its tier.
         tier_seconds: u64,
     }
+
+    /// Counters of one direction of a Wi-Fi station since the start of the run.
+    pub struct WifiCounters {
+        /// Exchanges that it began.
+        exchanges: u64,
+        /// Those that met another frame.
+        collided: u64,
+        /// Those of which noise left nothing.
+        unanswered: u64,
+        /// Frames in exchanges that were answered.
+        frames: u64,
+        /// Those of them that noise destroyed.
+        failed: u64,
+        /// Packets that were tried too often, or came too late.
+        given_up: u64,
+        /// Time on the air, with answers.
+        airtime: Span,
+        /// Packets that arrived, of whose delay the rest are sums.
+        packets: u64,
+        /// In the managed queue.
+        queue: Span,
+        /// In the firmware.
+        firmware: Span,
+        /// For the air: the aggregates before, others, and the own backoff.
+        contention: Span,
+        /// From the first try to the one that came through.
+        retries: Span,
+        /// For the end of its aggregate and the answer.
+        aggregation: Span,
+        /// For frames before it.
+        reordering: Span,
+        /// On the air.
+        air: Span,
+    }
 }

@@ -34,6 +34,8 @@ mod network;
 mod paths;
 mod ports;
 mod simulation;
+#[cfg(not(target_family = "wasm"))]
+mod wifi;
 mod work;
 mod world;
 pub mod worlds;

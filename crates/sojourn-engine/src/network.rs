@@ -8,6 +8,8 @@ use crate::paths::SeenFlows;
 use crate::work::{Interrupt, Work};
 use sojourn_base::{Bytes, Direction, Instant, Seed};
 use sojourn_link::network::{Arrival, GroupModem, HopId};
+#[cfg(not(target_family = "wasm"))]
+use sojourn_link::wifi::channel::ChannelSpec;
 use sojourn_link::{ConditionConfig, Framing, LinkConfig, LinkCounters, WireConfig};
 use sojourn_record::{COUNTED_AND_TABLE, DelaySplit, LinkId, MacCounters, Moment, Recorder, TrafficId};
 #[cfg(not(target_family = "wasm"))]
@@ -32,6 +34,7 @@ impl<R: Recorder> Network<R> {
                 record_delays: recorder.wants_delays(),
                 recorder,
                 work: Work::watched(interrupt),
+                joining: Vec::new(),
                 #[cfg(not(target_family = "wasm"))]
                 flows: None,
             },
@@ -75,6 +78,12 @@ impl<R: Recorder> Network<R> {
         }
     }
 
+    /// See [`sojourn_link::Network::add_wifi`].
+    #[cfg(not(target_family = "wasm"))]
+    pub(crate) fn add_wifi(&mut self, name: &str, spec: &ChannelSpec<'_>, members: &[LinkId], seed: Seed) {
+        self.links.add_wifi(name, spec, members, seed);
+    }
+
     /// See [`sojourn_link::Network::add_route`].
     pub(crate) fn add_route(
         &mut self,
@@ -103,6 +112,10 @@ impl<R: Recorder> Network<R> {
         }
         for (direction, channel, modems) in self.links.group_counters() {
             recorder.on_group(direction, &channel, &modems.collect::<Vec<_>>());
+        }
+        #[cfg(not(target_family = "wasm"))]
+        for (link, counters) in self.links.wifi_counters() {
+            recorder.on_wifi(link, &counters);
         }
     }
 

@@ -11,8 +11,8 @@ use sojourn_link::network::{Arrival, Place, Schedule};
 use sojourn_link::{DelayParts, Loss, Mark, NetworkContext, NetworkEvent, PacketId, Passage, Stage};
 use sojourn_queue::{Backlog, Score};
 use sojourn_record::{
-    Cause, Datagram, DelaySplit, Fate, LinkDrop, LinkId, LinkMark, LinkPassage, LinkScore, LostPacket, Moment,
-    PacketBody, PacketSeen, Recorder, SegmentArrival, TrafficId, Waiting,
+    Cause, Datagram, DelaySplit, Fate, JoinedPassage, LinkDrop, LinkId, LinkMark, LinkPassage, LinkScore, LostPacket,
+    Moment, PacketBody, PacketSeen, Recorder, SegmentArrival, TrafficId, Waiting,
 };
 
 /// Owner of a packet: traffic entry, server, direction.
@@ -27,6 +27,8 @@ pub(crate) struct Paths<R> {
     pub(crate) record_delays: bool,
     /// Work done within events.
     pub(crate) work: Work,
+    /// When packets have entered the first of two links of one access, by their places.
+    pub(crate) joining: Vec<Option<Instant>>,
     /// Addresses and ports, if a link has rules that may ask for them.
     #[cfg(not(target_family = "wasm"))]
     pub(crate) flows: Option<SeenFlows>,
@@ -215,6 +217,24 @@ impl<R: Recorder> NetworkContext for Paths<R> {
                 sub_flow: passage.sub_flow.get(),
             },
         );
+    }
+
+    #[cold]
+    fn joins(&mut self, id: PacketId, entered_at: Instant) {
+        let place = id.index as usize;
+        if self.joining.len() <= place {
+            self.joining.resize(place + 1, None);
+        }
+        self.joining[place] = Some(entered_at);
+    }
+
+    #[cold]
+    fn joined(&mut self, id: PacketId, place: Place, arrives_at: Instant) {
+        let entered_at = self.joining.get_mut(id.index as usize).and_then(Option::take);
+        if let Some(entered_at) = entered_at {
+            let Place { traffic, server, direction, .. } = place;
+            self.recorder.on_joined(direction, &JoinedPassage { traffic, server, entered_at, arrives_at });
+        }
     }
 
     fn marked(&mut self, now: Instant, id: PacketId, place: Place, meta: &Meta, mark: &Mark) {

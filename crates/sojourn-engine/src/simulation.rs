@@ -70,18 +70,21 @@ impl core::error::Error for Cancelled {}
 /// A recorder for the links and the traffic entries of `scenario`.
 pub fn column_recorder(scenario: &Scenario, config: RecordConfig) -> ColumnRecorder {
     let topology = scenario.topology();
+    let is_probe = |placed: &PlacedTraffic<'_>| placed.entry.application.get::<ProbeConfig>().is_some();
+    let samplers = topology.traffic.iter().map(is_probe).collect();
+    let connects = |placed: &PlacedTraffic<'_>| placed.entry.application.datagrams().is_none();
+    let connecting: Vec<bool> = topology.traffic.iter().map(connects).collect();
+    let joins = topology.traffic.iter().map(|placed| placed.passes_station(&topology));
+    let joins: Vec<bool> = joins.collect();
     let links = topology.links.into_iter().map(|link| RecordedLink {
         name: link.subject,
         is_access: link.is_access,
         has_service_queues: link.config.link.queue.has_service_queues(),
         latency_histogram: link.config.latency_histogram.clone(),
     });
-    let is_probe = |placed: &PlacedTraffic<'_>| placed.entry.application.get::<ProbeConfig>().is_some();
-    let samplers = topology.traffic.iter().map(is_probe).collect();
-    let connects = |placed: &PlacedTraffic<'_>| placed.entry.application.datagrams().is_none();
-    let connecting: Vec<bool> = topology.traffic.iter().map(connects).collect();
     let traffic = topology.traffic.into_iter().map(|placed| placed.subject);
     ColumnRecorder::over(config, links.collect(), traffic.collect())
+        .joining(joins)
         .with_samples_of(samplers)
         .following_one_packet_of(&connecting)
 }
@@ -174,7 +177,7 @@ impl<R: Recorder> Simulation<R> {
             .iter()
             .map(|link| {
                 go_on()?;
-                if link.is_modem {
+                if link.is_modem || link.station.is_some() {
                     let framing = link.config.framing;
                     return Ok(network.add_modem(&link.subject, link.direction, framing, seed));
                 }
@@ -200,6 +203,8 @@ impl<R: Recorder> Simulation<R> {
                 network.add_group(direction, scenario, &modems);
             }
         }
+        #[cfg(not(target_family = "wasm"))]
+        crate::wifi::add_channels(scenario, &topology, &links, seed, &mut network);
         // Others are called without a detour.
         let may_pause = |placed: &PlacedTraffic<'_>| placed.entry.paused || scenario.changes.iter().any(Change::pauses);
         let applications: Vec<Box<dyn Application>> = topology

@@ -12,6 +12,7 @@ pub const fn described(text: &'static str) -> &'static str {
 /// A key of a table.
 #[derive(Clone, Copy, Debug)]
 #[must_use]
+#[expect(clippy::struct_excessive_bools, reason = "rows of a declaration: each says one thing of its key")]
 pub struct Key {
     /// As it is written in a file.
     pub name: &'static str,
@@ -35,6 +36,8 @@ pub struct Key {
     pub absence: &'static str,
     /// Of a list: a single value may stand for a list of one.
     pub one_or_many: bool,
+    /// Of a list of tables: a table of tables may stand for it, whose keys are their names.
+    pub named: bool,
 }
 
 /// A key with a default.
@@ -51,6 +54,7 @@ pub const fn key(name: &'static str, about: &'static str, origin: &'static str) 
         example: "",
         absence: "",
         one_or_many: false,
+        named: false,
     }
 }
 
@@ -59,6 +63,12 @@ impl Key {
     pub const fn required(mut self, example: &'static str) -> Self {
         self.required = true;
         self.example = example;
+        self
+    }
+
+    /// A table of tables may stand for the list, its keys for their names.
+    pub const fn named(mut self) -> Self {
+        self.named = true;
         self
     }
 

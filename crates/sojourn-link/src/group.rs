@@ -42,7 +42,7 @@ mod members;
 mod modem;
 mod scheduler;
 mod tier;
-mod timers;
+pub(crate) mod timers;
 pub mod upstream;
 
 /// True if files may have groups. The engine of a browser tab has none: they would make it larger by a thirtieth, and

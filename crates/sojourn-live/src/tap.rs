@@ -7,8 +7,9 @@ use crate::series::{Column, Fold, Series, Subject};
 use sojourn_base::report::Report;
 use sojourn_base::{Bytes, Cause, Direction, Instant, PerDirection, Reason, ServiceQueue, Span};
 use sojourn_record::{
-    ChannelCounters, ColumnRecorder, ConnectionSample, ConnectionTotals, Datagram, DelaySplit, FlowRow, LinkDrop,
-    LinkId, LinkMark, LinkPassage, LinkScore, MacCounters, ModemCounters, Recorder, SegmentArrival, TrafficId, Waiting,
+    ChannelCounters, ColumnRecorder, ConnectionSample, ConnectionTotals, Datagram, DelaySplit, FlowRow, JoinedPassage,
+    LinkDrop, LinkId, LinkMark, LinkPassage, LinkScore, MacCounters, ModemCounters, Recorder, SegmentArrival,
+    TrafficId, Waiting, WifiCounters,
 };
 
 /// Bytes that wait in a managed queue.
@@ -612,6 +613,14 @@ impl Recorder for Tap {
 
     fn on_group(&mut self, direction: Direction, channel: &ChannelCounters, modems: &[(LinkId, ModemCounters)]) {
         self.columns.on_group(direction, channel, modems);
+    }
+
+    fn on_joined(&mut self, direction: Direction, passage: &JoinedPassage) {
+        self.columns.on_joined(direction, passage);
+    }
+
+    fn on_wifi(&mut self, link: LinkId, counters: &WifiCounters) {
+        self.columns.on_wifi(link, counters);
     }
 
     fn on_service_flow(&mut self, link: LinkId, queue: ServiceQueue, counters: &MacCounters) {

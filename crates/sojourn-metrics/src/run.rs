@@ -12,6 +12,8 @@ mod probes;
 mod protection;
 mod signals;
 mod videos;
+#[cfg(not(target_family = "wasm"))]
+mod wifi;
 
 use crate::loss::share;
 use crate::quantile;
@@ -461,6 +463,10 @@ fn link_metrics(rows: &mut Rows, facts: &RunFacts, records: &Records, id: LinkId
     }
     if let Some((direction, modem)) = records.modem(id).filter(|_| group::KNOWN) {
         group::modem_metrics(rows, subject, direction, &modem);
+    }
+    #[cfg(not(target_family = "wasm"))]
+    if let Some(counters) = records.wifi(id) {
+        wifi::wifi_metrics(rows, facts, subject, &counters);
     }
     for (queue, mac) in records.service_flows(id) {
         mac_metrics(rows, &format!("{subject}/{}", queue.as_str()), mac);

@@ -562,6 +562,38 @@ pub const METRICS: &[MetricGroup] = metrics! {
         "wait_line" "time on the line"
     }
     #[cfg(not(target_family = "wasm"))]
+    "where the delay of a packet over a Wi-Fi channel came from, mean over packets: the managed queue, the firmware, waiting for the air, tries that failed, the end of its aggregate, frames before it, and the air; they sum to the mean delay of the hop"
+        from "" ["ms"] lower {
+        "wifi_queue" "in the managed queue"
+        "wifi_firmware" "in the firmware"
+        "wifi_contention" "wait for the air"
+        "wifi_retries" "tries that failed"
+        "wifi_aggregation" "wait for its aggregate"
+        "wifi_reordering" "wait for frames before it"
+        "wifi_air" "on the air"
+    }
+    #[cfg(not(target_family = "wasm"))]
+    "share of the time in which a direction of a Wi-Fi station had an exchange on the air"
+        from "" ["%"] neither {
+        "wifi_airtime" "airtime"
+    }
+    #[cfg(not(target_family = "wasm"))]
+    "share of a direction's exchanges that met another frame, and share of its frames that noise destroyed"
+        from "" ["%"] lower {
+        "wifi_collided" "exchanges that collided"
+        "wifi_failed" "frames that failed"
+    }
+    #[cfg(not(target_family = "wasm"))]
+    "frames of an aggregate, mean over exchanges that were answered"
+        from "" [""] neither {
+        "wifi_aggregate" "frames of an aggregate"
+    }
+    #[cfg(not(target_family = "wasm"))]
+    "packets dropped because their frames were tried too often, or came too late"
+        from "" [""] lower {
+        "wifi_given_up" "packets that were given up"
+    }
+    #[cfg(not(target_family = "wasm"))]
     "of the homes of a service group that are in a call: each call's 99th percentile of access delay upstream (`group`) or downstream (`group/downstream`), and of these the median, the 90th percentile and the longest"
         from "" ["ms"] lower {
         "calls_p99_median" "P99 of the median call"

@@ -134,7 +134,48 @@ impl Generator {
                 });
             }
         }
+        if dice.chance(0.3) {
+            settle(&mut file, dice, |file, dice| self.add_wifi(file, dice));
+        }
         file
+    }
+
+    /// A Wi-Fi channel, and stations of it for some of the traffic.
+    fn add_wifi(&self, file: &mut Value, dice: &mut Dice<'_>) {
+        let channel = &self.schema["properties"]["wifi"]["anyOf"][0]["items"]["properties"];
+        let device = |dice: &mut Dice<'_>| {
+            let profile = self.value(&channel["ap"]["properties"]["profile"], dice);
+            json!({ "profile": profile })
+        };
+        let mut stations = Vec::new();
+        for number in 0..=dice.below(ENTRIES) {
+            let mut station = device(dice);
+            station["name"] = json!(format!("station-{number}"));
+            if dice.chance(0.5) {
+                station["rate"] = json!(["ideal", "minstrel"][dice.index(2)]);
+                station["snr"] = json!(format!("{} dB", dice.below(40)));
+            } else {
+                station["rate"] = json!(format!("mcs{}", dice.below(8)));
+            }
+            stations.push(station);
+        }
+        let entries = file.pointer_mut("/traffic").into_iter().filter_map(Value::as_array_mut).flatten();
+        let mut used = 0;
+        for entry in entries.filter(|_| dice.chance(0.8)) {
+            entry["via"] = json!(format!("wifi.channel.station-{}", used % stations.len()));
+            used += 1;
+        }
+        stations.truncate(used);
+        let mut wifi = json!({ "name": "channel", "ap": device(dice), "station": stations });
+        for key in ["width", "standard", "rts"] {
+            if dice.chance(0.5) {
+                wifi[key] = self.value(&channel[key], dice);
+            }
+        }
+        if dice.chance(0.5) {
+            wifi["neighbour"] = json!([{ "name": "upstairs", "load": "2 Mb/s", "rate": "mcs2" }]);
+        }
+        file["wifi"] = json!([wifi]);
     }
 
     /// A link beside the access link, with one direction at least.

@@ -16,8 +16,8 @@ use crate::signals::{PacketCount, SignalCounts};
 use crate::tally::{FlowTallies, FrameTally, ObjectTally, TransferTally};
 use crate::{
     Cause, ChannelCounters, ConnectionOpened, ConnectionSample, ConnectionTotals, Datagram, DelaySplit, Fate, FlowRow,
-    LinkDrop, LinkId, LinkMark, LinkPassage, LinkScore, LostPacket, MacCounters, ModemCounters, RecordConfig, Recorder,
-    SegmentArrival, TrafficId, Waiting,
+    JoinedPassage, LinkDrop, LinkId, LinkMark, LinkPassage, LinkScore, LostPacket, MacCounters, ModemCounters,
+    RecordConfig, Recorder, SegmentArrival, TrafficId, Waiting, WifiCounters,
 };
 use sojourn_base::report::{
     Chunk, DownloadSession, LiveSecond, LiveSession, Object, Page, PlayedCall, Report, StreamingSession, Transfer,
@@ -91,6 +91,8 @@ struct LinkRecords {
     /// Counters of a modem of a group, in its direction.
     modem: Option<(Direction, ModemCounters)>,
     modem_warm_up: Option<(Direction, ModemCounters)>,
+    /// Counters of a direction of a Wi-Fi station, and those of the warm-up.
+    wifi: Option<Box<[WifiCounters; 2]>>,
     /// Tally of its Queue Protection.
     protection: ProtectionTally,
     /// Delays that its device reports.
@@ -146,6 +148,9 @@ pub struct ColumnRecorder {
     download_sessions: Vec<(TrafficId, DownloadSession)>,
     played_calls: Vec<(TrafficId, PlayedCall)>,
     transfers: Vec<(TrafficId, Transfer)>,
+    /// Entries whose delays come from [`Recorder::on_joined`], and whether there are any.
+    joins: Vec<bool>,
+    any_joins: bool,
     /// Entries whose transfers are samples, in the order of their numbers.
     samplers: Vec<bool>,
     flows: Vec<FlowRow>,
@@ -188,6 +193,7 @@ impl ColumnRecorder {
             mac: None,
             modem: None,
             modem_warm_up: None,
+            wifi: None,
             service_flows: Vec::new(),
             warm_up: (None, Vec::new()),
             protection: ProtectionTally::default(),
@@ -220,6 +226,8 @@ impl ColumnRecorder {
             played_calls: Vec::new(),
             transfers: Vec::new(),
             samplers: vec![false; entries],
+            joins: vec![false; entries],
+            any_joins: false,
             flows: Vec::new(),
             judged_flows: Vec::new(),
             protection: vec![PerDirection::default(); entries],
@@ -235,6 +243,14 @@ impl ColumnRecorder {
     #[must_use]
     pub fn with_samples_of(mut self, samplers: Vec<bool>) -> Self {
         self.samplers = samplers;
+        self
+    }
+
+    /// Delays of these entries are those over two links, of [`Recorder::on_joined`].
+    #[must_use]
+    pub fn joining(mut self, entries: Vec<bool>) -> Self {
+        self.any_joins = entries.contains(&true);
+        self.joins = entries;
         self
     }
 
@@ -325,6 +341,8 @@ impl Recorder for ColumnRecorder {
             delays: _,
             object_tallies: _,
             samplers: _,
+            joins: _,
+            any_joins: _,
             protection: _,
             access_delay,
             round_trips,
@@ -582,6 +600,24 @@ impl Recorder for ColumnRecorder {
         }
     }
 
+    fn on_joined(&mut self, direction: Direction, passage: &JoinedPassage) {
+        if !self.config.histograms {
+            return;
+        }
+        let JoinedPassage { traffic, server, entered_at, arrives_at } = *passage;
+        let (traffic, delay) = (usize::from(traffic.0), arrives_at.saturating_since(entered_at));
+        self.access_delay[traffic][direction].get_or_insert_default().record(delay);
+        let round_trips = &mut self.round_trips[traffic];
+        match direction {
+            Direction::Upstream => round_trips.on_upstream(server, arrives_at, delay),
+            Direction::Downstream => round_trips.on_downstream(server, entered_at, delay),
+        }
+    }
+
+    fn on_wifi(&mut self, link: LinkId, counters: &WifiCounters) {
+        self.links[usize::from(link.0)].wifi.get_or_insert_default()[0] = *counters;
+    }
+
     fn on_service_flow(&mut self, link: LinkId, queue: ServiceQueue, counters: &MacCounters) {
         let flows = &mut self.links[usize::from(link.0)].service_flows;
         flows.push((queue, *counters));
@@ -621,6 +657,9 @@ impl Recorder for ColumnRecorder {
             link.protection = ProtectionTally::default();
             link.device = link.link.latency_histogram.clone().map(DeviceHistograms::boxed);
             link.modem_warm_up = link.modem.take();
+            if let Some(wifi) = &mut link.wifi {
+                wifi[1] = wifi[0];
+            }
             link.warm_up = (link.mac.take(), core::mem::take(&mut link.service_flows));
         }
     }

@@ -34,7 +34,7 @@ pub use signals::{PacketCount, Signal, SignalKind};
 pub use table::{Column, ColumnData, Table};
 pub use tally::{DatagramTally, FrameTally, ObjectTally, TransferTally};
 
-pub use sojourn_base::{Cause, ChannelCounters, LinkId, ModemCounters, TrafficId};
+pub use sojourn_base::{Cause, ChannelCounters, LinkId, ModemCounters, TrafficId, WifiCounters};
 pub use sojourn_keys::key::described;
 
 use sojourn_base::report::Report;
@@ -353,8 +353,25 @@ pub trait Recorder {
     fn on_service_flow(&mut self, link: LinkId, queue: ServiceQueue, counters: &MacCounters) {}
     /// The same: what the CMTS of a service group has counted in a direction, and what of each of its modems.
     fn on_group(&mut self, direction: Direction, channel: &ChannelCounters, modems: &[(LinkId, ModemCounters)]) {}
+    /// The same: what a direction of a Wi-Fi station has counted.
+    fn on_wifi(&mut self, link: LinkId, counters: &WifiCounters) {}
+    /// A packet has passed two links that are one access together: a Wi-Fi station and a line.
+    fn on_joined(&mut self, direction: Direction, passage: &JoinedPassage) {}
     /// The run ends.
     fn on_end(&mut self, now: Instant) {}
+}
+
+/// A packet's way over two links that are one access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JoinedPassage {
+    /// Its traffic entry.
+    pub traffic: TrafficId,
+    /// To or from which of the entry's servers.
+    pub server: u32,
+    /// Arrival at the first link.
+    pub entered_at: Instant,
+    /// Arrival behind the second.
+    pub arrives_at: Instant,
 }
 
 /// Counters of one connection, both ends together.

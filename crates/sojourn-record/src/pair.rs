@@ -1,9 +1,9 @@
 //! Two recorders that receive the same calls.
 
 use crate::{
-    ChannelCounters, ConnectionOpened, ConnectionSample, ConnectionTotals, Datagram, FlowRow, LinkDrop, LinkMark,
-    LinkPassage, LinkScore, LostPacket, MacCounters, ModemCounters, PacketSeen, Recorder, SegmentArrival, SenderSeen,
-    Waiting,
+    ChannelCounters, ConnectionOpened, ConnectionSample, ConnectionTotals, Datagram, FlowRow, JoinedPassage, LinkDrop,
+    LinkMark, LinkPassage, LinkScore, LostPacket, MacCounters, ModemCounters, PacketSeen, Recorder, SegmentArrival,
+    SenderSeen, Waiting, WifiCounters,
 };
 use sojourn_base::report::Report;
 use sojourn_base::{Bytes, Direction, Instant, LinkId, ServiceQueue, Span, TrafficId};
@@ -121,6 +121,14 @@ impl<A: Recorder, B: Recorder> Recorder for (A, B) {
     fn on_group(&mut self, direction: Direction, channel: &ChannelCounters, modems: &[(LinkId, ModemCounters)]) {
         self.0.on_group(direction, channel, modems);
         self.1.on_group(direction, channel, modems);
+    }
+    fn on_wifi(&mut self, link: LinkId, counters: &WifiCounters) {
+        self.0.on_wifi(link, counters);
+        self.1.on_wifi(link, counters);
+    }
+    fn on_joined(&mut self, direction: Direction, passage: &JoinedPassage) {
+        self.0.on_joined(direction, passage);
+        self.1.on_joined(direction, passage);
     }
     fn on_end(&mut self, now: Instant) {
         self.0.on_end(now);

@@ -9,7 +9,11 @@ pub use crate::emulate::{EmulateConfig, MatchConfig, MatchedProtocol};
 use sojourn_apps::ApplicationConfig;
 use sojourn_base::{BitRate, Direction, Ecn, PerDirection, Seed, Span};
 use sojourn_keys::words;
+#[cfg(not(target_family = "wasm"))]
+use sojourn_link::wifi::config::{Decibels, DeviceConfig, DeviceProfile, RadioConfig, StationRate};
 use sojourn_link::{ConditionConfig, DownstreamMemberConfig, Framing, GroupConfig, LinkConfig, MemberConfig};
+#[cfg(not(target_family = "wasm"))]
+use sojourn_queue::ManagerConfig;
 pub use sojourn_record::{LatencyHistogramConfig, RecordConfig};
 use sojourn_transport::StackConfig;
 #[cfg(not(target_family = "wasm"))]
@@ -35,6 +39,9 @@ pub struct Scenario {
     pub group: GroupConfig,
     /// Links beside the access link, which subscribers share.
     pub links: Vec<SharedLink>,
+    /// Wi-Fi channels.
+    #[cfg(not(target_family = "wasm"))]
+    pub wifi: Vec<WifiChannel>,
     /// Links that packets pass, from the subscriber to the network; `None` for the access link alone.
     pub path: Option<Vec<String>>,
     /// Traffic of a lone subscriber; empty if there are homes.
@@ -85,6 +92,93 @@ pub struct SharedLink {
     pub directions: PerDirection<Option<DirectedLink>>,
 }
 
+/// The name of a channel's access point beside those of its stations.
+#[cfg(not(target_family = "wasm"))]
+pub const ACCESS_POINT: &str = "ap";
+
+/// A Wi-Fi channel.
+#[cfg(not(target_family = "wasm"))]
+#[derive(Clone, Debug, PartialEq)]
+pub struct WifiChannel {
+    /// Name, unique in the scenario.
+    pub name: String,
+    /// The radio of all devices.
+    pub radio: RadioConfig,
+    /// Pairs of devices that do not hear each other.
+    pub hidden: Vec<String>,
+    /// Queues of the access point.
+    pub access_point: WifiDevice,
+    /// Its stations.
+    pub stations: Vec<WifiStation>,
+    /// Other homes on the channel.
+    pub neighbours: Vec<WifiNeighbour>,
+}
+
+/// Queues of a device.
+#[cfg(not(target_family = "wasm"))]
+#[derive(Clone, Debug, PartialEq)]
+pub struct WifiDevice {
+    /// The device whose queues these are where keys do not say otherwise.
+    pub profile: DeviceProfile,
+    /// The queues.
+    pub config: DeviceConfig,
+    /// The manager of each.
+    pub queue: ManagerConfig,
+}
+
+/// A station.
+#[cfg(not(target_family = "wasm"))]
+#[derive(Clone, Debug, PartialEq)]
+pub struct WifiStation {
+    /// Name, unique on the channel.
+    pub name: String,
+    /// Mode of the frames both ways.
+    pub rate: StationRate,
+    /// Signal over noise, if frames are lost to noise.
+    pub snr: Option<Decibels>,
+    /// Its own queues.
+    pub device: WifiDevice,
+    /// Its two directions as links: what the keys make of them.
+    pub links: PerDirection<DirectedLink>,
+}
+
+/// Another home on a channel.
+#[cfg(not(target_family = "wasm"))]
+#[derive(Clone, Debug, PartialEq)]
+pub struct WifiNeighbour {
+    /// Name, unique on the channel.
+    pub name: String,
+    /// What its stations send together.
+    pub load: BitRate,
+    /// Mode of its frames.
+    pub rate: StationRate,
+    /// Devices that send.
+    pub stations: u32,
+}
+
+#[cfg(not(target_family = "wasm"))]
+impl WifiChannel {
+    /// Returns the pairs that do not hear each other, by number: the access point is 0, stations follow. `None` for a pair that
+    /// is not two of them.
+    pub fn hidden_pairs(&self) -> Vec<Option<(usize, usize)>> {
+        let number = |name: &str| {
+            let station = self.stations.iter().position(|station| station.name == name);
+            if name == ACCESS_POINT { Some(0) } else { station.map(|place| place + 1) }
+        };
+        let pair = |pair: &String| {
+            let (one, other) = pair.split_once(' ')?;
+            let pair = (number(one)?, number(other.trim())?);
+            (pair.0 != pair.1).then_some(pair)
+        };
+        self.hidden.iter().map(pair).collect()
+    }
+
+    /// The name of a station in paths.
+    pub fn path_of(&self, station: &WifiStation) -> String {
+        format!("wifi.{}.{}", self.name, station.name)
+    }
+}
+
 /// Subscribers who are alike.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Home {
@@ -109,6 +203,9 @@ pub struct Traffic {
     pub application: ApplicationConfig,
     /// Transport protocol and its name; `None` for applications that send datagrams only.
     pub stack: Option<Stack>,
+    /// The station of a Wi-Fi channel that its packets pass first.
+    #[cfg(not(target_family = "wasm"))]
+    pub via: Option<String>,
     /// Links that its packets pass, from the subscriber to the network; `None` for those of the subscriber.
     pub path: Option<Vec<String>>,
     /// The far ends, as many as [`ApplicationConfig::servers`] says.

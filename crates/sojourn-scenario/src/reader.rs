@@ -102,11 +102,13 @@ pub(crate) struct Reader<'a> {
     base: Origin,
     /// Keys that were read from this table.
     known: Vec<&'static str>,
+    /// The present values are whole: none of the keys must be written.
+    is_whole: bool,
 }
 
 impl<'a> Reader<'a> {
     pub(crate) fn new(table: &'a Table, notes: &'a mut Notes) -> Self {
-        Self { table, path: String::new(), notes, base: Origin::Default, known: Vec::new() }
+        Self { table, path: String::new(), notes, base: Origin::Default, known: Vec::new(), is_whole: false }
     }
 
     /// The node of `key`; notes its place, and its absence if it must be there.
@@ -116,7 +118,7 @@ impl<'a> Reader<'a> {
         let node = self.table.get(key.name);
         if let Some(node) = node {
             self.notes.positions.insert(path.clone(), node.at);
-        } else if key.required && self.base == Origin::Default {
+        } else if key.required && !self.is_whole && self.base == Origin::Default {
             let hint = format!("{}; for instance {}", key.about, key.example);
             self.notes.problem(&path, Mismatch::new("is missing", hint));
         }
@@ -141,7 +143,7 @@ impl<'a> Reader<'a> {
         known: &[&'static str],
         keys: &mut dyn FnMut(&mut dyn Visitor),
     ) {
-        let mut reader = Reader { table, path, notes: &mut *self.notes, base, known: known.to_vec() };
+        let mut reader = Reader { table, path, notes: &mut *self.notes, base, known: known.to_vec(), is_whole: false };
         keys(&mut reader);
         reader.finish();
     }
@@ -267,7 +269,14 @@ impl Visitor for Reader<'_> {
                 self.notes.problem(&path, Mismatch::new(message, hint));
             }
             None => {
-                let mut reader = Reader { table: &empty, path, notes: &mut *self.notes, base, known: Vec::new() };
+                let mut reader = Reader {
+                    table: &empty,
+                    path,
+                    notes: &mut *self.notes,
+                    base,
+                    known: Vec::new(),
+                    is_whole: self.is_whole,
+                };
                 keys(&mut reader);
             }
         }
@@ -287,6 +296,7 @@ impl Visitor for Reader<'_> {
                     base => base.clone(),
                 },
                 known: Vec::new(),
+                is_whole: true,
             };
             choice.keys(&mut reader);
             return;
@@ -322,7 +332,7 @@ impl Visitor for Reader<'_> {
             (kind, base)
         };
         let has_profiles = choice.kinds().iter().any(|info| info.name == kind && !info.profiles.is_empty());
-        let mut reader = Reader { table, path, notes: &mut *self.notes, base, known: vec!["kind"] };
+        let mut reader = Reader { table, path, notes: &mut *self.notes, base, known: vec!["kind"], is_whole: false };
         if has_profiles {
             reader.known.push("profile");
         }
@@ -336,11 +346,19 @@ impl Visitor for Reader<'_> {
             items.resize(0);
             return;
         };
-        let Content::List(list) = &node.content else {
-            let message = format!("{} where a list of tables belongs", node.content.kind());
-            let hint = format!("a heading like [[{path}]] for each of them");
-            self.notes.problem(&path, Mismatch::new(message, hint));
-            return;
+        let named;
+        let list = match &node.content {
+            Content::List(list) => list,
+            Content::Table(table) if key.named => {
+                named = table.iter().map(|(name, node)| named_item(name, node)).collect();
+                &named
+            }
+            other => {
+                let message = format!("{} where a list of tables belongs", other.kind());
+                let hint = format!("a heading like [[{path}]] for each of them");
+                self.notes.problem(&path, Mismatch::new(message, hint));
+                return;
+            }
         };
         if list.is_empty() && key.required {
             let hint = format!("{}; for instance {}", key.about, key.example);
@@ -357,9 +375,10 @@ impl Visitor for Reader<'_> {
             let path = item_path(&path, index, item);
             self.notes.positions.insert(path.clone(), item.at);
             if let Content::Table(table) = &item.content {
-                self.descend(table, path, Origin::Default, &[], &mut |visitor| {
-                    items.keys(index, visitor);
-                });
+                let (notes, known) = (&mut *self.notes, Vec::new());
+                let mut reader = Reader { table, path, notes, base: Origin::Default, known, is_whole: false };
+                items.keys(index, &mut reader);
+                reader.finish();
             } else {
                 let message = format!("{} where a table belongs", item.content.kind());
                 let hint = "a heading of its own, and its keys below";
@@ -367,6 +386,16 @@ impl Visitor for Reader<'_> {
             }
         }
     }
+}
+
+/// An item that a table of tables calls so.
+fn named_item(name: &str, node: &Node) -> Node {
+    let mut node = node.clone();
+    if let Content::Table(table) = &mut node.content {
+        let content = Content::Text(name.to_owned());
+        table.insert("name", Node { content, key_at: node.key_at, at: node.key_at });
+    }
+    node
 }
 
 /// The path of an item: its name if it has one, its number otherwise.

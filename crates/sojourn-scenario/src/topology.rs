@@ -37,6 +37,8 @@ pub struct PlacedLink<'a> {
     pub is_access: bool,
     /// It is a modem of the service group.
     pub is_modem: bool,
+    /// Channel and station, of a direction of a Wi-Fi station.
+    pub station: Option<(usize, usize)>,
 }
 
 /// A traffic entry of one subscriber.
@@ -50,6 +52,13 @@ pub struct PlacedTraffic<'a> {
     pub home: Option<usize>,
     /// Numbers of the links that its packets pass, in their order.
     pub path: PerDirection<Vec<usize>>,
+}
+
+impl PlacedTraffic<'_> {
+    /// Returns true if its packets pass a Wi-Fi station, whose delay is part of the access.
+    pub fn passes_station(&self, topology: &Topology<'_>) -> bool {
+        self.path.upstream.first().is_some_and(|link| topology.links[*link].station.is_some())
+    }
 }
 
 /// A subscriber, before it has a place.
@@ -91,6 +100,7 @@ impl<'a> Topology<'a> {
                     config,
                     is_access,
                     is_modem: is_access && config.is_modem(direction),
+                    station: None,
                 });
             }
         }
@@ -114,6 +124,18 @@ impl<'a> Topology<'a> {
             .iter()
             .chain(&path.downstream)
             .fold(Span::ZERO, |sum, link| sum.saturating_add(self.links[*link].config.propagation()))
+    }
+}
+
+/// The station that packets of an entry pass first.
+fn via(entry: &Traffic, stations: &[(String, Place)]) -> Option<Place> {
+    #[cfg(target_family = "wasm")]
+    return None.filter(|_: &Place| entry.paused && stations.is_empty());
+    #[cfg(not(target_family = "wasm"))]
+    {
+        let via = entry.via.as_ref()?;
+        let known = stations.iter().find(|(known, _)| known == via);
+        Some(known.expect("an entry names a station of the scenario").1)
     }
 }
 
@@ -150,19 +172,17 @@ impl Scenario {
                 shared.push((&link.name, place));
             }
         }
+        let stations = self.place_stations(&subscribers, &mut topology);
         for (subscriber, access) in subscribers.iter().zip(access) {
             for entry in subscriber.traffic {
-                let places: Vec<Place> = subscriber
-                    .path_of(entry)
-                    .into_iter()
-                    .map(|name| {
-                        if name == ACCESS {
-                            return access;
-                        }
-                        let known = shared.iter().find(|(known, _)| *known == name);
-                        known.expect("a path names links of the scenario").1
-                    })
-                    .collect();
+                let path = subscriber.path_of(entry).into_iter().map(|name| {
+                    if name == ACCESS {
+                        return access;
+                    }
+                    let known = shared.iter().find(|(known, _)| *known == name);
+                    known.expect("a path names links of the scenario").1
+                });
+                let places: Vec<Place> = via(entry, &stations).into_iter().chain(path).collect();
                 topology.traffic.push(PlacedTraffic {
                     subject: format!("{}{}", subscriber.prefix, entry.name),
                     entry,
@@ -175,6 +195,34 @@ impl Scenario {
             }
         }
         topology
+    }
+
+    /// Adds the stations that traffic passes, by their names in paths.
+    fn place_stations<'a>(
+        &'a self,
+        subscribers: &[Subscriber<'a>],
+        topology: &mut Topology<'a>,
+    ) -> Vec<(String, Place)> {
+        let mut stations = Vec::new();
+        #[cfg(not(target_family = "wasm"))]
+        for (channel, wifi) in self.wifi.iter().enumerate() {
+            for (number, station) in wifi.stations.iter().enumerate() {
+                let name = wifi.path_of(station);
+                let is_it = |entry: &Traffic| entry.via.as_ref() == Some(&name);
+                if subscribers.iter().any(|someone| someone.traffic.iter().any(is_it)) {
+                    let first = topology.links.len();
+                    let both = PerDirection {
+                        upstream: Some(&station.links.upstream),
+                        downstream: Some(&station.links.downstream),
+                    };
+                    let place = topology.place(&format!("{name}/"), both, false);
+                    topology.links[first..].iter_mut().for_each(|link| link.station = Some((channel, number)));
+                    stations.push((name, place));
+                }
+            }
+        }
+        let _ = (subscribers, topology);
+        stations
     }
 
     fn subscribers(&self) -> Vec<Subscriber<'_>> {

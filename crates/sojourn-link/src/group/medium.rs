@@ -1,17 +1,22 @@
-//! The shared medium of a group in one direction.
+//! Media that several links share: a service group in one direction, or a Wi-Fi channel.
 
 use super::downstream::SharedDownstream;
 use super::members::Members;
 use super::upstream::Group;
 use crate::Link;
+#[cfg(not(target_family = "wasm"))]
+use crate::wifi::channel::Channel;
 use alloc::boxed::Box;
 use sojourn_base::{ChannelCounters, Direction, Instant, Meta, ModemCounters, PacketHandle};
 
-/// The channels of a group in one direction, with its modems.
+/// The channels of a group in one direction with its modems, or a Wi-Fi channel with its stations.
 #[derive(Debug)]
 pub(crate) enum Medium {
     Upstream(Box<Group>),
     Downstream(Box<SharedDownstream>),
+    /// A Wi-Fi channel, whose ports are directions of stations.
+    #[cfg(not(target_family = "wasm"))]
+    Wifi(Box<Channel>),
 }
 
 /// Calls whichever it is.
@@ -20,15 +25,20 @@ macro_rules! either {
         match $self {
             Self::Upstream($medium) => $call,
             Self::Downstream($medium) => $call,
+            #[cfg(not(target_family = "wasm"))]
+            Self::Wifi($medium) => $call,
         }
     };
 }
 
 impl Medium {
-    pub(crate) const fn direction(&self) -> Direction {
+    /// Returns the direction of a service group's channels.
+    pub(crate) const fn direction(&self) -> Option<Direction> {
         match self {
-            Self::Upstream(_) => Direction::Upstream,
-            Self::Downstream(_) => Direction::Downstream,
+            Self::Upstream(_) => Some(Direction::Upstream),
+            Self::Downstream(_) => Some(Direction::Downstream),
+            #[cfg(not(target_family = "wasm"))]
+            Self::Wifi(_) => None,
         }
     }
 
@@ -39,12 +49,22 @@ impl Medium {
 
     /// Returns the counters of the modem at `port`.
     pub(crate) fn member_counters(&self, port: usize) -> ModemCounters {
-        either!(self, medium => medium.member_counters(port))
+        match self {
+            Self::Upstream(medium) => medium.member_counters(port),
+            Self::Downstream(medium) => medium.member_counters(port),
+            #[cfg(not(target_family = "wasm"))]
+            Self::Wifi(_) => ModemCounters::default(),
+        }
     }
 
     /// Returns the counters of the CMTS by `now`.
     pub(crate) fn counters(&mut self, now: Instant) -> ChannelCounters {
-        either!(self, medium => medium.counters(now))
+        match self {
+            Self::Upstream(medium) => medium.counters(now),
+            Self::Downstream(medium) => medium.counters(now),
+            #[cfg(not(target_family = "wasm"))]
+            Self::Wifi(_) => ChannelCounters::default(),
+        }
     }
 
     /// Returns the time of its next call; [`Instant::NEVER`] if nothing is pending.

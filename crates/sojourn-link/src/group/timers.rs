@@ -10,7 +10,7 @@ use sojourn_base::Instant;
 
 /// See the module.
 #[derive(Debug)]
-pub(super) struct Timers {
+pub(crate) struct Timers {
     due: BinaryHeap<Reverse<(Instant, usize)>>,
     /// For when each home is written down; [`Instant::NEVER`] if it is not.
     written: Vec<Instant>,
@@ -18,17 +18,17 @@ pub(super) struct Timers {
 
 impl Timers {
     /// A list for this number of homes, none of which has an entry.
-    pub(super) fn new(homes: usize) -> Self {
+    pub(crate) fn new(homes: usize) -> Self {
         Self { due: BinaryHeap::new(), written: alloc::vec![Instant::NEVER; homes] }
     }
 
     /// Returns the time of the first of them; [`Instant::NEVER`] if there is none.
-    pub(super) fn next(&self) -> Instant {
+    pub(crate) fn next(&self) -> Instant {
         self.due.peek().map_or(Instant::NEVER, |first| first.0.0)
     }
 
     /// The home at `port` wants its timer run at `timer`.
-    pub(super) fn follow(&mut self, port: usize, timer: Instant) {
+    pub(crate) fn follow(&mut self, port: usize, timer: Instant) {
         if timer < self.written[port] {
             self.written[port] = timer;
             self.due.push(Reverse((timer, port)));
@@ -36,7 +36,7 @@ impl Timers {
     }
 
     /// The first home that is due by `now`, which is no longer written down.
-    pub(super) fn take(&mut self, now: Instant) -> Option<usize> {
+    pub(crate) fn take(&mut self, now: Instant) -> Option<usize> {
         let &Reverse((at, port)) = self.due.peek()?;
         if at > now {
             return None;

@@ -79,6 +79,17 @@ pub trait NetworkContext {
     /// A packet of `length` IP bytes leaves a link; `meta.length` are the charged bytes.
     fn passed(&mut self, id: PacketId, place: Place, length: u32, meta: &Meta, passage: &Passage);
 
+    /// A packet passes its first link, and the delay of the next one belongs to the same access: a Wi-Fi station in front of a
+    /// line, or the line in front of it. It has entered the first one then.
+    fn joins(&mut self, id: PacketId, entered_at: Instant) {
+        let _ = (id, entered_at);
+    }
+
+    /// A packet that has joined, and arrives behind the second link then. Others may be told, too.
+    fn joined(&mut self, id: PacketId, place: Place, arrives_at: Instant) {
+        let _ = (id, place, arrives_at);
+    }
+
     /// A packet is marked: its owner rewrites its header, and what [`NetworkContext::meta`] tells of it.
     fn marked(&mut self, now: Instant, id: PacketId, place: Place, meta: &Meta, mark: &Mark);
 
@@ -126,6 +137,15 @@ pub(super) struct LinkCall<'a, C> {
     pub(super) context: &'a mut C,
 }
 
+impl<C: NetworkContext> LinkCall<'_, C> {
+    /// A packet is on the line of the link.
+    #[inline]
+    fn announce(&mut self, at: Instant, id: PacketId) {
+        let event = NetworkEvent::LinkDelivery { link: self.port.link };
+        self.port.line.announce(at, id, event, self.context.calendar());
+    }
+}
+
 impl<C> LinkCall<'_, C> {
     fn place(&self, id: PacketId) -> Place {
         let hop = self.around.hops.of(id);
@@ -154,11 +174,15 @@ impl<C: NetworkContext> LinkContext for LinkCall<'_, C> {
         let Hop { over, traffic, server, .. } = *self.around.hops.of(behind);
         match over {
             Over::Wire { wire, at_once: true } => carry(&mut self.around.wires, wire, at, behind, length, self.context),
-            Over::Link(_) | Over::Group { .. } | Over::Wire { .. } | Over::End => {
-                let link = self.port.link;
-                let event = NetworkEvent::LinkDelivery { link };
-                let line = &mut self.port.line;
-                line.announce(at, id, event, self.context.calendar());
+            Over::Link(_) | Over::End => self.announce(at, id),
+            Over::Group { .. } => {
+                self.announce(at, id);
+                self.context.joins(id, passage.entered_at);
+            }
+            Over::Wire { at_once: false, .. } => {
+                self.announce(at, id);
+                let place = Place { link: self.port.link, direction: self.port.direction, traffic, server };
+                self.context.joined(id, place, at);
             }
         }
         let place = Place { link: self.port.link, direction: self.port.direction, traffic, server };
@@ -223,6 +247,39 @@ impl<C: NetworkContext> LinkContext for LinkCall<'_, C> {
     #[inline]
     fn work(&mut self, units: u64) -> bool {
         self.context.work(units)
+    }
+}
+
+/// The context of a Wi-Fi station, whose delay belongs to that of the access link behind it.
+#[cfg(not(target_family = "wasm"))]
+pub(super) struct StationCall<'a, C>(pub(super) LinkCall<'a, C>);
+
+#[cfg(not(target_family = "wasm"))]
+impl<C: NetworkContext> LinkContext for StationCall<'_, C> {
+    fn inner(&mut self) -> Option<&mut (dyn LinkContext + '_)> {
+        Some(&mut self.0)
+    }
+
+    fn deliver(&mut self, item: PacketHandle, meta: &Meta, passage: &Passage) {
+        let id = PacketId::from(item);
+        let place = self.0.place(id);
+        self.0.deliver(item, meta, passage);
+        match place.direction {
+            Direction::Upstream => self.0.context.joins(id, passage.entered_at),
+            Direction::Downstream => self.0.context.joined(id, place, passage.arrives_at),
+        }
+    }
+
+    fn dropped(&mut self, item: PacketHandle, meta: &Meta, loss: &Loss) {
+        self.0.dropped(item, meta, loss);
+    }
+
+    fn marked(&mut self, item: PacketHandle, meta: &Meta, mark: &Mark) {
+        self.0.marked(item, meta, mark);
+    }
+
+    fn unit(&mut self, purpose: Draw) -> f64 {
+        self.0.unit(purpose)
     }
 }
 

@@ -1,13 +1,21 @@
 //! Service groups in a network: modems that have links' places, numbers and records, and one model for all of them.
 
+#[cfg(not(target_family = "wasm"))]
+use super::call::StationCall;
 use super::call::{LinkCall, NetworkContext};
 use super::route::{NetworkEvent, Over, PacketId, Schedule};
 use super::{Around, ManagedLink, Network, number};
 use crate::group::medium::Medium;
 use crate::group::{DownstreamMemberConfig, Group, GroupConfig, KNOWN, MemberConfig, Members, SharedDownstream};
+#[cfg(not(target_family = "wasm"))]
+use crate::wifi::channel::{Channel, ChannelSpec};
 use crate::{AnyLink, Draw, Framing, Link, LinkConfig, LinkContext, Transmit};
 use alloc::boxed::Box;
+#[cfg(not(target_family = "wasm"))]
+use alloc::format;
 use alloc::vec::Vec;
+#[cfg(not(target_family = "wasm"))]
+use sojourn_base::WifiCounters;
 use sojourn_base::{ChannelCounters, Direction, Instant, LinkId, Meta, ModemCounters, PacketHandle, Seed};
 use sojourn_queue::{Backlog, QueueManager};
 
@@ -59,6 +67,19 @@ pub(super) struct ManagedGroup {
     counters: ChannelCounters,
 }
 
+impl ManagedGroup {
+    fn new(model: Medium, members: Vec<Member>) -> Self {
+        Self {
+            model,
+            members,
+            #[cfg(not(target_family = "wasm"))]
+            sorted: Vec::new(),
+            wakeup_at: Instant::NEVER,
+            counters: ChannelCounters::default(),
+        }
+    }
+}
+
 /// Stands for the model of a link that is a modem of a group: its group is called instead.
 #[derive(Debug)]
 pub(super) struct Absent {
@@ -97,6 +118,8 @@ struct GroupCall<'a, C> {
     sorted: &'a [Sorted],
     around: &'a mut Around,
     context: &'a mut C,
+    #[cfg(not(target_family = "wasm"))]
+    is_wifi: bool,
     /// Modems whose queues may have changed, if the context wants them.
     touched: Option<Vec<LinkId>>,
 }
@@ -109,6 +132,10 @@ impl<C: NetworkContext> Members for GroupCall<'_, C> {
         }
         let port = &mut self.links[usize::from(link.0)].port;
         let mut call = LinkCall { now: self.now, port, around: self.around, context: self.context };
+        #[cfg(not(target_family = "wasm"))]
+        if self.is_wifi {
+            return act(&mut StationCall(call));
+        }
         #[cfg(not(target_family = "wasm"))]
         if *flow > 0 {
             return act(&mut crate::service_flows::modem::FlowCall { flow: *flow, draws, context: &mut call });
@@ -174,19 +201,47 @@ impl Network {
                 Medium::Downstream(Box::new(SharedDownstream::new(config, homes)))
             }
         };
-        for (port, (member, ..)) in ports.iter().enumerate() {
-            // Of a modem with several service flows the last one says it, which is not alone.
-            let keeps_order = member.flow == 0 && model.member(port).keeps_order();
-            self.links[usize::from(member.link.0)].model = AnyLink::other(Absent { keeps_order });
-        }
-        self.groups.push(ManagedGroup {
-            model,
-            members: ports.iter().map(|port| port.0).collect(),
+        let members = ports.iter().map(|port| port.0).collect();
+        self.share(ManagedGroup {
             #[cfg(not(target_family = "wasm"))]
             sorted,
-            wakeup_at: Instant::NEVER,
-            counters: ChannelCounters::default(),
+            ..ManagedGroup::new(model, members)
         });
+    }
+
+    /// Adds a Wi-Fi channel called `name`, whose ports are these links, in the order of `ports`.
+    #[cfg(not(target_family = "wasm"))]
+    pub fn add_wifi(&mut self, name: &str, spec: &ChannelSpec<'_>, members: &[LinkId], seed: Seed) {
+        let channel = Channel::new(spec, seed.stream(&format!("wifi/{name}")));
+        let members = members.iter().map(|link| Member::new(*link, 0)).collect();
+        self.share(ManagedGroup::new(Medium::Wifi(Box::new(channel)), members));
+    }
+
+    /// Returns true if a link is a direction of a Wi-Fi station.
+    pub(super) fn is_station(&self, link: LinkId) -> bool {
+        matches!(self.over(link), Over::Group { group, .. } if self.groups[usize::from(group)].model.direction().is_none())
+    }
+
+    /// From now on the links of its members are those of a group.
+    fn share(&mut self, group: ManagedGroup) {
+        for (port, member) in group.members.iter().enumerate() {
+            // Of a modem with several service flows the last one says it, which is not alone.
+            let keeps_order = member.flow == 0 && group.model.member(port).keeps_order();
+            self.links[usize::from(member.link.0)].model = AnyLink::other(Absent { keeps_order });
+        }
+        self.groups.push(group);
+    }
+
+    /// Returns the counters of each direction of each Wi-Fi station.
+    #[cfg(not(target_family = "wasm"))]
+    pub fn wifi_counters(&self) -> impl Iterator<Item = (LinkId, WifiCounters)> {
+        let channels = self.groups.iter().filter_map(|group| match &group.model {
+            Medium::Wifi(channel) => Some((channel, &group.members)),
+            _ => None,
+        });
+        channels.flat_map(|(channel, members)| {
+            members.iter().enumerate().map(|(port, member)| (member.link, channel.member_counters(port)))
+        })
     }
 
     /// Returns the carrier of packets that enter a link: the link itself, or the group of the modem.
@@ -218,7 +273,7 @@ impl Network {
     pub fn group_counters(
         &self,
     ) -> impl Iterator<Item = (Direction, ChannelCounters, impl Iterator<Item = (LinkId, ModemCounters)>)> {
-        self.groups.iter().map(|group| {
+        self.groups.iter().filter_map(|group| {
             let modems = group.members.iter().enumerate().filter(|(_, member)| member.flow == 0);
             let modems = modems.map(|(port, member)| {
                 let further = group.members.iter().enumerate();
@@ -227,7 +282,7 @@ impl Network {
                 let sum = further.fold(own, |sum, (port, _)| sum + group.model.member_counters(port));
                 (member.link, sum)
             });
-            (group.model.direction(), group.counters, modems)
+            Some((group.model.direction()?, group.counters, modems))
         })
     }
 
@@ -289,6 +344,8 @@ impl Network {
             sorted: &state.sorted,
             around: &mut self.around,
             context,
+            #[cfg(not(target_family = "wasm"))]
+            is_wifi: matches!(state.model, Medium::Wifi(_)),
             touched: self.tells_waiting.then(Vec::new),
         };
         action(&mut state.model, &mut call);

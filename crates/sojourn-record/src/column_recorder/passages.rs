@@ -77,7 +77,7 @@ impl ColumnRecorder {
                 let counters = &mut self.counters[traffic][direction];
                 counters.forwarded_packets += packets.len() as u64;
                 counters.forwarded_bytes += packets.iter().map(|packet| packet.length.0).sum::<u64>();
-                if self.config.histograms {
+                if self.config.histograms && !self.joins[traffic] {
                     self.access_delay[traffic][direction]
                         .get_or_insert_default()
                         .record_all(packets.iter().map(Passed::delay));
@@ -109,6 +109,9 @@ impl ColumnRecorder {
                 self.count_together(LinkId(upstream));
             }
             for packet in &self.links[usize::from(id.0)].passed {
+                if self.any_joins && self.joins[usize::from(packet.traffic.0)] {
+                    continue;
+                }
                 self.round_trips[usize::from(packet.traffic.0)].count(packet);
             }
         }

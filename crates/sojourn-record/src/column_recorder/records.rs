@@ -12,7 +12,7 @@ use crate::table::{ColumnData, Table};
 use crate::tally::{DatagramTally, FrameTally, ObjectTally, TransferTally};
 use crate::{
     ChannelCounters, ConnectionSample, Datagram, FlowRow, LinkId, MacCounters, ModemCounters, PacketCount, SignalKind,
-    TrafficId,
+    TrafficId, WifiCounters,
 };
 use sojourn_base::report::{DownloadSession, LiveSession, Page, PlayedCall, StreamingSession, Transfer};
 use sojourn_base::{Direction, Instant, PerDirection, ServiceQueue};
@@ -184,6 +184,12 @@ impl Records {
         let (direction, counted) = link.modem?;
         let before = link.modem_warm_up.map(|it| it.1).unwrap_or_default();
         Some((direction, counted - before))
+    }
+
+    /// Returns the counters of a direction of a Wi-Fi station; `None` for other links.
+    pub fn wifi(&self, link: LinkId) -> Option<WifiCounters> {
+        let [counted, before] = **self.link(link).wifi.as_ref()?;
+        Some(counted - before)
     }
 
     /// Returns the counters of each service flow of a link's MAC; empty if it has one flow.

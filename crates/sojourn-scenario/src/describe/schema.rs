@@ -115,14 +115,7 @@ fn described(entry: &Entry, path: &str) -> Json {
         Entry::Value { key, shape, .. } => (key, value(shape, key)),
         Entry::Table { key, entries } => (key, object(entries, &[], true, path)),
         Entry::Choice { key, groups, .. } => (key, choice(groups, key.required || key.conditional)),
-        Entry::Items { key, entries } => (
-            key,
-            json!({
-                "type": "array",
-                "items": object(entries, &[], true, &format!("{path}/items")),
-                "minItems": u32::from(key.required),
-            }),
-        ),
+        Entry::Items { key, entries } => (key, items(key, entries, path)),
     };
     if let Json::Object(schema) = &mut schema {
         schema.insert("description".to_owned(), json!(format!("{} ({})", key.about, key.origin)));
@@ -131,6 +124,23 @@ fn described(entry: &Entry, path: &str) -> Json {
         }
     }
     schema
+}
+
+/// A list of tables, or a table of them by name.
+fn items(key: &Key, entries: &[Entry], path: &str) -> Json {
+    let list = json!({
+        "type": "array",
+        "items": object(entries, &[], true, &format!("{path}/items")),
+        "minItems": u32::from(key.required),
+    });
+    if !key.named {
+        return list;
+    }
+    let mut named = object(entries, &[], true, &format!("{path}/items"));
+    if let Some(required) = named.get_mut("required").and_then(Json::as_array_mut) {
+        required.retain(|key| key != "name");
+    }
+    json!({ "anyOf": [list, { "type": "object", "additionalProperties": named }] })
 }
 
 /// A word for a kind that needs nothing else, or a table.

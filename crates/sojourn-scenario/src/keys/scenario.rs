@@ -12,6 +12,10 @@ use crate::keys::change::{ChangeDraft, MOST_CHANGES};
 use crate::keys::load::{self, LoadDraft};
 use crate::keys::network::{self, HomeDraft};
 use crate::keys::traffic::{self, MOST_TRAFFIC, TrafficDraft};
+#[cfg(not(target_family = "wasm"))]
+use crate::keys::wifi;
+#[cfg(not(target_family = "wasm"))]
+use crate::model::WifiChannel;
 use crate::model::{Change, DirectedLink, Home, RecordConfig, Scenario, SharedLink};
 use crate::reader::join;
 use crate::topology::{ACCESS, USUAL_PATH};
@@ -33,6 +37,8 @@ pub(crate) struct Draft {
     pub(crate) access: PerDirection<DirectedLink>,
     pub(crate) group: GroupConfig,
     pub(crate) links: Vec<SharedLink>,
+    #[cfg(not(target_family = "wasm"))]
+    pub(crate) wifi: Vec<WifiChannel>,
     pub(crate) path: Option<Vec<String>>,
     pub(crate) traffic: Vec<TrafficDraft>,
     pub(crate) loads: Vec<LoadDraft>,
@@ -60,6 +66,8 @@ impl Default for Draft {
             access: network::blank_access(),
             group: GroupConfig::BASE,
             links: Vec::new(),
+            #[cfg(not(target_family = "wasm"))]
+            wifi: Vec::new(),
             path: None,
             traffic: Vec::new(),
             loads: Vec::new(),
@@ -84,6 +92,8 @@ impl Draft {
             access: scenario.access.clone(),
             group: scenario.group,
             links: scenario.links.clone(),
+            #[cfg(not(target_family = "wasm"))]
+            wifi: scenario.wifi.clone(),
             path: scenario.path.clone(),
             traffic: scenario.traffic.iter().map(TrafficDraft::of).collect(),
             loads: Vec::new(),
@@ -126,6 +136,8 @@ impl Draft {
             access: self.access,
             group: self.group,
             links: self.links,
+            #[cfg(not(target_family = "wasm"))]
+            wifi: self.wifi,
             path: self.path,
             traffic,
             homes,
@@ -246,6 +258,8 @@ impl Draft {
             self.group.show(key("group", about, "docsis-ns3 1.2"), visitor);
         }
         network::links_keys(&mut self.links, visitor);
+        #[cfg(not(target_family = "wasm"))]
+        wifi::channels(&mut self.wifi, visitor);
         let has_homes = !self.homes.is_empty() || visitor.has("home");
         let needs_traffic = !has_homes && !self.is_emulated;
         if needs_traffic || !self.traffic.is_empty() || visitor.has("traffic") {
@@ -326,11 +340,27 @@ impl<'a> Entry<'a> {
         }
     }
 
+    /// The directions of the Wi-Fi station that its packets pass first.
+    #[cfg(not(target_family = "wasm"))]
+    fn station(&self) -> Option<(String, &'a PerDirection<DirectedLink>)> {
+        let via = self.traffic.via.as_ref()?;
+        let channels = self.draft.wifi.iter();
+        let mut stations =
+            channels.flat_map(|channel| channel.stations.iter().map(move |it| (channel.path_of(it), it)));
+        stations.find(|(name, _)| name == via).map(|(name, station)| (name, &station.links))
+    }
+
     /// The links that its packets pass, with their places in the file; names of no link are left out.
     pub(crate) fn links(&self) -> Vec<(String, Direction, &'a DirectedLink)> {
         let own = self.home.and_then(|home| Some((join(&join("home", &home.name), ACCESS), home.access.as_ref()?)));
         let (own_place, own) = own.unwrap_or((ACCESS.to_owned(), &self.draft.access));
         let mut links = Vec::new();
+        #[cfg(not(target_family = "wasm"))]
+        if let Some((name, station)) = self.station() {
+            let both =
+                Direction::BOTH.map(|direction| (join(&name, direction.as_str()), direction, &station[direction]));
+            links.extend(both);
+        }
         for name in self.path() {
             for direction in Direction::BOTH {
                 let (place, link) = if name == ACCESS {

@@ -26,6 +26,9 @@ parameters! {
         /// the implementation of TCP, for applications that open connections
         stack: StackDraft = StackDraft::blank(),
             origin("no default").conditional(), if |it| application::needs_stack(&it.application) => stack::show;
+        /// the Wi-Fi station at the subscriber's end, as "wifi.home.laptop"; its packets pass its channel first
+        #[cfg(not(target_family = "wasm"))]
+        via: Option<String> = None, origin("chosen: a wire").or("none"), if |it| it.via.is_some();
         /// links that its packets pass upstream, in order; downstream the other way round
         path: Option<Vec<String>> = None, origin("that of the subscriber"), if |it| it.path.is_some() => path;
         /// fixed round-trip time to the server, or a list with one for each server; includes the propagation of its links both ways, not their queues and their MAC
@@ -77,6 +80,8 @@ impl TrafficDraft {
                 is_said: traffic.stack.is_some(),
                 stack: traffic.stack.clone().unwrap_or_else(stack::blank),
             },
+            #[cfg(not(target_family = "wasm"))]
+            via: traffic.via.clone(),
             path: traffic.path.clone(),
             round_trips: one_if_equal(traffic.servers.iter().map(|server| server.rtt)),
             line_rates: if traffic.servers.is_empty() {
@@ -107,6 +112,8 @@ impl TrafficDraft {
             stack: application::needs_stack(&self.application).then_some(self.stack.stack),
             name: self.name,
             application: self.application.application,
+            #[cfg(not(target_family = "wasm"))]
+            via: self.via,
             path: self.path,
             servers,
             dscp: self.dscp,

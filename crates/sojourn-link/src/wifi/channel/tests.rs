@@ -1,0 +1,233 @@
+use super::*;
+use crate::testing::Collector;
+use crate::wifi::config::{DeviceProfile, Standard, StationRate, WidthWord};
+use proptest::prelude::*;
+use sojourn_base::{BitRate, Seed};
+use std::vec::Vec;
+
+struct Ports(Vec<Collector>);
+
+impl Members for Ports {
+    fn at(&mut self, port: usize, act: &mut dyn FnMut(&mut dyn LinkContext)) {
+        act(&mut self.0[port]);
+    }
+}
+
+fn device(profile: DeviceProfile) -> DeviceSpec {
+    let (config, queue) = profile.parts();
+    DeviceSpec { config, queue }
+}
+
+/// Both directions of stations with these rates; port 2 n is upstream of station n, port 2 n + 1 its downstream.
+fn channel(
+    radio: &RadioConfig,
+    access_point: DeviceProfile,
+    rates: &[RateControl],
+    neighbours: &[Neighbour],
+    hidden: &[(usize, usize)],
+) -> Channel {
+    let access_point = device(access_point);
+    let own = device(DeviceProfile::LinuxStation);
+    let ports = (0..rates.len()).flat_map(|station| {
+        [(Direction::Upstream, &own.queue), (Direction::Downstream, &access_point.queue)]
+            .map(|(direction, queue)| PortSpec { station, direction, queue })
+    });
+    let spec = ChannelSpec {
+        radio,
+        access_point: access_point.clone(),
+        stations: rates.iter().map(|rate| (own.clone(), rate.clone())).collect(),
+        neighbours: neighbours.to_vec(),
+        hidden: hidden.to_vec(),
+        ports: ports.collect(),
+    };
+    Channel::new(&spec, Seed(1).stream("wifi/test"))
+}
+
+/// Offers packets of these times, ports, lengths and code points, and runs until all have gone.
+fn drive(channel: &mut Channel, packets: &[(Instant, usize, u32, u8)], ports: &mut Ports) {
+    let run = |channel: &mut Channel, until: Instant, ports: &mut Ports| {
+        while channel.next_wakeup() <= until {
+            let at = channel.next_wakeup();
+            channel.on_wakeup(at, ports);
+        }
+    };
+    for (number, (at, port, length, dscp)) in (0..).zip(packets) {
+        run(channel, *at, ports);
+        let flow_hash = u32::try_from(*port).expect("few ports");
+        let meta = Meta { length: *length, dscp: *dscp, flow_hash, ..Meta::default() };
+        channel.on_arrival(*at, *port, meta, PacketHandle(number), ports);
+    }
+    run(channel, Instant::from_s(60), ports);
+}
+
+fn profile() -> impl Strategy<Value = DeviceProfile> {
+    prop::sample::select(DeviceProfile::ALL)
+}
+
+fn rate() -> impl Strategy<Value = (StationRate, Option<super::super::config::Decibels>)> {
+    let decibels = (0_i32..40).prop_map(|db| Some(super::super::config::Decibels(db)));
+    prop_oneof![
+        (0_u8..8).prop_map(|mcs| (StationRate::Mcs(mcs), None)),
+        decibels.clone().prop_map(|snr| (StationRate::Ideal, snr)),
+        decibels.prop_map(|snr| (StationRate::Minstrel, snr)),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    /// Conservation, causality, order and the sum of causes, whatever the devices.
+    #[test]
+    fn laws_of_a_channel(
+        access_point in profile(),
+        standard in prop::sample::select(&[Standard::G, Standard::N, Standard::Ac, Standard::Ax][..]),
+        rates in prop::collection::vec(rate(), 1..4),
+        neighbours in 0_u32..3,
+        hides in any::<bool>(),
+        rts in any::<bool>(),
+        packets in prop::collection::vec((0_u64..200_000, 0_usize..8, 40_u32..1500, prop::sample::select(&[0_u8, 8, 46, 48][..])), 1..300),
+    ) {
+        let radio = RadioConfig {
+            standard,
+            width: WidthWord::Mhz20,
+            streams: 1,
+            rts: rts.then_some(Bytes(3000)),
+            ..RadioConfig::BASE
+        };
+        let controls: Vec<RateControl> = rates.iter().map(|(rate, snr)| rate.control(&radio, *snr)).collect();
+        let neighbour = Neighbour { load: BitRate::from_mbps(3), mode: radio.mode(4), stations: neighbours.max(1) };
+        let near = if neighbours > 0 { &[neighbour][..] } else { &[] };
+        let hidden = if hides && rates.len() > 1 { &[(1, 2)][..] } else { &[] };
+        let mut channel = channel(&radio, access_point, &controls, near, hidden);
+        let all = 2 * rates.len();
+        let mut packets: Vec<(Instant, usize, u32, u8)> =
+            packets.into_iter().map(|(us, port, length, dscp)| (Instant::from_us(us), port % all, length, dscp)).collect();
+        packets.sort_by_key(|packet| packet.0);
+        let mut ports = Ports((0..all).map(|port| Collector::seeded(port as u64)).collect());
+        drive(&mut channel, &packets, &mut ports);
+        let mut seen = std::collections::BTreeSet::new();
+        for (port, context) in ports.0.iter().enumerate() {
+            let mut last = Instant::ZERO;
+            let mut numbers = std::collections::BTreeMap::new();
+            for (number, meta, passage) in &context.delivered {
+                let (at, of_port, length, dscp) = packets[*number as usize];
+                prop_assert!(seen.insert(*number), "packet {number} came twice");
+                prop_assert_eq!((of_port, length, passage.entered_at), (port, meta.length, at));
+                prop_assert_eq!(passage.entered_at + passage.delay.total(), passage.arrives_at, "causes sum to the whole");
+                prop_assert!(passage.dequeued_at >= at && passage.arrives_at > passage.dequeued_at);
+                prop_assert!(passage.arrives_at >= last, "announced in order of arrival");
+                last = passage.arrives_at;
+                // One flow of one category is in one queue: first in, first out.
+                let before = numbers.insert(category_of(dscp), *number);
+                prop_assert!(before.is_none_or(|before| before < *number), "{before:?} before {number}");
+            }
+            for (number, ..) in &context.dropped {
+                prop_assert!(seen.insert(*number), "packet {number} was lost, too");
+            }
+            let counters = channel.member_counters(port);
+            prop_assert_eq!(counters.packets, context.delivered.len() as u64);
+            let member = channel.member(port);
+            prop_assert_eq!((member.backlog(), member.staged()), (Backlog::default(), Backlog::default()));
+        }
+        prop_assert_eq!(seen.len(), packets.len(), "all have come or are lost");
+    }
+}
+
+/// Packets that come to all downstream ports faster than the channel carries them, and what of them has arrived by the end.
+fn saturated(channel: &mut Channel, stations: usize, span: Instant) -> Vec<f64> {
+    let mut ports = Ports((0..2 * stations).map(|port| Collector::seeded(port as u64)).collect());
+    let mut at = Instant::ZERO;
+    let mut number = 0;
+    while at < span {
+        while channel.next_wakeup() <= at {
+            let due = channel.next_wakeup();
+            channel.on_wakeup(due, &mut ports);
+        }
+        for station in 0..stations {
+            let flow_hash = u32::try_from(station).expect("few stations");
+            let meta = Meta { length: 1500, flow_hash, ..Meta::default() };
+            channel.on_arrival(at, 2 * station + 1, meta, PacketHandle(number), &mut ports);
+            number += 1;
+        }
+        at += Span::from_us(60);
+    }
+    let mbps = |context: &Collector| {
+        let arrived = context.delivered.iter().filter(|(_, _, passage)| passage.arrives_at <= span).count();
+        arrived as f64 * 12_000.0 / span.saturating_since(Instant::ZERO).as_secs_f64() / 1e6
+    };
+    (0..stations).map(|station| mbps(&ports.0[2 * station + 1])).collect()
+}
+
+/// ns-3, examples/wireless/examples-to-run.py: bounds of its own of one station's UDP, the largest of each sweep.
+#[test]
+fn one_station_gets_what_ns_3_allows() {
+    let n = RadioConfig {
+        standard: Standard::N,
+        width: WidthWord::Mhz40,
+        streams: 1,
+        short_guard: true,
+        ..RadioConfig::BASE
+    };
+    let ac = RadioConfig {
+        standard: Standard::Ac,
+        width: WidthWord::Mhz160,
+        streams: 1,
+        short_guard: true,
+        ..RadioConfig::BASE
+    };
+    let ax = RadioConfig { width: WidthWord::Mhz160, streams: 1, ..RadioConfig::BASE };
+    let ax_64 = RadioConfig { block_ack: Some(64), ..ax };
+    for (radio, mcs, most) in [(n, 7, 135.0), (ac, 9, 630.0), (ax_64, 11, 844.0), (ax, 11, 1033.0)] {
+        let control = StationRate::Mcs(mcs).control(&radio, None);
+        let mut channel = channel(&radio, DeviceProfile::LinuxStation, &[control], &[], &[]);
+        let found = saturated_by_burst(&mut channel);
+        assert!(found < most && found > 0.8 * most, "{radio:?}: {found} of {most} Mb/s");
+    }
+}
+
+/// The same of one station whose queue never runs empty.
+fn saturated_by_burst(channel: &mut Channel) -> f64 {
+    let mut ports = Ports((0..2).map(Collector::seeded).collect());
+    let span = Instant::from_ms(400);
+    let mut at = Instant::ZERO;
+    let mut number = 0;
+    while at < span {
+        while channel.next_wakeup() <= at {
+            let due = channel.next_wakeup();
+            channel.on_wakeup(due, &mut ports);
+        }
+        let meta = Meta { length: 1500, ..Meta::default() };
+        channel.on_arrival(at, 1, meta, PacketHandle(number), &mut ports);
+        number += 1;
+        at += Span::from_us(9);
+    }
+    let delivered = &ports.0[1].delivered;
+    let from = Instant::from_ms(100);
+    let arrived = delivered.iter().filter(|(_, _, passage)| passage.arrives_at > from && passage.arrives_at <= span);
+    arrived.count() as f64 * 12_000.0 / span.saturating_since(from).as_secs_f64() / 1e6
+}
+
+/// "Ending the Anomaly" (2017): a slow station takes most of the air where stations take turns by aggregates, and a third of it by airtime.
+#[test]
+fn a_slow_station_takes_a_third_of_the_air_by_airtime() {
+    let radio = RadioConfig {
+        standard: Standard::N,
+        width: WidthWord::Mhz20,
+        streams: 2,
+        short_guard: true,
+        ..RadioConfig::BASE
+    };
+    let controls = [15, 15, 0].map(|mcs| StationRate::Mcs(mcs).control(&radio, None));
+    let shares = |profile| {
+        let mut channel = channel(&radio, profile, &controls, &[], &[]);
+        let rates = saturated(&mut channel, 3, Instant::from_s(3));
+        let air: Vec<f64> =
+            (0..3).map(|station| channel.member_counters(2 * station + 1).airtime.as_secs_f64()).collect();
+        (rates, air[2] / air.iter().sum::<f64>())
+    };
+    let (fifo, slow_fifo) = shares(DeviceProfile::Stock4_4);
+    let (fair, slow_fair) = shares(DeviceProfile::Ath9k2016);
+    assert!((0.70..0.90).contains(&slow_fifo), "{slow_fifo}, {fifo:?}");
+    assert!((slow_fair - 1.0 / 3.0).abs() < 0.03, "{slow_fair}, {fair:?}");
+    assert!((4.0..8.0).contains(&(fair[0] / fifo[0])), "{fair:?} against {fifo:?}");
+}

@@ -1,0 +1,579 @@
+//! The queues of one device: what waits above its firmware, in it, and in the aggregates that are ready to be sent.
+//!
+//! Packets wait in one queue of the device, or in one for each station and category, in front of which the stations take
+//! turns. From there they go to the firmware, which is as deep as its limit, and from the firmware into aggregates. Without
+//! a firmware an aggregate takes its packets from the managed queue.
+//!
+//! Source: Linux net/mac80211/tx.c (queues by station and category), net/mac80211/sta_info.c (`ieee80211_sta_set_expected_throughput`,
+//! airtime queue limits), drivers/net/wireless/ath/ath9k/xmit.c (two aggregates at a time); docs/models/wifi.md.
+//! Deviations: the estimate of airtime below the queue is the packet's at the present rate, without preamble.
+
+use super::aggregate::{ReceiveOrder, SendWindow};
+use super::arbiter::{Arbiter, Turn};
+use super::channel::{Arrived, BEST_EFFORT, CATEGORIES, DeviceSpec, Port, Work};
+use super::config::{Depth, Neighbour, Queues, Scheduler};
+use super::exchange::Exchanges;
+use super::medium::Outcome;
+use super::phy::Mode;
+use super::rates::RateControl;
+use crate::group::Members;
+use crate::queue_call::{Drain, QueueCall, run_timers};
+use crate::{LinkContext, Loss, Mark, Stage};
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::vec::Vec;
+use sojourn_base::{BitRate, Bytes, Instant, Meta, PacketHandle, Packets, Span};
+use sojourn_queue::{Backlog, Held, QueueContext, QueueManager, Reason};
+
+/// A packet behind its managed queue.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Below {
+    held: Held,
+    dequeued_at: Instant,
+    airtime: Span,
+}
+
+/// A frame of an aggregate.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mpdu {
+    pub(super) held: Held,
+    pub(super) number: u64,
+    pub(super) airtime: Span,
+    pub(super) dequeued_at: Instant,
+    pub(super) built_at: Instant,
+    /// [`Instant::NEVER`] before it is.
+    pub(super) first_sent_at: Instant,
+    pub(super) tries: u32,
+}
+
+/// Frames that are sent together.
+#[derive(Debug)]
+pub(super) struct Aggregate {
+    /// `None` for a neighbour's.
+    pub(super) port: Option<usize>,
+    pub(super) mode: Mode,
+    pub(super) mpdus: Vec<Mpdu>,
+    /// Of each frame of the present try, whether noise hits it; empty if it hits none.
+    pub(super) failed: Vec<bool>,
+    pub(super) first: Span,
+    pub(super) rest: Span,
+    pub(super) began_at: Instant,
+    /// Tries of the whole.
+    pub(super) tries: u32,
+}
+
+/// A port's queues of one category.
+#[derive(Debug)]
+pub(super) struct Flow {
+    /// `None` if the device has one queue for all.
+    manager: Option<Box<dyn QueueManager>>,
+    firmware: VecDeque<Below>,
+    /// Frames that failed, in the order of their numbers.
+    pub(super) again: VecDeque<Mpdu>,
+    pub(super) window: SendWindow,
+    /// The receiver's.
+    pub(super) order: ReceiveOrder<Arrived>,
+}
+
+/// The one queue of a device.
+#[derive(Debug)]
+struct SharedQueue {
+    manager: Box<dyn QueueManager>,
+    /// Port and category of each packet that waits.
+    whose: BTreeMap<u64, (usize, usize)>,
+    /// What the manager does to packets, before their ports are told.
+    signals: Vec<(Held, Reason, bool)>,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Device {
+    shared: Option<SharedQueue>,
+    depth: Depth,
+    /// Aggregates that are ready before the medium is won.
+    ahead: usize,
+    /// Frames of an aggregate at most, and its duration.
+    frames: usize,
+    longest: Span,
+    /// Of stations in front of the firmware, and behind it.
+    above: [Arbiter; CATEGORIES],
+    behind: [Arbiter; CATEGORIES],
+    pub(super) hardware: [VecDeque<Aggregate>; CATEGORIES],
+    /// Packets below the managed queues, and their airtime.
+    pub(super) below: [u64; CATEGORIES],
+    pub(super) pending: Span,
+    /// Backoffs drawn so far.
+    pub(super) backoffs: [u64; CATEGORIES],
+    pub(super) source: Option<Source>,
+}
+
+/// Traffic of a neighbour.
+#[derive(Debug)]
+pub(super) struct Source {
+    pub(super) interval: Span,
+    pub(super) next_at: Instant,
+    pub(super) arrived: u64,
+    pub(super) queued: u64,
+    mode: Mode,
+    frames: usize,
+    /// The exchange of so many of its frames.
+    exchanges: Vec<(Span, Span)>,
+}
+
+impl Source {
+    /// Packets that its queue holds. Source: Linux' default `txqueuelen`.
+    pub(super) const MOST: u64 = 1000;
+    /// Bytes of a packet. chosen: a full one of Ethernet.
+    const LENGTH: u32 = 1500;
+
+    pub(super) fn new(neighbour: &Neighbour, exchanges: &Exchanges) -> Self {
+        let frames = exchanges.usual_frames(neighbour.mode, BEST_EFFORT, usize::MAX);
+        let own = neighbour.load.as_bps() / u64::from(neighbour.stations).max(1);
+        let bits = u128::from(Self::LENGTH) * 8 * 1_000_000_000_000;
+        let interval = bits.checked_div(own.into()).and_then(|ps| u64::try_from(ps).ok());
+        Self {
+            interval: interval.map_or(Span::MAX / 4, Span::from_ps),
+            next_at: Instant::ZERO,
+            arrived: 0,
+            queued: 0,
+            mode: neighbour.mode,
+            frames,
+            exchanges: (1..=frames)
+                .map(|count| exchanges.of(neighbour.mode, count, Exchanges::psdu(count, Self::LENGTH)))
+                .collect(),
+        }
+    }
+
+    pub(super) fn aggregate(&mut self, now: Instant) -> Option<Aggregate> {
+        let count = usize::try_from(self.queued).unwrap_or(self.frames).min(self.frames);
+        let (first, rest) = *self.exchanges.get(count.checked_sub(1)?)?;
+        self.queued -= count as u64;
+        Some(Aggregate {
+            port: None,
+            mode: self.mode,
+            mpdus: Vec::new(),
+            failed: Vec::new(),
+            first,
+            rest,
+            began_at: now,
+            tries: 0,
+        })
+    }
+}
+
+impl Device {
+    pub(super) fn new(spec: &DeviceSpec, ports: usize, source: Option<Source>) -> Self {
+        let config = &spec.config;
+        let quantum = match config.scheduler {
+            Scheduler::Airtime => Some(config.quantum),
+            Scheduler::RoundRobin => None,
+        };
+        let ring = |quantum| core::array::from_fn(|_| Arbiter::new(ports, quantum));
+        let is_shared = source.is_none() && config.queues == Queues::Device;
+        Self {
+            shared: is_shared.then(|| SharedQueue {
+                manager: spec.queue.build(),
+                whose: BTreeMap::new(),
+                signals: Vec::new(),
+            }),
+            depth: config.depth(),
+            ahead: config.ahead as usize,
+            frames: config.frames as usize,
+            longest: config.longest,
+            above: ring(quantum),
+            behind: ring(None),
+            hardware: Default::default(),
+            below: [0; CATEGORIES],
+            pending: Span::ZERO,
+            backoffs: [0; CATEGORIES],
+            source,
+        }
+    }
+
+    /// Returns when its own traffic wants the medium.
+    pub(super) fn next_source(&self) -> Instant {
+        match &self.source {
+            Some(source) if source.queued == 0 && self.hardware[BEST_EFFORT].is_empty() => source.next_at,
+            _ => Instant::NEVER,
+        }
+    }
+
+    /// Returns true if packets of the category wait in a firmware of their own.
+    const fn has_firmware(&self) -> bool {
+        self.shared.is_some() || !matches!(self.depth, Depth::None)
+    }
+
+    /// Returns true if its firmware takes another packet of `port`.
+    fn has_room(&self, port: &Port, category: usize) -> bool {
+        match self.depth {
+            // One aggregate is collected while others are sent.
+            Depth::None => self.below[category] < (self.frames * (self.ahead + 1)) as u64,
+            Depth::Packets(most) => self.below[category] < most,
+            Depth::Airtime { low, high, all } => port.pending < low || port.pending < high && self.pending < all,
+        }
+    }
+}
+
+/// The queue context of a queue that ports share.
+struct Signals<'a, C: ?Sized> {
+    signals: &'a mut Vec<(Held, Reason, bool)>,
+    context: &'a mut C,
+}
+
+impl<C: LinkContext + ?Sized> QueueContext for Signals<'_, C> {
+    fn dropped(&mut self, packet: Held, reason: Reason) {
+        self.signals.push((packet, reason, true));
+    }
+
+    fn marked(&mut self, packet: &Held, reason: Reason) {
+        self.signals.push((*packet, reason, false));
+    }
+
+    fn unit(&mut self) -> f64 {
+        self.context.unit(crate::Draw::QueueManager)
+    }
+
+    fn worked(&mut self, units: u64) {
+        self.context.work(units);
+    }
+}
+
+/// Calls a manager at `now`, its timers first.
+fn call<T>(
+    manager: &mut dyn QueueManager,
+    now: Instant,
+    rate: BitRate,
+    context: &mut dyn LinkContext,
+    act: impl FnOnce(&mut dyn QueueManager, &mut QueueCall<'_, dyn LinkContext + '_>) -> T,
+) -> T {
+    let mut call = QueueCall { now, drain: Drain::Line(rate), staged: Bytes::ZERO, loop_delay: Span::ZERO, context };
+    if manager.next_timer().is_some_and(|timer| timer <= now) {
+        run_timers(manager, now, &mut call);
+    }
+    act(manager, &mut call)
+}
+
+impl<M: Members> Work<'_, M> {
+    /// A packet enters the queue of its device.
+    pub(super) fn enqueue(&mut self, now: Instant, whose: (usize, usize), meta: Meta, item: PacketHandle) {
+        let (port, category) = whose;
+        let inner = &mut *self.inner;
+        let state = &mut inner.ports[port];
+        let device = &mut inner.devices[state.device];
+        let is_shared = device.shared.is_some();
+        let rate = state.mode.rate();
+        let flow = state.flows[category].get_or_insert_with(|| {
+            let manager = (!is_shared).then(|| state.queue.build());
+            Box::new(Flow {
+                manager,
+                firmware: VecDeque::new(),
+                again: VecDeque::new(),
+                window: SendWindow::default(),
+                order: ReceiveOrder::default(),
+            })
+        });
+        if let Some(shared) = &mut device.shared {
+            shared.whose.insert(item.0, whose);
+            let SharedQueue { manager, signals, .. } = shared;
+            self.members.at(port, &mut |context| {
+                let _ = manager.enqueue(now, meta, item, &mut Signals { signals, context });
+            });
+            state.waiting.packets += Packets(1);
+            state.waiting.bytes += Bytes(meta.length.into());
+            let device = state.device;
+            self.tell(device);
+        } else {
+            let manager = flow.manager.as_deref_mut().expect("queues are by station");
+            self.members.at(port, &mut |context| {
+                call(manager, now, rate, context, |manager, call| {
+                    let _ = manager.enqueue(now, meta, item, call);
+                });
+            });
+            state.count_waiting();
+            device.above[category].list(port);
+        }
+    }
+
+    /// Tells the ports what the queue that they share has done to their packets.
+    fn tell(&mut self, device: usize) {
+        let Some(shared) = &mut self.inner.devices[device].shared else { return };
+        if shared.signals.is_empty() {
+            return;
+        }
+        for (held, reason, is_loss) in core::mem::take(&mut shared.signals) {
+            let whose =
+                if is_loss { shared.whose.remove(&held.item.0) } else { shared.whose.get(&held.item.0).copied() };
+            let Some((port, _)) = whose else { continue };
+            if is_loss {
+                let waiting = &mut self.inner.ports[port].waiting;
+                waiting.packets = Packets(waiting.packets.0.saturating_sub(1));
+                waiting.bytes = Bytes(waiting.bytes.0.saturating_sub(held.meta.length.into()));
+            }
+            let (entered_at, sub_flow) = (held.enqueued_at, held.sub_flow);
+            self.members.at(port, &mut |context| {
+                if is_loss {
+                    let loss = Loss { entered_at, stage: Stage::Queue, reason, sub_flow };
+                    context.dropped(held.item, &held.meta, &loss);
+                } else {
+                    context.marked(held.item, &held.meta, &Mark { entered_at, reason, sub_flow });
+                }
+            });
+        }
+    }
+
+    /// Fills firmware and hardware of a device.
+    pub(super) fn fill(&mut self, now: Instant, device: usize, category: usize) {
+        if self.inner.devices[device].source.is_none() && self.inner.devices[device].has_firmware() {
+            self.fill_firmware(now, device, category);
+        }
+        while self.inner.devices[device].hardware[category].len() < self.inner.devices[device].ahead {
+            let Some(aggregate) = self.build(now, device, category) else { return };
+            self.inner.devices[device].hardware[category].push_back(aggregate);
+        }
+    }
+
+    /// Moves packets from the managed queues into the firmware while it has room.
+    fn fill_firmware(&mut self, now: Instant, device: usize, category: usize) {
+        loop {
+            let inner = &mut *self.inner;
+            let state = &mut inner.devices[device];
+            if state.shared.is_some() {
+                if !self.pull_shared(now, device) {
+                    return;
+                }
+                continue;
+            }
+            let ports = &inner.ports;
+            let mut above = core::mem::replace(&mut state.above[category], Arbiter::new(0, None));
+            let port = above.next(|port| {
+                if ports[port].is_waiting(category) {
+                    if state.has_room(&ports[port], category) { Turn::Ready } else { Turn::HeldBack }
+                } else {
+                    Turn::Empty
+                }
+            });
+            state.above[category] = above;
+            let Some(port) = port else { return };
+            if let Some(below) = self.pull(now, port, category) {
+                self.take_below(port, category, below);
+            }
+        }
+    }
+
+    /// Takes a packet from the queue that all stations share. Returns false if there is none, or no room.
+    fn pull_shared(&mut self, now: Instant, device: usize) -> bool {
+        let inner = &mut *self.inner;
+        let state = &mut inner.devices[device];
+        let below: u64 = state.below.iter().sum();
+        let has_room = match state.depth {
+            Depth::None => below < (state.frames * (state.ahead + 1)) as u64,
+            Depth::Packets(most) => below < most,
+            Depth::Airtime { all, .. } => state.pending < all,
+        };
+        let Some(shared) = state.shared.as_mut().filter(|_| has_room) else { return false };
+        let Some(&(first, _)) = shared.whose.values().next() else { return false };
+        let SharedQueue { manager, signals, .. } = shared;
+        let mut pulled = None;
+        self.members.at(first, &mut |context| pulled = manager.dequeue(now, &mut Signals { signals, context }));
+        self.tell(device);
+        let Some(held) = pulled else { return false };
+        let inner = &mut *self.inner;
+        let shared = inner.devices[device].shared.as_mut().expect("it has one");
+        let (port, category) = shared.whose.remove(&held.item.0).expect("it waited");
+        let state = &mut inner.ports[port];
+        state.waiting.packets = Packets(state.waiting.packets.0 - 1);
+        state.waiting.bytes = Bytes(state.waiting.bytes.0 - u64::from(held.meta.length));
+        let airtime = Exchanges::estimate(state.mode, held.meta.length);
+        self.take_below(port, category, Below { held, dequeued_at: now, airtime });
+        true
+    }
+
+    /// A packet is in the firmware.
+    fn take_below(&mut self, port: usize, category: usize, below: Below) {
+        self.count_below(port, category, &below);
+        let state = &mut self.inner.ports[port];
+        state.flows[category].as_mut().expect("it has a packet").firmware.push_back(below);
+        self.inner.devices[state.device].behind[category].list(port);
+    }
+
+    fn count_below(&mut self, port: usize, category: usize, below: &Below) {
+        let state = &mut self.inner.ports[port];
+        state.pending += below.airtime;
+        state.below.packets += Packets(1);
+        state.below.bytes += Bytes(below.held.meta.length.into());
+        let device = &mut self.inner.devices[state.device];
+        device.below[category] += 1;
+        device.pending += below.airtime;
+    }
+
+    /// Takes a packet from the managed queue of a port.
+    fn pull(&mut self, now: Instant, port: usize, category: usize) -> Option<Below> {
+        let inner = &mut *self.inner;
+        let state = &mut inner.ports[port];
+        let (mode, rate) = (state.mode, state.mode.rate());
+        let manager = state.flows[category].as_mut()?.manager.as_deref_mut()?;
+        let mut pulled = None;
+        self.members.at(port, &mut |context| {
+            pulled = call(manager, now, rate, context, |manager, call| manager.dequeue(now, call));
+        });
+        state.count_waiting();
+        let held = pulled?;
+        Some(Below { held, dequeued_at: now, airtime: Exchanges::estimate(mode, held.meta.length) })
+    }
+
+    /// Returns the port of a device whose turn it is to fill an aggregate.
+    pub(super) fn next_port(&mut self, device: usize, category: usize) -> Option<usize> {
+        let inner = &mut *self.inner;
+        let state = &mut inner.devices[device];
+        let window = inner.exchanges.window;
+        let ports = &inner.ports;
+        let has_firmware = state.has_firmware();
+        let ring = if has_firmware { &mut state.behind[category] } else { &mut state.above[category] };
+        ring.next(|port| {
+            let Some(flow) = ports[port].flows[category].as_ref() else { return Turn::Empty };
+            let waits = if has_firmware { !flow.firmware.is_empty() } else { ports[port].is_waiting(category) };
+            match (flow.again.is_empty(), waits) {
+                (true, false) => Turn::Empty,
+                (true, true) if !flow.window.is_open(window) => Turn::HeldBack,
+                _ => Turn::Ready,
+            }
+        })
+    }
+
+    /// Builds an aggregate of what waits for a port. `None` if the manager has dropped all of it.
+    pub(super) fn aggregate(&mut self, now: Instant, port: usize, category: usize) -> Option<Aggregate> {
+        let number = self.inner.ports[port].device;
+        let has_firmware = self.inner.devices[number].has_firmware();
+        let mode = self.inner.select(now, port);
+        let most = self.inner.exchanges.room(mode, (category, number == 0), self.inner.devices[number].longest);
+        let frames = self.inner.devices[number].frames.min(self.inner.exchanges.most_frames(mode));
+        let (mut mpdus, mut bytes) = (Vec::new(), 0);
+        loop {
+            let inner = &mut *self.inner;
+            let flow = inner.ports[port].flows[category].as_mut().expect("it has packets");
+            let next = if let Some(mpdu) = flow.again.front() {
+                Some(mpdu.held.meta.length)
+            } else if !flow.window.is_open(inner.exchanges.window) {
+                None
+            } else if has_firmware {
+                flow.firmware.front().map(|below| below.held.meta.length)
+            } else {
+                let manager = flow.manager.as_deref();
+                let waits = manager.filter(|manager| manager.backlog().packets.0 > 0);
+                waits.map(|manager| manager.head_length().unwrap_or(Exchanges::USUAL_LENGTH))
+            };
+            let Some(length) = next else { break };
+            let more = bytes + Exchanges::charged(length);
+            if !mpdus.is_empty() && (mpdus.len() >= frames || more > most) {
+                break;
+            }
+            let mpdu = if let Some(mpdu) = flow.again.pop_front() {
+                mpdu
+            } else {
+                let below = if has_firmware {
+                    flow.firmware.pop_front()
+                } else {
+                    let below = self.pull(now, port, category);
+                    if let Some(below) = &below {
+                        self.count_below(port, category, below);
+                    }
+                    below
+                };
+                let Some(Below { held, dequeued_at, airtime }) = below else { continue };
+                let flow = self.inner.ports[port].flows[category].as_mut().expect("it has packets");
+                let number = flow.window.take();
+                Mpdu { held, number, airtime, dequeued_at, built_at: now, first_sent_at: Instant::NEVER, tries: 0 }
+            };
+            bytes += Exchanges::charged(mpdu.held.meta.length);
+            mpdus.push(mpdu);
+        }
+        if mpdus.is_empty() {
+            return None;
+        }
+        if let [alone] = mpdus.as_slice() {
+            bytes = Exchanges::psdu(1, alone.held.meta.length);
+        }
+        let (first, rest) = self.inner.exchanges.of(mode, mpdus.len(), bytes);
+        Some(Aggregate { port: Some(port), mode, mpdus, failed: Vec::new(), first, rest, began_at: now, tries: 0 })
+    }
+
+    /// Returns true if a device has something to send, or may have.
+    pub(super) fn has_more(&self, device: usize, category: usize) -> bool {
+        let state = &self.inner.devices[device];
+        !state.hardware[category].is_empty()
+            || state.source.as_ref().is_some_and(|source| category == BEST_EFFORT && source.queued > 0)
+    }
+
+    /// The first aggregate of a device has been on the air.
+    pub(super) fn end_exchange(&mut self, now: Instant, device: usize, category: usize, outcome: Outcome) {
+        let inner = &mut *self.inner;
+        let hardware = &mut inner.devices[device].hardware[category];
+        let aggregate = hardware.front_mut().expect("it was on the air");
+        aggregate.tries += 1;
+        let used = now.saturating_since(aggregate.began_at);
+        let is_over = outcome == Outcome::Answered || aggregate.tries >= inner.exchanges.most_tries;
+        let Some(port) = aggregate.port else {
+            if is_over {
+                hardware.pop_front();
+            }
+            return;
+        };
+        let counters = &mut inner.ports[port].counters;
+        counters.airtime += used;
+        match outcome {
+            Outcome::Answered => counters.frames += aggregate.mpdus.len() as u64,
+            Outcome::Collided => counters.collided += 1,
+            Outcome::Unanswered | Outcome::Internal => counters.unanswered += 1,
+        }
+        if !is_over {
+            return;
+        }
+        let mut aggregate = hardware.pop_front().expect("it is there");
+        if let Some(charged) = inner.ports[port].charged {
+            inner.devices[0].above[category].charge(charged, used);
+        }
+        if outcome != Outcome::Answered {
+            aggregate.give_up(inner.exchanges.most_tries);
+        }
+        aggregate.report(&mut inner.ports[port].rates);
+        self.settle_frames(now, port, category, aggregate);
+        let inner = &mut *self.inner;
+        if inner.ports[port].flows[category].as_ref().is_some_and(|flow| !flow.again.is_empty()) {
+            let state = &mut inner.devices[device];
+            let has_firmware = state.has_firmware();
+            (if has_firmware { &mut state.behind } else { &mut state.above })[category].list(port);
+        }
+    }
+}
+
+impl Aggregate {
+    /// Tells rate control what has become of it.
+    fn report(&self, rates: &mut RateControl) {
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let failed = self.failed.iter().filter(|failed| **failed).count();
+        rates.report(self.mode, count(self.mpdus.len()), count(self.mpdus.len() - failed));
+    }
+
+    /// All of its frames have been tried often enough.
+    fn give_up(&mut self, most: u32) {
+        self.failed = alloc::vec![true; self.mpdus.len()];
+        for mpdu in &mut self.mpdus {
+            mpdu.tries = most;
+        }
+    }
+}
+
+impl Port {
+    /// Returns true if packets of the category wait in its managed queue.
+    fn is_waiting(&self, category: usize) -> bool {
+        let manager = self.flows[category].as_ref().and_then(|flow| flow.manager.as_ref());
+        manager.is_some_and(|manager| manager.backlog().packets.0 > 0)
+    }
+
+    fn count_waiting(&mut self) {
+        let managers = self.flows.iter().flatten().filter_map(|flow| flow.manager.as_ref());
+        let add =
+            |sum: Backlog, one: Backlog| Backlog { bytes: sum.bytes + one.bytes, packets: sum.packets + one.packets };
+        self.waiting = managers.map(|manager| manager.backlog()).fold(Backlog::default(), add);
+    }
+}

@@ -1,0 +1,161 @@
+//! Exchanges: how long the frames of an aggregate, and what goes around them, take on a channel.
+//!
+//! Source: IEEE 802.11-2020, 10.3.2 (exchanges), 10.12 (A-MPDU), 9.4.2.28 (EDCA parameters); docs/models/wifi.md.
+//! Deviations: with RTS, each exchange has one; the answer to a data frame is sent at the rate for its mode.
+
+use super::channel::CATEGORIES;
+use super::config::RadioConfig;
+use super::medium::{Category, Timing};
+use super::phy::{Band, Control, Format, Mode, aifs, cts_to_self, difs, eifs, sifs, slot};
+use sojourn_base::{BitRate, Bytes, Span};
+
+/// Bytes around an IP packet in a frame: MAC header with QoS 26, CCMP 16, LLC/SNAP 8, FCS 4. 802.11-2020, 9.2.4.1 and 12.5.3.
+const AROUND: u64 = 54;
+/// Delimiter of a frame in an A-MPDU, which is padded to whole words. 802.11-2020, 9.7.1.
+const DELIMITER: u64 = 4;
+const WORD: u64 = 4;
+
+/// 802.11-2020, 19.3.23 and 21.3.24 (`aPPDUMaxTime`): 5.484 ms.
+pub(super) const LONGEST_PPDU: Span = Span::from_us(5_484);
+
+/// AIFSN, CWmin, CWmax and TXOP limit in µs of the categories, the most urgent first: of a station and of an access point.
+/// Source: IEEE 802.11-2020, table 9-155; hostapd's defaults for its own (CWmax of best effort 63, TXOP limits as of a station).
+const EDCA: [[(u8, u32, u32, u64); CATEGORIES]; 2] = [
+    [(2, 3, 7, 1_504), (2, 7, 15, 3_008), (3, 15, 1023, 0), (7, 15, 1023, 0)],
+    [(2, 3, 7, 1_504), (2, 7, 15, 3_008), (3, 15, 63, 0), (7, 15, 1023, 0)],
+];
+
+/// Tries of a frame. Source: IEEE 802.11-2020, `dot11ShortRetryLimit`: 7.
+const TRIES: u32 = 7;
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Exchanges {
+    band: Band,
+    protection: bool,
+    /// Frames longer than this are preceded by RTS.
+    rts: Option<Bytes>,
+    /// Frames in flight to one receiver.
+    pub(super) window: u64,
+    pub(super) most_tries: u32,
+    counts_busy: bool,
+}
+
+impl Exchanges {
+    /// Length that a packet is taken to have where its manager does not say. chosen: a full one of Ethernet.
+    pub(super) const USUAL_LENGTH: u32 = 1500;
+
+    pub(super) fn new(radio: &RadioConfig) -> Self {
+        Self {
+            band: radio.band.into(),
+            protection: radio.protection,
+            rts: radio.rts,
+            window: radio.window(),
+            most_tries: TRIES,
+            counts_busy: radio.mode(0).format >= Format::Ht,
+        }
+    }
+
+    pub(super) fn timing(&self) -> Timing {
+        let (band, protection) = (self.band, self.protection);
+        Timing {
+            slot: slot(band, protection),
+            sifs: sifs(band),
+            recovery: eifs(band, protection).saturating_sub(difs(band, protection)),
+            tries: TRIES,
+            counts_busy: self.counts_busy,
+        }
+    }
+
+    /// Parameters of each category, of the access point or of a station.
+    pub(super) fn categories(&self, is_access_point: bool) -> [Category; CATEGORIES] {
+        EDCA[usize::from(is_access_point)].map(|(slots, first_window, longest_window, us)| Category {
+            aifs: aifs(self.band, self.protection, slots),
+            first_window,
+            longest_window,
+            opportunity: Span::from_us(us),
+        })
+    }
+
+    /// Returns true if frames of the mode are sent together.
+    fn aggregates(mode: Mode) -> bool {
+        mode.format >= Format::Ht
+    }
+
+    /// Frames of the mode that may be sent together.
+    pub(super) fn most_frames(&self, mode: Mode) -> usize {
+        if Self::aggregates(mode) { usize::try_from(self.window).unwrap_or(usize::MAX) } else { 1 }
+    }
+
+    /// Bytes that a packet adds to an aggregate.
+    pub(super) fn charged(length: u32) -> u64 {
+        (u64::from(length) + AROUND + DELIMITER).next_multiple_of(WORD)
+    }
+
+    /// Bytes of an aggregate at most; one frame may always be sent.
+    pub(super) fn room(&self, mode: Mode, (category, is_access_point): (usize, bool), mut longest: Span) -> u64 {
+        let (.., us) = EDCA[usize::from(is_access_point)][category];
+        if us > 0 {
+            longest = longest.min(Span::from_us(us).saturating_sub(self.answer(mode, true)));
+        }
+        mode.most_bytes(longest).0
+    }
+
+    /// SIFS and the answer to an aggregate, or to a frame alone.
+    fn answer(&self, mode: Mode, is_aggregate: bool) -> Span {
+        let basic = mode.answer();
+        let answer = if is_aggregate {
+            Control::block_ack_duration(basic, u16::try_from(self.window).unwrap_or(u16::MAX))
+        } else {
+            Control::ack_duration(basic)
+        };
+        sifs(self.band) + answer
+    }
+
+    /// Bytes of a frame of so many packets of this length.
+    pub(super) fn psdu(packets: usize, length: u32) -> u64 {
+        if packets == 1 { u64::from(length) + AROUND } else { Self::charged(length) * packets as u64 }
+    }
+
+    /// Frames that packets of the usual length make an aggregate of, at most `most`.
+    pub(super) fn usual_frames(&self, mode: Mode, category: usize, most: usize) -> usize {
+        let room = self.room(mode, (category, false), LONGEST_PPDU) / Self::charged(Self::USUAL_LENGTH);
+        usize::try_from(room).unwrap_or(most).min(most).min(self.most_frames(mode)).max(1)
+    }
+
+    /// Duration of the exchange of so many packets in a frame of `bytes`: until the first answer less SIFS, and the rest.
+    pub(super) fn of(&self, mode: Mode, packets: usize, bytes: u64) -> (Span, Span) {
+        let is_aggregate = packets > 1;
+        let data = mode.data_duration(Bytes(bytes));
+        let answer = self.answer(mode, is_aggregate);
+        if self.rts.is_some_and(|most| Bytes(bytes) > most) {
+            let basic = mode.answer();
+            let space = sifs(self.band);
+            return (Control::rts_duration(basic), space + Control::cts_duration(basic) + space + data + answer);
+        }
+        let protected = self.protection && mode.format > Format::Dsss;
+        let before = if protected { cts_to_self(Mode::dsss(3)) } else { Span::ZERO };
+        (before + data, answer)
+    }
+
+    /// Duration of a packet's frame alone.
+    pub(super) fn alone(mode: Mode, length: u32) -> Span {
+        mode.data_duration(Bytes(u64::from(length) + AROUND))
+    }
+
+    /// Airtime of a packet among others.
+    pub(super) fn estimate(mode: Mode, length: u32) -> Span {
+        mode.rate().time_for(Bytes(Self::charged(length)))
+    }
+
+    /// What one sender alone on the channel gets through, of packets of the usual length.
+    pub(super) fn capacity(&self, mode: Mode, most: usize) -> BitRate {
+        let packets = self.usual_frames(mode, super::channel::BEST_EFFORT, most);
+        let (first, rest) = self.of(mode, packets, Self::psdu(packets, Self::USUAL_LENGTH));
+        let [_, _, best_effort, _] = self.categories(false);
+        let backoff = slot(self.band, self.protection) * u64::from(best_effort.first_window);
+        let whole = first + rest + best_effort.aifs + backoff / 2;
+        let bits = u128::from(Self::USUAL_LENGTH) * 8 * packets as u128 * 1_000_000_000_000;
+        BitRate::from_bps(u64::try_from(bits / u128::from(whole.as_ps())).unwrap_or(u64::MAX))
+    }
+}
