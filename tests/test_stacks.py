@@ -338,3 +338,36 @@ def test_a_plugin_that_is_no_library_is_not_taken_for_a_stack(tmp_path: Path) ->
     assert not read_plugin(path).is_stack
     with pytest.raises(UsageError):
         read_plugin(tmp_path / "libnothing.so")
+
+
+def test_controllers_of_libraries_are_characterised_by_their_names(sojourn: CommandLine, tmp_path: Path) -> None:
+    compiled(tmp_path)
+    cells = ("--only", "G2-10-40-1", "--seeds", "1", "--json")
+    done = sojourn("check-cc", "window:fixed", "linux-reno", "--plugin", "libwindow.so", *cells)
+    assert done.status == 0, done.stderr
+    ours, _ = done.json()["controllers"]
+    assert ours["controller"] == "window:fixed"
+    refused = sojourn("check-cc", "quinn:bbr")
+    assert refused.status == 2
+    assert 'no library "quinn" was given' in refused.stderr
+
+
+def test_bbr_of_quinn_starves_reno_and_its_reno_does_not(sojourn: CommandLine) -> None:
+    library = real("quinn").file
+    path = ROOT / "stacks/quinn/target/release" / library
+    done = sojourn(
+        "check-cc",
+        "quinn:bbr",
+        "quinn:reno",
+        "--plugin",
+        str(path),
+        "--only",
+        "G6-reno-50-40-1",
+        "--seeds",
+        "1",
+        "--json",
+    )
+    bbr, reno = done.json()["controllers"]
+    verdicts = [{row["id"]: row["verdict"] for row in one["rows"]}["G6"] for one in (bbr, reno)]
+    assert verdicts == ["fail", "pass"]
+    assert done.status == 1

@@ -265,6 +265,18 @@ LETS: Mapping[tuple[str, str], str] = {
         for kind in ("bbr1", "bbr3")
     },
     **{
+        (f"quinn:{word}", row): why
+        for word in ("reno", "cubic")
+        for row, why in (
+            (
+                "G1",
+                "RFC 9000 lets it: a connection without an answer ends after its idle timeout, 30 s here (10.1), and the next "
+                f"one begins anew; {RFC9002} lets two packets leave at each timeout (6.2.4)",
+            ),
+            ("G19", f"{RFC9002} lets it: a timeout alone takes nothing back (6.2)"),
+        )
+    },
+    **{
         (stack, row): f"{RFC9002} lets it: {why}"
         for stack in ("quic", "quic-cubic")
         for row, why in (

@@ -119,7 +119,7 @@ class Controller:
     @property
     def stack_name(self) -> str:
         """The stack that it is, or whose document it follows."""
-        return self.like if self.plugin is not None else self.name
+        return self.like if self.plugin is not None and not self.is_real else self.name
 
     @functools.cached_property
     def law(self) -> str:
