@@ -84,6 +84,8 @@ causes! {
         Wire wire "propagation": "propagation and fixed processing", "delay by propagation"
         Hold hold "wait for a slot": "held for the next slot of a link with slots",
             "delay until the next slot of a link that holds packets"
+        Switching switching "switching": "until modem or CMTS has decided where to forward a packet",
+            "delay by switching and forwarding in modem and CMTS"
     }
 }
 

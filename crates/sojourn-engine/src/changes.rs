@@ -5,7 +5,7 @@ use sojourn_apps::{Application, ApplicationConfig, ApplicationContext, Event, In
 use sojourn_base::Instant;
 use sojourn_link::LinkConfig;
 use sojourn_record::LinkId;
-use sojourn_scenario::Scenario;
+use sojourn_scenario::{DirectedLink, Scenario};
 use std::collections::VecDeque;
 
 /// Everything that becomes different at one time.
@@ -20,6 +20,8 @@ pub(crate) struct Due {
 pub(crate) enum Command {
     /// A link goes on with other parameters, in place of the first ones.
     Link(LinkId, LinkConfig, LinkConfig),
+    /// The device of a link begins or ends the count of its latency histogram.
+    Count(LinkId, bool),
     /// An application goes on with other parameters.
     Application(usize, ApplicationConfig),
     /// An application stands still, or goes on.
@@ -35,6 +37,11 @@ pub(crate) fn due(scenario: &Scenario, links: &[LinkId]) -> VecDeque<Due> {
         before = &change.then;
         let mut commands = Vec::new();
         for ((was, is), id) in was.links.iter().zip(&is.links).zip(links) {
+            let counting =
+                |config: &DirectedLink| config.latency_histogram.as_ref().map(|histogram| histogram.counting);
+            if let Some(is) = counting(is.config).filter(|_| counting(is.config) != counting(was.config)) {
+                commands.push(Command::Count(*id, is));
+            }
             let (was, is) = (&was.config.link, &is.config.link);
             if was != is {
                 commands.push(Command::Link(*id, was.clone(), is.clone()));

@@ -315,6 +315,7 @@ impl<R: Recorder> Simulation<R> {
             Command::Link(link, from, to) => {
                 self.world.network.retune_link(now, link, (&from, &to));
             }
+            Command::Count(link, counting) => self.world.network.paths.recorder.on_counting(link, counting),
             Command::Application(index, to) => {
                 self.with_application(now, index, |application, call| {
                     application.retune(now, to.as_any(), call);

@@ -298,3 +298,36 @@ fn service_flows_of_homes_of_a_group_have_their_rates_beside_each_other() {
     let requests: Vec<_> = records.links().filter_map(|(link, _)| records.modem(link)).collect();
     assert!(!requests.is_empty(), "each home's counters are one row");
 }
+
+#[test]
+fn a_count_of_a_histogram_begins_and_ends_by_a_change() {
+    // A packet every 10 ms for 8 s, counted from the first change to the second, and anew from the third to the fourth.
+    let count = |changes: &[(u32, bool)]| {
+        let mut text = String::from(
+            r#"
+schema = 1
+name = "a count"
+duration = "8 s"
+access.upstream.link = { kind = "docsis31-upstream", profile = "white2019" }
+access.upstream.queue = "docsis-pie"
+access.upstream.latency_histogram = { value = "sojourn", counting = false }
+access.downstream.link = { kind = "docsis31-downstream", profile = "white2019" }
+access.downstream.queue = "docsis-pie"
+traffic = [{ name = "stream", app = { kind = "constant-rate", packet = "200 B", interval = "10 ms" } }]
+"#,
+        );
+        for (at, counting) in changes {
+            let set = format!("set.\"access.upstream.latency_histogram.counting\" = {counting}");
+            text += &["[[change]]\nat = \"", &at.to_string(), " s\"\n", &set, "\n"].concat();
+        }
+        let records = records(&scenario(&text), 1);
+        let delays = records.device_delays(LinkId(0));
+        delays.map(|(_, delays)| delays.bins.bins().map(|bin| bin.packets).sum::<u64>()).sum::<u64>()
+    };
+    assert_eq!(count(&[]), 0);
+    let first = count(&[(2, true), (4, false)]);
+    assert!((199..=201).contains(&first), "{first}");
+    // A count that begins is empty.
+    let second = count(&[(2, true), (4, false), (5, true), (6, false)]);
+    assert!((99..=101).contains(&second), "{second}");
+}

@@ -248,6 +248,8 @@ parameters! {
         pull: Pull = Pull::Ahead,
             PULL.origin("inferred: so does the shaper that the authors of White 2012 published (ns-2 link/delaytb.cc)");
         map_interval: Span = MAP_INTERVAL, keys::MAP_INTERVAL;
+        modulation: BitRate = channel::RATE_64QAM, keys::MODULATION, if |it| it.modulation != channel::RATE_64QAM;
+        channels: u32 = 4, keys::CHANNELS, if |it| it.channels != 4;
         channel_rate: BitRate = channel::FOUR_64QAM_CHANNELS, keys::CHANNEL_RATE;
         // White 2012 §2.2.2 says two: 4 to 6 ms from the arrival to the grant with MAPs of 2 ms. One `[inf]` if REQ(1)
         // "tracks the occupancy of the queue" as packets arrive, and not once per MAP: 2 to 4 ms, which is what the printed
@@ -282,6 +284,8 @@ parameters! {
             origin("assumed: 1, so that a request can stand for what a whole interval may send").most("250");
         map_interval: Span = MAP_INTERVAL, keys::MAP_INTERVAL;
         grant_delay: u32 = 2, keys::grant_delay("White 2013 §3.1, by White 2012 §2.2.2: two");
+        modulation: BitRate = channel::RATE_64QAM, keys::MODULATION, if |it| it.modulation != channel::RATE_64QAM;
+        channels: u32 = 4, keys::CHANNELS, if |it| it.channels != 4;
         channel_rate: BitRate = channel::FOUR_64QAM_CHANNELS, keys::CHANNEL_RATE;
         // The printed latency floors of 5 to 6 ms and 1 to 2 ms need it.
         delay: Span = FIXED_DELAY, keys::delay("White 2012 §2.3, inferred for White 2013");

@@ -8,6 +8,7 @@
 //! random frames the mean of what a bucket gains between two of them, see [`scattered`].
 //! Deviations: none known.
 
+use crate::docsis30::channel::bonded_rate;
 use crate::{
     CascadeConfig, DownstreamConfig, DownstreamMemberConfig, GroupConfig, LinkConfig, MemberConfig, SerialConfig,
     ShapedConfig, SingleQueueConfig, UpstreamConfig,
@@ -122,6 +123,13 @@ fn usual_burst(rate: BitRate) -> Bytes {
 impl LinkConfig {
     /// Derives parameters not set in the file from the rate; `said` returns true for keys of the file.
     pub fn fit(&mut self, said: impl Fn(&str) -> bool) {
+        if !said("channel_rate") && (said("modulation") || said("channels")) {
+            if let Some(link) = self.link.get_mut::<CascadeConfig>() {
+                link.channel_rate = bonded_rate(link.modulation, link.channels);
+            } else if let Some(link) = self.link.get_mut::<SingleQueueConfig>() {
+                link.channel_rate = bonded_rate(link.modulation, link.channels);
+            }
+        }
         if let Some(link) = self.link.get_mut::<CascadeConfig>()
             && !said("transmit_queue")
         {
@@ -267,12 +275,34 @@ impl CascadeConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ShaperConfig;
     use sojourn_keys::Configured;
 
     fn single(rate: BitRate) -> LinkConfig {
         let mut link = SingleQueueConfig::base();
         link.shaper.sustained = rate;
         link.into()
+    }
+
+    #[test]
+    fn channels_of_a_modem_make_the_rate_of_its_channel() {
+        // White 2012 §2.2.2: 0.8 × modulation × channels. Two channels of 3.2 MHz with 16-QAM: 2.56 Msym/s × 4 bit each.
+        let fitted = |mut link: LinkConfig, keys: &[&str]| {
+            link.fit(|key| keys.contains(&key));
+            link.link.drain_rate()
+        };
+        let (modulation, channels) = (BitRate::from_kbps(10_240), 2);
+        let fast = ShaperConfig { sustained: BitRate::from_mbps(200), ..ShaperConfig::BASE };
+        let cascade = CascadeConfig { modulation, channels, shaper: fast, ..CascadeConfig::BASE };
+        let single = SingleQueueConfig { modulation, channels, shaper: fast, ..SingleQueueConfig::BASE };
+        let queue = sojourn_queue::DropTailConfig::bytes(100_000);
+        for link in [cascade.into(), single.into()] {
+            let link = LinkConfig { link, queue: queue.clone().into() };
+            assert_eq!(fitted(link.clone(), &["modulation", "channels"]), BitRate::from_kbps(16_384));
+            assert_eq!(fitted(link.clone(), &["channels"]), BitRate::from_kbps(16_384));
+            // A rate that is said counts.
+            assert_eq!(fitted(link, &["channels", "channel_rate"]), BitRate::from_bps(98_304_000));
+        }
     }
 
     #[test]

@@ -112,11 +112,15 @@ pub(crate) const fn quantum(about: &'static str, origin: &'static str) -> Key {
 }
 
 impl ManagerConfig {
-    /// The same parameters with every limit in time turned into the bytes that `rate` sends in it.
+    /// The same parameters with every limit in time turned into the bytes that `rate` sends in it, at least a full-size packet.
     #[must_use]
     pub fn at(mut self, rate: BitRate) -> Self {
         if let Some(limit) = self.limit_mut() {
+            let is_time = matches!(limit, Limit::Time(_));
             *limit = limit.at(rate);
+            if let (true, Limit::Bytes(bytes)) = (is_time, limit) {
+                *bytes = (*bytes).max(FULL_SIZE);
+            }
         }
         self
     }
@@ -196,7 +200,7 @@ impl ManagerConfig {
                 format!("{packets} leave no room for a packet under this admission rule"),
                 format!("at least \"{least}\""),
             )),
-            (Limit::Time(span), Some(rate)) if rate.bytes_in(span) < FULL_SIZE => {
+            (Limit::Time(span), Some(rate)) if rate.bytes_in(span) < FULL_SIZE && !self.is_limit_of_kind(span) => {
                 let bytes = rate.bytes_in(span);
                 Some(Mismatch::new(format!("{span} at {rate} are {bytes}, less than one full-size packet"), hint))
             }
@@ -205,6 +209,21 @@ impl ManagerConfig {
             }
             _ => None,
         }
+    }
+}
+
+impl ManagerConfig {
+    /// Returns true if the kind, or one of its profiles, has this limit: a file need not know that a slow line sends less in it than a
+    /// packet.
+    fn is_limit_of_kind(&self, span: Span) -> bool {
+        let kinds = Self::kinds().into_iter();
+        let own = kinds.filter(|kind| kind.info().name == self.kind());
+        own.flat_map(|kind| {
+            let profiles = kind.info().profiles.into_iter().map(|profile| Some(profile.0));
+            let all = profiles.chain([None]);
+            all.map(|profile| kind.values(profile).limit()).collect::<Vec<_>>()
+        })
+        .any(|limit| limit == Some(Limit::Time(span)))
     }
 }
 
@@ -240,5 +259,33 @@ pub(crate) fn require_room(limit: Limit, problems: &mut Vec<ConfigProblem>) {
             message: alloc::format!("{limit} holds nothing"),
             hint: "a limit of at least two full-size packets",
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_that_no_file_says_holds_a_packet_on_any_line() {
+        let slow = BitRate::from_bps(8_000);
+        let mut times = 0;
+        for kind in ManagerConfig::kinds() {
+            let profiles = kind.info().profiles.into_iter().map(|profile| Some(profile.0));
+            for config in profiles.chain([None]).map(|profile| kind.values(profile)) {
+                let Some(Limit::Time(span)) = config.limit() else { continue };
+                times += 1;
+                assert_eq!(config.problems_on(Some(slow)), [], "{}", config.kind());
+                assert_eq!(config.clone().at(slow).limit(), Some(Limit::Bytes(FULL_SIZE)));
+                // One that a file says is refused where it holds none.
+                let mut said = config.clone();
+                if let Some(limit) = said.limit_mut() {
+                    *limit = Limit::Time(span + Span::from_us(1));
+                }
+                let told = said.problems_on(Some(slow));
+                assert!(told.iter().any(|(key, _)| key.ends_with("limit")), "{}", config.kind());
+            }
+        }
+        assert!(times > 2, "{times} limits in time");
     }
 }

@@ -618,6 +618,13 @@ impl Recorder for ColumnRecorder {
         self.links[usize::from(link.0)].wifi.get_or_insert_default()[0] = *counters;
     }
 
+    fn on_counting(&mut self, link: LinkId, counting: bool) {
+        self.count_all_passed();
+        if let Some(device) = &mut self.links[usize::from(link.0)].device {
+            device.set_counting(counting);
+        }
+    }
+
     fn on_service_flow(&mut self, link: LinkId, queue: ServiceQueue, counters: &MacCounters) {
         let flows = &mut self.links[usize::from(link.0)].service_flows;
         flows.push((queue, *counters));
@@ -655,7 +662,9 @@ impl Recorder for ColumnRecorder {
             link.totals = LinkTotals::default();
             link.sojourn = None;
             link.protection = ProtectionTally::default();
-            link.device = link.link.latency_histogram.clone().map(DeviceHistograms::boxed);
+            if let Some(device) = &mut link.device {
+                device.clear();
+            }
             link.modem_warm_up = link.modem.take();
             if let Some(wifi) = &mut link.wifi {
                 wifi[1] = wifi[0];

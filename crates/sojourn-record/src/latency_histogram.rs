@@ -32,6 +32,8 @@ parameters! {
             origin("chosen: fifteen from 0.25 ms to 1 s, steps of 1, 2 and 5 and more below 3 ms").least("10 us").one_or_many();
         /// the delay that is counted
         value: HistogramValue = HistogramValue::Estimate, origin("White 2019 §5.4");
+        /// the device counts; a change begins a count, which is empty then, and ends it
+        counting: bool = true, origin("White 2019 §5.4: a count is begun and ended by a MIB object"), if |it| !it.counting;
     }
 }
 
@@ -234,7 +236,7 @@ impl DeviceHistograms {
 
     /// Counts a delay, if delays of this kind are counted.
     pub(crate) fn count(&mut self, value: HistogramValue, queue: ServiceQueue, delay: Span) {
-        if self.config.value == value {
+        if self.config.value == value && self.config.counting {
             let delays = self.of_queue[queue as usize].get_or_insert_with(|| DeviceDelays {
                 bins: LatencyHistogram::new(&self.config.edges),
                 exact: DelayHistogram::default(),
@@ -242,6 +244,19 @@ impl DeviceHistograms {
             delays.bins.record(delay);
             delays.exact.record(delay);
         }
+    }
+
+    /// A count ends, or an empty one begins.
+    pub(crate) fn set_counting(&mut self, counting: bool) {
+        if counting && !self.config.counting {
+            self.clear();
+        }
+        self.config.counting = counting;
+    }
+
+    /// Forgets what was counted.
+    pub(crate) fn clear(&mut self) {
+        self.of_queue = [const { None }; ServiceQueue::ALL.len()];
     }
 
     /// Those of queues of which something was counted.

@@ -347,6 +347,8 @@ pub trait Recorder {
     }
     /// One end of a connection was looked at.
     fn on_sample(&mut self, sample: &ConnectionSample) {}
+    /// The device of a link begins or ends the count of its latency histogram.
+    fn on_counting(&mut self, link: LinkId, counting: bool) {}
     /// Measuring begins, or the run ends: what the MAC of a link has counted.
     fn on_mac(&mut self, link: LinkId, counters: &MacCounters) {}
     /// The same: what the MAC of a link has counted of the service flow of one queue, if it has several.

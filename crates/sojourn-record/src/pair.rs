@@ -118,6 +118,10 @@ impl<A: Recorder, B: Recorder> Recorder for (A, B) {
         self.0.on_service_flow(link, queue, counters);
         self.1.on_service_flow(link, queue, counters);
     }
+    fn on_counting(&mut self, link: LinkId, counting: bool) {
+        self.0.on_counting(link, counting);
+        self.1.on_counting(link, counting);
+    }
     fn on_group(&mut self, direction: Direction, channel: &ChannelCounters, modems: &[(LinkId, ModemCounters)]) {
         self.0.on_group(direction, channel, modems);
         self.1.on_group(direction, channel, modems);

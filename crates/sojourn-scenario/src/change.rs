@@ -91,7 +91,7 @@ fn make(read: &mut Read<'_>, before: &Scenario, change: &mut ChangeDraft) -> Vec
 fn fixed() -> Mismatch {
     Mismatch::new(
         "is fixed during a run; from the start it can be changed",
-        "during a run change: link.rate of kind serial, rates and bursts of kind shaped, queue.limit and parameters of a manager's decisions, app.lanes of bulk, paused",
+        "during a run change: link.rate of kind serial, rates and bursts of kind shaped, queue.limit and parameters of a manager's decisions, app.lanes of bulk, paused, latency_histogram.counting",
     )
 }
 
@@ -106,7 +106,11 @@ fn may_change(path: &str) -> bool {
         | ["home", _, "access", _, "link" | "queue", key, ..]
         | ["traffic", _, "app", key]
         | ["home", _, "traffic", _, "app", key] => is_key(key),
-        ["traffic", _, "paused"] | ["home", _, "traffic", _, "paused"] => true,
+        ["traffic", _, "paused"]
+        | ["home", _, "traffic", _, "paused"]
+        | ["access", _, "latency_histogram", "counting"]
+        | ["link", _, _, "latency_histogram", "counting"]
+        | ["home", _, "access", _, "latency_histogram", "counting"] => true,
         _ => false,
     }
 }
@@ -119,10 +123,11 @@ fn is_reached(before: &Scenario, then: &Scenario) -> bool {
     was.links(|_, link| links.push(link.clone()));
     let mut links = links.into_iter();
     is.links_mut(|_, link| {
-        if let Some(from) = links.next()
-            && !has_rules(&from)
-            && from.link.may_become(&link.link, &from.conditions)
-        {
+        let Some(from) = links.next() else { return };
+        if let (Some(is), Some(was)) = (&mut link.latency_histogram, &from.latency_histogram) {
+            is.counting = was.counting;
+        }
+        if !has_rules(&from) && from.link.may_become(&link.link, &from.conditions) {
             link.link = from.link;
         }
     });

@@ -31,10 +31,26 @@ pub const MAP_INTERVAL: Key = key("map_interval", "time from one MAP to the next
 pub const CHANNEL_RATE: Key = key(
     "channel_rate",
     "rate at which a grant is serialised",
-    "assumed: four 6.4 MHz channels with 64-QAM at 0.8 (White 2012 §2.2.2 prints the formula only)",
+    "0.8 of `modulation` times `channels` (White 2012 §2.2.2)",
 )
 .least("1 b/s")
 .most(HIGHEST_RATE);
+
+/// Raw bit rate of one of the bonded channels.
+pub const MODULATION: Key = key(
+    "modulation",
+    "raw bit rate of one channel, symbols by bits: 5.12 Msym/s with 64-QAM are 30.72 Mb/s",
+    "assumed: 6.4 MHz with 64-QAM (White 2012 §2.2.2 prints the formula only)",
+)
+.least("1 kb/s")
+.most(HIGHEST_RATE);
+
+/// Number of bonded channels.
+pub const CHANNELS: Key =
+    key("channels", "bonded channels", "assumed: four (White 2012 §2.2.2 prints the formula only)")
+        .least("1")
+        // chosen: ten times what DOCSIS 3.0 modems have.
+        .most("80");
 
 /// Length of the request-grant loop.
 pub const fn grant_delay(origin: &'static str) -> Key {

@@ -260,6 +260,7 @@ impl<M: QueueManager + ?Sized> SingleQueue<M> {
             serialisation,
             pipeline: Span::ZERO,
             wire: self.delay,
+            switching: Span::ZERO,
             hold: Span::ZERO,
         }
     }

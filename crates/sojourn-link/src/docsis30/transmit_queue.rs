@@ -97,6 +97,7 @@ impl TransmitQueue {
             serialisation,
             pipeline: Span::ZERO,
             wire: self.delay,
+            switching: Span::ZERO,
             hold: Span::ZERO,
         }
     }

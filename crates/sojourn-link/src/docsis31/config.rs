@@ -73,6 +73,13 @@ const PLANT: Key = key(
     "docsis-ns3 1.2 and White 2019 appendix B: 8 km; at most 80 km (DOCSIS 3.1 PHY)",
 );
 
+const SWITCHING: Key = key(
+    "switching",
+    "what modem or CMTS needs to decide where to forward a packet, after its last byte",
+    "White 2019 §1: \"a very minor impact on overall latency\"; chosen: none, as in docsis-ns3",
+)
+.most("10 ms");
+
 const MAC_HEADER: Key = key(
     "mac_header",
     "bytes of the MAC header with its extensions, on top of what the framing charges",
@@ -120,6 +127,7 @@ parameters! {
         /// what the CMTS needs to make a MAP
         map_processing: Span = Span::from_us(200), origin(PHY).most("400 us");
         plant_km: f64 = 8.0, PLANT;
+        switching: Span = Span::ZERO, SWITCHING, if |it| !it.switching.is_zero();
         /// the channel
         channel: OfdmaChannel = OfdmaChannel::BASE;
         /// the channel that MAPs come by
@@ -197,6 +205,7 @@ parameters! {
         /// least depth of the bucket of the peak rate; what that rate sends in a symbol fits anyhow
         peak_burst: Bytes = Bytes(1_532), origin("docsis-ns3 1.2, MaxPdu").least("1 B").most("1 GB");
         plant_km: f64 = 8.0, PLANT;
+        switching: Span = Span::ZERO, SWITCHING, if |it| !it.switching.is_zero();
         /// the channel
         channel: OfdmChannel = OfdmChannel::BASE;
         mac_header: u16 = 10, MAC_HEADER;

@@ -45,6 +45,9 @@ pub struct Downstream<M: ?Sized = dyn QueueManager> {
     /// Both pipelines and the interleaver.
     pipeline: Span,
     plant: Span,
+    /// What the modem needs to forward a packet, and all that comes behind the symbol.
+    switching: Span,
+    behind: Span,
     fragment: Option<Fragment>,
     /// Its part in an aggregate of several service flows.
     share: Option<Share>,
@@ -86,6 +89,11 @@ impl<M: QueueManager + ?Sized> Downstream<M> {
             limit: GrantLimit::new(config.congestion.clone(), symbol, config.capacity()),
             pipeline: config.channel.symbols.processing().saturating_sub(symbol),
             plant: config.plant(),
+            switching: config.switching,
+            behind: symbol
+                + config.channel.symbols.processing().saturating_sub(symbol)
+                + config.plant()
+                + config.switching,
             fragment: None,
             share: None,
             next: 0,
@@ -197,6 +205,7 @@ impl<M: QueueManager + ?Sized> Downstream<M> {
                 pipeline: self.pipeline,
                 serialisation: self.symbol,
                 wire: self.plant,
+                switching: self.switching,
                 ..DelayParts::default()
             }
         } else {
@@ -206,7 +215,7 @@ impl<M: QueueManager + ?Sized> Downstream<M> {
         let passage = Passage {
             entered_at: entered,
             dequeued_at: left,
-            arrives_at: at + self.symbol + self.pipeline + self.plant,
+            arrives_at: at + self.behind,
             delay,
             sub_flow: packet.sub_flow,
         };

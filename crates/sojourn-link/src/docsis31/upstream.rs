@@ -51,6 +51,9 @@ pub struct Upstream<M: ?Sized = dyn QueueManager> {
     polled: usize,
     unsolicited: usize,
     subtracts: RequestSubtracts,
+    /// From a frame that carries a packet's last byte to its leaving the CMTS, with what that needs to forward it.
+    completion: Span,
+    switching: Span,
     header: u16,
     /// Rates as queue managers see them.
     rates: (BitRate, BitRate),
@@ -182,6 +185,8 @@ impl<M: QueueManager + ?Sized> Upstream<M> {
             polled: if config.proactive.contends() { NO_FLOW } else { favoured },
             unsolicited: if config.proactive.is_unsolicited() { favoured } else { NO_FLOW },
             subtracts: config.request_subtracts,
+            completion: timeline.completion() + config.switching,
+            switching: config.switching,
             header: config.mac_header,
             rates: (config.rate, config.peak),
             own_rates: config.own_rates(),
@@ -501,7 +506,7 @@ impl<M: QueueManager + ?Sized> Upstream<M> {
         let passage = Passage {
             entered_at: packet.enqueued_at,
             dequeued_at: done.dequeued_at,
-            arrives_at: frame_at + self.timeline.completion(),
+            arrives_at: frame_at + self.completion,
             delay,
             sub_flow: packet.sub_flow,
         };
@@ -535,6 +540,7 @@ impl<M: QueueManager + ?Sized> Upstream<M> {
             pipeline: prepared + self.timeline.decoding,
             serialisation: self.timeline.frame,
             wire: self.timeline.plant,
+            switching: self.switching,
             hold: Span::ZERO,
         }
     }

@@ -177,6 +177,7 @@ impl Network {
         if !KNOWN {
             return;
         }
+        #[cfg_attr(target_family = "wasm", allow(unused_mut, reason = "no service flows stand beside the first there"))]
         let mut ports: Vec<(Member, LinkConfig, bool)> =
             modems.iter().map(|modem| (Member::new(modem.link, 0), modem.config.clone(), false)).collect();
         #[cfg(not(target_family = "wasm"))]

@@ -23,6 +23,9 @@ pub const CLASSIC: &str = "classic";
 /// Target of packets of its low-latency queue.
 pub const LOW_LATENCY: &str = "low-latency";
 
+/// The name of the link's own aggregate.
+const OWN: &str = "own";
+
 /// Most rules of a link. Source: DOCS-IETF-QOS-MIB, a classifier reference has one octet.
 const MOST_RULES: &str = "255";
 /// The longest packet in an Ethernet frame, with a tag. Source: White 2012 §3.1.1, the peak burst.
@@ -213,8 +216,8 @@ parameters! {
         burst: Bytes = Bytes(3_044), origin("DOCS-IETF-QOS-MIB").least("1 B").most("1000 GB");
         /// it is a member of an aggregate, whose rate holds for all members together; if not, its own rate holds for it alone
         member: bool = true, origin("White 2019 §2.1; DOCSIS 3.0 has no aggregates: false there");
-        /// the name of its aggregate; without one the link's own
-        aggregate: String = String::new(), origin("White 2019 §2.1: the link's own"), if |it| !it.aggregate.is_empty();
+        /// the name of its aggregate; "own" is the link's own
+        aggregate: String = String::from(OWN), origin("White 2019 §2.1: the link's own"), if |it| it.aggregate != OWN;
         /// traffic priority: of members that want more than there is, those of a higher one come first, equals share evenly
         traffic_priority: u32 = 0, origin("DOCS-IETF-QOS-MIB: 0").most("7");
         proactive: ProactiveConfig = ProactiveConfig::None, PROACTIVE, if |it| it.proactive != ProactiveConfig::None;
@@ -325,7 +328,7 @@ impl FlowsConfig {
     /// Number of the aggregate whose rate a service flow shares, from 0 for the link's own; `None` if it is in none or in an
     /// unknown one.
     pub(super) fn aggregate_of(&self, flow: &ServiceFlowConfig) -> Option<usize> {
-        if !flow.member || flow.aggregate.is_empty() {
+        if !flow.member || flow.aggregate == OWN {
             return flow.member.then_some(0);
         }
         let place = self.aggregates.iter().position(|aggregate| aggregate.name == flow.aggregate)?;
@@ -380,8 +383,8 @@ impl FlowsConfig {
             let name = sojourn_keys::value::quoted(&aggregate.name);
             let (message, hint) = if !is_docsis31 {
                 (format!("a link of kind {} has no aggregates", link.kind()), "a link of DOCSIS 3.1")
-            } else if is_known || aggregate.name.is_empty() {
-                (format!("{name} cannot be the name here"), "a name of its own")
+            } else if is_known || aggregate.name == OWN {
+                (format!("{name} cannot be the name here"), "a name of its own, other than own")
             } else if !has_members {
                 (format!("no service flow is a member of {name}"), "a [[service_flow]] with this `aggregate`")
             } else {
@@ -419,7 +422,7 @@ impl FlowsConfig {
                 );
                 continue;
             }
-            if !flow.aggregate.is_empty() && self.aggregate_of(flow).is_none() {
+            if flow.aggregate != OWN && self.aggregate_of(flow).is_none() {
                 tell(
                     "aggregate",
                     format!("there is no aggregate {}", sojourn_keys::value::quoted(&flow.aggregate)),

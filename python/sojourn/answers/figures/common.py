@@ -70,16 +70,28 @@ def caption_of(
 
 
 def look_of(study: OpenStudy, label: str, value: LabelValue) -> str:
-    """Return the look of a value of a label: its own, or one of the palette by its place.
+    """Return the look of a value of a label: its own, or one of the palette by its place among those without one.
 
-    Where some values have none, only looks that the study gives count: the palette has the colours of the others, too.
+    Queue managers keep their looks beside values that have none. Other words that plots know, such as `limit`, count if the
+    study gives them, or if every value of the label has a look. Of the palette the colours of these looks are left out.
     """
-    own = study.points.look(label, value)
     values = study.points.labels.get(label, [])
-    given = bool(study.points.words(label, value).look)
-    if styles.is_known(own) and (given or all(styles.is_known(study.points.look(label, one)) for one in values)):
-        return own
-    return f"cycle-{values.index(str(value)) if str(value) in values else 0}"
+    looks = {str(one): study.points.look(label, one) for one in [*values, value]}
+    all_known = all(styles.is_known(look) for look in looks.values())
+
+    def has_own(one: LabelValue) -> bool:
+        look = looks[str(one)]
+        counts = all_known or look in styles.MANAGERS or bool(study.points.words(label, one).look)
+        return counts and styles.is_known(look)
+
+    if has_own(value):
+        return looks[str(value)]
+    without = [str(one) for one in values if not has_own(one)]
+    taken = {styles.look_of(looks[str(one)]).colour for one in values if has_own(one)}
+    palette = [f"cycle-{number}" for number in range(styles.PALETTE)]
+    free = [look for look in palette if styles.look_of(look).colour not in taken] or palette
+    place = without.index(str(value)) if str(value) in without else 0
+    return free[place % len(free)]
 
 
 def look_of_point(study: OpenStudy, point: str) -> str:

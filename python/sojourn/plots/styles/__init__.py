@@ -74,7 +74,11 @@ _LOOKS: dict[str, Look] = {
     "serialisation": Look(TOL_MORE["teal"], (), "", ""),
     "wire": Look("#c0c8d1", (), "", ""),
     "hold": Look("#661100", (), "", ""),
+    "switching": Look("#6699CC", (), "", ""),
 }
+
+MANAGERS = frozenset({"codel", "sfq-codel", "pie", "sfq", "sfq-pie"})
+"""Queue managers with a look of their own."""
 
 _CYCLE: tuple[Look, ...] = (
     Look(OKABE_ITO["blue"], (), "o"),
@@ -86,6 +90,8 @@ _CYCLE: tuple[Look, ...] = (
     Look(INK, (1.2, 1.2), "X"),
 )
 """For names without a look of their own: distinct in colour, dash and marker."""
+
+PALETTE = len(_CYCLE)
 
 
 COLOURS = {**OKABE_ITO, **TOL, "yellow": TOL["olive"], "ink": INK, "muted": MUTED}

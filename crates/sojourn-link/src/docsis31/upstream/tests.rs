@@ -694,3 +694,24 @@ fn an_unsolicited_grant_carries_one_packet() {
     assert_eq!(apart(ProactiveConfig::Basic(guarantee)), Span::ZERO);
     assert_eq!(apart(ProactiveConfig::Unsolicited(guarantee)), Span::from_us(945));
 }
+
+#[test]
+fn switching_is_a_cause_of_its_own_in_both_directions() {
+    let switching = Span::from_us(70);
+    let at = Instant::from_us(100_001);
+    let passages = |config: &UpstreamConfig, down: &DownstreamConfig| {
+        let up = lone_packet(config, at, (0.5, 0.5));
+        let mut link = Downstream::new(down, Box::new(TwoQueues::default()));
+        let mut context = Collector::default();
+        drive_packets(&mut link, [(at, classic(1_000))], Instant::from_s(1), &mut context);
+        [up, context.delivered[0].2]
+    };
+    let (up, down) = (UpstreamConfig::WHITE2019, DownstreamConfig::WHITE2019);
+    let without = passages(&up, &down);
+    let with = passages(&UpstreamConfig { switching, ..up.clone() }, &DownstreamConfig { switching, ..down.clone() });
+    for (with, without) in with.into_iter().zip(without) {
+        assert_eq!(with.arrives_at, without.arrives_at + switching);
+        assert_eq!(with.delay, DelayParts { switching, ..without.delay });
+        assert_eq!(with.delay.total(), with.arrives_at.saturating_since(at));
+    }
+}

@@ -190,9 +190,9 @@ impl Records {
             for direction in Direction::BOTH {
                 let sums = &delays[direction];
                 if sums.packets > 0 {
-                    // Few links have pipelines or slots.
+                    // Few links have pipelines, slots or switching.
                     let is_there = |cause: &Cause| {
-                        let is_rare = matches!(*cause, Cause::Pipeline | Cause::Hold);
+                        let is_rare = matches!(*cause, Cause::Pipeline | Cause::Hold | Cause::Switching);
                         !is_rare || sums.total_ns[*cause as usize] > 0
                     };
                     for cause in Cause::ALL.into_iter().filter(is_there) {

@@ -3,7 +3,7 @@
 const CAUSES = [
   ["sender", "sender"], ["recovery", "loss recovery"], ["queue", "queue"], ["request_wait", "wait for request"],
   ["grant_wait", "wait for grant"], ["framing", "framing"], ["pipeline", "pipelines"],
-  ["serialisation", "serialisation"], ["wire", "propagation"], ["hold", "wait for a slot"],
+  ["serialisation", "serialisation"], ["wire", "propagation"], ["hold", "wait for a slot"], ["switching", "switching"],
 ];
 
 const pick = (run, kind, subject) =>
