@@ -333,6 +333,29 @@ def test_explicit_aggregates_of_a_direction_run_beside_each_other(sojourn: Comma
     assert rows["unmarked-upstream", "delay_p99"]["after"] < 12.0, "no upload is in front of it"
 
 
+def test_unsolicited_grants_and_polls_of_a_file_are_those_of_the_link() -> None:
+    pgs = 'scheduling_type = 7\nguaranteed_grant_rate = "1 Mb/s"\nguaranteed_request_interval = 1500\n'
+    limits = 'max_sustained_rate = "2 Mb/s"\nmax_traffic_burst = "20 kB"\n'
+    size = "unsolicited_grant_size = 150\nnominal_grant_interval = 2000\n"
+    for scheduling, expected in (
+        (f"scheduling_type = 6\n{size}", {"kind": "ugs", "rate": "600000 b/s", "interval": "2000 us"}),
+        (
+            f"scheduling_type = 5\n{size}grants_per_interval = 2\nnominal_polling_interval = 3000\n",
+            {"kind": "ugs-ad", "rate": "1200000 b/s", "interval": "1000 us", "request_interval": "3000 us"},
+        ),
+        (
+            f"{limits}scheduling_type = 4\nnominal_polling_interval = 4000\n",
+            {"kind": "rtps", "request_interval": "4000 us"},
+        ),
+    ):
+        text = SEVERAL.replace(limits + pgs, scheduling)
+        tables = access(expand(encode(text)))
+        (flow,) = tables["upstream"]["service_flow"]
+        assert flow["proactive"] == expected
+        document = {"schema": 1, "name": "x", "duration": "1 s", "access": tables, "traffic": traffic(1)}
+        assert check_scenario(tomli_w.dumps(document)) == []
+
+
 def test_activity_detection_that_is_forbidden_leaves_the_grants_as_they_are() -> None:
     text = SEVERAL.replace("_interval = 1500", "_interval = 1500\npgs_activity_detection_disable = 1")
     (flow,) = access(expand(encode(text)))["upstream"]["service_flow"]

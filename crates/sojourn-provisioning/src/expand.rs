@@ -205,8 +205,8 @@ impl<'a> Expander<'a> {
             }
             let parameters = self.named(tlv, codes);
             let scheduling = number_of(&parameters, Parameter::Scheduling);
-            if codes.way == Way::Up && is_unsolicited(scheduling) {
-                self.leave_out(&[*tlv], "service flow with unsolicited grants or polls", codes.flow);
+            if codes.way == Way::Up && is_unsolicited(scheduling) && !says_its_grants(&parameters) {
+                self.leave_out(&[*tlv], "service flow with grants or polls of unknown size or interval", codes.flow);
                 continue;
             }
             let reference = tlv.last(1).and_then(Tlv::number);
@@ -550,9 +550,8 @@ impl<'a> Expander<'a> {
     ) -> ServiceFlow {
         fill_defaults(&mut parameters, &OF_FLOWS);
         let scheduling = number_of(&parameters, Parameter::Scheduling);
-        if way == Way::Up && is_unsolicited(scheduling) {
-            let message =
-                "unsolicited grants and polls are left out: the service flow asks for its grants, as best effort";
+        if way == Way::Up && is_unsolicited(scheduling) && !says_its_grants(&parameters) {
+            let message = "grants or polls of unknown size or interval are left out: the service flow asks for its grants, as best effort";
             self.issues.push(Issue::new("W-LEFT-OUT", message).about("24.15"));
             if let Some(leaf) = parameters.get_mut(&Parameter::Scheduling) {
                 leaf.value = Setting::Number(BEST_EFFORT);
@@ -566,6 +565,22 @@ impl<'a> Expander<'a> {
 
 /// Scheduling type of best effort. Source: MULPI annex C.2.2.8.2.
 const BEST_EFFORT: u64 = 2;
+
+/// Scheduling types of polls (rtPS), and of unsolicited grants with activity detection (UGS/AD) and without (UGS). Source: MULPI annex
+/// C.2.2.8.2.
+const RTPS: u64 = 4;
+const UGS_AD: u64 = 5;
+const UGS: u64 = 6;
+
+/// Returns true if the parameters of a service flow say what its grants or polls are like.
+fn says_its_grants(parameters: &Parameters) -> bool {
+    let says = |parameter| number_of(parameters, parameter).is_some_and(|number| number > 0);
+    match number_of(parameters, Parameter::Scheduling) {
+        Some(RTPS) => says(Parameter::NominalPollingInterval),
+        Some(UGS_AD | UGS) => says(Parameter::UnsolicitedGrantSize) && says(Parameter::NominalGrantInterval),
+        _ => false,
+    }
+}
 
 /// Returns true if a service flow gets grants or polls without a request, other than proactive ones.
 const fn is_unsolicited(scheduling: Option<u64>) -> bool {

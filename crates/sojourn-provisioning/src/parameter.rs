@@ -22,6 +22,10 @@ pub enum Parameter {
     GuaranteedGrantInterval,
     GuaranteedRequestInterval,
     ActivityDetectionDisable,
+    NominalPollingInterval,
+    UnsolicitedGrantSize,
+    NominalGrantInterval,
+    GrantsPerInterval,
     IpTosOverwrite,
     BufferMinimum,
     BufferTarget,
@@ -86,7 +90,7 @@ const MIB: &str = "DOCS-IETF-QOS-MIB";
 const NS3: &str = "the ns-3 model of DOCSIS";
 
 /// Parameters of service flows.
-pub(crate) static OF_FLOWS: [About; 20] = about! {
+pub(crate) static OF_FLOWS: [About; 24] = about! {
     TrafficPriority "traffic_priority" [7], Number "" Some((0, MIB));
     MaxSustainedRate "max_sustained_rate" [8], Rate "b/s" Some((0, MIB));
     MaxTrafficBurst "max_traffic_burst" [9], Bytes "B" Some((3044, MIB));
@@ -97,6 +101,10 @@ pub(crate) static OF_FLOWS: [About; 20] = about! {
     GuaranteedGrantInterval "ggi_us" [44], Microseconds "us" None;
     GuaranteedRequestInterval "gri_us" [46], Microseconds "us" None;
     ActivityDetectionDisable "activity_detection_disable" [49], Number "" None;
+    NominalPollingInterval "polling_interval_us" [17], Microseconds "us" None;
+    UnsolicitedGrantSize "grant_size" [19], Bytes "B" None;
+    NominalGrantInterval "grant_interval_us" [20], Microseconds "us" None;
+    GrantsPerInterval "grants_per_interval" [22], Number "" None;
     IpTosOverwrite "ip_tos_overwrite" [23], Octets "" None;
     BufferMinimum "buffer_minimum" [35, 1], Bytes "B" None;
     BufferTarget "buffer_target" [35, 2], Bytes "B" None;

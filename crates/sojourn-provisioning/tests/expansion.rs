@@ -474,7 +474,7 @@ fn a_buffer_that_a_limit_holds_is_from_that_limit() {
 }
 
 #[test]
-fn unsolicited_grants_are_left_out_wherever_they_stand() {
+fn unsolicited_grants_of_unknown_size_are_left_out_wherever_they_stand() {
     let flow = |content: &str| format!("[[tlv]]\n[tlv.upstream_service_flow]\nqos_parameter_set_type = 7\n{content}\n");
     let ugs = flow("service_flow_reference = 1\nscheduling_type = 6");
     let best_effort = flow("service_flow_reference = 2\nmax_sustained_rate = \"5 Mb/s\"");
@@ -490,4 +490,27 @@ fn unsolicited_grants_are_left_out_wherever_they_stand() {
     assert_eq!(reference(&format!("{ugs}{best_effort}")), Some(2));
     assert_eq!(reference(&format!("{best_effort}{ugs}")), Some(2));
     assert_eq!(reference(&ugs), Some(1), "as best effort");
+}
+
+#[test]
+fn unsolicited_grants_and_polls_are_expanded() {
+    let grants = "unsolicited_grant_size = 150\nnominal_grant_interval = 2000";
+    let content = flow("upstream", 1, "")
+        + &flow("upstream", 3, &format!("scheduling_type = 6\n{grants}\ngrants_per_interval = 2"))
+        + &flow("upstream", 4, &format!("scheduling_type = 5\n{grants}\nnominal_polling_interval = 3000"))
+        + &flow("upstream", 5, "scheduling_type = 4\nnominal_polling_interval = 4000")
+        + &flow("upstream", 6, "scheduling_type = 3\nnominal_polling_interval = 4000")
+        + &flow("downstream", 2, "");
+    let service = expanded(&written(&content), &tables()).service.unwrap();
+    assert_eq!(service.others.len(), 1, "non-real-time polls");
+    let flows = &service.beside_upstream.flows;
+    let said: Vec<_> = flows.iter().map(|it| it.flow.number(Parameter::Scheduling)).collect();
+    assert_eq!(said, [Some(6), Some(5), Some(4)]);
+    assert_eq!(flows[0].flow.number(Parameter::UnsolicitedGrantSize), Some(150));
+    assert_eq!(flows[0].flow.number(Parameter::GrantsPerInterval), Some(2));
+    assert_eq!(flows[1].flow.number(Parameter::NominalGrantInterval), Some(2000));
+    assert_eq!(flows[2].flow.number(Parameter::NominalPollingInterval), Some(4000));
+    let again = from_service(&service, Style::Explicit).unwrap();
+    let again = expanded(&sealed(again), &tables()).service.unwrap();
+    assert!(service.simulates_as(&again), "{again:?}");
 }

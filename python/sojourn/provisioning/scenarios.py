@@ -97,7 +97,7 @@ def _direction(service: Service, direction: str) -> Table:
     aggregate = part["kind"] == "aggregate"
     shaped = part["parameters"]
     flow = part["classic"] if aggregate else part
-    rate = _number(shaped, "max_sustained_rate")
+    rate = _number(shaped, "max_sustained_rate") or _unsolicited_rate(shaped)
     if not rate:
         raise UsageError(
             f"the {direction} service has no maximum sustained rate",
@@ -119,7 +119,7 @@ def _direction(service: Service, direction: str) -> Table:
         link |= _grants(part)
     if aggregate:
         link |= _own_rates(part, direction, link["kind"], rate)
-    limit = f"{flow['buffer']['value']} B"
+    limit = _limit(flow)
     queue = _dual_queue(part, direction, limit) if aggregate else _queue(flow, limit)
     rules = part["classifiers"] if aggregate else service.content[f"beside_{direction}"]["classifiers"]
     table: Table = {"link": link, "queue": queue}
@@ -185,7 +185,7 @@ def _add_beside(table: Table, service: Service, direction: str) -> dict[int, str
             entry["aggregate"] = aggregate_name(further["aggregate"])
         if kind == "docsis31-upstream":
             entry |= _grants(further["low_latency"] if is_pair else flow)
-        limit = f"{flow['buffer']['value']} B"
+        limit = _limit(flow)
         entry["queue"] = _dual_queue(further, direction, limit) if is_pair else _queue(flow, limit)
         flows.append(entry)
         names[flow["reference"]] = name
@@ -213,6 +213,8 @@ def _no_rate(which: str, direction: str) -> UsageError:
 def _service_flow(flow: Mapping[str, Any], direction: str, kind: str) -> Table:
     parameters = flow["parameters"]
     rate = _number(parameters, "max_sustained_rate")
+    if not flow["member"] and kind == "docsis31-upstream":
+        rate = rate or _unsolicited_rate(parameters)
     if not rate and not flow["member"]:
         raise _no_rate(f"service flow {flow['reference']}", direction)
     table: Table = {"name": flow_name(flow), "member": flow["member"]}
@@ -222,10 +224,25 @@ def _service_flow(flow: Mapping[str, Any], direction: str, kind: str) -> Table:
         table |= {"rate": f"{rate} b/s", "burst": f"{_number(parameters, 'max_traffic_burst')} B"}
     if priority := _number(parameters, "traffic_priority"):
         table["traffic_priority"] = priority
-    buffer = flow["buffer"]
-    limit = f"{buffer['value']} B" if buffer else "100 ms"
     grants = _grants(flow) if kind == "docsis31-upstream" else {}
-    return table | grants | {"queue": _queue(flow, limit)}
+    return table | grants | {"queue": _queue(flow, _limit(flow))}
+
+
+def _limit(flow: Mapping[str, Any]) -> str:
+    return f"{flow['buffer']['value']} B" if flow["buffer"] else "100 ms"
+
+
+RTPS, UGS_AD, UGS, PGS = 4, 5, 6, 7
+"""Scheduling types (MULPI annex C.2.2.8.2)."""
+
+
+def _unsolicited_rate(parameters: Mapping[str, Any]) -> int:
+    """Return the rate of unsolicited grants; 0 without."""
+    if _number(parameters, "scheduling") not in (UGS_AD, UGS):
+        return 0
+    size, interval = _number(parameters, "unsolicited_grant_size"), _number(parameters, "nominal_grant_interval")
+    grants = _number(parameters, "grants_per_interval") or 1
+    return -(-8_000_000 * size * grants // interval)
 
 
 PROTOCOLS = {1: "icmp", 6: "tcp", 17: "udp", 58: "icmp", 257: "tcp-or-udp"}
@@ -286,8 +303,18 @@ def _kind(service: Service, direction: str) -> str:
 
 def _grants(flow: Mapping[str, Any]) -> Table:
     parameters = flow["parameters"]
+    scheduling = _number(parameters, "scheduling")
+    polls = _number(parameters, "nominal_polling_interval")
+    if scheduling == RTPS:
+        return {"proactive": {"kind": "rtps", "request_interval": f"{polls} us"}}
+    if rate := _unsolicited_rate(parameters):
+        interval = _number(parameters, "nominal_grant_interval") // (_number(parameters, "grants_per_interval") or 1)
+        grants = {"kind": "ugs", "rate": f"{rate} b/s", "interval": f"{interval} us"}
+        if scheduling == UGS_AD:
+            grants |= {"kind": "ugs-ad"} | ({"request_interval": f"{polls} us"} if polls else {})
+        return {"proactive": grants}
     rate = _number(parameters, "guaranteed_grant_rate")
-    if _number(parameters, "scheduling") != 7 or not rate:
+    if scheduling != PGS or not rate:
         return {}
     grants: Table = {"kind": "basic", "rate": f"{rate} b/s"}
     interval = _number(parameters, "guaranteed_grant_interval")
