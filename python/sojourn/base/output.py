@@ -57,8 +57,12 @@ def _place_of(directory: Path) -> Path:
 
 
 def owner() -> str:
-    """Return a name for this process that other processes on the same disk can judge."""
-    return f"{socket.gethostname()}.{os.getpid()}"
+    """Return a name for this process that other processes on the same disk can judge; in a guest, that of its host's process."""
+    return os.environ.get(OWNER) or f"{socket.gethostname()}.{os.getpid()}"
+
+
+OWNER = "SOJOURN_OWNER"
+"""Environment variable for a guest, all of whose processes have the same numbers in each run."""
 
 
 LONGEST_PROCESS = 10

@@ -139,6 +139,7 @@ def _in_virtual_time(options: Namespace) -> int:
     import sys
 
     from sojourn.base.errors import UsageError
+    from sojourn.base.output import OWNER, owner
     from sojourn.linux import build, virtual
     from sojourn.scenario.scenario_file import load_scenario
 
@@ -173,7 +174,7 @@ def _in_virtual_time(options: Namespace) -> int:
     if options.json:
         words.append("--json")
     clock = {"clock": "virtual" if options.virtual == virtual.INFINITE else "slow", "kernel": kernel.described()}
-    environment = {**os.environ, VIRTUAL: json.dumps(clock)}
+    environment = {**os.environ, VIRTUAL: json.dumps(clock), OWNER: owner()}
     command = [sys.executable, "-P", "-m", "sojourn", *words, "--", *options.command]
     return virtual.run(kernel, command, environment, seed, options.virtual)
 
@@ -382,10 +383,13 @@ def _command(options: Namespace, service: str) -> tuple[list[str], list[str]]:
     """Return what runs inside, and its environment."""
     import os
 
+    from sojourn.base.output import OWNER
+
     environment = dict(os.environ)
     environment["SOJOURN_FAR"] = "100.64.0.1"
     environment["SOJOURN_INSIDE"] = "100.64.0.2"
-    environment.pop(VIRTUAL, None)
+    for name in (VIRTUAL, OWNER):
+        environment.pop(name, None)
     command = list(options.command)
     if options.between is not None:
         return [], []

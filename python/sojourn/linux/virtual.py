@@ -19,6 +19,7 @@ from typing import Self
 
 from sojourn.base.errors import EnvironmentFailure
 from sojourn.linux.build import Kernel
+from sojourn.linux.guest import MARK
 from sojourn.linux.keeper import LINE
 
 START_NS = 1_767_225_600 * 10**9
@@ -138,10 +139,6 @@ def _quoted(path: object) -> str:
     return quote(str(path))
 
 
-_OURS = b"\0-P\0-m\0sojourn\0emulate\0"
-"""Arguments of the emulation in the guest."""
-
-
 def _program(process: int) -> str:
     """Return the program of the guest that a process of the host runs for its kernel; empty if it is the emulation, or not found.
 
@@ -159,7 +156,8 @@ def _program(process: int) -> str:
                 memory.seek(max(first, end - 16 * 4096))
                 text = memory.read(end - memory.tell())
                 if text[-9:] == bytes(9) and text[-10:-9] != b"\0":
-                    return "" if _OURS in text else Path(os.fsdecode(text[:-9].rpartition(b"\0")[2])).name
+                    name = os.fsdecode(text[:-9].rpartition(b"\0")[2])
+                    return "" if MARK in name else Path(name).name
     return ""
 
 
