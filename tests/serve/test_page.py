@@ -49,7 +49,7 @@ def opened(browser: Any, url: str) -> None:
     wait(browser, "globalThis.sojourn?.a.run.value != null")
 
 
-def wait(browser: Any, condition: str, seconds: float = 60) -> None:
+def wait(browser: Any, condition: str, seconds: float = 150) -> None:
     end = time.monotonic() + seconds
     while not browser.execute_script(f"return Boolean({condition})"):
         assert time.monotonic() < end, condition
