@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sojourn import _engine
+from sojourn import Scenario, _engine, run
 from sojourn.answers.claims import NEEDS_WHOLE
 from sojourn.field.deltas import weekly_ratio
 from sojourn.field.population import DEFAULT, draw_homes, home_overlay
@@ -47,6 +47,25 @@ def test_the_trial_is_that_of_the_talk(study: Study) -> None:
         assert point.document["access"]["downstream"] == base.document["access"]["downstream"]
     assert study.definition.seeds.count == 21
     assert sum(name.startswith("trial/up-") for name in points) == 250
+
+
+def test_the_sweep_takes_the_cost_of_8_kb_apart() -> None:
+    points = {point.name: point for point in load_study(str(FOLDER / "sweep.toml")).points()}
+    assert len(points) == 4 * 3 * 6 * 4 * 3
+
+    def upload(modem: str, treatment: str) -> float:
+        """Return what four uploads carry at 10 Mb/s and 40 ms."""
+        metrics = run(Scenario.parse(points[f"{modem}/cubic/10Mbps-40ms/{treatment}"].text)).metrics
+        streams = pl.col("subject").cast(pl.String).str.starts_with("test-upload-") & (
+            pl.col("metric") == "goodput_loaded"
+        )
+        return sum(metrics.filter(streams)["value"].to_list())
+
+    # Of 10 Mb/s the loop leaves 3.6 to 8 KB; without it, or with the packets that wait for a grant elsewhere, nearly all.
+    assert upload("loop", "8KB") == pytest.approx(3.6, abs=0.4)
+    assert upload("loop", "48KB") > 8.5
+    assert upload("no-loop", "8KB") > 8.5
+    assert upload("outside", "8KB") > 8.5
 
 
 @pytest.mark.slow
