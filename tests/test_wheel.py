@@ -129,6 +129,7 @@ def test_the_sources_are_those_that_name_the_version_of_the_engine(built: Path) 
             "sojourn-benches",
             "sojourn-queue-c",
             "sojourn-random-scenarios",
+            "sojourn-testbed",
             "sojourn-testkit",
             "sojourn-web",
         )  # no parts of the module

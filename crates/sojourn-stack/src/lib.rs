@@ -105,6 +105,36 @@ pub trait Endpoint {
     fn state(&self) -> State;
 }
 
+impl<E: Endpoint + ?Sized> Endpoint for Box<E> {
+    fn datagram(&mut self, now: u64, bytes: &[u8], ecn: u8) {
+        (**self).datagram(now, bytes, ecn);
+    }
+
+    fn transmit(&mut self, now: u64, buffer: &mut [u8]) -> Option<(usize, u8)> {
+        (**self).transmit(now, buffer)
+    }
+
+    fn timeout(&mut self) -> Option<u64> {
+        (**self).timeout()
+    }
+
+    fn write(&mut self, now: u64, stream: u32, bytes: &[u8], fin: bool) -> usize {
+        (**self).write(now, stream, bytes, fin)
+    }
+
+    fn read(&mut self, now: u64, stream: u32, buffer: &mut [u8]) -> Read {
+        (**self).read(now, stream, buffer)
+    }
+
+    fn close(&mut self, now: u64) {
+        (**self).close(now);
+    }
+
+    fn state(&self) -> State {
+        (**self).state()
+    }
+}
+
 /// A library that opens ends.
 pub trait Stack {
     /// Bytes of headers that the network adds to each datagram: 28 for UDP over IPv4, 0 if datagrams are IP packets.

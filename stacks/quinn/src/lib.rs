@@ -11,8 +11,8 @@ mod tls;
 use bytes::BytesMut;
 use quinn_proto::congestion::{BbrConfig, CubicConfig, NewRenoConfig};
 use quinn_proto::{
-    ClientConfig, Connection, ConnectionError, ConnectionHandle, ConnectionIdGenerator, DatagramEvent, Dir, EcnCodepoint,
-    EndpointConfig, Event, ReadError, ServerConfig, Side, StreamEvent, StreamId, TransportConfig, VarInt,
+    ClientConfig, Connection, ConnectionError, ConnectionHandle, ConnectionIdGenerator, DatagramEvent, Dir,
+    EcnCodepoint, EndpointConfig, Event, ReadError, ServerConfig, Side, StreamEvent, StreamId, TransportConfig, VarInt,
 };
 use sojourn_stack::{Endpoint, Options, Read, Stack, State, Then, export_stack};
 use std::collections::VecDeque;
@@ -36,7 +36,9 @@ const TIMERS: usize = 32;
 const CLIENT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1)), 1);
 const SERVER: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2)), 443);
 
-struct Quinn;
+/// quinn-proto.
+#[derive(Debug)]
+pub struct Quinn;
 
 impl Stack for Quinn {
     const HEADERS: u32 = 28;
@@ -212,7 +214,8 @@ impl Endpoint for End {
         let at = self.at(now);
         let from = if self.is_server { CLIENT } else { SERVER };
         self.out.clear();
-        let event = self.endpoint.handle(at, from, None, EcnCodepoint::from_bits(ecn), BytesMut::from(bytes), &mut self.out);
+        let event =
+            self.endpoint.handle(at, from, None, EcnCodepoint::from_bits(ecn), BytesMut::from(bytes), &mut self.out);
         match event {
             Some(DatagramEvent::ConnectionEvent(_, event)) => {
                 if let Some((_, connection)) = &mut self.connection {
