@@ -1,9 +1,13 @@
 """Looks are told apart by more than one property, and can be seen."""
 
 import itertools
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
+from sojourn.answers.figures.common import look_of
+from sojourn.answers.open_study import OpenStudy
 from sojourn.base.metrics import delay_causes
 from sojourn.plots import styles
 from sojourn.study.library import load_study
@@ -75,3 +79,28 @@ def test_words_that_name_no_look_are_none(name: str) -> None:
 def test_an_unknown_look_is_an_error() -> None:
     with pytest.raises(KeyError, match="no look is called turquoise"):
         styles.look_of("turquoise")
+
+
+def test_a_queue_manager_keeps_its_look_beside_values_without_one() -> None:
+    given = {"dualpi2": "indigo circle", "fq": "sfq-codel"}
+
+    def look(_label: str, value: object) -> str:
+        return given.get(str(value), str(value))
+
+    def words(_label: str, value: object) -> SimpleNamespace:
+        return SimpleNamespace(look=given.get(str(value), ""))
+
+    def study(values: list[str]) -> OpenStudy:
+        points = SimpleNamespace(look=look, labels={"queue": values}, words=words)
+        return cast("OpenStudy", SimpleNamespace(points=points))
+
+    mixed = study(["dualpi2", "fq", "codel-1q", "pie", "red-150", "lld"])
+    looks = {value: look_of(mixed, "queue", value) for value in mixed.points.labels["queue"]}
+    assert (looks["dualpi2"], looks["fq"], looks["pie"]) == ("indigo circle", "sfq-codel", "pie")
+    assert len({styles.look_of(one).colour for one in looks.values()}) == len(looks)
+    # Words of plots that are no managers are only words beside values without a look, and a label of numbers has the palette.
+    assert [look_of(study(["limit", "other"]), "queue", value) for value in ("limit", "other")] == [
+        "cycle-0",
+        "cycle-1",
+    ]
+    assert [look_of(study(["5", "20"]), "queue", value) for value in ("5", "20")] == ["cycle-0", "cycle-1"]

@@ -45,7 +45,7 @@ pub struct Downstream<M: ?Sized = dyn QueueManager> {
     /// Both pipelines and the interleaver.
     pipeline: Span,
     plant: Span,
-    /// What the modem needs to forward a packet, and all that comes behind the symbol.
+    /// Time in which the modem forwards a packet, and all times behind the start of the symbol.
     switching: Span,
     behind: Span,
     fragment: Option<Fragment>,

@@ -19,7 +19,7 @@ impl Sharer for Downstream {
         self.share = Some(Share { own, ..Share::default() });
     }
 
-    /// The next symbol while it holds a packet: tokens that suffice for nobody else may suffice for it.
+    /// The next symbol while it holds a packet: tokens too few for the packet of another member may do for its own.
     fn due(&self) -> Instant {
         if self.is_idle() { Instant::NEVER } else { self.starts_at(self.next) }
     }

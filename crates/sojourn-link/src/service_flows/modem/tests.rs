@@ -435,7 +435,7 @@ fn service_flows_of_docsis_3_0_have_their_rates_beside_each_other() {
     };
     for link in links_without_aggregates() {
         assert_near(&rates(&link, &flows, &[20, 20, 20]), &[10.0, 2.0, 5.0], link.kind());
-        // A flow that wants less than its rate gets what it wants.
+        // A flow with less to send than its rate loses nothing.
         assert_near(&rates(&link, &flows, &[20, 1, 20]), &[10.0, 1.0, 5.0], link.kind());
         // The first flow is served as it would be alone.
         let alone = run(&mut link.build(), &load(&[(6_000, 20)]), Instant::from_s(10));
