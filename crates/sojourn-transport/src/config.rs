@@ -64,6 +64,10 @@ parameters! {
         receive_window: u32 = AMPLE, segments();
         /// hold back a short segment while data are unacknowledged (RFC 896)
         nagle: bool = false, by_name();
+        /// new data leave in superpackets: what a millisecond carries, and two segments at least, wait for room together (Linux)
+        ///
+        /// As Linux hands them to a network card that cuts them (`tcp_tso_autosize`, `tcp_tso_should_defer`).
+        superpackets: bool = false, by_name();
         /// a short segment that carries the FIN is not held back
         nagle_fin_flush: bool = true, by_name();
         /// what round-trip samples are taken from

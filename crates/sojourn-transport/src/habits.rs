@@ -1,6 +1,6 @@
 //! Habits of particular implementations, where they depart from the rules that the rest of a stack names.
 //!
-//! Source: ns-2.35 `tcp-linux.cc` and `scoreboard1.cc` (`TCP/Linux`), `tcp.cc` and `tcp-reno.cc` (its other agents).
+//! Source: Linux 6.12 `tcp_input.c`; ns-2.35 `tcp-linux.cc` and `scoreboard1.cc` (`TCP/Linux`), `tcp.cc` and `tcp-reno.cc` (its other agents).
 //! Deviations: none known. A stack has a habit because its implementation was seen to have it, not because it
 //! has another one: each is asked for by its own name.
 
@@ -11,7 +11,7 @@ const fn habit() -> Key {
 }
 
 parameters! {
-    /// Deviations of an implementation from the documents. A stack of today has none.
+    /// Deviations of an implementation from the documents.
     #[derive(Copy, Eq)]
     pub struct Habits {
         /// an acknowledgement below the first outstanding segment says nothing (ns-2 TCP/Linux)
@@ -26,6 +26,11 @@ parameters! {
         samples_duplicates: bool = false, habit();
         /// the window grows by all that is covered, SACKed before or not (ns-2 TCP/Linux)
         grows_by_all_covered: bool = false, habit();
+        /// a recovery begins while segments that were sent again are not yet acknowledged (Linux)
+        ///
+        /// When one ends, such segments are lost ones beyond its end: the next recovery begins at once, and reduces again (Linux
+        /// `tcp_time_to_recover`, `lost_out`).
+        recovers_while_repairs_are_out: bool = false, habit();
         /// the window grows before the state changes (ns-2 TCP/Linux)
         ///
         /// By the acknowledgement that begins a recovery, and not by the one that ends it.
@@ -48,6 +53,8 @@ parameters! {
         every_expiry_reduces: bool = false, habit();
     }
     profiles {
+        /// Linux 6.12.
+        LINUX_6 { recovers_while_repairs_are_out = true; }
         /// ns-2.35 `TCP/FullTcp`.
         NS2_FULL_TCP { every_expiry_reduces = true; }
         /// ns-2.35 `TCP/Reno`.

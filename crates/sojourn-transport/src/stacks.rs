@@ -149,12 +149,20 @@ parameters! {
         DOCSIS_NS3_1_2 "docsis-ns3-1.2" from NS3_2019 { initial_window = 10; pacing = Pacing::On(Pace::NS3); }
         /// Linux of today with CUBIC
         LINUX_CUBIC "linux-cubic" {}
-        /// Linux 6 with CUBIC as its kernel has it: until the first loss the window grows by 5 % per round trip
+        /// Linux 6 with CUBIC as its kernel has it: 5 % per round trip until the first loss, superpackets, recoveries that follow each other
         ///
         /// The rest is `linux-cubic`, which stays as it is because studies have used it.
-        LINUX_6_CUBIC "linux-6-cubic" { controller = ControllerConfig::of(&CubicConfig { count_before_loss: Some(20), ..CubicConfig::BASE }); }
+        LINUX_6_CUBIC "linux-6-cubic" {
+            controller = ControllerConfig::of(&CubicConfig { count_before_loss: Some(20), ..CubicConfig::BASE });
+            superpackets = true;
+            habits = Habits::LINUX_6;
+        }
         /// Linux of today with Reno
         LINUX_RENO "linux-reno" { controller = ControllerConfig::of(&RenoConfig { avoidance: Avoidance::Bytes }); slow_start_exit = SlowStartExit::None; }
+        /// Linux 6 with Reno as its kernel has it: with superpackets, and recoveries that follow each other
+        ///
+        /// The rest is `linux-reno`, which stays as it is because studies have used it.
+        LINUX_6_RENO "linux-6-reno" from LINUX_RENO { superpackets = true; habits = Habits::LINUX_6; }
         /// a BSD of today, in outline
         ///
         /// chosen: RFC 6298 with its minimum of 1 s, delayed ACK of 100 ms, RFC 6675 without RACK, RFC 3465 with L = 2

@@ -102,5 +102,34 @@ fn each_other_habit_changes_what_is_sent() {
         sends_beyond_receive_window
         every_expiry_reduces
     );
+    each!(StackConfig::LINUX_6_RENO, recovers_while_repairs_are_out);
     each!(StackConfig::NS2_RENO, grows_when_recovery_ends every_expiry_reduces);
+}
+
+#[test]
+fn linux_reduces_once_more_if_a_recovery_ends_before_its_last_repair_is_acknowledged() {
+    // Segment 40 is lost twice, so that its recovery lasts; meanwhile the third new segment is lost, found and sent again.
+    let reductions = [true, false].map(|habit| {
+        let mut config = StackConfig::LINUX_6_RENO;
+        assert!(config.habits.recovers_while_repairs_are_out);
+        config.habits.recovers_while_repairs_are_out = habit;
+        let (mut copies, mut highest, mut new) = (0, 0, 0);
+        let judge = move |end, segment: &Segment| {
+            if end == End::Server || segment.payload == 0 {
+                return Fate::Pass;
+            }
+            if segment.sequence == 40 {
+                copies += 1;
+                return if copies <= 2 { Fate::Drop } else { Fate::Pass };
+            }
+            let is_new = segment.sequence > highest;
+            highest = highest.max(segment.sequence);
+            new += u32::from(is_new && copies >= 2);
+            if is_new && new == 3 { Fate::Drop } else { Fate::Pass }
+        };
+        let mut path = Path::new(&config, Shape::P1, Box::new(judge));
+        path.run(u64::MAX, Instant::from_s(10));
+        path.client().statistics().loss_reductions
+    });
+    assert_eq!(reductions, [2, 1]);
 }

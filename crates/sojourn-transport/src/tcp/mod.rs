@@ -15,6 +15,7 @@
 //! | `recovery` | how many may be sent while losses are repaired |
 //! | `rto` | retransmission timeout |
 //! | `nagle` | short segments |
+//! | `superpacket` | new data that leave at once |
 
 mod connection;
 mod loss_detection;
@@ -24,6 +25,7 @@ mod recovery;
 mod rto;
 pub(crate) mod scoreboard;
 mod sender;
+mod superpacket;
 
 pub use connection::TcpEndpoint;
 

@@ -159,7 +159,13 @@ impl Scoreboard {
         self.marks[slot >> 6].lost >> (slot & 63) & 1 != 0
     }
 
+    /// Returns the number of lost segments that are not acknowledged, sent again or not (Linux `lost_out`).
+    pub(crate) const fn lost(&self) -> u32 {
+        self.lost.segments
+    }
+
     /// Lost segments whose retransmission is not outstanding.
+    #[inline]
     pub(crate) const fn pending(&self) -> u32 {
         self.pending
     }

@@ -67,6 +67,7 @@ impl Sender {
             }
             LossDetection::FullTcpSack => self.duplicates == DUPLICATE_THRESHOLD,
             LossDetection::Sack6675 => self.board.pending() > 0 || (enough && !self.board.is_retransmitted(first)),
+            _ if config.habits.recovers_while_repairs_are_out => self.board.lost() > 0,
             _ => self.board.pending() > 0,
         }
     }

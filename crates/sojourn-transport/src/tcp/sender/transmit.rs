@@ -12,6 +12,7 @@ use crate::congestion::whole;
 use crate::tcp::Outlet;
 use crate::tcp::nagle::{Candidate, holds_back};
 use crate::tcp::scoreboard::Sent;
+use crate::tcp::superpacket::Moment;
 use crate::{CongestionState, EndpointContext, Flags};
 use sojourn_base::Instant;
 
@@ -26,9 +27,11 @@ struct Room {
 }
 
 /// Result of a run of full segments of new data.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Run {
     sent: bool,
+    /// Segments of new data that may still leave; the others wait for a superpacket.
+    quota: u32,
     /// Window or peer hold back what is left, or nothing is; the send loop would find nothing more to do.
     exhausted: bool,
     /// It is the window.
@@ -36,7 +39,7 @@ struct Run {
 }
 
 impl Run {
-    const NOTHING: Self = Self { sent: false, exhausted: true, limited: false };
+    const NOTHING: Self = Self { sent: false, quota: 0, exhausted: true, limited: false };
 }
 
 impl Sender {
@@ -106,10 +109,14 @@ impl Sender {
                     break;
                 }
                 self.retransmit(now, number, out);
+            } else if self.stream.has_more() && run.quota == 0 {
+                run.limited = !self.exceeds_receive_window(out.config);
+                break;
             } else if self.stream.has_more()
                 && let Some(piece) = self.next_new(now, out.config, &mut run.limited)
             {
                 self.send_piece(now, &piece, out);
+                run.quota -= 1;
                 run.sent = true;
             } else if run.limited || !self.send_speculatively(now, out) {
                 break;
@@ -122,7 +129,8 @@ impl Sender {
     #[inline]
     fn send_run<C: EndpointContext>(&mut self, now: Instant, out: &mut Outlet<'_, C>) -> Run {
         let config = out.config;
-        let mut run = Run::default();
+        let quota = if config.superpackets { self.quota(now, config) } else { u32::MAX };
+        let mut run = Run { sent: false, quota, exhausted: false, limited: false };
         let applies = self.board.pending() == 0
             && self.state != CongestionState::Recovery
             && !self.control.paces()
@@ -140,7 +148,7 @@ impl Sender {
         let mut fits = room.first || used + step <= room.limit;
         while self.stream.holds_more_than(size) {
             let accepted = !self.exceeds_receive_window(config);
-            if !accepted || !fits {
+            if !accepted || !fits || run.quota == 0 {
                 run.limited = accepted;
                 run.exhausted = true;
                 break;
@@ -150,9 +158,33 @@ impl Sender {
             self.emit(now, number, out);
             used += step;
             fits = used + step <= room.limit;
+            run.quota -= 1;
             run.sent = true;
         }
         run
+    }
+
+    /// Segments of new data that leave in superpackets now.
+    fn quota(&self, now: Instant, config: &StackConfig) -> u32 {
+        let Room { used, limit, .. } = self.room(true, config);
+        let (room, first) = (limit.saturating_sub(used), self.board.first());
+        let leaves = matches!(self.state, CongestionState::Recovery | CongestionState::Loss)
+            || self.control.paces()
+            || config.window_unit == WindowUnit::Bytes
+            || !self.stream.holds_more_than(room.saturating_mul(config.maximum_segment_size));
+        match self.round_trip.smoothed() {
+            Some(smoothed) if !leaves => Moment {
+                now,
+                window: self.control.window(),
+                flight: self.board.flight(),
+                room,
+                smoothed,
+                last_sent_at: self.last_sent_at,
+                first_sent_at: (self.board.flight() > 0).then(|| self.board.segment(first).sent_at),
+            }
+            .quota(),
+            _ => u32::MAX,
+        }
     }
 
     /// Returns true if the pacer holds data back.
