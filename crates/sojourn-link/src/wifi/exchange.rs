@@ -159,3 +159,22 @@ impl Exchanges {
         BitRate::from_bps(u64::try_from(bits / u128::from(whole.as_ps())).unwrap_or(u64::MAX))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn categories_contend_as_the_standard_says() {
+        let us = Span::from_us;
+        let exchanges = Exchanges::new(&RadioConfig::BASE);
+        // Voice, video, best effort, background at 5 GHz: SIFS of 16 µs and 2, 2, 3 and 7 slots of 9 µs; TXOP limits as INET prints.
+        for (is_access_point, longest) in [(false, 1023), (true, 63)] {
+            let categories = exchanges.categories(is_access_point);
+            assert_eq!(categories.map(|one| one.aifs), [us(34), us(34), us(43), us(79)]);
+            assert_eq!(categories.map(|one| one.first_window), [3, 7, 15, 15]);
+            assert_eq!(categories.map(|one| one.longest_window), [7, 15, longest, 1023]);
+            assert_eq!(categories.map(|one| one.opportunity), [us(1_504), us(3_008), Span::ZERO, Span::ZERO]);
+        }
+    }
+}
