@@ -435,3 +435,47 @@ def test_the_command_says_the_answer_first_and_writes_the_page(sojourn: CommandL
     assert first.replace("'", "&#39;") in page
     assert (tmp_path / "page" / "advice.json").exists()
     assert "another" not in done.stdout
+
+
+ATTIC = """
+schema = 1
+name = "attic"
+duration = "20 s"
+[access.upstream]
+link = { kind = "serial", rate = "50 Mb/s" }
+queue = { kind = "drop-tail", limit = "250 ms" }
+[access.downstream]
+link = { kind = "serial", rate = "500 Mb/s" }
+queue = { kind = "drop-tail", limit = "100 ms" }
+[wifi.home.ap]
+profile = "ath10k-2016-normal"
+queues = "device"
+queue = { kind = "drop-tail", limit = "1000 packets" }
+[wifi.home.station.laptop]
+rate = "mcs9"
+[wifi.home.station.attic]
+rate = "mcs0"
+[[traffic]]
+name = "game"
+app = { kind = "online-game", start_jitter = "33 ms" }
+rtt = "15 ms"
+via = "wifi.home.laptop"
+[[traffic]]
+name = "download"
+app = { kind = "bulk", direction = "downstream" }
+stack = "linux-cubic"
+rtt = "21 ms"
+via = "wifi.home.attic"
+"""
+
+
+def test_a_shaper_on_the_line_is_not_sold_for_a_slow_wifi(tmp_path: Path) -> None:
+    found = advise(
+        Scenario.parse(ATTIC), uses="game", budget_s=12, screen_s=10, store=Store(tmp_path / "store"), jobs=2
+    )
+    told = [text for text in found.sentences if "Wi-Fi" in text]
+    assert told == [
+        "The Wi-Fi to the attic is the narrow place, not the line. A shaper on the line does not help behind a slow Wi-Fi; "
+        "queues by station in the access point do."
+    ]
+    assert found.blocks == {}

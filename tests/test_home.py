@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from sojourn.homes.household import ACCESSES, Household, lines_to_set, study_files
+from sojourn.homes.wireless import BANDS, WirelessHome
 from sojourn.report.rival import rival_of
 from sojourn.study.library import load_study
 from sojourn.study.result import StudyResult
@@ -99,6 +100,62 @@ def test_each_access_makes_a_valid_study_and_lines_that_can_be_encoded(access: s
         if access.startswith("docsis") and setting != "CAKE":
             assert "buffer_control = { target = 125000 }" in lines  # 50 ms at 20 Mb/s
             assert "max_traffic_burst = 250000" in lines  # 100 ms
+
+
+@pytest.mark.parametrize("band", list(BANDS))
+@pytest.mark.parametrize(("stations", "attic"), [(1, ""), (2, "mcs0"), (4, "mcs1"), (7, "")])
+def test_each_home_behind_wifi_is_a_valid_study_in_which_all_devices_have_traffic(
+    band: str, stations: int, attic: str, tmp_path: Path
+) -> None:
+    feels = ("game", "call", "web", "video")
+    home = WirelessHome("dsl", 100.0, 20.0, feels, 1, "", band, stations, 2, attic)
+    for name, text in home.study_files().items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    points = {point.name: point.document for point in load_study(str(tmp_path / "study.toml")).points()}
+    assert list(points) == home.settings
+    for setting, document in points.items():
+        channel = document["wifi"]["home"]
+        assert set(channel["station"]) == set(home.devices)
+        assert (home.devices[-1] == "attic") == bool(attic)
+        assert len(channel["neighbour"]) == 2
+        # Both queues stand where the setting says, and nothing of the other is left.
+        is_set = setting in ("access-point", "both")
+        assert channel["ap"]["profile"] == ("openwrt-2024" if is_set else "ath10k-2016-normal")
+        assert ("queue" in channel["ap"]) == (not is_set)
+        assert ("path" in document) == (setting in ("CAKE", "both"))
+        assert {entry["via"] for entry in document["traffic"]} == {f"wifi.home.{device}" for device in home.devices}
+
+
+def test_a_slow_wifi_is_named_as_the_narrow_place_and_a_fast_one_is_not(sojourn: CommandLine) -> None:
+    asked = ("--access", "fibre", "--wifi", "5ghz", "--stations", "2", "--for", "game")
+    slow = sojourn("home", "--down", "500", "--up", "50", *asked, "--attic", "mcs0", "--out", "slow")
+    assert slow.status == 0, slow.stderr
+    first, ping, shaper, *_ = slow.stdout.splitlines()
+    assert first == "The Wi-Fi to the attic is the narrow place, not the line."
+    assert "with airtime fairness in the access point" in ping
+    assert shaper.startswith("A shaper on the line does not help behind a slow Wi-Fi")
+    assert "The others get: the download of the attic " in slow.stdout
+    assert "aql_txq_limit" in slow.stdout
+    fast = sojourn("home", "--down", "16", "--up", "4", *asked, "--out", "fast", "--json")
+    assert fast.status == 0, fast.stderr
+    content = fast.json()
+    assert content["sentences"][0] == "The line is the narrow place, not the Wi-Fi."
+    assert not any("shaper on the line" in sentence for sentence in content["sentences"])
+    assert content["setting"] in ("CAKE", "both")
+    assert "cake bandwidth" in content["set"]
+
+
+def test_words_of_wifi_without_a_channel_are_wrong_usage(sojourn: CommandLine) -> None:
+    line = ("home", "--down", "16", "--up", "4", "--access", "dsl")
+    for extra, message in (
+        (("--attic", "mcs0"), "error: --attic is of a Wi-Fi channel\n  hint: add --wifi 5ghz"),
+        (("--wifi", "5ghz", "--can", "modem"), "--can is of a line without Wi-Fi"),
+        (("--wifi", "5ghz", "--stations", "1", "--attic", "mcs0"), "--attic needs a second device"),
+        (("--wifi", "6ghz"), "6ghz"),
+    ):
+        done = sojourn(*line, *extra)
+        assert done.status == 2
+        assert message in done.stderr
 
 
 def test_a_home_that_cannot_be_is_wrong_usage(sojourn: CommandLine) -> None:

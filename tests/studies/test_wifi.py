@@ -83,7 +83,8 @@ def test_what_is_recalled_judges_nothing(study: Study) -> None:
 def access_point(profile: str) -> dict[str, Any]:
     text = (PRINTED.parent / "scenarios/base.toml").read_text(encoding="utf-8")
     text = text.replace('profile = "ath9k-2016"', f'profile = "{profile}"')
-    return tomllib.loads(_engine.Scenario.parse(text).canonical())["wifi"]["home"]["ap"]
+    (channel,) = tomllib.loads(_engine.Scenario.parse(text).canonical())["wifi"]
+    return channel["ap"]
 
 
 def test_constants_of_the_medium_and_of_the_queues_are_the_printed_ones() -> None:

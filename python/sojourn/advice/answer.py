@@ -34,6 +34,7 @@ from sojourn.advice.said import (
 )
 from sojourn.advice.search import Found, search_arms, search_router
 from sojourn.advice.uses import User, read_uses, users_of
+from sojourn.advice.wireless import narrow_sentence, narrow_station
 from sojourn.base.errors import UsageError, nearest, plain
 from sojourn.base.quantities import mbps_of
 from sojourn.provisioning import Configuration
@@ -84,6 +85,8 @@ class Advice:
     runs: int
     processor_s: float
     configuration: Configuration | None = None
+    wireless: str = ""
+    """Which of a Wi-Fi and the line is the narrow place, in a sentence; empty without a Wi-Fi."""
 
     @property
     def setting(self) -> Arm:
@@ -100,6 +103,7 @@ class Advice:
         """Sentences after the first: the second best, equal settings, the cliffs."""
         told = [second_sentence(self.found, self.line, self.users), group_sentence(self.found)]
         told += cliff_sentences(self.found, self.line)
+        told.append(self.wireless)
         less = self.found.less
         if less is not None:
             told.append(f"Where the router cannot count that: {setting_words(self.line, less)}.")
@@ -372,7 +376,19 @@ def advise(
         sum(one.runs for one in every),
         sum(one.processor_s for one in every),
         after,
+        _wireless(centre, found, users) if searched.document.get("wifi") else "",
     )
+
+
+def _wireless(bench: Bench, found: Found, users: Sequence[User]) -> str:
+    """Say whether the Wi-Fi is the narrow place of a scenario, and what a shaper on the line is good for then."""
+    station = narrow_station(bench.of_links(AS_IS))
+    told = narrow_sentence(station)
+    if station and (found.taken == AS_IS or not is_cured(found, users)):
+        return (
+            f"{told} A shaper on the line does not help behind a slow Wi-Fi; queues by station in the access point do."
+        )
+    return told
 
 
 def _asked(

@@ -18,6 +18,7 @@ import polars as pl
 from sojourn.advice.arms import Arm, Line
 from sojourn.advice.race import OutOfTime, Table
 from sojourn.advice.uses import User, loss_of
+from sojourn.advice.wireless import AIRTIME, WAIT, WAITS
 from sojourn.base.errors import RunError
 from sojourn.store import Kept, Store
 from sojourn.study.execute import run_on_threads
@@ -35,8 +36,9 @@ _COUNTED = {
     "goodput_downstream": "goodput_down",
     "loss_total": "missed",
     "page_load_time_p95": "page",
+    **{metric: metric for metric in (AIRTIME, WAIT, *WAITS)},
 }
-"""Metrics of an entry that are read, and their names here."""
+"""Metrics of an entry or a link that are read, and their names here."""
 
 
 class Bench:
@@ -124,6 +126,13 @@ class Bench:
     def seeds_of(self, arm: Arm) -> set[int]:
         """Return the seeds of the race that a setting has had."""
         return {seed for one, seed, seconds in self._found if one == arm and seconds == self.screen_s}
+
+    def of_links(self, arm: Arm) -> dict[tuple[str, str], float]:
+        """Return metrics of links by subject and name in one run of the race with a setting; empty if there is none."""
+        seeds = self.seeds_of(arm)
+        values = self._found[arm, min(seeds), self.screen_s] if seeds else {}
+        parts = ((name.rpartition("."), value) for name, value in values.items())
+        return {(subject, metric): value for (subject, _, metric), value in parts if metric in (AIRTIME, WAIT, *WAITS)}
 
     def _run(self, missing: Sequence[tuple[Arm, int]], seconds: float, warm_s: float) -> None:
         """Make runs of this length."""

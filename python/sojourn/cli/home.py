@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 ACCESSES = ("docsis31", "docsis30", "dsl", "fibre")
 CAN = ("modem", "router", "operator")
 MOST_UPLOADS = 64
+BANDS = ("5ghz", "2.4ghz")
+MOST_STATIONS, MOST_NEIGHBOURS = 32, 16
 
 
 def arguments(parser: Parser) -> None:
@@ -21,8 +23,8 @@ def arguments(parser: Parser) -> None:
 
     parser.epilog = (
         "Compares today's modem, the recommended buffer, queue management in the modem, low latency where the access "
-        "has it, and fair queueing in a router in front, beside uploads and a download. Example: sojourn home --down 200 "
-        "--up 20 --access docsis31"
+        "has it, and fair queueing in a router in front, beside uploads and a download; with --wifi, queues of the access point. "
+        "Example: sojourn home --down 200 --up 20 --access docsis31"
     )
     parser.option("--down", "RATE", "Rate downstream, such as 200M.", type=line_rate, required=True)
     parser.option("--up", "RATE", "Rate upstream, such as 20M.", type=line_rate, required=True)
@@ -36,6 +38,15 @@ def arguments(parser: Parser) -> None:
     )
     parser.option("--can", "WHO", "Whose knobs are turned: modem, router or operator (all of them).", choices=CAN)
     parser.option("--uploads", "N", "Uploads at a time (1).", type=whole_number(1, MOST_UPLOADS), default=1)
+    parser.option(
+        "--wifi",
+        "BAND",
+        "Devices are behind Wi-Fi, on a channel at 5ghz or 2.4ghz: settings of the access point compete.",
+        choices=BANDS,
+    )
+    parser.option("--stations", "N", "Devices on the channel (4).", type=whole_number(1, MOST_STATIONS))
+    parser.option("--neighbours", "N", "Other homes on the channel (0).", type=whole_number(0, MOST_NEIGHBOURS))
+    parser.option("--attic", "RATE", "The last device is far away: its rate, such as mcs0.")
     parser.flag("--explain", "Also write the study that is run, to go on with.")
     parser.option("--out", "DIR", "New directory for the result (default: below results/).")
     parser.option("--store", "DIR", "Where finished runs are kept.")
@@ -47,16 +58,19 @@ def execute(options: Namespace) -> None:
 
     from sojourn.base.files import write_file
     from sojourn.cli.console import note, print_json
-    from sojourn.homes.household import Household, lines_to_set
+    from sojourn.homes.wireless import WirelessHome
 
-    feels = _feels(options.feels)
-    home = Household(options.access, options.down, options.up, feels, options.uploads, options.can or "")
+    home = _home(options)
     explained = _explain(home) if options.explain else None
     out, summary = _run(home, options.out and Path(options.out), options.store)
     headline = summary.headline
-    setting = home.cheapest(headline.winner) if headline and headline.winner else ""
-    best = home.called(setting) if setting else ""
-    lines = lines_to_set(home, setting) if best else ""
+    if isinstance(home, WirelessHome):
+        answer = home.answer(out)
+        sentences, setting = answer.sentences, answer.setting
+    else:
+        setting = home.cheapest(headline.winner) if headline and headline.winner else ""
+        sentences = [] if headline is None else [headline.sentence, headline.graded, *headline.facts]
+    lines = home.lines(setting) if setting else ""
     file = home.file_for(setting)
     if file is not None:
         write_file(out / "modem.toml", file[1])
@@ -64,6 +78,7 @@ def execute(options: Namespace) -> None:
         print_json(
             {
                 "headline": None if headline is None else headline.as_json(),
+                **({"sentences": sentences} if options.wifi else {}),
                 "setting": setting,
                 "set": lines,
                 "out": str(out),
@@ -71,15 +86,12 @@ def execute(options: Namespace) -> None:
             }
         )
         return
-    if headline is not None:
-        print(headline.sentence)
-        if headline.graded:
-            print(headline.graded)
-        for fact in headline.facts:
-            print(fact)
+    for sentence in sentences:
+        if sentence:
+            print(sentence)
     if lines:
-        print(f"\nTo set for {best}:\n{lines.rstrip()}")
-        if setting == "CAKE":
+        print(f"\nTo set for {home.called(setting)}:\n{lines.rstrip()}")
+        if setting == "CAKE" and not options.wifi:
             line = "pon" if options.access == "fibre" else options.access
             rates = f"--up {options.up:g}M --down {options.down:g}M"
             note(f"how much faster the router may be: sojourn advise --line {line} {rates}")
@@ -88,6 +100,29 @@ def execute(options: Namespace) -> None:
     if file is not None:
         note(f"{home.called(file[0])} as a CM configuration file: {out}/modem.toml")
     note(f"report: {out}/report.html")
+
+
+def _home(options: Namespace) -> Household:
+    """Return the household that is asked about.
+
+    Raises `UsageError` if words of Wi-Fi come without `--wifi`, or with the knobs of a modem.
+    """
+    from sojourn.base.errors import UsageError
+    from sojourn.homes.household import Household
+    from sojourn.homes.wireless import WirelessHome
+
+    feels = _feels(options.feels)
+    line = (options.access, options.down, options.up, feels, options.uploads)
+    if not options.wifi:
+        for word in ("stations", "neighbours", "attic"):
+            if getattr(options, word) is not None:
+                raise UsageError(f"--{word} is of a Wi-Fi channel", "add --wifi 5ghz")
+        return Household(*line, options.can or "")
+    if options.can:
+        raise UsageError("--can is of a line without Wi-Fi", "leave it out: the access point and the router compete")
+    if options.attic is not None and (options.stations or 4) < 2:
+        raise UsageError("--attic needs a second device", "add --stations 2")
+    return WirelessHome(*line, "", options.wifi, options.stations or 4, options.neighbours or 0, options.attic or "")
 
 
 def _feels(text: str) -> tuple[str, ...]:
@@ -113,14 +148,13 @@ def _explain(home: Household) -> Path:
     from pathlib import Path
 
     from sojourn.base.output import refuse_used, writing
-    from sojourn.homes.household import study_files
     from sojourn.study.schema import write_with_schemas
 
     folder = Path(home.name)
     refuse_used(folder)
     with writing(folder):
         folder.mkdir(exist_ok=True)
-        write_with_schemas(folder, study_files(home))
+        write_with_schemas(folder, home.study_files())
     return folder
 
 
@@ -132,7 +166,6 @@ def _run(home: Household, out: Path | None, store: str | None) -> tuple[Path, Re
     from sojourn import report
     from sojourn.answers.checks import unanswerable
     from sojourn.base.output import refuse_used
-    from sojourn.homes.household import study_files
     from sojourn.store import Store
     from sojourn.study.library import load_study
     from sojourn.study.plan import RunOptions, make_plan
@@ -147,7 +180,7 @@ def _run(home: Household, out: Path | None, store: str | None) -> tuple[Path, Re
         summaries.append(report.build(result))
 
     with tempfile.TemporaryDirectory() as directory:
-        for name, text in study_files(home).items():
+        for name, text in home.study_files().items():
             (Path(directory) / name).write_text(text, encoding="utf-8")
         plan = make_plan(load_study(str(Path(directory) / "study.toml")), RunOptions(), unanswerable)
         outcome = run_study(

@@ -108,7 +108,7 @@ class Household:
     @cached_property
     def line(self) -> Line:
         """The line with today's modem."""
-        return Line(Scenario.parse(_scenario(self)))
+        return Line(Scenario.parse(scenario_text(self)))
 
     @cached_property
     def arms(self) -> dict[str, Arm]:
@@ -178,6 +178,14 @@ class Household:
         setting = winner if winner in modems else modems[-1]
         return setting, lines_to_set(self, setting)
 
+    def study_files(self) -> dict[str, str]:
+        """Return the study as texts by file name; it runs as it is."""
+        return study_files(self)
+
+    def lines(self, setting: str) -> str:
+        """Return what has to be written where to have a setting."""
+        return lines_to_set(self, setting)
+
     def setting_of(self, words: str) -> str:
         """Return the setting that sentences call so."""
         return next(setting for setting in self.settings if self.called(setting) == words)
@@ -185,7 +193,7 @@ class Household:
 
 def study_files(home: Household) -> dict[str, str]:
     """Return a study of a household as texts by file name; it runs as it is."""
-    return {"study.toml": _study(home), "scenario.toml": _scenario(home), "notes.md": _notes(home)}
+    return {"study.toml": _study(home), "scenario.toml": scenario_text(home), "notes.md": _notes(home)}
 
 
 def _notes(home: Household) -> str:
@@ -196,7 +204,8 @@ def _notes(home: Household) -> str:
     return "\n".join(parts)
 
 
-def _scenario(home: Household) -> str:
+def scenario_text(home: Household) -> str:
+    """Return the scenario of a household."""
     upstream, downstream, extra = ACCESSES[home.access]
     lines = [
         "# One household. Everything with a dimension is a text with a unit; `sojourn keys` lists what may be said here.",
