@@ -128,15 +128,16 @@ impl<'a> Topology<'a> {
 }
 
 /// The station that packets of an entry pass first.
+#[cfg(not(target_family = "wasm"))]
 fn via(entry: &Traffic, stations: &[(String, Place)]) -> Option<Place> {
-    #[cfg(target_family = "wasm")]
-    return None.filter(|_: &Place| entry.paused && stations.is_empty());
-    #[cfg(not(target_family = "wasm"))]
-    {
-        let via = entry.via.as_ref()?;
-        let known = stations.iter().find(|(known, _)| known == via);
-        Some(known.expect("an entry names a station of the scenario").1)
-    }
+    let via = entry.via.as_ref()?;
+    let known = stations.iter().find(|(known, _)| known == via);
+    Some(known.expect("an entry names a station of the scenario").1)
+}
+
+#[cfg(target_family = "wasm")]
+const fn via(_: &Traffic, _: &[(String, Place)]) -> Option<Place> {
+    None
 }
 
 impl Scenario {
@@ -198,13 +199,13 @@ impl Scenario {
     }
 
     /// Adds the stations that traffic passes, by their names in paths.
+    #[cfg(not(target_family = "wasm"))]
     fn place_stations<'a>(
         &'a self,
         subscribers: &[Subscriber<'a>],
         topology: &mut Topology<'a>,
     ) -> Vec<(String, Place)> {
         let mut stations = Vec::new();
-        #[cfg(not(target_family = "wasm"))]
         for (channel, wifi) in self.wifi.iter().enumerate() {
             for (number, station) in wifi.stations.iter().enumerate() {
                 let name = wifi.path_of(station);
@@ -221,8 +222,12 @@ impl Scenario {
                 }
             }
         }
-        let _ = (subscribers, topology);
         stations
+    }
+
+    #[cfg(target_family = "wasm")]
+    const fn place_stations(&self, _: &[Subscriber<'_>], _: &mut Topology<'_>) -> Vec<(String, Place)> {
+        Vec::new()
     }
 
     fn subscribers(&self) -> Vec<Subscriber<'_>> {

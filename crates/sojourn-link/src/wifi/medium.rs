@@ -138,6 +138,12 @@ pub struct MediumCounters {
 pub struct Medium {
     timing: Timing,
     contenders: Vec<State>,
+    /// Contenders that have wanted to send; others have no backoff to count.
+    active: Vec<Contender>,
+    /// When each device has heard nothing for long enough, but for AIFS.
+    free_at: Vec<Instant>,
+    /// Time of the next call.
+    due: Instant,
     exchanges: Vec<Exchange>,
     /// For each device those that it does not hear; empty if all hear all.
     deaf_to: Vec<Vec<Device>>,
@@ -170,6 +176,9 @@ impl Medium {
         Self {
             timing,
             contenders: contenders.collect(),
+            active: Vec::new(),
+            free_at: vec![Instant::ZERO; devices],
+            due: Instant::NEVER,
             exchanges: Vec::new(),
             deaf_to,
             busy_until: Instant::ZERO,
@@ -188,9 +197,13 @@ impl Medium {
     }
 
     /// Returns the time of the next call; [`Instant::NEVER`] if nothing is pending.
-    pub fn next(&self) -> Instant {
+    pub const fn next(&self) -> Instant {
+        self.due
+    }
+
+    fn find_due(&self) -> Instant {
         let ends = self.exchanges.iter().map(|exchange| exchange.until);
-        let starts = self.contenders.iter().map(|state| self.starts_at(state));
+        let starts = self.active.iter().map(|number| self.starts_at(&self.contenders[*number]));
         ends.chain(starts).min().unwrap_or(Instant::NEVER)
     }
 
@@ -210,6 +223,10 @@ impl Medium {
             return;
         }
         state.wants = true;
+        if let Err(place) = self.active.binary_search(&contender) {
+            self.active.insert(place, contender);
+            state.counts_from = state.counts_from.max(self.free_at[state.device] + state.category.aifs);
+        }
         if now + state.category.aifs < state.counts_from {
             // 10.22.2.2: the medium is busy.
             if state.backoff == 0 {
@@ -218,12 +235,14 @@ impl Medium {
         } else if now > state.counts_from && slots(now.saturating_since(state.counts_from), slot) >= state.backoff {
             (state.backoff, state.counts_from) = (0, now);
         }
+        let starts_at = state.counts_from + slot * u64::from(state.backoff);
+        self.due = self.due.min(starts_at);
     }
 
     /// Everything that is due by `now`.
     pub fn advance(&mut self, now: Instant, air: &mut impl Air) {
         loop {
-            let at = self.next();
+            let at = self.due;
             if at > now || at == Instant::NEVER {
                 return;
             }
@@ -232,6 +251,7 @@ impl Medium {
             } else {
                 self.start(at, air);
             }
+            self.due = self.find_due();
         }
     }
 
@@ -239,7 +259,7 @@ impl Medium {
     fn start(&mut self, now: Instant, air: &mut impl Air) {
         let mut starting = core::mem::take(&mut self.starting);
         let due = |number: &usize| self.starts_at(&self.contenders[*number]) == now;
-        starting.extend((0..self.contenders.len()).filter(due));
+        starting.extend(self.active.iter().copied().filter(due));
         let mut last = None;
         let first_new = self.exchanges.len();
         for contender in starting.drain(..) {
@@ -316,9 +336,14 @@ impl Medium {
 
     /// Devices that hear something from `now` to `until` stop counting, and go on AIFS and `longer` after it.
     fn freeze(&mut self, now: Instant, until: Instant, longer: Span, hears: impl Fn(&Self, Device) -> bool) {
-        for number in 0..self.contenders.len() {
-            let state = self.contenders[number];
-            if !hears(self, state.device) {
+        for device in 0..self.free_at.len() {
+            if hears(self, device) {
+                self.free_at[device] = self.free_at[device].max(until + longer);
+            }
+        }
+        for place in 0..self.active.len() {
+            let number = self.active[place];
+            if !hears(self, self.contenders[number].device) {
                 continue;
             }
             let Timing { slot, counts_busy, .. } = self.timing;

@@ -264,3 +264,30 @@ fn throughput_of_a_run_is_that_of_its_counts() {
         assert_eq!(last, Instant::ZERO + category.aifs + whole, "{name}");
     }
 }
+
+/// A device that was silent since the start has heard what was on the air, and draws a backoff while it is.
+#[test]
+fn a_first_frame_waits_for_what_is_on_the_air() {
+    let (timing, category) = (timing(Span::from_us(60), true), best_effort(15));
+    let mut air = Saturated::new(2, 1, (Span::from_us(248), SIFS + Span::from_us(28)));
+    air.is_logged = true;
+    let mut medium = Medium::new(timing, &[(0, category), (1, category)], &[]);
+    medium.want(Instant::ZERO, 0, &mut air);
+    let began_at = medium.next();
+    assert_eq!(began_at, Instant::ZERO + category.aifs, "nothing was on the air: no backoff");
+    medium.advance(began_at, &mut air);
+    let during = began_at + Span::from_us(100);
+    medium.want(during, 1, &mut air);
+    let backoff = Saturated::draw(1, 1, 1, 15);
+    let ends_at = began_at + air.first + air.rest;
+    let expected = ends_at + category.aifs + SLOT * u64::from(backoff);
+    while air.log.iter().all(|(_, contender)| *contender == 0) {
+        medium.advance(medium.next(), &mut air);
+    }
+    let (at, _) = *air.log.iter().find(|(_, contender)| *contender == 1).expect("it sends");
+    let between =
+        air.log.iter().filter(|(start, contender)| *contender == 0 && *start > began_at && *start < at).count() as u64;
+    // Each exchange of the other takes its time, less the slot that counts while it begins.
+    let other = (air.first + air.rest + category.aifs) * between;
+    assert_eq!(at, expected + other.saturating_sub(SLOT * between));
+}
