@@ -593,7 +593,7 @@ fn check_library(traffic: &TrafficDraft, path: &str, notes: &mut Notes) {
     let refused = if kind != "bulk" {
         Some(format!("a library carries transfers of kind bulk, and not {kind}"))
     } else if traffic.paused {
-        Some("a library sends on what it was given, and cannot pause".to_owned())
+        Some("a library sends all that it has taken, and cannot pause".to_owned())
     } else {
         None
     };

@@ -45,7 +45,7 @@ pub struct Read {
     pub then: Then,
 }
 
-/// What follows the bytes that were read.
+/// Continuation after the bytes that were read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Then {
     /// More of the same stream, perhaps later.

@@ -12,7 +12,7 @@ static KNOWN: Mutex<BTreeMap<String, Known>> = Mutex::new(BTreeMap::new());
 /// A library that was made known.
 #[derive(Clone, Debug)]
 pub struct Known {
-    /// What stands for its behaviour in keys of runs.
+    /// Digest that stands for its behaviour in keys of runs.
     pub digest: String,
     /// Its controllers, if it is loaded.
     pub controllers: Vec<String>,
