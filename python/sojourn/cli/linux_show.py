@@ -16,7 +16,7 @@ def arguments(parser: Parser) -> None:
 
 
 def execute(options: Namespace) -> None:
-    """Print what it was built from, and its configuration."""
+    """Print the sources and digests of a kernel, and its configuration."""
     from dataclasses import asdict
 
     from sojourn.cli.console import print_json

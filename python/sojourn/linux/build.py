@@ -52,15 +52,15 @@ class Kernel:
     compiler: str
     hz: int
     built: str
-    """When, in UTC."""
+    """Date of the build, in UTC."""
     seconds: float
-    """What the build took."""
+    """Duration of the build."""
     size: int
     """Of the program, in bytes."""
 
     @property
     def directory(self) -> Path:
-        """Where the kernel, its configuration and this description lie."""
+        """Folder of the kernel, its configuration and this description."""
         return default_directory() / self.digest[:16]
 
     @property
