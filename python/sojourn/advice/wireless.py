@@ -1,4 +1,4 @@
-"""Where packets wait that pass a Wi-Fi channel and a line: the narrow place."""
+"""The narrow place of packets that pass a Wi-Fi channel and a line."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ NEAR: Mapping[str, tuple[str, ...]] = {"5ghz": ("mcs9", "mcs7"), "2.4ghz": ("mcs
 """Rates of devices, in turns. chosen: the same room, and a wall further."""
 
 NEIGHBOUR: Mapping[str, str] = {"5ghz": 'load = "30 Mb/s"\nrate = "mcs4"', "2.4ghz": 'load = "6 Mb/s"\nrate = "mcs4"'}
-"""What a neighbour's home sends on the channel. chosen: a film in high definition, some rooms away; at 2.4 GHz a tenth of the air."""
+"""Load of a neighbour's home on the channel. chosen: a film in high definition, some rooms away; at 2.4 GHz a tenth of the air."""
 
 TODAY = (
     'profile = "ath10k-2016-normal"\nqueues = "device"\nqueue = { kind = "drop-tail", limit = "1000 packets" }'
@@ -167,10 +167,7 @@ class WirelessHome(Household):
         for device in self.devices:
             if f'via = "wifi.home.{device}"' not in text:
                 text += READS.replace("DEVICE", device)
-        channel = [
-            "[wifi.home]                             # a channel: everybody on it shares the air",
-            BANDS[self.band],
-        ]
+        channel = ["[wifi.home]                             # a channel: its devices share the air", BANDS[self.band]]
         channel += ["", "[wifi.home.ap]", TODAY]
         for place, device in enumerate(self.devices):
             near = NEAR[self.band]

@@ -35,7 +35,7 @@ pub enum RateControl {
     Minstrel {
         /// The SNR at the receiver, which the sender does not know.
         signal: Signal,
-        /// What the sender has learnt.
+        /// Statistics of the sender.
         minstrel: Box<Minstrel>,
     },
 }

@@ -100,7 +100,7 @@ pub struct Mode {
 pub enum Illegal {
     /// The format has no such MCS.
     Mcs(Format, u8),
-    /// The format has not so many streams, or none.
+    /// The format has fewer streams, or the mode has none.
     Streams(Format, u8),
     /// The format has no such width in this band.
     Width(Format, Band, Width),

@@ -20,7 +20,7 @@ pub struct Signal {
     range: i32,
     /// Size of a step.
     step: i32,
-    /// Where the walk is, from the mean.
+    /// Distance of the walk from the mean.
     offset: i32,
     steps: u64,
 }
