@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -96,6 +97,47 @@ def test_a_ping_takes_the_round_trip_and_varies_by_nothing(emulate: Rootless) ->
     least, mean, most, deviation = map(float, done.stdout.split(" = ")[-1].split()[0].split("/"))
     assert 35.07 <= least <= mean <= most < 35.3
     assert deviation < 0.002, done.stdout
+
+
+UPLOAD = """
+import socket, sys, time
+peer, data = socket.create_connection(("100.64.0.1", 5201)), bytes(1 << 17)
+end = time.monotonic() + 12
+while time.monotonic() < end:
+    peer.sendall(data)
+"""
+SINK = """
+import socket
+peer, _ = socket.create_server(("", 5201)).accept()
+while peer.recv(1 << 18):
+    pass
+"""
+TRAFFIC = """
+[[traffic]]
+name = "bulk"
+app = { kind = "bulk", direction = "upstream", file = "endless" }
+stack = "linux-6-cubic"
+rtt = "30 ms"
+"""
+
+
+@needs_kernel
+def test_simulated_and_real_tcp_agree_behind_drop_tail(emulate: Rootless, tmp_path: Path) -> None:
+    text = LINE.replace("4 s", "12 s").partition("[emulate]")[0]
+    text = text.replace('kind = "codel", profile = "rfc8289"', 'kind = "drop-tail", limit = "100 ms"')
+    (tmp_path / "row.toml").write_text(text + TRAFFIC, encoding="utf-8")
+    far = shlex.join([sys.executable, "-I", "-S", "-c", SINK])
+    done = emulate("row.toml", "--virtual", "--tcp", "cubic", "--far", far, "--json", *python(UPLOAD), timeout=200)
+    assert done.returncode == 0, done.stderr
+    simulate = [sys.executable, "-m", "sojourn", "run", "row.toml", "--json"]
+    told = subprocess.run(simulate, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    real, simulated = (
+        {row["metric"]: row["value"] for row in json.loads(said)["metrics"] if row["subject"] == "upstream"}
+        for said in (done.stdout, told)
+    )
+    # docs/results/emulation.md: 83.2 and 83.8 ms from second 10 on, bounds of 5 and 10 %.
+    assert simulated["sojourn_mean"] == pytest.approx(real["sojourn_mean"], rel=0.05)
+    assert simulated["sojourn_p95"] == pytest.approx(real["sojourn_p95"], rel=0.10)
 
 
 @needs_kernel
