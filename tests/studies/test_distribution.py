@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sojourn.stats.distribution import Distribution, mixture
+from sojourn.stats.distribution import Distribution, mixture, pooled
 
 counted = st.lists(st.tuples(st.integers(0, 30).map(lambda n: n / 8), st.integers(1, 1_000)), min_size=1, max_size=60)
 
@@ -44,3 +44,9 @@ def test_a_mixture_sums_the_shares_of_equal_values_in_the_order_of_its_parts(
     summed = np.bincount(where, weights=np.concatenate([p.shares for p in each]))
     assert mixed.values.tolist() == distinct.tolist()
     assert mixed.shares.tolist() == (summed / summed.sum()).tolist()
+
+
+def test_nothing_put_together_is_empty_and_has_no_samples() -> None:
+    for nothing in (pooled([]), mixture([]), pooled([Distribution.of(np.empty(0))])):
+        assert nothing.is_empty
+        assert nothing.count == 0
