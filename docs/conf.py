@@ -44,7 +44,7 @@ if (ROOT / "python/sojourn/serve/page/engine.wasm").is_file():
 
 
 def address(file: str, depth: int) -> str:
-    """Return the address of Explore with a scenario file, from a page so many folders down."""
+    """Return the address of Explore with a scenario file, from a page `depth` folders down."""
     packing = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
     packed = packing.compress((ROOT / file).read_bytes()) + packing.flush()
     state = {"s": base64.urlsafe_b64encode(packed).decode().rstrip("="), "a": "", "seed": "1", "v": release}

@@ -27,7 +27,7 @@ pub(crate) struct Paths<R> {
     pub(crate) record_delays: bool,
     /// Work done within events.
     pub(crate) work: Work,
-    /// When packets have entered the first of two links of one access, by their places.
+    /// Times at which packets entered the first of two links of one access, by their places.
     pub(crate) joining: Vec<Option<Instant>>,
     /// Addresses and ports, if a link has rules that may ask for them.
     #[cfg(not(target_family = "wasm"))]

@@ -124,7 +124,7 @@ impl Network {
     ) -> HopId {
         let first = HopId::new(number(self.around.hops.0.len()));
         let last_link = links.last().map(|link| &self.links[usize::from(link.0)]);
-        // Behind a Wi-Fi station the second link is told that it is the last one.
+        // Behind a Wi-Fi station the second link has to know that it is the last one.
         let is_joined = links.first().is_some_and(|link| self.is_station(*link));
         let follows_a_link =
             direction == Direction::Upstream && !is_joined && last_link.is_some_and(|link| link.model.keeps_order());

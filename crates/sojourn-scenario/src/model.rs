@@ -148,7 +148,7 @@ pub struct WifiStation {
 pub struct WifiNeighbour {
     /// Name, unique on the channel.
     pub name: String,
-    /// What its stations send together.
+    /// Rate that its stations send together.
     pub load: BitRate,
     /// Mode of its frames.
     pub rate: StationRate,

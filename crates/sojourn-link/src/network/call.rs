@@ -85,7 +85,7 @@ pub trait NetworkContext {
         let _ = (id, entered_at);
     }
 
-    /// A packet that has joined, and arrives behind the second link then. Others may be told, too.
+    /// Takes a packet that has joined, and arrives behind the second link then. By default nothing more happens.
     fn joined(&mut self, id: PacketId, place: Place, arrives_at: Instant) {
         let _ = (id, place, arrives_at);
     }

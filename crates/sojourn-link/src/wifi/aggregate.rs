@@ -46,7 +46,7 @@ impl SendWindow {
     }
 }
 
-/// What has become of a number.
+/// The state of a sequence number.
 #[derive(Clone, Debug)]
 enum Place<T> {
     Missing,

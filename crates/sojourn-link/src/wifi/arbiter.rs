@@ -99,7 +99,7 @@ fn signed(span: Span) -> i64 {
 mod tests {
     use super::*;
 
-    /// Serves so many turns of stations that take these times; returns the air that each has used.
+    /// Serves `turns` turns of stations that take these times; returns the air that each has used.
     fn shares(arbiter: &mut Arbiter, turns: u32, takes: &[Span]) -> Vec<Span> {
         let mut used = vec![Span::ZERO; takes.len()];
         for station in 0..takes.len() {

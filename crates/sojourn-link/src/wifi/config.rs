@@ -295,7 +295,7 @@ impl RadioConfig {
         modes.find(|mode| mode.illegal().is_none()).unwrap_or(self.mode(0))
     }
 
-    /// What a station gets through alone, both in long and in full aggregates.
+    /// The rate of a station alone on the channel, with long and full aggregates.
     pub fn capacity(&self, rate: StationRate) -> BitRate {
         Exchanges::new(self).capacity(rate.usual(self), 256)
     }
@@ -431,7 +431,7 @@ parameters! {
     /// One direction of a station, for what asks a link.
     #[derive(Copy, Eq)]
     pub struct WifiMemberConfig: "wifi", "one direction of a station on a Wi-Fi channel" {
-        /// what it gets through alone on the channel
+        /// rate of the station alone on the channel
         rate: BitRate = BitRate::ZERO, origin("of its mode, in full aggregates");
     }
 }

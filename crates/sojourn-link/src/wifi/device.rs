@@ -81,7 +81,7 @@ struct SharedQueue {
     manager: Box<dyn QueueManager>,
     /// Port and category of each packet that waits.
     whose: BTreeMap<u64, (usize, usize)>,
-    /// What the manager does to packets, before their ports are told.
+    /// Drops and marks of the manager that its ports have not yet counted.
     signals: Vec<(Held, Reason, bool)>,
 }
 
@@ -116,7 +116,7 @@ pub(super) struct Source {
     pub(super) queued: u64,
     mode: Mode,
     frames: usize,
-    /// The exchange of so many of its frames.
+    /// The exchange of each number of its frames.
     exchanges: Vec<(Span, Span)>,
 }
 

@@ -112,7 +112,7 @@ impl Exchanges {
         sifs(self.band) + answer
     }
 
-    /// Bytes of a frame of so many packets of this length.
+    /// Bytes of a frame of `packets` packets of this length.
     pub(super) fn psdu(packets: usize, length: u32) -> u64 {
         if packets == 1 { u64::from(length) + AROUND } else { Self::charged(length) * packets as u64 }
     }
@@ -123,7 +123,7 @@ impl Exchanges {
         usize::try_from(room).unwrap_or(most).min(most).min(self.most_frames(mode)).max(1)
     }
 
-    /// Duration of the exchange of so many packets in a frame of `bytes`: until the first answer less SIFS, and the rest.
+    /// Duration of the exchange of `packets` packets in a frame of `bytes`: until the first answer less SIFS, and the rest.
     pub(super) fn of(&self, mode: Mode, packets: usize, bytes: u64) -> (Span, Span) {
         let is_aggregate = packets > 1;
         let data = mode.data_duration(Bytes(bytes));
@@ -148,7 +148,7 @@ impl Exchanges {
         mode.rate().time_for(Bytes(Self::charged(length)))
     }
 
-    /// What one sender alone on the channel gets through, of packets of the usual length.
+    /// Throughput of one sender alone on the channel, with packets of the usual length.
     pub(super) fn capacity(&self, mode: Mode, most: usize) -> BitRate {
         let packets = self.usual_frames(mode, super::channel::BEST_EFFORT, most);
         let (first, rest) = self.of(mode, packets, Self::psdu(packets, Self::USUAL_LENGTH));

@@ -3,7 +3,7 @@
 //! A contender is the queue of one access category in one device. It counts its backoff down while its device hears
 //! nothing, and transmits when the count ends: the time of that follows from the count, so nothing happens slot by slot.
 //! Those whose counts end at one time collide. A device that is out of a sender's reach goes on counting until it hears the
-//! answer; what it sends meanwhile spoils both frames at a receiver that hears both.
+//! answer; its frames meanwhile spoil both at a receiver that hears both.
 //!
 //! Source: IEEE 802.11-2020, 10.22.2 (EDCA) and 10.3.2.3.7 (EIFS); docs/models/wifi.md.
 //! Deviations: a collision is heard as long as its longest frame; its senders wait for the answer as long as EIFS is longer than
@@ -140,7 +140,7 @@ pub struct Medium {
     contenders: Vec<State>,
     /// Contenders that have wanted to send; others have no backoff to count.
     active: Vec<Contender>,
-    /// When each device has heard nothing for long enough, but for AIFS.
+    /// Times from which each device has heard nothing for long enough, but for AIFS.
     free_at: Vec<Instant>,
     /// Time of the next call.
     due: Instant,

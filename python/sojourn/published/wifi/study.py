@@ -229,7 +229,7 @@ def _beside_bounds(ask: Ask) -> dict[str, tuple[float, float]]:
 def below_bounds(ask: Ask) -> Outcome:
     """Judge whether no link carries more than the largest that ns-3's own tests allow."""
     found = _beside_bounds(ask)
-    above = [link for link, (ours, most) in found.items() if ours > 1.01 * most]
+    above = [link for link, (ours, most) in found.items() if ours > most]
     told = ", ".join(f"{link} {ours:.4g} of {most:.4g}" for link, (ours, most) in found.items())
     return Outcome.of(not above, f"{told} Mb/s")
 

@@ -54,7 +54,7 @@ impl Air for Saturated {
     }
 }
 
-/// Runs saturated stations until so many exchanges have begun; returns what was delivered, and the time that it took.
+/// Runs saturated stations until `exchanges` exchanges have begun; returns what was delivered, and the time that it took.
 fn saturate(timing: Timing, category: Category, air: &mut Saturated, exchanges: u64) -> (u64, Instant) {
     let contenders: Vec<(Device, Category)> = (0..air.drawn.len()).map(|device| (device, category)).collect();
     let mut medium = Medium::new(timing, &contenders, &[]);
@@ -248,7 +248,7 @@ fn saturation_is_that_of_bianchi() {
     assert!(far.is_empty(), "{} of {rows_seen}: {far:#?}", far.len());
 }
 
-/// What the test above counts once is what a run with the row's own durations has.
+/// The throughput that the test above computes from counts equals that of a run with the row's own durations.
 #[test]
 fn throughput_of_a_run_is_that_of_its_counts() {
     for (name, waits_eifs) in [("OfdmRate54Mbps", true), ("HeMcs11_80MHz", false), ("DsssRate11Mbps", true)] {
