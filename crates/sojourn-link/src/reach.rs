@@ -297,7 +297,7 @@ mod tests {
         let single = SingleQueueConfig { modulation, channels, shaper: fast, ..SingleQueueConfig::BASE };
         let queue = sojourn_queue::DropTailConfig::bytes(100_000);
         for link in [cascade.into(), single.into()] {
-            let link = LinkConfig { link, queue: queue.clone().into() };
+            let link = LinkConfig { link, queue: queue.into() };
             assert_eq!(fitted(link.clone(), &["modulation", "channels"]), BitRate::from_kbps(16_384));
             assert_eq!(fitted(link.clone(), &["channels"]), BitRate::from_kbps(16_384));
             // A rate that is said counts.
