@@ -160,25 +160,39 @@ struct Delays {
     until: Instant,
     sums: [u64; Cause::ALL.len()],
     packets: u32,
+    /// The row before these packets, once they have been put into it.
+    before: Option<[f32; Cause::ALL.len() + 1]>,
 }
 
 impl Delays {
-    const NONE: Self =
-        Self { series: NONE, at: Instant::ZERO, until: Instant::ZERO, sums: [0; Cause::ALL.len()], packets: 0 };
+    const NONE: Self = Self {
+        series: NONE,
+        at: Instant::ZERO,
+        until: Instant::ZERO,
+        sums: [0; Cause::ALL.len()],
+        packets: 0,
+        before: None,
+    };
 
+    /// Brings the row of its bin up to its packets: the same row, however often it is looked at before the bin ends.
     fn put_into(&mut self, series: &mut [Series], beyond: Span) {
-        if self.packets > 0
-            && let Some(row) = series[self.series].at(self.at)
-        {
-            let beyond = beyond.saturating_mul(u64::from(self.packets)).as_ps();
-            let wire = &mut self.sums[Cause::Wire as usize];
-            *wire = wire.saturating_sub(beyond);
-            for (cell, sum) in row.iter_mut().zip(self.sums) {
-                *cell += milliseconds(Span::from_ps(sum));
-            }
-            row[Cause::ALL.len()] += self.packets as f32;
+        if self.packets == 0 {
+            return;
         }
-        (self.sums, self.packets) = ([0; Cause::ALL.len()], 0);
+        let Some(row) = series[self.series].at(self.at) else { return };
+        let before = self.before.get_or_insert_with(|| core::array::from_fn(|column| row[column]));
+        let mut sums = self.sums;
+        let wire = &mut sums[Cause::Wire as usize];
+        *wire = wire.saturating_sub(beyond.saturating_mul(u64::from(self.packets)).as_ps());
+        for ((cell, before), sum) in row.iter_mut().zip(&*before).zip(sums) {
+            *cell = before + milliseconds(Span::from_ps(sum));
+        }
+        row[Cause::ALL.len()] = before[Cause::ALL.len()] + self.packets as f32;
+    }
+
+    /// Ends a bin, or a part of one whose sums are full.
+    fn end(&mut self) {
+        (self.sums, self.packets, self.before) = ([0; Cause::ALL.len()], 0, None);
     }
 }
 
@@ -372,6 +386,7 @@ impl Tap {
         }
         let delays = &mut self.causes[entry][direction];
         delays.put_into(&mut self.series, self.traffic[entry].beyond);
+        delays.end();
         delays.at = self.now;
         delays.until = self.series[delays.series].end_of(self.now);
     }
@@ -609,6 +624,10 @@ impl Recorder for Tap {
 
     fn on_mac(&mut self, link: LinkId, counters: &MacCounters) {
         self.columns.on_mac(link, counters);
+    }
+
+    fn on_counting(&mut self, link: LinkId, counting: bool) {
+        self.columns.on_counting(link, counting);
     }
 
     fn on_group(&mut self, direction: Direction, channel: &ChannelCounters, modems: &[(LinkId, ModemCounters)]) {

@@ -295,9 +295,13 @@ impl RadioConfig {
         modes.find(|mode| mode.illegal().is_none()).unwrap_or(self.mode(0))
     }
 
-    /// The rate of a station alone on the channel, with long and full aggregates.
+    /// The rate of a station alone on the channel, with long and full aggregates; zero if the standard has no such mode.
     pub fn capacity(&self, rate: StationRate) -> BitRate {
-        Exchanges::new(self).capacity(rate.usual(self), 256)
+        let mode = rate.usual(self);
+        if mode.illegal().is_some() {
+            return BitRate::ZERO;
+        }
+        Exchanges::new(self).capacity(mode, 256)
     }
 
     /// Returns why the standard has no such channel.
