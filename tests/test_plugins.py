@@ -159,7 +159,7 @@ def test_its_runs_are_kept_by_the_digest_of_the_file(sojourn: CommandLine, tmp_p
     assert drops[0].to_list() != drops[1].to_list()
     manifest = json.loads((tmp_path / "three" / "manifest.json").read_text())
     digest = read_plugin(plugin).sha256
-    assert manifest["plugins"] == {"my-fifo": {"file": "my_fifo.py", "sha256": digest, "added": True}}
+    assert manifest["plugins"] == {"my-fifo": {"file": "my_fifo.py", "sha256": digest, "added": True, "stack": False}}
     assert digest in (tmp_path / "three" / "report.html").read_text()
 
 

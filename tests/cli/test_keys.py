@@ -23,7 +23,8 @@ from test_plugins import FIFO
         ("access.upstream.queue.target", "target"),
         ("lag", "fixed round-trip time"),
         ("fairness", 'kind = "fq-codel"'),
-        ("wifi", "hold_packets"),
+        ("Wi-Fi", "hold_packets"),
+        ("wifi", "standard"),
         ("tlv", "maximum traffic burst"),
         ("jitter", "jitter"),
         ("bandwidth", "rate"),
@@ -42,7 +43,7 @@ def test_of_wi_fi_is_said_what_there_is_and_what_is_not(sojourn: CommandLine) ->
         done = sojourn("keys", word)
         for part in ("`hold`", "`rate`", "`jitter`", "not modelled: docs/concepts/not-modelled.md"):
             assert part in done.stderr
-    paths = {row["path"] for row in sojourn("keys", "wifi", "--json").json()["keys"]}
+    paths = {row["path"] for row in sojourn("keys", "Wi-Fi", "--json").json()["keys"]}
     assert {f"access.DIRECTION.conditions.NAME.{key}" for key in ("hold", "jitter")} <= paths
 
 

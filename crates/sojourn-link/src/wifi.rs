@@ -18,7 +18,6 @@ pub mod aggregate;
 pub mod arbiter;
 pub mod channel;
 pub mod config;
-mod device;
 mod exchange;
 pub mod medium;
 pub mod phy;

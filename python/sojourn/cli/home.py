@@ -46,7 +46,7 @@ def arguments(parser: Parser) -> None:
     )
     parser.option("--stations", "N", "Devices on the channel (4).", type=whole_number(1, MOST_STATIONS))
     parser.option("--neighbours", "N", "Other homes on the channel (0).", type=whole_number(0, MOST_NEIGHBOURS))
-    parser.option("--attic", "RATE", "The last device is far away: its rate, such as mcs0.")
+    parser.option("--attic", "MCS", "The last device is far away: its rate, such as mcs0.")
     parser.flag("--explain", "Also write the study that is run, to go on with.")
     parser.option("--out", "DIR", "New directory for the result (default: below results/).")
     parser.option("--store", "DIR", "Where finished runs are kept.")

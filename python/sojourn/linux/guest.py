@@ -7,19 +7,15 @@ It runs with the standard library alone, as process 1 of the guest's kernel. Its
 
 import contextlib
 import ctypes
-import fcntl
 import hashlib
 import json
 import os
-import resource
 import select
 import signal
 import socket
 import struct
 import sys
-import termios
 import time
-import tty
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +78,8 @@ def _show_file_systems(libc: ctypes.CDLL, hidden: list[str]) -> None:
 
 def _prepare(job: dict[str, Any]) -> None:
     """Seed what is random, switch loopback on, and let pages go to the host soon."""
+    import fcntl
+
     seed = hashlib.sha512(job["seed"].encode()).digest()
     with Path("/dev/random").open("wb") as pool:
         fcntl.ioctl(pool, RNDADDENTROPY, struct.pack("ii", 8 * len(seed), len(seed)) + seed)
@@ -108,6 +106,8 @@ def _start(job: dict[str, Any], place: Path) -> int:
         os.dup2(nothing, 0)
         for number, name in ((1, "stdout"), (2, "stderr")):
             os.dup2(os.open(place / name, os.O_WRONLY | os.O_APPEND), number)
+        import resource
+
         resource.setrlimit(resource.RLIMIT_RTPRIO, (REAL_TIME, REAL_TIME))
         if job["user"] != 0:
             os.setgroups(job["groups"])
@@ -124,6 +124,9 @@ def _start(job: dict[str, Any], place: Path) -> int:
 
 def _watch(command: int, place: Path) -> int:
     """Beat, answer and reap until the command has ended, and return its status."""
+    import termios
+    import tty
+
     line = os.open(LINE, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
     tty.setraw(line, termios.TCSANOW)
     ended, wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)

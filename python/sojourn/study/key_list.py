@@ -265,9 +265,9 @@ EVERYDAY = {
 """Words for which no kind of the engine has a name of its own."""
 
 _WIFI = (
-    "Wi-Fi is a [[link]] of its own, in the `path` of what passes it, with `conditions` that you say: `hold` and `hold_packets`"
-    " are its turns to send, `rate` and `jitter` its changes. Contention, rate adaptation, aggregation and retries are not modelled:"
-    " docs/concepts/not-modelled.md"
+    "`[wifi.NAME]` is a channel with its stations and neighbours (docs/models/wifi.md); a Wi-Fi that was measured is a [[link]] in the `path` of what"
+    " passes it, with `conditions` that you say: `hold` and `hold_packets` are its turns to send, `rate` and `jitter` its changes. Roaming, power save,"
+    " OFDMA and MU-MIMO are not modelled: docs/concepts/not-modelled.md"
 )
 
 REMARKS = {
@@ -316,6 +316,7 @@ def _at_home(path: str) -> str | None:
         (r"access\.DIRECTION\.service_flow\.NAME\.queue\b", "access.DIRECTION.queue"),
         (r"access\.DIRECTION\.service_flow\.NAME\.proactive\b", "access.DIRECTION.link.proactive"),
         (r"access\.DIRECTION\.queue\.manager\b", "access.DIRECTION.queue"),
+        (r"wifi\.NAME\.(ap|station\.NAME)\.queue\b", "access.DIRECTION.queue"),
     ):
         if re.match(several, path):
             return re.sub(several, one, path, count=1)

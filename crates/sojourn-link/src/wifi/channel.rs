@@ -6,9 +6,11 @@
 //! Source: docs/models/wifi.md.
 //! Deviations: a packet is handed up at the end of the exchange, after the answer to its aggregate.
 
+mod device;
+
+use self::device::{Aggregate, Device, Flow, Mpdu, Source};
 use super::config::{DeviceConfig, Neighbour, RadioConfig};
-use super::device::{Aggregate, Device, Flow, Mpdu, Source};
-use super::exchange::Exchanges;
+use super::exchange::{BEST_EFFORT, CATEGORIES, Exchanges};
 use super::medium::{Air, Contender, Frame, Medium, MediumCounters, Outcome};
 use super::phy::Mode;
 use super::rates::RateControl;
@@ -19,9 +21,6 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use sojourn_base::{Bytes, Direction, Instant, Meta, PacketHandle, Packets, RandomStream, Span, WifiCounters};
 use sojourn_queue::{Backlog, ManagerConfig, Reason};
-
-/// Access categories, the most urgent one first.
-pub const CATEGORIES: usize = 4;
 
 /// A device, as it is built.
 #[derive(Clone, Debug)]
@@ -62,24 +61,24 @@ pub struct ChannelSpec<'a> {
 
 /// A port at work.
 #[derive(Debug)]
-pub(super) struct Port {
+struct Port {
     /// Number of its device, and of the device that it sends to.
-    pub(super) device: usize,
-    pub(super) receiver: usize,
+    device: usize,
+    receiver: usize,
     /// The port of the same station on the access point, whose turn its use of the air counts for.
-    pub(super) charged: Option<usize>,
-    pub(super) rates: RateControl,
+    charged: Option<usize>,
+    rates: RateControl,
     /// That of its last frames.
-    pub(super) mode: Mode,
-    pub(super) flows: [Option<Box<Flow>>; CATEGORIES],
+    mode: Mode,
+    flows: [Option<Box<Flow>>; CATEGORIES],
     /// Airtime of its packets below the managed queue, estimated.
-    pub(super) pending: Span,
-    pub(super) below: Backlog,
-    pub(super) counters: WifiCounters,
+    pending: Span,
+    below: Backlog,
+    counters: WifiCounters,
     /// Aggregates so far: their numbers are the addresses of random draws.
-    pub(super) built: u64,
-    pub(super) queue: ManagerConfig,
-    pub(super) waiting: Backlog,
+    built: u64,
+    queue: ManagerConfig,
+    waiting: Backlog,
 }
 
 impl Link for Port {
@@ -105,10 +104,10 @@ pub struct Channel {
 
 /// All but the medium.
 #[derive(Debug)]
-pub(super) struct Inner {
-    pub(super) devices: Vec<Device>,
-    pub(super) ports: Vec<Port>,
-    pub(super) exchanges: Exchanges,
+struct Inner {
+    devices: Vec<Device>,
+    ports: Vec<Port>,
+    exchanges: Exchanges,
     draws: Draws,
     /// Of receivers that wait for a missing frame, by flow.
     late: Timers,
@@ -119,7 +118,7 @@ pub(super) struct Inner {
 
 /// A frame at its receiver.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Arrived {
+struct Arrived {
     mpdu: Mpdu,
     began_at: Instant,
     air: Span,
@@ -306,9 +305,6 @@ impl Channel {
 /// The category of voice.
 pub const VOICE: usize = 0;
 
-/// The category of traffic that asks for nothing.
-pub(super) const BEST_EFFORT: usize = 2;
-
 /// Returns the access category of a code point: its first three bits are the user priority.
 /// Source: `cfg80211_classify8021d` of Linux before 6.8; IEEE 802.11-2020, table 10-1.
 pub const fn category_of(dscp: u8) -> usize {
@@ -321,14 +317,14 @@ pub const fn category_of(dscp: u8) -> usize {
 }
 
 /// The channel during one call.
-pub(super) struct Work<'a, M> {
-    pub(super) inner: &'a mut Inner,
-    pub(super) members: &'a mut M,
+struct Work<'a, M> {
+    inner: &'a mut Inner,
+    members: &'a mut M,
 }
 
 impl Inner {
     /// The mode of the next aggregate of a port.
-    pub(super) fn select(&mut self, now: Instant, port: usize) -> Mode {
+    fn select(&mut self, now: Instant, port: usize) -> Mode {
         let state = &mut self.ports[port];
         state.built += 1;
         let mut random = self.draws.of((RATES, port as u64, state.built));
@@ -359,7 +355,7 @@ impl Inner {
 
 impl<M: Members> Work<'_, M> {
     /// Builds the next aggregate of a device and category, if there is one.
-    pub(super) fn build(&mut self, now: Instant, device: usize, category: usize) -> Option<Aggregate> {
+    fn build(&mut self, now: Instant, device: usize, category: usize) -> Option<Aggregate> {
         if self.inner.devices[device].source.is_some() {
             self.inner.arrive(now, device);
             let source = self.inner.devices[device].source.as_mut()?;
@@ -375,7 +371,7 @@ impl<M: Members> Work<'_, M> {
     }
 
     /// An exchange has ended: each frame of the aggregate came or did not.
-    pub(super) fn settle_frames(&mut self, now: Instant, port: usize, category: usize, aggregate: Aggregate) {
+    fn settle_frames(&mut self, now: Instant, port: usize, category: usize, aggregate: Aggregate) {
         let Aggregate { mpdus, failed, began_at, mode, .. } = aggregate;
         for (place, mut mpdu) in mpdus.into_iter().enumerate() {
             mpdu.tries += 1;

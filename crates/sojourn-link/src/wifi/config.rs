@@ -2,7 +2,6 @@
 //!
 //! Source: named at the rows; docs/models/wifi.md. Deviations: those of [`super`].
 
-use super::exchange::{Exchanges, LONGEST_PPDU};
 use super::phy::{Band, Format, Mode, Width};
 use super::rates::{MinstrelConfig, RateControl, Signal, Snr};
 use crate::SerialConfig;
@@ -19,6 +18,12 @@ use sojourn_base::{BitRate, Bytes, Limit, Packets, Span};
 use sojourn_keys::value::{Mismatch, Shape, Value, quoted};
 use sojourn_keys::{Content, Key, origin, parameters, words};
 use sojourn_queue::{CodelLaw, ConfigProblem, DropTailConfig, FqCodelConfig, ManagerConfig, QueueManager};
+
+/// 802.11-2020, 19.3.23 and 21.3.24 (`aPPDUMaxTime`): 5.484 ms.
+pub(super) const LONGEST_PPDU: Span = Span::from_us(5_484);
+
+/// Length that a packet is taken to have where its manager does not say. chosen: a full one of Ethernet.
+pub(super) const USUAL_LENGTH: u32 = 1500;
 
 words! {
     /// Frequency band of a channel.
@@ -220,7 +225,7 @@ impl DeviceConfig {
         match self.firmware {
             None => Depth::None,
             Some(Limit::Packets(packets)) => Depth::Packets(packets.0.into()),
-            Some(Limit::Bytes(bytes)) => Depth::Packets(bytes.0 / u64::from(Exchanges::USUAL_LENGTH)),
+            Some(Limit::Bytes(bytes)) => Depth::Packets(bytes.0 / u64::from(USUAL_LENGTH)),
             Some(Limit::Time(low)) => Depth::Airtime { low, high: self.firmware_most.max(low), all: self.firmware_all },
         }
     }
@@ -293,15 +298,6 @@ impl RadioConfig {
         let more = if self.standard == Standard::N { 8 * (streams - 1) } else { 0 };
         let mut modes = (0..=highest).rev().map(|mcs| self.mode(mcs + more));
         modes.find(|mode| mode.illegal().is_none()).unwrap_or(self.mode(0))
-    }
-
-    /// The rate of a station alone on the channel, with long and full aggregates; zero if the standard has no such mode.
-    pub fn capacity(&self, rate: StationRate) -> BitRate {
-        let mode = rate.usual(self);
-        if mode.illegal().is_some() {
-            return BitRate::ZERO;
-        }
-        Exchanges::new(self).capacity(mode, 256)
     }
 
     /// Returns why the standard has no such channel.

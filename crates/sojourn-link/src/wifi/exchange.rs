@@ -3,20 +3,22 @@
 //! Source: IEEE 802.11-2020, 10.3.2 (exchanges), 10.12 (A-MPDU), 9.4.2.28 (EDCA parameters); docs/models/wifi.md.
 //! Deviations: with RTS, each exchange has one; the answer to a data frame is sent at the rate for its mode.
 
-use super::channel::CATEGORIES;
-use super::config::RadioConfig;
+use super::config::{LONGEST_PPDU, RadioConfig, StationRate, USUAL_LENGTH};
 use super::medium::{Category, Timing};
 use super::phy::{Band, Control, Format, Mode, aifs, cts_to_self, difs, eifs, sifs, slot};
 use sojourn_base::{BitRate, Bytes, Span};
+
+/// Access categories, the most urgent one first.
+pub(super) const CATEGORIES: usize = 4;
+
+/// The category of traffic that asks for nothing.
+pub(super) const BEST_EFFORT: usize = 2;
 
 /// Bytes around an IP packet in a frame: MAC header with QoS 26, CCMP 16, LLC/SNAP 8, FCS 4. 802.11-2020, 9.2.4.1 and 12.5.3.
 const AROUND: u64 = 54;
 /// Delimiter of a frame in an A-MPDU, which is padded to whole words. 802.11-2020, 9.7.1.
 const DELIMITER: u64 = 4;
 const WORD: u64 = 4;
-
-/// 802.11-2020, 19.3.23 and 21.3.24 (`aPPDUMaxTime`): 5.484 ms.
-pub(super) const LONGEST_PPDU: Span = Span::from_us(5_484);
 
 /// AIFSN, CWmin, CWmax and TXOP limit in µs of the categories, the most urgent first: of a station and of an access point.
 /// Source: IEEE 802.11-2020, table 9-155; hostapd's defaults for its own (CWmax of best effort 63, TXOP limits as of a station).
@@ -42,9 +44,6 @@ pub(super) struct Exchanges {
 }
 
 impl Exchanges {
-    /// Length that a packet is taken to have where its manager does not say. chosen: a full one of Ethernet.
-    pub(super) const USUAL_LENGTH: u32 = 1500;
-
     pub(super) fn new(radio: &RadioConfig) -> Self {
         Self {
             band: radio.band.into(),
@@ -119,7 +118,7 @@ impl Exchanges {
 
     /// Frames that packets of the usual length make an aggregate of, at most `most`.
     pub(super) fn usual_frames(&self, mode: Mode, category: usize, most: usize) -> usize {
-        let room = self.room(mode, (category, false), LONGEST_PPDU) / Self::charged(Self::USUAL_LENGTH);
+        let room = self.room(mode, (category, false), LONGEST_PPDU) / Self::charged(USUAL_LENGTH);
         usize::try_from(room).unwrap_or(most).min(most).min(self.most_frames(mode)).max(1)
     }
 
@@ -150,13 +149,24 @@ impl Exchanges {
 
     /// Throughput of one sender alone on the channel, with packets of the usual length.
     pub(super) fn capacity(&self, mode: Mode, most: usize) -> BitRate {
-        let packets = self.usual_frames(mode, super::channel::BEST_EFFORT, most);
-        let (first, rest) = self.of(mode, packets, Self::psdu(packets, Self::USUAL_LENGTH));
+        let packets = self.usual_frames(mode, BEST_EFFORT, most);
+        let (first, rest) = self.of(mode, packets, Self::psdu(packets, USUAL_LENGTH));
         let [_, _, best_effort, _] = self.categories(false);
         let backoff = slot(self.band, self.protection) * u64::from(best_effort.first_window);
         let whole = first + rest + best_effort.aifs + backoff / 2;
-        let bits = u128::from(Self::USUAL_LENGTH) * 8 * packets as u128 * 1_000_000_000_000;
+        let bits = u128::from(USUAL_LENGTH) * 8 * packets as u128 * 1_000_000_000_000;
         BitRate::from_bps(u64::try_from(bits / u128::from(whole.as_ps())).unwrap_or(u64::MAX))
+    }
+}
+
+impl RadioConfig {
+    /// The rate of a station alone on the channel, with long and full aggregates; zero if the standard has no such mode.
+    pub fn capacity(&self, rate: StationRate) -> BitRate {
+        let mode = rate.usual(self);
+        if mode.illegal().is_some() {
+            return BitRate::ZERO;
+        }
+        Exchanges::new(self).capacity(mode, 256)
     }
 }
 

@@ -8,16 +8,16 @@
 //! airtime queue limits), drivers/net/wireless/ath/ath9k/xmit.c (two aggregates at a time); docs/models/wifi.md.
 //! Deviations: the estimate of airtime below the queue is the packet's at the present rate, without preamble.
 
-use super::aggregate::{ReceiveOrder, SendWindow};
-use super::arbiter::{Arbiter, Turn};
-use super::channel::{Arrived, BEST_EFFORT, CATEGORIES, DeviceSpec, Port, Work};
-use super::config::{Depth, Neighbour, Queues, Scheduler};
-use super::exchange::Exchanges;
-use super::medium::Outcome;
-use super::phy::Mode;
-use super::rates::RateControl;
+use super::{Arrived, DeviceSpec, Port, Work};
 use crate::group::Members;
 use crate::queue_call::{Drain, QueueCall, run_timers};
+use crate::wifi::aggregate::{ReceiveOrder, SendWindow};
+use crate::wifi::arbiter::{Arbiter, Turn};
+use crate::wifi::config::{Depth, Neighbour, Queues, Scheduler, USUAL_LENGTH};
+use crate::wifi::exchange::{BEST_EFFORT, CATEGORIES, Exchanges};
+use crate::wifi::medium::Outcome;
+use crate::wifi::phy::Mode;
+use crate::wifi::rates::RateControl;
 use crate::{LinkContext, Loss, Mark, Stage};
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -460,7 +460,7 @@ impl<M: Members> Work<'_, M> {
             } else {
                 let manager = flow.manager.as_deref();
                 let waits = manager.filter(|manager| manager.backlog().packets.0 > 0);
-                waits.map(|manager| manager.head_length().unwrap_or(Exchanges::USUAL_LENGTH))
+                waits.map(|manager| manager.head_length().unwrap_or(USUAL_LENGTH))
             };
             let Some(length) = next else { break };
             let more = bytes + Exchanges::charged(length);
