@@ -98,7 +98,7 @@ class Finished:
     stdout: str
     stderr: str
     processor_s: float = 0.0
-    """Processor time of the command and of what it started."""
+    """Processor time of the command and its children."""
 
     def json(self) -> dict[str, Any]:
         """Return stdout, which has to be one JSON object."""
