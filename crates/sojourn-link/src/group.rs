@@ -16,7 +16,7 @@
 //! | `contention` | a modem's backoff |
 //! | `scheduler` | grants of the CMTS in a MAP |
 //! | `modem` | queue, fragment, requests, grants, and delay by cause |
-//! | `members` | the surroundings of each modem |
+//! | `members` | the surroundings of each modem, and one wake-up for all |
 //! | [`upstream`] | the group at work |
 //! | [`downstream`] | the other direction |
 //! | `medium` | either direction |
@@ -51,5 +51,5 @@ pub const KNOWN: bool = cfg!(not(target_family = "wasm"));
 
 pub use config::{BondedConfig, DownstreamMemberConfig, GroupConfig, MemberConfig};
 pub use downstream::SharedDownstream;
-pub use members::Members;
+pub use members::{Members, Shared};
 pub use upstream::Group;

@@ -13,7 +13,7 @@
 //! earlier than on the link of one modem, which fills whole symbols ahead. All modems are bonded over all channels.
 
 use super::config::{DownstreamMemberConfig, GroupConfig, MAC_HEADER};
-use super::members::Members;
+use super::members::{Members, Shared};
 use super::scheduler::PRIORITIES;
 use super::tier::Tier;
 use super::timers::Timers;
@@ -199,17 +199,6 @@ impl SharedDownstream {
         }
     }
 
-    /// Returns the time of the next call of the group; [`Instant::NEVER`] if nothing is pending.
-    pub fn next_wakeup(&self) -> Instant {
-        let ready = if self.rings.iter().any(|ring| !ring.is_empty()) {
-            self.free_at
-        } else {
-            let first = self.shaped.peek();
-            first.map_or(Instant::NEVER, |first| first.0.0.max(self.free_at))
-        };
-        ready.min(self.timers.next())
-    }
-
     /// A packet for the home at `port` reaches the CMTS.
     pub fn on_arrival(
         &mut self,
@@ -230,18 +219,6 @@ impl SharedDownstream {
         self.wait(now, port);
         self.follow_timer(port);
         self.serve(now, members);
-    }
-
-    /// Everything that is due by `now`.
-    pub fn on_wakeup(&mut self, now: Instant, members: &mut impl Members) {
-        loop {
-            let at = self.next_wakeup();
-            if at > now || !members.work(1) {
-                return;
-            }
-            self.run_timers(at, members);
-            self.serve(at, members);
-        }
     }
 
     /// A home that has got its first packet waits until that has its tokens.
@@ -336,6 +313,23 @@ impl SharedDownstream {
                 self.follow_timer(port);
             }
         }
+    }
+}
+
+impl Shared for SharedDownstream {
+    fn next_wakeup(&self) -> Instant {
+        let ready = if self.rings.iter().any(|ring| !ring.is_empty()) {
+            self.free_at
+        } else {
+            let first = self.shaped.peek();
+            first.map_or(Instant::NEVER, |first| first.0.0.max(self.free_at))
+        };
+        ready.min(self.timers.next())
+    }
+
+    fn on_due(&mut self, now: Instant, members: &mut impl Members) {
+        self.run_timers(now, members);
+        self.serve(now, members);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Media that several links share: a service group in one direction, or a Wi-Fi channel.
 
 use super::downstream::SharedDownstream;
-use super::members::Members;
+use super::members::{Members, Shared};
 use super::upstream::Group;
 use crate::Link;
 #[cfg(not(target_family = "wasm"))]

@@ -28,7 +28,7 @@ mod sharing;
 use super::channels::Form;
 use super::config::{Contending, GroupConfig, MemberConfig, Placement, RequestConfig};
 use super::layout::{Layout, Provision};
-use super::members::Members;
+use super::members::{Members, Shared};
 use super::modem::Modem;
 use super::scheduler::{Scheduler, Segment};
 use super::timers::Timers;
@@ -161,14 +161,6 @@ impl Group {
         self.modems[port].counters
     }
 
-    /// Returns the time of the group's next call; [`Instant::NEVER`] if nothing is pending.
-    pub fn next_wakeup(&self) -> Instant {
-        let map = if self.is_idle() { Instant::NEVER } else { self.layout.grid.heard_at(self.next_map) };
-        let fill = self.next_fill().min(self.next_unasked());
-        let timer = self.timers.next();
-        timer.min(map).min(self.next_use()).min(fill)
-    }
-
     fn next_use(&self) -> Instant {
         self.uses.front().map_or(Instant::NEVER, |first| first.at)
     }
@@ -207,29 +199,6 @@ impl Group {
         }
     }
 
-    /// Everything that is due by `now`.
-    pub fn on_wakeup(&mut self, now: Instant, members: &mut impl Members) {
-        loop {
-            let at = self.next_wakeup();
-            if at > now || !members.work(1) {
-                return;
-            }
-            self.run_timers(at, members);
-            if !self.is_idle() && self.layout.grid.heard_at(self.next_map) <= at {
-                self.on_map(at, members);
-            }
-            if self.next_use() <= at {
-                self.on_opportunities(at);
-            }
-            while self.next_fill() <= at {
-                self.on_fill(at, members);
-            }
-            while self.next_unasked() <= at {
-                self.on_unasked(at, members);
-            }
-        }
-    }
-
     fn follow_timer(&mut self, port: usize) {
         let modem = &self.modems[port];
         if modem.has_packets() {
@@ -246,6 +215,31 @@ impl Group {
                 });
                 self.follow_timer(port);
             }
+        }
+    }
+}
+
+impl Shared for Group {
+    fn next_wakeup(&self) -> Instant {
+        let map = if self.is_idle() { Instant::NEVER } else { self.layout.grid.heard_at(self.next_map) };
+        let fill = self.next_fill().min(self.next_unasked());
+        let timer = self.timers.next();
+        timer.min(map).min(self.next_use()).min(fill)
+    }
+
+    fn on_due(&mut self, now: Instant, members: &mut impl Members) {
+        self.run_timers(now, members);
+        if !self.is_idle() && self.layout.grid.heard_at(self.next_map) <= now {
+            self.on_map(now, members);
+        }
+        if self.next_use() <= now {
+            self.on_opportunities(now);
+        }
+        while self.next_fill() <= now {
+            self.on_fill(now, members);
+        }
+        while self.next_unasked() <= now {
+            self.on_unasked(now, members);
         }
     }
 }

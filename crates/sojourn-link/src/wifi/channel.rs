@@ -14,8 +14,8 @@ use super::exchange::{BEST_EFFORT, CATEGORIES, Exchanges};
 use super::medium::{Air, Contender, Frame, Medium, MediumCounters, Outcome};
 use super::phy::Mode;
 use super::rates::RateControl;
-use crate::group::Members;
 use crate::group::timers::Timers;
+use crate::group::{Members, Shared};
 use crate::{DelayParts, Link, LinkContext, Loss, Passage, Stage};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -237,12 +237,6 @@ impl Channel {
         self.medium.counters()
     }
 
-    /// Returns the time of its next call; [`Instant::NEVER`] if nothing is pending.
-    pub fn next_wakeup(&self) -> Instant {
-        let sources = self.inner.devices.iter().map(Device::next_source);
-        sources.fold(self.medium.next().min(self.inner.late.next()), Instant::min)
-    }
-
     /// A packet enters the queue of `port`.
     pub fn on_arrival(
         &mut self,
@@ -265,28 +259,6 @@ impl Channel {
         self.settle(now, members);
     }
 
-    /// Everything that is due by `now`.
-    pub fn on_wakeup(&mut self, now: Instant, members: &mut impl Members) {
-        loop {
-            let at = self.next_wakeup();
-            if at > now || !members.work(1) {
-                return;
-            }
-            let mut work = Work { inner: &mut self.inner, members };
-            for device in 0..work.inner.devices.len() {
-                if work.inner.devices[device].next_source() <= at {
-                    work.inner.arrive(at, device);
-                    self.medium.want(at, device * CATEGORIES + BEST_EFFORT, &mut work);
-                }
-            }
-            while let Some(flow) = work.inner.late.take(at) {
-                work.hand_up(at, flow / CATEGORIES, flow % CATEGORIES);
-            }
-            self.medium.advance(at, &mut work);
-            self.settle(at, members);
-        }
-    }
-
     /// Devices with room get what waits for it, until none has any.
     fn settle(&mut self, now: Instant, members: &mut impl Members) {
         let mut work = Work { inner: &mut self.inner, members };
@@ -299,6 +271,28 @@ impl Channel {
             }
             self.medium.advance(now, &mut work);
         }
+    }
+}
+
+impl Shared for Channel {
+    fn next_wakeup(&self) -> Instant {
+        let sources = self.inner.devices.iter().map(Device::next_source);
+        sources.fold(self.medium.next().min(self.inner.late.next()), Instant::min)
+    }
+
+    fn on_due(&mut self, now: Instant, members: &mut impl Members) {
+        let mut work = Work { inner: &mut self.inner, members };
+        for device in 0..work.inner.devices.len() {
+            if work.inner.devices[device].next_source() <= now {
+                work.inner.arrive(now, device);
+                self.medium.want(now, device * CATEGORIES + BEST_EFFORT, &mut work);
+            }
+        }
+        while let Some(flow) = work.inner.late.take(now) {
+            work.hand_up(now, flow / CATEGORIES, flow % CATEGORIES);
+        }
+        self.medium.advance(now, &mut work);
+        self.settle(now, members);
     }
 }
 

@@ -4,7 +4,7 @@
 //! Carlo of the rules alone for the rest (docs/models/service-group.md, "How it was checked").
 
 use super::tests::{Homes, advance, arrive, config, group, us};
-use super::{Form, Group, MemberConfig};
+use super::{Form, Group, MemberConfig, Shared};
 use crate::group::config::RequestUnit;
 use crate::group::contention::deferral;
 use crate::testing::{Collector, packet};
