@@ -238,6 +238,10 @@ class Scenario:
     def has_plugin(self) -> bool:
         """True if a plugin decides in its queues."""
 
+    @property
+    def kernel(self) -> str:
+        """Digest of the kernel that carries connections, in whose guest it runs; empty without."""
+
     def key(self, seed: int) -> str:
         """Content hash (64 hexadecimal digits) of scenario, seed and engine version.
 
@@ -466,6 +470,25 @@ def add_plugin(name: str, digest: str, factory: Callable[..., object] | None = N
 
     Without a factory they are valid and have a key, and cannot run here. The same name is known to
     `stack = { kind = "library", name = name }`.
+    """
+
+def add_kernel(name: str, digest: str, controllers: Sequence[str]) -> None:
+    """Make a kernel known to scenarios: `stack = { kind = "linux", kernel = name }`.
+
+    Parameters
+    ----------
+    name
+        Its name in scenarios.
+    digest
+        Digest of its source and configuration.
+    controllers
+        Its words for congestion controllers.
+    """
+
+def enter_kernel(name: str, digest: str, controllers: Sequence[str]) -> None:
+    """As `add_kernel`, of the kernel that this process runs on, under a clock of its own: scenarios run here.
+
+    Called once, and before there is a second thread. Raises `OSError` if the kernel lacks something.
     """
 
 def add_stack(name: str, digest: str, table: int) -> None:

@@ -182,6 +182,15 @@ impl<E: Copy> Calendar<E> {
         }
     }
 
+    /// The time of the next event, or `until` if that is earlier.
+    #[cfg(not(target_family = "wasm"))]
+    pub(crate) fn next_before(&mut self, until: Instant) -> Instant {
+        if self.near.is_empty() {
+            self.refill(until);
+        }
+        self.near.last().map_or(until, |next| next.at.min(until))
+    }
+
     /// The next event and its time, if that is before `until`; what is later stays where it is.
     #[inline]
     pub(crate) fn pop_before(&mut self, until: Instant) -> Option<(Instant, E)> {
@@ -195,6 +204,12 @@ impl<E: Copy> Calendar<E> {
         self.near.pop();
         self.now = at;
         Some((at, event))
+    }
+
+    /// The time that it has reached.
+    #[cfg(not(target_family = "wasm"))]
+    pub(crate) const fn now(&self) -> Instant {
+        self.now
     }
 
     /// All events before `at` were taken: what is scheduled from now on is not before it.

@@ -16,7 +16,11 @@ use sojourn_queue::FlowFields;
 use sojourn_record::{ColumnRecorder, LinkId, RecordConfig, RecordedLink, Recorder, TrafficId};
 use sojourn_scenario::{Change, PlacedTraffic, Scenario};
 use sojourn_transport::StackConfig;
+#[cfg(not(target_family = "wasm"))]
+use sojourn_transport::library::Library;
 use std::collections::{BTreeMap, VecDeque};
+#[cfg(not(target_family = "wasm"))]
+use std::sync::Arc;
 
 /// Events, and steps within them, between two looks at the cancellation flag: well under a millisecond.
 const STEPS_PER_LOOK: u64 = 4096;
@@ -158,6 +162,9 @@ pub struct Simulation<R> {
     changes: VecDeque<Due>,
     end: Instant,
     events: u64,
+    /// A library whose code has a clock of its own.
+    #[cfg(not(target_family = "wasm"))]
+    outside: Option<Arc<dyn Library>>,
 }
 
 impl<R: Recorder> Simulation<R> {
@@ -243,9 +250,16 @@ impl<R: Recorder> Simulation<R> {
                 go_on()?;
                 Ok(TrafficState::build(&place, interest, seed, &mut network))
             })
-            .collect::<Result<_, _>>()?;
+            .collect::<Result<Vec<_>, _>>()?;
+        #[cfg(not(target_family = "wasm"))]
+        let outside = {
+            let mut libraries = traffic.iter().filter_map(|state| Some(&state.library.as_ref()?.0.library));
+            libraries.find(|library| library.clock().is_some()).cloned()
+        };
         let mut simulation = Self {
             world: World::new(network, traffic),
+            #[cfg(not(target_family = "wasm"))]
+            outside,
             applications,
             now: Instant::ZERO,
             warm_up_ends: (Span::ZERO < scenario.measured_from && scenario.measured_from < scenario.duration)
@@ -266,6 +280,11 @@ impl<R: Recorder> Simulation<R> {
         let limit = self.steps().saturating_add(steps);
         let mut bound = self.next_stop().min(until);
         let reached = loop {
+            #[cfg(not(target_family = "wasm"))]
+            if self.outside.is_some() && self.let_outside_run(bound) {
+                events += 1;
+                continue;
+            }
             let Some((now, event)) = self.world.network.paths.calendar.pop_before(bound) else {
                 if bound < until {
                     self.stop_at(bound);
@@ -287,6 +306,22 @@ impl<R: Recorder> Simulation<R> {
         };
         self.events = events;
         reached
+    }
+
+    /// Lets the code beside the run go on until the next event before `bound`, and returns whether it had something earlier.
+    #[cfg(not(target_family = "wasm"))]
+    #[cold]
+    fn let_outside_run(&mut self, bound: Instant) -> bool {
+        let next = self.world.network.paths.calendar.next_before(bound);
+        let clock = self.outside.as_ref().and_then(|library| library.clock());
+        let Some(at) = clock.and_then(|clock| clock.wait(next.as_ps() / 1000)) else {
+            return false;
+        };
+        let now = Instant::from_ps(at.saturating_mul(1000)).min(next).max(self.world.network.paths.calendar.now());
+        self.world.network.paths.recorder.on_clock(now);
+        self.world.on_outside(now);
+        self.tell_applications(now);
+        true
     }
 
     /// Returns the time of the next change or of the end of the warm-up; it precedes the events of that time.

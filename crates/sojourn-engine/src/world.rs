@@ -139,6 +139,21 @@ impl<R: Recorder> World<R> {
         self.datagram = bytes;
     }
 
+    /// Code beside the run has something for the ends of libraries.
+    #[cfg(not(target_family = "wasm"))]
+    pub(crate) fn on_outside(&mut self, now: Instant) {
+        self.network.paths.calendar.wait_until(now);
+        for slot in self.connections.open_slots() {
+            let connection = self.connections.in_slot(slot);
+            let generation = connection.generation;
+            if self.traffic[usize::from(connection.traffic)].library.is_some() {
+                for end in [End::Client, End::Server] {
+                    self.with_end(now, slot, generation, end, |endpoint, call| endpoint.on_outside(now, call));
+                }
+            }
+        }
+    }
+
     /// A timer event of an endpoint is due.
     pub(crate) fn on_endpoint_timer(
         &mut self,

@@ -270,6 +270,9 @@ fn refuse_absent_libraries(scenario: &sojourn_scenario::Scenario) -> PyResult<()
     let topology = scenario.topology();
     let stacks = topology.traffic.iter().filter_map(|placed| placed.entry.stack.as_ref());
     match stacks.filter_map(|stack| stack.library.as_ref()).find(|library| library.build().is_none()) {
+        Some(library) if library.kernel().is_some() => {
+            Err(PyValueError::new_err("a run with the TCP of a kernel is made in its guest, and not here"))
+        }
         Some(library) => {
             let hint = "give its file: --plugin FILE";
             Err(PyValueError::new_err(format!("the library \"{}\" was not given to this run: {hint}", library.name)))

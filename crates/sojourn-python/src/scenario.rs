@@ -99,6 +99,15 @@ impl Scenario {
         managers::plugin_asked_for_by(&self.inner.canonical())
     }
 
+    /// Digest of the kernel that carries connections, in whose guest it runs; empty without.
+    #[getter]
+    fn kernel(&self) -> String {
+        let topology = self.inner.topology();
+        let stacks = topology.traffic.iter().filter_map(|placed| placed.entry.stack.as_ref());
+        let mut libraries = stacks.filter_map(|stack| stack.library.as_ref());
+        libraries.find(|library| library.kernel().is_some()).map_or_else(String::new, |library| library.digest.clone())
+    }
+
     /// Content hash of scenario, seed and engine version; `ValueError` if it does not tell all that decides results.
     fn key(&self, seed: u64) -> PyResult<String> {
         Ok(self.keys(seed, 1)?.remove(0))

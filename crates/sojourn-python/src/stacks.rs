@@ -1,4 +1,4 @@
-//! Transport libraries that are plugins: a shared library carries the connections of a traffic entry.
+//! Stacks of others: transport libraries that are plugins, and the kernel of a guest, carry the connections of a traffic entry.
 //!
 //! A scenario asks for one by `stack = { kind = "library", name = "NAME" }`, after `add_plugin` has made its file known, and runs
 //! in a process that has loaded it, after [`add_stack`].
@@ -6,12 +6,16 @@
 //! Source: `sojourn-stack` for the interface; `docs/decisions/0012-plugins.md`. Deviations: none known.
 
 use crate::managers::{remember, returned};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
+#[cfg(target_os = "linux")]
+use sojourn_emu::linux::kernel_tcp::{self, Kernel};
+#[cfg(target_os = "linux")]
+use sojourn_emu::linux::namespace::Failed;
 use sojourn_stack::c::{Library as Table, sje_stack};
 use sojourn_stack::checked::Fault;
 use sojourn_stack::{Endpoint, Options, Read, State};
-use sojourn_transport::library::{Known, Library, add_library};
+use sojourn_transport::library::{Clock, Known, Library, add_library, find_kernels_by};
 use std::sync::Arc;
 
 /// A library in this process.
@@ -86,6 +90,74 @@ fn add_stack(name: &str, digest: &str, table: usize) -> PyResult<()> {
     Ok(())
 }
 
+/// TCP of the kernel that this process runs on.
+#[cfg(target_os = "linux")]
+#[derive(Debug)]
+struct OfKernel {
+    name: String,
+    kernel: Arc<Kernel>,
+}
+
+#[cfg(target_os = "linux")]
+impl Library for OfKernel {
+    fn headers(&self) -> u32 {
+        0
+    }
+
+    fn open(&self, options: &Options, now: u64) -> Option<Box<dyn Endpoint>> {
+        self.kernel.open(options, now)
+    }
+
+    fn on_fault(&self, fault: &Fault) {
+        remember("kernel", &self.name, PyValueError::new_err(fault.0.clone()));
+    }
+
+    fn clock(&self) -> Option<&dyn Clock> {
+        Some(self)
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Clock for OfKernel {
+    fn wait(&self, until: u64) -> Option<u64> {
+        self.kernel.wait(until)
+    }
+}
+
+/// Make a kernel known to scenarios: `stack = { kind = "linux", kernel = name }`.
+#[pyfunction]
+fn add_kernel(name: &str, digest: &str, controllers: Vec<String>) {
+    add_library(&format!("linux@{name}"), Known { digest: digest.into(), controllers, library: None });
+}
+
+/// As `add_kernel`, of the kernel that this process runs on, under a clock of its own: scenarios run here. Called once, and
+/// before there is a second thread.
+#[cfg(target_os = "linux")]
+#[pyfunction]
+fn enter_kernel(name: &str, digest: &str, controllers: Vec<String>) -> PyResult<()> {
+    let refused = |(step, number): Failed| {
+        let why = std::io::Error::from_raw_os_error(number);
+        PyOSError::new_err(format!("the guest has no {step}: {why}"))
+    };
+    kernel_tcp::enter().map_err(refused)?;
+    let kernel = Arc::new(Kernel::new().map_err(refused)?);
+    let library = Arc::new(OfKernel { name: name.into(), kernel });
+    add_library(&format!("linux@{name}"), Known { digest: digest.into(), controllers, library: Some(library) });
+    Ok(())
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    // Kernels lie where Python looks for them; a scenario that asks for one is rare, so nothing is looked for before.
+    find_kernels_by(|| {
+        Python::attach(|py| {
+            let announced = py.import("sojourn.linux.build").and_then(|build| build.call_method0("announce_kernels"));
+            if let Err(error) = announced {
+                error.write_unraisable(py, None);
+            }
+        });
+    });
+    module.add_function(wrap_pyfunction!(add_kernel, module)?)?;
+    #[cfg(target_os = "linux")]
+    module.add_function(wrap_pyfunction!(enter_kernel, module)?)?;
     module.add_function(wrap_pyfunction!(add_stack, module)?)
 }

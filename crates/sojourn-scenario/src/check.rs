@@ -45,6 +45,8 @@ pub(crate) fn check(draft: &Draft, notes: &mut Notes) {
     check_measured(draft, notes);
     check_ends(draft, notes);
     check_flow_fields(draft, notes);
+    #[cfg(not(target_family = "wasm"))]
+    check_one_kernel(draft, notes);
     let mut flows = 0_u64;
     let mut servers = 0_u64;
     let mut entries = 0_u64;
@@ -590,15 +592,38 @@ fn check_library(traffic: &TrafficDraft, path: &str, notes: &mut Notes) {
         return;
     }
     let kind = traffic.application.kind();
+    let carrier = if library.kernel().is_some() { "a kernel" } else { "a library" };
     let refused = if kind != "bulk" {
-        Some(format!("a library carries transfers of kind bulk, and not {kind}"))
+        Some(format!("{carrier} carries transfers of kind bulk, and not {kind}"))
     } else if traffic.paused {
-        Some("a library sends all that it has taken, and cannot pause".to_owned())
+        Some(format!("{carrier} sends all that it has taken, and cannot pause"))
     } else {
         None
     };
     if let Some(sentence) = refused {
         note(notes, &format!("{path}.stack"), Mismatch::new(sentence, "a stack of the engine's own, such as \"quic\""));
+    }
+}
+
+/// A run has one kernel, in whose guest it is made, and no library beside it.
+#[cfg(not(target_family = "wasm"))]
+fn check_one_kernel(draft: &Draft, notes: &mut Notes) {
+    let mut libraries =
+        draft.entries().filter_map(|entry| Some((entry.place(), entry.traffic.stack.stack.library.as_ref()?)));
+    let Some((_, first)) = libraries.next() else {
+        return;
+    };
+    let other = libraries.find(|(_, other)| {
+        (first.kernel().is_some() || other.kernel().is_some())
+            && (&first.name, &first.digest) != (&other.name, &other.digest)
+    });
+    if let Some((path, _)) = other {
+        let sentence = "a run has one kernel, and no library beside it";
+        note(
+            notes,
+            &format!("{path}.stack"),
+            Mismatch::new(sentence, "the same kernel, or a stack of the engine's own"),
+        );
     }
 }
 

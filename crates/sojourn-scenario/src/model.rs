@@ -271,6 +271,19 @@ pub(crate) const GIVEN: &str = "given";
 #[cfg(not(target_family = "wasm"))]
 pub(crate) const OWN: &str = "default";
 
+/// Before the name of a kernel that is a library: `linux@6.12`. No file of a plugin has such a name.
+pub(crate) const KERNEL: &str = "linux@";
+
+/// The kernel that was built last.
+pub(crate) const NEWEST: &str = "newest";
+
+impl LibraryConfig {
+    /// The name of the kernel, if it is one.
+    pub fn kernel(&self) -> Option<&str> {
+        self.name.strip_prefix(KERNEL)
+    }
+}
+
 #[cfg(not(target_family = "wasm"))]
 impl LibraryConfig {
     /// The library, ready to open connections; nothing in a process that has not loaded it.

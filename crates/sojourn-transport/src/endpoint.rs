@@ -194,6 +194,14 @@ impl Endpoint {
         }
     }
 
+    /// Code beside the run, which has a clock of its own, has something to send or to tell; see `library::Clock`.
+    #[cfg(not(target_family = "wasm"))]
+    pub fn on_outside(&mut self, now: Instant, context: &mut impl EndpointContext) {
+        if let Self::Library(endpoint) = self {
+            endpoint.on_outside(now, context);
+        }
+    }
+
     /// A timer may be due.
     pub fn on_timer(&mut self, now: Instant, timer: Timer, context: &mut impl EndpointContext) {
         either!(self, endpoint => endpoint.on_timer(now, timer, context));

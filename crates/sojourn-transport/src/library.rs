@@ -10,7 +10,7 @@
 mod known;
 
 #[cfg(feature = "std")]
-pub use known::{Known, add_library, known_libraries};
+pub use known::{Known, add_library, find_kernels, find_kernels_by, known_libraries};
 
 use crate::common::armed::Armed;
 use crate::common::role::Role;
@@ -46,6 +46,17 @@ pub trait Library: fmt::Debug + Send + Sync {
     fn open(&self, options: &Options, now: u64) -> Option<Box<dyn sojourn_stack::Endpoint>>;
     /// An end broke a rule.
     fn on_fault(&self, fault: &Fault);
+    /// The time that it passes by itself; nothing for a library that only answers calls.
+    fn clock(&self) -> Option<&dyn Clock> {
+        None
+    }
+}
+
+/// Time that passes for real code beside the run: a run with such code goes no faster.
+pub trait Clock {
+    /// Lets that code run until `until`, in ns since the start of the run, and returns nothing. If ends have something to send
+    /// or to tell before, returns that time: each end is then called by [`Endpoint::on_outside`](crate::Endpoint::on_outside).
+    fn wait(&self, until: u64) -> Option<u64>;
 }
 
 /// A library with what a scenario says of it.
@@ -276,6 +287,11 @@ impl LibraryEndpoint {
 
     pub(crate) fn on_timer(&mut self, now: Instant, timer: Timer, context: &mut impl EndpointContext) {
         self.armed.on_expired(timer);
+        self.advance(now, context);
+    }
+
+    /// Code beside the run has something to send or to tell; perhaps this end.
+    pub(crate) fn on_outside(&mut self, now: Instant, context: &mut impl EndpointContext) {
         self.advance(now, context);
     }
 

@@ -210,7 +210,7 @@ def _run(
     plugins: Sequence[Plugin],
 ) -> Run:
     key = "" if store is None and scenario.is_prototype else scenario.key(seed)
-    is_apart = scenario.has_plugin and bool(plugins)
+    is_apart = (scenario.has_plugin and bool(plugins)) or bool(scenario.kernel)
     if store is None and is_apart:
         files = simulate_apart(scenario, seed, plugins, watch=watch, memory=memory)
         statistics: _engine.RunStatistics = json.loads(files.pop("run.json"))["statistics"]

@@ -32,7 +32,7 @@ def arguments(parser: Parser) -> None:
         "controllers",
         metavar="STACK",
         nargs="*",
-        help='Stacks, scream, LIBRARY:CONTROLLER such as quinn:bbr, or "all".',
+        help='Stacks, scream, LIBRARY:CONTROLLER such as quinn:bbr, linux:CONTROLLER of a kernel, or "all".',
     )
     parser.option(
         "--plugin",
@@ -112,8 +112,7 @@ def execute(options: Namespace) -> int:
         result = characterise(controller, listed, seeds, available_cores(), band, progress)
         progress.stop()
         results.append(result)
-        failed = [row.item for row in result.failed]
-        note(f"{controller.name}: {', '.join(failed) + ' fail' if failed else 'no row fails'}")
+        note(result.sentence)
     outcomes = of_numbers(conditions, numbers_of(results, band))
     facts = [*_facts(controllers, seeds), *(f"--fail-on {outcome.sentence}" for outcome in outcomes)]
     return hand_in(
@@ -128,6 +127,8 @@ def execute(options: Namespace) -> int:
 
 
 def _facts(controllers: Sequence[Controller], seeds: int) -> list[str]:
+    from sojourn.linux.build import of_digest
+
     of_media = "Video of 150 kb/s to 1.5 Mb/s, round trip 100 ms, drop-tail buffer of 300 ms unless the scenario says otherwise"
     of_stacks = (
         "Uploads over a line of 10 Mb/s, round trip 40 ms, drop-tail buffer of one bandwidth-delay product (BDP) unless the scenario "
@@ -139,7 +140,12 @@ def _facts(controllers: Sequence[Controller], seeds: int) -> list[str]:
     if seeds < SEEDS and not all(has_media):
         facts.append(f"The band has {SEEDS} seeds: ▲ and ▼ of fewer are a first look.")
     for one in controllers:
-        if one.plugin is not None and one.is_real:
+        if one.is_kernel:
+            kernel = of_digest(str(one.whole["digest"]))
+            facts.append(
+                f"{one.name}: Linux {kernel.version} in virtual time, configuration {kernel.configuration_digest}."
+            )
+        elif one.plugin is not None and one.is_real:
             facts.append(f"{one.name}: {one.plugin.file}, real code in simulated time, SHA-256 {one.plugin.sha256}.")
         elif one.plugin is not None:
             facts.append(f"{one.plugin.file} in the stack {one.stack}, SHA-256 {one.plugin.sha256}.")
@@ -157,6 +163,7 @@ def _controllers(options: Namespace) -> list[Controller]:
     from sojourn.congestion.rtp import MEDIA
     from sojourn.congestion.suite import SHORT, Controller, stack_kinds
     from sojourn.plugins import read_plugin
+    from sojourn.scenario.settings import is_of_kernel
 
     plugins = [read_plugin(path) for path in options.plugins]
     for plugin in plugins:
@@ -168,6 +175,9 @@ def _controllers(options: Namespace) -> list[Controller]:
     asked: list[str] = options.controllers
     for name in asked:
         library = name.partition(":")[0]
+        if is_of_kernel(library):
+            names.append(name)
+            continue
         if ":" in name and library not in libraries:
             raise UsageError(f'no library "{library}" was given', f"--plugin libsojourn_stack_{library}.so")
         if library in libraries:

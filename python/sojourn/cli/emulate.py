@@ -176,7 +176,7 @@ def _in_virtual_time(options: Namespace) -> int:
     clock = {"clock": "virtual" if options.virtual == virtual.INFINITE else "slow", "kernel": kernel.described()}
     environment = {**os.environ, VIRTUAL: json.dumps(clock), OWNER: owner()}
     command = [sys.executable, "-P", "-m", "sojourn", *words, "--", *options.command]
-    return virtual.run(kernel, command, environment, seed, options.virtual)
+    return virtual.run(kernel, command, environment, seed, options.virtual).status
 
 
 def _clock() -> dict[str, Any]:

@@ -46,7 +46,7 @@ def arguments(parser: Parser) -> None:
     parser.option(
         "--stack",
         "ENTRY=STACK",
-        "The stack of a traffic entry: bulk=linux-6, or LIBRARY:CONTROLLER with --plugin. May be repeated.",
+        "The stack of a traffic entry: bulk=linux-6, bulk=linux:cubic of a kernel, or LIBRARY:CONTROLLER with --plugin. May be repeated.",
         action="append",
         default=[],
         dest="stacks",
@@ -106,10 +106,17 @@ def execute(options: Namespace) -> None:
     if options.out is not None:
         _refuse_used(options.out)
     is_beside = _is_beside(options)
+    if is_beside and scenario.kernel:
+        from sojourn.base.errors import UsageError
+
+        raise UsageError(
+            "--pcap and --qlog do not reach into the guest in which a kernel's run is made",
+            "sojourn emulate FILE --virtual --pcap DIR -- COMMAND",
+        )
     progress = RunProgress(scenario.name)
     finished: Run | None = None
     is_written = options.out is not None or options.report
-    if is_beside or not (is_written or options.plugins or _is_kept(scenario, options.store)):
+    if is_beside or not (is_written or options.plugins or scenario.kernel or _is_kept(scenario, options.store)):
         from sojourn.simulation.engine import simulate
 
         with _beside(options) if is_beside else contextlib.nullcontext() as beside:
@@ -214,13 +221,14 @@ def _stack_setting(text: str) -> str:
     Raises `UsageError` if it is none.
     """
     from sojourn.base.errors import UsageError
+    from sojourn.scenario.settings import stack_of
 
     entry, equals, stack = text.partition("=")
     if not (entry and equals and stack):
         raise UsageError(f'--stack: "{text}" is not ENTRY=STACK', "for example upload=linux-6, or upload=quinn:cubic")
     name, colon, word = stack.partition(":")
     if colon:
-        stack = f'{{ kind = "library", name = "{name}", controller = "{word}" }}'
+        stack = stack_of(name, word)
     return f"traffic.{entry}.stack={stack}"
 
 
@@ -325,6 +333,10 @@ def _write(finished: Run, out: str, settings: list[str], *, report: bool, is_our
         "machine": describe_machine(),
         "statistics": dict(finished.statistics),
     }
+    if digest := finished.scenario.kernel:
+        from sojourn.linux.build import described
+
+        manifest |= {"clock": "virtual", "kernel": described(digest)}
     destination = Path(out)
     with new_directory(destination, is_ours=is_ours) as directory, writing(destination):
         for name, table in finished.tables.items():

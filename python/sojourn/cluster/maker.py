@@ -105,6 +105,9 @@ def make_unit(opened: OpenPlan, request: dict[str, Any], folder: Path, memory: i
             if key in without:
                 continue
             os.pwrite(under_way, key.encode(), 0)
+            if spec.scenario.kernel:
+                failed.append((spec.point, spec.seed, key, "a run with the TCP of a kernel is made by study run alone"))
+                continue
             try:
                 records = simulate(spec.scenario.compiled, spec.seed, memory=memory)
             except RunError as error:

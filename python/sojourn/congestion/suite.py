@@ -18,7 +18,7 @@ from sojourn.judging.bands import Band, Tell, over_seeds, read_band, wanted
 from sojourn.plugins import Plugin, PluginFailed, simulate_apart
 from sojourn.report.checks import Judged
 from sojourn.scenario.scenario_file import Scenario
-from sojourn.scenario.settings import apply_settings
+from sojourn.scenario.settings import apply_settings, is_of_kernel, stack_of
 from sojourn.simulation.engine import simulate
 from sojourn.stats.estimate import Estimate
 
@@ -45,10 +45,19 @@ SCALABLE = ("dctcp-l4s", "accecn-l4s")
 def stack_kinds() -> list[str]:
     """Return the names of the engine's own stacks, in the order of the reference page."""
     kinds = (row[2] for row in _engine.scenario_keys() if row[0] == "traffic.NAME.stack")
-    return [kind.split('"')[1] for kind in kinds if kind.startswith("kind = ") and '"library"' not in kind]
+    return [kind.split('"')[1] for kind in kinds if kind.startswith("kind = ") and kind.split('"')[1] not in REAL]
 
 
-LAWS_BY_WORD: Mapping[str, str] = {"reno": "reno", "cubic": "cubic", "bbr": "bbr1"}
+REAL = ("library", "linux")
+"""Kinds of stacks that are real code."""
+
+LAWS_BY_WORD: Mapping[str, str] = {
+    "reno": "reno",
+    "cubic": "cubic",
+    "bbr": "bbr1",
+    "dctcp": "dctcp",
+    "prague": "prague",
+}
 """Kinds of controllers by the words that real stacks have for theirs."""
 
 
@@ -56,7 +65,7 @@ LAWS_BY_WORD: Mapping[str, str] = {"reno": "reno", "cubic": "cubic", "bbr": "bbr
 class Controller:
     """A controller that is characterised: that of a stack, a plugin in one, one of a real stack, or one that sets the rate of media.
 
-    That of a real stack is called `STACK:WORD`, where the stack is a library and the word is its own for the controller.
+    That of a real stack is called `STACK:WORD`, where the stack is a library or `linux`, and the word is its own for the controller.
     """
 
     name: str
@@ -80,8 +89,8 @@ class Controller:
             app: dict[str, Any] = parse_toml(text)["traffic"][0]["app"]
             return app
         if self.is_real:
-            library, _, word = self.name.partition(":")
-            stack = f'{{ kind = "library", name = "{library}", controller = "{word or "default"}" }}'
+            name, _, word = self.name.partition(":")
+            stack = stack_of(name, word or "default")
         else:
             own = f', controller = {{ kind = "plugin", name = "{self.name}" }}' if self.plugin else ""
             stack = f'{{ kind = "{self.stack or self.name}"{own} }}'
@@ -113,8 +122,23 @@ class Controller:
 
     @property
     def is_real(self) -> bool:
-        """True if a library carries its connections."""
-        return self.plugin is not None and self.plugin.is_stack
+        """True if a library or a kernel carries its connections."""
+        return self.is_kernel or (self.plugin is not None and self.plugin.is_stack)
+
+    @property
+    def is_kernel(self) -> bool:
+        """True if a kernel carries its connections."""
+        return is_of_kernel(self.name.partition(":")[0])
+
+    @property
+    def title(self) -> str:
+        """Return its name in a sentence."""
+        word = self.name.partition(":")[2]
+        if not self.is_kernel:
+            return self.name
+        return (
+            f"Linux {self.whole['kernel']}'s {word.upper() if word in ('bbr', 'cubic', 'dctcp') else word.capitalize()}"
+        )
 
     @property
     def stack_name(self) -> str:
@@ -234,6 +258,15 @@ class Result:
         """Rows that failed."""
         return [row for row in self.judged if row.verdict == "fail"]
 
+    @property
+    def sentence(self) -> str:
+        """Return how many rows it keeps, and which not."""
+        failed = [row.item for row in self.failed]
+        kept = len(self.judged) - len(failed)
+        if not failed:
+            return f"{self.controller.title} keeps all {kept} rows"
+        return f"{self.controller.title} keeps {kept} of {len(self.judged)} rows: {', '.join(failed)} fail{'s' * (len(failed) == 1)}"
+
 
 def characterise(
     controller: Controller,
@@ -277,11 +310,12 @@ def _run(controller: Controller, cell: Cell, seed: int, watch: Tell) -> Run:
     import polars as pl
 
     scenario = controller.scenario(cell)
-    if controller.plugin is None:
+    if controller.plugin is None and not controller.is_kernel:
         records = simulate(scenario.compiled, seed, watch=watch)
         rows = records.metrics()
         return Run(cell, _by_name(rows), lambda name: pl.DataFrame(records.table(name)))
-    files = simulate_apart(scenario, seed, [controller.plugin], watch=watch, is_controller=True)
+    plugins = [] if controller.plugin is None else [controller.plugin]
+    files = simulate_apart(scenario, seed, plugins, watch=watch, is_controller=True)
 
     def table(name: str) -> pl.DataFrame:
         return pl.read_parquet(io.BytesIO(files[f"{name}.parquet"]))

@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import platform
+import re
 import shutil
 import subprocess
 import tempfile
@@ -16,6 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import sojourn._engine as _engine
 from sojourn.base.errors import EnvironmentFailure, UsageError
 from sojourn.base.files import read_file, write_file
 
@@ -30,6 +32,9 @@ TOOLS = {"gcc": "gcc", "make": "make", "flex": "flex", "bison": "bison", "bc": "
 
 HZ = 1000
 """Ticks a second. chosen: the clock of TCP's timers and of CUBIC; 100, which user-mode Linux has, rounds both to 10 ms."""
+
+NEWEST = "newest"
+"""The kernel that was built last, as scenarios ask for it."""
 
 TIME_TRAVEL = "CONFIG_UML_TIME_TRAVEL_SUPPORT=y"
 LOG_LINES = 12
@@ -72,6 +77,13 @@ class Kernel:
         """Return what a manifest says of it."""
         return {"name": self.name, "version": self.version, "configuration": self.configuration_digest, "hz": self.hz}
 
+    @property
+    def controllers(self) -> list[str]:
+        """Words for its congestion controllers; Reno is part of each kernel."""
+        configuration = (self.directory / "config").read_text(encoding="utf-8")
+        found = re.findall(r"^CONFIG_TCP_CONG_([A-Z0-9_]+)=y$", configuration, re.MULTILINE)
+        return ["reno", *(name.lower() for name in found if name != "ADVANCED")]
+
 
 def default_directory() -> Path:
     """Return where kernels are kept: below `SOJOURN_KERNELS`, or in the user's cache directory."""
@@ -109,6 +121,35 @@ def find(name: str | None) -> Kernel:
     raise UsageError(
         f"there is no kernel {name}",
         f"built are {', '.join(kernel.name for kernel in built)}; others: sojourn linux build",
+    )
+
+
+def announce_kernels() -> None:
+    """Let scenarios of this process ask for the kernels that were built; they run in guests only."""
+    built = kernels()
+    for kernel in reversed(built):
+        _engine.add_kernel(kernel.name, kernel.digest, kernel.controllers)
+    if built:
+        _engine.add_kernel(NEWEST, built[0].digest, built[0].controllers)
+
+
+def described(digest: str) -> dict[str, object]:
+    """Return what a manifest says of a kernel, which may be on another machine."""
+    found = [kernel.described() for kernel in kernels() if kernel.digest == digest]
+    return {"digest": digest, **(found[0] if found else {})}
+
+
+def of_digest(digest: str) -> Kernel:
+    """Return the kernel of a digest; without it, say which command builds one.
+
+    Raises `UsageError` if it was not built on this machine.
+    """
+    for kernel in kernels():
+        if kernel.digest == digest:
+            return kernel
+    raise UsageError(
+        f"the kernel {digest[:16]} of this scenario is not on this machine",
+        'sojourn linux build    (from the same source; or stack = { kind = "linux" } without a digest)',
     )
 
 

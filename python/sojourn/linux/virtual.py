@@ -13,9 +13,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 from sojourn.base.errors import EnvironmentFailure
 from sojourn.linux.build import Kernel
@@ -44,8 +44,23 @@ class Spinning(EnvironmentFailure):
     """A program in the guest computes without waiting."""
 
 
-def run(kernel: Kernel, command: Sequence[str], environment: Mapping[str, str], seed: int, speed: str) -> int:
-    """Run a command in a guest, pass its output on, and return its exit status.
+class Ended(NamedTuple):
+    """End of a command, and of its guest."""
+
+    status: int
+    processor_s: float
+    """Processor time of the guest, on the host."""
+
+
+def run(
+    kernel: Kernel,
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    seed: int,
+    speed: str,
+    look: Callable[[bytes], None] | None = None,
+) -> Ended:
+    """Run a command in a guest, pass its output on, and return its end.
 
     Parameters
     ----------
@@ -59,11 +74,15 @@ def run(kernel: Kernel, command: Sequence[str], environment: Mapping[str, str], 
         Of all randomness in the guest.
     speed
         `INFINITE`, or `SLOW` for programs that compute until a time is over.
+    look
+        Called some twenty times a second with what the command has printed since, if anything; its exception ends the guest.
+        If left out, the output is passed on, and an interrupt goes to the command.
     """
     with _place() as place:
         _write_job(place, kernel, command, environment, seed, speed)
         with _Guest(place) as guest:
-            return guest.wait()
+            status = guest.wait(look)
+        return Ended(status, guest.processor_s)
 
 
 @contextlib.contextmanager
@@ -169,6 +188,7 @@ class _Guest:
         self._ask, self._keeper = -1, None
         self._was_interrupted = False
         self._passed = {"stdout": 0, "stderr": 0}
+        self.processor_s = 0.0
 
     def __enter__(self) -> Self:
         line, self._ask = os.pipe()
@@ -188,17 +208,25 @@ class _Guest:
     def __exit__(self, *_: object) -> None:
         assert self._keeper is not None
         assert self._keeper.stdin is not None
+        assert self._keeper.stdout is not None
         self._keeper.stdin.close()  # the keeper ends what is left
-        self._keeper.wait()
+        _process, status, used = os.wait4(self._keeper.pid, 0)
+        self._keeper.returncode = os.waitstatus_to_exitcode(status)
+        self.processor_s = used.ru_utime + used.ru_stime  # with all that the keeper has waited for
+        self._keeper.stdout.close()
         os.close(self._ask)
 
-    def wait(self) -> int:
+    def wait(self, look: Callable[[bytes], None] | None) -> int:
         """Pass output on until the guest is off; return the status of its command."""
         beat, used, looked_at = -1, 0.0, 0.0
-        signal.signal(signal.SIGINT, self._interrupt)
+        if look is None:
+            signal.signal(signal.SIGINT, self._interrupt)
         while not self._is_off():
             time.sleep(LOOK_S)
-            self._pass_on()
+            if look is None:
+                self._pass_on()
+            else:
+                look(self._said("stdout"))
             seen, now = (self._place / "beat").stat().st_mtime_ns, time.monotonic()
             if seen != beat:
                 beat, used, looked_at = seen, self._processor_time(), now
@@ -206,7 +234,8 @@ class _Guest:
                 looked_at = now
                 if self._processor_time() > used + SPINS_S:
                     self._refuse_spinning()
-        self._pass_on()
+        if look is None:
+            self._pass_on()
         status = self._place / "status"
         failed = self._place / "failed"
         if failed.exists() or not status.exists():
@@ -228,12 +257,17 @@ class _Guest:
     def _pass_on(self) -> None:
         """Write what the command has printed since the last call."""
         for number, name in ((1, "stdout"), (2, "stderr")):
-            with (self._place / name).open("rb") as file:
-                file.seek(self._passed[name])
-                while data := file.read(1 << 16):
-                    self._passed[name] += len(data)
-                    while data:
-                        data = data[os.write(number, data) :]
+            data = self._said(name)
+            while data:
+                data = data[os.write(number, data) :]
+
+    def _said(self, name: str) -> bytes:
+        """Return what the command has printed since the last call."""
+        with (self._place / name).open("rb") as file:
+            file.seek(self._passed[name])
+            data = file.read()
+        self._passed[name] += len(data)
+        return data
 
     def _processes(self) -> Iterator[tuple[int, str, int]]:
         """Yield number, state and processor time in ticks of the guest's processes, which share a session."""

@@ -29,6 +29,7 @@ from sojourn.plugins.file import Plugin
 from sojourn.process.isolated import python_command
 from sojourn.scenario.scenario_file import Scenario
 from sojourn.simulation.engine import NOTICE_EVERY_S
+from sojourn.simulation.guest import simulate_in_guest
 
 PATIENCE_S = 60.0
 """Seconds without a word from the process, after which it is ended.
@@ -86,7 +87,7 @@ def simulate_apart(
     memory: int | None = None,
     is_controller: bool = False,
 ) -> dict[str, bytes]:
-    """Make a run whose queues plugins manage; return its files as `sojourn.store.pack` does.
+    """Make a run with plugins, or with the TCP of a kernel; return its files as `sojourn.store.pack` does.
 
     Parameters
     ----------
@@ -112,6 +113,8 @@ def simulate_apart(
     InterruptedRun
         If `cancel` was used.
     """
+    if scenario.kernel:
+        return simulate_in_guest(scenario, seed, cancel=cancel, watch=watch, memory=memory)
     job = {"scenario": scenario.canonical(), "seed": seed, "key": scenario.key(seed)}
     job |= {"is_controller": is_controller}
     share = min(budget(), MEMORY) if memory is None else memory

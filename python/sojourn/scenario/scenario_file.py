@@ -117,6 +117,16 @@ class Scenario:
         """True if a plugin manages a queue; such runs are made in a process of their own."""
         return self.compiled.has_plugin
 
+    @property
+    def kernel(self) -> str:
+        """Digest of the kernel whose TCP carries connections; such runs are made in its guest. Empty without."""
+        return self.compiled.kernel
+
+    @property
+    def is_apart(self) -> bool:
+        """True if its runs are made in a process of their own."""
+        return self.has_plugin or bool(self.kernel)
+
     def __repr__(self) -> str:
         """Name the scenario and its length."""
         return f"<Scenario {self.name}: {self.duration_s:g} s>"

@@ -53,6 +53,26 @@ def apply_settings(text: str, settings: Sequence[str]) -> str:
     return file.text()
 
 
+def is_of_kernel(name: str) -> bool:
+    """Return whether the stack `name:CONTROLLER` of a command line is that of a kernel: `linux`, or `linux@NAME`."""
+    return name.partition("@")[0] == "linux"
+
+
+def stack_of(name: str, controller: str) -> str:
+    """Return the real stack `name:controller` of a command line, as a scenario file spells it.
+
+    Examples
+    --------
+    >>> stack_of("linux@6.12", "bbr")
+    '{ kind = "linux", kernel = "6.12", controller = "bbr" }'
+    """
+    if not is_of_kernel(name):
+        return f'{{ kind = "library", name = "{name}", controller = "{controller}" }}'
+    kernel = name.partition("@")[2]
+    chosen = f', kernel = "{kernel}"' if kernel else ""
+    return f'{{ kind = "linux"{chosen}, controller = "{controller}" }}'
+
+
 def _file(name: str, key: str) -> str:
     from pathlib import Path
 

@@ -154,6 +154,10 @@ def live(
 def _checked(scenario: Scenario, settings: Mapping[str, object]) -> dict[str, str]:
     """Return settings as the page takes them, if the engine of browsers can run the scenario with them."""
     run = scenario.with_settings(settings)
+    if run.kernel:
+        raise UsageError(
+            f"{run.name} has the TCP of a kernel, which the engine of browsers does not have", "sojourn.run runs it"
+        )
     if run.is_prototype or run.has_plugin:
         raise UsageError(
             f"{run.name} has a queue manager of your own, which the engine of browsers does not have",

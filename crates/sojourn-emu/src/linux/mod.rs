@@ -8,6 +8,7 @@
 //! | [`tun`], [`tun_port`], `unit` | devices, the ends of the link over them, and what ends read and write |
 //! | [`far_port`], [`relay`] | the Internet behind the far end |
 //! | [`between`], `interface`, [`packet_port`] | the lab box: two interfaces of the host, and the ends of the link over them |
+//! | [`kernel_tcp`] | TCP of the kernel as ends of simulated connections |
 //! | [`monotonic`] | the clock |
 //! | [`priority`] | real-time priority |
 //! | [`mail`] | messages between processes |
@@ -19,6 +20,7 @@ pub mod far_port;
 pub mod holder;
 pub mod inside;
 mod interface;
+pub mod kernel_tcp;
 pub mod mail;
 pub mod monotonic;
 pub mod namespace;

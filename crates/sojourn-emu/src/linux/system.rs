@@ -166,6 +166,21 @@ pub(super) fn packet_socket(interface: u32, buffer: usize) -> io::Result<OwnedFd
     Ok(socket)
 }
 
+/// Reads what the kernel tells of a connection (`TCP_INFO`, `struct tcp_info` of linux/tcp.h): as many bytes as it knows.
+pub(super) fn tcp_info(socket: &OwnedFd, info: &mut [u8; 256]) -> io::Result<()> {
+    let mut length = length_of::<[u8; 256]>();
+    // SAFETY: the kernel writes as many bytes as the given length at most, which are those of `info`.
+    status(unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_INFO,
+            info.as_mut_ptr().cast(),
+            &raw mut length,
+        )
+    })
+}
+
 /// The length of a T, as the system calls of sockets take it.
 fn length_of<T>() -> libc::socklen_t {
     libc::socklen_t::try_from(size_of::<T>()).expect("these structs are short")

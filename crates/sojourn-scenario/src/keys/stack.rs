@@ -8,11 +8,11 @@ use sojourn_transport::habits::Habits;
 #[cfg(not(target_family = "wasm"))]
 use sojourn_keys::value::Mismatch;
 #[cfg(not(target_family = "wasm"))]
-use sojourn_transport::library::known_libraries;
+use sojourn_transport::library::{Known, find_kernels, known_libraries};
 
 #[cfg(not(target_family = "wasm"))]
-use crate::model::{GIVEN, LibraryEcn, OWN};
-use crate::model::{LibraryConfig, Stack};
+use crate::model::{GIVEN, LibraryEcn, NEWEST, OWN};
+use crate::model::{KERNEL, LibraryConfig, Stack};
 
 /// The stack of a traffic entry as a file spells it.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,12 +60,17 @@ impl Choice for StackChoice<'_> {
             about: "a transport library of others, given by `--plugin FILE`",
             profiles: Vec::new(),
         };
-        profiles.chain(LIBRARIES.then_some(library)).collect()
+        let linux = KindInfo {
+            name: LINUX,
+            about: "the TCP of a Linux kernel that `sojourn linux build` has built, in virtual time",
+            profiles: Vec::new(),
+        };
+        profiles.chain(LIBRARIES.then_some([library, linux]).into_iter().flatten()).collect()
     }
 
     fn selected(&self) -> &'static str {
-        if self.0.library.is_some() {
-            return LIBRARY;
+        if let Some(library) = &self.0.library {
+            return if library.kernel().is_some() { LINUX } else { LIBRARY };
         }
         let mut known = StackConfig::PROFILES.iter();
         known.find(|profile| profile.name == self.0.name).map_or("", |profile| profile.name)
@@ -76,11 +81,14 @@ impl Choice for StackChoice<'_> {
             *self.0 = Stack { name: kind.to_owned(), config, library: None };
         } else if kind == LIBRARY {
             *self.0 = of_library();
+        } else if kind == LINUX {
+            *self.0 = of_linux();
         }
     }
 
     fn keys(&mut self, visitor: &mut dyn Visitor) {
         match &mut self.0.library {
+            Some(library) if library.kernel().is_some() => kernel_keys(library, visitor),
             Some(library) => library_keys(library, visitor),
             None => self.0.config.keys(visitor),
         }
@@ -89,6 +97,9 @@ impl Choice for StackChoice<'_> {
 
 /// The kind of a stack that is a library.
 const LIBRARY: &str = "library";
+
+/// The kind of a stack that is a kernel.
+const LINUX: &str = "linux";
 
 /// Engines of browser tabs load none.
 const LIBRARIES: bool = cfg!(not(target_family = "wasm"));
@@ -104,9 +115,73 @@ fn of_library() -> Stack {
     Stack { name: LIBRARY.to_owned(), config: StackConfig::QUIC, library: Some(library) }
 }
 
+#[cfg(not(target_family = "wasm"))]
+fn of_linux() -> Stack {
+    let Stack { library, .. } = of_library();
+    let library = library.map(|library| LibraryConfig { name: format!("{KERNEL}{NEWEST}"), ..library });
+    Stack { name: LINUX.to_owned(), config: StackConfig::LINUX_6_CUBIC, library }
+}
+
 #[cfg(target_family = "wasm")]
 fn of_library() -> Stack {
     blank()
+}
+
+#[cfg(target_family = "wasm")]
+fn of_linux() -> Stack {
+    blank()
+}
+
+fn kernel_keys(library: &mut LibraryConfig, visitor: &mut dyn Visitor) {
+    let mut name = library.kernel().unwrap_or_default().to_owned();
+    visitor.value(
+        key(
+            "kernel",
+            "name of the kernel, as `sojourn linux list` has it; `newest` is the one that was built last",
+            "\"newest\"",
+        ),
+        &mut name,
+    );
+    library.name = format!("{KERNEL}{name}");
+    #[cfg(not(target_family = "wasm"))]
+    if library.digest == GIVEN
+        && let Some(known) = kernel(&library.name)
+    {
+        library.digest = known.digest;
+        if name == NEWEST
+            && let Some(called) = called(&library.digest)
+        {
+            library.name = called;
+        }
+    }
+    visitor.value(
+        key(
+            "digest",
+            "digest of the kernel's source and configuration; `given` stands for that of the kernel",
+            "\"given\"",
+        ),
+        &mut library.digest,
+    );
+    let controller = key("controller", "the kernel's word for its congestion controller", "\"default\"");
+    visitor.value(controller, &mut library.controller);
+    visitor.value(key("ecn", "explicit congestion notification", "\"off\""), &mut library.ecn);
+}
+
+/// A kernel of this machine, or one that this process was given.
+#[cfg(not(target_family = "wasm"))]
+fn kernel(name: &str) -> Option<Known> {
+    known_libraries().remove(name).or_else(|| {
+        find_kernels();
+        known_libraries().remove(name)
+    })
+}
+
+/// The name of a kernel by its digest.
+#[cfg(not(target_family = "wasm"))]
+fn called(digest: &str) -> Option<String> {
+    let known = known_libraries().into_iter();
+    let mut kernels = known.filter(|(name, _)| name.strip_prefix(KERNEL).is_some_and(|kernel| kernel != NEWEST));
+    kernels.find(|(_, known)| known.digest == digest).map(|(name, _)| name)
 }
 
 fn library_keys(library: &mut LibraryConfig, visitor: &mut dyn Visitor) {
@@ -130,6 +205,9 @@ fn library_keys(library: &mut LibraryConfig, visitor: &mut dyn Visitor) {
 /// Returns what is wrong with a library: the key, and a sentence with a hint.
 #[cfg(not(target_family = "wasm"))]
 pub(crate) fn library_problem(library: &LibraryConfig) -> Option<(&'static str, Mismatch)> {
+    if let Some(name) = library.kernel() {
+        return kernel_problem(library, name);
+    }
     let known = known_libraries();
     let Some(given) = known.get(&library.name) else {
         let names: Vec<&str> = known.keys().map(String::as_str).collect();
@@ -147,6 +225,33 @@ pub(crate) fn library_problem(library: &LibraryConfig) -> Option<(&'static str, 
     (given.library.is_some() && !is_known).then(|| {
         let sentence = format!("the library \"{}\" has no controller \"{}\"", library.name, library.controller);
         ("controller", Mismatch::new(sentence, format!("one of {}", controllers.join(", "))))
+    })
+}
+
+/// As [`library_problem`], of a kernel.
+#[cfg(not(target_family = "wasm"))]
+fn kernel_problem(library: &LibraryConfig, name: &str) -> Option<(&'static str, Mismatch)> {
+    let Some(given) = kernel(&library.name) else {
+        let known = known_libraries().into_keys();
+        let kernels = known.filter_map(|name| name.strip_prefix(KERNEL).map(str::to_owned));
+        let names: Vec<String> = kernels.filter(|kernel| kernel != NEWEST).collect();
+        let mismatch = if names.is_empty() {
+            let hint = "sojourn linux build    (once, 5 to 15 minutes, without root)";
+            Mismatch::new("there is no kernel for virtual time yet", hint)
+        } else {
+            let hint = format!("built are {}; others: sojourn linux build", names.join(", "));
+            Mismatch::new(format!("there is no kernel \"{name}\""), hint)
+        };
+        return (library.digest == GIVEN).then_some(("kernel", mismatch));
+    };
+    if given.digest != library.digest {
+        let sentence = format!("the kernel \"{name}\" of this machine is another one");
+        return Some(("digest", Mismatch::new(sentence, "leave the key out, or build the kernel that it stands for")));
+    }
+    let is_known = library.controller == OWN || given.controllers.contains(&library.controller);
+    (!is_known).then(|| {
+        let sentence = format!("the kernel \"{name}\" has no controller \"{}\"", library.controller);
+        ("controller", Mismatch::new(sentence, format!("one of {}", given.controllers.join(", "))))
     })
 }
 

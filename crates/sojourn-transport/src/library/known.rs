@@ -5,7 +5,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 static KNOWN: Mutex<BTreeMap<String, Known>> = Mutex::new(BTreeMap::new());
 
@@ -18,6 +18,20 @@ pub struct Known {
     pub controllers: Vec<String>,
     /// The library; nothing in a process that only plans runs.
     pub library: Option<Arc<dyn Library>>,
+}
+
+static FINDER: OnceLock<fn()> = OnceLock::new();
+
+/// `finder` is what [`find_kernels`] calls; the first one stays.
+pub fn find_kernels_by(finder: fn()) {
+    let _ = FINDER.set(finder);
+}
+
+/// Makes the kernels of this machine known, by [`add_library`].
+pub fn find_kernels() {
+    if let Some(finder) = FINDER.get() {
+        finder();
+    }
 }
 
 /// Makes a library known; one may replace another of its name.
