@@ -130,6 +130,8 @@ def test_a_kernel_is_a_value_of_an_axis_and_its_digest_is_in_the_key(sojourn: Co
     done = sojourn("study", "run", "study.toml", "--no-figures", "--out", "out")
     assert done.status == 0, done.stderr
     assert "linux" in (tmp_path / "out" / "summary.csv").read_text()
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert [kernel["digest"] for kernel in manifest["kernels"]] == [kernels()[0].digest]
     one = Scenario.parse(line())
     other = one.canonical().replace(kernels()[0].digest, "0" * 64)
     assert kernels()[0].digest in one.canonical()

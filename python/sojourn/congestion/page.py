@@ -57,11 +57,11 @@ def sentence(results: Sequence[Result], band: Band) -> str:
     if len(results) > 1:
         if not failed:
             return f"{len(results)} controllers keep all of {rows} rows that can fail."
-        told = {result.controller.name: ", ".join(row.item for row in result.failed) for result, _ in failed}
+        told = {result.controller.title: ", ".join(row.item for row in result.failed) for result, _ in failed}
         names = "; ".join(f"{name} {items}" for name, items in told.items())
         return f"{len(failed)} of {rows} rows fail, of {len(told)} of {len(results)} controllers: {names}."
     (result,) = results
-    name = result.controller.name
+    name = result.controller.title
     if failed:
         first, *others = [row for _, row in failed]
         told = [f"{first.item} ({first.found})", *(row.item for row in others)]

@@ -258,15 +258,6 @@ class Result:
         """Rows that failed."""
         return [row for row in self.judged if row.verdict == "fail"]
 
-    @property
-    def sentence(self) -> str:
-        """Return how many rows it keeps, and which not."""
-        failed = [row.item for row in self.failed]
-        kept = len(self.judged) - len(failed)
-        if not failed:
-            return f"{self.controller.title} keeps all {kept} rows"
-        return f"{self.controller.title} keeps {kept} of {len(self.judged)} rows: {', '.join(failed)} fail{'s' * (len(failed) == 1)}"
-
 
 def characterise(
     controller: Controller,

@@ -11,6 +11,7 @@ from typing import Any
 
 import sojourn._engine as _engine
 from sojourn.base.files import write_file
+from sojourn.linux.build import described
 from sojourn.study.library import Study
 from sojourn.study.plan import Plan, RunOptions
 from sojourn.version import VERSION
@@ -87,6 +88,8 @@ def make_manifest(plan: Plan, *, started_at: datetime, measured: dict[str, Any])
         for item in plan.points
     }
     about = describe_study(plan.study, plan.options, plan.seeds, plan.reduced, started_at=started_at)
+    if digests := {item.scenario.kernel for item in plan.points} - {""}:
+        about["kernels"] = [described(digest) for digest in sorted(digests)]
     return {**about, **measured, "points": points}
 
 

@@ -67,7 +67,7 @@ struct Host {
     device: OwnedFd,
     address: Ipv4Addr,
     peer: Ipv4Addr,
-    /// What may be done without waiting.
+    /// Calls that need not wait: bits of `PACKETS`, `BYTES`, `ROOM` and `NEWS`.
     ready: AtomicU8,
     /// Connections that it has had.
     used: AtomicU32,
@@ -279,7 +279,7 @@ impl Kernel {
         })
     }
 
-    /// Room in a socket, and its failure, are told by [`Self::wait`]. Bytes come with packets only, which the run has written.
+    /// [`Self::wait`] looks for room in a socket, and for its failure. Bytes come with packets only, which the run has written.
     fn watch(&self, socket: &OwnedFd, place: usize) -> Result<(), Failed> {
         let flags = EpollFlags::EPOLLOUT | EpollFlags::EPOLLET;
         self.epoll.add(socket, EpollEvent::new(flags, 2 * place as u64 + 1)).map_err(number("poll"))
