@@ -6,14 +6,20 @@ use nix::unistd::{ForkResult, fork};
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
-/// Names a TUN device that is being opened, and says how it passes packets (`TUNSETIFF`).
-pub(super) fn attach_tun(device: RawFd, name: &str, flags: libc::c_int) -> io::Result<()> {
+/// The request about an interface of this name, with zeros for the rest.
+fn request_for(name: &str) -> libc::ifreq {
     // SAFETY: all bytes zero is a value of this C struct of integers.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
     let room = request.ifr_name.len() - 1;
     for (to, from) in request.ifr_name.iter_mut().zip(name.bytes().take(room)) {
-        *to = from.cast_signed();
+        *to = libc::c_char::from_ne_bytes([from]); // signed on x86-64, unsigned on aarch64
     }
+    request
+}
+
+/// Names a TUN device that is being opened, and says how it passes packets (`TUNSETIFF`).
+pub(super) fn attach_tun(device: RawFd, name: &str, flags: libc::c_int) -> io::Result<()> {
+    let mut request = request_for(name);
     request.ifr_ifru.ifru_flags = libc::c_short::try_from(flags).expect("flags have 16 bits");
     // SAFETY: the kernel reads and writes one ifreq, which outlives the call.
     let result = unsafe { libc::ioctl(device, libc::TUNSETIFF, &raw mut request) };
@@ -269,12 +275,7 @@ pub(super) fn joins_received(name: &str) -> bool {
     // SAFETY: the kernel has just made it, and no other code owns it.
     let socket = unsafe { OwnedFd::from_raw_fd(socket) };
     let mut asked = [ETHTOOL_GFLAGS, 0]; // struct ethtool_value
-    // SAFETY: all bytes zero is a value of this C struct of integers.
-    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
-    let room = request.ifr_name.len() - 1;
-    for (to, from) in request.ifr_name.iter_mut().zip(name.bytes().take(room)) {
-        *to = from.cast_signed();
-    }
+    let mut request = request_for(name);
     request.ifr_ifru.ifru_data = asked.as_mut_ptr().cast();
     // SAFETY: the kernel reads one ifreq, and reads and writes the two words that it points to; both outlive the call.
     let result = unsafe { libc::ioctl(socket.as_raw_fd(), SIOCETHTOOL, &raw mut request) };
