@@ -49,7 +49,7 @@ def main() -> None:
         job = json.loads((place / "job.json").read_text(encoding="utf-8"))
         _show_file_systems(libc, job["hidden"])
         _prepare(job)
-        status = _watch(_start(job, place), place)
+        status = _watch(_start(job, place), place, BEAT_S * 1000 if job["beats"] else None)
     except BaseException as error:
         # Process 1 must not end before the guest is off.
         (place / "failed").write_text(f"{type(error).__name__}: {error}", encoding="utf-8")
@@ -122,7 +122,7 @@ def _start(job: dict[str, Any], place: Path) -> int:
     os._exit(127)
 
 
-def _watch(command: int, place: Path) -> int:
+def _watch(command: int, place: Path, beat_ms: float | None) -> int:
     """Beat, answer and reap until the command has ended, and return its status."""
     import termios
     import tty
@@ -138,7 +138,7 @@ def _watch(command: int, place: Path) -> int:
     while True:
         now = time.time_ns()
         os.utime(place / "beat", ns=(now, now))  # hostfs passes on only times that are given
-        asked = [descriptor for descriptor, _ in poll.poll(BEAT_S * 1000)]
+        asked = [descriptor for descriptor, _ in poll.poll(beat_ms)]
         if ended in asked:
             with contextlib.suppress(BlockingIOError):
                 os.read(ended, 4096)

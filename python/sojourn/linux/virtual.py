@@ -76,10 +76,11 @@ def run(
         `INFINITE`, or `SLOW` for programs that compute until a time is over.
     look
         Called some twenty times a second with what the command has printed since, if anything; its exception ends the guest.
-        If left out, the output is passed on, and an interrupt goes to the command.
+        Such a command may compute for as long as it likes. If left out, the output is passed on, an interrupt goes to the command, and one
+        that spins is refused.
     """
     with _place() as place:
-        _write_job(place, kernel, command, environment, seed, speed)
+        _write_job(place, kernel, command, environment, seed, speed, beats=look is None)
         with _Guest(place) as guest:
             status = guest.wait(look)
         return Ended(status, guest.processor_s)
@@ -96,7 +97,14 @@ def _place() -> Generator[Path]:
 
 
 def _write_job(
-    place: Path, kernel: Kernel, command: Sequence[str], environment: Mapping[str, str], seed: int, speed: str
+    place: Path,
+    kernel: Kernel,
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    seed: int,
+    speed: str,
+    *,
+    beats: bool,
 ) -> None:
     """Write the job of the guest and how it starts."""
     for name in ("stdout", "stderr", "beat"):
@@ -114,6 +122,7 @@ def _write_job(
         "directory": str(here),
         "command": list(command),
         "environment": dict(environment),
+        "beats": beats,
         # Sockets and locks of the host's services mean nothing in the guest.
         "hidden": [] if any(path.startswith("/run/") for path in used) else ["/run"],
     }
@@ -227,6 +236,7 @@ class _Guest:
                 self._pass_on()
             else:
                 look(self._said("stdout"))
+                continue
             seen, now = (self._place / "beat").stat().st_mtime_ns, time.monotonic()
             if seen != beat:
                 beat, used, looked_at = seen, self._processor_time(), now
