@@ -80,7 +80,7 @@ def execute(options: Namespace) -> int:
     from sojourn.cli.fail_on import conditions_of
     from sojourn.congestion import rtp
     from sojourn.congestion.general import QUICK
-    from sojourn.congestion.page import as_json, numbers_of, sentence, write_page
+    from sojourn.congestion.page import as_json, numbers_of, write_page
     from sojourn.congestion.suite import characterise, chosen, known_controllers
     from sojourn.judging.conditions import of_numbers, refuse_unknown
     from sojourn.process.progress import RunProgress
@@ -112,7 +112,8 @@ def execute(options: Namespace) -> int:
         result = characterise(controller, listed, seeds, available_cores(), band, progress)
         progress.stop()
         results.append(result)
-        note(sentence([result], band))
+        failed = [row.item for row in result.failed]
+        note(f"{controller.title}: {', '.join(failed) + ' fail' if failed else 'no row fails'}")
     outcomes = of_numbers(conditions, numbers_of(results, band))
     facts = [*_facts(controllers, seeds), *(f"--fail-on {outcome.sentence}" for outcome in outcomes)]
     return hand_in(
