@@ -201,13 +201,15 @@ def test_the_controller_of_a_kernel_is_characterised_by_its_name(sojourn: Comman
 
 
 @needs_kernel
-def test_a_user_without_rights_runs_a_kernel_too(tmp_path: Path) -> None:
+def test_a_user_without_rights_gets_the_run_of_root_to_microseconds(tmp_path: Path) -> None:
     (tmp_path / "line.toml").write_text(line(duration="1 s"))
     command = [sys.executable, "-P", "-m", "sojourn", "run", "line.toml", "--json"]
     prefixes: list[list[str]] = [[], ROOTLESS] if os.getuid() == 0 else [[]]
-    said: list[object] = []
+    said: list[dict[str, float]] = []
     for prefix in prefixes:
         done = subprocess.run([*prefix, *command], cwd=tmp_path, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
-        said.append(json.loads(done.stdout)["metrics"])
-    assert all(said)
+        rows = json.loads(done.stdout)["metrics"]
+        said.append({f"{row['subject']} {row['metric']}": row["value"] for row in rows if row["value"] is not None})
+    # The kernel's own work comes at other times for another user, and each look at the clock passes 0.3 us.
+    assert all(metrics == pytest.approx(said[0], rel=1e-4) for metrics in said)

@@ -51,6 +51,10 @@ const SERVER_PORT: u16 = 5201;
 /// First port of clients; each connection has the next.
 const FIRST_CLIENT_PORT: u16 = 20_000;
 
+/// Pairs of hosts that are made before time zero. chosen: connections of usual scenarios; a further one is made when it is needed,
+/// and the guest's time that this takes passes within the run.
+const PREPARED: usize = 4;
+
 /// Name of a host's device.
 const DEVICE: &str = "net0";
 
@@ -168,7 +172,6 @@ impl Kernel {
 
     /// Opens an end.
     pub fn open(self: &Arc<Self>, options: &Options, _now: u64) -> Option<Box<dyn Endpoint>> {
-        self.now();
         let mut end = End {
             kernel: Arc::clone(self),
             options: options.clone(),
@@ -192,24 +195,32 @@ impl Kernel {
         Some(Box::new(end))
     }
 
+    /// Makes a pair of hosts, which takes the guest some time.
+    fn add_pair(&self, hosts: &mut Vec<Arc<Host>>) -> Result<(), Failed> {
+        let place = hosts.len();
+        let pair = u16::try_from(place / 2).map_err(|_| ("hosts", libc::EMFILE))?;
+        let [high, low] = pair.to_be_bytes();
+        let [client, server] = [1, 2].map(|side| Ipv4Addr::new(10, high, low, side));
+        for (side, (address, peer)) in [(client, server), (server, client)].into_iter().enumerate() {
+            let host = self.make_host(address, peer)?;
+            let event = EpollEvent::new(EpollFlags::EPOLLIN | EpollFlags::EPOLLET, 2 * (place + side) as u64);
+            self.epoll.add(&host.device, event).map_err(number("poll"))?;
+            hosts.push(Arc::new(host));
+        }
+        Ok(())
+    }
+
     /// Returns a pair of hosts without a connection, by the number and the host of the client.
     fn host_of_client(&self, ecn: bool) -> Result<(usize, Arc<Host>), Failed> {
         let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
+        while self.began.get().is_none() && hosts.len() < 2 * PREPARED {
+            self.add_pair(&mut hosts)?;
+        }
         let is_free = |host: &Arc<Host>| host.is_taken.load(Relaxed) == 0;
         let free = hosts.chunks(2).position(|pair| pair.iter().all(is_free));
         let place = 2 * free.unwrap_or(hosts.len() / 2);
         if free.is_none() {
-            let pair = u16::try_from(place / 2).map_err(|_| ("hosts", libc::EMFILE))?;
-            let [high, low] = pair.to_be_bytes();
-            let addresses = [Ipv4Addr::new(10, high, low, 1), Ipv4Addr::new(10, high, low, 2)];
-            for (side, (address, peer)) in
-                [(addresses[0], addresses[1]), (addresses[1], addresses[0])].into_iter().enumerate()
-            {
-                let host = self.make_host(address, peer)?;
-                let event = EpollEvent::new(EpollFlags::EPOLLIN | EpollFlags::EPOLLET, 2 * (place + side) as u64);
-                self.epoll.add(&host.device, event).map_err(number("poll"))?;
-                hosts.push(Arc::new(host));
-            }
+            self.add_pair(&mut hosts)?;
         }
         let host = Arc::clone(&hosts[place]);
         drop(hosts);
@@ -217,6 +228,7 @@ impl Kernel {
         // 2 is the kernel's own default: agree to ECN, ask for none.
         let asks = if ecn { "1" } else { "2" };
         self.within(&host, || fs::write("/proc/sys/net/ipv4/tcp_ecn", asks).map_err(named("ecn")))?;
+        self.now();
         Ok((place, host))
     }
 
