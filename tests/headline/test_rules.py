@@ -11,6 +11,7 @@ from sojourn.headline.applications import APPLICATIONS, GAME, GRADES, applicatio
 from sojourn.headline.derive import headline_of
 from sojourn.headline.runs import headline_of_run
 from sojourn.headline.said import Headline, Point, number
+from sojourn.headline.wording import sentence
 
 Values = Mapping[tuple[str, str], Mapping[int, float]]
 
@@ -58,6 +59,28 @@ def test_a_delay_is_told_in_the_direction_in_which_it_is_worst() -> None:
     ]
     assert "at 90 ms (P99, downstream)" in said(turned).sentence
     assert "today's 250 ms upstream" in said(turned).sentence
+
+
+@pytest.mark.parametrize(("line_ms", "is_wifi"), [(1.0, True), (90.0, False)])
+def test_a_run_names_the_wifi_where_packets_wait_longer_there_than_on_the_line(line_ms: float, is_wifi: bool) -> None:
+    rows = [("game", "delay_up_p99", 12.0, "ms"), ("game", "delay_down_p99", 80.0, "ms")]
+    rows.append(("game", "late", 0.0, "%"))
+    usual = headline_of_run(rows)
+    rows += [(f"wifi.home.{name}/downstream", "wifi_airtime", air, "%") for name, air in (("tv", 8.0), ("attic", 80.0))]
+    rows += [
+        ("wifi.home.tv/downstream", "wifi_firmware", 40.0, "ms"),
+        ("downstream", "queue_delay_mean", line_ms, "ms"),
+    ]
+    found = headline_of_run(rows)
+    assert usual is not None
+    assert found is not None
+    narrow = "The Wi-Fi to the attic is the narrow place, not the line. "
+    assert found.sentence == (narrow if is_wifi else "") + usual.sentence
+    relations = [claim.relation for claim in found.claims]
+    assert relations == ["narrow_hop"] * is_wifi + [claim.relation for claim in usual.claims]
+    if is_wifi:
+        assert sentence(found.claims) == found.sentence
+    assert found.big is not None
 
 
 @pytest.mark.parametrize(("share", "is_told"), [(0.9, False), (1.0, True)])

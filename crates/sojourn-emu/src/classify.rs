@@ -16,6 +16,8 @@ pub struct Entry {
     pub name: String,
     /// Which packets are its own.
     pub rule: Rule,
+    /// Numbers of the Wi-Fi channel and of the station on it that its packets pass.
+    pub via: Option<(usize, usize)>,
 }
 
 /// Fields that a packet of either direction must have; `None` and `Any` match every packet.
@@ -121,7 +123,7 @@ mod tests {
 
     #[test]
     fn the_first_entry_that_matches_has_the_packet_in_both_directions() {
-        let entry = |name: &str, rule| Entry { name: name.to_owned(), rule };
+        let entry = |name: &str, rule| Entry { name: name.to_owned(), rule, via: None };
         let quic = Rule { protocol: MatchedProtocol::Udp, port: Some(443), ..Rule::ANY };
         let marked = Rule { dscp: Some(46), ..Rule::ANY };
         let second = Rule { far: Some(1), ..Rule::ANY };

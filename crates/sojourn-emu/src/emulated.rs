@@ -109,10 +109,12 @@ impl NetworkContext for Emulated {
     }
 
     fn passed(&mut self, id: PacketId, place: Place, length: u32, meta: &Meta, passage: &Passage) {
-        let counted = &mut self.counted[place.direction];
-        let delay = passage.arrives_at.saturating_since(passage.entered_at);
-        counted.delay = delay;
-        counted.delays.record(delay);
+        if place.link.0 < 2 {
+            let counted = &mut self.counted[place.direction];
+            let delay = passage.arrives_at.saturating_since(passage.entered_at);
+            counted.delay = delay;
+            counted.delays.record(delay);
+        }
         self.recorder.on_passage(
             place.direction,
             &LinkPassage {

@@ -4,7 +4,7 @@ use crate::classify::{Entry, REST, Rule};
 use crate::frame::MOST_FRAME_BYTES;
 use sojourn_base::{BitRate, Bytes, Direction, Limit, PerDirection, Seed, Span};
 use sojourn_record::RecordConfig;
-use sojourn_scenario::{DirectedLink, Scenario};
+use sojourn_scenario::{DirectedLink, Scenario, WifiChannel};
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -13,6 +13,8 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 pub struct Plan {
     /// The access link.
     pub access: PerDirection<DirectedLink>,
+    /// Wi-Fi channels in front of the access link.
+    pub wifi: Vec<WifiChannel>,
     /// Hosts behind the link: one for each address of the far end, at least one. Packets of unknown addresses belong to
     /// the first.
     pub far: Vec<FarEnd>,
@@ -58,6 +60,9 @@ const LONGEST_ROUND_TRIP: Span = Span::from_s(2);
 
 /// Frames that are always there. chosen: a window of 64 KiB for each of a hundred connections.
 const LEAST_FRAMES: u64 = 4_096;
+
+/// Packets below the managed queue of a Wi-Fi station. chosen: more than the firmware of any profile and three aggregates hold.
+const MOST_BELOW: u64 = 2_048;
 
 /// Ratio of frames held to those that full-size packets need, because most packets are shorter. chosen: a mean of 375
 /// B, that of a game or a call.
@@ -131,16 +136,28 @@ impl Plan {
         Ok(usize::try_from(frames).unwrap_or(usize::MAX))
     }
 
-    /// Full-size packets that wait or are on a wire at most: the queue's limit, and what the rate carries within the link's
+    /// Returns the stations that real packets pass, each once: numbers of the channel and of the station.
+    pub(crate) fn stations(&self) -> Vec<(usize, usize)> {
+        let mut found: Vec<_> = self.entries.iter().filter_map(|entry| entry.via).collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// Full-size packets that wait or are on a wire at most: the limits of queues, and what the rate carries within the link's
     /// delay and the longest round trip.
     fn frames_on_their_way(&self, direction: Direction) -> u64 {
         let link = &self.access[direction];
         let rate = link.link.drain_rate();
-        let in_queue = match link.link.queue.clone().at(rate).limit() {
+        let limit = |link: &DirectedLink| match link.link.queue.clone().at(link.link.drain_rate()).limit() {
             Some(Limit::Packets(packets)) => packets.0.into(),
             Some(Limit::Bytes(bytes)) => bytes.0 / self.mtu.0,
             Some(Limit::Time(_)) | None => 0,
         };
+        let stations = self.stations().into_iter();
+        let of_stations = stations
+            .map(|(channel, station)| limit(&self.wifi[channel].stations[station].links[direction]) + MOST_BELOW);
+        let in_queue = of_stations.fold(limit(link), u64::saturating_add);
         let rtt = self.far.iter().map(|far| far.rtt).max();
         let on_wires = rate.bytes_in(link.propagation() + rtt.unwrap_or(Span::ZERO));
         in_queue + on_wires.0 / self.mtu.0 + 1
@@ -231,7 +248,8 @@ impl Plan {
             .into_iter()
             .filter_map(|it| {
                 let name = it.name.clone();
-                Some(Entry { name, rule: Rule::of(&it.matching?) })
+                let via = it.via.as_ref().and_then(|via| station_of(&scenario.wifi, via));
+                Some(Entry { name, rule: Rule::of(&it.matching?), via })
             })
             .collect();
         if let Some(taken) = entries.iter().find(|it| REST.contains(&&*it.name)) {
@@ -251,6 +269,7 @@ impl Plan {
         }
         let plan = Self {
             access: access.clone(),
+            wifi: scenario.wifi.clone(),
             far,
             mtu: emulate.mtu,
             overhead: emulate.overhead,
@@ -269,11 +288,22 @@ impl Plan {
             let names: Vec<&str> = simulated.iter().map(|it| &*it.name).collect();
             told.push(format!("simulated applications do not run here: {}", names.join(", ")));
         }
+        if !plan.wifi.is_empty() && plan.stations().is_empty() {
+            told.push("no real packets pass a Wi-Fi channel: no entry has match and via".to_owned());
+        }
         if plan.rate() > BitRate::from_mbps(1_000) {
             told.push(format!("both rates together are {}: above 1 Gb/s nothing is promised", plan.rate()));
         }
         Ok((plan, told))
     }
+}
+
+/// Numbers of a channel and of the station on it that `via` names.
+fn station_of(channels: &[WifiChannel], via: &str) -> Option<(usize, usize)> {
+    channels.iter().enumerate().find_map(|(number, channel)| {
+        let mut stations = channel.stations.iter();
+        Some((number, stations.position(|station| channel.path_of(station) == via)?))
+    })
 }
 
 /// Base round trips to the far addresses: as asked for, as the file says, or the longest of its entries.

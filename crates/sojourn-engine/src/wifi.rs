@@ -2,10 +2,9 @@
 
 use crate::network::Network;
 use sojourn_base::Seed;
-use sojourn_link::wifi::channel::{ChannelSpec, DeviceSpec, PortSpec};
-use sojourn_link::wifi::config::Neighbour;
+use sojourn_link::wifi::channel::PortSpec;
 use sojourn_record::{LinkId, Recorder};
-use sojourn_scenario::{Scenario, Topology, WifiChannel, WifiDevice};
+use sojourn_scenario::{Scenario, Topology};
 
 /// Adds the channels whose stations traffic passes.
 pub(crate) fn add_channels<R: Recorder>(
@@ -25,24 +24,7 @@ pub(crate) fn add_channels<R: Recorder>(
             }
         }
         if !members.is_empty() {
-            network.add_wifi(&channel.name, &spec(channel, ports), &members, seed);
+            network.add_wifi(&channel.name, &channel.spec(ports), &members, seed);
         }
-    }
-}
-
-fn spec<'a>(channel: &'a WifiChannel, ports: Vec<PortSpec<'a>>) -> ChannelSpec<'a> {
-    let radio = &channel.radio;
-    let device = |device: &WifiDevice| DeviceSpec { config: device.config, queue: device.queue.clone() };
-    let stations = channel.stations.iter().map(|it| (device(&it.device), it.rate.control(radio, it.snr)));
-    let neighbours = channel.neighbours.iter();
-    let neighbours =
-        neighbours.map(|it| Neighbour { load: it.load, mode: it.rate.usual(radio), stations: it.stations });
-    ChannelSpec {
-        radio,
-        access_point: device(&channel.access_point),
-        stations: stations.collect(),
-        neighbours: neighbours.collect(),
-        hidden: channel.hidden_pairs().into_iter().flatten().collect(),
-        ports,
     }
 }

@@ -147,8 +147,14 @@ impl Generator {
     fn add_wifi(&self, file: &mut Value, dice: &mut Dice<'_>) {
         let channel = &self.schema["properties"]["wifi"]["anyOf"][0]["items"]["properties"];
         let device = |dice: &mut Dice<'_>| {
-            let profile = self.value(&channel["ap"]["properties"]["profile"], dice);
-            json!({ "profile": profile })
+            let keys = &channel["ap"]["properties"];
+            let mut device = json!({ "profile": self.value(&keys["profile"], dice) });
+            for key in ["amsdu", "asks", "slow_below"] {
+                if dice.chance(0.2) {
+                    device[key] = self.value(&keys[key], dice);
+                }
+            }
+            device
         };
         let mut stations = Vec::new();
         for number in 0..=dice.below(ENTRIES) {
@@ -157,8 +163,18 @@ impl Generator {
             if dice.chance(0.5) {
                 station["rate"] = json!(["ideal", "minstrel"][dice.index(2)]);
                 station["snr"] = json!(format!("{} dB", dice.below(40)));
+                if dice.chance(0.3) {
+                    station["snr_walk"] = json!(format!("{} dB", 1 + dice.below(10)));
+                }
+                if dice.chance(0.3) {
+                    let change = json!({ "at": format!("{} ms", dice.below(2_000)), "snr": format!("{} dB", dice.below(40)) });
+                    station["conditions"] = json!([change]);
+                }
             } else {
                 station["rate"] = json!(format!("mcs{}", dice.below(8)));
+            }
+            if dice.chance(0.3) {
+                station["upstream_rate"] = json!(format!("mcs{}", dice.below(8)));
             }
             stations.push(station);
         }
@@ -174,6 +190,9 @@ impl Generator {
             if dice.chance(0.5) {
                 wifi[key] = self.value(&channel[key], dice);
             }
+        }
+        if used > 1 && dice.chance(0.3) {
+            wifi["hidden"] = json!(["station-0 station-1"]);
         }
         if dice.chance(0.5) {
             wifi["neighbour"] = json!([{ "name": "upstairs", "load": "2 Mb/s", "rate": "mcs2" }]);

@@ -10,7 +10,11 @@ use sojourn_apps::ApplicationConfig;
 use sojourn_base::{BitRate, Direction, Ecn, PerDirection, Seed, Span};
 use sojourn_keys::words;
 #[cfg(not(target_family = "wasm"))]
-use sojourn_link::wifi::config::{Decibels, DeviceConfig, DeviceProfile, RadioConfig, StationRate};
+use sojourn_link::wifi::channel::{ChannelSpec, DeviceSpec, PortSpec};
+#[cfg(not(target_family = "wasm"))]
+use sojourn_link::wifi::config::{
+    Decibels, DeviceConfig, DeviceProfile, Neighbour, RadioConfig, SnrChange, StationRate, signal,
+};
 use sojourn_link::{ConditionConfig, DownstreamMemberConfig, Framing, GroupConfig, LinkConfig, MemberConfig};
 #[cfg(not(target_family = "wasm"))]
 use sojourn_queue::ManagerConfig;
@@ -132,10 +136,16 @@ pub struct WifiDevice {
 pub struct WifiStation {
     /// Name, unique on the channel.
     pub name: String,
-    /// Mode of the frames both ways.
+    /// Mode of the frames both ways, or of those to it.
     pub rate: StationRate,
+    /// Mode of the frames that it sends, where that is another one.
+    pub upstream_rate: Option<StationRate>,
     /// Signal over noise, if frames are lost to noise.
     pub snr: Option<Decibels>,
+    /// It walks within this of its mean.
+    pub snr_walk: Option<Decibels>,
+    /// Changes of its mean.
+    pub conditions: Vec<SnrChange>,
     /// Its own queues.
     pub device: WifiDevice,
     /// Its two directions as links: what the keys make of them.
@@ -157,7 +167,40 @@ pub struct WifiNeighbour {
 }
 
 #[cfg(not(target_family = "wasm"))]
+impl WifiStation {
+    /// Returns its rate in this direction.
+    pub fn rate_of(&self, direction: Direction) -> StationRate {
+        match direction {
+            Direction::Upstream => self.upstream_rate.unwrap_or(self.rate),
+            Direction::Downstream => self.rate,
+        }
+    }
+}
+
+#[cfg(not(target_family = "wasm"))]
 impl WifiChannel {
+    /// Returns the channel as it is built, with these directions of its stations.
+    pub fn spec<'a>(&'a self, ports: Vec<PortSpec<'a>>) -> ChannelSpec<'a> {
+        let radio = &self.radio;
+        let device = |device: &WifiDevice| DeviceSpec { config: device.config, queue: device.queue.clone() };
+        let stations = self.stations.iter().map(|it| {
+            let rates = |direction| it.rate_of(direction).control(radio, signal(it.snr, it.snr_walk, &it.conditions));
+            let (upstream, downstream) = (rates(Direction::Upstream), rates(Direction::Downstream));
+            (device(&it.device), PerDirection { upstream, downstream })
+        });
+        let neighbours = self.neighbours.iter();
+        let neighbours =
+            neighbours.map(|it| Neighbour { load: it.load, mode: it.rate.usual(radio), stations: it.stations });
+        ChannelSpec {
+            radio,
+            access_point: device(&self.access_point),
+            stations: stations.collect(),
+            neighbours: neighbours.collect(),
+            hidden: self.hidden_pairs().into_iter().flatten().collect(),
+            ports,
+        }
+    }
+
     /// Returns the pairs that do not hear each other, by number: the access point is 0, stations follow. `None` for a pair that
     /// is not two of them.
     pub fn hidden_pairs(&self) -> Vec<Option<(usize, usize)>> {

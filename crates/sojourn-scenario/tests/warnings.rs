@@ -73,3 +73,41 @@ fn what_a_file_or_a_profile_says_is_left_alone() {
         assert!(print.contains(&format!("burst = \"{burst}\"")), "{print}");
     }
 }
+
+/// A channel of `stations` stations, of which the last has no traffic; the traffic of the others has this code point.
+fn channel(stations: usize, dscp: u8) -> String {
+    let mut text = text(r#"{ kind = "serial", rate = "50 Mb/s" }"#);
+    text += "\n[wifi.home.ap]\n";
+    for number in 0..stations {
+        text += &format!("[wifi.home.station.s{number}]\nrate = \"mcs7\"\n");
+    }
+    for number in 0..stations - 1 {
+        text += &format!(
+            "[[traffic]]\nname = \"t{number}\"\napp = \"voice\"\ndscp = {dscp}\nvia = \"wifi.home.s{number}\"\n"
+        );
+    }
+    text
+}
+
+#[test]
+fn a_station_without_traffic_is_told() {
+    let told = ScenarioFile::parse(&channel(2, 0)).expect("TOML").warnings();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!(
+        (told[0].path.as_str(), told[0].message.as_str()),
+        ("wifi.home.station.s1", "no traffic passes this station")
+    );
+    assert!(told[0].line > 0 && told[0].hint.contains("wifi.home.s1"), "{told:?}");
+}
+
+#[test]
+fn more_stations_in_voice_than_it_has_slots_are_told() {
+    let voices = |stations, dscp| {
+        let told = ScenarioFile::parse(&channel(stations, dscp)).expect("TOML").warnings();
+        told.into_iter().filter(|it| it.path == "wifi.home").map(|it| it.message).collect::<Vec<_>>()
+    };
+    // The last station has no traffic.
+    assert_eq!(voices(9, 48), Vec::<String>::new());
+    assert_eq!(voices(10, 48), ["9 stations send voice, whose longest contention window has 8 slots"]);
+    assert_eq!(voices(10, 0), Vec::<String>::new());
+}

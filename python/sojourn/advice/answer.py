@@ -34,9 +34,9 @@ from sojourn.advice.said import (
 )
 from sojourn.advice.search import Found, search_arms, search_router
 from sojourn.advice.uses import User, read_uses, users_of
-from sojourn.advice.wireless import narrow_sentence, narrow_station
 from sojourn.base.errors import UsageError, nearest, plain
 from sojourn.base.quantities import mbps_of
+from sojourn.headline.wireless import narrow_sentence, narrow_station
 from sojourn.provisioning import Configuration
 from sojourn.scenario.scenario_file import Scenario, load_scenario
 from sojourn.scenario.settings import apply_settings

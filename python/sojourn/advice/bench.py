@@ -18,8 +18,8 @@ import polars as pl
 from sojourn.advice.arms import Arm, Line
 from sojourn.advice.race import OutOfTime, Table
 from sojourn.advice.uses import User, loss_of
-from sojourn.advice.wireless import AIRTIME, WAIT, WAITS
 from sojourn.base.errors import RunError
+from sojourn.headline.wireless import AIRTIME, WAIT, WAITS
 from sojourn.store import Kept, Store
 from sojourn.study.execute import run_on_threads
 from sojourn.study.plan import RunSpec, Seeds

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from sojourn.headline.applications import application_of
 from sojourn.headline.derive import headline_of
-from sojourn.headline.said import Headline, Point
+from sojourn.headline.said import Claim, Headline, Point
+from sojourn.headline.wireless import AIRTIME, narrow_sentence, narrow_station
 
 TYPE_CHECKING = False  # as type checkers read it; the module typing would take its time
 if TYPE_CHECKING:
@@ -32,10 +33,18 @@ def headline_of_run(rows: Iterable[Row], scenario: str = "") -> Headline | None:
     values = {(subject, metric): {0: value} for subject, metric, value, _ in rows if value == value}
     document = _document(values, scenario)
     if not document:
-        return headline_of([Point("", values)])
-    from sojourn.headline.kinds import kinds_in, marked_in
+        found = headline_of([Point("", values)])
+    else:
+        from sojourn.headline.kinds import kinds_in, marked_in
 
-    return headline_of([Point("", values)], kinds=kinds_in(document), about=marked_in(document))
+        found = headline_of([Point("", values)], kinds=kinds_in(document), about=marked_in(document))
+    if found is None or not any(metric == AIRTIME for _, metric in values):
+        return found
+    station = narrow_station({key: of_seeds[0] for key, of_seeds in values.items()})
+    if not station:
+        return found
+    claims = (Claim(station, "narrow_hop"), *found.claims)
+    return found.but(sentence=f"{narrow_sentence(station)} {found.sentence}", claims=claims)
 
 
 def _document(values: Iterable[tuple[str, str]], scenario: str) -> dict[str, Any]:

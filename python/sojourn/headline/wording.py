@@ -8,6 +8,7 @@ import re
 from sojourn.headline.applications import GRADES, WAYS
 from sojourn.headline.ranges import Range
 from sojourn.headline.said import amount, digits, many, named, possessive, together
+from sojourn.headline.wireless import narrow_sentence
 
 TYPE_CHECKING = False  # as type checkers read it; the module typing would take its time
 if TYPE_CHECKING:
@@ -380,6 +381,10 @@ def _missing(claim: Claim, *_: Claim | None) -> str:
     return f". {gone(claim.value['count'])[:-1]}"
 
 
+def _narrow_hop(claim: Claim, *_: Claim | None) -> str:
+    return f". {narrow_sentence(claim.subject)[:-1]}"
+
+
 _SAID: Mapping[str, Callable[[Claim, Claim | None, Claim | None], str]] = {
     "keeps_at": _keeps_at,
     "better_by": _better_by,
@@ -395,4 +400,5 @@ _SAID: Mapping[str, Callable[[Claim, Claim | None, Claim | None], str]] = {
     "untold": _untold,
     "shares": _shares,
     "missing": _missing,
+    "narrow_hop": _narrow_hop,
 }

@@ -14,8 +14,8 @@ from functools import cached_property
 from pathlib import Path
 
 from sojourn.advice.arms import Arm
-from sojourn.advice.wireless import narrow_sentence, narrow_station
 from sojourn.base.toml_text import parse_toml, toml_value
+from sojourn.headline.wireless import narrow_sentence, narrow_station
 from sojourn.homes.household import ROUTER, SEEDS, Household, lines_to_set, scenario_text
 
 BANDS: Mapping[str, str] = {

@@ -3,6 +3,7 @@
 use super::{Intake, Pump};
 use crate::capture::Captures;
 use crate::emulated::Emulated;
+use crate::flows::Flow;
 use crate::port::Port;
 use crate::snapshot::Summary;
 use sojourn_base::{Bytes, Direction, Instant, PerDirection};
@@ -31,7 +32,7 @@ impl<P: Port> Pump<P> {
     pub fn finish(mut self) -> Finished {
         self.count_lost();
         let end = self.snapshot().at;
-        let Intake { path, routes, .. } = &mut self.intake;
+        let Intake { path, routes, ways, .. } = &mut self.intake;
         path.advance(end);
         let Path { network, context } = path;
         network.settle(end, context);
@@ -44,7 +45,12 @@ impl<P: Port> Pump<P> {
                 context.recorder.on_service_flow(link, queue, &counters);
             }
         }
-        record_connections(context, network, routes);
+        for (link, counters) in network.wifi_counters() {
+            context.recorder.on_wifi(link, &counters);
+        }
+        record_connections(context, network, |flow| {
+            routes[flow.far][ways[usize::from(flow.traffic.0)]][flow.direction]
+        });
         context.recorder.on_end(end);
         let witness = self.time.witness;
         let summary = Summary {
@@ -68,7 +74,7 @@ impl<P: Port> Pump<P> {
 }
 
 /// Tells the recorder of all connections and flows.
-fn record_connections(context: &mut Emulated, network: &Network, routes: &[PerDirection<HopId>]) {
+fn record_connections(context: &mut Emulated, network: &Network, first_of: impl Fn(&Flow) -> HopId) {
     let Emulated { flows, recorder, .. } = context;
     let mut marks = vec![PerDirection::<u64>::default(); flows.connections.len()];
     for flow in &flows.seen {
@@ -91,7 +97,7 @@ fn record_connections(context: &mut Emulated, network: &Network, routes: &[PerDi
         return;
     }
     for flow in &flows.seen {
-        let first = routes[flow.far][flow.direction];
+        let first = first_of(flow);
         recorder.on_flow(&FlowRow {
             traffic: flow.traffic,
             server: flow.connection.map_or(flow.number, |_| far_number(flow.far)),

@@ -1,19 +1,21 @@
 //! Intake: turns units into packets of the model, each with its entry, its flow and its far address.
 
 use crate::capture::{Captures, Side};
-use crate::classify::Classifier;
+use crate::classify::{Classifier, Entry};
 use crate::emulated::Emulated;
 use crate::flows::{Flows, Newcomer};
 use crate::frame::{Carries, Frame, Frames};
 use crate::headers::{Packet, Transport};
 use crate::plan::{ETHERNET_HEADER, FarEnd, Plan, Refusal};
 use crate::segment::{Offload, cut};
-use sojourn_base::{Address, Bytes, Direction, Ecn, Instant, Meta, PerDirection, ServiceQueue, TrafficId};
+use sojourn_base::{Address, Bytes, Direction, Ecn, Instant, LinkId, Meta, PerDirection, ServiceQueue, TrafficId};
 use sojourn_link::network::HopId;
 use sojourn_link::path::{Agenda, Path};
+use sojourn_link::wifi::channel::PortSpec;
 use sojourn_link::{Network, WireConfig};
 use sojourn_queue::FlowFields;
 use sojourn_record::{ColumnRecorder, DelaySplit, RecordedLink, Recorder};
+use sojourn_scenario::DirectedLink;
 use std::collections::VecDeque;
 use std::io;
 
@@ -26,8 +28,10 @@ pub(super) struct Intake {
     pub(super) path: Path<Emulated>,
     classifier: Classifier,
     far: Vec<FarEnd>,
-    /// First hops to and from each far address.
-    pub(super) routes: Vec<PerDirection<HopId>>,
+    /// First hops to and from each far address, by the station that packets pass: the last ones are of those that pass none.
+    pub(super) routes: Vec<Vec<PerDirection<HopId>>>,
+    /// Place among these of each traffic entry.
+    pub(super) ways: Vec<usize>,
     pub(super) link_header: usize,
     overhead: u32,
     /// Fields that identify a flow for the queue of each direction.
@@ -35,6 +39,30 @@ pub(super) struct Intake {
     pub(super) captures: Option<Captures>,
     /// Why they have ended, if they could not be written.
     pub(super) capture_failed: Option<io::Error>,
+}
+
+/// Adds both directions of each of the stations, and their channels. Returns the links of each.
+fn add_channels(plan: &Plan, stations: &[(usize, usize)], network: &mut Network) -> Vec<[LinkId; 2]> {
+    let mut members: Vec<[LinkId; 2]> = Vec::new();
+    for (number, channel) in plan.wifi.iter().enumerate() {
+        let (mut ports, mut links) = (Vec::new(), Vec::new());
+        for &(_, station) in stations.iter().filter(|it| it.0 == number) {
+            let of_station = &channel.stations[station];
+            let name = channel.path_of(of_station);
+            members.push(Direction::BOTH.map(|direction| {
+                let directed = &of_station.links[direction];
+                let config = (&directed.link, &directed.conditions[..], directed.framing);
+                let link = network.add_link(&format!("{name}/{}", direction.as_str()), direction, config, plan.seed);
+                ports.push(PortSpec { station, direction, queue: &directed.link.queue });
+                links.push(link);
+                link
+            }));
+        }
+        if !links.is_empty() {
+            network.add_wifi(&channel.name, &channel.spec(ports), &links, plan.seed);
+        }
+    }
+    members
 }
 
 impl Intake {
@@ -45,34 +73,56 @@ impl Intake {
     pub(super) fn new(plan: &Plan) -> Result<Self, Refusal> {
         let slots = plan.check()?;
         let classifier = Classifier::new(&plan.entries);
-        let links = Direction::BOTH.map(|direction| {
-            let link = &plan.access[direction];
-            RecordedLink {
-                name: direction.as_str().to_owned(),
-                is_access: true,
-                has_service_queues: link.link.queue.has_service_queues(),
-                latency_histogram: link.latency_histogram.clone(),
-            }
+        let recorded = |name: String, is_access: bool, link: &DirectedLink| RecordedLink {
+            name,
+            is_access,
+            has_service_queues: link.link.queue.has_service_queues(),
+            latency_histogram: link.latency_histogram.clone(),
+        };
+        let access =
+            Direction::BOTH.map(|direction| recorded(direction.as_str().to_owned(), true, &plan.access[direction]));
+        let stations = plan.stations();
+        let station = |&(channel, station): &(usize, usize)| {
+            let channel = &plan.wifi[channel];
+            (channel.path_of(&channel.stations[station]), &channel.stations[station])
+        };
+        let hops = stations.iter().map(station).flat_map(|(name, station)| {
+            Direction::BOTH
+                .map(|direction| recorded(format!("{name}/{}", direction.as_str()), false, &station.links[direction]))
         });
+        let links: Vec<RecordedLink> = access.into_iter().chain(hops).collect();
         let names = classifier.names();
         let entries = names.len();
-        let recorder = ColumnRecorder::over(plan.record, links.to_vec(), names).with_most_datagrams(MOST_DATAGRAMS);
+        let recorder = ColumnRecorder::over(plan.record, links, names).with_most_datagrams(MOST_DATAGRAMS);
         let mut network = Network::new(true);
         let access = Direction::BOTH.map(|direction| {
             let link = &plan.access[direction];
             let config = (&link.link, &link.conditions[..], link.framing);
             network.add_link(direction.as_str(), direction, config, plan.seed)
         });
+        let members = add_channels(plan, &stations, &mut network);
         let propagation = plan.access.upstream.propagation() + plan.access.downstream.propagation();
         let routes = plan.far.iter().map(|far| {
             let wire = WireConfig { rate: far.line_rate, delay: far.wire_delay(propagation) };
-            let mut route = |direction: Direction| {
-                let link = &access[direction as usize..][..1];
-                network.add_route((TrafficId(0), 0), direction, link, wire)
+            let mut route = |direction: Direction, station: Option<&[LinkId; 2]>| {
+                let link = access[direction as usize];
+                let hop = station.map(|members| members[direction as usize]);
+                let links: Vec<LinkId> = match direction {
+                    Direction::Upstream => hop.into_iter().chain([link]).collect(),
+                    Direction::Downstream => [link].into_iter().chain(hop).collect(),
+                };
+                network.add_route((TrafficId(0), 0), direction, &links, wire)
             };
-            PerDirection { upstream: route(Direction::Upstream), downstream: route(Direction::Downstream) }
+            let both = members.iter().map(Some).chain([None]).map(|station| PerDirection {
+                upstream: route(Direction::Upstream, station),
+                downstream: route(Direction::Downstream, station),
+            });
+            both.collect()
         });
         let routes = routes.collect();
+        let place = |entry: &Entry| entry.via.and_then(|via| stations.iter().position(|it| *it == via));
+        let mut ways: Vec<usize> = plan.entries.iter().map(|entry| place(entry).unwrap_or(stations.len())).collect();
+        ways.resize(entries, stations.len());
         let [.., a, b, c, d] = plan.seed.stream("flow_hash").bits().to_be_bytes();
         let fields = |direction| {
             let queue = &plan.access[direction].link.queue;
@@ -94,6 +144,7 @@ impl Intake {
             classifier,
             far: plan.far.clone(),
             routes,
+            ways,
             link_header: plan.link_header,
             fields: PerDirection { upstream: fields(Direction::Upstream), downstream: fields(Direction::Downstream) },
             overhead: u32::try_from(plan.overhead.0).expect("an overhead is a few bytes"),
@@ -156,7 +207,7 @@ impl Intake {
         let frame = context.frames.get_mut(slot);
         (frame.meta, frame.traffic, frame.carries) = (meta, traffic, carries);
         context.on_entered(traffic, direction, meta.length);
-        let first = self.routes[far][direction];
+        let first = self.routes[far][self.ways[usize::from(traffic.0)]][direction];
         self.path.enter(now, slot, first, meta);
         Some(())
     }

@@ -123,13 +123,14 @@ fn plan(queue: impl Into<ManagerConfig>) -> Plan {
     let [upstream, downstream] = access;
     let (v4, v6) = FarEnd::addresses(0);
     Plan {
+        wifi: Vec::new(),
         access: PerDirection { upstream, downstream },
         far: vec![FarEnd { v4, v6, rtt: Span::from_ms(20), line_rate: BitRate::from_mbps(1000) }],
         mtu: Bytes(1500),
         overhead: Bytes::ZERO,
         seed: Seed(1),
         record: RecordConfig { datagrams: true, ..RecordConfig::BASE },
-        entries: vec![Entry { name: "voice".to_owned(), rule: Rule { port: Some(5004), ..Rule::ANY } }],
+        entries: vec![Entry { name: "voice".to_owned(), rule: Rule { port: Some(5004), ..Rule::ANY }, via: None }],
         link_header: 0,
     }
 }
@@ -180,6 +181,52 @@ fn a_packet_over_an_idle_link_is_written_when_the_model_says() {
         run(&script, &mut pump);
         let expected = Instant::from_us(7_000 + 1_000 + 1_000 + 9_000 + 10);
         assert_eq!(*script.written.borrow(), [(expected, direction, unit)]);
+    }
+}
+
+/// Packets of the entry that has `via` pass the station's Wi-Fi as well, both ways; others do not.
+#[test]
+fn packets_of_an_entry_with_via_pass_the_wifi() {
+    let file = r#"
+        schema = 1
+        name = "wifi"
+        duration = "3 s"
+        [access.upstream]
+        link = { kind = "serial", rate = "10 Mb/s" }
+        queue = { kind = "drop-tail", limit = "100 kB" }
+        [access.downstream]
+        link = { kind = "serial", rate = "10 Mb/s" }
+        queue = { kind = "drop-tail", limit = "100 kB" }
+        [emulate]
+        rtt = "20 ms"
+        [wifi.home]
+        standard = "n"
+        width = "20 MHz"
+        streams = 1
+        [wifi.home.ap]
+        [wifi.home.station.attic]
+        rate = "mcs0"
+        [[traffic]]
+        name = "voice"
+        app = "voice"
+        match = { port = 5004 }
+        via = "wifi.home.attic"
+    "#;
+    let scenario = sojourn_scenario::ScenarioFile::parse(file).unwrap().validate_for_emulation().unwrap();
+    let (plan, told) = Plan::of(&scenario, &crate::plan::Options::default()).unwrap();
+    assert_eq!(told, Vec::<String>::new());
+    for direction in Direction::BOTH {
+        let written = |port: u16| {
+            let unit = datagram(direction, 1250, port, 0);
+            let (script, mut pump) = emulation(&plan, [(Instant::from_ms(7), direction, unit)]);
+            run(&script, &mut pump);
+            let found = script.written.borrow();
+            assert_eq!(found.len(), 1);
+            found[0].0
+        };
+        let through = written(5004).saturating_since(written(9));
+        // A frame of 1304 B at 6.5 Mb/s takes 1.648 ms with its preamble; SIFS, ACK and the first wait are 0.1 ms.
+        assert!((Span::from_us(1_690)..Span::from_us(1_900)).contains(&through), "{direction:?}: {through}");
     }
 }
 

@@ -35,9 +35,10 @@ impl SendWindow {
         self.first + self.is_settled.len() as u64 - 1
     }
 
-    /// The frame is acknowledged or given up.
+    /// The frame is acknowledged or given up, or a further packet of it is.
     pub fn settle(&mut self, number: u64) {
-        let place = usize::try_from(number - self.first).expect("numbers in flight fit a window");
+        let Some(place) = number.checked_sub(self.first) else { return };
+        let place = usize::try_from(place).expect("numbers in flight fit a window");
         self.is_settled[place] = true;
         while self.is_settled.front() == Some(&true) {
             self.is_settled.pop_front();

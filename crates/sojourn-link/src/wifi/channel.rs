@@ -13,13 +13,15 @@ use super::config::{DeviceConfig, Neighbour, RadioConfig};
 use super::exchange::{BEST_EFFORT, CATEGORIES, Exchanges};
 use super::medium::{Air, Contender, Frame, Medium, MediumCounters, Outcome};
 use super::phy::Mode;
-use super::rates::RateControl;
+use super::rates::{RateControl, mixed};
 use crate::group::timers::Timers;
 use crate::group::{Members, Shared};
 use crate::{DelayParts, Link, LinkContext, Loss, Passage, Stage};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use sojourn_base::{Bytes, Direction, Instant, Meta, PacketHandle, Packets, RandomStream, Span, WifiCounters};
+use sojourn_base::{
+    Bytes, Direction, Instant, Meta, PacketHandle, Packets, PerDirection, RandomStream, Span, WifiCounters,
+};
 use sojourn_queue::{Backlog, ManagerConfig, Reason};
 
 /// A device, as it is built.
@@ -49,8 +51,8 @@ pub struct ChannelSpec<'a> {
     pub radio: &'a RadioConfig,
     /// The access point.
     pub access_point: DeviceSpec,
-    /// Its stations, with rate control both ways.
-    pub stations: Vec<(DeviceSpec, RateControl)>,
+    /// Its stations, with rate control of the frames from them and to them.
+    pub stations: Vec<(DeviceSpec, PerDirection<RateControl>)>,
     /// Other homes.
     pub neighbours: Vec<Neighbour>,
     /// Pairs that do not hear each other: the access point is 0, stations follow.
@@ -71,8 +73,8 @@ struct Port {
     /// That of its last frames.
     mode: Mode,
     flows: [Option<Box<Flow>>; CATEGORIES],
-    /// Airtime of its packets below the managed queue, estimated.
-    pending: Span,
+    /// Airtime of its packets below the managed queues, estimated, by category.
+    pending: [Span; CATEGORIES],
     below: Backlog,
     counters: WifiCounters,
     /// Aggregates so far: their numbers are the addresses of random draws.
@@ -149,13 +151,8 @@ impl Draws {
 
     /// The output function of `SplitMix64` over an address.
     fn bits(&self, lot: u64, whose: u64, number: u64) -> u64 {
-        let mix = |z: u64| {
-            let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            z ^ (z >> 31)
-        };
-        let whose = mix(self.seed ^ (lot << 32 | whose).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        mix(whose.wrapping_add((number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+        let address = (lot << 32 | whose).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        mixed(mixed(self.seed ^ address, u64::MAX), number)
     }
 }
 
@@ -164,12 +161,14 @@ const BACKOFF: u64 = 0;
 const ERRORS: u64 = 1;
 const ARRIVALS: u64 = 2;
 const RATES: u64 = 3;
+const WALKS: u64 = 4;
 
 impl Channel {
     /// An idle channel: the access point with `stations`, and `ports` between them. Random draws are those of `stream`.
     pub fn new(spec: &ChannelSpec<'_>, mut stream: RandomStream) -> Self {
         let ChannelSpec { radio, access_point, stations, neighbours, hidden, ports } = spec;
         let exchanges = Exchanges::new(radio);
+        let draws = Draws { seed: stream.bits() };
         let mut all = Vec::new();
         let downstream = |station: usize| {
             let is_it = |port: &PortSpec<'_>| port.station == station && port.direction == Direction::Downstream;
@@ -177,19 +176,27 @@ impl Channel {
         };
         for spec in ports {
             let is_down = spec.direction == Direction::Downstream;
+            let rates = &stations[spec.station].1[spec.direction];
+            let mode = rates.clone().select(Instant::ZERO, &mut || 0.5);
+            let sender = if spec.direction == Direction::Downstream { access_point } else { &stations[spec.station].0 };
+            let of_sender = if spec.direction == Direction::Downstream { stations.len() as u64 } else { 1 };
             let (device, receiver) = if is_down { (0, 1 + spec.station) } else { (1 + spec.station, 0) };
             all.push(Port {
                 device,
                 receiver,
                 charged: downstream(spec.station),
-                mode: stations[spec.station].1.clone().select(Instant::ZERO, &mut || 0.5),
-                rates: stations[spec.station].1.clone(),
+                mode,
+                rates: {
+                    let mut rates = rates.clone();
+                    rates.seed(draws.bits(WALKS, spec.station as u64, 0));
+                    rates
+                },
                 flows: Default::default(),
-                pending: Span::ZERO,
+                pending: [Span::ZERO; CATEGORIES],
                 below: Backlog::default(),
                 counters: WifiCounters::default(),
                 built: 0,
-                queue: spec.queue.clone(),
+                queue: sender.config.queue_of(spec.queue, exchanges.capacity(mode, 64), of_sender),
                 waiting: Backlog::default(),
             });
         }
@@ -211,7 +218,7 @@ impl Channel {
                 late: Timers::new(all.len() * CATEGORIES),
                 ports: all,
                 exchanges,
-                draws: Draws { seed: stream.bits() },
+                draws,
                 handed_up: Vec::new(),
                 stirred: Vec::new(),
             },
@@ -396,8 +403,8 @@ impl<M: Members> Work<'_, M> {
     /// A frame is no longer its sender's.
     fn leave(&mut self, port: usize, category: usize, mpdu: &Mpdu) {
         let state = &mut self.inner.ports[port];
-        state.flows[category].as_mut().expect("it has sent").window.settle(mpdu.number);
-        state.pending = state.pending.saturating_sub(mpdu.airtime);
+        state.flows[category].as_mut().expect("it has sent").window.settle(mpdu.sequence);
+        state.pending[category] = state.pending[category].saturating_sub(mpdu.airtime);
         state.below.packets = Packets(state.below.packets.0 - 1);
         state.below.bytes = Bytes(state.below.bytes.0 - u64::from(mpdu.held.meta.length));
         let device = &mut self.inner.devices[state.device];
@@ -500,17 +507,24 @@ impl<M: Members> Air for Work<'_, M> {
             receiver = state.receiver;
             state.counters.exchanges += 1;
             aggregate.failed.clear();
-            if !matches!(state.rates, RateControl::Fixed(_)) {
+            if !aggregate.asks && !matches!(state.rates, RateControl::Fixed(_)) {
                 let mut random = inner.draws.of((ERRORS, port as u64, state.built << 8 | u64::from(aggregate.tries)));
-                for mpdu in &aggregate.mpdus {
-                    let bytes = Bytes(mpdu.held.meta.length.into());
-                    let loss = state.rates.loss(now, aggregate.mode, bytes, &mut random);
-                    aggregate.failed.push(random() < loss.get());
+                for frame in aggregate.mpdus.chunk_by(|one, next| one.sequence == next.sequence) {
+                    let bytes = Bytes(frame.iter().map(|mpdu| u64::from(mpdu.held.meta.length)).sum());
+                    let loss = state.rates.loss(now, aggregate.mode, bytes);
+                    let failed = random() < loss.get();
+                    aggregate.failed.extend(frame.iter().map(|_| failed));
                 }
             }
         }
         let answered = aggregate.failed.is_empty() || aggregate.failed.contains(&false);
         Some(Frame { first: aggregate.first, rest: aggregate.rest, receiver, answered })
+    }
+
+    fn overlapped(&mut self, contender: Contender, from: Instant, until: Instant) -> bool {
+        let inner = &mut *self.inner;
+        let hardware = &mut inner.devices[contender / CATEGORIES].hardware[contender % CATEGORIES];
+        hardware.front_mut().is_some_and(|aggregate| aggregate.overlap(&inner.exchanges, from, until))
     }
 
     fn ended(&mut self, now: Instant, contender: Contender, outcome: Outcome, _tries: u32) -> bool {

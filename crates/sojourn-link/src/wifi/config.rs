@@ -14,7 +14,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cmp::Ordering;
-use sojourn_base::{BitRate, Bytes, Limit, Packets, Span};
+use sojourn_base::{BitRate, Bytes, Instant, Limit, Packets, Span};
 use sojourn_keys::value::{Mismatch, Shape, Value, quoted};
 use sojourn_keys::{Content, Key, origin, parameters, words};
 use sojourn_queue::{CodelLaw, ConfigProblem, DropTailConfig, FqCodelConfig, ManagerConfig, QueueManager};
@@ -125,6 +125,12 @@ parameters! {
         scheduler: Scheduler = Scheduler::Airtime, origin("Linux since 4.11 for ath9k, 5.1 for others");
         /// airtime that a station gets in a round
         quantum: Span = Span::from_us(300), origin("Høiland-Jørgensen et al. 2017, 3.2: 300 us").least("1 us").most("100 ms");
+        /// stations slower than this times the number of stations get CoDel with 50 ms in 300 ms, without marks; of FQ-CoDel
+        slow_below: Option<BitRate> = Some(BitRate::from_mbps(6)), origin("Linux, STA_SLOW_THRESHOLD: 6 Mb/s").or("off");
+        /// packets are put together in one frame of an aggregate while it has at most this many bytes
+        amsdu: Option<Bytes> = None, origin("chosen: none; 3839 B, 7935 B or 11454 B in 802.11-2020, 9.4.2.157").or("none").least("500 B").most("11454 B");
+        /// after an aggregate without an answer it asks with a BlockAckReq which frames have come, and sends them again then; ns-3's way
+        asks: bool = false, origin("ath9k, ath_tx_complete_aggr: all frames are sent again at once");
         /// aggregates that are ready before the air is won
         ahead: u32 = 2, origin("ath9k, ATH_AGGR_MIN_QDEPTH: 2").least("1").most("16");
         /// frames of an aggregate at most
@@ -180,7 +186,7 @@ impl DeviceProfile {
     pub fn parts(self) -> (DeviceConfig, ManagerConfig) {
         // ATH_AMPDU_SUBFRAME_DEFAULT and ath_max_4ms_framelen of ath9k.
         let longest = Span::from_ms(4);
-        let ath9k = DeviceConfig { firmware: None, frames: 32, longest, ..DeviceConfig::BASE };
+        let ath9k = DeviceConfig { firmware: None, frames: 32, longest, slow_below: None, ..DeviceConfig::BASE };
         let driver = DeviceConfig {
             queues: Queues::Device,
             firmware: Some(Limit::Packets(ATH9K_DRIVER)),
@@ -201,11 +207,16 @@ impl DeviceProfile {
             }
             Self::Ath10k2016Normal => {
                 let firmware = Some(Limit::Packets(ATH10K_FIRMWARE));
-                (DeviceConfig { firmware, scheduler: Scheduler::RoundRobin, ..DeviceConfig::BASE }, mac80211())
+                let slow_below = None;
+                (
+                    DeviceConfig { firmware, slow_below, scheduler: Scheduler::RoundRobin, ..DeviceConfig::BASE },
+                    mac80211(),
+                )
             }
             Self::Ath10k2016Dql => {
                 let firmware = Some(Limit::Time(ATH10K_LIMITED));
-                let limits = DeviceConfig { firmware, firmware_most: ATH10K_LIMITED, ..DeviceConfig::BASE };
+                let limits =
+                    DeviceConfig { firmware, firmware_most: ATH10K_LIMITED, slow_below: None, ..DeviceConfig::BASE };
                 (DeviceConfig { scheduler: Scheduler::RoundRobin, ..limits }, mac80211())
             }
         }
@@ -221,6 +232,20 @@ pub(super) enum Depth {
 }
 
 impl DeviceConfig {
+    /// Returns the queue manager of a station that reaches `rate` alone, one of so many.
+    ///
+    /// Source: Linux `sta_update_codel_params`. Deviations: it looks at the rate when the channel is built, not at each change.
+    pub(super) fn queue_of(&self, queue: &ManagerConfig, rate: BitRate, stations: u64) -> ManagerConfig {
+        let mut queue = queue.clone();
+        if let Some(slow) = self.slow_below
+            && rate.as_bps() < slow.as_bps().saturating_mul(stations)
+            && let Some(FqCodelConfig { law, .. }) = queue.get_mut()
+        {
+            *law = CodelLaw { target: Span::from_ms(50), interval: Span::from_ms(300), ecn: false, ..*law };
+        }
+        queue
+    }
+
     pub(super) fn depth(&self) -> Depth {
         match self.firmware {
             None => Depth::None,
@@ -334,8 +359,7 @@ impl StationRate {
     }
 
     /// Returns rate control by it.
-    pub fn control(self, radio: &RadioConfig, snr: Option<Decibels>) -> RateControl {
-        let signal = Signal::fixed(Snr::from_db(snr.map_or(PERFECT, |snr| snr.0)));
+    pub fn control(self, radio: &RadioConfig, signal: Signal) -> RateControl {
         match self {
             Self::Mcs(mcs) => RateControl::Fixed(radio.mode(mcs)),
             Self::Ideal => RateControl::snr(signal, radio.fastest()),
@@ -394,6 +418,25 @@ impl Value for StationRate {
 const PERFECT: i32 = 80;
 
 const RATES: &str = "\"mcs9\", \"ideal\" or \"minstrel\"";
+
+/// Returns the signal over noise of a station: by default none is lost to noise.
+pub fn signal(snr: Option<Decibels>, walk: Option<Decibels>, changes: &[SnrChange]) -> Signal {
+    let snr_of = |snr: Decibels| Snr::from_db(snr.0);
+    let moves = changes.iter().map(|it| (Instant::ZERO + it.at, snr_of(it.snr)));
+    let mean = snr.map_or(Snr::from_db(PERFECT), snr_of);
+    Signal::fixed(mean).walking(walk.map_or(0, |range| range.0 * 100)).moving(moves.collect())
+}
+
+parameters! {
+    /// A change of a station's signal over noise.
+    #[derive(Copy, Eq)]
+    pub struct SnrChange {
+        /// from then on
+        at: Span = Span::ZERO, origin("chosen: from the start");
+        /// signal over noise at both ends
+        snr: Decibels = Decibels(20), origin("chosen: some rooms away");
+    }
+}
 
 /// Signal over noise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -16,6 +16,9 @@ pub(super) const BEST_EFFORT: usize = 2;
 
 /// Bytes around an IP packet in a frame: MAC header with QoS 26, CCMP 16, LLC/SNAP 8, FCS 4. 802.11-2020, 9.2.4.1 and 12.5.3.
 const AROUND: u64 = 54;
+/// Of these, those around a packet in an A-MSDU (addresses and length 14, LLC/SNAP 8), and what the first of them adds. 9.3.2.2.
+const AROUND_PART: u64 = 22;
+const FIRST_PART: u64 = 16;
 /// Delimiter of a frame in an A-MPDU, which is padded to whole words. 802.11-2020, 9.7.1.
 const DELIMITER: u64 = 4;
 const WORD: u64 = 4;
@@ -111,6 +114,12 @@ impl Exchanges {
         sifs(self.band) + answer
     }
 
+    /// Bytes that a packet adds to a frame that has others: the `parts`-th of an A-MSDU.
+    pub(super) const fn joined(length: u32, parts: usize) -> u64 {
+        let first = if parts == 2 { FIRST_PART } else { 0 };
+        first + (length as u64 + AROUND_PART).next_multiple_of(WORD)
+    }
+
     /// Bytes of a frame of `packets` packets of this length.
     pub(super) fn psdu(packets: usize, length: u32) -> u64 {
         if packets == 1 { u64::from(length) + AROUND } else { Self::charged(length) * packets as u64 }
@@ -122,12 +131,22 @@ impl Exchanges {
         usize::try_from(room).unwrap_or(most).min(most).min(self.most_frames(mode)).max(1)
     }
 
+    /// Returns true if RTS and CTS go before a frame of `bytes`.
+    pub(super) fn asks_first(&self, bytes: u64) -> bool {
+        self.rts.is_some_and(|most| Bytes(bytes) > most)
+    }
+
+    /// Duration of a BlockAckReq, and of the rest of its exchange.
+    pub(super) fn request(&self, mode: Mode) -> (Span, Span) {
+        (Control::block_ack_request_duration(mode.answer()), self.answer(mode, true))
+    }
+
     /// Duration of the exchange of `packets` packets in a frame of `bytes`: until the first answer less SIFS, and the rest.
     pub(super) fn of(&self, mode: Mode, packets: usize, bytes: u64) -> (Span, Span) {
         let is_aggregate = packets > 1;
         let data = mode.data_duration(Bytes(bytes));
         let answer = self.answer(mode, is_aggregate);
-        if self.rts.is_some_and(|most| Bytes(bytes) > most) {
+        if self.asks_first(bytes) {
             let basic = mode.answer();
             let space = sifs(self.band);
             return (Control::rts_duration(basic), space + Control::cts_duration(basic) + space + data + answer);

@@ -3,7 +3,8 @@
 //! A contender is the queue of one access category in one device. It counts its backoff down while its device hears
 //! nothing, and transmits when the count ends: the time of that follows from the count, so nothing happens slot by slot.
 //! Those whose counts end at one time collide. A device that is out of a sender's reach goes on counting until it hears the
-//! answer; its frames meanwhile spoil both at a receiver that hears both.
+//! answer. A receiver that hears both stays with the frame that began first: the later one is lost, and of the first one the
+//! part that both were on the air.
 //!
 //! Source: IEEE 802.11-2020, 10.22.2 (EDCA) and 10.3.2.3.7 (EIFS); docs/models/wifi.md.
 //! Deviations: a collision is heard as long as its longest frame; its senders wait for the answer as long as EIFS is longer than
@@ -83,6 +84,10 @@ pub trait Air {
     /// nothing that fits.
     fn frame(&mut self, now: Instant, contender: Contender, left: Option<Span>) -> Option<Frame>;
 
+    /// Another frame was on the air at its receiver, too, `from` a time after its own began. Returns true if the receiver can
+    /// decode something of it still.
+    fn overlapped(&mut self, contender: Contender, from: Instant, until: Instant) -> bool;
+
     /// Its exchange has ended, the `tries`-th since the last one that was answered. Returns true if it has more to send.
     fn ended(&mut self, now: Instant, contender: Contender, outcome: Outcome, tries: u32) -> bool;
 }
@@ -116,6 +121,8 @@ struct Exchange {
     frame: Frame,
     phase: Phase,
     is_spoiled: bool,
+    /// From when to when a later frame was on the air, too.
+    overlap: Option<(Instant, Instant)>,
     /// End of the phase.
     until: Instant,
     /// End of the opportunity.
@@ -283,19 +290,27 @@ impl Medium {
         for new in first_new..self.exchanges.len() {
             let (before, rest) = self.exchanges.split_at(new);
             let (sender, receiver) = (self.contenders[rest[0].contender].device, rest[0].frame.receiver);
-            let mut spoiled = Vec::new();
+            let mut met = Vec::new();
             let mut is_spoiled = false;
             for (number, other) in before.iter().enumerate() {
                 let (its_sender, its_receiver) = (self.contenders[other.contender].device, other.frame.receiver);
                 if other.phase == Phase::First && (its_receiver == sender || self.hears(its_receiver, sender)) {
-                    spoiled.push(number);
+                    met.push((number, number < first_new && its_receiver != sender));
                 }
                 is_spoiled |= other.phase != Phase::Spoiled
                     && (receiver == its_sender || receiver == its_receiver || self.hears(receiver, its_sender));
             }
+            let frame = rest[0].frame;
+            let until = now + frame.first + if is_spoiled { Span::ZERO } else { frame.rest };
             self.exchanges[new].is_spoiled |= is_spoiled;
-            for number in spoiled {
-                self.exchanges[number].is_spoiled = true;
+            for (number, began_first) in met {
+                let other = &mut self.exchanges[number];
+                if began_first {
+                    let (from, before) = other.overlap.unwrap_or((now, now));
+                    other.overlap = Some((from, until.max(before)));
+                } else {
+                    other.is_spoiled = true;
+                }
             }
         }
         for new in first_new..self.exchanges.len() {
@@ -324,6 +339,7 @@ impl Medium {
             frame,
             phase: Phase::First,
             is_spoiled: false,
+            overlap: None,
             until,
             opportunity_ends,
         });
@@ -358,10 +374,16 @@ impl Medium {
 
     /// A phase of an exchange ends.
     fn go_on(&mut self, now: Instant, number: usize, air: &mut impl Air) {
-        let exchange = self.exchanges[number];
+        let mut exchange = self.exchanges[number];
         let contender = exchange.contender;
         let sender = self.contenders[contender].device;
         let receiver = exchange.frame.receiver;
+        if exchange.phase == Phase::First
+            && let Some((from, until)) = exchange.overlap
+            && !exchange.is_spoiled
+        {
+            exchange.is_spoiled = !air.overlapped(contender, from, until.min(now));
+        }
         match exchange.phase {
             Phase::First if exchange.is_spoiled => {
                 self.counters.collided += 1;

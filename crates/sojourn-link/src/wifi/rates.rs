@@ -61,12 +61,19 @@ impl RateControl {
         Self::Minstrel { signal, minstrel: Box::new(Minstrel::new(Self::up_to(most), config)) }
     }
 
+    /// Walks of its SNR are drawn from `seed`.
+    pub(super) const fn seed(&mut self, seed: u64) {
+        if let Self::Snr { signal, .. } | Self::Minstrel { signal, .. } = self {
+            signal.seed(seed);
+        }
+    }
+
     /// The mode of the transmission that begins `now`; `random` are uniform draws in [0, 1).
     pub fn select(&mut self, now: Instant, random: &mut dyn FnMut() -> f64) -> Mode {
         match self {
             Self::Fixed(mode) => *mode,
             Self::Snr { signal, modes } => {
-                let snr = signal.at(now, random);
+                let snr = signal.at(now);
                 let good = |mode: &&Mode| frame_error(**mode, snr, REFERENCE) <= Probability::clamped(0.1);
                 *modes.iter().rev().find(good).unwrap_or(&modes[0])
             }
@@ -82,26 +89,24 @@ impl RateControl {
     }
 
     /// The chance that noise destroys a frame of `bytes` sent `now` by `mode`.
-    pub fn loss(&mut self, now: Instant, mode: Mode, bytes: Bytes, random: &mut dyn FnMut() -> f64) -> Probability {
+    pub fn loss(&mut self, now: Instant, mode: Mode, bytes: Bytes) -> Probability {
         match self {
             Self::Fixed(_) => Probability::ZERO,
-            Self::Snr { signal, .. } | Self::Minstrel { signal, .. } => {
-                frame_error(mode, signal.at(now, random), bytes)
-            }
-        }
-    }
-
-    /// The SNR at the receiver, for changes of it during a run; `None` of a fixed mode.
-    pub fn signal_mut(&mut self) -> Option<&mut Signal> {
-        match self {
-            Self::Fixed(_) => None,
-            Self::Snr { signal, .. } | Self::Minstrel { signal, .. } => Some(signal),
+            Self::Snr { signal, .. } | Self::Minstrel { signal, .. } => frame_error(mode, signal.at(now), bytes),
         }
     }
 }
 
 /// Frame by which modes are judged. 802.11-2020, 17.3.10.2: the PSDU of its sensitivity.
 const REFERENCE: Bytes = Bytes(1_000);
+
+/// The output function of `SplitMix64` over a place in its sequence.
+pub(super) const fn mixed(seed: u64, place: u64) -> u64 {
+    let z = seed.wrapping_add(place.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
 
 #[cfg(test)]
 mod tests;

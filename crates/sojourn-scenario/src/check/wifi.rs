@@ -2,7 +2,7 @@
 //!
 //! Source: IEEE 802.11-2020 for modes; docs/models/wifi.md. Deviations: none known.
 
-use sojourn_base::BitRate;
+use sojourn_base::{BitRate, Direction};
 use sojourn_keys::nearest;
 use sojourn_keys::value::{Mismatch, quoted};
 use sojourn_link::wifi::channel::{VOICE, category_of};
@@ -94,10 +94,17 @@ fn check_channel(channel: &WifiChannel, notes: &mut Notes) {
     for station in &channel.stations {
         let place = join(&join(&place, "station"), &station.name);
         check_device(&station.device, &place, notes);
-        if let Some(message) = station.rate.problem(&channel.radio) {
-            note(notes, &join(&place, "rate"), Mismatch::new(message, "an MCS that it has: \"mcs7\""));
+        for (key, rate) in [("rate", Some(station.rate)), ("upstream_rate", station.upstream_rate)] {
+            if let Some(message) = rate.and_then(|rate| rate.problem(&channel.radio)) {
+                note(notes, &join(&place, key), Mismatch::new(message, "an MCS that it has: \"mcs7\""));
+            }
         }
-        if station.snr.is_some() && station.rate.is_fixed() {
+        let has_noise = station.snr.is_some() || station.snr_walk.is_some() || !station.conditions.is_empty();
+        if station.snr_walk.is_some_and(|range| range.0 <= 0) {
+            let message = "a walk needs room";
+            note(notes, &join(&place, "snr_walk"), Mismatch::new(message, "more than 0 dB, or \"none\""));
+        }
+        if has_noise && Direction::BOTH.iter().all(|it| station.rate_of(*it).is_fixed()) {
             let message = "a station with a fixed mode loses no frame to noise";
             note(notes, &join(&place, "snr"), Mismatch::new(message, "rate = \"minstrel\" or \"ideal\" beside it"));
         }

@@ -5,7 +5,7 @@
 use sojourn_base::{BitRate, Direction, PerDirection};
 use sojourn_keys::{ItemsOf, Key, Parameter as _, Visitor, key};
 use sojourn_link::LinkConfig;
-use sojourn_link::wifi::config::{DeviceProfile, RadioConfig, StationRate, WifiMemberConfig};
+use sojourn_link::wifi::config::{DeviceProfile, RadioConfig, SnrChange, StationRate, WifiMemberConfig};
 
 use crate::keys::network::blank_link;
 use crate::keys::queue;
@@ -40,7 +40,10 @@ impl WifiStation {
         Self {
             name: String::new(),
             rate: StationRate::default(),
+            upstream_rate: None,
             snr: None,
+            snr_walk: None,
+            conditions: Vec::new(),
             device: WifiDevice::like(DeviceProfile::LinuxStation),
             links: PerDirection { upstream: blank_link(), downstream: blank_link() },
         }
@@ -49,10 +52,27 @@ impl WifiStation {
     fn keys(&mut self, visitor: &mut dyn Visitor) {
         visitor.value(name("laptop"), &mut self.name);
         rate(&mut self.rate, visitor);
+        let about = "mode of the frames that it sends, where only those to it have `rate`";
+        let upstream = key("upstream_rate", about, "chosen: as rate").or("as rate");
+        if self.upstream_rate.is_some() || visitor.has("upstream_rate") || visitor.is_exhaustive() {
+            self.upstream_rate.show(upstream, visitor);
+        }
         let about = "signal over noise at both ends, for rate = \"ideal\" or \"minstrel\"";
         let snr = key("snr", about, "chosen: no frame is lost to noise").or("none");
         if self.snr.is_some() || visitor.has("snr") || visitor.is_exhaustive() {
             self.snr.show(snr, visitor);
+        }
+        let about = "it walks slowly, and stays within this of its mean";
+        let walk = key("snr_walk", about, "chosen: it stays").or("none");
+        if self.snr_walk.is_some() || visitor.has("snr_walk") || visitor.is_exhaustive() {
+            self.snr_walk.show(walk, visitor);
+        }
+        if !self.conditions.is_empty() || visitor.has("conditions") || visitor.is_exhaustive() {
+            visitor.items(
+                key("conditions", "changes of its signal over noise: a door, another room", "chosen: none")
+                    .most("1000"),
+                &mut ItemsOf { items: &mut self.conditions, base: || SnrChange::BASE, keys: SnrChange::keys },
+            );
         }
         self.device.keys(visitor);
     }
@@ -130,8 +150,8 @@ impl WifiChannel {
     /// Makes the links of its stations.
     fn complete(&mut self) {
         for station in &mut self.stations {
-            let rate = self.radio.capacity(station.rate);
             for direction in Direction::BOTH {
+                let rate = self.radio.capacity(station.rate_of(direction));
                 let device = match direction {
                     Direction::Upstream => &station.device,
                     Direction::Downstream => &self.access_point,

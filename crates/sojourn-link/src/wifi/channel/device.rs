@@ -37,7 +37,10 @@ pub(super) struct Below {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mpdu {
     pub(super) held: Held,
+    /// Its place in the order of the receiver.
     pub(super) number: u64,
+    /// Number of its frame: packets of an A-MSDU have one together.
+    pub(super) sequence: u64,
     pub(super) airtime: Span,
     pub(super) dequeued_at: Instant,
     pub(super) built_at: Instant,
@@ -45,6 +48,9 @@ pub(super) struct Mpdu {
     pub(super) first_sent_at: Instant,
     pub(super) tries: u32,
 }
+
+/// How long a sender asks for an answer. Source: ns-3, `WifiMacQueue::MaxDelay`.
+const LIFETIME: Span = Span::from_ms(500);
 
 /// Frames that are sent together.
 #[derive(Debug)]
@@ -58,6 +64,8 @@ pub(super) struct Aggregate {
     pub(super) first: Span,
     pub(super) rest: Span,
     pub(super) began_at: Instant,
+    /// It was not answered, and the next try asks only which of its frames have come.
+    pub(super) asks: bool,
     /// Tries of the whole.
     pub(super) tries: u32,
 }
@@ -71,6 +79,8 @@ pub(super) struct Flow {
     /// Frames that failed, in the order of their numbers.
     pub(super) again: VecDeque<Mpdu>,
     pub(super) window: SendWindow,
+    /// Packets that have got numbers.
+    numbered: u64,
     /// The receiver's.
     pub(super) order: ReceiveOrder<Arrived>,
 }
@@ -95,6 +105,9 @@ pub(super) struct Device {
     /// Frames of an aggregate at most, and its duration.
     frames: usize,
     longest: Span,
+    /// Bytes of an A-MSDU at most; zero if there are none.
+    amsdu: u64,
+    asks: bool,
     /// Of stations in front of the firmware, and behind it.
     above: [Arbiter; CATEGORIES],
     behind: [Arbiter; CATEGORIES],
@@ -156,6 +169,7 @@ impl Source {
             first,
             rest,
             began_at: now,
+            asks: false,
             tries: 0,
         })
     }
@@ -180,6 +194,8 @@ impl Device {
             ahead: config.ahead as usize,
             frames: config.frames as usize,
             longest: config.longest,
+            amsdu: config.amsdu.map_or(0, |most| most.0),
+            asks: config.asks,
             above: ring(quantum),
             behind: ring(None),
             hardware: Default::default(),
@@ -209,7 +225,10 @@ impl Device {
             // One aggregate is collected while others are sent.
             Depth::None => self.below[category] < (self.frames * (self.ahead + 1)) as u64,
             Depth::Packets(most) => self.below[category] < most,
-            Depth::Airtime { low, high, all } => port.pending < low || port.pending < high && self.pending < all,
+            // `ieee80211_txq_airtime_check`: limits of a station and category, threshold of the device.
+            Depth::Airtime { low, high, all } => {
+                port.pending[category] < low || port.pending[category] < high && self.pending < all
+            }
         }
     }
 }
@@ -269,6 +288,7 @@ impl<M: Members> Work<'_, M> {
                 firmware: VecDeque::new(),
                 again: VecDeque::new(),
                 window: SendWindow::default(),
+                numbered: 0,
                 order: ReceiveOrder::default(),
             })
         });
@@ -398,7 +418,7 @@ impl<M: Members> Work<'_, M> {
 
     fn count_below(&mut self, port: usize, category: usize, below: &Below) {
         let state = &mut self.inner.ports[port];
-        state.pending += below.airtime;
+        state.pending[category] += below.airtime;
         state.below.packets += Packets(1);
         state.below.bytes += Bytes(below.held.meta.length.into());
         let device = &mut self.inner.devices[state.device];
@@ -447,13 +467,19 @@ impl<M: Members> Work<'_, M> {
         let mode = self.inner.select(now, port);
         let most = self.inner.exchanges.room(mode, (category, number == 0), self.inner.devices[number].longest);
         let frames = self.inner.devices[number].frames.min(self.inner.exchanges.most_frames(mode));
-        let (mut mpdus, mut bytes) = (Vec::new(), 0);
+        let amsdu = self.inner.devices[number].amsdu;
+        let (mut mpdus, mut bytes) = (Vec::<Mpdu>::new(), 0);
+        // Frames so far; packets and bytes of the last one.
+        let (mut count, mut parts, mut last) = (0, 0, 0);
         loop {
             let inner = &mut *self.inner;
             let flow = inner.ports[port].flows[category].as_mut().expect("it has packets");
+            let before = mpdus.last().filter(|mpdu| mpdu.tries == 0);
+            let mut joins = parts > 0 && last < amsdu && before.is_some();
             let next = if let Some(mpdu) = flow.again.front() {
+                joins = mpdus.last().is_some_and(|before| before.sequence == mpdu.sequence);
                 Some(mpdu.held.meta.length)
-            } else if !flow.window.is_open(inner.exchanges.window) {
+            } else if !joins && !flow.window.is_open(inner.exchanges.window) {
                 None
             } else if has_firmware {
                 flow.firmware.front().map(|below| below.held.meta.length)
@@ -463,8 +489,14 @@ impl<M: Members> Work<'_, M> {
                 waits.map(|manager| manager.head_length().unwrap_or(USUAL_LENGTH))
             };
             let Some(length) = next else { break };
-            let more = bytes + Exchanges::charged(length);
-            if !mpdus.is_empty() && (mpdus.len() >= frames || more > most) {
+            if flow.again.is_empty() && joins && last + Exchanges::joined(length, parts + 1) > amsdu {
+                joins = false;
+                if !flow.window.is_open(inner.exchanges.window) {
+                    break;
+                }
+            }
+            let adds = if joins { Exchanges::joined(length, parts + 1) } else { Exchanges::charged(length) };
+            if !mpdus.is_empty() && (!joins && count >= frames || bytes + adds > most) {
                 break;
             }
             let mpdu = if let Some(mpdu) = flow.again.pop_front() {
@@ -481,10 +513,24 @@ impl<M: Members> Work<'_, M> {
                 };
                 let Some(Below { held, dequeued_at, airtime }) = below else { continue };
                 let flow = self.inner.ports[port].flows[category].as_mut().expect("it has packets");
-                let number = flow.window.take();
-                Mpdu { held, number, airtime, dequeued_at, built_at: now, first_sent_at: Instant::NEVER, tries: 0 }
+                let sequence = match mpdus.last() {
+                    Some(before) if joins => before.sequence,
+                    _ => flow.window.take(),
+                };
+                let number = flow.numbered;
+                flow.numbered += 1;
+                let first_sent_at = Instant::NEVER;
+                Mpdu { held, number, sequence, airtime, dequeued_at, built_at: now, first_sent_at, tries: 0 }
             };
-            bytes += Exchanges::charged(mpdu.held.meta.length);
+            let length = mpdu.held.meta.length;
+            if joins {
+                parts += 1;
+                last += Exchanges::joined(length, parts);
+                bytes += Exchanges::joined(length, parts);
+            } else {
+                (count, parts, last) = (count + 1, 1, Exchanges::charged(length));
+                bytes += last;
+            }
             mpdus.push(mpdu);
         }
         if mpdus.is_empty() {
@@ -493,8 +539,18 @@ impl<M: Members> Work<'_, M> {
         if let [alone] = mpdus.as_slice() {
             bytes = Exchanges::psdu(1, alone.held.meta.length);
         }
-        let (first, rest) = self.inner.exchanges.of(mode, mpdus.len(), bytes);
-        Some(Aggregate { port: Some(port), mode, mpdus, failed: Vec::new(), first, rest, began_at: now, tries: 0 })
+        let (first, rest) = self.inner.exchanges.of(mode, count, bytes);
+        Some(Aggregate {
+            port: Some(port),
+            mode,
+            mpdus,
+            failed: Vec::new(),
+            first,
+            rest,
+            began_at: now,
+            asks: false,
+            tries: 0,
+        })
     }
 
     /// Returns true if a device has something to send, or may have.
@@ -507,11 +563,14 @@ impl<M: Members> Work<'_, M> {
     /// The first aggregate of a device has been on the air.
     pub(super) fn end_exchange(&mut self, now: Instant, device: usize, category: usize, outcome: Outcome) {
         let inner = &mut *self.inner;
+        let may_ask = inner.devices[device].asks;
         let hardware = &mut inner.devices[device].hardware[category];
         let aggregate = hardware.front_mut().expect("it was on the air");
         aggregate.tries += 1;
         let used = now.saturating_since(aggregate.began_at);
-        let is_over = outcome == Outcome::Answered || aggregate.tries >= inner.exchanges.most_tries;
+        let is_late = aggregate.mpdus.first().is_some_and(|mpdu| now.saturating_since(mpdu.built_at) > LIFETIME);
+        let is_spent = aggregate.tries >= inner.exchanges.most_tries && !aggregate.asks;
+        let is_over = outcome == Outcome::Answered || is_spent || is_late && aggregate.asks;
         let Some(port) = aggregate.port else {
             if is_over {
                 hardware.pop_front();
@@ -526,6 +585,10 @@ impl<M: Members> Work<'_, M> {
             Outcome::Unanswered | Outcome::Internal => counters.unanswered += 1,
         }
         if !is_over {
+            if may_ask && aggregate.mpdus.len() > 1 {
+                aggregate.asks = true;
+                (aggregate.first, aggregate.rest) = inner.exchanges.request(aggregate.mode);
+            }
             return;
         }
         let mut aggregate = hardware.pop_front().expect("it is there");
@@ -534,6 +597,8 @@ impl<M: Members> Work<'_, M> {
         }
         if outcome != Outcome::Answered {
             aggregate.give_up(inner.exchanges.most_tries);
+        } else if aggregate.asks {
+            aggregate.failed = alloc::vec![true; aggregate.mpdus.len()];
         }
         aggregate.report(&mut inner.ports[port].rates);
         self.settle_frames(now, port, category, aggregate);
@@ -547,6 +612,27 @@ impl<M: Members> Work<'_, M> {
 }
 
 impl Aggregate {
+    /// Frames of it that are on the air between these times are lost. Returns true if others are left: a frame alone, and an
+    /// RTS, has none.
+    pub(super) fn overlap(&mut self, exchanges: &Exchanges, from: Instant, until: Instant) -> bool {
+        let bytes = self.mpdus.iter().map(|mpdu| Exchanges::charged(mpdu.held.meta.length));
+        if self.asks || self.mpdus.len() < 2 || exchanges.asks_first(bytes.sum()) {
+            return false;
+        }
+        self.failed.resize(self.mpdus.len(), false);
+        let mut ends = self.began_at + self.first;
+        let mut place = self.mpdus.len();
+        for frame in self.mpdus.chunk_by(|one, next| one.sequence == next.sequence).rev() {
+            let airtimes = frame.iter().map(|mpdu| Exchanges::estimate(self.mode, mpdu.held.meta.length));
+            let begins = airtimes.fold(ends, |begins, airtime| begins - airtime);
+            if begins < until && ends > from {
+                self.failed[place - frame.len()..place].fill(true);
+            }
+            (ends, place) = (begins, place - frame.len());
+        }
+        self.failed.contains(&false)
+    }
+
     /// Tells rate control what has become of it.
     fn report(&self, rates: &mut RateControl) {
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);

@@ -48,6 +48,10 @@ impl Air for Saturated {
         Some(Frame { first: self.first, rest: self.rest, receiver: self.receiver, answered: true })
     }
 
+    fn overlapped(&mut self, _: Contender, _: Instant, _: Instant) -> bool {
+        false
+    }
+
     fn ended(&mut self, _: Instant, _: Contender, outcome: Outcome, _: u32) -> bool {
         self.delivered += u64::from(outcome == Outcome::Answered);
         true

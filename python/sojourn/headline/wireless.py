@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+TYPE_CHECKING = False  # as type checkers read it; the module typing would take its time
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 WAITS = ("wifi_queue", "wifi_firmware", "wifi_contention", "wifi_retries", "wifi_aggregation", "wifi_reordering")
 """Metrics of a hop that are waiting; its time on the air is none."""
