@@ -18,7 +18,7 @@ HELD: dict[str, tuple[str, list[tuple[str, set[str] | None]]]] = {
     "A line has one rate": (NOTHING, [("link.congestion", set(CONGESTION))]),
     "Only the DSL line": (NOTHING, [("link.impulse_gap", {"serial"})]),
     "Only a service group has": (r"ranging|unsolicited", [("link.reserved", {"docsis31-group"}), ("pon.poll", None)]),
-    "Wi-Fi has contention": (r"multicast|power_sav|mu_?mimo|\bmlo\b|roaming|amsdu", [("wifi.NAME.hidden", None)]),
+    "Wi-Fi has contention": (r"multicast|power_sav|mu_?mimo|\bmlo\b|roaming", [("wifi.NAME.hidden", None)]),
     "Servers never lose": (r"server_(loss|queue|load)", []),
     "They answer at once": (
         NOTHING,

@@ -167,7 +167,8 @@ impl Generator {
                     station["snr_walk"] = json!(format!("{} dB", 1 + dice.below(10)));
                 }
                 if dice.chance(0.3) {
-                    let change = json!({ "at": format!("{} ms", dice.below(2_000)), "snr": format!("{} dB", dice.below(40)) });
+                    let change =
+                        json!({ "at": format!("{} ms", dice.below(2_000)), "snr": format!("{} dB", dice.below(40)) });
                     station["conditions"] = json!([change]);
                 }
             } else {

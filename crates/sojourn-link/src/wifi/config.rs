@@ -232,7 +232,7 @@ pub(super) enum Depth {
 }
 
 impl DeviceConfig {
-    /// Returns the queue manager of a station that reaches `rate` alone, one of so many.
+    /// Returns the queue manager of a station that reaches `rate` alone, one of `stations`.
     ///
     /// Source: Linux `sta_update_codel_params`. Deviations: it looks at the rate when the channel is built, not at each change.
     pub(super) fn queue_of(&self, queue: &ManagerConfig, rate: BitRate, stations: u64) -> ManagerConfig {

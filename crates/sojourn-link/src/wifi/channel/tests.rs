@@ -283,7 +283,7 @@ fn slow_stations_get_a_patient_codel() {
     assert_eq!((target(11, 2), target(12, 2)), (slow, usual));
 }
 
-/// What one station gets whose queue never runs empty.
+/// Returns the rate of one station whose queue never runs empty, Mb/s.
 fn saturated_by_burst(channel: &mut Channel) -> f64 {
     let mut ports = Ports((0..2).map(Collector::seeded).collect());
     let span = Instant::from_ms(400);
