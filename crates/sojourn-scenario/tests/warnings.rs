@@ -78,14 +78,12 @@ fn what_a_file_or_a_profile_says_is_left_alone() {
 fn channel(stations: usize, dscp: u8) -> String {
     let mut text = text(r#"{ kind = "serial", rate = "50 Mb/s" }"#);
     text += "\n[wifi.home.ap]\n";
-    for number in 0..stations {
-        text += &format!("[wifi.home.station.s{number}]\nrate = \"mcs7\"\n");
-    }
-    for number in 0..stations - 1 {
-        text += &format!(
-            "[[traffic]]\nname = \"t{number}\"\napp = \"voice\"\ndscp = {dscp}\nvia = \"wifi.home.s{number}\"\n"
-        );
-    }
+    let names = (0..stations).map(|number| format!("[wifi.home.station.s{number}]\nrate = \"mcs7\"\n"));
+    let entries = (0..stations - 1).map(|number| {
+        let via = format!("via = \"wifi.home.s{number}\"\n");
+        format!("[[traffic]]\nname = \"t{number}\"\napp = \"voice\"\ndscp = {dscp}\n{via}")
+    });
+    text.extend(names.chain(entries));
     text
 }
 

@@ -261,7 +261,7 @@ fn packets_put_together_in_frames_carry_more() {
         let mut access_point = device(DeviceProfile::LinuxStation);
         access_point.config.amsdu = amsdu;
         let own = device(DeviceProfile::LinuxStation);
-        let mut channel = channel_of(&radio, &access_point, &own, &[control.clone()], &[], &[]);
+        let mut channel = channel_of(&radio, &access_point, &own, core::slice::from_ref(&control), &[], &[]);
         saturated_by_burst(&mut channel)
     };
     let (alone, together) = (carried(None), carried(Some(Bytes(7_935))));
