@@ -223,6 +223,8 @@ def test_check_says_in_a_sentence_what_a_library_cannot_carry(tmp_path: Path) ->
     page = '{ kind = "web" }'
     assert "a library carries transfers of kind bulk, and not web" in problem(line("window", app=page))
     assert "cannot pause" in problem(line("window") + "paused = true\n")
+    later = '[[change]]\nat = "1 s"\nset = { traffic.own.paused = true }\n'
+    assert "cannot pause" in problem(line("window") + later)
     other = line("window", controller=', digest = "0123"')
     assert 'the library "window" that was given is another file' in problem(other)
 

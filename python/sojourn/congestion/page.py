@@ -70,7 +70,7 @@ def sentence(results: Sequence[Result], band: Band) -> str:
     places = [_place(one, number, band) for one, number in numbers]
     known = [place for place in places if place != "shown"]
     let = [row.item for row in result.judged if row.verdict == "warning" and row.item != "G3"]
-    kept = f"{name} keeps all {rows} rows that can fail"
+    kept = f"{name} keeps all {rows} rows that can fail" if rows > 1 else f"{name} keeps the row that can fail"
     if let:
         kept = f"{name} keeps {rows - len(let)} of {rows} rows that can fail, and its document lets it break {', '.join(let)}"
     if not rows:
