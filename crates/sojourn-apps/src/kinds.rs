@@ -13,12 +13,14 @@ use crate::cloud_game::CloudGameConfig;
 use crate::constant_rate::{ConstantRateConfig, GAME, VOICE};
 use crate::game::GameConfig;
 use crate::has::HasConfig;
+#[cfg(not(target_family = "wasm"))]
 use crate::has_ll::HasLlConfig;
 use crate::kind::{ApplicationConfig, ApplicationKind};
 use crate::pd::PdConfig;
 use crate::probe::ProbeConfig;
 use crate::video_call::VideoCallConfig;
 use crate::web::WebConfig;
+#[cfg(not(target_family = "wasm"))]
 use crate::web_3gpp::Web3gppConfig;
 use crate::web_akhtar::WebAkhtarConfig;
 
@@ -32,13 +34,15 @@ static KINDS: Kinds<ApplicationConfig> = Kinds::new(&[
     &KindOf::<ProbeConfig>::KIND,
     &KindOf::<WebConfig>::KIND,
     &KindOf::<HasConfig>::KIND,
+    #[cfg(not(target_family = "wasm"))] // no lesson has one, and the engine of browsers is small
     &KindOf::<HasLlConfig>::KIND,
+    #[cfg(not(target_family = "wasm"))] // likewise
     &KindOf::<Web3gppConfig>::KIND,
     &KindOf::<PdConfig>::KIND,
     &KindOf::<WebAkhtarConfig>::KIND,
     &KindOf::<CloudGameConfig>::KIND,
     &KindOf::<VideoCallConfig>::KIND,
-    #[cfg(not(target_family = "wasm"))] // no lesson has one, and the engine of browsers is small
+    #[cfg(not(target_family = "wasm"))] // likewise
     &KindOf::<AdaptiveVideoConfig>::KIND,
     #[cfg(not(target_family = "wasm"))] // likewise
     &KindOf::<CaptureConfig>::KIND,

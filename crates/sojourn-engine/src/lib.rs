@@ -34,7 +34,6 @@ mod network;
 mod paths;
 mod ports;
 mod simulation;
-#[cfg(not(target_family = "wasm"))]
 mod wifi;
 mod work;
 mod world;

@@ -8,7 +8,6 @@ use crate::paths::SeenFlows;
 use crate::work::{Interrupt, Work};
 use sojourn_base::{Bytes, Direction, Instant, Seed};
 use sojourn_link::network::{Arrival, GroupModem, HopId};
-#[cfg(not(target_family = "wasm"))]
 use sojourn_link::wifi::channel::ChannelSpec;
 use sojourn_link::{ConditionConfig, Framing, LinkConfig, LinkCounters, WireConfig};
 use sojourn_record::{COUNTED_AND_TABLE, DelaySplit, LinkId, MacCounters, Moment, Recorder, TrafficId};
@@ -79,7 +78,6 @@ impl<R: Recorder> Network<R> {
     }
 
     /// See [`sojourn_link::Network::add_wifi`].
-    #[cfg(not(target_family = "wasm"))]
     pub(crate) fn add_wifi(&mut self, name: &str, spec: &ChannelSpec<'_>, members: &[LinkId], seed: Seed) {
         self.links.add_wifi(name, spec, members, seed);
     }
@@ -107,15 +105,14 @@ impl<R: Recorder> Network<R> {
                 recorder.on_service_flow(link, queue, &mac_counters(&counters));
             }
         }
+        for (link, counters) in self.links.wifi_counters() {
+            recorder.on_wifi(link, &counters);
+        }
         if !sojourn_link::group::KNOWN {
             return;
         }
         for (direction, channel, modems) in self.links.group_counters() {
             recorder.on_group(direction, &channel, &modems.collect::<Vec<_>>());
-        }
-        #[cfg(not(target_family = "wasm"))]
-        for (link, counters) in self.links.wifi_counters() {
-            recorder.on_wifi(link, &counters);
         }
     }
 

@@ -210,7 +210,6 @@ impl<R: Recorder> Simulation<R> {
                 network.add_group(direction, scenario, &modems);
             }
         }
-        #[cfg(not(target_family = "wasm"))]
         crate::wifi::add_channels(scenario, &topology, &links, seed, &mut network);
         // Others are called without a detour.
         let may_pause = |placed: &PlacedTraffic<'_>| placed.entry.paused || scenario.changes.iter().any(Change::pauses);

@@ -60,9 +60,9 @@ impl<C> KindOf<C> {
     pub const KIND: Self = Self(PhantomData);
 }
 
-impl<C> fmt::Debug for KindOf<C> {
+impl<C: Configured> fmt::Debug for KindOf<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(core::any::type_name::<Self>())
+        f.write_str(C::KIND)
     }
 }
 

@@ -38,7 +38,6 @@ pub mod shaper;
 mod testing;
 pub mod token_bucket;
 pub mod trace;
-#[cfg(not(target_family = "wasm"))] // likewise, until a lesson has one
 pub mod wifi;
 pub mod wire;
 

@@ -12,7 +12,6 @@ mod probes;
 mod protection;
 mod signals;
 mod videos;
-#[cfg(not(target_family = "wasm"))]
 mod wifi;
 
 use crate::loss::share;
@@ -464,7 +463,6 @@ fn link_metrics(rows: &mut Rows, facts: &RunFacts, records: &Records, id: LinkId
     if let Some((direction, modem)) = records.modem(id).filter(|_| group::KNOWN) {
         group::modem_metrics(rows, subject, direction, &modem);
     }
-    #[cfg(not(target_family = "wasm"))]
     if let Some(counters) = records.wifi(id) {
         wifi::wifi_metrics(rows, facts, subject, &counters);
     }

@@ -561,7 +561,6 @@ pub const METRICS: &[MetricGroup] = metrics! {
         "wait_request_loop" "wait for request and grant"
         "wait_line" "time on the line"
     }
-    #[cfg(not(target_family = "wasm"))]
     "where the delay of a packet over a Wi-Fi channel came from, mean over packets: the managed queue, the firmware, waiting for the air, tries that failed, the end of its aggregate, frames before it, and the air; they sum to the mean delay of the hop"
         from "" ["ms"] lower {
         "wifi_queue" "in the managed queue"
@@ -572,23 +571,19 @@ pub const METRICS: &[MetricGroup] = metrics! {
         "wifi_reordering" "wait for frames before it"
         "wifi_air" "on the air"
     }
-    #[cfg(not(target_family = "wasm"))]
     "share of the time in which a direction of a Wi-Fi station had an exchange on the air"
         from "" ["%"] neither {
         "wifi_airtime" "airtime"
     }
-    #[cfg(not(target_family = "wasm"))]
     "share of a direction's exchanges that met another frame, and share of its frames that noise destroyed"
         from "" ["%"] lower {
         "wifi_collided" "exchanges that collided"
         "wifi_failed" "frames that failed"
     }
-    #[cfg(not(target_family = "wasm"))]
     "frames of an aggregate, mean over exchanges that were answered"
         from "" [""] neither {
         "wifi_aggregate" "frames of an aggregate"
     }
-    #[cfg(not(target_family = "wasm"))]
     "packets dropped because their frames were tried too often, or came too late"
         from "" [""] lower {
         "wifi_given_up" "packets that were given up"

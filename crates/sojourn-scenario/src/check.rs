@@ -24,7 +24,6 @@ use sojourn_link::conditions::{condition_problems, stalls};
 use sojourn_queue::FlowFields;
 use sojourn_record::HistogramValue;
 
-#[cfg(not(target_family = "wasm"))]
 mod wifi;
 
 /// Notes parts that do not fit together. Values that are invalid by themselves are not judged again.
@@ -37,7 +36,6 @@ pub(crate) fn check(draft: &Draft, notes: &mut Notes) {
         check_home(home, notes);
     }
     check_group(draft, notes);
-    #[cfg(not(target_family = "wasm"))]
     wifi::check_wifi(draft, notes);
     check_either(draft, notes);
     check_names(draft, notes);
@@ -90,7 +88,6 @@ pub(crate) fn contradictions(draft: &Draft, notes: &Notes) -> Vec<Problem> {
             told.push(notes.told_at(&path, Mismatch::new(shortfall.message, shortfall.hint)));
         }
     });
-    #[cfg(not(target_family = "wasm"))]
     told.extend(wifi::cautions(draft).into_iter().map(|(place, mismatch)| notes.told_at(&place, mismatch)));
     for index in idle_changes(draft) {
         let path = join(&format!("change[{index}]"), "set");

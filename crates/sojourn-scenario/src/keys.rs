@@ -9,5 +9,4 @@ pub(crate) mod queue;
 pub(crate) mod scenario;
 pub(crate) mod stack;
 pub(crate) mod traffic;
-#[cfg(not(target_family = "wasm"))]
 pub(crate) mod wifi;

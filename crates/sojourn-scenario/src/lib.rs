@@ -34,7 +34,6 @@ pub use model::{
     Change, DirectedLink, EmulateConfig, Home, LibraryConfig, LibraryEcn, MatchConfig, MatchedProtocol, Ports,
     RecordConfig, Scenario, Server, SharedLink, Stack, Traffic,
 };
-#[cfg(not(target_family = "wasm"))]
 pub use model::{WifiChannel, WifiDevice, WifiNeighbour, WifiStation};
 pub use overlay::Overlay;
 pub use problem::{Problem, ScenarioProblems};

@@ -9,14 +9,11 @@ pub use crate::emulate::{EmulateConfig, MatchConfig, MatchedProtocol};
 use sojourn_apps::ApplicationConfig;
 use sojourn_base::{BitRate, Direction, Ecn, PerDirection, Seed, Span};
 use sojourn_keys::words;
-#[cfg(not(target_family = "wasm"))]
 use sojourn_link::wifi::channel::{ChannelSpec, DeviceSpec, PortSpec};
-#[cfg(not(target_family = "wasm"))]
 use sojourn_link::wifi::config::{
     Decibels, DeviceConfig, DeviceProfile, Neighbour, RadioConfig, SnrChange, StationRate, signal,
 };
 use sojourn_link::{ConditionConfig, DownstreamMemberConfig, Framing, GroupConfig, LinkConfig, MemberConfig};
-#[cfg(not(target_family = "wasm"))]
 use sojourn_queue::ManagerConfig;
 pub use sojourn_record::{LatencyHistogramConfig, RecordConfig};
 use sojourn_transport::StackConfig;
@@ -44,7 +41,6 @@ pub struct Scenario {
     /// Links beside the access link, which subscribers share.
     pub links: Vec<SharedLink>,
     /// Wi-Fi channels.
-    #[cfg(not(target_family = "wasm"))]
     pub wifi: Vec<WifiChannel>,
     /// Links that packets pass, from the subscriber to the network; `None` for the access link alone.
     pub path: Option<Vec<String>>,
@@ -97,11 +93,9 @@ pub struct SharedLink {
 }
 
 /// The name of a channel's access point beside those of its stations.
-#[cfg(not(target_family = "wasm"))]
 pub const ACCESS_POINT: &str = "ap";
 
 /// A Wi-Fi channel.
-#[cfg(not(target_family = "wasm"))]
 #[derive(Clone, Debug, PartialEq)]
 pub struct WifiChannel {
     /// Name, unique in the scenario.
@@ -119,7 +113,6 @@ pub struct WifiChannel {
 }
 
 /// Queues of a device.
-#[cfg(not(target_family = "wasm"))]
 #[derive(Clone, Debug, PartialEq)]
 pub struct WifiDevice {
     /// The device whose queues these are where keys do not say otherwise.
@@ -131,7 +124,6 @@ pub struct WifiDevice {
 }
 
 /// A station.
-#[cfg(not(target_family = "wasm"))]
 #[derive(Clone, Debug, PartialEq)]
 pub struct WifiStation {
     /// Name, unique on the channel.
@@ -153,7 +145,6 @@ pub struct WifiStation {
 }
 
 /// Another home on a channel.
-#[cfg(not(target_family = "wasm"))]
 #[derive(Clone, Debug, PartialEq)]
 pub struct WifiNeighbour {
     /// Name, unique on the channel.
@@ -166,7 +157,6 @@ pub struct WifiNeighbour {
     pub stations: u32,
 }
 
-#[cfg(not(target_family = "wasm"))]
 impl WifiStation {
     /// Returns its rate in this direction.
     pub fn rate_of(&self, direction: Direction) -> StationRate {
@@ -177,7 +167,6 @@ impl WifiStation {
     }
 }
 
-#[cfg(not(target_family = "wasm"))]
 impl WifiChannel {
     /// Returns the channel as it is built, with these directions of its stations.
     pub fn spec<'a>(&'a self, ports: Vec<PortSpec<'a>>) -> ChannelSpec<'a> {
@@ -247,7 +236,6 @@ pub struct Traffic {
     /// Transport protocol and its name; `None` for applications that send datagrams only.
     pub stack: Option<Stack>,
     /// The station of a Wi-Fi channel that its packets pass first.
-    #[cfg(not(target_family = "wasm"))]
     pub via: Option<String>,
     /// Links that its packets pass, from the subscriber to the network; `None` for those of the subscriber.
     pub path: Option<Vec<String>>,

@@ -128,16 +128,10 @@ impl<'a> Topology<'a> {
 }
 
 /// The station that packets of an entry pass first.
-#[cfg(not(target_family = "wasm"))]
 fn via(entry: &Traffic, stations: &[(String, Place)]) -> Option<Place> {
     let via = entry.via.as_ref()?;
     let known = stations.iter().find(|(known, _)| known == via);
     Some(known.expect("an entry names a station of the scenario").1)
-}
-
-#[cfg(target_family = "wasm")]
-const fn via(_: &Traffic, _: &[(String, Place)]) -> Option<Place> {
-    None
 }
 
 impl Scenario {
@@ -199,7 +193,6 @@ impl Scenario {
     }
 
     /// Adds the stations that traffic passes, by their names in paths.
-    #[cfg(not(target_family = "wasm"))]
     fn place_stations<'a>(
         &'a self,
         subscribers: &[Subscriber<'a>],
@@ -223,11 +216,6 @@ impl Scenario {
             }
         }
         stations
-    }
-
-    #[cfg(target_family = "wasm")]
-    const fn place_stations(&self, _: &[Subscriber<'_>], _: &mut Topology<'_>) -> Vec<(String, Place)> {
-        Vec::new()
     }
 
     fn subscribers(&self) -> Vec<Subscriber<'_>> {

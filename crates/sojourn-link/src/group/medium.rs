@@ -1,10 +1,10 @@
 //! Media that several links share: a service group in one direction, or a Wi-Fi channel.
 
+use super::KNOWN;
 use super::downstream::SharedDownstream;
 use super::members::{Members, Shared};
 use super::upstream::Group;
 use crate::Link;
-#[cfg(not(target_family = "wasm"))]
 use crate::wifi::channel::Channel;
 use alloc::boxed::Box;
 use sojourn_base::{ChannelCounters, Direction, Instant, Meta, ModemCounters, PacketHandle};
@@ -15,7 +15,6 @@ pub(crate) enum Medium {
     Upstream(Box<Group>),
     Downstream(Box<SharedDownstream>),
     /// A Wi-Fi channel, whose ports are directions of stations.
-    #[cfg(not(target_family = "wasm"))]
     Wifi(Box<Channel>),
 }
 
@@ -23,10 +22,10 @@ pub(crate) enum Medium {
 macro_rules! either {
     ($self:expr, $medium:ident => $call:expr) => {
         match $self {
-            Self::Upstream($medium) => $call,
-            Self::Downstream($medium) => $call,
-            #[cfg(not(target_family = "wasm"))]
+            Self::Upstream($medium) if KNOWN => $call,
+            Self::Downstream($medium) if KNOWN => $call,
             Self::Wifi($medium) => $call,
+            _ => unreachable!("files have no groups"),
         }
     };
 }
@@ -37,7 +36,6 @@ impl Medium {
         match self {
             Self::Upstream(_) => Some(Direction::Upstream),
             Self::Downstream(_) => Some(Direction::Downstream),
-            #[cfg(not(target_family = "wasm"))]
             Self::Wifi(_) => None,
         }
     }
@@ -50,20 +48,18 @@ impl Medium {
     /// Returns the counters of the modem at `port`.
     pub(crate) fn member_counters(&self, port: usize) -> ModemCounters {
         match self {
-            Self::Upstream(medium) => medium.member_counters(port),
-            Self::Downstream(medium) => medium.member_counters(port),
-            #[cfg(not(target_family = "wasm"))]
-            Self::Wifi(_) => ModemCounters::default(),
+            Self::Upstream(medium) if KNOWN => medium.member_counters(port),
+            Self::Downstream(medium) if KNOWN => medium.member_counters(port),
+            _ => ModemCounters::default(),
         }
     }
 
     /// Returns the counters of the CMTS by `now`.
     pub(crate) fn counters(&mut self, now: Instant) -> ChannelCounters {
         match self {
-            Self::Upstream(medium) => medium.counters(now),
-            Self::Downstream(medium) => medium.counters(now),
-            #[cfg(not(target_family = "wasm"))]
-            Self::Wifi(_) => ChannelCounters::default(),
+            Self::Upstream(medium) if KNOWN => medium.counters(now),
+            Self::Downstream(medium) if KNOWN => medium.counters(now),
+            _ => ChannelCounters::default(),
         }
     }
 

@@ -251,10 +251,8 @@ impl<C: NetworkContext> LinkContext for LinkCall<'_, C> {
 }
 
 /// The context of a Wi-Fi station, whose delay belongs to that of the access link behind it.
-#[cfg(not(target_family = "wasm"))]
 pub(super) struct StationCall<'a, C>(pub(super) LinkCall<'a, C>);
 
-#[cfg(not(target_family = "wasm"))]
 impl<C: NetworkContext> LinkContext for StationCall<'_, C> {
     fn inner(&mut self) -> Option<&mut (dyn LinkContext + '_)> {
         Some(&mut self.0)

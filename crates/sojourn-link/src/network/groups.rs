@@ -1,20 +1,16 @@
 //! Service groups in a network: modems that have links' places, numbers and records, and one model for all of them.
 
-#[cfg(not(target_family = "wasm"))]
 use super::call::StationCall;
 use super::call::{LinkCall, NetworkContext};
 use super::route::{NetworkEvent, Over, PacketId, Schedule};
 use super::{Around, ManagedLink, Network, number};
 use crate::group::medium::Medium;
 use crate::group::{DownstreamMemberConfig, Group, GroupConfig, KNOWN, MemberConfig, Members, SharedDownstream};
-#[cfg(not(target_family = "wasm"))]
 use crate::wifi::channel::{Channel, ChannelSpec};
 use crate::{AnyLink, Draw, Framing, Link, LinkConfig, LinkContext, Transmit};
 use alloc::boxed::Box;
-#[cfg(not(target_family = "wasm"))]
 use alloc::format;
 use alloc::vec::Vec;
-#[cfg(not(target_family = "wasm"))]
 use sojourn_base::WifiCounters;
 use sojourn_base::{ChannelCounters, Direction, Instant, LinkId, Meta, ModemCounters, PacketHandle, Seed};
 use sojourn_queue::{Backlog, QueueManager};
@@ -118,7 +114,6 @@ struct GroupCall<'a, C> {
     sorted: &'a [Sorted],
     around: &'a mut Around,
     context: &'a mut C,
-    #[cfg(not(target_family = "wasm"))]
     is_wifi: bool,
     /// Modems whose queues may have changed, if the context wants them.
     touched: Option<Vec<LinkId>>,
@@ -132,7 +127,6 @@ impl<C: NetworkContext> Members for GroupCall<'_, C> {
         }
         let port = &mut self.links[usize::from(link.0)].port;
         let mut call = LinkCall { now: self.now, port, around: self.around, context: self.context };
-        #[cfg(not(target_family = "wasm"))]
         if self.is_wifi {
             return act(&mut StationCall(call));
         }
@@ -211,7 +205,6 @@ impl Network {
     }
 
     /// Adds a Wi-Fi channel called `name`, whose ports are these links, in the order of `ports`.
-    #[cfg(not(target_family = "wasm"))]
     pub fn add_wifi(&mut self, name: &str, spec: &ChannelSpec<'_>, members: &[LinkId], seed: Seed) {
         let channel = Channel::new(spec, seed.stream(&format!("wifi/{name}")));
         let members = members.iter().map(|link| Member::new(*link, 0)).collect();
@@ -234,7 +227,6 @@ impl Network {
     }
 
     /// Returns the counters of each direction of each Wi-Fi station.
-    #[cfg(not(target_family = "wasm"))]
     pub fn wifi_counters(&self) -> impl Iterator<Item = (LinkId, WifiCounters)> {
         let channels = self.groups.iter().filter_map(|group| match &group.model {
             Medium::Wifi(channel) => Some((channel, &group.members)),
@@ -333,9 +325,6 @@ impl Network {
         context: &mut C,
         action: impl FnOnce(&mut Medium, &mut GroupCall<'_, C>),
     ) {
-        if !KNOWN {
-            return;
-        }
         let state = &mut self.groups[usize::from(group)];
         let mut call = GroupCall {
             now,
@@ -345,7 +334,6 @@ impl Network {
             sorted: &state.sorted,
             around: &mut self.around,
             context,
-            #[cfg(not(target_family = "wasm"))]
             is_wifi: matches!(state.model, Medium::Wifi(_)),
             touched: self.tells_waiting.then(Vec::new),
         };

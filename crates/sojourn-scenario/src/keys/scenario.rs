@@ -12,9 +12,7 @@ use crate::keys::change::{ChangeDraft, MOST_CHANGES};
 use crate::keys::load::{self, LoadDraft};
 use crate::keys::network::{self, HomeDraft};
 use crate::keys::traffic::{self, MOST_TRAFFIC, TrafficDraft};
-#[cfg(not(target_family = "wasm"))]
 use crate::keys::wifi;
-#[cfg(not(target_family = "wasm"))]
 use crate::model::WifiChannel;
 use crate::model::{Change, DirectedLink, Home, RecordConfig, Scenario, SharedLink};
 use crate::reader::join;
@@ -37,7 +35,6 @@ pub(crate) struct Draft {
     pub(crate) access: PerDirection<DirectedLink>,
     pub(crate) group: GroupConfig,
     pub(crate) links: Vec<SharedLink>,
-    #[cfg(not(target_family = "wasm"))]
     pub(crate) wifi: Vec<WifiChannel>,
     pub(crate) path: Option<Vec<String>>,
     pub(crate) traffic: Vec<TrafficDraft>,
@@ -66,7 +63,6 @@ impl Default for Draft {
             access: network::blank_access(),
             group: GroupConfig::BASE,
             links: Vec::new(),
-            #[cfg(not(target_family = "wasm"))]
             wifi: Vec::new(),
             path: None,
             traffic: Vec::new(),
@@ -92,7 +88,6 @@ impl Draft {
             access: scenario.access.clone(),
             group: scenario.group,
             links: scenario.links.clone(),
-            #[cfg(not(target_family = "wasm"))]
             wifi: scenario.wifi.clone(),
             path: scenario.path.clone(),
             traffic: scenario.traffic.iter().map(TrafficDraft::of).collect(),
@@ -136,7 +131,6 @@ impl Draft {
             access: self.access,
             group: self.group,
             links: self.links,
-            #[cfg(not(target_family = "wasm"))]
             wifi: self.wifi,
             path: self.path,
             traffic,
@@ -258,7 +252,6 @@ impl Draft {
             self.group.show(key("group", about, "docsis-ns3 1.2"), visitor);
         }
         network::links_keys(&mut self.links, visitor);
-        #[cfg(not(target_family = "wasm"))]
         wifi::channels(&mut self.wifi, visitor);
         let has_homes = !self.homes.is_empty() || visitor.has("home");
         let needs_traffic = !has_homes && !self.is_emulated;
@@ -341,7 +334,6 @@ impl<'a> Entry<'a> {
     }
 
     /// The directions of the Wi-Fi station that its packets pass first.
-    #[cfg(not(target_family = "wasm"))]
     fn station(&self) -> Option<(String, &'a PerDirection<DirectedLink>)> {
         let via = self.traffic.via.as_ref()?;
         let channels = self.draft.wifi.iter();
@@ -355,7 +347,6 @@ impl<'a> Entry<'a> {
         let own = self.home.and_then(|home| Some((join(&join("home", &home.name), ACCESS), home.access.as_ref()?)));
         let (own_place, own) = own.unwrap_or((ACCESS.to_owned(), &self.draft.access));
         let mut links = Vec::new();
-        #[cfg(not(target_family = "wasm"))]
         if let Some((name, station)) = self.station() {
             let both =
                 Direction::BOTH.map(|direction| (join(&name, direction.as_str()), direction, &station[direction]));

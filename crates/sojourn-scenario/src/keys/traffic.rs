@@ -27,7 +27,6 @@ parameters! {
         stack: StackDraft = StackDraft::blank(),
             origin("no default").conditional(), if |it| application::needs_stack(&it.application) => stack::show;
         /// the Wi-Fi station at the subscriber's end, as "wifi.home.laptop"; its packets pass its channel first
-        #[cfg(not(target_family = "wasm"))]
         via: Option<String> = None, origin("chosen: a wire").or("none"), if |it| it.via.is_some();
         /// links that its packets pass upstream, in order; downstream the other way round
         path: Option<Vec<String>> = None, origin("that of the subscriber"), if |it| it.path.is_some() => path;
@@ -80,7 +79,6 @@ impl TrafficDraft {
                 is_said: traffic.stack.is_some(),
                 stack: traffic.stack.clone().unwrap_or_else(stack::blank),
             },
-            #[cfg(not(target_family = "wasm"))]
             via: traffic.via.clone(),
             path: traffic.path.clone(),
             round_trips: one_if_equal(traffic.servers.iter().map(|server| server.rtt)),
@@ -112,7 +110,6 @@ impl TrafficDraft {
             stack: application::needs_stack(&self.application).then_some(self.stack.stack),
             name: self.name,
             application: self.application.application,
-            #[cfg(not(target_family = "wasm"))]
             via: self.via,
             path: self.path,
             servers,
