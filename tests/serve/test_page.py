@@ -162,6 +162,32 @@ def test_a_slider_is_moved_by_keys_and_the_whole_run_follows(page: Any) -> None:
     assert float(readings(page)["call: MOS"][0]) < 2
 
 
+def test_a_sentence_says_how_the_run_went_and_follows_the_slider(page: Any) -> None:
+    def said() -> str:
+        return page.find_element("css selector", ".headline").text
+
+    assert said() == "The call waits up to 56 ms (P99), MOS 4.4, while upload gets 8.6 Mb/s."
+    run(page, f"await m.change(m.a, '{BUFFER}', '1 MB')")
+    wait(page, "document.querySelector('.headline').textContent.includes('MOS 1.1')")
+    metrics = {(of, name): value for of, name, value, _ in run(page, "return m.a.run.value.metrics")}
+    assert f"up to {metrics['call', 'delay_up_p99']:.0f} ms" in said()
+    assert f"{metrics['call', 'loss_total']:.1f} % of its packets are lost or late" in said()
+    run(page, f"await m.showB(); await m.change(m.b, '{BUFFER}', '64 KB')")
+    wait(page, "document.querySelector('.headline').textContent.startsWith('A: ')")
+    wait(page, "document.querySelector('.headline').textContent.includes('B: The call waits up to 56 ms')")
+
+
+@pytest.mark.parametrize("width", [1300, 1900])
+def test_explore_uses_the_width_of_the_window(browser: Any, address: str, width: int) -> None:
+    opened(browser, f"{address}/explore.html")
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride", {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    )
+    right = browser.execute_script("return document.querySelector('.panels').getBoundingClientRect().right")
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert width - 60 <= right <= width
+
+
 def test_the_same_settings_side_by_side_differ_in_nothing(page: Any) -> None:
     run(page, "await m.showB()")
     wait(page, "sojourn.b.run.value")
@@ -417,10 +443,12 @@ def test_each_claim_of_a_lesson_is_a_row_of_the_page_and_holds_in_the_tab(
 
 SHOWN = {
     "delay_up_p99": "{subject}: delay on the line, P99",
+    "delay_down_p99": "{subject}: delay on the line, P99",
     "delay_up_p50": "{subject}: delay up on the line, median",
     "loss_total": "{subject}: lost or late",
     "mos": "{subject}: MOS",
     "goodput": "{subject}: mean goodput up",
+    "goodput_downstream": "{subject}: mean goodput down",
     "dropped_packets": "packets dropped",
     "marked_packets": "packets marked, upstream",
     "unused_grants": "unused grants, low-latency flow",

@@ -30,7 +30,7 @@ SCENARIOS = Path(__file__).parents[1] / "recipes" / "scenarios"
 SEEDS = range(1, 21)
 """Seeds over which claims are judged, and over which pages for teachers give medians and ranges."""
 
-ORDER = ("bufferbloat", "aqm", "fq", "l4s", "grants", "bbr")
+ORDER = ("bufferbloat", "aqm", "fq", "l4s", "grants", "bbr", "attic")
 """As they build on each other."""
 
 Numbers = Mapping[str, Mapping[str, list[float]]]

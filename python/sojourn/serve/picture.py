@@ -35,10 +35,10 @@ def delay_picture(lesson: Lesson) -> bytes:
         scenario = base.with_settings(*(f"{path}={value}" for path, value in settings.items()))
         records = simulate(scenario.compiled, PICTURE_SEED)
         datagrams = pl.DataFrame(records.table("datagrams"))
-        shortest = {of: value for subject, of, value, _ in records.metrics() if subject == lesson.listener}[
-            "delay_up_min"
-        ]
-        arrived = datagrams.filter(traffic=lesson.listener, direction="upstream").drop_nulls("arrived_ns")
+        heard = {of: value for subject, of, value, _ in records.metrics() if subject == lesson.listener}
+        up = heard.get("delay_up_min")
+        shortest, direction = (heard["delay_down_min"], "downstream") if up is None else (up, "upstream")
+        arrived = datagrams.filter(traffic=lesson.listener, direction=direction).drop_nulls("arrived_ns")
         delays = arrived.select(
             (pl.col("sent_ns") / 1e9 // STEP_S * STEP_S).alias("time"),
             ((pl.col("arrived_ns") - pl.col("sent_ns")) / 1e6).alias("delay"),

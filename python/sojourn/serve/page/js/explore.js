@@ -1,6 +1,7 @@
 // Explore: one scenario, its sliders, the run of each setting, two of them side by side.
 
 import { file, inside } from "./files.js";
+import { headline } from "./picture.js";
 import { Controls, Pictures, Problems, Readings } from "./parts.js";
 import { isLink, prepare } from "./prepare.js";
 import { ask, served, wanted } from "./server.js";
@@ -104,6 +105,7 @@ function Explore({ model, scenarios }) {
       <${Controls} model=${model} side=${b && shown === "B" ? model.b : model.a} />
       <div>
         <${Problems} model=${model} />
+        ${a ? html`<p class="headline" role="status">${b ? `A: ${headline(a)} B: ${headline(b)}` : headline(a)}</p>` : null}
         ${a ? html`<${Player} model=${model} run=${a} />` : null}
         <${Pictures} model=${model} />
         ${a ? html`<${Readings} a=${a} b=${b} />` : null}

@@ -1,5 +1,6 @@
 // Hear the call, and the queue as a tone. What is heard is what the model says was lost or late.
 
+import { queueShown } from "./picture.js";
 import { also, louder, play, stop } from "./player.js";
 import { drum, fates, heard, phrase, tones } from "./sound.js";
 import { html, useEffect, useState } from "./view.js";
@@ -42,8 +43,7 @@ function Strip({ packets, at }) {
 }
 
 function waiting(run) {
-  const link = run.links.find((name) => name.endsWith("upstream")) ?? run.links[0];
-  const series = run.series.find((one) => one.kind === "backlog" && one.link === link);
+  const series = run.series.find((one) => one.kind === "backlog" && one.link === queueShown(run));
   const bytes = series.columns[series.names.indexOf("most_bytes")];
   const at = Float64Array.from(bytes, (_, row) => (series.first + row) * series.width);
   const [times, , , marked] = run.ticks.columns;

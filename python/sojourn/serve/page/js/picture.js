@@ -6,6 +6,11 @@ const CAUSES = [
   ["serialisation", "serialisation"], ["wire", "propagation"], ["hold", "wait for a slot"], ["switching", "switching"],
 ];
 
+const onAir = (run) => run.links.some((link) => link.startsWith("wifi."));
+
+/** Names of the same causes on a Wi-Fi channel: docs/models/wifi.md. */
+const ON_AIR = { framing: "rest of the aggregate", pipeline: "firmware and retries", hold: "wait for the air" };
+
 const pick = (run, kind, subject) =>
   run.series.find((one) => one.kind === kind && Object.entries(subject).every(([key, of]) => one[key] === of));
 
@@ -18,6 +23,16 @@ const times = (series) =>
 export function listener(run) {
   const flow = run.flows.find((one) => one.direction === "upstream") ?? run.flows[0];
   return flow?.traffic ?? run.traffic[0];
+}
+
+/** The link whose backlog is shown: the first upstream, or the fullest downstream where the entry whose delay is shown is only sent there. */
+export function queueShown(run) {
+  const traffic = listener(run);
+  const only = run.flows.filter((flow) => flow.traffic === traffic).every((flow) => flow.direction === "downstream") && run.flows.length > 0;
+  const links = run.links.filter((name) => name.endsWith(only ? "downstream" : "upstream"));
+  if (!only || links.length < 2) return links[0] ?? run.links[0];
+  const most = (link) => column(pick(run, "backlog", { link }), "most_bytes").reduce((a, b) => Math.max(a, b), 0);
+  return links.reduce((best, link) => (most(link) > most(best) ? link : best));
 }
 
 /** Single packets are drawn when a pixel is at most this many ms of the run; chosen: those of a call, one each 20 ms, are two pixels apart. */
@@ -47,23 +62,23 @@ export function packetsSeen(run, pixels) {
 export const PANELS = [
   {
     key: "queue", title: "backlog of the queue, upstream", unit: "kB", figures: 0,
+    name: (run) => `backlog of the queue, ${queueShown(run).replace("/", " ")}`,
     curves(run) {
-      const link = run.links.find((name) => name.endsWith("upstream")) ?? run.links[0];
-      const series = pick(run, "backlog", { link });
+      const series = pick(run, "backlog", { link: queueShown(run) });
       return [times(series), [["longest", Array.from(column(series, "most_bytes"), (bytes) => bytes / 1000)]]];
     },
   },
   {
     key: "delay", title: "delay by cause", unit: "ms", figures: 0, stacked: true,
     // Of datagrams what the table has, too: from the queue to the far end of the line. Of connections the senders' part as well.
-    name: (run) => `delay of the ${listener(run)} ${run.flows.length ? "on the line" : "from write to arrival"}, by cause`,
+    name: (run) => `delay of the ${listener(run)} ${!run.flows.length ? "from write to arrival" : onAir(run) ? "on the line and the Wi-Fi" : "on the line"}, by cause`,
     curves(run) {
       const traffic = listener(run);
       const series = pick(run, "causes_up", { traffic }) ?? pick(run, "causes_down", { traffic });
       if (!series) return [[], []];
       const packets = column(series, "packets");
       const mean = (name) => held(Array.from(column(series, name), (sum, row) => (packets[row] ? sum / packets[row] : null)), series.width);
-      const parts = CAUSES.map(([name, label]) => [label, mean(name), name]);
+      const parts = CAUSES.map(([name, label]) => [(onAir(run) && ON_AIR[name]) || label, mean(name), name]);
       return [times(series), parts.filter(([, values]) => values.some((value) => value > 0.005))];
     },
   },
@@ -150,7 +165,7 @@ export function readings(run) {
   for (const subject of run.traffic) {
     add(`${subject}: MOS`, metric(subject, "mos"), "", 2, 1);
     if (metric(subject, "mos") !== undefined) {
-      add(`${subject}: delay on the line, P99`, metric(subject, "delay_up_p99"), "ms", 0, -1);
+      add(`${subject}: delay on the line, P99`, metric(subject, "delay_up_p99") ?? metric(subject, "delay_down_p99"), "ms", 0, -1);
       add(`${subject}: lost or late`, metric(subject, "loss_total"), "%", 1, -1);
     } else if (run.flows.filter(({ traffic }) => traffic === subject).length > 1) {
       add(`${subject}: delay up on the line, median`, metric(subject, "delay_up_p50"), "ms", 1, -1);
@@ -169,6 +184,29 @@ export function readings(run) {
   add("packets dropped", drops, "", 0, -1);
   add("packets marked, upstream", metric("upstream", "marked_packets") || undefined, "", 0, 0);
   return found;
+}
+
+/** The sentence that a run is read by: how the first stream of packets or the first page fares, and what the others get meanwhile. */
+export function headline(run) {
+  const metric = (subject, name) => run.metrics?.find((row) => row[0] === subject && row[1] === name)?.[2] ?? undefined;
+  const ms = (value) => `${value.toFixed(value < 10 ? 1 : 0)} ms`;
+  const fares = (subject) => {
+    const [mos, lost] = [metric(subject, "mos"), metric(subject, "loss_total")];
+    const delay = metric(subject, "delay_up_p99") ?? metric(subject, "delay_down_p99");
+    if (mos !== undefined) {
+      return `waits up to ${ms(delay)} (P99), MOS ${mos.toFixed(1)}${lost > 0.05 ? `, and ${lost.toFixed(1)} % of its packets are lost or late` : ""}`;
+    }
+    const both = run.flows.filter(({ traffic }) => traffic === subject).length > 1 ? metric(subject, "delay_round_trip_p99") : undefined;
+    if (both !== undefined) return `takes up to ${ms(both)} there and back on the line (P99)`;
+    const load = metric(subject, "page_load_time_median");
+    return load === undefined ? undefined : `loads in ${load.toFixed(2)} s (median)`;
+  };
+  const felt = run.traffic.find((subject) => metric(subject, "mos") !== undefined) ?? run.traffic.find((subject) => fares(subject));
+  const gets = run.traffic.filter((subject) => subject !== felt)
+    .map((subject) => [subject, Math.max(metric(subject, "goodput") ?? 0, metric(subject, "goodput_downstream") ?? 0)])
+    .filter(([, rate]) => rate > 0.1).slice(0, 3).map(([subject, rate]) => `${subject} gets ${Number(rate.toPrecision(2))} Mb/s`);
+  if (!felt && !gets.length) return "";
+  return felt ? `The ${felt} ${fares(felt)}${gets.length ? `, while ${gets.join(" and ")}` : ""}.` : `In the mean ${gets.join(" and ")}.`;
 }
 
 /** One sentence for a curve. */
