@@ -257,7 +257,7 @@ impl CakeQueue {
         self.memory = self.config.memory.unwrap_or_else(|| rate.bytes_in(MEMORY_TIME).max(LEAST_MEMORY));
     }
 
-    /// The tin that is served now.
+    /// The tin that is served now: one with queues in its lists, though all may have run empty, as in the kernel.
     fn choose(&mut self, now: Instant) -> Option<usize> {
         if self.rate.is_none_or(|rate| rate == BitRate::ZERO) {
             return self.choose_by_turn();
@@ -265,7 +265,7 @@ impl CakeQueue {
         // The last one within its threshold, else the first to be there.
         let mut best: Option<(usize, Instant)> = None;
         for (number, tin) in self.tins.iter().enumerate() {
-            if tin.waits() && (tin.next <= now || best.is_none_or(|(_, next)| tin.next <= next)) {
+            if tin.flows.has_turns() && (tin.next <= now || best.is_none_or(|(_, next)| tin.next <= next)) {
                 best = Some((number, tin.next));
             }
         }
@@ -273,13 +273,13 @@ impl CakeQueue {
     }
 
     fn choose_by_turn(&mut self) -> Option<usize> {
-        if !self.tins.iter().any(Tin::waits) {
+        if !self.tins.iter().any(|tin| tin.flows.has_turns()) {
             return None;
         }
         let shares = self.config.tins.shares();
         loop {
             let tin = &mut self.tins[self.turn];
-            if tin.waits() && tin.deficit >= 0 {
+            if tin.flows.has_turns() && tin.deficit >= 0 {
                 return Some(self.turn);
             }
             if tin.deficit <= 0 {
@@ -320,9 +320,9 @@ impl CakeQueue {
     }
 
     /// A packet of the tin, judged; nothing if its queues turn out to be empty.
-    fn serve(&mut self, number: usize, now: Instant, context: &mut dyn QueueContext) -> Option<Held> {
+    fn serve(&mut self, number: usize, is_first: bool, now: Instant, context: &mut dyn QueueContext) -> Option<Held> {
         let tin = &mut self.tins[number];
-        if let Some(queue) = tin.flows.decaying() {
+        if is_first && let Some(queue) = tin.flows.decaying() {
             let cobalt = &mut tin.cobalts[queue];
             cobalt.on_empty(tin.at.law(), now);
             tin.flows.on_decayed(queue, cobalt.is_at_rest(now));
@@ -379,10 +379,14 @@ impl QueueManager for CakeQueue {
     #[inline(never)]
     fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext) -> Option<Held> {
         self.look(context);
-        while let Some(tin) = self.choose(now) {
-            if let Some(packet) = self.serve(tin, now, context) {
+        let mut is_first = true;
+        while self.backlog.packets > Packets(0)
+            && let Some(tin) = self.choose(now)
+        {
+            if let Some(packet) = self.serve(tin, is_first, now, context) {
                 return Some(packet);
             }
+            is_first = false;
         }
         None
     }

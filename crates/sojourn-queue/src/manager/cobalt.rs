@@ -118,7 +118,7 @@ impl Law for CobaltOver {
         cobalt.on_overflow(self.at.law(), now);
     }
 
-    fn on_paid(&self, cobalt: &mut Cobalt, now: Instant) {
+    fn on_paid(&self, cobalt: &mut Cobalt, now: Instant, _packets: u32) {
         cobalt.on_overflow(self.at.law(), now);
     }
 

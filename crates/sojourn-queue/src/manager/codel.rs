@@ -7,7 +7,7 @@
 use crate::config::{ConfigProblem, LIMIT, require_shorter};
 use crate::manager::codel_service::{HeadSource, Look, serve};
 use crate::manager::law::{Law, LawQueue, law_config};
-use crate::policy::codel::{Codel, CodelLaw, Floor, Head};
+use crate::policy::codel::{Codel, CodelLaw, CodelVariant, Floor, Head};
 use crate::store::waiting::Waiting;
 use crate::{Held, QueueContext};
 use alloc::string::String;
@@ -107,6 +107,10 @@ impl<const STAGED: bool> Law for CodelOver<STAGED> {
         }
     }
 
+    fn on_paid(&self, (codel, _): &mut Self::State, _now: Instant, packets: u32) {
+        codel.on_paid(&self.law, packets);
+    }
+
     #[inline]
     fn take(
         &mut self,
@@ -116,8 +120,10 @@ impl<const STAGED: bool> Law for CodelOver<STAGED> {
         context: &mut dyn QueueContext,
     ) -> Option<Held> {
         let staged = self.staged;
+        // Linux `fq_codel_dequeue` compares the backlog of all flows.
+        let of_all = self.law.variant == CodelVariant::Linux;
         let is_above = |packets: &_, length| {
-            floor.on_leaving(length, Waiting::bytes_in(packets, line) - u64::from(length) + staged)
+            floor.on_leaving(length, Waiting::bytes_for(packets, line, of_all) - u64::from(length) + staged)
         };
         serve(codel, &self.law, &mut Watched { packets, line, is_above }, now, context)
     }

@@ -72,7 +72,7 @@ pub trait Law: Clone + Debug + Send + 'static {
 
     /// The line has paid for an overflow of all flow queues together.
     #[inline]
-    fn on_paid(&self, _state: &mut Self::State, _now: Instant) {}
+    fn on_paid(&self, _state: &mut Self::State, _now: Instant, _packets: u32) {}
 
     /// Takes the next packet to send, after drops if the law drops at the head; `None` if the line is, or has run, empty.
     #[inline]
@@ -284,8 +284,8 @@ impl<C: LawConfig> QueueManager for LawQueue<C> {
             return refuse(packet, reason, context);
         }
         let verdict = self.lines.enqueue(line, packet, context);
-        if let Some(payer) = self.lines.take_payer() {
-            self.law.on_paid(&mut self.states.as_mut()[payer], now);
+        if let Some((payer, packets)) = self.lines.take_payer() {
+            self.law.on_paid(&mut self.states.as_mut()[payer], now, packets);
         }
         verdict
     }

@@ -10,7 +10,7 @@
 use crate::QueueContext;
 use crate::policy::codel::spacing;
 use sojourn_base::{BitRate, Bytes, Instant, Span};
-use sojourn_keys::{origin, parameters};
+use sojourn_keys::{Key, Parameter, Visitor, key, origin, parameters};
 
 const LONGEST: &str = "600 s";
 
@@ -39,12 +39,27 @@ parameters! {
         decrement: f64 = 1.0 / 4096.0, origin("Linux sch_cake: 1/4096").least("0").most("1");
         /// delay above which a packet counts as an overflow
         blue_threshold: Span = Span::from_ms(400), origin("ns-3").least("1 us").most(LONGEST);
+        // Source of the alternative: Linux `cobalt_vars_init` leaves the reciprocal of the root at 0, where its table has 1.
+        first_wait: bool = true => first_wait;
     }
     profiles {
         /// Linux: 5 ms in 100 ms, BLUE by 1/256 and 1/4096; as in ns-3 from 400 ms on, too.
         LINUX {}
         /// ns-3, which drops the last packet of a queue as well and knows nothing of the link.
         NS3 { keeps_last = false; allows_link_time = false; }
+    }
+}
+
+/// No lesson has it, and the engine of browsers is small.
+fn first_wait(value: &mut bool, visitor: &mut dyn Visitor) {
+    const KEY: Key = key(
+        "first_wait",
+        "the first episode of a fresh queue begins with a wait, as each later one; otherwise with a signal",
+        "ns-3; Linux sch_cake: off",
+    );
+    let is_said = !*value || visitor.has(KEY.name) || visitor.is_exhaustive();
+    if cfg!(not(target_family = "wasm")) && is_said {
+        value.show(KEY, visitor);
     }
 }
 
@@ -140,6 +155,8 @@ pub struct Cobalt {
     dropping: bool,
     /// Time of the next signal, or of the next step back.
     drop_next: Instant,
+    /// It has signalled or stepped back before.
+    has_paced: bool,
     blue: f64,
     /// Time of the last change of the BLUE likelihood, or of the first packet.
     blue_at: Option<Instant>,
@@ -184,9 +201,12 @@ impl Cobalt {
         let delay = sojourn.saturating_sub(at.request_grant);
         let mut due = self.count > 0 && now >= self.drop_next;
         let was_due = due;
+        // Of the time before an episode that begins now: after an idle interval the second late packet is signalled at once.
+        let mut is_behind = now > self.drop_next;
         self.dropping = if delay > law.target && delay > at.four_packets {
             if !self.dropping {
-                self.drop_next = now + spacing(law.interval, self.count.max(1));
+                let waits = self.has_paced || law.first_wait;
+                self.drop_next = if waits { now + spacing(law.interval, self.count.max(1)) } else { now };
             }
             self.count = self.count.max(1);
             true
@@ -195,11 +215,14 @@ impl Cobalt {
         };
         let signals = was_due && self.dropping;
         if signals {
+            self.has_paced = true;
             self.count = self.count.saturating_add(1);
             self.drop_next += spacing(law.interval, self.count);
+            is_behind = now > self.drop_next;
         } else {
             while due {
                 self.step_back(law);
+                is_behind = now > self.drop_next;
                 due = self.count > 0 && now >= self.drop_next;
             }
         }
@@ -212,7 +235,7 @@ impl Cobalt {
         // The clock goes on as if a last packet that is kept had been dropped.
         if self.count == 0 {
             self.drop_next = now + law.interval;
-        } else if now > self.drop_next && !condemned {
+        } else if is_behind && !condemned {
             self.drop_next = now;
         }
         let drops = condemned && !(packet.is_last && law.keeps_last);
@@ -246,6 +269,7 @@ impl Cobalt {
     }
 
     fn step_back(&mut self, law: &CobaltLaw) {
+        self.has_paced = true;
         self.count -= 1;
         self.drop_next += spacing(law.interval, self.count);
     }
@@ -274,6 +298,13 @@ mod tests {
         Leaving { sojourn, can_mark, is_last: false }
     }
 
+    /// A queue whose last packet has just left in time.
+    fn just_served(at: &CobaltAtLink) -> Cobalt {
+        let mut cobalt = Cobalt::default();
+        assert_eq!(cobalt.judge(at, Instant::ZERO, waited(Span::ZERO, false), || 1.0), CobaltJudgement::Pass);
+        cobalt
+    }
+
     fn close(ours: f64, theirs: f64) -> bool {
         (ours - theirs).abs() < 1e-15
     }
@@ -291,25 +322,27 @@ mod tests {
     }
 
     #[test]
-    fn a_standing_queue_is_signalled_one_interval_after_it_began() {
-        let mut cobalt = Cobalt::default();
-        let at = CobaltAtLink::new(LAW);
-        let mut drops = std::vec![];
-        for ms in 1..=400 {
-            let now = Instant::from_ms(ms);
-            let judgement = cobalt.judge(&at, now, waited(Span::from_ms(20), false), || 1.0);
-            if judgement == CobaltJudgement::Drop {
-                drops.push(ms);
-            }
+    fn a_standing_queue_is_signalled_one_interval_after_it_began_or_at_once_after_an_idle_interval() {
+        // 1 + 100 after a packet that had not waited, else the packet after the first; then 100/√2, 100/√3 and so on.
+        let waits = [101, 172, 230, 280, 325, 365];
+        let at_once = [2, 72, 130, 180, 225, 265, 303, 339, 372];
+        for (first_wait, was_idle, expected) in
+            [(true, false, &waits[..]), (true, true, &at_once), (false, false, &at_once), (false, true, &at_once)]
+        {
+            let at = CobaltAtLink::new(CobaltLaw { first_wait, ..LAW });
+            let mut cobalt = if was_idle { Cobalt::default() } else { just_served(&at) };
+            let drops = (1..=400).filter(|ms| {
+                let late = waited(Span::from_ms(20), false);
+                cobalt.judge(&at, Instant::from_ms(*ms), late, || 1.0) == CobaltJudgement::Drop
+            });
+            assert_eq!(drops.collect::<Vec<u64>>(), expected, "{first_wait} {was_idle}");
         }
-        // 1 + 100; then 100/√2, 100/√3 and so on after the time that each was due.
-        assert_eq!(drops, [101, 172, 230, 280, 325, 365]);
     }
 
     #[test]
     fn below_target_the_pace_falls_step_by_step() {
-        let mut cobalt = Cobalt::default();
         let at = CobaltAtLink::new(LAW);
+        let mut cobalt = just_served(&at);
         let judge = |cobalt: &mut Cobalt, ms, sojourn| {
             let packet = waited(Span::from_ms(sojourn), false);
             cobalt.judge(&at, Instant::from_ms(ms), packet, || 1.0)
@@ -354,7 +387,7 @@ mod tests {
     /// Returns the judgements other than to pass on packets with an empty queue behind them, each `sojourn` old, one a
     /// millisecond from 1 ms on.
     fn alone(at: &CobaltAtLink, sojourn: Span, can_mark: bool) -> Vec<(u64, CobaltJudgement)> {
-        let mut cobalt = Cobalt::default();
+        let mut cobalt = just_served(at);
         let packet = Leaving { sojourn, can_mark, is_last: true };
         (1..=250)
             .map(|ms| (ms, cobalt.judge(at, Instant::from_ms(ms), packet, || 1.0)))

@@ -3,7 +3,7 @@
 //! Source: RFC 8289 §5.5 and §5.6; for the versions of 2012 and 2013 the ns-2 code of K. Nichols
 //! (`queue/codel.cc`, `queue/sfqcodel.cc`).
 //! Deviations: `first_above` starts unset (ns-2 starts it at −1, which lets a run's very first packet
-//! count as late); no Newton iteration for the square root, no 32-bit clock.
+//! count as late); no 32-bit clock.
 
 mod spelling;
 
@@ -26,10 +26,14 @@ words! {
         ///
         /// Without the shortened first wait.
         Sfq2013 = "sfq2013",
-        /// RFC 8289 and Linux
+        /// RFC 8289
         ///
         /// Resumes at the signals of the last episode within 16 intervals.
         Rfc8289 = "rfc8289",
+        /// Linux `codel_impl.h`: that of RFC 8289, with one step of Newton's method for each new signal in place of a square root
+        ///
+        /// So the second wait of an episode is 0.5 intervals, not 0.71; the clock counts 1.024 µs.
+        Linux = "linux",
     }
 }
 
@@ -111,8 +115,10 @@ pub struct Codel {
     drop_next: Instant,
     /// Signals that set the pace.
     count: u32,
-    /// `count` at the start of the episode (RFC 8289 only).
+    /// `count` at the start of the episode (RFC 8289 and Linux only).
     last_count: u32,
+    /// Linux's approximation of `1 / √count`, in parts of 65,536.
+    reciprocal: u16,
     /// Inside an episode of signals.
     dropping: bool,
 }
@@ -138,7 +144,7 @@ impl Codel {
     pub fn on_dropped(&mut self, law: &CodelLaw, next: Option<Head>, now: Instant) -> Judgement {
         let counts_survivors = matches!(law.variant, CodelVariant::Nichols2013 | CodelVariant::Sfq2013);
         if self.dropping && !counts_survivors {
-            self.count = self.count.saturating_add(1);
+            self.count_signal();
         }
         let late = if let Some(head) = next {
             self.is_late(law, head, now)
@@ -155,7 +161,7 @@ impl Codel {
             if counts_survivors {
                 self.count = self.count.saturating_add(1);
             }
-            self.drop_next += spacing(law.interval, self.count);
+            self.drop_next += self.spacing(law);
         }
         self.judge_in_episode(now)
     }
@@ -163,10 +169,17 @@ impl Codel {
     /// The judged packet was marked and is sent.
     pub fn on_marked(&mut self, law: &CodelLaw, now: Instant) {
         if self.dropping {
-            self.count = self.count.saturating_add(1);
-            self.drop_next += spacing(law.interval, self.count);
+            self.count_signal();
+            self.drop_next += self.spacing(law);
         } else {
             self.enter(law, now);
+        }
+    }
+
+    /// The queue paid for an overflow with a number of packets: Linux `fq_codel_drop` counts them as signals.
+    pub fn on_paid(&mut self, law: &CodelLaw, packets: u32) {
+        if law.variant == CodelVariant::Linux {
+            self.count = self.count.saturating_add(packets);
         }
     }
 
@@ -196,16 +209,26 @@ impl Codel {
 
     /// Returns true if delay has been above target, and the backlog above the floor, for long enough.
     fn is_late(&mut self, law: &CodelLaw, head: Head, now: Instant) -> bool {
-        if head.sojourn < law.target || !head.above_floor {
+        let is_short = if law.variant == CodelVariant::Linux {
+            let came = Instant::from_ns(now.as_ns().saturating_sub(head.sojourn.as_ns()));
+            ticks(now) - ticks(came) < law.target.as_ns() >> TICK_LOG
+        } else {
+            head.sojourn < law.target
+        };
+        if is_short || !head.above_floor {
             self.first_above = None;
             return false;
         }
         if let Some(due) = self.first_above {
-            return now >= due;
+            return if law.variant == CodelVariant::Linux { ticks(now) > ticks(due) } else { now >= due };
         }
         let resumes =
             law.variant == CodelVariant::Nichols2013 && self.count > 1 && self.last_signal_is_within(8, law, now);
-        let wait = if resumes { spacing(law.interval, self.count) } else { law.interval };
+        let wait = match law.variant {
+            CodelVariant::Linux => Span::from_ns(law.interval.as_ns() >> TICK_LOG << TICK_LOG),
+            _ if resumes => spacing(law.interval, self.count),
+            _ => law.interval,
+        };
         self.first_above = Some(now + wait);
         false
     }
@@ -213,16 +236,45 @@ impl Codel {
     /// Start an episode, resuming near the pace of the last one if that was recent.
     fn enter(&mut self, law: &CodelLaw, now: Instant) {
         self.count = self.resumed_count(law, now);
+        if self.count > 1 {
+            self.step();
+        } else {
+            self.reciprocal = u16::MAX;
+        }
         self.last_count = self.count;
-        self.drop_next = now + spacing(law.interval, self.count);
+        let start = if law.variant == CodelVariant::Linux { Instant::from_ns(ticks(now) << TICK_LOG) } else { now };
+        self.drop_next = start + self.spacing(law);
         self.dropping = true;
+    }
+
+    fn count_signal(&mut self) {
+        self.count = self.count.saturating_add(1);
+        self.step();
+    }
+
+    /// Linux `codel_Newton_step`, which is right if it is repeated.
+    #[expect(clippy::cast_possible_truncation, reason = "as in the kernel: the upper half of 32 bits")]
+    fn step(&mut self) {
+        let inverse = u64::from(self.reciprocal) << 16;
+        let square = (inverse * inverse) >> 32;
+        let value = (3_u64 << 32).wrapping_sub(u64::from(self.count) * square) >> 2;
+        self.reciprocal = (value.wrapping_mul(inverse) >> 47) as u16;
+    }
+
+    /// Time from a signal to the next one.
+    fn spacing(&self, law: &CodelLaw) -> Span {
+        if law.variant != CodelVariant::Linux {
+            return spacing(law.interval, self.count);
+        }
+        let ticks = law.interval.as_ns() >> TICK_LOG;
+        Span::from_ns(((ticks * u64::from(self.reciprocal)) >> 16) << TICK_LOG)
     }
 
     fn resumed_count(&self, law: &CodelLaw, now: Instant) -> u32 {
         let (earned, at_least, memory) = match law.variant {
             CodelVariant::Original2012 => (self.count.saturating_sub(1), 1, 16),
             CodelVariant::Nichols2013 | CodelVariant::Sfq2013 => (self.count.saturating_sub(2), 1, 8),
-            CodelVariant::Rfc8289 => (self.count.saturating_sub(self.last_count), 2, 16),
+            CodelVariant::Rfc8289 | CodelVariant::Linux => (self.count.saturating_sub(self.last_count), 2, 16),
         };
         if earned < at_least || !self.last_signal_is_within(memory, law, now) {
             1
@@ -264,6 +316,13 @@ impl Floor {
         }
         backlog > u64::from(self.bytes)
     }
+}
+
+/// Logarithm of the nanoseconds in a tick of CoDel's clock. Source: Linux `codel.h`, `CODEL_SHIFT`.
+const TICK_LOG: u32 = 10;
+
+const fn ticks(at: Instant) -> u64 {
+    at.as_ns() >> TICK_LOG
 }
 
 /// `interval / √count` to the nearest picosecond.

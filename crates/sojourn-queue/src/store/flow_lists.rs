@@ -126,8 +126,8 @@ pub struct FlowLists {
     fields: FlowFields,
     /// Number of queues.
     count: u32,
-    /// The queue that paid for the last overflow.
-    payer: Option<usize>,
+    /// The queue that paid for the last overflow, and with how many packets.
+    payer: Option<(usize, u32)>,
     /// How many queues of each host have had a turn and still have packets; empty if hosts do not matter.
     busy: Vec<u16>,
     /// A new queue that runs empty is forgotten at once, not at the end of the old ones.
@@ -166,6 +166,22 @@ impl FlowLists {
     /// From now on a queue's quantum is divided by the number of busy queues of its host, so that hosts get equal shares.
     pub(crate) fn share_by_host(&mut self) {
         self.busy = alloc::vec![0; HOSTS];
+    }
+
+    /// Returns true if a queue is in the list of new or of old ones, with packets or not.
+    pub(crate) fn has_turns(&self) -> bool {
+        !(self.new.is_empty() && self.old.is_empty())
+    }
+
+    /// Linux `cake_hash`: the way that has the flow's tag, else the first idle one, both from the flow's own way on, else that. A tag
+    /// outlives the flow, so that a flow that comes back finds the state of its queue.
+    fn way_of_cake(&mut self, hash: u32, place: usize) -> usize {
+        let (first, inner) = (place - place % self.ways, place % self.ways);
+        let ways = || (0..self.ways).map(|step| first + (inner + step) % self.ways);
+        let tagged = ways().find(|&way| self.places[way].owner == hash);
+        let way = tagged.or_else(|| ways().find(|&way| self.places[way].status == Status::Inactive)).unwrap_or(place);
+        self.places[way].owner = hash;
+        way
     }
 
     /// Sets the bytes that a queue may send before the next one's turn, if it is its host's only one.
@@ -248,17 +264,19 @@ impl FlowLists {
     fn make_room(&mut self, context: &mut dyn QueueContext) {
         while self.room.is_exceeded_by(self.bins.backlog()) {
             let fattest = self.fattest();
-            self.payer = Some(fattest);
+            let mut paid = 0;
             let whole = self.bins.bytes_in(fattest);
             for _ in 0..self.drop_batch {
                 let Some(victim) = self.bins.pop(fattest) else {
                     break;
                 };
+                paid += 1;
                 context.dropped(victim, Reason::FatFlow);
                 if (whole - self.bins.bytes_in(fattest)) * 2 >= whole {
                     break;
                 }
             }
+            self.payer = Some((fattest, paid));
         }
     }
 }
@@ -291,7 +309,7 @@ impl Lines for FlowLists {
     }
 
     #[inline]
-    fn take_payer(&mut self) -> Option<usize> {
+    fn take_payer(&mut self) -> Option<(usize, u32)> {
         self.payer.take()
     }
 
@@ -304,6 +322,9 @@ impl Lines for FlowLists {
             return place;
         }
         let first = place - place % self.ways;
+        if self.forgets_at_once {
+            return self.way_of_cake(meta.flow_hash, place);
+        }
         let set = first..(first + self.ways).min(self.places.len());
         let owned = set
             .clone()

@@ -74,7 +74,7 @@ pub trait Lines: Clone + Debug + Send + 'static {
     fn enqueue(&mut self, line: usize, packet: Held, context: &mut dyn QueueContext) -> Verdict;
     /// The line that has paid for an overflow since the last call.
     #[inline]
-    fn take_payer(&mut self) -> Option<usize> {
+    fn take_payer(&mut self) -> Option<(usize, u32)> {
         None
     }
 

@@ -122,6 +122,7 @@ impl CobaltOracle {
             let delay = (sojourn - self.p.allowed).max(0);
             let over_target = delay > self.p.target && delay > 4 * self.p.mtu_time;
             let mut next_due = self.count > 0 && now >= self.drop_next;
+            let mut schedule = now - self.drop_next;
             if over_target {
                 if !self.dropping {
                     self.dropping = true;
@@ -149,10 +150,12 @@ impl CobaltOracle {
                 }
                 self.count = self.count.saturating_add(1);
                 self.drop_next = self.law(self.drop_next);
+                schedule = now - self.drop_next;
             } else {
                 while next_due {
                     self.count -= 1;
                     self.drop_next = self.law(self.drop_next);
+                    schedule = now - self.drop_next;
                     next_due = self.count > 0 && now >= self.drop_next;
                 }
             }
@@ -165,7 +168,7 @@ impl CobaltOracle {
             }
             if self.count == 0 {
                 self.drop_next = now + self.p.interval;
-            } else if now > self.drop_next && !drop {
+            } else if schedule > 0 && !drop {
                 self.drop_next = now;
             }
             let is_last = self.queue.is_empty();

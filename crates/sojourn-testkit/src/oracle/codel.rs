@@ -192,6 +192,7 @@ impl CodelOracle {
                         self.count = 1;
                     }
                 }
+                CodelVariant::Linux => panic!("its oracle is the kernel itself"),
                 CodelVariant::Rfc8289 => {
                     let delta = self.count - self.last_count;
                     self.count = 1;

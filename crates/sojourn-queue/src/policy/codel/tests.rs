@@ -115,6 +115,15 @@ fn the_first_drop_waits_one_interval_and_gaps_never_grow() {
 }
 
 #[test]
+fn in_linux_one_step_of_newton_makes_the_second_wait_half_an_interval() {
+    // Worked out with the arithmetic of `codel_impl.h`, late from 5 ms on, before which no packet can be so old: waits of
+    // 1, 0.5, 0.5625, 0.488, 0.442 and so on of the interval, 1/√n at last.
+    let drops = drops(&with_variant(CodelVariant::Linux), 572, |_| 20);
+    let calls: Vec<_> = drops.iter().map(|drop| drop.call_ms).collect();
+    assert_eq!(calls, [105, 205, 255, 312, 361, 405, 445, 483, 518, 551]);
+}
+
+#[test]
 fn the_drop_rate_grows_linearly_in_time() {
     // Claim W13-29: the number of drops due by t after the first is about (t/(2·interval))², so the
     // rate over time is a line; R² of rate against time is at least 0.99.
