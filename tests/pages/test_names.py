@@ -168,6 +168,9 @@ def unknown_word(text: str) -> str:
 ELSEWHERE = frozenset(
     {
         *("QueueDisc", "W_max", "W_est", "tcp_tso_autosize", "hystart_ack_delay"),
+        *("codel_get_time", "codel_should_drop", "fq_pie_qdisc_enqueue", "high_seq"),
+        *("pie_calculate_probability", "pie_drop_early", "pie_process_dequeue", "red_action"),
+        *("red_calc_qavg_from_idle_time", "sfq_dequeue", "sfq_enqueue", "tcp_probe"),
         *("MIN_BURST_SIZE", "BURST_INTERVAL_NANOS", "RTTE_MIN_RTO"),
     }
 )

@@ -105,7 +105,15 @@ LARGEST_SEED = 2**64 - 1
 def record_arguments(parser: Parser) -> None:
     from sojourn.cli.arguments import whole_number
 
-    parser.add_argument("file", metavar="FILE", help="Scenario file.")
+    parser.add_argument("file", metavar="FILE", nargs="?", help="Scenario file.")
+    parser.option(
+        "--from",
+        "linux:NAME",
+        "In place of a scenario: random packets, offered in virtual time to a queue discipline of Linux (codel, fq_codel, cake,"
+        " cake-shaped, pie, fq_pie, red, sfq); --seed is the number of the input.",
+        dest="origin",
+    )
+    parser.option("--kernel", "NAME", "With --from: a kernel of `sojourn linux list` (default: the newest).")
     parser.option(
         "--set",
         "A.B.C=V",
@@ -127,15 +135,36 @@ def record_arguments(parser: Parser) -> None:
 
 def record(options: Namespace) -> None:
     from sojourn.aqm.golden import pack, record
+    from sojourn.base.errors import UsageError
     from sojourn.base.files import write_file
     from sojourn.base.messages import note
     from sojourn.base.output import refuse_used, writing
     from sojourn.scenario.scenario_file import load_scenario
 
     refuse_used(options.out)
-    scenario = load_scenario(options.file, options.settings)
-    text = record(scenario, options.seed, options.direction)
+    if options.origin is not None:
+        text = _of_kernel(options)
+    elif options.file is None or options.kernel is not None:
+        raise UsageError("a trace is of a scenario, or of a kernel's discipline", "a file, or --from linux:codel")
+    else:
+        scenario = load_scenario(options.file, options.settings)
+        text = record(scenario, options.seed, options.direction)
     with writing(options.out):
         write_file(options.out, pack(text, options.out))
     lines = text.count("\n> a ")
     note(f"{lines} packets, {len(text) / 1e3:.0f} kB of text")
+
+
+def _of_kernel(options: Namespace) -> str:
+    """Return the trace of a discipline that packets were offered to."""
+    from sojourn.aqm.kernel import record_kernel
+    from sojourn.base.errors import UsageError, plain
+    from sojourn.linux.build import find
+
+    system, _, name = options.origin.partition(":")
+    if system != "linux" or not name:
+        raise UsageError(f"--from {plain(options.origin)}: a system and its discipline", "--from linux:codel")
+    if options.file is not None or options.settings:
+        raise UsageError("--from has inputs of its own", "sojourn golden record --from linux:codel --out mine.sjt")
+    (recorded,) = record_kernel(find(options.kernel), name, [options.seed])
+    return recorded.trace

@@ -57,8 +57,10 @@ def run(
     command: Sequence[str],
     environment: Mapping[str, str],
     seed: int,
-    speed: str,
+    speed: str = INFINITE,
     look: Callable[[bytes], None] | None = None,
+    *,
+    as_root: bool = False,
 ) -> Ended:
     """Run a command in a guest, pass its output on, and return its end.
 
@@ -78,9 +80,11 @@ def run(
         Called some twenty times a second with what the command has printed since, if anything; its exception ends the guest.
         Such a command may compute for as long as it likes. If left out, the output is passed on, an interrupt goes to the command, and one
         that spins is refused.
+    as_root
+        As root of the guest, who has the rights of the user on the host; else as the user.
     """
     with _place() as place:
-        _write_job(place, kernel, command, environment, seed, speed, beats=look is None)
+        _write_job(place, kernel, command, environment, seed, speed, beats=look is None, as_root=as_root)
         with _Guest(place) as guest:
             status = guest.wait(look)
         return Ended(status, guest.processor_s)
@@ -105,6 +109,7 @@ def _write_job(
     speed: str,
     *,
     beats: bool,
+    as_root: bool,
 ) -> None:
     """Write the job of the guest and how it starts."""
     for name in ("stdout", "stderr", "beat"):
@@ -115,8 +120,8 @@ def _write_job(
     used = [str(path) for path in (here, place, Path(sys.prefix), Path(sys.base_prefix))]
     job = {
         "seed": f"sojourn {seed}",
-        "user": os.getuid(),
-        "group": os.getgid(),
+        "user": 0 if as_root else os.getuid(),
+        "group": 0 if as_root else os.getgid(),
         "groups": os.getgroups(),
         "umask": umask,
         "directory": str(here),
