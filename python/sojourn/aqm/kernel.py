@@ -235,7 +235,7 @@ class Recorded:
 
 
 def record_kernel(kernel: Kernel, name: str, numbers: Sequence[int], seed: int = 1) -> Iterator[Recorded]:
-    """Offer random inputs to a discipline of a kernel, one after the other in one guest, and yield what it did.
+    """Offer random inputs to a discipline of a kernel, one after the other in one guest, and yield its actions.
 
     Raises `EnvironmentFailure` if the guest or `tc` failed.
     """
