@@ -1,5 +1,6 @@
 """Pages count what results and definitions hold: points, runs, packets, cells, claims; and call nothing missing that is there."""
 
+import csv
 import json
 import re
 from pathlib import Path
@@ -96,3 +97,18 @@ def test_no_study_lists_as_left_out_what_its_points_have(study: Study) -> None:
     if named:
         used = {e["app"]["kind"] for point in study.points() for e in point.document["traffic"]}
         assert named.isdisjoint(used)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(COUNTS))
+def test_no_verdict_of_a_quick_run_is_turned_round_by_the_whole_study(name: str, tmp_path: Path) -> None:
+    from sojourn.cli.app import execute
+
+    out = tmp_path / "out"
+    command = ["study", "run", name, "--quick", "--no-figures", "--out", str(out), "--store", str(tmp_path / "store")]
+    assert execute(command) == 0
+    whole = {claim: word for of in COUNTS[name]["claims"].values() for word, claims in of.items() for claim in claims}
+    with (out / "claims.csv").open(newline="", encoding="utf-8") as file:
+        quick = {row["id"]: row["verdict"] for row in csv.DictReader(file) if row["verdict"] in ("holds", "fails")}
+    assert quick
+    assert {claim: word for claim, word in quick.items() if whole[claim] != word} == {}

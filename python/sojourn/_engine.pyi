@@ -350,8 +350,8 @@ def nearest(word: str, known: Sequence[str]) -> str | None:
 def add_manager(name: str, factory: Callable[..., object]) -> None:
     """Make a class of queue managers known to scenarios: `queue = { kind = "python", class = name }`."""
 
-def manager_calls() -> int:
-    """How often managers in Python have returned to the engine, over all runs of this process."""
+def plugin_calls() -> tuple[int, bool]:
+    """How often plugins have returned to the engine, over all runs of this process, and whether a call is under way."""
 
 class CaptureProblem(ValueError):
     """The file is no capture; the arguments are the error and the remedy."""

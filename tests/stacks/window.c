@@ -2,6 +2,7 @@
 #include "sojourn_stack.h"
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { PAYLOAD = 1000, WINDOW = 40 * PAYLOAD, AHEAD = 1 << 20 };
 static const uint64_t TIMEOUT = 400000000;

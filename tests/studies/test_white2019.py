@@ -1,6 +1,7 @@
 """The study of Low Latency DOCSIS runs what the document describes, and its closed-form claims hold."""
 
 import csv
+import io
 import json
 import math
 import tomllib
@@ -11,6 +12,9 @@ import polars as pl
 import pytest
 
 from sojourn import _engine
+from sojourn.scenario.scenario_file import Scenario
+from sojourn.simulation.engine import simulate
+from sojourn.store import pack
 from sojourn.study.library import Study, load_study
 from studies.named_tests import missing_tests
 
@@ -127,3 +131,29 @@ def test_a_quick_run_judges_and_draws_what_it_can(tmp_path: Path) -> None:
     counts = json.loads((ROOT / "docs" / "results" / "counts.json").read_text(encoding="utf-8"))["white2019"]["claims"]
     whole = {name: verdict for use in counts.values() for verdict, names in use.items() for name in names}
     assert judged == {name: whole[name] for name in judged}
+
+
+def shares(study: Study, **changed: str) -> tuple[float, float]:
+    """Return goodputs of one flow of Prague and one of CUBIC upstream, in Mb/s, with changed keys of link and queue."""
+    (point,) = (point for point in study.points() if point.name == "long/upstream-each-1-weight-230")
+    settings = [f"{key.replace('__', '.')}={value}" for key, value in changed.items()]
+    scenario = Scenario.parse(point.text).with_settings("duration=30 s", *settings)
+    packed = pack(simulate(scenario.compiled, 1), scenario.key(1), 1, scenario.canonical())
+    rows = pl.read_parquet(io.BytesIO(packed["metrics.parquet"])).rows()
+    found = {(row[0], row[1]): row[2] for row in rows}
+    return found["scalable", "goodput"], found["classic", "goodput"]
+
+
+def test_the_ramp_of_2019_balances_both_queues_once_it_begins_above_the_loop_of_grants(study: Study) -> None:
+    # Upstream each packet waits 2 to 4 ms for its grant. The ramp of 0.475 to 1 ms (section 2.3, "configurable values") takes that
+    # for a queue and marks all of Prague; a maximum threshold behind the loop, or shorter loops with grants unasked, leave the balance.
+    threshold = "access__upstream__queue__maximum_threshold"
+    scalable, classic = shares(study)
+    assert scalable < 0.4 * classic
+    for changed in (
+        {threshold: "4 ms"},
+        {threshold: "2 ms", "access__upstream__link": '{ kind = "docsis31-upstream", profile = "white2019-pgs" }'},
+    ):
+        scalable, classic = shares(study, **changed)
+        assert 0.8 < scalable / classic < 1.25, changed
+        assert scalable + classic > 46

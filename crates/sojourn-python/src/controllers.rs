@@ -6,7 +6,7 @@
 //!
 //! Source: none; see `docs/decisions/0012-plugins.md`. Deviations: none known.
 
-use crate::managers::{PluginConfig, factory_of, remember, returned};
+use crate::managers::{PluginConfig, calling, factory_of, remember};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sojourn_base::{BitRate, Instant, Span};
@@ -95,27 +95,29 @@ struct PythonController {
 impl PythonController {
     fn new(name: &str, connection: &Connection) -> Self {
         let mut made = Self { name: name.into(), object: None, has: Has::default(), rate: None };
-        let found = Python::attach(|py| {
-            let factory = factory_of(py, name).ok_or_else(|| PyValueError::new_err("it was not given to this run"))?;
-            let object = factory.call1(py, (connection.maximum_segment_size, connection.initial_window))?;
-            let bound = object.bind(py);
-            let has = |method: &str| bound.hasattr(method);
-            let said = |word: &str, default: bool| match bound.getattr_opt(word)? {
-                Some(own) => own.is_truthy(),
-                None => Ok(default),
-            };
-            let has = Has {
-                on_ack: has("on_ack")?,
-                on_restart: has("on_restart")?,
-                pacing_rate: has("pacing_rate")?,
-                state: has("state")?,
-                slow_start: said("slow_start", true)?,
-                scalable: said("scalable", false)?,
-                rate_samples: said("rate_samples", false)?,
-            };
-            Ok((object, has))
+        let found = calling(|| {
+            Python::attach(|py| {
+                let factory =
+                    factory_of(py, name).ok_or_else(|| PyValueError::new_err("it was not given to this run"))?;
+                let object = factory.call1(py, (connection.maximum_segment_size, connection.initial_window))?;
+                let bound = object.bind(py);
+                let has = |method: &str| bound.hasattr(method);
+                let said = |word: &str, default: bool| match bound.getattr_opt(word)? {
+                    Some(own) => own.is_truthy(),
+                    None => Ok(default),
+                };
+                let has = Has {
+                    on_ack: has("on_ack")?,
+                    on_restart: has("on_restart")?,
+                    pacing_rate: has("pacing_rate")?,
+                    state: has("state")?,
+                    slow_start: said("slow_start", true)?,
+                    scalable: said("scalable", false)?,
+                    rate_samples: said("rate_samples", false)?,
+                };
+                Ok((object, has))
+            })
         });
-        returned();
         match found {
             Ok((object, has)) => {
                 made.object = Some(object);
@@ -138,18 +140,19 @@ impl PythonController {
         F: for<'py> FnOnce(&Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>>,
     {
         let object = self.object.as_ref()?;
-        let answer = Python::attach(|py| {
-            let answer = call(object.bind(py))?;
-            if answer.is_none() {
-                return Ok(None);
-            }
-            let number: f64 = answer.extract()?;
-            if number.is_finite() && number >= 0.0 {
-                return Ok(Some(number));
-            }
-            Err(PyValueError::new_err(format!("{method} returned {number}, which is no window and no rate")))
+        let answer = calling(|| {
+            Python::attach(|py| {
+                let answer = call(object.bind(py))?;
+                if answer.is_none() {
+                    return Ok(None);
+                }
+                let number: f64 = answer.extract()?;
+                if number.is_finite() && number >= 0.0 {
+                    return Ok(Some(number));
+                }
+                Err(PyValueError::new_err(format!("{method} returned {number}, which is no window and no rate")))
+            })
         });
-        returned();
         answer.unwrap_or_else(|error| {
             self.fail(error);
             None
@@ -240,12 +243,13 @@ impl CongestionControl for PythonController {
         let Some(object) = self.object.as_ref().filter(|_| self.has.state) else {
             return ControllerState::default();
         };
-        let told = Python::attach(|py| {
-            let (word, bandwidth, bound): (String, Option<f64>, Option<f64>) =
-                object.call_method0(py, "state")?.extract(py)?;
-            Ok(ControllerState { phase: Some(kept(&word)?), bandwidth: bandwidth.map(rate), bound })
+        let told = calling(|| {
+            Python::attach(|py| {
+                let (word, bandwidth, bound): (String, Option<f64>, Option<f64>) =
+                    object.call_method0(py, "state")?.extract(py)?;
+                Ok(ControllerState { phase: Some(kept(&word)?), bandwidth: bandwidth.map(rate), bound })
+            })
         });
-        returned();
         told.unwrap_or_else(|error| {
             remember("congestion controller", &self.name, error);
             ControllerState::default()

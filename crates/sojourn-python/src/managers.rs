@@ -34,13 +34,14 @@ thread_local! {
     static FAILURE: RefCell<Option<PyErr>> = const { RefCell::new(None) };
 }
 
-/// Calls of managers that have returned.
-static CALLS: AtomicU64 = AtomicU64::new(0);
+/// Calls of plugins that have returned, and those under way.
+static CALLS: (AtomicU64, AtomicU64) = (AtomicU64::new(0), AtomicU64::new(0));
 
-/// How often managers in Python have returned to the engine, over all runs of this process.
+/// How often plugins have returned to the engine, over all runs of this process, and whether a call is under way.
 #[pyfunction]
-fn manager_calls() -> u64 {
-    CALLS.load(Ordering::Relaxed)
+fn plugin_calls() -> (u64, bool) {
+    let under_way = CALLS.1.load(Ordering::Relaxed) > 0;
+    (CALLS.0.load(Ordering::Relaxed), under_way)
 }
 
 /// Returns true if a manager of this thread's run has failed.
@@ -68,9 +69,18 @@ pub fn remember(what: &str, name: &str, error: PyErr) {
     });
 }
 
-/// A call of a plugin has returned.
-pub fn returned() {
-    CALLS.fetch_add(1, Ordering::Relaxed);
+/// Calls a plugin. One that does not return is found by it, and what the engine computes itself is not taken for a call.
+pub fn calling<T>(call: impl FnOnce() -> T) -> T {
+    struct UnderWay;
+    impl Drop for UnderWay {
+        fn drop(&mut self) {
+            CALLS.0.fetch_add(1, Ordering::Relaxed);
+            CALLS.1.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+    CALLS.1.fetch_add(1, Ordering::Relaxed);
+    let _under_way = UnderWay;
+    call()
 }
 
 /// Returns the factory of the plugin of that name.
@@ -397,13 +407,14 @@ impl PythonQueue {
     /// Tells the manager of an arrival.
     fn tell(&mut self, number: u64, now: Instant, context: &mut dyn QueueContext) {
         let meta = self.waiting[&number].meta;
-        let told = Python::attach(|py| {
-            let packet = Packet { number, meta, arrived: seconds(now), wishes: Arc::clone(&self.wishes) };
-            let manager = self.manager(py, context)?;
-            manager.call_method1(py, "enqueue", (packet, seconds(now)))?;
-            Ok(())
+        let told = calling(|| {
+            Python::attach(|py| {
+                let packet = Packet { number, meta, arrived: seconds(now), wishes: Arc::clone(&self.wishes) };
+                let manager = self.manager(py, context)?;
+                manager.call_method1(py, "enqueue", (packet, seconds(now)))?;
+                Ok(())
+            })
         });
-        returned();
         if let Err(error) = told {
             self.fail(error);
         }
@@ -469,8 +480,7 @@ impl PythonQueue {
 
     /// Returns the packet that Python sends next.
     fn decided(&mut self, now: Instant, context: &mut dyn QueueContext) -> Option<Held> {
-        let answer = self.ask(now, context);
-        returned();
+        let answer = calling(|| self.ask(now, context));
         let _ = self.obey(context);
         match answer {
             Err(error) => self.fail(error),
@@ -533,6 +543,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Packet>()?;
     module.add("ManagerFailed", module.py().get_type::<ManagerFailed>())?;
     module.add_function(wrap_pyfunction!(add_manager, module)?)?;
-    module.add_function(wrap_pyfunction!(manager_calls, module)?)?;
+    module.add_function(wrap_pyfunction!(plugin_calls, module)?)?;
     module.add_function(wrap_pyfunction!(add_plugin, module)?)
 }

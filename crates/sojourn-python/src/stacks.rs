@@ -5,7 +5,7 @@
 //!
 //! Source: `sojourn-stack` for the interface; `docs/decisions/0012-plugins.md`. Deviations: none known.
 
-use crate::managers::{remember, returned};
+use crate::managers::{calling, remember};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 #[cfg(target_os = "linux")]
@@ -31,9 +31,7 @@ impl Library for Loaded {
     }
 
     fn open(&self, options: &Options, now: u64) -> Option<Box<dyn Endpoint>> {
-        let end = self.table.open_end(options, now);
-        returned();
-        Some(Box::new(Counted(end?)))
+        Some(Box::new(Counted(calling(|| self.table.open_end(options, now))?)))
     }
 
     fn on_fault(&self, fault: &Fault) {
@@ -46,34 +44,31 @@ struct Counted(Box<dyn Endpoint>);
 
 impl Endpoint for Counted {
     fn datagram(&mut self, now: u64, bytes: &[u8], ecn: u8) {
-        self.0.datagram(now, bytes, ecn);
-        returned();
+        calling(|| self.0.datagram(now, bytes, ecn));
     }
 
     fn transmit(&mut self, now: u64, buffer: &mut [u8]) -> Option<(usize, u8)> {
-        let sent = self.0.transmit(now, buffer);
-        returned();
-        sent
+        calling(|| self.0.transmit(now, buffer))
     }
 
     fn timeout(&mut self) -> Option<u64> {
-        self.0.timeout()
+        calling(|| self.0.timeout())
     }
 
     fn write(&mut self, now: u64, stream: u32, bytes: &[u8], fin: bool) -> usize {
-        self.0.write(now, stream, bytes, fin)
+        calling(|| self.0.write(now, stream, bytes, fin))
     }
 
     fn read(&mut self, now: u64, stream: u32, buffer: &mut [u8]) -> Read {
-        self.0.read(now, stream, buffer)
+        calling(|| self.0.read(now, stream, buffer))
     }
 
     fn close(&mut self, now: u64) {
-        self.0.close(now);
+        calling(|| self.0.close(now));
     }
 
     fn state(&self) -> State {
-        self.0.state()
+        calling(|| self.0.state())
     }
 }
 

@@ -16,6 +16,7 @@ import re
 import sys
 import tempfile
 import threading
+import time
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -35,6 +36,12 @@ CALL_S = 2
 """Seconds of computing that a call into a plugin may take.
 
 chosen: it takes some microseconds; where a queue of 10,000 packets is sorted at each, 1 ms.
+"""
+
+ENGINE_S = 60
+"""Seconds of computing between calls without progress, of the engine or of what a plugin does as it is removed.
+
+chosen: metrics of a long run take a tenth of it.
 """
 
 LARGEST_OUTPUT = 16 * 2**20
@@ -134,7 +141,7 @@ def _work(answers: IO[bytes]) -> tuple[dict[str, Any], dict[str, bytes]]:
     if job["scenario"] is not None and "rows" not in job:
         importlib.import_module("polars")  # before the limits, which are the plugin's
     _limit(job["memory"])
-    _Watch(answers)(0.0)  # from here on, silence is the plugin's
+    Watch(answers)(0.0)  # from here on, silence is the plugin's
     draws = _Recorded if job.get("how", "law") != "law" else _Chosen if "rows" in job else None
     role = CONTROLLER if job.get("is_controller") else MANAGER
     for plugin in plugins:
@@ -148,7 +155,7 @@ def _work(answers: IO[bytes]) -> tuple[dict[str, Any], dict[str, bytes]]:
         return _judge(scenario.compiled, job, answers)
     if scenario.key(job["seed"]) != job["key"]:
         raise _Wrong("the process of the plugin has another version of Sojourn")
-    watch = _Watch(answers)
+    watch = Watch(answers)
     try:
         records = simulate(scenario.compiled, job["seed"], watch=watch, memory=job["memory"])
     except SystemExit as error:
@@ -162,7 +169,7 @@ def _judge(
     scenario: _engine.Scenario, job: dict[str, Any], answers: IO[bytes]
 ) -> tuple[dict[str, Any], dict[str, bytes]]:
     """Judge a plugin, row by row; each is sent as it is known, because the plugin may die in the next."""
-    watch = _Watch(answers)
+    watch = Watch(answers)
     if not job["rows"]:
         kept = _watched(lambda: _engine.packets_kept(scenario), watch, 0.0)
         _tell_row(answers, ("" if kept is None else str(kept), "", ""))
@@ -180,7 +187,7 @@ def _replay(job: dict[str, Any], plugin: Plugin, answers: IO[bytes]) -> tuple[di
     def work() -> tuple[str, int, tuple[int, str] | None]:
         return _engine.replay_trace(job["trace"], line, job["how"], job["slack_ns"])
 
-    _, calls, found = _watched(work, _Watch(answers), 0.0)
+    _, calls, found = _watched(work, Watch(answers), 0.0)
     at, difference = found or (0, "")
     _tell_row(answers, (str(calls), str(at), difference))
     return {"files": {}}, {}
@@ -191,7 +198,7 @@ def _tell_row(answers: IO[bytes], row: tuple[str, str, str]) -> None:
     answers.flush()
 
 
-def _watched(work: Callable[[], T], watch: _Watch, share: float) -> T:
+def _watched(work: Callable[[], T], watch: Watch, share: float) -> T:
     """Do work on a thread of its own while this one says that calls return."""
     found: list[T | BaseException] = []
 
@@ -359,18 +366,21 @@ def _where(error: BaseException | None) -> str:
     return f"{ours[-1].filename}:{ours[-1].lineno}, in {ours[-1].name}" if ours else ""
 
 
-class _Watch:
+class Watch:
     """Tells the parent how far the run is, and lets it compute on while calls of plugins return."""
 
     def __init__(self, answers: IO[bytes]) -> None:
         self.answers = answers
         self.done: tuple[float, int] | None = None
+        self.since_s = 0.0
 
     def __call__(self, share: float) -> None:
-        done = share, _engine.manager_calls()
-        if done == self.done:
+        """Look once, at a share of the run."""
+        returned, is_called = _engine.plugin_calls()
+        if (share, returned) != self.done:
+            self.done, self.since_s = (share, returned), time.process_time()
+        elif is_called or time.process_time() - self.since_s > ENGINE_S:
             return
-        self.done = done
         _grant(CALL_S)
         try:
             self.answers.write(json.dumps({"share": share}).encode() + b"\n")
