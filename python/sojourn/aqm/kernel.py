@@ -43,7 +43,7 @@ START_MS = 600
 
 @dataclass(frozen=True)
 class Input:
-    """What is offered to a discipline."""
+    """Packets and settings of one trace."""
 
     tc: tuple[str, ...]
     """Lines of tc that make it."""
@@ -68,7 +68,7 @@ class Discipline:
     signals_arrivals: bool = False
     """Marks and early drops are of arrivals, and drawn; else of departures."""
     counts: str = ""
-    """What its limit counts, if an arrival that finds no room is dropped: packets or bytes."""
+    """Unit of its limit, if an arrival that finds no room is dropped: packets or bytes."""
     has_queues: bool = False
     """Its flow queues are those of the kernel's own hash; else flows are told apart."""
     shapes: bool = False
@@ -224,14 +224,14 @@ def _packets(draw: random.Random, rate: int, codes: Sequence[int]) -> Iterator[t
 
 @dataclass(frozen=True)
 class Recorded:
-    """What the kernel did with an input."""
+    """Actions of the kernel for one input."""
 
     trace: str
     """As a golden trace."""
     functions: dict[str, int]
     """Functions of the kernel that dropped packets, and how many."""
     statistics: str
-    """What tc prints of the discipline at the end."""
+    """Text that tc prints of the discipline at the end."""
 
 
 def record_kernel(kernel: Kernel, name: str, numbers: Sequence[int], seed: int = 1) -> Iterator[Recorded]:
