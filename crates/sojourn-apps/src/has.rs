@@ -8,6 +8,8 @@
 
 mod client;
 pub(crate) mod content;
+#[cfg(not(target_family = "wasm"))]
+mod film;
 pub(crate) mod levels;
 mod pipe;
 pub(crate) mod playback;

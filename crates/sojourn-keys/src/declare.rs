@@ -251,6 +251,7 @@ macro_rules! choices {
         $visibility:vis enum $name:ident {
             $(
                 $(#[doc = $doc:literal])*
+                $(#[cfg $condition:tt])?
                 $variant:ident
                 $(($($binding:ident: $part:ty = $of:expr $(, $part_key:expr)? $(=> $show_part:path)?);*))?
                 $({ $(
@@ -267,6 +268,7 @@ macro_rules! choices {
         $visibility enum $name {
             $(
                 $(#[doc = $doc])*
+                $(#[cfg $condition])?
                 $variant $(($($part),*))? $({ $(
                     $(#[doc = $text])*
                     #[doc = concat!(
@@ -281,20 +283,20 @@ macro_rules! choices {
             /// The first kind, with its defaults.
             #[allow(unreachable_code, reason = "the first of all is meant")]
             $visibility const BASE: Self = loop {
-                $(break Self::$variant $(($($of),*))? $({ $($field: $default),* })?;)*
+                $($(#[cfg $condition])? break Self::$variant $(($($of),*))? $({ $($field: $default),* })?;)*
             };
 
             /// The word for it in files and records.
             $visibility const fn kind(&self) -> &'static str {
                 match self {
-                    $(Self::$variant { .. } => $word,)*
+                    $($(#[cfg $condition])? Self::$variant { .. } => $word,)*
                 }
             }
         }
 
         impl $crate::Choices for $name {
             const KINDS: &'static [$crate::Kind<Self>] = &[
-                $($crate::Kind {
+                $($(#[cfg $condition])? $crate::Kind {
                     name: $word,
                     about: $crate::key::described($crate::declare::first_line(concat!($($doc, "\n"),*))),
                     base: || Self::$variant $(($($of),*))? $({ $($field: $default),* })?,
