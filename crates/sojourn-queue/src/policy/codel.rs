@@ -253,7 +253,6 @@ impl Codel {
     }
 
     /// Linux `codel_Newton_step`, which is right if it is repeated.
-    #[expect(clippy::cast_possible_truncation, reason = "as in the kernel: the upper half of 32 bits")]
     fn step(&mut self) {
         let inverse = u64::from(self.reciprocal) << 16;
         let square = (inverse * inverse) >> 32;
