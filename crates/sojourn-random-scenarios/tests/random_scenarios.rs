@@ -18,6 +18,9 @@ fn random_scenarios_run_without_a_panic_and_lose_no_packet() {
     assert!(arrived > 120 && dropped > 30, "{arrived} and {dropped}");
 }
 
+/// Kinds of stacks that a run has to be given.
+const BROUGHT: [&str; 2] = ["library", "linux"];
+
 #[test]
 fn random_scenarios_cover_every_kind_of_link_manager_stack_and_application() {
     let generator = Generator::default();
@@ -40,7 +43,8 @@ fn random_scenarios_cover_every_kind_of_link_manager_stack_and_application() {
             .iter()
             .filter_map(|it| it["properties"]["kind"]["enum"].as_array())
             .flatten()
-            .filter_map(|word| word.as_str());
+            .filter_map(|word| word.as_str())
+            .filter(|word| !BROUGHT.contains(word));
         for word in words {
             let name = format!("{place} = {word}");
             assert!(kinds.contains_key(&name), "{name} never occurs: {kinds:?}");

@@ -167,7 +167,11 @@ fn is_valid(value: &Value, schema: &Value, root: &Value) -> bool {
             object.iter().all(|(key, inner)| rule.get(key).is_none_or(|schema| is_valid(inner, schema, root)))
         }),
         "additionalProperties" => {
-            value.as_object().is_none_or(|object| object.keys().all(|key| schema["properties"].get(key).is_some()))
+            // Tables by name have a schema for any other key.
+            let is_told = |key: &str| schema["properties"].get(key).is_some();
+            let is_allowed =
+                |(key, inner): (&String, &Value)| is_told(key) || (rule.is_object() && is_valid(inner, rule, root));
+            value.as_object().is_none_or(|object| object.iter().all(is_allowed))
         }
         "pattern" => value.as_str().is_none_or(|text| matches(text, rule.as_str().unwrap())),
         other => panic!("the schema uses {other}"),

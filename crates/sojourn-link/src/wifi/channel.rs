@@ -20,7 +20,7 @@ use crate::{DelayParts, Link, LinkContext, Loss, Passage, Stage};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use sojourn_base::{
-    Bytes, Direction, Instant, Meta, PacketHandle, Packets, PerDirection, RandomStream, Span, WifiCounters,
+    BitRate, Bytes, Direction, Instant, Meta, PacketHandle, Packets, PerDirection, RandomStream, Span, WifiCounters,
 };
 use sojourn_queue::{Backlog, ManagerConfig, Reason};
 
@@ -200,11 +200,14 @@ impl Channel {
                 waiting: Backlog::default(),
             });
         }
-        let mut devices = alloc::vec![Device::new(access_point, all.len(), None)];
-        devices.extend(stations.iter().map(|(spec, _)| Device::new(spec, all.len(), None)));
+        // A queue for all is limited in time at the rate of the fastest.
+        let fastest = all.iter().map(|port| exchanges.capacity(port.mode, 64)).max().unwrap_or(BitRate::from_mbps(1));
+        let device = |spec, ports, source| Device::new(spec, ports, source, fastest);
+        let mut devices = alloc::vec![device(access_point, all.len(), None)];
+        devices.extend(stations.iter().map(|(spec, _)| device(spec, all.len(), None)));
         for neighbour in neighbours {
             for _ in 0..neighbour.stations {
-                devices.push(Device::new(access_point, 0, Some(Source::new(neighbour, &exchanges))));
+                devices.push(device(access_point, 0, Some(Source::new(neighbour, &exchanges))));
             }
         }
         let mut contenders = Vec::new();

@@ -243,7 +243,7 @@ impl DeviceConfig {
         {
             *law = CodelLaw { target: Span::from_ms(50), interval: Span::from_ms(300), ecn: false, ..*law };
         }
-        queue
+        queue.at(rate) // a limit in time is one at the rate that the station reaches alone
     }
 
     pub(super) fn depth(&self) -> Depth {

@@ -176,7 +176,7 @@ impl Source {
 }
 
 impl Device {
-    pub(super) fn new(spec: &DeviceSpec, ports: usize, source: Option<Source>) -> Self {
+    pub(super) fn new(spec: &DeviceSpec, ports: usize, source: Option<Source>, fastest: BitRate) -> Self {
         let config = &spec.config;
         let quantum = match config.scheduler {
             Scheduler::Airtime => Some(config.quantum),
@@ -186,7 +186,7 @@ impl Device {
         let is_shared = source.is_none() && config.queues == Queues::Device;
         Self {
             shared: is_shared.then(|| SharedQueue {
-                manager: spec.queue.build(),
+                manager: spec.queue.clone().at(fastest).build(),
                 whose: BTreeMap::new(),
                 signals: Vec::new(),
             }),
