@@ -17,9 +17,7 @@ from sojourn.scenario.scenario_file import Scenario
 from support import CommandLine, write_study
 from support.emulation import ROOTLESS
 
-needs_kernel = pytest.mark.skipif(
-    not kernels(), reason="NOT TESTED: kernels as stacks, as none was built (sojourn linux build)"
-)
+needs_kernel = pytest.mark.skipif(not kernels(), reason="kernels as stacks: no kernel was built (sojourn linux build)")
 
 LINE = """
 schema = 1

@@ -70,7 +70,7 @@ class Discipline:
     counts: str = ""
     """Unit of its limit, if an arrival that finds no room is dropped: packets or bytes."""
     has_queues: bool = False
-    """Its flow queues are those of the kernel's own hash; else flows are told apart."""
+    """An arrival in the trace names the flow queue that the kernel's hash gave it; else its flow."""
     shapes: bool = False
     """It is given the rate itself."""
     codes: tuple[int, ...] = (0,)

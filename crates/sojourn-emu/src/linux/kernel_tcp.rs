@@ -533,7 +533,9 @@ impl Endpoint for End {
     }
 }
 
-/// `struct tcp_info` of linux/tcp.h, by the places of its fields.
+/// `struct tcp_info` of linux/tcp.h, by the places of its fields: `tcpi_state` 0, `tcpi_ca_state` 1, `tcpi_snd_mss` 16,
+/// `tcpi_unacked` 24, `tcpi_sacked` 28, `tcpi_lost` 32, `tcpi_retrans` 36, `tcpi_rtt` 68, `tcpi_snd_ssthresh` 76, `tcpi_snd_cwnd` 80,
+/// `tcpi_total_retrans` 100, `tcpi_pacing_rate` 104 and `tcpi_bytes_acked` 120.
 struct Info<'a>(&'a [u8; 256]);
 
 impl Info<'_> {
