@@ -28,7 +28,7 @@ from sojourn.answers.winners import (
     _Entry,  # pyright: ignore[reportPrivateUsage]
     winners,
 )
-from sojourn.answers.word_tables import bounds_of, rated_table, word_for
+from sojourn.answers.rated_tables import bounds_of, rated_table, word_for
 from sojourn.declarations.answers import NumbersTable
 from sojourn.plots import draw
 from sojourn.plots.spec import Line

@@ -20,13 +20,13 @@ from sojourn.answers.modules import what_failed
 from sojourn.answers.number_tables import numbers_table
 from sojourn.answers.numbers import fill
 from sojourn.answers.open_study import OpenStudy
+from sojourn.answers.placeholders import Placeholders, ends
 from sojourn.answers.printed_tables import printed_table
+from sojourn.answers.rated_tables import rated_table
 from sojourn.answers.report_content import FAILED, Assumption, PlainCell, PlainTable, StudyParts
 from sojourn.answers.table import Table
 from sojourn.answers.view import NotRecorded, StudyView
 from sojourn.answers.winners import winners
-from sojourn.answers.word_tables import rated_table
-from sojourn.answers.worded import Worded, ends
 from sojourn.base.files import read_file
 from sojourn.declarations.answers import Headline
 from sojourn.headline.said import Headline as First
@@ -139,11 +139,11 @@ def _word_of(study: OpenStudy, ask: Ask, definition: Headline) -> Callable[[str,
     result = ask.view.result
 
     @cache
-    def worded() -> Worded:
-        return Worded(study.points, _scenarios(result), definition.printed)
+    def words() -> Placeholders:
+        return Placeholders(study.points, _scenarios(result), definition.printed)
 
     def word(field: str, spec: str) -> str:
-        said = worded().word(field)
+        said = words().word(field)
         if said is not None:
             return said
         subject, _, metric = field.rpartition(".")

@@ -16,7 +16,7 @@ import polars as pl
 from sojourn.answers.claims import JudgedClaim
 from sojourn.answers.figure import Figure
 from sojourn.answers.judging import judge
-from sojourn.answers.numbered import ColumnsView, TablePoints
+from sojourn.answers.large_studies import ColumnsView, TablePoints
 from sojourn.answers.open_study import OpenStudy
 from sojourn.answers.report_content import PlainCell, PlainTable, StudyParts
 from sojourn.base.digits import significant

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from sojourn.answers.checks.names import Names
 from sojourn.answers.checks.values import Values
 from sojourn.answers.groups import Groups, condition_problems
-from sojourn.answers.worded import Worded, typed
+from sojourn.answers.placeholders import Placeholders, typed
 from sojourn.base.errors import Problem, nearest
 from sojourn.declarations.answers import ClaimDefinition, Condition, Measure, Value
 from sojourn.study.expand import Document
@@ -99,10 +99,10 @@ class Claims:
             groups: dict[str, Groups] = {}
             yield from self._names.function(f"{path}.function", headline.function)
             yield from self._values.values(path, headline.values, groups)
-            worded = Worded(self._names.study.points, self._documents() if headline.text else (), headline.printed)
-            found = list(self._values.template(f"{path}.text", headline.text, groups, (), worded))
+            words = Placeholders(self._names.study.points, self._documents() if headline.text else (), headline.printed)
+            found = list(self._values.template(f"{path}.text", headline.text, groups, (), words))
             yield from found
-            for message, hint in () if found else typed(headline.text, worded, self._asked(headline.values)):
+            for message, hint in () if found else typed(headline.text, words, self._asked(headline.values)):
                 yield self._names.problem(f"{path}.text", message, hint)
 
     def _asked(self, values: Mapping[str, Value]) -> list[Measure]:

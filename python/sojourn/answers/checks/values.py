@@ -10,7 +10,7 @@ from sojourn.answers.averaging import hidden_labels
 from sojourn.answers.checks.names import MEET, Names
 from sojourn.answers.composed import COMPARED, parts_of
 from sojourn.answers.groups import ONE, Groups, groups_of, value_problems
-from sojourn.answers.worded import Worded, is_metric
+from sojourn.answers.placeholders import Placeholders, is_metric
 from sojourn.base.errors import Problem, nearest
 from sojourn.base.metrics import metrics
 from sojourn.declarations.answers import Measure, Value
@@ -269,9 +269,14 @@ class Values:
             yield self._names.problem(path, message, nearest(group, groups) if groups != ONE else "")
 
     def template(
-        self, path: str, text: str, values: Mapping[str, Groups], named: Iterable[str], worded: Worded | None = None
+        self,
+        path: str,
+        text: str,
+        values: Mapping[str, Groups],
+        named: Iterable[str],
+        words: Placeholders | None = None,
     ) -> Iterator[Problem]:
-        """Find what a sentence asks for and neither a value nor, if `worded` is given, the study's words have."""
+        """Find what a sentence asks for and neither a value nor, if `words` is given, the study's words have."""
         try:
             fields = [field for _, field, _, _ in Formatter().parse(text) if field is not None]
         except ValueError as error:
@@ -280,6 +285,6 @@ class Values:
         subjects = sorted(_LINKS.union(*self._traffic.values()))
         for field in fields:
             found = list(self.known(path, field, {**values, **dict.fromkeys(named)}))
-            if found and worded is not None and (is_metric(field, subjects) or worded.word(field) is not None):
+            if found and words is not None and (is_metric(field, subjects) or words.word(field) is not None):
                 continue
             yield from found

@@ -34,7 +34,7 @@ _ORDINAL = re.compile(r"(?<![\w.])(\d+)(?:st|nd|rd|th)\b")
 _NAME = re.compile(r"[A-Za-z][\w-]*")
 
 
-class Worded:
+class Placeholders:
     """Words for placeholders that are no values: labels, traffic, scenario keys, printed numbers.
 
     Parameters
@@ -58,8 +58,8 @@ class Worded:
         Examples
         --------
         >>> entry = {"name": "game", "app": {"kind": "adaptive-video", "profile": "game"}, "rtt": "20 ms"}
-        >>> worded = Worded(Points([]), [{"traffic": [entry]}])
-        >>> worded.word("traffic"), worded.word("traffic.game"), worded.word("traffic.game.rtt"), worded.word("rtt")
+        >>> words = Placeholders(Points([]), [{"traffic": [entry]}])
+        >>> words.word("traffic"), words.word("traffic.game"), words.word("traffic.game.rtt"), words.word("rtt")
         ('game', 'game', '20 ms', None)
         """
         head, _, rest = field.partition(".")
@@ -137,13 +137,13 @@ def is_metric(field: str, subjects: Sequence[str]) -> bool:
     return subject in subjects and metric in metrics()
 
 
-def typed(text: str, worded: Worded, measures: Sequence[Measure]) -> Iterator[tuple[str, str]]:
+def typed(text: str, words: Placeholders, measures: Sequence[Measure]) -> Iterator[tuple[str, str]]:
     """Find numbers that are typed, and settings and applications that the study does not have; each with a hint.
 
     Numbers that belong to the definition of a measure, such as the percentile or a limit in its title, are none.
     """
     said = " ".join(literal for literal, _, _, _ in Formatter().parse(text))
-    for name in worded.names:
+    for name in words.names:
         said = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", " ", said)
     defined = {found for measure in measures for found in _of_definition(measure)}
     for found in [*_NUMBER.findall(said), *_ORDINAL.findall(said)]:
@@ -151,16 +151,16 @@ def typed(text: str, worded: Worded, measures: Sequence[Measure]) -> Iterator[tu
             of_value = 'a value: {x} with values.x = { measure = "…" }'
             yield (
                 f'the number "{found}" is typed, and stays when the study changes',
-                worded.placeholder(found) or of_value,
+                words.placeholder(found) or of_value,
             )
     managers = {_bare(kind) for kind in manager_kinds()}
     for first, found in enumerate(_NAME.findall(said)):  # the first word may begin a sentence
         is_setting = _bare(found) in {*managers, *_STACKS} and (found != found.lower() or "-" in found) and first > 0
         is_application = found.lower().removesuffix("s") in APPLICATIONS
-        if (is_setting and _bare(found) not in worded.has) or (
-            is_application and worded.has.isdisjoint((found.lower(), found.lower().removesuffix("s")))
+        if (is_setting and _bare(found) not in words.has) or (
+            is_application and words.has.isdisjoint((found.lower(), found.lower().removesuffix("s")))
         ):
-            yield f'the study has no "{found}"', f"placeholders for its own names: {worded.known}"
+            yield f'the study has no "{found}"', f"placeholders for its own names: {words.known}"
 
 
 def _of_definition(measure: Measure) -> Iterator[str]:
