@@ -1,6 +1,9 @@
 """Numbers that pages give of studies are those of the studies, and tables of numbers name the command or test that makes them."""
 
 import re
+import runpy
+import subprocess
+import sys
 import tomllib
 from collections import Counter
 
@@ -105,3 +108,28 @@ def test_a_table_without_a_source_is_noticed() -> None:
     table = "\n\n## It\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
     assert unsourced(f"# Page{table}") == (1, [5])
     assert unsourced(f"# Page\n\nCommand: `sojourn run FILE`.{table}") == (1, [])
+
+
+def test_every_picture_of_the_gallery_is_drawn_by_the_tool_and_small() -> None:
+    tool = runpy.run_path(str(ROOT / "tools" / "draw-gallery"))
+    drawn = {f"{name}.svg" for names in tool["PICTURES"].values() for name in names.values()}
+    files = {path.name: path.stat().st_size for path in (ROOT / "docs/guides/figures").iterdir()}
+    assert set(files) == drawn
+    assert max(files.values()) <= tool["MOST_BYTES"]
+    assert sum(files.values()) <= 900_000
+    shown = (ROOT / "docs/guides/gallery.md").read_text(encoding="utf-8")
+    assert {name for name in drawn if f"(figures/{name})" not in shown} == set()
+    recipes = ROOT / "python/sojourn/recipes"
+    for recipe in tool["PICTURES"]:
+        link = re.search(rf"study run {recipe} --quick.*?{{run}}`([^`]+)`", shown, re.DOTALL)
+        assert link, recipe
+        study = tomllib.loads((recipes / f"{recipe}.toml").read_text(encoding="utf-8"))
+        assert ROOT / link[1] == recipes / study["scenario"]
+
+
+@pytest.mark.slow
+def test_no_picture_of_the_gallery_is_stale() -> None:
+    done = subprocess.run(
+        [sys.executable, ROOT / "tools/draw-gallery", "--check"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

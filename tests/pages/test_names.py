@@ -95,6 +95,8 @@ def wrong_link(page: str, piece: Piece) -> str:
         return ""
     if not any(one == name or one.startswith(f"{name}/") for one in tracked()):
         return f"there is no {name}"
+    if page.startswith("docs/") and name.endswith(".md") and not name.startswith("docs/"):
+        return f"{name} is no page of the site, which `make docs` refuses to link"
     return f"{name} has no #{anchor}" if anchor and name.endswith(".md") and anchor not in anchors(name) else ""
 
 
