@@ -202,7 +202,9 @@ def described_keys(root: dict[str, Any], value: object) -> Iterator[dict[str, An
     """Yield the schemas of all keys, each once."""
     if isinstance(value, dict):
         table = cast("dict[str, Any]", value)
-        for key in cast("dict[str, dict[str, Any]]", table.get("properties", {})).values():
+        for key in cast("dict[str, dict[str, Any] | bool]", table.get("properties", {})).values():
+            if isinstance(key, bool):  # a branch requires the key; beside it stands what the key is
+                continue
             reference = key.get("$ref", "")
             yield root["definitions"][reference.split("/")[2]] if reference.startswith("#/definitions/part") else key
         for part in table.values():

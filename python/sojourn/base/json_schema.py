@@ -47,7 +47,19 @@ def finished(schema: Node, kind: str, about: str, documents: Iterable[Node]) -> 
     for document in documents:
         _exemplify(schema, schema, document)
     head = {"$schema": DRAFT, "$id": IDENTITY.format(kind), "title": f"Sojourn {kind} file", "description": about}
-    return {**head, **_shared({name: value for name, value in schema.items() if name not in head})}
+    whole = {**head, **_shared({name: value for name, value in schema.items() if name not in head})}
+    _declare_required(whole)
+    return whole
+
+
+def _declare_required(schema: Node) -> None:
+    """Name what a branch requires among its properties: Ajv's strict mode, which SchemaStore validates by, refuses it otherwise."""
+    for node in list(_nodes(schema)):
+        required = node.get("required")
+        if isinstance(required, list):
+            properties = node.setdefault("properties", {})
+            for name in cast("list[str]", required):
+                properties.setdefault(name, True)
 
 
 def _nodes(value: object) -> Iterator[Node]:
