@@ -17,6 +17,7 @@ from sojourn.answers.figures import figures
 from sojourn.answers.figures.common import look_of
 from sojourn.answers.figures.distribution import LEVELS, curve
 from sojourn.answers.number_tables import cell, numbers_table
+from sojourn.answers.rated_tables import bounds_of, rated_table, word_for
 from sojourn.answers.report_content import PlainTable, StudyParts
 from sojourn.answers.reporting import headlines
 from sojourn.answers.selection import LabelledPoint
@@ -28,7 +29,6 @@ from sojourn.answers.winners import (
     _Entry,  # pyright: ignore[reportPrivateUsage]
     winners,
 )
-from sojourn.answers.rated_tables import bounds_of, rated_table, word_for
 from sojourn.declarations.answers import NumbersTable
 from sojourn.plots import draw
 from sojourn.plots.spec import Line
