@@ -19,7 +19,7 @@ use alloc::vec::Vec;
 use core::any::Any;
 use core::fmt::Debug;
 use core::marker::PhantomData;
-use sojourn_base::{Instant, Limit, Meta, PacketHandle, Span};
+use sojourn_base::{Instant, Limit, Meta, PacketHandle, Packets, Span};
 use sojourn_keys::Configured;
 
 /// A control law: what all lines of a manager have in common. Each line has a [`Law::State`] of its own.
@@ -257,10 +257,12 @@ impl<C: LawConfig> LawQueue<C> {
         (if is_shared { 0 } else { line }, self.lines.packets().bytes_for(line, is_shared))
     }
 
-    /// One of the lines that ran empty and are not at rest comes a step nearer to it.
+    /// One of the lines that ran empty and are not at rest comes a step nearer to it, if packets wait in any.
     #[inline]
     fn decay(&mut self, now: Instant) {
-        if let Some(line) = self.lines.decaying() {
+        if let Some(line) = self.lines.decaying()
+            && self.lines.packets().backlog().packets > Packets(0)
+        {
             let state = &mut self.states.as_mut()[line];
             self.law.on_empty(state, now);
             self.lines.on_decayed(line, self.law.is_at_rest(state, now));

@@ -400,11 +400,10 @@ impl Lines for FlowLists {
         }
     }
 
-    /// Returns the empty queue whose policy decays now, if packets wait anywhere; [`Lines::on_decayed`] must follow.
+    /// Returns the empty queue whose policy decays now; [`Lines::on_decayed`] must follow.
     #[inline]
     fn decaying(&self) -> Option<usize> {
-        let queue = *self.decaying.front()?;
-        (self.bins.backlog().packets > Packets(0)).then_some(queue)
+        self.decaying.front().copied()
     }
 
     /// The decaying queue whose turn it was has forgotten everything, or goes on with it later.

@@ -161,6 +161,27 @@ fn without_a_rate_tins_take_turns() {
 }
 
 #[test]
+fn a_tin_that_has_just_run_empty_lets_its_queues_decay() {
+    // `cake_dequeue` looks at `decaying_flows` of each tin that it chooses, and chooses this one for a queue that is empty by now.
+    let mut queue = CakeQueue::new(CakeConfig::DIFFSERV3);
+    let mut context = Link::default();
+    let counts = |queue: &CakeQueue| queue.tins[0].cobalts.iter().map(Cobalt::count).sum::<u32>();
+    let mut pass = |queue: &mut CakeQueue, flow, dscp, arrives_ms, leaves_ms| {
+        let packet = meta(flow, dscp, 0, 100);
+        let _ = queue.enqueue(Instant::from_ms(arrives_ms), packet, PacketHandle(0), &mut context);
+        let left = queue.dequeue(Instant::from_ms(leaves_ms), &mut context).expect("one waits");
+        assert_eq!(left.meta.flow_hash, flow);
+    };
+    pass(&mut queue, 1, 0, 0, 0);
+    // Late: its queue counts an episode, due at 110 ms, and decays from the next call on.
+    pass(&mut queue, 1, 0, 0, 10);
+    pass(&mut queue, 2, 0, 10, 10);
+    assert_eq!(counts(&queue), 1);
+    pass(&mut queue, 3, 8, 300, 300);
+    assert_eq!(counts(&queue), 0);
+}
+
+#[test]
 fn hosts_are_those_of_the_home() {
     let wrong = |hosts, direction| CakeConfig { hosts, ..CakeConfig::BEST_EFFORT }.problem_in(direction).is_some();
     let of = |hosts| [wrong(hosts, Direction::Upstream), wrong(hosts, Direction::Downstream)];
