@@ -110,9 +110,8 @@ rtt = "{rtt} ms"
 """
 
 
-def measured(directory: Path, world: World, warm_up_s: float, duration_s: float) -> dict[str, float]:
-    """Work out a row of a run's tables: the steady state, and what the start lost."""
-    series = pl.read_parquet(directory / "series.parquet").filter(pl.col("link") == "upstream")
+def worked_out(series: pl.DataFrame, rate: int, warm_up_s: float, duration_s: float) -> dict[str, float]:
+    """Work out a row of a link's time series: the steady state, and what the start lost."""
     start = pl.col("start_ns") / 1e9
     steady = series.filter((start >= warm_up_s) & (start < duration_s - 0.1))
     first = series.filter(start < warm_up_s)
@@ -120,7 +119,7 @@ def measured(directory: Path, world: World, warm_up_s: float, duration_s: float)
     means = steady.filter(pl.col("forwarded_packets") > 0)
     weighted = (means["sojourn_mean_ns"] * means["forwarded_packets"]).sum() / max(1, packets)
     return {
-        "utilisation": steady["forwarded_bytes"].sum() / (steady["width_ns"].sum() * world.rate / 8000),
+        "utilisation": steady["forwarded_bytes"].sum() / (steady["width_ns"].sum() * rate / 8000),
         "sojourn_ms": weighted / 1e6,
         "p95_ms": (means["sojourn_mean_ns"].quantile(0.95) or 0.0) / 1e6,
         "dropped": float(steady["dropped_packets"].sum()),
@@ -159,6 +158,7 @@ def run(world: World, seed: int, side: str, warm_up_s: float) -> dict[str, objec
             raise RuntimeError(f"{world.label}, {side}: {done.stderr}")
         said = json.loads(done.stdout)
         late = said.get("lateness", {}).get("upstream", {})
+        series = pl.read_parquet(Path(out) / "series.parquet").filter(pl.col("link") == "upstream")
         return {
             "rate": world.rate,
             "rtt": world.rtt,
@@ -170,7 +170,7 @@ def run(world: World, seed: int, side: str, warm_up_s: float) -> dict[str, objec
             "grade": said.get("grade", ""),
             "late_p99_us": late.get("p99_ns", 0) / 1e3,
             "kernel": said.get("kernel", {}).get("version", ""),
-            **measured(Path(out), world, warm_up_s, duration_s),
+            **worked_out(series, world.rate, warm_up_s, duration_s),
         }
 
 
