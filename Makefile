@@ -12,7 +12,7 @@ help: ## print this list
 setup: ## make .venv, install locked dependencies, build the engine (release)
 	@tools/setup setup
 
-stacks: ## libraries of real transports (quinn, smoltcp) for --plugin, below stacks/*/target: a minute of computing
+stacks: ## libraries of real transports (quinn, s2n-quic, smoltcp) for --plugin, below stacks/*/target: minutes of computing
 	@tools/build-stacks
 
 web: ## the engine for browser tabs, into the page of `sojourn serve`; `make setup` does it where the compiler can

@@ -59,6 +59,8 @@ def test_what_others_depend_on_names_versions_that_can_be_resolved(packed: Path)
         assert package["keywords"]
         assert package["categories"]
         assert (packed / name / package["readme"]).is_file()
+        for licence in ("LICENSE-APACHE", "LICENSE-MIT"):
+            assert (packed / name / licence).read_text() == (ROOT / licence).read_text(), name
         for dependency, about in manifest.get("dependencies", {}).items():
             assert "path" not in about, (name, dependency)
             assert not about["version"].startswith("="), (name, dependency)

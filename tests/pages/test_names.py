@@ -174,10 +174,10 @@ ELSEWHERE = frozenset(
         *("pie_calculate_probability", "pie_drop_early", "pie_process_dequeue", "red_action"),
         *("cake_get_flow_quantum", "cobalt_newton_step", "hystart_update", "icsk_ack", "tcp_grow_window"),
         *("red_calc_qavg_from_idle_time", "sfq_dequeue", "sfq_enqueue", "tcp_probe"),
-        *("MIN_BURST_SIZE", "BURST_INTERVAL_NANOS", "RTTE_MIN_RTO"),
+        *("MIN_BURST_SIZE", "BURST_INTERVAL_NANOS", "RTTE_MIN_RTO", "MAX_BURST_PACKETS", "N_SAMPLING"),
     }
 )
-"""Names of ns-3, of RFC 9438, of Linux, of quinn and of smoltcp."""
+"""Names of ns-3, of RFC 9438, of Linux, of quinn, of s2n-quic and of smoltcp."""
 
 
 def test_names_that_pages_write_as_code_stand_in_the_sources() -> None:

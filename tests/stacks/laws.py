@@ -35,6 +35,7 @@ rtt = "{rtt} ms"
 stack = {{ kind = "library", name = "{name}", controller = "{controller}" }}
 """
 LOSS = '{{ from = "0 s", for = "1 h", loss = {loss} }}'
+CONTROLLERS = {"quinn": ("cubic", "reno", "bbr"), "s2n-quic": ("cubic", "bbr"), "smoltcp": ("cubic", "reno", "none")}
 ROOMY = '{ kind = "drop-tail", limit = "100000 packets" }'
 
 
@@ -96,7 +97,7 @@ def main() -> None:
     plugin.announce()
     add_stack(path, plugin)
     digest = hashlib.sha256()
-    words = {"quinn": ("cubic", "reno", "bbr"), "smoltcp": ("cubic", "reno", "none")}.get(name, ("fixed",))
+    words = CONTROLLERS.get(name, ("fixed",))
     for number, of in zip(range(first + count), lines(words), strict=False):
         for law in broken(name, of, digest) if number >= first else ():
             print(json.dumps({"number": number, "law": law, **of}), flush=True)

@@ -265,8 +265,8 @@ LETS: Mapping[tuple[str, str], str] = {
         for kind in ("bbr1", "bbr3")
     },
     **{
-        (f"quinn:{word}", row): why
-        for word in ("reno", "cubic")
+        (stack, row): why
+        for stack in ("quinn:reno", "quinn:cubic", "s2n-quic:cubic")
         for row, why in (
             (
                 "G1",

@@ -5,15 +5,19 @@
 //! Source: quinn-proto 0.11. Deviations from its defaults: path MTU discovery is off, and packets have the size that it ends
 //! with on Ethernet, 1452 B of UDP payload; windows of flow control are 16 MiB, so that they limit nothing.
 
+#[path = "../../shared/random.rs"]
 mod random;
+#[path = "../../shared/tls.rs"]
 mod tls;
 
 use bytes::BytesMut;
-use quinn_proto::congestion::{BbrConfig, CubicConfig, NewRenoConfig};
+use quinn_proto::congestion::{BbrConfig, ControllerFactory, CubicConfig, NewRenoConfig};
+use quinn_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn_proto::{
     ClientConfig, Connection, ConnectionError, ConnectionHandle, ConnectionIdGenerator, DatagramEvent, Dir,
     EcnCodepoint, EndpointConfig, Event, ReadError, ServerConfig, Side, StreamEvent, StreamId, TransportConfig, VarInt,
 };
+use rustls::crypto::ring;
 use sojourn_stack::{Endpoint, Options, Read, Stack, State, Then, export_stack};
 use std::collections::VecDeque;
 use std::ffi::CStr;
@@ -45,54 +49,64 @@ impl Stack for Quinn {
     const CONTROLLERS: &'static CStr = c"cubic reno bbr";
 
     fn open(options: &Options, now: u64) -> Option<Box<dyn Endpoint>> {
-        random::seed(options.seed);
-        let transport = Arc::new(transport(&options.controller)?);
-        let mut config = EndpointConfig::default();
-        config.cid_generator(|| Box::new(Numbers)).rng_seed(Some(seed_bytes(options.seed)));
-        let config = Arc::new(config);
-        let base = Instant::now();
-        let at = base + Duration::from_nanos(now);
-        let (endpoint, connection) = if options.is_server {
-            let mut server = ServerConfig::with_crypto(Arc::new(tls::server().expect("the certificate is valid")));
-            server.transport_config(transport);
-            (quinn_proto::Endpoint::new(config, Some(Arc::new(server)), false, None), None)
-        } else {
-            let mut client = ClientConfig::new(Arc::new(tls::client().expect("the ring has TLS 1.3")));
-            client.transport_config(transport);
-            let mut endpoint = quinn_proto::Endpoint::new(config, None, false, None);
-            let connection = endpoint.connect(at, client, SERVER, "localhost").expect("the configuration is complete");
-            (endpoint, Some(connection))
+        let controller: Arc<dyn ControllerFactory + Send + Sync> = match options.controller.as_str() {
+            "" | "cubic" => Arc::new(CubicConfig::default()),
+            "reno" => Arc::new(NewRenoConfig::default()),
+            "bbr" => Arc::new(BbrConfig::default()),
+            _ => return None,
         };
-        Some(Box::new(End {
-            base,
-            is_server: options.is_server,
-            endpoint,
-            connection,
-            out: Vec::new(),
-            is_connected: false,
-            has_failed: false,
-            sending: None,
-            unfinished: VecDeque::new(),
-            acknowledged: 0,
-            is_closed: false,
-            accepted: 0,
-            read_of_stream: 0,
-        }))
+        Some(open(options, controller, now))
     }
 }
 
 export_stack!(Quinn);
 
-/// quinn's defaults with a controller.
-fn transport(controller: &str) -> Option<TransportConfig> {
-    let mut transport = TransportConfig::default();
-    match controller {
-        "" | "cubic" => transport.congestion_controller_factory(Arc::new(CubicConfig::default())),
-        "reno" => transport.congestion_controller_factory(Arc::new(NewRenoConfig::default())),
-        "bbr" => transport.congestion_controller_factory(Arc::new(BbrConfig::default())),
-        _ => return None,
+/// Opens an end with a controller, whichever `options` names.
+pub fn open(options: &Options, controller: Arc<dyn ControllerFactory + Send + Sync>, now: u64) -> Box<dyn Endpoint> {
+    random::seed(options.seed);
+    let transport = Arc::new(transport(controller));
+    let mut config = EndpointConfig::default();
+    config.cid_generator(|| Box::new(Numbers)).rng_seed(Some(seed_bytes(options.seed)));
+    let config = Arc::new(config);
+    let base = Instant::now();
+    let at = base + Duration::from_nanos(now);
+    let (endpoint, connection) = if options.is_server {
+        let crypto = tls::server(ring::default_provider()).expect("the certificate is valid");
+        let crypto = QuicServerConfig::try_from(crypto).expect("the ring has a cipher of QUIC");
+        let mut server = ServerConfig::with_crypto(Arc::new(crypto));
+        server.transport_config(transport);
+        (quinn_proto::Endpoint::new(config, Some(Arc::new(server)), false, None), None)
+    } else {
+        let crypto = tls::client(ring::default_provider()).expect("the ring has TLS 1.3");
+        let crypto = QuicClientConfig::try_from(crypto).expect("the ring has a cipher of QUIC");
+        let mut client = ClientConfig::new(Arc::new(crypto));
+        client.transport_config(transport);
+        let mut endpoint = quinn_proto::Endpoint::new(config, None, false, None);
+        let connection = endpoint.connect(at, client, SERVER, "localhost").expect("the configuration is complete");
+        (endpoint, Some(connection))
     };
+    Box::new(End {
+        base,
+        is_server: options.is_server,
+        endpoint,
+        connection,
+        out: Vec::new(),
+        is_connected: false,
+        has_failed: false,
+        sending: None,
+        unfinished: VecDeque::new(),
+        acknowledged: 0,
+        is_closed: false,
+        accepted: 0,
+        read_of_stream: 0,
+    })
+}
+
+/// quinn's defaults with a controller.
+fn transport(controller: Arc<dyn ControllerFactory + Send + Sync>) -> TransportConfig {
+    let mut transport = TransportConfig::default();
     transport
+        .congestion_controller_factory(controller)
         .mtu_discovery_config(None)
         .initial_mtu(PAYLOAD)
         .send_fairness(false)
@@ -100,7 +114,7 @@ fn transport(controller: &str) -> Option<TransportConfig> {
         .send_window(WINDOW.into())
         .stream_receive_window(VarInt::from_u32(WINDOW))
         .receive_window(VarInt::from_u32(WINDOW));
-    Some(transport)
+    transport
 }
 
 fn seed_bytes(seed: u64) -> [u8; 32] {

@@ -1,11 +1,10 @@
 //! TLS 1.3 as in the field, with one certificate for all runs: Ed25519, whose signatures have one length, and no dates.
 
-use quinn_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{CryptoProvider, ring, verify_tls13_signature};
+use rustls::crypto::{CryptoProvider, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer, ServerName, UnixTime};
 use rustls::version::TLS13;
-use rustls::{DigitallySignedStruct, Error, SignatureScheme};
+use rustls::{ClientConfig, DigitallySignedStruct, Error, ServerConfig, SignatureScheme};
 use std::sync::Arc;
 
 /// Of the key below; openssl req -x509 -subj /CN=localhost -set_serial 1.
@@ -23,33 +22,32 @@ const KEY: [u8; 48] = {
     key
 };
 
-fn provider() -> Arc<CryptoProvider> {
-    Arc::new(ring::default_provider())
-}
-
-pub fn server() -> Result<QuicServerConfig, Box<dyn std::error::Error>> {
+/// A server with the ciphers of a provider.
+pub fn server(provider: CryptoProvider) -> Result<ServerConfig, Error> {
     let key = PrivatePkcs8KeyDer::from(KEY.to_vec()).into();
-    let mut config = rustls::ServerConfig::builder_with_provider(provider())
+    let mut config = ServerConfig::builder_with_provider(Arc::new(provider))
         .with_protocol_versions(&[&TLS13])?
         .with_no_client_auth()
         .with_single_cert(vec![CertificateDer::from(CERTIFICATE)], key)?;
     config.send_tls13_tickets = 0;
-    Ok(config.try_into()?)
+    Ok(config)
 }
 
-pub fn client() -> Result<QuicClientConfig, Box<dyn std::error::Error>> {
-    let mut config = rustls::ClientConfig::builder_with_provider(provider())
+/// A client with the ciphers of a provider.
+pub fn client(provider: CryptoProvider) -> Result<ClientConfig, Error> {
+    let provider = Arc::new(provider);
+    let mut config = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_protocol_versions(&[&TLS13])?
         .dangerous()
-        .with_custom_certificate_verifier(Arc::new(OneCertificate))
+        .with_custom_certificate_verifier(Arc::new(OneCertificate(provider)))
         .with_no_client_auth();
     config.resumption = rustls::client::Resumption::disabled();
-    Ok(config.try_into()?)
+    Ok(config)
 }
 
 /// Accepts the one certificate at any time.
 #[derive(Debug)]
-struct OneCertificate;
+struct OneCertificate(Arc<CryptoProvider>);
 
 impl ServerCertVerifier for OneCertificate {
     fn verify_server_cert(
@@ -81,7 +79,7 @@ impl ServerCertVerifier for OneCertificate {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls13_signature(message, certificate, signed, &provider().signature_verification_algorithms)
+        verify_tls13_signature(message, certificate, signed, &self.0.signature_verification_algorithms)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {

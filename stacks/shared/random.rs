@@ -1,7 +1,8 @@
-//! Random numbers of quinn: the system's generator is replaced, because `rand` asks it for the seed of connection IDs, of the
-//! length of a reserved transport parameter, and of the cycle of gains of BBR (quinn-proto 0.11, `rand::rng()`).
+//! Random numbers of libraries that ask the system for them: its generator is replaced by one with a seed.
 //!
-//! Keys of TLS come from elsewhere (ring asks the kernel); they have one length, and decide nothing.
+//! `rand` asks it for connection IDs, tokens, the length of a reserved transport parameter, and the cycle of gains of BBR (quinn-proto 0.11
+//! and s2n-quic 1.91, `rand::rng()`). Keys of TLS come from elsewhere (ring and aws-lc ask the kernel); they have one length, and decide
+//! nothing.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
