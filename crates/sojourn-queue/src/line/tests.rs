@@ -101,3 +101,12 @@ fn millions_of_queues_are_refused_before_they_are_made() {
     let told = problem("fq-codel queues=4000000000");
     assert!(told.contains("queues"), "{told}");
 }
+
+/// RFC 2474 section 3: a code point has six bits.
+#[test]
+fn the_last_code_point_is_63() {
+    for (dscp, is_read) in [(63, true), (64, false)] {
+        let line = std::format!("dualpi2 low_latency_dscp=[{dscp}]");
+        assert_eq!(ManagerConfig::from_line(&line, RATE).is_ok(), is_read, "{line}");
+    }
+}

@@ -451,4 +451,28 @@ mod tests {
         assert_eq!(alone(&at, Span::from_ms(11), true), []);
         assert_eq!(alone(&at, Span::from_us(11_001), true).first(), Some(&(101, CobaltJudgement::Mark)));
     }
+
+    /// Linux `cake_set_rate` without a rate: target and interval stay.
+    #[test]
+    fn without_a_rate_the_law_stays() {
+        let mut at = CobaltAtLink::new(CobaltLaw { allows_link_time: true, ..LAW });
+        at.look_at(BitRate::from_mbps(1), Span::ZERO);
+        assert_eq!(at.law().target, Span::from_us(18_168), "1514 B and a half");
+        at.look_at(BitRate::ZERO, Span::ZERO);
+        assert_eq!((at.law().target, at.law().interval), (LAW.target, LAW.interval));
+    }
+
+    #[test]
+    fn at_rest_nothing_of_an_episode_is_left() {
+        let now = Instant::from_s(1);
+        let rest = Cobalt::default();
+        assert!(rest.is_at_rest(now));
+        for busy in [
+            Cobalt { count: 1, ..rest },
+            Cobalt { blue: 0.1, ..rest },
+            Cobalt { drop_next: now + Span::from_ms(1), ..rest },
+        ] {
+            assert!(!busy.is_at_rest(now), "{busy:?}");
+        }
+    }
 }

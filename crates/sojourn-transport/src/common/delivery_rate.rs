@@ -248,6 +248,14 @@ mod tests {
             sample.application_limited
         });
         assert_eq!(limited, [true, false, false]);
+        // 4000 bytes have arrived and 1000 are on their way: the limit is passed by the segment after those.
+        rate.on_application_limited(1000);
+        let limited = [700, 900].map(|ms| {
+            deliver(&mut rate, &mut board, ms).expect("a sample");
+            send(&mut rate, &mut board, ms + 100);
+            rate.limited_until > 0
+        });
+        assert_eq!((limited, rate.delivered), ([true, false], 6000));
     }
 
     #[test]
@@ -259,5 +267,6 @@ mod tests {
         let sample = deliver(&mut rate, &mut board, 400).expect("a sample");
         assert_eq!(sample.delivered, Bytes(200_000));
         assert_eq!(sample.interval, Span::from_ms(400));
+        assert_eq!(rate.bytes(), size_of::<DeliveryRate>() + 256 * size_of::<Mark>());
     }
 }

@@ -33,7 +33,7 @@ struct Retransmission {
 }
 
 /// RACK's state: the segment that was sent last among those delivered.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Rack {
     sent_at: Instant,
     number: u32,
@@ -351,19 +351,7 @@ mod tests {
 
     /// Three segments, sent at 0, 10 and 20 ms, and the first again at 15 ms; the least round trip is 20 ms.
     fn repeated() -> (Scoreboard, Detector, RoundTrip) {
-        let mut board = Scoreboard::new(1000);
-        for number in 0..3 {
-            let sent_at = Instant::from_ms(10 * u64::from(number));
-            board.push(Sent {
-                sent_at,
-                first_sent_at: sent_at,
-                written_at: sent_at,
-                offset: 1000 * number,
-                length: 1000,
-                transmissions: 1,
-                flags: Flags::NONE,
-            });
-        }
+        let mut board = sent(&[0, 10, 20]);
         let mut detector = Detector::new(LossDetection::Rack);
         let mut round_trip = RoundTrip::default();
         round_trip.sample(Instant::ZERO, Span::from_ms(20), false);
@@ -399,5 +387,94 @@ mod tests {
         assert_eq!((found, later.is_lost(1)), (1, true));
         assert!(!quiet(&detector, 1), "sent before the repetition");
         assert!(quiet(&detector, 2), "sent after it");
+    }
+
+    /// Segments that were sent once each, at these times in ms.
+    fn sent(times: &[u64]) -> Scoreboard {
+        let mut board = Scoreboard::new(1000);
+        times.iter().for_each(|ms| send(&mut board, *ms));
+        board
+    }
+
+    fn send(board: &mut Scoreboard, ms: u64) {
+        let sent_at = Instant::from_ms(ms);
+        board.push(Sent {
+            sent_at,
+            first_sent_at: sent_at,
+            written_at: sent_at,
+            offset: 1000 * board.next(),
+            length: 1000,
+            transmissions: 1,
+            flags: Flags::NONE,
+        });
+    }
+
+    /// RFC 8985 section 6.2, step 5: a repetition is lost if what was sent after it has arrived; of two segments of one instant the
+    /// new one is later if the repetition was sent before it.
+    #[test]
+    fn a_repetition_is_lost_if_what_was_sent_after_it_has_arrived() {
+        for is_first in [true, false] {
+            let (mut board, mut detector) = (sent(&[0, 10]), Detector::new(LossDetection::Rack));
+            let now = Instant::from_ms(20);
+            if !is_first {
+                send(&mut board, 20);
+            }
+            board.mark_lost(0);
+            board.retransmit(0, now);
+            detector.on_retransmitted(0, &board, now);
+            if is_first {
+                send(&mut board, 20);
+            }
+            detector.on_delivered(Instant::from_ms(100), 2, board.segment(2), &RoundTrip::default());
+            board.sack(2, 3, |_, _| ());
+            let later = (Instant::from_ms(200), CongestionState::Recovery);
+            let found = detector.detect(later, &mut board, &RoundTrip::default());
+            assert_eq!((found, board.is_retransmitted(0)), (1 + u32::from(is_first), !is_first));
+        }
+    }
+
+    #[test]
+    fn deliveries_in_order_come_to_the_same_at_once_as_one_by_one() {
+        for times in [&[0, 10, 20][..], &[0], &[5, 5, 5]] {
+            let board = sent(times);
+            let now = Instant::from_ms(45);
+            let mut one_by_one = Detector::new(LossDetection::Rack);
+            for number in 0..board.next() {
+                one_by_one.on_delivered(now, number, board.segment(number), &RoundTrip::default());
+            }
+            one_by_one.end_of_deliveries(board.next());
+            let newest = board.next() - 1;
+            let mut at_once = Detector::new(LossDetection::Rack);
+            at_once.on_delivered_in_order(now, 0, (newest, board.segment(newest).sent_at));
+            assert!(at_once.rack.valid, "{times:?}");
+            assert_eq!(at_once.rack, one_by_one.rack, "{times:?}");
+        }
+    }
+
+    /// RFC 8985 section 6.2, step 4: a duplicate report widens the window by a quarter, once per round trip; sixteen recoveries
+    /// without another take that back.
+    #[test]
+    fn duplicate_reports_widen_the_window_once_per_round_trip() {
+        let mut board = sent(&[0, 0, 0]);
+        let mut detector = Detector::new(LossDetection::Rack);
+        for _ in 0..2 {
+            detector.on_duplicate_report(&board);
+            assert_eq!(detector.rack.multiplier, 2);
+        }
+        board.acknowledge(3);
+        detector.on_duplicate_report(&board);
+        assert_eq!(detector.rack.multiplier, 3);
+        for left in (0..16).rev() {
+            detector.on_recovery_end();
+            assert_eq!(detector.rack.multiplier, if left == 0 { 1 } else { 3 });
+        }
+    }
+
+    #[test]
+    fn a_timeout_forgets_repetitions_and_judges_what_is_sent_from_then_on() {
+        let (board, mut detector, _) = repeated();
+        detector.on_timeout(&board);
+        assert!(detector.retransmissions.is_empty());
+        assert_eq!((detector.rank, detector.rack.judged_below, detector.deadline()), (0, 3, Instant::NEVER));
     }
 }

@@ -250,4 +250,20 @@ mod tests {
             assert_eq!(control.window().size, expected, "from {size}");
         }
     }
+
+    /// ns-2.35 Reno: half the window, fraction included; the first progress ends it. RFC 6582: `NewReno` goes on, and sends
+    /// the first outstanding segment again.
+    #[test]
+    fn reno_ends_with_the_first_progress_and_newreno_with_the_last() {
+        for (mode, size, goes_on) in [(RecoveryMode::Reno, 7.5, false), (RecoveryMode::NewReno, 6.0, true)] {
+            let mut control = WindowControl::new(&StackConfig::LINUX_RENO);
+            *control.window_mut() = Window { size: 15.0, threshold: 6.0 };
+            let (mut recovery, mut board) = (Recovery::new(mode), board(15));
+            board.acknowledge(2);
+            recovery.begin(&board, &mut control, 0);
+            assert_eq!(recovery.retransmitted_below, 2);
+            assert_eq!(control.window().size, size, "{mode:?}");
+            assert_eq!((recovery.on_partial(2), recovery.retransmits_on_partial()), (goes_on, goes_on), "{mode:?}");
+        }
+    }
 }

@@ -205,3 +205,28 @@ fn the_floor_follows_the_largest_packet_or_stays() {
     assert!(fixed.on_leaving(9000, 1001));
     assert!(!fixed.on_leaving(40, 1000));
 }
+
+/// RFC 8289 section 5.5, `dodequeue`: an empty queue ends the episode, and the next late packet waits for an interval again.
+#[test]
+fn an_empty_queue_ends_the_episode_and_the_wait() {
+    let (mut codel, law) = (Codel::default(), CodelLaw::RFC8289);
+    let late = Head { sojourn: Span::from_ms(20), above_floor: true };
+    assert_eq!(codel.on_head(&law, late, Instant::from_ms(1)), Judgement::Pass);
+    codel.on_empty();
+    assert_eq!(codel.on_head(&law, late, Instant::from_ms(101)), Judgement::Pass, "the wait began anew");
+    assert_eq!(codel.on_head(&law, late, Instant::from_ms(201)), Judgement::Signal);
+    assert_eq!(codel.on_dropped(&law, Some(late), Instant::from_ms(201)), Judgement::Pass);
+    assert!(codel.is_dropping());
+    codel.on_empty();
+    assert!(!codel.is_dropping());
+}
+
+/// Linux `fq_codel_drop`: packets that pay for an overflow set the pace as signals do; no document has that.
+#[test]
+fn only_linux_counts_what_pays_for_an_overflow() {
+    for variant in [CodelVariant::Linux, CodelVariant::Rfc8289] {
+        let mut codel = Codel::default();
+        codel.on_paid(&with_variant(variant), 64);
+        assert_eq!(codel.count(), if variant == CodelVariant::Linux { 64 } else { 0 }, "{variant:?}");
+    }
+}

@@ -157,3 +157,20 @@ fn probabilities_stay_in_range() {
     }
     assert!((PROBABILITY_MAXIMUM - 13.6).abs() < 1e-12);
 }
+
+/// RFC 8034 A.1: no drop while the delay is below half the target and the probability below 20 %, whatever the likelihoods add up to.
+#[test]
+fn a_short_delay_is_safe_up_to_a_fifth() {
+    for (probability, old_delay, is_safe) in [(0.1, 0.004, true), (0.2, 0.004, false), (0.1, 0.005, false)] {
+        let pie = DocsisPie { old_delay, ..awake(probability) };
+        assert_eq!(pie.is_safe(&LAW, 100_000), is_safe, "{probability} {old_delay}");
+    }
+}
+
+/// RFC 8034 A.2, `CalcDropProb`: the limits belong to the class above them.
+#[test]
+fn the_gains_change_at_their_limits() {
+    for (probability, expected) in [(0.1, 0.5), (0.999, 0.5), (1.0, 0.125), (9.999, 0.125), (10.0, 0.031_25)] {
+        assert_eq!(divisor(probability), expected, "{probability}");
+    }
+}

@@ -271,3 +271,23 @@ fn the_departure_rate_is_forgotten_once_the_queue_has_been_quiet() {
         assert_eq!(pie.delay(&law, 687_500), 0.0, "{burst_rule:?}");
     }
 }
+
+/// RFC 8033 section 5.1, `accu_prob`: a drop begins the count of likelihoods anew, that of a full buffer, too.
+#[test]
+fn an_overflow_begins_the_count_of_likelihoods_anew() {
+    let mut pie = Pie { accumulated: 0.8, ..Pie::new(&PieLaw::RFC8033) };
+    pie.on_overflow();
+    assert_eq!(pie.accumulated, 0.0);
+}
+
+/// RFC 8033 section 4.4: the allowance comes back when two delays in sequence are below half the reference; half of it is not below.
+#[test]
+fn half_the_reference_is_not_quiet() {
+    let law = PieLaw::RFC8033;
+    let half = law.reference.as_secs_f64() / 2.0;
+    for (delay, old_delay, quiet) in [(0.0, 0.0, true), (half, 0.0, false), (0.0, half, false)] {
+        let mut pie = Pie { active: true, old_delay, ..without_burst(law) };
+        pie.update(&law, delay);
+        assert_eq!(pie.burst == law.maximum_burst, quiet, "{delay} {old_delay} {}", pie.probability);
+    }
+}
