@@ -356,6 +356,17 @@ def test_controllers_of_libraries_are_characterised_by_their_names(sojourn: Comm
     assert 'no library "quinn" was given' in refused.stderr
 
 
+@pytest.mark.slow
+def test_a_test_of_quinn_on_the_testbed_fails_where_its_window_is_broken() -> None:
+    folder = built("quinn").parents[2]
+    environment = {name: value for name, value in os.environ.items() if name != "RUSTFLAGS"}
+    environment["CARGO_TARGET_DIR"] = str(folder / "target")
+    command = ["cargo", "test", "--release", "--locked", "--offline", "--test", "testbed"]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "a_window_of_four_times_its_size_fails_with_the_picture_of_its_queue ... ok" in done.stdout
+
+
 def test_bbr_of_s2n_quic_holds_a_longer_queue_than_the_model_of_its_draft() -> None:
     # Its estimate is above the line: two acknowledgements share an interval (docs/results/stacks.md).
     plugin = real("s2n-quic")
