@@ -17,7 +17,7 @@ use sojourn_base::Span;
 pub struct Arbiter {
     /// `None` for a round robin by aggregates, whatever they take.
     quantum: Option<i64>,
-    /// Stations that have something, or had when they were last asked.
+    /// See [`Self::listed`].
     ring: VecDeque<usize>,
     is_listed: Vec<bool>,
     /// Picoseconds.
@@ -41,6 +41,11 @@ impl Arbiter {
             self.is_listed[station] = true;
             self.ring.push_back(station);
         }
+    }
+
+    /// Returns the stations that have something, or had when they were last asked.
+    pub fn listed(&self) -> impl Iterator<Item = usize> {
+        self.ring.iter().copied()
     }
 
     /// The station has used the air for so long, in either direction.

@@ -17,7 +17,9 @@ use core::cmp::Ordering;
 use sojourn_base::{BitRate, Bytes, Instant, Limit, Packets, Span};
 use sojourn_keys::value::{Mismatch, Shape, Value, quoted};
 use sojourn_keys::{Content, Key, origin, parameters, words};
-use sojourn_queue::{CodelLaw, ConfigProblem, DropTailConfig, FqCodelConfig, ManagerConfig, QueueManager};
+use sojourn_queue::{
+    CodelFloor, CodelLaw, CodelVariant, ConfigProblem, DropTailConfig, FqCodelConfig, ManagerConfig, QueueManager,
+};
 
 /// 802.11-2020, 19.3.23 and 21.3.24 (`aPPDUMaxTime`): 5.484 ms.
 pub(super) const LONGEST_PPDU: Span = Span::from_us(5_484);
@@ -131,8 +133,8 @@ parameters! {
         amsdu: Option<Bytes> = None, origin("chosen: none; 3839 B, 7935 B or 11454 B in 802.11-2020, 9.4.2.157").or("none").least("500 B").most("11454 B");
         /// after an aggregate without an answer it asks with a BlockAckReq which frames have come, and sends them again then; ns-3's way
         asks: bool = false, origin("ath9k, ath_tx_complete_aggr: all frames are sent again at once");
-        /// aggregates that are ready before the air is won
-        ahead: u32 = 2, origin("ath9k, ATH_AGGR_MIN_QDEPTH: 2").least("1").most("16");
+        /// aggregates that are ready before the air is won; 0 where the chip builds each when it is
+        ahead: u32 = 2, origin("ath9k, ATH_AGGR_MIN_QDEPTH: 2").most("16");
         /// frames of an aggregate at most
         frames: u32 = 256, origin("IEEE 802.11ax-2021, 9.3.1.8: 256").least("1").most("256");
         /// longest aggregate on the air
@@ -172,12 +174,21 @@ const ATH10K_FIRMWARE: Packets = Packets(850);
 const ATH10K_LIMITED: Span = Span::from_ms(1);
 
 /// The queue by station of mac80211. Source: Linux net/mac80211/tx.c, `ieee80211_txq_setup_flows`: 8192 packets, target 20 ms and
-/// interval 100 ms, memory of 16 MB (4 MB before 802.11ac).
+/// interval 100 ms, memory of 16 MB (4 MB before 802.11ac); its CoDel has no `mtu`, so one packet that is left is enough; net/fq_impl.h,
+/// `fq_init`: quantum 300 B.
 fn mac80211() -> ManagerConfig {
     let mut config = FqCodelConfig::BASE;
     config.flows.limit = Limit::Packets(Packets(8192));
     config.flows.memory = Some(Bytes(16 << 20));
-    config.law = CodelLaw { target: Span::from_ms(20), interval: Span::from_ms(100), ecn: true, ..CodelLaw::RFC8289 };
+    config.flows.quantum = 300;
+    config.law = CodelLaw {
+        target: Span::from_ms(20),
+        interval: Span::from_ms(100),
+        variant: CodelVariant::Linux,
+        floor: CodelFloor::Fixed(0),
+        ecn: true,
+        ..CodelLaw::RFC8289
+    };
     config.into()
 }
 
@@ -199,7 +210,8 @@ impl DeviceProfile {
                 let limits = DeviceConfig { firmware_most: most, firmware_all: all, ..DeviceConfig::BASE };
                 (DeviceConfig { firmware: Some(Limit::Time(Span::from_ms(2))), ..limits }, mac80211())
             }
-            Self::LinuxStation => (DeviceConfig::BASE, mac80211()),
+            // Chips with limits of airtime (ath10k, mt76) and those of iwlwifi build aggregates themselves.
+            Self::LinuxStation => (DeviceConfig { ahead: 0, ..DeviceConfig::BASE }, mac80211()),
             Self::Ath9k2016 => (ath9k, mac80211()),
             Self::Stock4_4 => (driver, FqCodelConfig::BASE.into()),
             Self::Pfifo4_4 => {

@@ -197,7 +197,7 @@ def answer(ask: Ask) -> str:
     )
     return (
         f"FQ-CoDel above a deep firmware queue helps {'nothing' if deep >= 0.9 * deep_fifo else 'little'} ({deep / 1e3:.2g} s, "
-        f"{deep_fifo / 1e3:.2g} with a FIFO); with a limit of 5 ms of airtime below it, {limited:.0f} ms."
+        f"{deep_fifo / 1e3:.2g} s with a FIFO); with a limit of 5 ms of airtime below it, {limited:.0f} ms."
     )
 
 

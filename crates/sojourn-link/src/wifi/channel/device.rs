@@ -8,7 +8,7 @@
 //! airtime queue limits), drivers/net/wireless/ath/ath9k/xmit.c (two aggregates at a time); docs/models/wifi.md.
 //! Deviations: the estimate of airtime below the queue is the packet's at the present rate, without preamble.
 
-use super::{Arrived, DeviceSpec, Port, Work};
+use super::{Arrived, DeviceSpec, Inner, Port, Work};
 use crate::group::Members;
 use crate::queue_call::{Drain, QueueCall, run_timers};
 use crate::wifi::aggregate::{ReceiveOrder, SendWindow};
@@ -445,19 +445,10 @@ impl<M: Members> Work<'_, M> {
     pub(super) fn next_port(&mut self, device: usize, category: usize) -> Option<usize> {
         let inner = &mut *self.inner;
         let state = &mut inner.devices[device];
-        let window = inner.exchanges.window;
+        let (has_firmware, window) = (state.has_firmware(), inner.exchanges.window);
         let ports = &inner.ports;
-        let has_firmware = state.has_firmware();
         let ring = if has_firmware { &mut state.behind[category] } else { &mut state.above[category] };
-        ring.next(|port| {
-            let Some(flow) = ports[port].flows[category].as_ref() else { return Turn::Empty };
-            let waits = if has_firmware { !flow.firmware.is_empty() } else { ports[port].is_waiting(category) };
-            match (flow.again.is_empty(), waits) {
-                (true, false) => Turn::Empty,
-                (true, true) if !flow.window.is_open(window) => Turn::HeldBack,
-                _ => Turn::Ready,
-            }
-        })
+        ring.next(|port| ports[port].turn(category, has_firmware, window))
     }
 
     /// Builds an aggregate of what waits for a port. `None` if the manager has dropped all of it.
@@ -558,6 +549,15 @@ impl<M: Members> Work<'_, M> {
         let state = &self.inner.devices[device];
         !state.hardware[category].is_empty()
             || state.source.as_ref().is_some_and(|source| category == BEST_EFFORT && source.queued > 0)
+            || state.ahead == 0 && self.may_build(state, category)
+    }
+
+    /// Returns true if a device that builds nothing ahead has packets for an aggregate.
+    fn may_build(&self, state: &Device, category: usize) -> bool {
+        let Inner { ports, exchanges, .. } = &*self.inner;
+        let has_firmware = state.has_firmware();
+        let ring = if has_firmware { &state.behind[category] } else { &state.above[category] };
+        ring.listed().any(|port| ports[port].turn(category, has_firmware, exchanges.window) == Turn::Ready)
     }
 
     /// The first aggregate of a device has been on the air.
@@ -650,6 +650,17 @@ impl Aggregate {
 }
 
 impl Port {
+    /// State of the port when its turn to fill an aggregate comes.
+    fn turn(&self, category: usize, has_firmware: bool, window: u64) -> Turn {
+        let Some(flow) = self.flows[category].as_ref() else { return Turn::Empty };
+        let waits = if has_firmware { !flow.firmware.is_empty() } else { self.is_waiting(category) };
+        match (flow.again.is_empty(), waits) {
+            (true, false) => Turn::Empty,
+            (true, true) if !flow.window.is_open(window) => Turn::HeldBack,
+            _ => Turn::Ready,
+        }
+    }
+
     /// Returns true if packets of the category wait in its managed queue.
     fn is_waiting(&self, category: usize) -> bool {
         let manager = self.flows[category].as_ref().and_then(|flow| flow.manager.as_ref());

@@ -269,6 +269,29 @@ fn packets_put_together_in_frames_carry_more() {
     assert!(together > 1.1 * alone && together < 866.0, "{together} and {alone} Mb/s");
 }
 
+/// Acknowledgements that come while the access point sends: a chip that builds its aggregate when the air is won sends all of them together; a
+/// driver that has two aggregates ready has two with one packet each in front of the rest.
+#[test]
+fn what_comes_while_the_air_is_busy_is_sent_together_by_a_chip_that_builds_late() {
+    let radio = RadioConfig { standard: Standard::N, width: WidthWord::Mhz20, streams: 1, ..RadioConfig::BASE };
+    let controls = [0, 0].map(|mcs| StationRate::Mcs(mcs).control(&radio, signal(None, None, &[])));
+    let exchanges = |ahead: u32| {
+        let mut own = device(DeviceProfile::LinuxStation);
+        own.config.ahead = ahead;
+        let mut channel = channel_of(&radio, &device(DeviceProfile::Ath9k2016), &own, &controls, &[], &[]);
+        let mut packets = std::vec![(Instant::ZERO, 1, 1500, 0)];
+        packets.extend((0..6).map(|number| (Instant::from_us(500 + number), 0, 52, 0)));
+        drive(&mut channel, &packets, &mut Ports((0..4).map(Collector::seeded).collect()));
+        assert_eq!(channel.member_counters(0).packets, 6);
+        channel.member_counters(0).exchanges
+    };
+    assert_eq!([0, 1, 2].map(exchanges), [1, 2, 3]);
+    // To ask who has something takes no turn away: both stations get the same.
+    let mut both = channel(&radio, DeviceProfile::LinuxStation, &controls, &[], &[]);
+    let rates = saturated(&mut both, 2, Instant::from_s(3));
+    assert!((rates[0] / rates[1] - 1.0).abs() < 0.05, "{rates:?}");
+}
+
 /// Linux, `sta_update_codel_params`: 50 ms in 300 ms, without marks, below 6 Mb/s for each station.
 #[test]
 fn slow_stations_get_a_patient_codel() {
