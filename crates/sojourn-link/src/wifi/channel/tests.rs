@@ -177,9 +177,10 @@ fn saturated(channel: &mut Channel, stations: usize, span: Instant) -> Vec<f64> 
     (0..stations).map(|station| mbps(&ports.0[2 * station + 1])).collect()
 }
 
-/// ns-3, examples/wireless/examples-to-run.py: bounds of its own of one station's UDP, the largest of each sweep.
+/// One saturated station gets what full aggregates carry: AIFS, the mean backoff, the aggregate and its answer. The bounds of ns-3 are judged by
+/// the study `wifi` (WF-11, WF-12).
 #[test]
-fn one_station_gets_what_ns_3_allows() {
+fn one_station_gets_what_its_mode_carries() {
     let n = RadioConfig {
         standard: Standard::N,
         width: WidthWord::Mhz40,
@@ -196,11 +197,12 @@ fn one_station_gets_what_ns_3_allows() {
     };
     let ax = RadioConfig { width: WidthWord::Mhz160, streams: 1, ..RadioConfig::BASE };
     let ax_64 = RadioConfig { block_ack: Some(64), ..ax };
-    for (radio, mcs, most) in [(n, 7, 135.0), (ac, 9, 630.0), (ax_64, 11, 844.0), (ax, 11, 1033.0)] {
-        let control = StationRate::Mcs(mcs).control(&radio, signal(None, None, &[]));
+    for (radio, mcs) in [(n, 7), (ac, 9), (ax_64, 11), (ax, 11)] {
+        let rate = StationRate::Mcs(mcs);
+        let control = rate.control(&radio, signal(None, None, &[]));
         let mut channel = channel(&radio, DeviceProfile::LinuxStation, &[control], &[], &[]);
-        let found = saturated_by_burst(&mut channel);
-        assert!(found < most && found > 0.8 * most, "{radio:?}: {found} of {most} Mb/s");
+        let share = saturated_by_burst(&mut channel) / (radio.capacity(rate).as_bps() as f64 / 1e6);
+        assert!((0.9..1.01).contains(&share), "{radio:?}: {share}");
     }
 }
 
