@@ -10,8 +10,6 @@ use sojourn_base::{Bytes, Direction, Instant, PerDirection, Span};
 use crate::keys::application;
 use crate::keys::network::{HomeDraft, MOST_HOMES};
 use crate::keys::scenario::{Draft, Entry};
-#[cfg(not(target_family = "wasm"))]
-use crate::keys::stack;
 use crate::keys::traffic::{MOST_TRAFFIC, TrafficDraft};
 use crate::model::{DirectedLink, SharedLink};
 use crate::problem::Problem;
@@ -24,6 +22,8 @@ use sojourn_link::conditions::{condition_problems, stalls};
 use sojourn_queue::FlowFields;
 use sojourn_record::HistogramValue;
 
+#[cfg(not(target_family = "wasm"))]
+mod libraries;
 mod wifi;
 
 /// Notes parts that do not fit together. Values that are invalid by themselves are not judged again.
@@ -44,7 +44,7 @@ pub(crate) fn check(draft: &Draft, notes: &mut Notes) {
     check_ends(draft, notes);
     check_flow_fields(draft, notes);
     #[cfg(not(target_family = "wasm"))]
-    check_one_kernel(draft, notes);
+    libraries::check_one_kernel(draft, notes);
     let mut flows = 0_u64;
     let mut servers = 0_u64;
     let mut entries = 0_u64;
@@ -52,7 +52,7 @@ pub(crate) fn check(draft: &Draft, notes: &mut Notes) {
         let (traffic, path) = (entry.traffic, entry.place());
         check_stack(traffic, &path, notes);
         #[cfg(not(target_family = "wasm"))]
-        check_library(traffic, &path, notes);
+        libraries::check_library(traffic, &path, notes);
         check_path(draft, &entry, &path, notes);
         check_servers(&entry, &path, notes);
         check_lengths(&entry, &path, notes);
@@ -571,55 +571,6 @@ fn check_stack(traffic: &TrafficDraft, path: &str, notes: &mut Notes) {
             notes,
             &format!("{path}.stack"),
             Mismatch::new("this application sends datagrams and opens no connections", "leave the stack out"),
-        );
-    }
-}
-
-/// A library is there, and can carry the application.
-#[cfg(not(target_family = "wasm"))]
-fn check_library(traffic: &TrafficDraft, path: &str, notes: &mut Notes) {
-    let Some(library) = traffic.stack.stack.library.as_ref().filter(|_| application::needs_stack(&traffic.application))
-    else {
-        return;
-    };
-    if let Some((key, mismatch)) = stack::library_problem(library) {
-        note(notes, &format!("{path}.stack.{key}"), mismatch);
-    }
-    if notes.is_doubtful(&format!("{path}.app")) {
-        return;
-    }
-    let kind = traffic.application.kind();
-    let carrier = if library.kernel().is_some() { "a kernel" } else { "a library" };
-    let refused = if kind != "bulk" {
-        Some(format!("{carrier} carries transfers of kind bulk, and not {kind}"))
-    } else if traffic.paused {
-        Some(format!("{carrier} sends all that it has taken, and cannot pause"))
-    } else {
-        None
-    };
-    if let Some(sentence) = refused {
-        note(notes, &format!("{path}.stack"), Mismatch::new(sentence, "a stack of the engine's own, such as \"quic\""));
-    }
-}
-
-/// A run has one kernel, in whose guest it is made, and no library beside it.
-#[cfg(not(target_family = "wasm"))]
-fn check_one_kernel(draft: &Draft, notes: &mut Notes) {
-    let mut libraries =
-        draft.entries().filter_map(|entry| Some((entry.place(), entry.traffic.stack.stack.library.as_ref()?)));
-    let Some((_, first)) = libraries.next() else {
-        return;
-    };
-    let other = libraries.find(|(_, other)| {
-        (first.kernel().is_some() || other.kernel().is_some())
-            && (&first.name, &first.digest) != (&other.name, &other.digest)
-    });
-    if let Some((path, _)) = other {
-        let sentence = "a run has one kernel, and no library beside it";
-        note(
-            notes,
-            &format!("{path}.stack"),
-            Mismatch::new(sentence, "the same kernel, or a stack of the engine's own"),
         );
     }
 }
