@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 import sojourn
-from headline.checker import Summary, objections
+from headline.checker import objections
 from headline.studies import write_study
+from headline.summary import Summary
 from sojourn.api.study import Study
 from sojourn.report.first import headline_of_result
 from sojourn.store import Store
