@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.serve.browsing import opened
 
 ROOT = Path(__file__).resolve().parents[2]
 ENGINE = ROOT / "python/sojourn/serve/page/engine.wasm"
@@ -193,3 +194,15 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     one = Server(home / "results", home / "store")
     yield one
     one.stop()
+
+
+@pytest.fixture
+def page(browser: Any, address: str) -> Iterator[Any]:
+    """Open Explore and wait for its first run; no page may complain or load anything from elsewhere."""
+    opened(browser, f"{address}/explore.html")
+    yield browser
+    complaints = [entry["message"] for entry in browser.get_log("browser")]
+    assert complaints == []
+    origin = address.split("/some")[0]
+    loaded = browser.execute_script("return performance.getEntriesByType('resource').map(one => one.name)")
+    assert [name for name in loaded if not name.startswith((origin, "data:", "blob:"))] == []

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.serve.browsing import LESSONS, native, readings, wait
 from tests.serve.conftest import serving
 from tests.serve.firefox import Firefox, firefox_program
-from tests.serve.test_page import LESSONS, native, readings, wait
 
 from sojourn.serve.lessons import ORDER
 from support import CommandLine

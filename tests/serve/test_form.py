@@ -7,7 +7,7 @@ import subprocess
 from typing import Any
 
 import pytest
-from tests.serve.test_page import AXE, opened, run, wait
+from tests.serve.browsing import AXE, opened, run, wait
 from tests.serve.test_web_engine import PAGE, ROOT, needs_engine, needs_node
 
 from sojourn.serve.site import read, site

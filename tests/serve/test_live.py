@@ -9,7 +9,7 @@ from typing import Any
 import nbformat
 import pytest
 from nbclient import NotebookClient
-from tests.serve.test_page import wait
+from tests.serve.browsing import wait
 from tests.serve.test_web_engine import needs_engine
 from tests.test_python_managers import Fifo
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.serve.test_page import opened, run, wait
+from tests.serve.browsing import opened, run, wait
 
 
 @pytest.fixture(scope="module")

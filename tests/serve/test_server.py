@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.serve.browsing import AXE, wait
 from tests.serve.conftest import ENGINE, Server
-from tests.serve.test_page import AXE, wait
 from tests.support import CommandLine
 
 ROOT = Path(__file__).resolve().parents[2]
