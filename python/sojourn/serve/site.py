@@ -110,7 +110,7 @@ def site(
         scenarios, [lesson.scenario for lesson in chosen] if for_class else sorted(SCENARIOS.glob("*.toml"))
     )
     files: Site = {
-        path.relative_to(PAGE).as_posix(): cache(partial(slim, path)) if folder == "js" else path
+        path.relative_to(PAGE).as_posix(): cache(partial(SLIM[folder], path)) if folder in SLIM else path
         for folder in COPIED
         for path in sorted((PAGE / folder).iterdir())
         if not for_class or path.name not in NOT_FOR_CLASS
@@ -197,6 +197,16 @@ def slim(script: Path) -> bytes:
     """Return a script without lines of comments and without indentation: a browser reads neither, and a line carries both."""
     text = COMMENT.sub("", script.read_text(encoding="utf-8"))
     return re.sub(r"^[ \t]+", "", text, flags=re.MULTILINE).encode()
+
+
+def slim_style(sheet: Path) -> bytes:
+    """Return a style sheet without comments, and without space that a browser does not need."""
+    text = re.sub(r"/\*.*?\*/", "", sheet.read_text(encoding="utf-8"), flags=re.DOTALL)
+    return re.sub(r" ?([{};,]) ?|(?<=[\w)]:) ", r"\1", re.sub(r"\s+", " ", text)).strip().encode()
+
+
+SLIM = {"js": slim, "css": slim_style}
+"""By folder of own files: the function that leaves out what a browser does not need."""
 
 
 def _template() -> jinja2.Template:

@@ -80,6 +80,7 @@ function Explore({ model, scenarios }) {
   const a = model.a.run.value;
   const b = model.b?.run.value ?? null;
   const [shown, show] = useState("A");
+  const side = b && shown === "B" ? model.b : model.a;
   const same = Object.keys(model.a.settings.value).length ? null : model.asStored?.(a?.metrics) ?? null;
   const told = same === null ? "" : same ? " As stored: each number is the same." : " Not as stored: another version made it.";
   return html`
@@ -102,17 +103,16 @@ function Explore({ model, scenarios }) {
       <button type="button" onClick=${() => model.undo()}>Undo</button>
     </div>
     <div class="explore">
-      <${Controls} model=${model} side=${b && shown === "B" ? model.b : model.a} />
+      <${Controls} model=${model} side=${side} />
       <div>
         <${Problems} model=${model} />
-        ${a ? html`<p class="headline" role="status">${b ? `A: ${headline(a)} B: ${headline(b)}` : headline(a)}</p>` : null}
-        ${a ? html`<${Player} model=${model} run=${a} />` : null}
+        ${a ? html`<p class="headline" role="status">${b ? `A: ${headline(a)} B: ${headline(b)}` : headline(a)}</p>
+          <${Player} model=${model} run=${a} />` : null}
         <${Pictures} model=${model} />
-        ${a ? html`<${Readings} a=${a} b=${b} />` : null}
-        ${a ? html`<${Later} title="Change it while it runs" load=${() => import("./live.js").then(({ Live }) => Live)} model=${model}
-          side=${b && shown === "B" ? model.b : model.a} />` : null}
-        ${a ? html`<${Later} title="Hear it" load=${() => import("./hear.js").then(({ Hear }) => Hear)} model=${model} />` : null}
-        ${a ? html`<${Later} title="The same with other seeds" load=${() => import("./seeds.js").then(({ Seeds }) => Seeds)} model=${model} />` : null}
+        ${a ? html`<${Readings} a=${a} b=${b} />
+          <${Later} title="Change it while it runs" load=${() => import("./live.js").then(({ Live }) => Live)} model=${model} side=${side} />
+          <${Later} title="Hear it" load=${() => import("./hear.js").then(({ Hear }) => Hear)} model=${model} />
+          <${Later} title="The same with other seeds" load=${() => import("./seeds.js").then(({ Seeds }) => Seeds)} model=${model} />` : null}
         <${Exports} model=${model} />
       </div>
     </div>

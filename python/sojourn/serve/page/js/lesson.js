@@ -125,8 +125,8 @@ function Lesson({ model, about, parts, kept }) {
         : html`<p>The slider comes when you have guessed.</p>`}
       <div><${Pictures} model=${model} panels=${PANELS.filter((panel) => !about.without?.includes(panel.key))} />
       ${run ? html`<${Readings} a=${run} />` : null}
-      ${run && decided.value && about.sense ? html`<${Later} title=${SENSES[about.sense][0]} load=${SENSES[about.sense][1]} model=${model} />` : null}
-      ${run && decided.value ? html`<${Later} title="The same with other seeds" load=${() => import("./seeds.js").then(({ Seeds }) => Seeds)} model=${model} />` : null}</div>
+      ${run && decided.value ? html`${about.sense ? html`<${Later} title=${SENSES[about.sense][0]} load=${SENSES[about.sense][1]} model=${model} />` : null}
+        <${Later} title="The same with other seeds" load=${() => import("./seeds.js").then(({ Seeds }) => Seeds)} model=${model} />` : null}</div>
     </div>
     ${decided.value ? html`
       <h2>What you saw</h2><${Prose} parts=${parts} name="saw" />

@@ -155,9 +155,16 @@ export const total = ([x, curves]) => [
   }),
 ];
 
+/** A look-up of the metrics of a run. */
+const metricOf = (run) => (subject, name) => run.metrics?.find((row) => row[0] === subject && row[1] === name)?.[2];
+
+const delayOf = (metric, subject) => metric(subject, "delay_up_p99") ?? metric(subject, "delay_down_p99");
+
+const goesBothWays = (run, subject) => run.flows.filter(({ traffic }) => traffic === subject).length > 1;
+
 /** The main numbers of a run: label, value, unit, figures, and which way is better. */
 export function readings(run) {
-  const metric = (subject, name) => run.metrics?.find((row) => row[0] === subject && row[1] === name)?.[2];
+  const metric = metricOf(run);
   const found = [];
   const add = (label, value, unit, figures, better) => {
     if (value !== undefined && value !== null) found.push({ label, value, unit, figures, better });
@@ -165,9 +172,9 @@ export function readings(run) {
   for (const subject of run.traffic) {
     add(`${subject}: MOS`, metric(subject, "mos"), "", 2, 1);
     if (metric(subject, "mos") !== undefined) {
-      add(`${subject}: delay on the line, P99`, metric(subject, "delay_up_p99") ?? metric(subject, "delay_down_p99"), "ms", 0, -1);
+      add(`${subject}: delay on the line, P99`, delayOf(metric, subject), "ms", 0, -1);
       add(`${subject}: lost or late`, metric(subject, "loss_total"), "%", 1, -1);
-    } else if (run.flows.filter(({ traffic }) => traffic === subject).length > 1) {
+    } else if (goesBothWays(run, subject)) {
       add(`${subject}: delay up on the line, median`, metric(subject, "delay_up_p50"), "ms", 1, -1);
       add(`${subject}: round trip on the line, P99`, metric(subject, "delay_round_trip_p99"), "ms", 0, -1);
     } else {
@@ -188,20 +195,19 @@ export function readings(run) {
 
 /** The sentence that a run is read by: how the first stream of packets or the first page fares, and what the others get meanwhile. */
 export function headline(run) {
-  const metric = (subject, name) => run.metrics?.find((row) => row[0] === subject && row[1] === name)?.[2] ?? undefined;
+  const metric = (subject, name) => metricOf(run)(subject, name) ?? undefined;
   const ms = (value) => `${value.toFixed(value < 10 ? 1 : 0)} ms`;
   const fares = (subject) => {
     const [mos, lost] = [metric(subject, "mos"), metric(subject, "loss_total")];
-    const delay = metric(subject, "delay_up_p99") ?? metric(subject, "delay_down_p99");
     if (mos !== undefined) {
-      return `waits up to ${ms(delay)} (P99), MOS ${mos.toFixed(1)}${lost > 0.05 ? `, and ${lost.toFixed(1)} % of its packets are lost or late` : ""}`;
+      return `waits up to ${ms(delayOf(metric, subject))} (P99), MOS ${mos.toFixed(1)}${lost > 0.05 ? `, and ${lost.toFixed(1)} % of its packets are lost or late` : ""}`;
     }
-    const both = run.flows.filter(({ traffic }) => traffic === subject).length > 1 ? metric(subject, "delay_round_trip_p99") : undefined;
+    const both = goesBothWays(run, subject) ? metric(subject, "delay_round_trip_p99") : undefined;
     if (both !== undefined) return `takes up to ${ms(both)} there and back on the line (P99)`;
     const load = metric(subject, "page_load_time_median");
     return load === undefined ? undefined : `loads in ${load.toFixed(2)} s (median)`;
   };
-  const felt = run.traffic.find((subject) => metric(subject, "mos") !== undefined) ?? run.traffic.find((subject) => fares(subject));
+  const felt = run.traffic.find((subject) => metric(subject, "mos") !== undefined) ?? run.traffic.find(fares);
   const gets = run.traffic.filter((subject) => subject !== felt)
     .map((subject) => [subject, Math.max(metric(subject, "goodput") ?? 0, metric(subject, "goodput_downstream") ?? 0)])
     .filter(([, rate]) => rate > 0.1).slice(0, 3).map(([subject, rate]) => `${subject} gets ${Number(rate.toPrecision(2))} Mb/s`);
