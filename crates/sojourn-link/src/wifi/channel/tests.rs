@@ -178,7 +178,7 @@ fn saturated(channel: &mut Channel, stations: usize, span: Instant) -> Vec<f64> 
 }
 
 /// One saturated station gets what full aggregates carry: AIFS, the mean backoff, the aggregate and its answer. The bounds of ns-3 are judged by
-/// the study `wifi` (WF-11, WF-12).
+/// the study `wifi` (WF-11, WF-12). An aggregate more or less within the 300 ms, and the luck of backoffs, are 2 % at most.
 #[test]
 fn one_station_gets_what_its_mode_carries() {
     let n = RadioConfig {
@@ -202,7 +202,7 @@ fn one_station_gets_what_its_mode_carries() {
         let control = rate.control(&radio, signal(None, None, &[]));
         let mut channel = channel(&radio, DeviceProfile::LinuxStation, &[control], &[], &[]);
         let share = saturated_by_burst(&mut channel) / (radio.capacity(rate).as_bps() as f64 / 1e6);
-        assert!((0.9..1.01).contains(&share), "{radio:?}: {share}");
+        assert!((0.9..1.02).contains(&share), "{radio:?}: {share}");
     }
 }
 
