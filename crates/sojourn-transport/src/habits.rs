@@ -31,6 +31,10 @@ parameters! {
         /// When one ends, such segments are lost ones beyond its end: the next recovery begins at once, and reduces again (Linux
         /// `tcp_time_to_recover`, `lost_out`).
         recovers_while_repairs_are_out: bool = false, habit();
+        /// segments that make the receive window grow are acknowledged at once (Linux)
+        ///
+        /// All of the first round trips, until the window holds what is expected (`tcp_grow_window`).
+        acknowledges_what_opens_the_window: bool = false, habit();
         /// the window grows before the state changes (ns-2 TCP/Linux)
         ///
         /// By the acknowledgement that begins a recovery, and not by the one that ends it.
@@ -54,7 +58,7 @@ parameters! {
     }
     profiles {
         /// Linux 6.12.
-        LINUX_6 { recovers_while_repairs_are_out = true; }
+        LINUX_6 { recovers_while_repairs_are_out = true; acknowledges_what_opens_the_window = true; }
         /// ns-2.35 `TCP/FullTcp`.
         NS2_FULL_TCP { every_expiry_reduces = true; }
         /// ns-2.35 `TCP/Reno`.

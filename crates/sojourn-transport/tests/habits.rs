@@ -102,7 +102,7 @@ fn each_other_habit_changes_what_is_sent() {
         sends_beyond_receive_window
         every_expiry_reduces
     );
-    each!(StackConfig::LINUX_6_RENO, recovers_while_repairs_are_out);
+    each!(StackConfig::LINUX_6_RENO, recovers_while_repairs_are_out acknowledges_what_opens_the_window);
     each!(StackConfig::NS2_RENO, grows_when_recovery_ends every_expiry_reduces);
 }
 

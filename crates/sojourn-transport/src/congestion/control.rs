@@ -51,7 +51,7 @@ impl WindowControl {
             window: Window { size: f64::from(config.initial_window), threshold },
             controller,
             slow_start: config.slow_start,
-            exit: Exit::new(config.slow_start_exit, paced),
+            exit: Exit::new(config.slow_start_exit, paced, config.superpackets),
             limit,
             whole_thresholds: config.window_unit == WindowUnit::Segments && !fractions,
             growth_with_marks,

@@ -3,7 +3,7 @@
 //!
 //! Source: Ha and Rhee, "Taming the elephants: new TCP slow start", 2011; Linux `tcp_cubic.c`
 //! (`hystart_update`) for the constants and their bounds.
-//! Deviations: the delay of acknowledgements by segmentation offload, which Linux allows for, does not exist here.
+//! Deviations: Linux allows less than a millisecond for superpackets above 2 Gb/s (`hystart_ack_delay`).
 
 use super::{Ack, Window};
 use sojourn_base::{Instant, Span};
@@ -12,6 +12,7 @@ use sojourn_base::{Instant, Span};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HyStart {
     paced: bool,
+    superpackets: bool,
     round_end: u32,
     samples: u32,
     round_began: Instant,
@@ -32,11 +33,15 @@ const MAXIMUM_RISE: Span = Span::from_ms(16);
 const RISE_DIVISOR: u64 = 8;
 /// Acknowledgements that follow within this time are one train (`hystart_ack_delta_us`).
 const TRAIN: Span = Span::from_ms(2);
+/// Time that superpackets may take (`hystart_ack_delay`).
+const SUPERPACKETS: Span = Span::from_ms(1);
 
 impl HyStart {
-    pub(crate) const fn new(paced: bool) -> Self {
+    /// `paced`: the sender spreads its segments; `superpackets`: it sends several at once.
+    pub(crate) const fn new(paced: bool, superpackets: bool) -> Self {
         Self {
             paced,
+            superpackets,
             round_end: 0,
             samples: 0,
             round_began: Instant::ZERO,
@@ -63,7 +68,9 @@ impl HyStart {
         }
         if ack.now.saturating_since(self.last_ack) <= TRAIN {
             self.last_ack = ack.now;
-            let longest = if self.paced { self.minimum } else { self.minimum / 2 };
+            let allowance = if self.superpackets { SUPERPACKETS } else { Span::ZERO };
+            let longest = self.minimum + allowance;
+            let longest = if self.paced { longest } else { longest / 2 };
             if ack.now.saturating_since(self.round_began) > longest {
                 return true;
             }
@@ -88,7 +95,11 @@ mod tests {
     /// The acknowledgement, counted from 1, that ends slow start: `delays` of a round in ms that began 10 s on, one
     /// acknowledgement each `spacing_us`; a round of 40 ms came before.
     fn ends_at(delays: &[u64], spacing_us: u64, window: &Window) -> Option<usize> {
-        let mut hystart = HyStart::new(false);
+        ends(delays, spacing_us, window, false)
+    }
+
+    fn ends(delays: &[u64], spacing_us: u64, window: &Window, superpackets: bool) -> Option<usize> {
+        let mut hystart = HyStart::new(false, superpackets);
         let ack = |at, ms, first| Ack { round_trip: Some(Span::from_ms(ms)), first, next: 100, ..ack_at(at, 1) };
         assert!(!hystart.on_ack(&Ack { next: 9, ..ack(Instant::from_s(1), 40, 1) }, window));
         let number = |n: usize| u32::try_from(n).expect("a few");
@@ -115,6 +126,9 @@ mod tests {
         // Half of 40 ms at 2 ms each: the first acknowledgement after 20 ms is the twelfth.
         assert_eq!(ends_at(&[40; 20], 2000, &LARGE), Some(12));
         assert_eq!(ends_at(&[40; 20], 2001, &LARGE), None, "no train");
+        // Of 20.25 ms on: the 82nd at 250 us each; a millisecond is allowed to superpackets, half of it counts.
+        let ends_at = |superpackets| ends(&[40; 90], 250, &LARGE, superpackets);
+        assert_eq!((ends_at(false), ends_at(true)), (Some(82), Some(84)));
     }
 
     #[test]

@@ -29,11 +29,11 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
-    /// `paced`: the stack spreads its segments.
-    pub(crate) const fn new(exit: SlowStartExit, paced: bool) -> Self {
+    /// `paced`: the stack spreads its segments; `superpackets`: it sends several at once.
+    pub(crate) const fn new(exit: SlowStartExit, paced: bool, superpackets: bool) -> Self {
         match exit {
             SlowStartExit::None => Self::Off,
-            SlowStartExit::HyStart => Self::HyStart(HyStart::new(paced)),
+            SlowStartExit::HyStart => Self::HyStart(HyStart::new(paced, superpackets)),
             SlowStartExit::HyStartPlusPlus => Self::HyStartPlusPlus(HyStartPlusPlus::new(paced)),
         }
     }

@@ -123,7 +123,7 @@ impl TcpEndpoint {
             phase: Phase::Idle,
             opening: Opening::NONE,
             sender: Sender::new(config),
-            receiver: Receiver::new(config.acknowledge, config.maximum_segment_size, config.sack_blocks()),
+            receiver: Receiver::new(config),
             statistics: ConnectionStatistics::default(),
             armed: Armed::NONE,
             peer_closed: false,
@@ -135,7 +135,7 @@ impl TcpEndpoint {
     /// caller forgets this endpoint's timers.
     pub fn reset(&mut self, config: &Arc<StackConfig>) {
         self.sender.reset(config);
-        self.receiver.reset(config.acknowledge, config.maximum_segment_size, config.sack_blocks());
+        self.receiver.reset(config);
         self.config = Arc::clone(config);
         self.phase = Phase::Idle;
         self.opening = Opening::NONE;
@@ -373,7 +373,8 @@ impl TcpEndpoint {
         }
         let before = self.receiver.delivered();
         let sender = &self.sender;
-        self.receiver.on_segment(now, segment, ecn, || sender.timeout_without_backoff());
+        let idle_limit = || sender.timeout_without_backoff();
+        self.receiver.on_segment(now, segment, ecn, idle_limit, || sender.round_trip.smoothed());
         let delivered = self.receiver.delivered();
         if delivered > before {
             context.notify(Event::Delivered(delivered));

@@ -10,6 +10,7 @@
 //! | `sender::transmit` | which segment leaves next |
 //! | `sender::emission` | contents of that segment |
 //! | `receiver` | received data, and times of acknowledgements |
+//! | `receive_window` | segments that make a window grow |
 //! | `scoreboard` | marks of outstanding segments |
 //! | `loss_detection` | which of them are lost |
 //! | `recovery` | how many may be sent while losses are repaired |
@@ -20,6 +21,7 @@
 mod connection;
 mod loss_detection;
 mod nagle;
+mod receive_window;
 mod receiver;
 mod recovery;
 mod rto;

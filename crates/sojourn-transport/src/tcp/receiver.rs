@@ -7,9 +7,11 @@
 //! Deviations: a duplicate is reported by a flag instead of a block; the application reads at once,
 //! so the window never closes. Marks of pure acknowledgements are not counted.
 
+use super::receive_window::ReceiveWindow;
 use crate::common::marks::FIRST_COUNT;
-use crate::config::{AckPolicy, AckTimer, AckUnit, EcnMode};
+use crate::config::{AckPolicy, AckTimer, AckUnit, EcnMode, StackConfig};
 use crate::{Flags, SackBlocks, Segment};
+use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 use sojourn_base::{Ecn, Instant, Span};
@@ -56,6 +58,8 @@ pub(crate) struct Receiver {
     one_way_delay: u64,
     quick_left: u32,
     last_arrival: Instant,
+    /// With the habit of acknowledging each segment that makes it grow.
+    window: Option<Box<ReceiveWindow>>,
     /// ECN echo: until the peer confirms (RFC 3168 section 6.1.3), or for the last data segment (`DCTCP.CE`).
     /// With a count: whether the last data segment was marked.
     echo_congestion: bool,
@@ -80,11 +84,12 @@ impl Receiver {
         self.bits.capacity() * size_of::<u64>() + self.lengths.capacity() * size_of::<u16>()
     }
 
-    pub(crate) fn new(policy: AckPolicy, segment_size: u32, most_blocks: u8) -> Self {
+    pub(crate) fn new(config: &StackConfig) -> Self {
+        let policy = config.acknowledge;
         Self {
             policy,
-            segment_size,
-            most_blocks,
+            segment_size: config.maximum_segment_size,
+            most_blocks: config.sack_blocks(),
             next: 0,
             delivered: 0,
             held: 0,
@@ -104,6 +109,7 @@ impl Receiver {
             one_way_delay: 0,
             quick_left: policy.quick,
             last_arrival: Instant::ZERO,
+            window: window(config),
             echo_congestion: false,
             marks: FIRST_COUNT,
             unreported: 0,
@@ -111,7 +117,8 @@ impl Receiver {
     }
 
     /// Start again and keep the memory.
-    pub(crate) fn reset(&mut self, policy: AckPolicy, segment_size: u32, most_blocks: u8) {
+    pub(crate) fn reset(&mut self, config: &StackConfig) {
+        let policy = config.acknowledge;
         let mut bits = core::mem::take(&mut self.bits);
         let lengths = core::mem::take(&mut self.lengths);
         bits.fill(0);
@@ -124,8 +131,8 @@ impl Receiver {
             held: 0,
             highest: 0,
             policy,
-            segment_size,
-            most_blocks,
+            segment_size: config.maximum_segment_size,
+            most_blocks: config.sack_blocks(),
             blocks: [(0, 0); 4],
             fin: None,
             pending_segments: 0,
@@ -138,6 +145,7 @@ impl Receiver {
             one_way_delay: 0,
             quick_left: policy.quick,
             last_arrival: Instant::ZERO,
+            window: window(config),
             echo_congestion: false,
             marks: FIRST_COUNT,
             unreported: 0,
@@ -145,7 +153,8 @@ impl Receiver {
     }
 
     /// A segment with data, a FIN, or a place in the sequence has arrived. `ecn`: the way of echoing congestion marks
-    /// to the peer. `idle_limit` is the time after which the connection counts as idle.
+    /// to the peer. `idle_limit` is the time after which the connection counts as idle, `round_trip` that of its sender, if it is
+    /// known.
     #[inline]
     pub(crate) fn on_segment(
         &mut self,
@@ -153,6 +162,7 @@ impl Receiver {
         segment: &Segment,
         ecn: EcnMode,
         idle_limit: impl FnOnce() -> Span,
+        round_trip: impl FnOnce() -> Option<Span>,
     ) {
         let tells = ecn != EcnMode::Off && self.note_congestion(segment, ecn);
         if self.policy.quick > 0 {
@@ -171,6 +181,13 @@ impl Receiver {
         let response = self.place(segment);
         self.pending_segments += 1;
         self.pending_bytes += segment.payload;
+        if let Some(window) = &mut self.window
+            && segment.payload > 0
+            && let Some(round_trip) = round_trip()
+        {
+            let delay = now.saturating_since(segment.sent_at).as_ps();
+            self.quick_left |= u32::from(window.on_segment(now, self.delivered, round_trip, delay));
+        }
         let quick = self.quick_left > 0;
         if quick {
             self.quick_left -= 1;
@@ -445,6 +462,12 @@ impl Receiver {
     }
 }
 
+/// Returns the receive window, if it decides what is acknowledged at once.
+fn window(config: &StackConfig) -> Option<Box<ReceiveWindow>> {
+    let counts = config.habits.acknowledges_what_opens_the_window;
+    counts.then(|| Box::new(ReceiveWindow::new(config.maximum_segment_size)))
+}
+
 /// The first multiple of `interval` after `now`.
 fn next_multiple(now: Instant, interval: Span) -> Instant {
     let interval = interval.as_ps();
@@ -474,11 +497,11 @@ mod tests {
     }
 
     fn receiver(policy: AckPolicy) -> Receiver {
-        Receiver::new(policy, 1460, 3)
+        Receiver::new(&StackConfig { acknowledge: policy, ..StackConfig::NS2_LINUX_CUBIC })
     }
 
     fn arrive(receiver: &mut Receiver, now: Instant, sequence: u32) {
-        receiver.on_segment(now, &data(sequence, 1460), EcnMode::Off, || Span::from_s(1));
+        receiver.on_segment(now, &data(sequence, 1460), EcnMode::Off, || Span::from_s(1), || None);
     }
 
     fn acknowledge(receiver: &mut Receiver) -> (u32, Vec<(u32, u32)>) {
@@ -510,7 +533,7 @@ mod tests {
         // Heartbeat of 0.1 s.
         let mut receiver = receiver(StackConfig::AKHTAR2013.acknowledge);
         let at = Instant::from_ms(237);
-        receiver.on_segment(at, &data(0, 500), EcnMode::Off, || Span::from_s(1));
+        receiver.on_segment(at, &data(0, 500), EcnMode::Off, || Span::from_s(1), || None);
         assert!(!receiver.wants_acknowledgement());
         assert_eq!(receiver.deadline(), Instant::from_ms(300));
         receiver.on_timer(Instant::from_ms(300));
@@ -544,7 +567,7 @@ mod tests {
         let mut receiver = receiver(AckPolicy { quick: 0, ..StackConfig::LINUX_RENO.acknowledge });
         for (sequence, sent) in [(0, 10), (1, 11)] {
             let segment = Segment { sent_at: Instant::from_ms(sent), ..data(sequence, 1460) };
-            receiver.on_segment(Instant::from_ms(60), &segment, EcnMode::Off, || Span::from_s(1));
+            receiver.on_segment(Instant::from_ms(60), &segment, EcnMode::Off, || Span::from_s(1), || None);
         }
         let mut ack = data(0, 0);
         receiver.stamp_acknowledgement(&mut ack);
@@ -590,7 +613,7 @@ mod tests {
     fn the_stream_ends_when_everything_before_the_fin_is_there() {
         let mut receiver = receiver(StackConfig::NS2_LINUX_CUBIC.acknowledge);
         let fin = Segment { flags: Flags::ACK.with(Flags::FIN), ..data(1, 0) };
-        receiver.on_segment(Instant::ZERO, &fin, EcnMode::Off, || Span::from_s(1));
+        receiver.on_segment(Instant::ZERO, &fin, EcnMode::Off, || Span::from_s(1), || None);
         assert!(!receiver.is_finished());
         arrive(&mut receiver, Instant::ZERO, 0);
         assert!(receiver.is_finished());
