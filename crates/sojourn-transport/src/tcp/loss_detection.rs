@@ -392,7 +392,9 @@ mod tests {
     /// Segments that were sent once each, at these times in ms.
     fn sent(times: &[u64]) -> Scoreboard {
         let mut board = Scoreboard::new(1000);
-        times.iter().for_each(|ms| send(&mut board, *ms));
+        for ms in times {
+            send(&mut board, *ms);
+        }
         board
     }
 
