@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use sojourn_base::{BitRate, Bytes, Ecn, Instant, Limit, Meta, PacketHandle, ServiceQueue, Span};
 use sojourn_queue::{
     ClassicManager, DocsisDualQueue, DocsisDualQueueConfig, DocsisPieConfig, DocsisPieLaw, DocsisPieQueue,
-    DualScheduler, LowLatencyClassifier, ManagerKind as _, QueueManager, Reason, Shaper, Verdict,
+    DualPi2Config, DualScheduler, LowLatencyClassifier, ManagerKind as _, QueueManager, Reason, Shaper, Verdict,
 };
 use sojourn_testkit::context::TestContext;
 use sojourn_testkit::operations::{Operation, operations};
@@ -98,6 +98,27 @@ fn grants_for_one_queue_take_from_it_alone_and_other_grants_go_by_weight() {
     while take(Some(LowLatency)).is_some() {}
     assert_eq!(take(Some(LowLatency)), None);
     assert_eq!(take(None), Some((PacketHandle(22), Classic)));
+}
+
+/// Service flows have classifiers of their own, which choose the queue against that of the manager.
+#[test]
+fn packets_carry_the_queue_that_was_chosen_for_them() {
+    use ServiceQueue::{Classic, LowLatency};
+    let managers: [Box<dyn QueueManager>; 2] = [
+        Box::new(DocsisDualQueue::new(CONFIG)),
+        DualPi2Config { limit: CONFIG.limit, ..DualPi2Config::RFC9332 }.build(),
+    ];
+    for mut queue in managers {
+        let mut context = at_50_mbps();
+        let chosen = [(scalable(500, 1), Classic), (packet(500, 2), LowLatency)];
+        for ((meta, into), n) in chosen.into_iter().zip(0..) {
+            let _ = queue.enqueue_to(into, Instant::ZERO, meta, PacketHandle(n), &mut context);
+        }
+        for into in [Classic, LowLatency] {
+            let sent = queue.dequeue_from(Instant::ZERO, into, &mut context).expect("it waits there");
+            assert_eq!(sent.meta.queue, into);
+        }
+    }
 }
 
 #[test]
