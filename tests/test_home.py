@@ -132,7 +132,7 @@ def test_a_slow_wifi_is_named_as_the_narrow_place_and_a_fast_one_is_not(sojourn:
     assert slow.status == 0, slow.stderr
     first, ping, shaper, *_ = slow.stdout.splitlines()
     assert first == "The Wi-Fi to the attic is the narrow place, not the line."
-    assert "with airtime fairness in the access point" in ping
+    assert "FQ-CoDel for each station in the access point, equal airtime" in ping
     assert shaper.startswith("A shaper on the line does not help behind a slow Wi-Fi")
     assert "The others get: the download of the attic " in slow.stdout
     assert "aql_txq_limit" in slow.stdout
