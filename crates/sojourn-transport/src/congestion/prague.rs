@@ -170,6 +170,16 @@ mod tests {
     }
 
     #[test]
+    fn its_segments_are_spread_whatever_the_stack_does() {
+        let requests = prague().requests();
+        assert!(requests.pacing && requests.fractions && requests.growth_with_marks);
+        assert!(
+            !Prague::new(PragueConfig::BASE, &CONNECTION).requests().growth_with_marks,
+            "without a peer that counts marks"
+        );
+    }
+
+    #[test]
     fn the_estimate_moves_by_a_sixteenth_of_the_difference_per_round_trip_from_the_first_mark_on() {
         let mut prague = prague();
         prague.alpha = 1.0;
