@@ -16,8 +16,10 @@ import shlex
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import fmean, stdev
 
@@ -222,6 +224,25 @@ def verdict(simulated: dict[str, float], emulated: dict[str, float]) -> str:
     return ", ".join(wrong) if wrong else "agrees"
 
 
+def side_by_side(columns: list[list[dict[str, str]]]) -> list[str]:
+    """Return the cells of a row, of which each has the means of all columns: utilisation, mean delay, P95, drops, drops before."""
+    forms = (
+        ("utilisation", ".3f"),
+        ("sojourn_ms", ".2f"),
+        ("p95_ms", ".1f"),
+        ("dropped", ".0f"),
+        ("first_dropped", ".0f"),
+    )
+    cells: list[str] = []
+    for name, form in forms:
+        values = [[float(run[name]) for run in runs] for runs in columns]
+        spread = [f" ± {stdev(one):.2f}" if name == "sojourn_ms" and len(one) > 1 else "" for one in values]
+        cells.append(
+            " / ".join(f"{means(runs)[name]:{form}}{more}" for runs, more in zip(columns, spread, strict=True))
+        )
+    return cells
+
+
 def table(rows: list[dict[str, str]]) -> str:
     """Return the table of the page."""
     lines = [
@@ -232,23 +253,9 @@ def table(rows: list[dict[str, str]]) -> str:
         mine = [runs_of(rows, world, side) for side in ("simulated", "emulated")]
         if not all(mine):
             continue
-        simulated, emulated = map(means, mine)
-        delays = [[float(row["sojourn_ms"]) for row in runs] for runs in mine]
-        cells = [
-            f"{simulated[name]:{form}} / {emulated[name]:{form}}"
-            for name, form in (
-                ("utilisation", ".3f"),
-                ("sojourn_ms", ".2f"),
-                ("p95_ms", ".1f"),
-                ("dropped", ".0f"),
-                ("first_dropped", ".0f"),
-            )
-        ]
-        spread = [f" ± {stdev(values):.2f}" if len(values) > 1 else "" for values in delays]
-        middle = [f"{side['sojourn_ms']:.2f}" for side in (simulated, emulated)]
-        cells[1] = " / ".join(map("".join, zip(middle, spread, strict=True)))
+        cells = side_by_side(mine)
         where = f"{world.rate} Mb/s, {world.rtt} ms"
-        result = verdict(simulated, emulated)
+        result = verdict(*map(means, mine))
         if world.controller == "BBR":
             result = f"for information: {result}"
         said = [where, world.queue, world.controller, " / ".join(str(len(runs)) for runs in mine), *cells, result]
@@ -257,6 +264,32 @@ def table(rows: list[dict[str, str]]) -> str:
 
 
 BEGIN, END = "<!-- table -->", "<!-- end of table -->"
+
+
+def measure(
+    wanted: Sequence[Callable[[], Mapping[str, float | str]]], jobs: int, rows: list[dict[str, str]], numbers: Path
+) -> None:
+    """Run what is wanted, and keep each result as soon as it is there; one that fails costs no other."""
+    with ThreadPoolExecutor(jobs) as pool:
+        for done in as_completed([pool.submit(each) for each in wanted]):
+            if done.exception() is not None:
+                print(done.exception(), file=sys.stderr)
+                continue
+            row = done.result()
+            rows.append(
+                {name: f"{value:.6g}" if isinstance(value, float) else str(value) for name, value in row.items()}
+            )
+            keep(numbers, rows)
+            print(row, file=sys.stderr)
+
+
+def write_table(file: Path, marks: tuple[str, str], made: str) -> None:
+    """Write a table between its marks in a page."""
+    begin, end = marks
+    page = file.read_text(encoding="utf-8")
+    head, _, rest = page.partition(begin)
+    _, _, tail = rest.partition(end)
+    file.write_text(f"{head}{begin}\n\n{made}\n\n{end}{tail}", encoding="utf-8")
 
 
 def main() -> None:
@@ -279,22 +312,8 @@ def main() -> None:
         if options.only in world.label
         if str(seed) not in {row["seed"] for row in runs_of(rows, world, side)}
     ]
-    with ThreadPoolExecutor(options.jobs) as pool:
-        began = [pool.submit(run, *each, options.warmup) for each in wanted]
-        for done in as_completed(began):
-            if done.exception() is not None:  # the others are worth keeping
-                print(done.exception(), file=sys.stderr)
-                continue
-            row = done.result()
-            rows.append(
-                {name: f"{value:.6g}" if isinstance(value, float) else str(value) for name, value in row.items()}
-            )
-            keep(numbers, rows)
-            print(row, file=sys.stderr)
-    page = options.out.read_text(encoding="utf-8")
-    head, _, rest = page.partition(BEGIN)
-    _, _, tail = rest.partition(END)
-    options.out.write_text(f"{head}{BEGIN}\n\n{table(rows)}\n\n{END}{tail}", encoding="utf-8")
+    measure([partial(run, *each, options.warmup) for each in wanted], options.jobs, rows, numbers)
+    write_table(options.out, (BEGIN, END), table(rows))
 
 
 if __name__ == "__main__":

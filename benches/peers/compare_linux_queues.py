@@ -15,13 +15,27 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from statistics import stdev
 
 import polars as pl
-from compare_linux import PYTHON, ROOT, SENDS, SOJOURN, STACKS, TAKES, TEXT, keep, kept, means, verdict, worked_out
+from compare_linux import (
+    PYTHON,
+    ROOT,
+    SENDS,
+    SOJOURN,
+    STACKS,
+    TAKES,
+    TEXT,
+    kept,
+    means,
+    measure,
+    side_by_side,
+    verdict,
+    worked_out,
+    write_table,
+)
 
 from sojourn.linux import virtual
 from sojourn.linux.build import find
@@ -181,17 +195,8 @@ def table(rows: list[dict[str, str]]) -> str:
         mine = [runs_of(rows, world, side) for side in SIDES]
         if not all(mine):
             continue
-        columns = [means(runs) for runs in mine]
-        cells = [
-            " / ".join(f"{column[name]:{form}}" for column in columns)
-            for name, form in (("utilisation", ".3f"), ("p95_ms", ".1f"), ("dropped", ".0f"), ("first_dropped", ".0f"))
-        ]
-        delays = [[float(row["sojourn_ms"]) for row in runs] for runs in mine]
-        spread = [f" ± {stdev(values):.2f}" if len(values) > 1 else "" for values in delays]
-        middle = [f"{column['sojourn_ms']:.2f}" for column in columns]
-        cells.insert(1, " / ".join(map("".join, zip(middle, spread, strict=True))))
-        simulated, emulated, kernel = columns
-        said = [f"{world.rate} Mb/s, {world.rtt} ms", world.controller, f"`{world.queue}`", *cells]
+        simulated, emulated, kernel = map(means, mine)
+        said = [f"{world.rate} Mb/s, {world.rtt} ms", world.controller, f"`{world.queue}`", *side_by_side(mine)]
         lines.append(f"| {' | '.join([*said, verdict(emulated, kernel), verdict(simulated, kernel)])} |")
     return "\n".join(lines)
 
@@ -215,22 +220,8 @@ def main() -> None:
         for seed in range(1, min(options.most, DISCIPLINES[world.queue].runs) + 1)
         if str(seed) not in {row["seed"] for row in runs_of(rows, world, side)}
     ]
-    with ThreadPoolExecutor(options.jobs) as pool:
-        began = [pool.submit(run, *each) for each in wanted]
-        for done in as_completed(began):
-            if done.exception() is not None:  # the others are worth keeping
-                print(done.exception(), file=sys.stderr)
-                continue
-            row = done.result()
-            rows.append(
-                {name: f"{value:.6g}" if isinstance(value, float) else str(value) for name, value in row.items()}
-            )
-            keep(numbers, rows)
-            print(row, file=sys.stderr)
-    page = options.out.read_text(encoding="utf-8")
-    head, _, rest = page.partition(BEGIN)
-    _, _, tail = rest.partition(END)
-    options.out.write_text(f"{head}{BEGIN}\n\n{table(rows)}\n\n{END}{tail}", encoding="utf-8")
+    measure([partial(run, *each) for each in wanted], options.jobs, rows, numbers)
+    write_table(options.out, (BEGIN, END), table(rows))
 
 
 if __name__ == "__main__":
