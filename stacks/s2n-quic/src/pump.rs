@@ -46,7 +46,7 @@ impl<E: Endpoint<PathHandle = RemoteAddress>> Pump for E {
 
     fn transmit(&mut self, now: u64, out: &mut Outbox) {
         let clock = timestamp(now);
-        // It is called at each time that it asks for, and needs no waker. An endpoint that has closed tells so, and sends nothing.
+        // It is called at each time that it asks for, and needs no waker. A closed endpoint returns that it is closed, and sends nothing.
         let _ = self.poll_wakeups(&mut Context::from_waker(Waker::noop()), &clock);
         Endpoint::transmit(self, out, &clock);
     }
