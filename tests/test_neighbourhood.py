@@ -10,20 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sojourn.base.errors import UsageError
-from sojourn.homes.neighbourhood import (
-    MOST_HOMES,
-    Answer,
-    Crowd,
-    counts_of,
-    crowds_of,
-    most_rounds_left,
-    next_numbers,
-    plant_of,
-    scaled,
-    settings_of,
-    study_files,
-    thresholds_of,
-)
+from sojourn.homes.neighbourhood import Answer, counts_of, crowds_of, plant_of, scaled, settings_of, study_files
+from sojourn.homes.thresholds import MOST_HOMES, Crowd, most_rounds_left, next_numbers, thresholds_of
 from support import CommandLine
 
 SCENARIO = Path(__file__).parents[1] / "scenarios" / "neighbourhood.toml"

@@ -92,16 +92,8 @@ def _run(text: str, homes: int, first_seed: int, options: Namespace) -> tuple[Pa
     from sojourn.answers.checks import unanswerable
     from sojourn.base.output import refuse_used
     from sojourn.cli.console import note
-    from sojourn.homes.neighbourhood import (
-        SEEDS,
-        Answer,
-        Crowd,
-        counts_of,
-        crowds_of,
-        most_rounds_left,
-        next_numbers,
-        study_files,
-    )
+    from sojourn.homes.neighbourhood import SEEDS, Answer, counts_of, crowds_of, study_files
+    from sojourn.homes.thresholds import Crowd, most_rounds_left, next_numbers
     from sojourn.store import Store
     from sojourn.study.library import load_study
     from sojourn.study.plan import Plan, RunOptions, make_plan
