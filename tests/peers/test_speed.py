@@ -1,6 +1,7 @@
 """The page of speed: what counts instructions says, and the generated worlds."""
 
 import importlib
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -48,6 +49,16 @@ def test_without_a_counter_the_page_says_so(
     how, command = measuring.counter()
     assert how.startswith("skipped:")
     assert command == []
+
+
+def test_the_first_sentence_of_the_page_has_the_extremes_of_its_table() -> None:
+    page = (TOOL.parents[1] / "docs" / "results" / "speed.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `[^|]+` \| [\d,]+ \| [\d.]+ \| (\d+) \| \d+ \| \d+ \| ([\d,]+) \|", page, re.MULTILINE)
+    each = sorted(int(row[0]) for row in rows)
+    speeds = sorted((row[1] for row in rows), key=lambda text: int(text.replace(",", "")))
+    assert len(rows) == 4
+    assert f"\n\nA packet takes {each[0]} to {each[-1]} ns of processor time" in page
+    assert f"simulates {speeds[0]} to {speeds[-1]} s of a line." in page
 
 
 def test_every_generated_world_is_a_valid_scenario(worlds: ModuleType) -> None:

@@ -14,6 +14,8 @@ MEBIBYTE = 2**20
 INTRODUCTION = """\
 # Speed
 
+{answer}
+
 Command: `make bench`, which writes this page and its picture. Measured on
 {machine}, one run at a time; each world in a process of its own,
 {repetitions} times (generated worlds {few} times, short ones up to a hundred times), of which the one with the least
@@ -146,7 +148,7 @@ def page(results: Results, repetitions: int) -> str:
     start = min(cost.start_bytes for cost in results.durations.values()) / MEBIBYTE
     few = max(2, repetitions // 2)
     parts = [
-        INTRODUCTION.format(machine=machine(), repetitions=repetitions, few=few),
+        INTRODUCTION.format(answer=answer(results), machine=machine(), repetitions=repetitions, few=few),
         fixed_table(results),
         instructions_text(results),
         STUDY,
@@ -171,6 +173,16 @@ def page(results: Results, repetitions: int) -> str:
         jobs_table(results),
     ]
     return "".join(parts)
+
+
+def answer(results: Results) -> str:
+    """Return the first sentence: what a packet costs and how fast time passes, over the fixed worlds."""
+    costs = [least(costs) for costs in results.fixed.values()]
+    each, speeds = [cost.ns_per_hop for cost in costs], [cost.speed for cost in costs]
+    return (
+        f"A packet takes {min(each):.0f} to {max(each):.0f} ns of processor time for each link or wire, "
+        f"and a second of it simulates {min(speeds):,.0f} to {max(speeds):,.0f} s of a line."
+    )
 
 
 def fixed_table(results: Results) -> str:

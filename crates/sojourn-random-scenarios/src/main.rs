@@ -151,6 +151,7 @@ impl Summary {
         let [sent, arrived, dropped] = self.packets;
         let mut page = format!(
             "# Random scenarios\n\n\
+             Of {} scenarios drawn at random {} held every law and {} failed.\n\n\
              Scenarios are drawn from the schema of scenario files: links, queue managers, stacks and applications of \
              every kind,\none subscriber or several homes over one link or several, with usual and odd parameters. Each is printed and read back, run until it has handled some \
              25,000 events or its time is\nover, and checked: nothing panics, every packet that was sent has arrived, \
@@ -158,12 +159,19 @@ impl Summary {
              any time than its rate and burst allow. Every \
              sixteenth runs twice and must not differ.\n\n\
              ```console\n$ cargo run -p sojourn-random-scenarios -- {} {first} --write docs/results/random-scenarios.md\n```\n\n\
-             Scenarios {first} to {last}, in {built}: **{} held, {} failed**.\n\n\
+             Scenarios {first} to {last}, in {built}.\n\n\
              | what | sum |\n|---|--:|\n\
              | simulated time | {:.0} s |\n| events | {} |\n| packet-hops | {} |\n\
              | packets sent | {sent} |\n| arrived | {arrived} |\n| dropped | {dropped} |\n| in flight at the end | {} |\n\n\
              How often each kind occurs:\n\n| place | kinds |\n|---|---|\n",
-            request.count, self.runs, self.failures, self.simulated_s, self.events, self.packet_hops, self.in_flight
+            self.runs + self.failures,
+            self.runs,
+            self.failures,
+            request.count,
+            self.simulated_s,
+            self.events,
+            self.packet_hops,
+            self.in_flight
         );
         for (place, kinds) in &self.kinds {
             let kinds: Vec<String> = kinds.iter().map(|(kind, count)| format!("`{kind}` {count}")).collect();
