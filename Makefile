@@ -28,9 +28,9 @@ test: ## set up with development tools; formatters, linters, types, all tests bu
 	@tools/setup dev
 	@.venv/bin/python tools/verify.py all
 
-test-fast: ## tests in Python but those of the night
+test-fast: ## tests in Python that start no program, server, browser or study: a minute
 	@tools/setup dev
-	@.venv/bin/python -m pytest -q -n auto -m "not slow" --durations=10
+	@.venv/bin/python -m pytest -q -n auto -m "not slow and not whole" --durations=10
 
 test-night: ## tests that take long: whole runs and studies, commands of all pages, the wheel, SLURM, PostgreSQL; before each version
 	@tools/setup dev

@@ -26,6 +26,22 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(f"NOT TESTED: {reason} ({first}{more})")
 
 
+PROGRAMS = frozenset(
+    {"CommandLine", "Popen", "asyncio", "multiprocessing", "run_study", "socket", "subprocess", "threading"}
+)
+"""Names in a module of tests that start programs, servers or studies."""
+
+WHOLE = frozenset({"address", "browser", "server", "site", "sojourn"})
+"""Fixtures that do."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that start programs, servers, browsers or studies."""
+    for item in items:
+        if isinstance(item, pytest.Function) and (WHOLE & set(item.fixturenames) or PROGRAMS & set(vars(item.module))):
+            item.add_marker("whole")
+
+
 @pytest.fixture
 def sojourn(tmp_path: Path) -> CommandLine:
     """Return the command line, in an empty directory with an empty store."""

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.whole
+
 ROOT = Path(__file__).resolve().parents[1]
 COUNTS = tomllib.loads((ROOT / "benches" / "instructions.toml").read_text(encoding="utf-8"))
 

@@ -30,6 +30,8 @@ from sojourn.study.runner import kept_runs
 from sojourn.study.write import metrics_of
 from support import write_study
 
+pytestmark = pytest.mark.whole
+
 AXES: dict[str, Any] = {
     "rate": {"key": "access.upstream.link.rate", "from": "1 Mb/s", "to": "4 Mb/s", "steps": 4},
     "rtt": ["near", "far"],

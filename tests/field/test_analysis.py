@@ -425,6 +425,7 @@ def test_a_pilot_of_five_tests_says_what_it_measured_and_what_it_lacks(tmp_path:
     ).filter(lambda cells: len({treatment for _, treatment, _ in cells}) > 1)
 )
 @example(cells=[(1, 0, 1), (1, 1, 2), (2, 1, 1)])  # the mixed model's error of a logarithm has no power of e
+@pytest.mark.whole
 def test_no_trial_is_too_small_to_be_told(cells: list[tuple[int, int, int]]) -> None:
     analysis = analyse(pilot(cells))
     first = headline(analysis)

@@ -12,6 +12,8 @@ from world.disk import File, SimulatedDisk
 from world.sqlite import SimulatedSqlite
 from world.trial import run
 
+pytestmark = pytest.mark.whole
+
 SEEDS = range(60)
 
 

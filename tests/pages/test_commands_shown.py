@@ -8,6 +8,8 @@ import pytest
 from pages.commands import Reader, Shown, kind_of, not_printed, rule_of, settings, shown_on, wrong_with
 from pages.markdown import pages, pieces
 
+pytestmark = pytest.mark.whole
+
 SHOWN = {page: commands for page in pages() if (commands := shown_on(page))}
 FIRST = ("README.md", "docs/guides/tutorial.md")
 """Pages that a new user reads first: their commands run in every test run, those of the others in the night."""

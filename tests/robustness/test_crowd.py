@@ -2,7 +2,11 @@
 
 from pathlib import Path
 
+import pytest
+
 from robustness.crowd import FILES, KINDS, campaign
+
+pytestmark = pytest.mark.whole
 
 
 def test_honest_probes_beside_strangers_lose_nothing_and_wait_little(tmp_path: Path) -> None:

@@ -15,6 +15,8 @@ from sojourn.cli import run_command
 from sojourn.study.result import StudyResult
 from support import Finished, words_only
 
+pytestmark = pytest.mark.whole
+
 Results = tuple[Path, Path]
 
 

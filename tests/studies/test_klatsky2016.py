@@ -87,6 +87,7 @@ def test_known_effects_lie_within_their_intervals_as_often_as_those_say() -> Non
     assert 0.93 <= covered / (2 * draws) <= 0.97
 
 
+@pytest.mark.whole
 def test_a_week_without_an_effect_is_rejected_as_often_as_the_level_says() -> None:
     # K16-07: 3 to 7 %.
     generator = np.random.default_rng(7)
