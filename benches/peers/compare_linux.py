@@ -1,12 +1,13 @@
 """Run the same links around simulated and around real TCP, and write what agrees into docs/results/emulation.md.
 
-usage: python benches/peers/compare_linux.py [--repetitions N] [--draws N] [--warmup S] [--jobs N] [--only WORD] [--out FILE]
+usage: python benches/peers/compare_linux.py [--repetitions N] [--draws N] [--warmup S] [--jobs N] [--only WORD] [--again] [--out FILE]
 
 Each world is simulated with `sojourn run` and emulated with `sojourn emulate --virtual`, one upload through the Linux of
 `sojourn linux build`; both leave the same tables, from which both columns are worked out in the same way. In virtual time nothing that the
 machine does beside it counts, so emulations may run side by side. Simulations take seconds, so there are more of them: what draws decide
 shows in their spread.
-What has been measured is kept beside the page as a CSV file, and only what is missing of it is measured.
+What has been measured is kept beside the page as a CSV file, and only what is missing of it is measured: `--again` forgets the
+simulations, after a change of the simulated TCP.
 """
 
 import argparse
@@ -300,16 +301,20 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1, help="runs at a time")
     parser.add_argument("--warmup", type=float, default=10.0)
     parser.add_argument("--only", default="", help="worlds whose label holds this")
+    parser.add_argument("--again", action="store_true", help="simulate these worlds again")
     parser.add_argument("--out", type=Path, default=ROOT / "docs/results/emulation.md")
     options = parser.parse_args()
     numbers = options.out.with_suffix(".csv")
     rows = kept(numbers)
+    worlds = [world for world in WORLDS if options.only in world.label]
+    if options.again:
+        earlier = [row for world in worlds for row in runs_of(rows, world, "simulated")]
+        rows = [row for row in rows if row not in earlier]
     wanted = [
         (world, seed, side)
         for side, count in (("simulated", options.draws), ("emulated", options.repetitions))
         for seed in range(1, count + 1)
-        for world in WORLDS
-        if options.only in world.label
+        for world in worlds
         if str(seed) not in {row["seed"] for row in runs_of(rows, world, side)}
     ]
     measure([partial(run, *each, options.warmup) for each in wanted], options.jobs, rows, numbers)

@@ -1,11 +1,11 @@
 """Fill Linux's own queue disciplines and the managers beside them with TCP, and write what agrees into docs/results/linux-queue-managers.md.
 
-usage: python benches/peers/compare_linux_queues.py [--jobs N] [--only WORD] [--out FILE]
+usage: python benches/peers/compare_linux_queues.py [--jobs N] [--only WORD] [--sides SIDES] [--again] [--out FILE]
 
 Each world is measured three times over: the simulated manager under the simulated TCP (`sojourn run`), the same manager under Linux's TCP
 (`sojourn emulate --virtual`), and Linux's own discipline below `htb` under Linux's TCP, in a guest of user-mode Linux (`qdisc_router.py`). All
 three are judged as `compare_linux.py` does. What has been measured is kept beside the page as a CSV file, and only what is missing of it
-is measured.
+is measured: `--sides simulated --again` forgets the simulations, after a change of the simulated TCP.
 """
 
 import argparse
@@ -207,16 +207,19 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1, help="runs at a time")
     parser.add_argument("--only", default="", help="worlds whose label holds this")
     parser.add_argument("--sides", default=",".join(SIDES))
+    parser.add_argument("--again", action="store_true", help="measure these columns again")
     parser.add_argument("--most", type=int, default=3, help="runs of each column at most")
     parser.add_argument("--out", type=Path, default=ROOT / "docs/results/linux-queue-managers.md")
     options = parser.parse_args()
     numbers = options.out.with_suffix(".csv")
     rows = kept(numbers)
+    columns = [(world, side) for world in WORLDS for side in options.sides.split(",") if options.only in world.label]
+    if options.again:
+        earlier = [row for column in columns for row in runs_of(rows, *column)]
+        rows = [row for row in rows if row not in earlier]
     wanted = [
         (world, seed, side)
-        for world in WORLDS
-        for side in options.sides.split(",")
-        if options.only in world.label
+        for world, side in columns
         for seed in range(1, min(options.most, DISCIPLINES[world.queue].runs) + 1)
         if str(seed) not in {row["seed"] for row in runs_of(rows, world, side)}
     ]

@@ -15,6 +15,8 @@ Runs = Mapping[World, tuple[list[dict[str, float]], list[dict[str, float]]]]
 INTRODUCTION = """\
 # Side by side with ns-2 and ns-3
 
+With an equal configuration, {answer}. Each cell that is apart names its mechanism.
+
 Command: `make bench-peers`. It runs the drivers of `benches/peers` and writes this page; simulators that are not
 installed are skipped.
 
@@ -156,7 +158,8 @@ class Cost:
 def page(peers: Mapping[str, Peer], runs: Runs, costs: Sequence[Cost], *, duration_s: float, warm_up_s: float) -> str:
     """Return the page as Markdown."""
     repetitions = max(len(ours) for ours, _ in runs.values())
-    parts = [INTRODUCTION.format(repetitions=repetitions, warm_up=warm_up_s)]
+    parts: list[str] = []
+    answers: list[str] = []
     for name, peer in peers.items():
         parts.append(f"## {name} {peer.version}\n")
         if peer.skipped:
@@ -166,7 +169,10 @@ def page(peers: Mapping[str, Peer], runs: Runs, costs: Sequence[Cost], *, durati
         seconds = 600.0 if name == "ns-2" else duration_s
         parts.append(f"{seconds:g} s each.\n")
         parts.append(agreement_table(mine))
-        parts.append(summary(mine))
+        answers.append(f"{name} {peer.version}: {summary(mine)}")
+        parts.append(f"With an equal configuration {summary(mine)}.\n")
+    answer = ". ".join(answers) or "nothing was compared"
+    parts.insert(0, INTRODUCTION.format(answer=answer, repetitions=repetitions, warm_up=warm_up_s))
     parts += [EQUAL, NOTES, COST.format(machine=machine()) + cost_table(costs)]
     if any(run.values.get("logging") for cost in costs for run in cost.theirs):
         parts.append(LOGGING)
@@ -242,10 +248,7 @@ def summary(runs: Runs) -> str:
     apart = [abs(cell.relative) for cell in cells if cell.differs]
     undecided = len(cells) - agreeing - len(apart)
     largest = f" (at most {max(apart):.1%})".replace("%", " %") if apart else ""
-    return (
-        f"With an equal configuration {agreeing} of {len(cells)} cells agree; "
-        f"apart: {len(apart)}{largest}; undecided: {undecided}.\n"
-    )
+    return f"{agreeing} of {len(cells)} cells agree; apart: {len(apart)}{largest}; undecided: {undecided}"
 
 
 def cost_table(costs: Sequence[Cost]) -> str:

@@ -110,11 +110,11 @@ def test_the_summary_counts_equal_configurations_only(pages: ModuleType, worlds:
     equal = worlds.World("ns-3", "codel", 1)
     beneath = worlds.World("ns-3", "codel", 1, device_queue=True)
     text = pages.summary({equal: (runs(3.4, 0.01), runs(3.4, 0.01)), beneath: (runs(3.4, 0.01), runs(5.8, 0.01))})
-    assert "3 of 3 cells agree; apart: 0; undecided: 0." in text
+    assert "3 of 3 cells agree; apart: 0; undecided: 0" in text
     text = pages.summary({equal: (runs(3.4, 1.0), runs(3.4, 1.0))})
-    assert "1 of 3 cells agree; apart: 0; undecided: 2." in text
+    assert "1 of 3 cells agree; apart: 0; undecided: 2" in text
     text = pages.summary({equal: (runs(3.3, 0.001), runs(3.0, 0.001))})
-    assert "1 of 3 cells agree; apart: 2 (at most 10.0 %); undecided: 0." in text
+    assert "1 of 3 cells agree; apart: 2 (at most 10.0 %); undecided: 0" in text
 
 
 def test_costs_are_compared_by_their_minima(pages: ModuleType, worlds: ModuleType) -> None:
