@@ -9,8 +9,8 @@
 
 use crate::config::{
     AMPLE, AckPolicy, AckTimer, AckUnit, Avoidance, Bbr1Config, Bbr2Config, Bbr3Config, ControllerConfig, CubicConfig,
-    CubicV21Config, DctcpConfig, EcnMode, GrowthGate, Handshake, IdleRestart, InitialThreshold, LedbatConfig,
-    LedbatNs2Config, LossDetection, Pace, Pacing, PragueConfig, RecoveryMode, ReductionBase, RenoConfig,
+    CubicLinuxConfig, CubicV21Config, DctcpConfig, EcnMode, GrowthGate, Handshake, IdleRestart, InitialThreshold,
+    LedbatConfig, LedbatNs2Config, LossDetection, Pace, Pacing, PragueConfig, RecoveryMode, ReductionBase, RenoConfig,
     RoundTripSampling, SlowStart, SlowStartExit, StackConfig, TimeoutFormula, WindowUnit, WireSizes,
 };
 use crate::habits::Habits;
@@ -149,11 +149,11 @@ parameters! {
         DOCSIS_NS3_1_2 "docsis-ns3-1.2" from NS3_2019 { initial_window = 10; pacing = Pacing::On(Pace::NS3); }
         /// Linux of today with CUBIC
         LINUX_CUBIC "linux-cubic" {}
-        /// Linux 6 with CUBIC as its kernel has it: 5 % per round trip until the first loss, superpackets, recoveries that follow each other
+        /// Linux 6 with CUBIC as its kernel has it, superpackets, recoveries that follow each other
         ///
         /// The rest is `linux-cubic`, which stays as it is because studies have used it.
         LINUX_6_CUBIC "linux-6-cubic" {
-            controller = ControllerConfig::of(&CubicConfig { count_before_loss: Some(20), ..CubicConfig::BASE });
+            controller = ControllerConfig::of(&CubicLinuxConfig::BASE);
             superpackets = true;
             habits = Habits::LINUX_6;
         }

@@ -232,6 +232,7 @@ EITHER = Law(
 
 LAWS = {
     "cubic": CUBIC,
+    "cubic-linux": CUBIC,
     "cubic-v21": CUBIC,
     "reno": RENO,
     "dctcp": RENO,

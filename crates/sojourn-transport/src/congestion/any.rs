@@ -2,6 +2,7 @@
 //! allocates nothing for them; the others stand behind a pointer.
 
 use super::CongestionControl;
+use super::cubic_linux::CubicLinux;
 use super::cubic_rfc9438::Cubic;
 use super::cubic_v21::CubicV21;
 use super::dctcp::Dctcp;
@@ -51,7 +52,7 @@ macro_rules! controllers {
     };
 }
 
-controllers! { Reno, Cubic, CubicV21, Dctcp, }
+controllers! { Reno, Cubic, CubicLinux, CubicV21, Dctcp, }
 
 impl AnyController {
     /// A controller that this list does not name, for instance one of another crate.

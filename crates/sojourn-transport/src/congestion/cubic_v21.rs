@@ -55,13 +55,15 @@ struct Epoch {
 }
 
 /// Scale of `beta` and of the curve.
-const SCALE: u32 = 1024;
+pub(super) const SCALE: u32 = 1024;
 /// 1024 C; `bic_scale` (41) times ten.
 const CURVE: u64 = 410;
 /// log2 of ticks per second.
-const TICK_SHIFT: u32 = 10;
+pub(super) const TICK_SHIFT: u32 = 10;
+/// Cube of the ticks in which the curve climbs one segment from or to its origin (`cube_factor`).
+pub(super) const CUBE_OF_TICKS: u64 = (1 << (TICK_SHIFT + 3 * TICK_SHIFT)) / CURVE;
 /// The growth is computed at most once in this many ms while the window stands still.
-const REFRESH: u64 = 31;
+pub(super) const REFRESH: u64 = 31;
 /// Segments per 100 ms that growth above the origin may reach (`max_increment`).
 const MAXIMUM_INCREMENT: u64 = 16;
 /// Acknowledgements per segment of growth before the first loss.
@@ -102,18 +104,7 @@ impl CubicV21 {
         });
 
         let t = ((now + self.minimum_delay / 8 - epoch.start) << TICK_SHIFT) / 1000;
-        let offset = t.abs_diff(epoch.k);
-        // Beyond 2^16 ticks (64 s) the curve is off any window; the limit keeps 64 bits enough.
-        let offset = offset.min(1 << 16);
-        let distance = (CURVE * offset * offset * offset) >> (TICK_SHIFT + 3 * TICK_SHIFT);
-        let distance = i64::try_from(distance).unwrap_or(i64::MAX);
-        let origin = i64::from(epoch.origin);
-        let target = if t < epoch.k { origin - distance } else { origin + distance };
-        let above = target - i64::from(cwnd);
-        let mut count = match u32::try_from(above) {
-            Ok(above) if above > 0 => cwnd / above,
-            _ => 100 * cwnd,
-        };
+        let mut count = count_by_curve(epoch.origin, t, epoch.k, cwnd);
         if let Some(slowest) = (u64::from(cwnd) * 8000).checked_div(10 * MAXIMUM_INCREMENT * self.minimum_delay)
             && t >= epoch.k
         {
@@ -122,15 +113,8 @@ impl CubicV21 {
         if !self.had_loss {
             count = COUNT_BEFORE_LOSS;
         }
-        let beta = self.config.beta;
-        let scale = 8 * (SCALE + beta) / 3 / (SCALE - beta);
-        let per_segment = ((cwnd * scale) >> 3).max(1);
-        while epoch.acks > per_segment {
-            epoch.acks -= per_segment;
-            epoch.reno += 1;
-        }
-        if epoch.reno > cwnd {
-            count = count.min(cwnd / (epoch.reno - cwnd));
+        if let Some(fewer) = count_by_reno(&mut epoch.acks, &mut epoch.reno, cwnd, self.config.beta) {
+            count = count.min(fewer);
         }
         let delayed_ack = u32::try_from(self.delayed_ack).unwrap_or(1).max(1);
         self.count = ((count << 4) / delayed_ack).max(1);
@@ -188,13 +172,37 @@ impl CongestionControl for CubicV21 {
     }
 }
 
-/// Ticks for which the curve climbs `distance` segments to its origin.
-fn ticks_to_origin(distance: u32) -> u64 {
-    let per_segment = (1_u64 << (TICK_SHIFT + 3 * TICK_SHIFT)) / CURVE;
-    u64::from(whole(math::cbrt((per_segment * u64::from(distance)) as f64)))
+/// Acknowledgements per segment of growth towards the curve at `t`, in ticks of the epoch; the curve is flat at `k`, at `origin`.
+pub(super) fn count_by_curve(origin: u32, t: u64, k: u64, cwnd: u32) -> u32 {
+    // Beyond 2^16 ticks (64 s) the curve is off any window; the limit keeps 64 bits enough.
+    let offset = t.abs_diff(k).min(1 << 16);
+    let distance = (CURVE * offset * offset * offset) >> (TICK_SHIFT + 3 * TICK_SHIFT);
+    let distance = i64::try_from(distance).unwrap_or(i64::MAX);
+    let origin = i64::from(origin);
+    let target = if t < k { origin - distance } else { origin + distance };
+    match u32::try_from(target - i64::from(cwnd)) {
+        Ok(above) if above > 0 => cwnd / above,
+        _ => cwnd.saturating_mul(100),
+    }
 }
 
-const fn milliseconds(now: Instant) -> u64 {
+/// Lets `reno`, the window of a Reno flow in the same place, grow by what `acks` hold, and returns the acknowledgements per segment
+/// of growth that lead to it within a round trip; `None` if it is not larger.
+pub(super) fn count_by_reno(acks: &mut u32, reno: &mut u32, cwnd: u32, beta: u32) -> Option<u32> {
+    let scale = 8 * (SCALE + beta) / 3 / (SCALE - beta);
+    let per_segment = (cwnd.saturating_mul(scale) >> 3).max(1);
+    let grown = acks.saturating_sub(1) / per_segment;
+    *acks -= grown * per_segment;
+    *reno += grown;
+    cwnd.checked_div(reno.saturating_sub(cwnd))
+}
+
+/// Ticks for which the curve climbs `distance` segments to its origin.
+fn ticks_to_origin(distance: u32) -> u64 {
+    u64::from(whole(math::cbrt((CUBE_OF_TICKS * u64::from(distance)) as f64)))
+}
+
+pub(super) const fn milliseconds(now: Instant) -> u64 {
     now.as_ns() / 1_000_000
 }
 

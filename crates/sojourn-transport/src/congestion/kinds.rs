@@ -7,6 +7,7 @@ use super::bbr2::Bbr2Config;
 use super::bbr3::Bbr3Config;
 #[cfg(not(target_family = "wasm"))]
 use super::compound::CompoundConfig;
+use super::cubic_linux::{CubicLinux, CubicLinuxConfig};
 use super::cubic_rfc9438::{Cubic, CubicConfig};
 use super::cubic_v21::{CubicV21, CubicV21Config};
 use super::dctcp::{Dctcp, DctcpConfig};
@@ -23,6 +24,7 @@ use sojourn_keys::{AnyKind, KindOf, Kinds};
 static KINDS: Kinds<ControllerConfig> = Kinds::new(&[
     &KindOf::<RenoConfig>::KIND,
     &KindOf::<CubicConfig>::KIND,
+    &KindOf::<CubicLinuxConfig>::KIND,
     &KindOf::<CubicV21Config>::KIND,
     &KindOf::<LedbatConfig>::KIND,
     &KindOf::<LedbatNs2Config>::KIND,
@@ -57,6 +59,12 @@ impl ControllerKind for RenoConfig {
 impl ControllerKind for CubicConfig {
     fn build(&self, _connection: &Connection) -> AnyController {
         Cubic::new(*self).into()
+    }
+}
+
+impl ControllerKind for CubicLinuxConfig {
+    fn build(&self, _connection: &Connection) -> AnyController {
+        CubicLinux::new(*self).into()
     }
 }
 

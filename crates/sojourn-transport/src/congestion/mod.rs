@@ -19,6 +19,7 @@ mod bbr_model;
 #[cfg(not(target_family = "wasm"))]
 pub(crate) mod compound;
 mod control;
+pub(crate) mod cubic_linux;
 pub(crate) mod cubic_rfc9438;
 pub(crate) mod cubic_v21;
 pub(crate) mod dctcp;
