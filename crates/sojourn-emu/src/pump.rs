@@ -89,6 +89,8 @@ pub struct Pump<P> {
     failed_writes: u64,
     /// Joins writes, once they are joined.
     joiner: Option<Joiner>,
+    /// False if each packet is written by itself, whatever the rate and the load are.
+    may_join: bool,
     /// Seconds in a row in which the loop needed too much of its core.
     busy_seconds: u32,
     gave_priority_up: bool,
@@ -113,10 +115,17 @@ impl<P: Port> Pump<P> {
             stolen: None,
             failed_writes: 0,
             joiner: (plan.rate() > JOINED_ABOVE).then(|| Joiner::new(plan.link_header)),
+            may_join: true,
             busy_seconds: 0,
             gave_priority_up: false,
             readable: PerDirection { upstream: true, downstream: true },
         })
+    }
+
+    /// Writes each packet by itself, whatever the rate is: a clock that stands while the loop computes gains nothing by fewer
+    /// writes, and the rest between them would make packets late.
+    pub fn write_singly(&mut self) {
+        (self.joiner, self.may_join) = (None, false);
     }
 
     /// Keeps captures of what the model sees from now on.
@@ -276,7 +285,7 @@ impl<P: Port> Pump<P> {
 
     /// A loop that needs too much of its core joins writes; one that still does gives up its priority.
     fn guard(&mut self, busy: Option<f64>, clock: &mut impl Clock) {
-        if busy.is_none_or(|busy| busy <= MOST_BUSY) {
+        if !self.may_join || busy.is_none_or(|busy| busy <= MOST_BUSY) {
             self.busy_seconds = 0;
             return;
         }

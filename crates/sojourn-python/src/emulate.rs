@@ -243,6 +243,7 @@ fn request(
         lasts,
         real_time: get("real_time")?.extract()?,
         precise: get("precise")?.extract()?,
+        is_virtual: get("is_virtual")?.extract()?,
         captures: get("captures")?.extract()?,
         plan,
     };

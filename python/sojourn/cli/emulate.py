@@ -420,6 +420,7 @@ def _begin(options: Namespace, scenario: _engine.Scenario, captures: Path | None
         "far_tcp": options.far_tcp,
         "ecn": options.ecn == "on",
         "precise": options.precise,
+        "is_virtual": _clock()["clock"] == "virtual",
         "real_time": options.priority == "auto",
         "json": options.json,
         "captures": captures,

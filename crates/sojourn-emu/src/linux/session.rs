@@ -45,6 +45,8 @@ pub struct Request {
     pub real_time: bool,
     /// True if the loop polls the clock before each packet.
     pub precise: bool,
+    /// True if the clock stands while the loop computes, as that of a guest in virtual time does.
+    pub is_virtual: bool,
     /// Directory that is there, for captures.
     pub captures: Option<PathBuf>,
 }
@@ -358,6 +360,9 @@ fn start_loop<P: Port + Send + 'static>(
     snapshot: Arc<Mutex<Snapshot>>,
 ) -> io::Result<(i32, Loop)> {
     let mut pump = Pump::new(&request.plan, ends).map_err(io::Error::other)?;
+    if request.is_virtual {
+        pump.write_singly();
+    }
     if let Some(directory) = &request.captures {
         pump.capture(captures(directory, request.plan.link_header)?);
     }

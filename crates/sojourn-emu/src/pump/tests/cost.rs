@@ -104,9 +104,8 @@ fn a_loop_that_needs_its_core_joins_writes_and_then_gives_its_priority_up() {
     assert!(!pump.snapshot().joins && !clock.has_given_priority_up);
 }
 
-/// 1250 B at 1 Gb/s take 10 µs: five packets are due within 50 µs.
-#[test]
-fn joined_writes_are_at_least_50_us_apart_and_never_early() {
+/// Writes of 20 packets that enter a link of 1 Gb/s at 7 ms: 1250 B take 10 µs, so five are due within 50 µs.
+fn written_at_a_gigabit(is_virtual: bool) -> (Vec<Instant>, bool) {
     let fast = |link: &mut DirectedLink| {
         link.link = LinkConfig {
             queue: link.link.queue.clone(),
@@ -118,10 +117,30 @@ fn joined_writes_are_at_least_50_us_apart_and_never_early() {
     let unit = datagram(Direction::Upstream, 1250, 1, 0);
     let units = vec![(Instant::from_ms(7), Direction::Upstream, unit); 20];
     let (script, mut pump) = emulation(&plan, units);
+    if is_virtual {
+        pump.write_singly();
+    }
     run(&script, &mut pump);
     let written = script.written.borrow();
     assert_eq!(written.len(), 20);
-    let mut times: Vec<Instant> = written.iter().map(|(at, ..)| *at).collect();
+    (written.iter().map(|(at, ..)| *at).collect(), pump.snapshot().joins)
+}
+
+#[test]
+fn a_virtual_clock_has_each_packet_written_when_it_is_due() {
+    let (times, joins) = written_at_a_gigabit(true);
+    let due = (0..20).map(|packet| Instant::from_us(7_000 + 10_000 + 20 + 10 * packet));
+    assert_eq!(times, due.collect::<Vec<_>>());
+    assert!(!joins);
+    let (_, mut pump) = emulation(&plan(DropTailConfig::bytes(100_000)), []);
+    pump.write_singly();
+    pump.run(&mut Ticks { until: Instant::from_s(4), busy_percent: 85, ..Ticks::default() }, &mut |_| {}).unwrap();
+    assert!(!pump.snapshot().joins);
+}
+
+#[test]
+fn joined_writes_are_at_least_50_us_apart_and_never_early() {
+    let (mut times, joins) = written_at_a_gigabit(false);
     // 10 µs on the link, 10 µs on the gigabit behind it, 10 ms of propagation.
     assert!(times[0] >= Instant::from_us(7_000 + 10_000 + 20));
     assert!(times[19] >= Instant::from_us(7_000 + 10_000 + 210));
@@ -130,7 +149,7 @@ fn joined_writes_are_at_least_50_us_apart_and_never_early() {
     for pair in times.windows(2) {
         assert!(pair[1].saturating_since(pair[0]) >= Span::from_us(50), "{times:?}");
     }
-    assert!(pump.snapshot().joins);
+    assert!(joins);
 }
 
 #[test]
