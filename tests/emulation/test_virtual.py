@@ -73,8 +73,8 @@ def busy() -> Generator[None]:
 @pytest.mark.skipif(bool(MISSING_TOOLS), reason=f"not installed: {MISSING_TOOLS}")
 def test_two_processes_have_the_same_bits_however_busy_the_machine_is(emulate: Rootless) -> None:
     # Above 300 Mb/s in sum, where the emulator rests 50 µs between writes in real time.
-    fast = ("--set", "access.downstream.link.rate=400 Mb/s")
-    words = ("line.toml", *fast, "--virtual", "--rtt", "30ms", "--tcp", "cubic", "--far", "iperf3 -s", "--json", "--seed")
+    fast = ("--set", "access.downstream.link.rate=400 Mb/s", "--rtt", "30ms", "--tcp", "cubic")
+    words = ("line.toml", *fast, "--virtual", "--far", "iperf3 -s", "--json", "--seed")
     command = ("--", "iperf3", "-c", "100.64.0.1", "-t", "4")
     quiet = emulate(*words, "1", *command, timeout=120)
     assert quiet.returncode == 0, quiet.stderr
