@@ -270,6 +270,11 @@ def test_a_transfer_that_is_answered_is_no_game() -> None:
     assert application_of(["delay_round_trip_p99"]) == "game"
 
 
+def test_a_stream_of_a_kind_that_is_no_game_is_not_called_one() -> None:
+    assert application_of(["late", "lost", "delay_up_p99"], "capture") == ""
+    assert application_of(["mos", "lost"], "an-own-kind") == "call"
+
+
 LIVE = ("live", "live_latency")
 STILL = ("live", "underflow_max")
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 TYPE_CHECKING = False  # as type checkers read it; the modules typing and dataclasses would take their time
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
 GRADES = "ABCDF"
 """Best first; no E, as in schools that know the letters."""
@@ -311,10 +312,17 @@ def application_of(metrics: Sequence[str], kind: str = "") -> str:
     --------
     >>> (application_of(["goodput", "mos"]), application_of(["late", "lost"]), application_of(["goodput"]))
     ('call', 'game', '')
+    >>> application_of(["late", "lost"], "sensor")  # all games are known by their kind
+    ''
     """
     if kind in _BY_KIND:
         return _BY_KIND[kind]
-    known = set(metrics)
+    inferred = _inferred(set(metrics))
+    return "" if kind and inferred == "game" else inferred
+
+
+def _inferred(known: AbstractSet[str]) -> str:
+    """Return the application noun that metrics tell; a stream of packets alone counts as a game."""
     for metric, noun in (
         ("mos", "call"),
         ("frames", "call"),
