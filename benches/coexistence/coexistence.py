@@ -10,6 +10,7 @@ minutes.
 
 import argparse
 import os
+import re
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -243,6 +244,17 @@ def table_of_managers(seconds: int) -> list[str]:
     return lines
 
 
+def answer(managers: str) -> str:
+    """Return the first sentence, from the tables of managers: how Prague and CUBIC share a line behind each."""
+    rows = re.findall(r"^### `(.+)`|^\| Prague : CUBIC \| (.+?) \| .+? \| (.+?) \|$", managers, re.MULTILINE)
+    names, counts = [name for name, _, _ in rows if name], [(laws, within) for _, laws, within in rows if laws]
+    found = [
+        f"behind `{name}` in {within} cells of rate and round trip, as the laws of both say in {laws}"
+        for name, (laws, within) in zip(names, counts, strict=True)
+    ]
+    return f"Prague and CUBIC share a line to within a factor of two {'; '.join(found)}."
+
+
 def table_of_numbers(seconds: int) -> list[str]:
     """Return claims W19-16 and W19-17: numbers of flows, the scheduler's weight, and other managers beside them."""
     queues = {
@@ -269,9 +281,11 @@ def table_of_numbers(seconds: int) -> list[str]:
 def page(seconds: int) -> str:
     """Return the whole page."""
     text = (Path(__file__).parent / "page.md").read_text(encoding="utf-8")
+    managers = "\n".join(table_of_managers(seconds)).strip()
     return (
         text.replace("@SECONDS@", str(seconds))
-        .replace("@MANAGERS@", "\n".join(table_of_managers(seconds)).strip())
+        .replace("@ANSWER@", answer(managers))
+        .replace("@MANAGERS@", managers)
         .replace("@NUMBERS@", "\n".join(table_of_numbers(seconds)).strip())
     )
 
