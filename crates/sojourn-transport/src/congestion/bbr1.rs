@@ -1,7 +1,7 @@
 //! BBR, version 1: send at the best rate that was delivered lately, keep twice what a shortest round trip holds.
 //!
-//! Source: Cardwell et al., "BBR: congestion-based congestion control", 2016; draft-cardwell-iccrg-bbr-congestion-control-00;
-//! Linux `tcp_bbr.c` (phases, gains, filters, repair of losses).
+//! Source: Linux 6.12 `tcp_bbr.c` (phases, gains, filters, repair of losses); Cardwell et al., "BBR: congestion-based congestion
+//! control", 2016, and draft-cardwell-iccrg-bbr-congestion-control-00, of which the kernel is an edition.
 //! Units: segments, seconds.
 //! Deviations: policers are not sought (`lt_bw`); neither losses nor marks move the model, as there; chance comes from
 //! the time of the first acknowledgement.
@@ -18,6 +18,7 @@ use super::bbr_model::{
 use super::{
     Ack, AnyController, Cause, Congestion, CongestionControl, Connection, ControllerKind, RateSample, Requests, Window,
 };
+use core::ops::Range;
 use sojourn_base::{BitRate, Instant, Span};
 use sojourn_keys::{origin, parameters};
 
@@ -65,8 +66,11 @@ pub(crate) struct Bbr1 {
     pacing_rate: f64,
     state: State,
     rounds: Rounds,
-    /// Best rate of each of the last rounds.
+    /// Best rate of each of the rounds up to the last one that has brought a sample, `max_bw_round`.
     max_bw_filter: [f64; MAX_BW_FILTER_LEN],
+    max_bw_round: usize,
+    /// Bytes delivered when those segments were sent whose samples a probe of the round trip limits (Linux `tp->app_limited`).
+    limited: Range<u64>,
     full_bw: FullBw,
     full_bw_reached: bool,
     min_rtt: Span,
@@ -93,6 +97,8 @@ impl Bbr1 {
             state: State::Startup,
             rounds: Rounds::default(),
             max_bw_filter: [0.0; MAX_BW_FILTER_LEN],
+            max_bw_round: 0,
+            limited: 0..0,
             full_bw: FullBw::default(),
             full_bw_reached: false,
             min_rtt: Span::MAX,
@@ -131,18 +137,13 @@ impl Bbr1 {
 
     fn on_sample(&mut self, ack: &Ack, rate: &RateSample) {
         self.rounds.on_sample(rate);
-        let slot = self.rounds.round_count as usize % MAX_BW_FILTER_LEN;
-        if self.rounds.round_start {
-            self.max_bw_filter[slot] = 0.0;
-        }
         let sample = delivery_rate(rate, self.segment);
-        if !rate.application_limited || sample >= self.max_bw() {
-            self.max_bw_filter[slot] = self.max_bw_filter[slot].max(sample);
+        let is_limited = rate.application_limited || self.limited.contains(&rate.delivered_before.0);
+        if !is_limited || sample >= self.max_bw() {
+            self.update_max_bw(sample);
         }
         self.extra_acked.on_ack(ack, self.max_bw(), self.rounds.round_start, self.cwnd);
         self.update_cycle_phase(ack.now, rate);
-        // A probe of the round trip limits the rate as an application does.
-        let is_limited = rate.application_limited || self.state == State::ProbeRtt;
         if self.rounds.round_start && !self.full_bw_reached && !is_limited {
             self.full_bw_reached = self.full_bw.on_round(self.max_bw());
         }
@@ -152,6 +153,17 @@ impl Bbr1 {
         if self.state == State::Drain && f64::from(rate.in_flight) <= self.inflight(1.0) {
             self.start_probe_bw(ack.now);
         }
+    }
+
+    /// Rates expire only when a sample is taken, whatever rounds have passed (Linux `bbr_update_bw`).
+    fn update_max_bw(&mut self, sample: f64) {
+        let round = self.rounds.round_count as usize;
+        for passed in (self.max_bw_round + 1..=round).take(MAX_BW_FILTER_LEN) {
+            self.max_bw_filter[passed % MAX_BW_FILTER_LEN] = 0.0;
+        }
+        self.max_bw_round = round;
+        let best = &mut self.max_bw_filter[round % MAX_BW_FILTER_LEN];
+        *best = best.max(sample);
     }
 
     /// Linux `bbr_set_cwnd`.

@@ -5,6 +5,8 @@ use sojourn_base::Bytes;
 
 /// Acknowledgements of a path of `rate` segments per second and 40 ms, one per `1/rate`.
 struct Path {
+    /// Acknowledgements of a round, and the time between two.
+    round: (u32, Span),
     bbr: Bbr1,
     window: Window,
     now: Instant,
@@ -14,14 +16,22 @@ struct Path {
 impl Path {
     fn new() -> Self {
         let bbr = Bbr1::new(Bbr1Config::BASE, &CONNECTION);
-        Self { bbr, window: Window { size: 10.0, threshold: f64::INFINITY }, now: Instant::from_s(1), delivered: 0 }
+        let round = (10, Span::from_ms(4));
+        Self {
+            round,
+            bbr,
+            window: Window { size: 10.0, threshold: f64::INFINITY },
+            now: Instant::from_s(1),
+            delivered: 0,
+        }
     }
 
-    /// One round of ten acknowledgements in which segments arrive at `rate` with `pipe` in the network.
+    /// One round of acknowledgements in which segments arrive at `rate` with `pipe` in the network.
     fn round(&mut self, rate: f64, pipe: u32) {
         let before = self.delivered;
-        for _ in 0..10 {
-            self.now += Span::from_ms(4);
+        let (count, spacing) = self.round;
+        for _ in 0..count {
+            self.now += spacing;
             self.delivered += 1448;
             let ack = Ack {
                 round_trip: Some(Span::from_ms(40)),
@@ -72,7 +82,7 @@ fn ten_seconds_without_a_shorter_round_trip_are_followed_by_four_segments_for_a_
         path.round(1000.0, 20);
     }
     assert_eq!(path.bbr.state, State::ProbeBw);
-    path.bbr.min_rtt = Span::from_ms(39);
+    // Another round trip of 40 ms is not a shorter one.
     path.now += Span::from_s(10);
     path.round(1000.0, 20);
     assert_eq!(path.bbr.state, State::ProbeRtt);
@@ -84,6 +94,32 @@ fn ten_seconds_without_a_shorter_round_trip_are_followed_by_four_segments_for_a_
     let lasted = path.now.saturating_since(began);
     assert!(lasted >= Span::from_ms(200) && lasted < Span::from_ms(300), "{lasted:?}");
     assert!(path.window.size > 20.0, "{}", path.window.size);
+}
+
+/// draft-cardwell-iccrg-bbr-congestion-control-00, BBRHandleProbeRTT: low samples of a probe are ignored; Linux sets `tp->app_limited`.
+#[test]
+fn a_probe_of_more_rounds_than_the_filter_has_leaves_the_rate_and_so_does_what_was_sent_during_it() {
+    let mut path = Path::new();
+    for _ in 0..6 {
+        path.round(1000.0, 20);
+    }
+    path.now += Span::from_s(10);
+    path.round(1000.0, 20);
+    assert_eq!(path.bbr.state, State::ProbeRtt);
+    let rounds = path.bbr.rounds.round_count;
+    path.round = (4, Span::from_ms(2));
+    while path.bbr.state == State::ProbeRtt {
+        path.round(100.0, 4);
+    }
+    assert!(path.bbr.rounds.round_count - rounds > 20);
+    assert!(path.bbr.max_bw() >= 999.0, "{}", path.bbr.max_bw());
+    // The first round after it answers segments that were sent during it. Samples of those that were sent later count, and by now the
+    // rates from before have expired.
+    path.round = (10, Span::from_ms(4));
+    path.round(100.0, 20);
+    assert!(path.bbr.max_bw() >= 999.0, "{}", path.bbr.max_bw());
+    path.round(900.0, 20);
+    assert!((path.bbr.max_bw() - 900.0).abs() < 1.0, "{}", path.bbr.max_bw());
 }
 
 #[test]
