@@ -92,3 +92,16 @@ def test_lateness_is_told_where_it_is_a_part_of_the_delay() -> None:
     assert said(1.5, 9.0) == ["lateness matters upstream: its P99 of 90 µs is 6% of the median of the delay, 1.50 ms"]
     assert said(1.8, 0.8) == ["lateness matters upstream: its P99 of 90 µs is 11% of the P99 of the delay, 0.80 ms"]
     assert said(0.0, 0.0) == []
+
+
+def test_lateness_is_compared_with_the_delay_of_the_narrow_link() -> None:
+    rows = [("upstream", "sojourn_p50", 0.01, "ms"), ("upstream", "sojourn_p99", 0.02, "ms")]
+    (behind_the_line,) = matters(told(90_000), rows)
+    assert "900% of the median of the delay, 0.01 ms" in behind_the_line
+    air = [
+        ("wifi.home.attic/upstream", "sojourn_p50", 12.0, "ms"),
+        ("wifi.home.attic/upstream", "sojourn_p99", 0.4, "ms"),
+    ]
+    assert matters(told(90_000), [*rows, *air]) == [
+        "lateness matters upstream: its P99 of 90 µs is 22% of the P99 of the delay of wifi.home.attic, 0.40 ms"
+    ]

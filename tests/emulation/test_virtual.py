@@ -103,6 +103,39 @@ def test_a_ping_takes_the_round_trip_and_varies_by_nothing(emulate: Rootless) ->
     assert deviation < 0.002, done.stdout
 
 
+AIR = """
+[wifi.home]
+standard = "n"
+width = "20 MHz"
+
+[wifi.home.station.attic]
+rate = "mcs0"
+
+[[traffic]]
+name = "attic"
+match = { protocol = "icmp" }
+via = "wifi.home.attic"
+"""
+
+
+@needs_kernel
+@pytest.mark.skipif(shutil.which("ping") is None, reason="not installed: ping")
+def test_a_ping_behind_a_wifi_takes_its_contention_and_its_frames_too(emulate: Rootless, tmp_path: Path) -> None:
+    (tmp_path / "air.toml").write_text(LINE + AIR, encoding="utf-8")
+    words = ("air.toml", "--virtual", "--rtt", "35ms", "--json", "--", "ping", "-c", "20", "-i", "0.1", "100.64.0.1")
+    done = emulate(*words, timeout=120)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    values = {(row["subject"], row["metric"]): row["value"] for row in told["metrics"]}
+    # 802.11n at MCS 0: 84 B and 54 B around them are 44 symbols of 4 µs behind a preamble of 36 µs, then SIFS and an ACK at 6 Mb/s, 60 µs. The air is
+    # idle, so no backoff is counted.
+    for direction in ("upstream", "downstream"):
+        assert values[f"wifi.home.attic/{direction}", "wifi_air"] == pytest.approx(0.212, abs=0.001)
+        assert values[f"wifi.home.attic/{direction}", "wifi_contention"] < 0.01
+    least, mean, most, _ = map(float, done.stderr.split(" = ")[-1].split()[0].split("/"))
+    assert 35.07 + 2 * 0.272 <= least <= mean <= most < 35.9, done.stderr
+
+
 UPLOAD = """
 import socket, sys, time
 peer, data = socket.create_connection(("100.64.0.1", 5201)), bytes(1 << 17)

@@ -39,7 +39,11 @@ def test_all_measured_and_printed_numbers_are_there() -> None:
         "access point": numbers(printed("access_point"), "tcp_mbps", "ping_p50_ms", "ping_p99_ms"),
         "ath10k": numbers(printed("ath10k"), "ping_mean_ms", "ping_p99_ms", "tcp_mbps"),
         "Bianchi": numbers(chosen, "throughput_mbps"),
-        **{name: numbers(printed(name), "value") for name in ("bounds", "field", "constants", "anomaly")},
+        **{
+            name: numbers(printed(name), "value")
+            for name in ("bounds", "field", "constants", "anomaly", "airtime_patch")
+        },
+        "ns-3": numbers(printed("ns3_links"), "throughput_mbps"),
     }
     assert {name: len(values) for name, values in kinds.items()} == {
         "access point": 243,
@@ -49,6 +53,8 @@ def test_all_measured_and_printed_numbers_are_there() -> None:
         "field": 14,
         "constants": 6,
         "anomaly": 9,
+        "airtime_patch": 6,
+        "ns-3": 10,
     }
     assert len(bianchi) == 1360
     assert all(value > 0 for values in kinds.values() for value in values)

@@ -13,6 +13,8 @@ use std::fmt::Write;
 pub struct Generator {
     schema: Value,
     further_keys: u64,
+    /// Each has a Wi-Fi channel.
+    wifi: bool,
 }
 
 /// A drawn scenario.
@@ -45,7 +47,11 @@ impl Default for Generator {
     /// All keys that scenario files have.
     fn default() -> Self {
         let schema = sojourn_scenario::json_schema();
-        Self { schema: serde_json::from_str(&schema).expect("the schema is JSON"), further_keys: FURTHER_KEYS }
+        Self {
+            schema: serde_json::from_str(&schema).expect("the schema is JSON"),
+            further_keys: FURTHER_KEYS,
+            wifi: false,
+        }
     }
 }
 
@@ -53,6 +59,11 @@ impl Generator {
     /// Scenarios that are drawn sooner: with fewer keys beside those that files must have.
     pub fn small() -> Self {
         Self { further_keys: FURTHER_KEYS / 4, ..Self::default() }
+    }
+
+    /// Scenarios with a Wi-Fi channel, which traffic passes.
+    pub fn wifi() -> Self {
+        Self { wifi: true, ..Self::default() }
     }
 
     /// Scenario `number`: the same one in every run of this version.
@@ -71,6 +82,9 @@ impl Generator {
     pub fn draw_with(&self, number: u64, throws: &[u8]) -> Drawn {
         let mut dice = Dice { throws: throws.as_chunks().0.iter(), stream: Seed(number).stream("scenario") };
         let mut file = self.required(&mut dice);
+        while self.wifi && file.get("wifi").is_none() {
+            file = self.required(&mut dice);
+        }
         for _ in 0..dice.below(self.further_keys) {
             self.add_key(&mut file, &mut dice);
         }
@@ -136,7 +150,7 @@ impl Generator {
                 });
             }
         }
-        if dice.chance(0.3) {
+        if self.wifi || dice.chance(0.3) {
             // Some files have no place for a channel, such as those whose traffic is that of homes.
             tried(FEW_ATTEMPTS, &mut file, dice, |file, dice| self.add_wifi(file, dice));
         }
@@ -149,7 +163,7 @@ impl Generator {
         let device = |dice: &mut Dice<'_>| {
             let keys = &channel["ap"]["properties"];
             let mut device = json!({ "profile": self.value(&keys["profile"], dice) });
-            for key in ["amsdu", "asks", "slow_below"] {
+            for key in ["amsdu", "asks", "slow_below", "aggregate"] {
                 if dice.chance(0.2) {
                     device[key] = self.value(&keys[key], dice);
                 }
@@ -174,6 +188,9 @@ impl Generator {
             } else {
                 station["rate"] = json!(format!("mcs{}", dice.below(8)));
             }
+            if dice.chance(0.2) {
+                station["standard"] = self.value(&channel["station"]["items"]["properties"]["standard"], dice);
+            }
             if dice.chance(0.3) {
                 station["upstream_rate"] = json!(format!("mcs{}", dice.below(8)));
             }
@@ -187,7 +204,7 @@ impl Generator {
         }
         stations.truncate(used);
         let mut wifi = json!({ "name": "channel", "ap": device(dice), "station": stations });
-        for key in ["width", "standard", "rts"] {
+        for key in ["width", "standard", "rts", "qos", "encryption"] {
             if dice.chance(0.5) {
                 wifi[key] = self.value(&channel[key], dice);
             }

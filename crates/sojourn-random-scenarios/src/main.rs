@@ -1,4 +1,4 @@
-//! `cargo run -p sojourn-random-scenarios -- COUNT [FIRST] [--jobs N] [--write FILE]`: runs random scenarios and
+//! `cargo run -p sojourn-random-scenarios -- COUNT [FIRST] [--wifi] [--jobs N] [--write FILE]`: runs random scenarios and
 //! says what held, as a page in Markdown.
 
 use sojourn_random_scenarios::{Examined, Generator, examine};
@@ -10,7 +10,7 @@ use std::{env, fs};
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let Some(request) = Request::read(&arguments) else {
-        eprintln!("usage: random-scenarios COUNT [FIRST] [--jobs N] [--write FILE]");
+        eprintln!("usage: random-scenarios COUNT [FIRST] [--wifi] [--jobs N] [--write FILE]");
         return ExitCode::from(2);
     };
     // A panic is reported with its scenario.
@@ -45,17 +45,21 @@ struct Request {
     count: u64,
     first: u64,
     jobs: u64,
+    /// Only scenarios with a Wi-Fi channel.
+    wifi: bool,
     write: Option<String>,
 }
 
 impl Request {
     fn read(arguments: &[String]) -> Option<Self> {
-        let mut request = Self { count: 0, first: 0, jobs: 1, write: None };
+        let mut request = Self { count: 0, first: 0, jobs: 1, wifi: false, write: None };
         let mut numbers = Vec::new();
         let mut arguments = arguments.iter();
         while let Some(argument) = arguments.next() {
             if argument == "--write" {
                 request.write = Some(arguments.next()?.clone());
+            } else if argument == "--wifi" {
+                request.wifi = true;
             } else if argument == "--jobs" {
                 request.jobs = arguments.next()?.parse().ok().filter(|jobs| *jobs > 0)?;
             } else {
@@ -72,7 +76,7 @@ impl Request {
 
     /// The interval of scenarios of one worker.
     fn share(&self, worker: u64) -> Summary {
-        let generator = Generator::default();
+        let generator = if self.wifi { Generator::wifi() } else { Generator::default() };
         let mut summary = Summary::default();
         let mut number = self.first + worker;
         while number < self.first + self.count {
@@ -158,7 +162,7 @@ impl Summary {
              was dropped, or is in flight, no time runs\nbackwards, the parts of each delay sum to the whole, and no link without congestion lets more through in \
              any time than its rate and burst allow. Every \
              sixteenth runs twice and must not differ.\n\n\
-             ```console\n$ cargo run -p sojourn-random-scenarios -- {} {first} --write docs/results/random-scenarios.md\n```\n\n\
+             ```console\n$ cargo run -p sojourn-random-scenarios -- {} {first}{} --write docs/results/random-scenarios.md\n```\n\n\
              Scenarios {first} to {last}, in {built}.\n\n\
              | what | sum |\n|---|--:|\n\
              | simulated time | {:.0} s |\n| events | {} |\n| packet-hops | {} |\n\
@@ -168,6 +172,7 @@ impl Summary {
             self.runs,
             self.failures,
             request.count,
+            if request.wifi { " --wifi" } else { "" },
             self.simulated_s,
             self.events,
             self.packet_hops,

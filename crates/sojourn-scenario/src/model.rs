@@ -11,7 +11,7 @@ use sojourn_base::{BitRate, Direction, Ecn, PerDirection, Seed, Span};
 use sojourn_keys::words;
 use sojourn_link::wifi::channel::{ChannelSpec, DeviceSpec, PortSpec};
 use sojourn_link::wifi::config::{
-    Decibels, DeviceConfig, DeviceProfile, Neighbour, RadioConfig, SnrChange, StationRate, signal,
+    Decibels, DeviceConfig, DeviceProfile, Neighbour, RadioConfig, SnrChange, Standard, StationRate, signal,
 };
 use sojourn_link::{ConditionConfig, DownstreamMemberConfig, Framing, GroupConfig, LinkConfig, MemberConfig};
 use sojourn_queue::ManagerConfig;
@@ -132,6 +132,8 @@ pub struct WifiStation {
     pub rate: StationRate,
     /// Mode of the frames that it sends, where that is another one.
     pub upstream_rate: Option<StationRate>,
+    /// Its standard, where that is older than the channel's.
+    pub standard: Option<Standard>,
     /// Signal over noise, if frames are lost to noise.
     pub snr: Option<Decibels>,
     /// It walks within this of its mean.
@@ -173,7 +175,8 @@ impl WifiChannel {
         let radio = &self.radio;
         let device = |device: &WifiDevice| DeviceSpec { config: device.config, queue: device.queue.clone() };
         let stations = self.stations.iter().map(|it| {
-            let rates = |direction| it.rate_of(direction).control(radio, signal(it.snr, it.snr_walk, &it.conditions));
+            let own = radio.of(it.standard);
+            let rates = |direction| it.rate_of(direction).control(&own, signal(it.snr, it.snr_walk, &it.conditions));
             let (upstream, downstream) = (rates(Direction::Upstream), rates(Direction::Downstream));
             (device(&it.device), PerDirection { upstream, downstream })
         });

@@ -74,18 +74,23 @@ def trust(summary: Mapping[str, Any]) -> str:
 def matters(summary: Mapping[str, Any], metrics: Iterable[tuple[str, str, float, str]]) -> list[str]:
     """Return where the lateness of an emulation is a part of the delays that it reports, a sentence each.
 
-    It is where its P99 is above 5 % of a direction's median delay or 10 % of its P99 (specification of the emulator, section 10).
+    It is where its P99 is above 5 % of a direction's median delay or 10 % of its P99 (specification of the emulator, section 10). The
+    delay is that of the narrowest link: the access line, or a station's Wi-Fi.
     """
-    delays = {(subject, metric): value for subject, metric, value, _ in metrics}
+    delays: dict[tuple[str, str], tuple[float, str]] = {}
+    for subject, metric, value, _ in metrics:
+        link, _, direction = subject.rpartition("/")
+        delays[direction, metric] = max((value or 0.0, link), delays.get((direction, metric), (0.0, "")))
     said: list[str] = []
     for direction, late in summary["lateness"].items():
         late_ms = late["p99_ns"] / 1e6
         for metric, words, share in (("sojourn_p50", "the median", 0.05), ("sojourn_p99", "the P99", 0.10)):
-            delay_ms = delays.get((direction, metric)) or 0.0
+            delay_ms, link = delays.get((direction, metric), (0.0, ""))
+            where = f" of {link}" if link else ""
             if delay_ms > 0 and late_ms > share * delay_ms:
                 said.append(
                     f"lateness matters {direction}: its P99 of {duration(late_ms * 1e6)} is {late_ms / delay_ms:.0%} of {words} of the "
-                    f"delay, {delay_ms:.2f} ms"
+                    f"delay{where}, {delay_ms:.2f} ms"
                 )
                 break
     return said

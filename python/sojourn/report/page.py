@@ -159,7 +159,9 @@ def _of_cells(title: str, cells: Sequence[Cell]) -> Scorecard:
     judged = count[Verdict.MATCH] + count[Verdict.MISS]
     wide = sum(verdict_of(cell) == "in-range" for cell in cells)
     loosely = f", {wide} of them by the range of a claim alone" if wide else ""
-    words = f"match within tolerance{loosely}; {count[Verdict.UNJUDGED]} more are shown and not judged"
+    left = count[Verdict.UNJUDGED]
+    more = f"; {left} more {'is' if left == 1 else 'are'} shown and not judged" if left else ""
+    words = f"match within tolerance{loosely}{more}"
     return Scorecard(title, count[Verdict.MATCH], judged, words)
 
 

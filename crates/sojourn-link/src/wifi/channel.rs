@@ -11,6 +11,8 @@ mod device;
 use self::device::{Aggregate, Device, Flow, Mpdu, Source};
 use super::config::{DeviceConfig, Neighbour, RadioConfig};
 use super::exchange::{BEST_EFFORT, CATEGORIES, Exchanges};
+
+pub use super::exchange::category_of;
 use super::medium::{Air, Contender, Frame, Medium, MediumCounters, Outcome};
 use super::phy::Mode;
 use super::rates::{RateControl, mixed};
@@ -114,6 +116,8 @@ struct Inner {
     /// Of receivers that wait for a missing frame, by flow.
     late: Timers,
     handed_up: Vec<(Instant, Arrived)>,
+    /// Devices with traffic of their own.
+    sources: Vec<usize>,
     /// Devices with room for more, beside the one whose exchange has ended.
     stirred: Vec<usize>,
 }
@@ -210,6 +214,7 @@ impl Channel {
                 devices.push(device(access_point, 0, Some(Source::new(neighbour, &exchanges))));
             }
         }
+        let sources = (0..devices.len()).filter(|device| devices[*device].source.is_some()).collect();
         let mut contenders = Vec::new();
         for device in 0..devices.len() {
             contenders.extend(exchanges.categories(device == 0).map(|category| (device, category)));
@@ -222,6 +227,7 @@ impl Channel {
                 ports: all,
                 exchanges,
                 draws,
+                sources,
                 handed_up: Vec::new(),
                 stirred: Vec::new(),
             },
@@ -257,7 +263,7 @@ impl Channel {
         members: &mut impl Members,
     ) {
         self.on_wakeup(now, members);
-        let category = category_of(meta.dscp);
+        let category = self.inner.exchanges.category(meta.dscp);
         let mut work = Work { inner: &mut self.inner, members };
         let device = work.inner.ports[port].device;
         work.enqueue(now, (port, category), meta, item);
@@ -286,13 +292,14 @@ impl Channel {
 
 impl Shared for Channel {
     fn next_wakeup(&self) -> Instant {
-        let sources = self.inner.devices.iter().map(Device::next_source);
+        let sources = self.inner.sources.iter().map(|device| self.inner.devices[*device].next_source());
         sources.fold(self.medium.next().min(self.inner.late.next()), Instant::min)
     }
 
     fn on_due(&mut self, now: Instant, members: &mut impl Members) {
         let mut work = Work { inner: &mut self.inner, members };
-        for device in 0..work.inner.devices.len() {
+        for place in 0..work.inner.sources.len() {
+            let device = work.inner.sources[place];
             if work.inner.devices[device].next_source() <= now {
                 work.inner.arrive(now, device);
                 self.medium.want(now, device * CATEGORIES + BEST_EFFORT, &mut work);
@@ -308,17 +315,6 @@ impl Shared for Channel {
 
 /// The category of voice.
 pub const VOICE: usize = 0;
-
-/// Returns the access category of a code point: its first three bits are the user priority.
-/// Source: `cfg80211_classify8021d` of Linux before 6.8; IEEE 802.11-2020, table 10-1.
-pub const fn category_of(dscp: u8) -> usize {
-    match dscp >> 3 {
-        6 | 7 => 0,
-        4 | 5 => 1,
-        1 | 2 => 3,
-        _ => BEST_EFFORT,
-    }
-}
 
 /// The channel during one call.
 struct Work<'a, M> {
@@ -394,7 +390,7 @@ impl<M: Members> Work<'_, M> {
                 }
                 continue;
             }
-            let air = Exchanges::alone(mode, mpdu.held.meta.length).min(now.saturating_since(began_at));
+            let air = inner.exchanges.alone(mode, mpdu.held.meta.length).min(now.saturating_since(began_at));
             if let Some(late) = flow.order.receive(now, mpdu.number, Arrived { mpdu, began_at, air }) {
                 self.lose(port, &late.mpdu);
             }

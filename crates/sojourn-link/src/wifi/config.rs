@@ -67,6 +67,12 @@ words! {
     }
 }
 
+impl Default for Standard {
+    fn default() -> Self {
+        RadioConfig::BASE.standard
+    }
+}
+
 words! {
     /// Place of the managed queues of a device.
     pub enum Queues {
@@ -107,6 +113,10 @@ parameters! {
         rts: Option<Bytes> = None, origin("Linux: off").or("off").most("1 MB");
         /// frames in flight to one receiver, which BlockAck tells apart; "auto" is what the standard has
         block_ack: Option<u32> = None, origin("IEEE 802.11-2020, 9.3.1.8: 64; 802.11ax-2021: 256").or("auto").least("1").most("256");
+        /// frames have access categories (EDCA); without, 802.11a, b and g have one (DCF), which waits for DIFS
+        qos: bool = true, origin("IEEE 802.11-2020, 4.3.18: of all stations since 802.11n");
+        /// frames are encrypted with CCMP, 16 B each
+        encryption: bool = true, origin("IEEE 802.11-2020, 12.5.3: CCMP");
     }
 }
 
@@ -137,6 +147,9 @@ parameters! {
         ahead: u32 = 2, origin("ath9k, ATH_AGGR_MIN_QDEPTH: 2").most("16");
         /// frames of an aggregate at most
         frames: u32 = 256, origin("IEEE 802.11ax-2021, 9.3.1.8: 256").least("1").most("256");
+        /// bytes of an aggregate at most; "format": those that its format has
+        aggregate: Option<Bytes> = None,
+            origin("IEEE 802.11-2020, 9.4.2.55.3 and 9.4.2.157.2: 65,535 B and 1,048,575 B at the longest exponent").or("format").least("8 kB").most("6500631 B");
         /// longest aggregate on the air
         longest: Span = LONGEST_PPDU, origin("IEEE 802.11-2020, table 19-25: 5.484 ms").least("100 us").most("5.484 ms");
     }
@@ -297,9 +310,25 @@ impl From<BandWord> for Band {
 }
 
 impl RadioConfig {
-    pub(super) fn window(&self) -> u64 {
-        let of_standard = if self.standard == Standard::Ax { 256 } else { 64 };
-        self.block_ack.map_or(of_standard, u64::from)
+    /// The radio of a station of another standard on this channel: as wide as both have.
+    #[must_use]
+    pub fn of(&self, standard: Option<Standard>) -> Self {
+        let own = Self { standard: standard.unwrap_or(self.standard), ..*self };
+        let widths = [self.width, WidthWord::Mhz40, WidthWord::Mhz20].into_iter();
+        let narrower = widths.filter(|width| *width as u8 <= self.width as u8);
+        let mut radios = narrower.map(|width| Self { width, ..own });
+        radios.find(|radio| radio.problem().is_none()).unwrap_or(own)
+    }
+
+    /// Returns why a station of this standard cannot be on the channel.
+    pub fn refuses(&self, standard: Option<Standard>) -> Option<String> {
+        let own = self.of(standard);
+        if let Some(illegal) = own.mode(0).illegal() {
+            return Some(illegal.to_string());
+        }
+        let (format, newest) = (own.mode(0).format, self.mode(0).format);
+        let (own, channel) = (format.as_str(), newest.as_str());
+        (format > newest).then(|| format!("a station of {own} is newer than its channel of {channel}"))
     }
 
     /// Returns the mode of this MCS. 802.11n counts streams in it.
@@ -339,8 +368,14 @@ impl RadioConfig {
 
     /// Returns why the standard has no such channel.
     pub fn problem(&self) -> Option<ConfigProblem> {
-        let illegal = self.mode(0).illegal()?;
-        Some(problem("standard", illegal.to_string(), "another width, band or standard"))
+        if let Some(illegal) = self.mode(0).illegal() {
+            return Some(problem("standard", illegal.to_string(), "another width, band or standard"));
+        }
+        let format = self.mode(0).format;
+        (!self.qos && format >= Format::Ht).then(|| {
+            let message = format!("{} has no frames without QoS", format.as_str());
+            problem("qos", message, "standard = \"g\", or qos = true")
+        })
     }
 }
 

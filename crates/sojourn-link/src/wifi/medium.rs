@@ -103,6 +103,15 @@ struct State {
     counts_from: Instant,
     wants: bool,
     is_sending: bool,
+    /// Among those that have wanted to send; `None` before it has.
+    place: Option<usize>,
+}
+
+impl State {
+    /// Returns when it transmits if nothing else does; [`Instant::NEVER`] if it does not want to.
+    fn starts_at(&self, slot: Span) -> Instant {
+        if self.wants && !self.is_sending { self.counts_from + slot * u64::from(self.backoff) } else { Instant::NEVER }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,7 +156,9 @@ pub struct Medium {
     contenders: Vec<State>,
     /// Contenders that have wanted to send; others have no backoff to count.
     active: Vec<Contender>,
-    /// Times from which each device has heard nothing for long enough, but for AIFS.
+    /// Times at which these transmit if nothing else does.
+    starts: Vec<Instant>,
+    /// Times from which each device has heard nothing for long enough, but for AIFS; of all devices together if all hear all.
     free_at: Vec<Instant>,
     /// Time of the next call.
     due: Instant,
@@ -179,12 +190,15 @@ impl Medium {
             counts_from: Instant::ZERO + category.aifs,
             wants: false,
             is_sending: false,
+            place: None,
         });
+        let apart = if hidden.is_empty() { 1 } else { devices };
         Self {
             timing,
             contenders: contenders.collect(),
             active: Vec::new(),
-            free_at: vec![Instant::ZERO; devices],
+            starts: Vec::new(),
+            free_at: vec![Instant::ZERO; apart],
             due: Instant::NEVER,
             exchanges: Vec::new(),
             deaf_to,
@@ -209,16 +223,15 @@ impl Medium {
     }
 
     fn find_due(&self) -> Instant {
-        let ends = self.exchanges.iter().map(|exchange| exchange.until);
-        let starts = self.active.iter().map(|number| self.starts_at(&self.contenders[*number]));
-        ends.chain(starts).min().unwrap_or(Instant::NEVER)
+        let first_end = self.exchanges.iter().map(|exchange| exchange.until).fold(Instant::NEVER, Instant::min);
+        self.starts.iter().copied().fold(first_end, Instant::min)
     }
 
-    fn starts_at(&self, state: &State) -> Instant {
-        if state.wants && !state.is_sending {
-            state.counts_from + self.timing.slot * u64::from(state.backoff)
-        } else {
-            Instant::NEVER
+    /// Writes down when a contender transmits, after a change of its state.
+    fn write_down(&mut self, contender: Contender) {
+        let state = &self.contenders[contender];
+        if let Some(place) = state.place {
+            self.starts[place] = state.starts_at(self.timing.slot);
         }
     }
 
@@ -230,10 +243,18 @@ impl Medium {
             return;
         }
         state.wants = true;
-        if let Err(place) = self.active.binary_search(&contender) {
+        if state.place.is_none() {
+            let place = self.active.partition_point(|other| *other < contender);
             self.active.insert(place, contender);
-            state.counts_from = state.counts_from.max(self.free_at[state.device] + state.category.aifs);
+            self.starts.insert(place, Instant::NEVER);
+            for (place, number) in self.active.iter().enumerate().skip(place) {
+                self.contenders[*number].place = Some(place);
+            }
+            let state = &mut self.contenders[contender];
+            let device = if self.deaf_to.is_empty() { 0 } else { state.device };
+            state.counts_from = state.counts_from.max(self.free_at[device] + state.category.aifs);
         }
+        let state = &mut self.contenders[contender];
         if now + state.category.aifs < state.counts_from {
             // 10.22.2.2: the medium is busy.
             if state.backoff == 0 {
@@ -242,8 +263,8 @@ impl Medium {
         } else if now > state.counts_from && slots(now.saturating_since(state.counts_from), slot) >= state.backoff {
             (state.backoff, state.counts_from) = (0, now);
         }
-        let starts_at = state.counts_from + slot * u64::from(state.backoff);
-        self.due = self.due.min(starts_at);
+        self.due = self.due.min(state.starts_at(slot));
+        self.write_down(contender);
     }
 
     /// Everything that is due by `now`.
@@ -265,8 +286,8 @@ impl Medium {
     /// Backoffs end at `now`.
     fn start(&mut self, now: Instant, air: &mut impl Air) {
         let mut starting = core::mem::take(&mut self.starting);
-        let due = |number: &usize| self.starts_at(&self.contenders[*number]) == now;
-        starting.extend(self.active.iter().copied().filter(due));
+        let due = self.active.iter().zip(&self.starts).filter(|(_, starts_at)| **starts_at == now);
+        starting.extend(due.map(|(number, _)| *number));
         let mut last = None;
         let first_new = self.exchanges.len();
         for contender in starting.drain(..) {
@@ -282,7 +303,10 @@ impl Medium {
                     let opportunity_ends = now + self.contenders[contender].category.opportunity;
                     self.begin((now, now), contender, frame, opportunity_ends);
                 }
-                None => self.contenders[contender].wants = false,
+                None => {
+                    self.contenders[contender].wants = false;
+                    self.write_down(contender);
+                }
             }
         }
         self.starting = starting;
@@ -331,6 +355,7 @@ impl Medium {
         opportunity_ends: Instant,
     ) {
         self.contenders[contender].is_sending = true;
+        self.write_down(contender);
         self.counters.exchanges += 1;
         let until = from + frame.first;
         self.count_busy(now, until);
@@ -352,23 +377,30 @@ impl Medium {
 
     /// Devices that hear something from `now` to `until` stop counting, and go on AIFS and `longer` after it.
     fn freeze(&mut self, now: Instant, until: Instant, longer: Span, hears: impl Fn(&Self, Device) -> bool) {
+        let all_hear = self.deaf_to.is_empty();
         for device in 0..self.free_at.len() {
-            if hears(self, device) {
+            if all_hear || hears(self, device) {
                 self.free_at[device] = self.free_at[device].max(until + longer);
             }
         }
+        let Timing { slot, counts_busy, .. } = self.timing;
+        // Most have counted since the same time.
+        let (mut since, mut counted) = (Instant::NEVER, 0);
         for place in 0..self.active.len() {
             let number = self.active[place];
-            if !hears(self, self.contenders[number].device) {
+            if !all_hear && !hears(self, self.contenders[number].device) {
                 continue;
             }
-            let Timing { slot, counts_busy, .. } = self.timing;
             let state = &mut self.contenders[number];
             if now >= state.counts_from && !state.is_sending {
-                let counted = slots(now.saturating_since(state.counts_from), slot) + u32::from(counts_busy);
+                if state.counts_from != since {
+                    since = state.counts_from;
+                    counted = slots(now.saturating_since(since), slot) + u32::from(counts_busy);
+                }
                 state.backoff = state.backoff.saturating_sub(counted);
             }
             state.counts_from = state.counts_from.max(until + state.category.aifs + longer);
+            self.starts[place] = state.starts_at(slot);
         }
     }
 
@@ -439,6 +471,7 @@ impl Medium {
         state.backoff = air.backoff(contender, state.window);
         state.counts_from = state.counts_from.max(now + state.category.aifs);
         state.wants = air.ended(now, contender, outcome, tries);
+        self.write_down(contender);
     }
 }
 

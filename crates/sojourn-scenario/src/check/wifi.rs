@@ -94,8 +94,13 @@ fn check_channel(channel: &WifiChannel, notes: &mut Notes) {
     for station in &channel.stations {
         let place = join(&join(&place, "station"), &station.name);
         check_device(&station.device, &place, notes);
+        if let Some(message) = channel.radio.refuses(station.standard) {
+            note(notes, &join(&place, "standard"), Mismatch::new(message, "one that its channel has, or an older one"));
+            continue;
+        }
+        let radio = channel.radio.of(station.standard);
         for (key, rate) in [("rate", Some(station.rate)), ("upstream_rate", station.upstream_rate)] {
-            if let Some(message) = rate.and_then(|rate| rate.problem(&channel.radio)) {
+            if let Some(message) = rate.and_then(|rate| rate.problem(&radio)) {
                 note(notes, &join(&place, key), Mismatch::new(message, "an MCS that it has: \"mcs7\""));
             }
         }

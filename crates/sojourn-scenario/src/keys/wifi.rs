@@ -41,6 +41,7 @@ impl WifiStation {
             name: String::new(),
             rate: StationRate::default(),
             upstream_rate: None,
+            standard: None,
             snr: None,
             snr_walk: None,
             conditions: Vec::new(),
@@ -56,6 +57,11 @@ impl WifiStation {
         let upstream = key("upstream_rate", about, "chosen: as rate").or("as rate");
         if self.upstream_rate.is_some() || visitor.has("upstream_rate") || visitor.is_exhaustive() {
             self.upstream_rate.show(upstream, visitor);
+        }
+        let about = "standard of its frames both ways, where it is older than its channel's";
+        let standard = key("standard", about, "chosen: that of its channel").or("as the channel");
+        if self.standard.is_some() || visitor.has("standard") || visitor.is_exhaustive() {
+            self.standard.show(standard, visitor);
         }
         let about = "signal over noise at both ends, for rate = \"ideal\" or \"minstrel\"";
         let snr = key("snr", about, "chosen: no frame is lost to noise").or("none");
@@ -151,7 +157,7 @@ impl WifiChannel {
     fn complete(&mut self) {
         for station in &mut self.stations {
             for direction in Direction::BOTH {
-                let rate = self.radio.capacity(station.rate_of(direction));
+                let rate = self.radio.of(station.standard).capacity(station.rate_of(direction));
                 let device = match direction {
                     Direction::Upstream => &station.device,
                     Direction::Downstream => &self.access_point,

@@ -14,7 +14,7 @@ import numpy as np
 
 from sojourn.answers.asking import Ask
 from sojourn.answers.claims import Holds, Outcome
-from sojourn.answers.printed_tables import printed_row
+from sojourn.answers.printed_tables import printed_row, printed_rows
 from sojourn.answers.view import NotRecorded, StudyView
 from sojourn.plots.spec import Axis, Dots, Line, Mark, Panel, PlotSpec
 
@@ -241,6 +241,81 @@ def near_bounds(ask: Ask) -> Outcome:
     return Outcome.of(
         not below, f"{len(found) - len(below)} of {len(found)}" + (f"; not {', '.join(below)}" if below else "")
     )
+
+
+def beside_ns3(ask: Ask) -> Outcome:
+    """Judge whether links carry what ns-3.37 carries over them, within 3 %."""
+    theirs = {row["link"]: float(row["throughput_mbps"]) for row in printed_rows(PRINTED / "ns3_links.csv")}
+    ours = {link: ask.at("udp", f"ns-3/{link}") for link in theirs}
+    far = [link for link, value in theirs.items() if abs(ours[link] / value - 1) > 0.03]
+    told = ", ".join(f"{link} {ours[link]:.4g} of {value:.4g}" for link, value in theirs.items())
+    return Outcome.of(not far, f"{told} Mb/s" + (f" (outside: {', '.join(far)})" if far else ""))
+
+
+# ---- TR-398 ------------------------------------------------------------------------------------------------------------
+
+_RADIOS = {"n24": ".11n24", "ac5": ".11ac5", "ax24": ".11ax24", "ax5": ".11ax5"}
+_PLACES = {"near": 1, "middle": 2, "older": 3}
+
+
+def fairness_near(ask: Ask) -> Outcome:
+    """Judge two near stations."""
+    return _fairness(ask, "near")
+
+
+def fairness_middle(ask: Ask) -> Outcome:
+    """Judge a near station and one at middle distance."""
+    return _fairness(ask, "middle")
+
+
+def fairness_older(ask: Ask) -> Outcome:
+    """Judge a near station and one of an older standard."""
+    return _fairness(ask, "older")
+
+
+def _fairness(ask: Ask, place: str) -> Outcome:
+    """Judge the sums of both stations against the limits."""
+    found = {
+        radio: (ask.at("udp", f"tr-398/{radio}-{place}-datagrams"), bound(f"TR-{name}-{_PLACES[place]}"))
+        for radio, name in _RADIOS.items()
+    }
+    kept = sum(ours >= least for ours, least in found.values())
+    told = ", ".join(f"{radio} {ours:.3g} of {least:.3g}" for radio, (ours, least) in found.items())
+    return Outcome.of(kept == len(found), f"{told} Mb/s: {kept} of {len(found)}")
+
+
+def airtime_share(ask: Ask) -> Outcome:
+    """Judge whether each station gets 45 % of what TCP reaches to it alone."""
+    shares: dict[str, float] = {}
+    for radio in _RADIOS:
+        for place in _PLACES:
+            point = f"tr-398/{radio}-{place}"
+            for measure, alone in (("first", f"tr-398/{radio}-near-tcp"), ("second", f"{point}-tcp")):
+                shares[f"{radio} {place} {measure}"] = ask.at(measure, f"{point}-datagrams") / ask.at(
+                    "tcp_alone", alone
+                )
+    below = [f"{name} {share:.2f}" for name, share in shares.items() if share < 0.45]
+    told = f"{len(shares) - len(below)} of {len(shares)}, {min(shares.values()):.2f} to {max(shares.values()):.2f}"
+    return Outcome.of(not below, told + (f" (below: {', '.join(below)})" if below else ""))
+
+
+def patch_of_airtime(ask: Ask) -> Outcome:
+    """Judge what the airtime scheduler changes against the table of its patch."""
+    theirs = {row["identifier"]: float(row["value"]) for row in printed_rows(PRINTED / "airtime_patch.csv")}
+    ours = {
+        (turns, measure): ask.at(measure, f"anomaly/{turns}-turns")
+        for turns in ("aggregate", "airtime")
+        for measure in ("downloads", "slow_download")
+    }
+    total = ours["airtime", "downloads"] / ours["aggregate", "downloads"]
+    slow = ours["airtime", "slow_download"] / ours["aggregate", "slow_download"]
+    before, after = (sum(theirs[f"AP-{when}-{who}"] for who in ("F1", "F2", "S")) for when in "BA")
+    holds = abs(total / (after / before) - 1) <= 0.1 and abs(slow / (theirs["AP-A-S"] / theirs["AP-B-S"]) - 1) <= 0.1
+    told = (
+        f"{ours['aggregate', 'downloads']:.3g} to {ours['airtime', 'downloads']:.3g} Mb/s, {total:.2f} times; "
+        f"the slow one {ours['aggregate', 'slow_download']:.3g} to {ours['airtime', 'slow_download']:.3g}, {slow:.2f} times"
+    )
+    return Outcome.of(holds, told)
 
 
 # ---- figures -------------------------------------------------------------------------------------------------------------

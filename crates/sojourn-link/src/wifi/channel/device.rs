@@ -16,7 +16,7 @@ use crate::wifi::arbiter::{Arbiter, Turn};
 use crate::wifi::config::{Depth, Neighbour, Queues, Scheduler, USUAL_LENGTH};
 use crate::wifi::exchange::{BEST_EFFORT, CATEGORIES, Exchanges};
 use crate::wifi::medium::Outcome;
-use crate::wifi::phy::Mode;
+use crate::wifi::phy::{Format, Mode};
 use crate::wifi::rates::RateControl;
 use crate::{LinkContext, Loss, Mark, Stage};
 use alloc::boxed::Box;
@@ -102,8 +102,9 @@ pub(super) struct Device {
     depth: Depth,
     /// Aggregates that are ready before the medium is won.
     ahead: usize,
-    /// Frames of an aggregate at most, and its duration.
+    /// Frames of an aggregate at most, its bytes and its duration.
     frames: usize,
+    bytes: u64,
     longest: Span,
     /// Bytes of an A-MSDU at most; zero if there are none.
     amsdu: u64,
@@ -152,7 +153,7 @@ impl Source {
             mode: neighbour.mode,
             frames,
             exchanges: (1..=frames)
-                .map(|count| exchanges.of(neighbour.mode, count, Exchanges::psdu(count, Self::LENGTH)))
+                .map(|count| exchanges.of(neighbour.mode, count, exchanges.psdu(count, Self::LENGTH)))
                 .collect(),
         }
     }
@@ -193,6 +194,7 @@ impl Device {
             depth: config.depth(),
             ahead: config.ahead as usize,
             frames: config.frames as usize,
+            bytes: config.aggregate.map_or(u64::MAX, |most| most.0),
             longest: config.longest,
             amsdu: config.amsdu.map_or(0, |most| most.0),
             asks: config.asks,
@@ -403,7 +405,7 @@ impl<M: Members> Work<'_, M> {
         let state = &mut inner.ports[port];
         state.waiting.packets = Packets(state.waiting.packets.0 - 1);
         state.waiting.bytes = Bytes(state.waiting.bytes.0 - u64::from(held.meta.length));
-        let airtime = Exchanges::estimate(state.mode, held.meta.length);
+        let airtime = inner.exchanges.estimate(state.mode, held.meta.length);
         self.take_below(port, category, Below { held, dequeued_at: now, airtime });
         true
     }
@@ -438,17 +440,17 @@ impl<M: Members> Work<'_, M> {
         });
         state.count_waiting();
         let held = pulled?;
-        Some(Below { held, dequeued_at: now, airtime: Exchanges::estimate(mode, held.meta.length) })
+        Some(Below { held, dequeued_at: now, airtime: inner.exchanges.estimate(mode, held.meta.length) })
     }
 
     /// Returns the port of a device whose turn it is to fill an aggregate.
     pub(super) fn next_port(&mut self, device: usize, category: usize) -> Option<usize> {
         let inner = &mut *self.inner;
         let state = &mut inner.devices[device];
-        let (has_firmware, window) = (state.has_firmware(), inner.exchanges.window);
-        let ports = &inner.ports;
+        let has_firmware = state.has_firmware();
+        let (ports, exchanges) = (&inner.ports, &inner.exchanges);
         let ring = if has_firmware { &mut state.behind[category] } else { &mut state.above[category] };
-        ring.next(|port| ports[port].turn(category, has_firmware, window))
+        ring.next(|port| ports[port].turn(category, has_firmware, exchanges))
     }
 
     /// Builds an aggregate of what waits for a port. `None` if the manager has dropped all of it.
@@ -458,7 +460,10 @@ impl<M: Members> Work<'_, M> {
         let mode = self.inner.select(now, port);
         let most = self.inner.exchanges.room(mode, (category, number == 0), self.inner.devices[number].longest);
         let frames = self.inner.devices[number].frames.min(self.inner.exchanges.most_frames(mode));
-        let amsdu = self.inner.devices[number].amsdu;
+        let most = most.min(self.inner.devices[number].bytes);
+        // 802.11-2020, 9.4.2.55: a capability of HT stations.
+        let amsdu = if mode.format >= Format::Ht { self.inner.devices[number].amsdu } else { 0 };
+        let window = self.inner.exchanges.window(mode);
         let (mut mpdus, mut bytes) = (Vec::<Mpdu>::new(), 0);
         // Frames so far; packets and bytes of the last one.
         let (mut count, mut parts, mut last) = (0, 0, 0);
@@ -470,7 +475,7 @@ impl<M: Members> Work<'_, M> {
             let next = if let Some(mpdu) = flow.again.front() {
                 joins = mpdus.last().is_some_and(|before| before.sequence == mpdu.sequence);
                 Some(mpdu.held.meta.length)
-            } else if !joins && !flow.window.is_open(inner.exchanges.window) {
+            } else if !joins && !flow.window.is_open(window) {
                 None
             } else if has_firmware {
                 flow.firmware.front().map(|below| below.held.meta.length)
@@ -482,11 +487,11 @@ impl<M: Members> Work<'_, M> {
             let Some(length) = next else { break };
             if flow.again.is_empty() && joins && last + Exchanges::joined(length, parts + 1) > amsdu {
                 joins = false;
-                if !flow.window.is_open(inner.exchanges.window) {
+                if !flow.window.is_open(window) {
                     break;
                 }
             }
-            let adds = if joins { Exchanges::joined(length, parts + 1) } else { Exchanges::charged(length) };
+            let adds = if joins { Exchanges::joined(length, parts + 1) } else { inner.exchanges.charged(length) };
             if !mpdus.is_empty() && (!joins && count >= frames || bytes + adds > most) {
                 break;
             }
@@ -519,7 +524,7 @@ impl<M: Members> Work<'_, M> {
                 last += Exchanges::joined(length, parts);
                 bytes += Exchanges::joined(length, parts);
             } else {
-                (count, parts, last) = (count + 1, 1, Exchanges::charged(length));
+                (count, parts, last) = (count + 1, 1, self.inner.exchanges.charged(length));
                 bytes += last;
             }
             mpdus.push(mpdu);
@@ -528,7 +533,7 @@ impl<M: Members> Work<'_, M> {
             return None;
         }
         if let [alone] = mpdus.as_slice() {
-            bytes = Exchanges::psdu(1, alone.held.meta.length);
+            bytes = self.inner.exchanges.psdu(1, alone.held.meta.length);
         }
         let (first, rest) = self.inner.exchanges.of(mode, count, bytes);
         Some(Aggregate {
@@ -557,7 +562,7 @@ impl<M: Members> Work<'_, M> {
         let Inner { ports, exchanges, .. } = &*self.inner;
         let has_firmware = state.has_firmware();
         let ring = if has_firmware { &state.behind[category] } else { &state.above[category] };
-        ring.listed().any(|port| ports[port].turn(category, has_firmware, exchanges.window) == Turn::Ready)
+        ring.listed().any(|port| ports[port].turn(category, has_firmware, exchanges) == Turn::Ready)
     }
 
     /// The first aggregate of a device has been on the air.
@@ -615,7 +620,7 @@ impl Aggregate {
     /// Frames of it that are on the air between these times are lost. Returns true if others are left: a frame alone, and an
     /// RTS, has none.
     pub(super) fn overlap(&mut self, exchanges: &Exchanges, from: Instant, until: Instant) -> bool {
-        let bytes = self.mpdus.iter().map(|mpdu| Exchanges::charged(mpdu.held.meta.length));
+        let bytes = self.mpdus.iter().map(|mpdu| exchanges.charged(mpdu.held.meta.length));
         if self.asks || self.mpdus.len() < 2 || exchanges.asks_first(bytes.sum()) {
             return false;
         }
@@ -623,7 +628,7 @@ impl Aggregate {
         let mut ends = self.began_at + self.first;
         let mut place = self.mpdus.len();
         for frame in self.mpdus.chunk_by(|one, next| one.sequence == next.sequence).rev() {
-            let airtimes = frame.iter().map(|mpdu| Exchanges::estimate(self.mode, mpdu.held.meta.length));
+            let airtimes = frame.iter().map(|mpdu| exchanges.estimate(self.mode, mpdu.held.meta.length));
             let begins = airtimes.fold(ends, |begins, airtime| begins - airtime);
             if begins < until && ends > from {
                 self.failed[place - frame.len()..place].fill(true);
@@ -651,12 +656,12 @@ impl Aggregate {
 
 impl Port {
     /// State of the port when its turn to fill an aggregate comes.
-    fn turn(&self, category: usize, has_firmware: bool, window: u64) -> Turn {
+    fn turn(&self, category: usize, has_firmware: bool, exchanges: &Exchanges) -> Turn {
         let Some(flow) = self.flows[category].as_ref() else { return Turn::Empty };
         let waits = if has_firmware { !flow.firmware.is_empty() } else { self.is_waiting(category) };
         match (flow.again.is_empty(), waits) {
             (true, false) => Turn::Empty,
-            (true, true) if !flow.window.is_open(window) => Turn::HeldBack,
+            (true, true) if !flow.window.is_open(exchanges.window(self.mode)) => Turn::HeldBack,
             _ => Turn::Ready,
         }
     }

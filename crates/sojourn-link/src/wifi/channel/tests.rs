@@ -271,6 +271,48 @@ fn packets_put_together_in_frames_carry_more() {
     assert!(together > 1.1 * alone && together < 866.0, "{together} and {alone} Mb/s");
 }
 
+/// 802.11g beside 802.11n: frames of OFDM go alone, also where the access point puts packets together for stations of 802.11n. `aggregate`: five
+/// frames of 1500 B and 54 B around them, with delimiters, are 7800 B.
+#[test]
+fn aggregates_are_those_that_a_station_knows_and_as_long_as_the_device_allows() {
+    let radio = RadioConfig { standard: Standard::N, width: WidthWord::Mhz40, ..RadioConfig::BASE };
+    let frames = |standard: Option<Standard>, amsdu: Option<Bytes>, aggregate: Option<Bytes>| {
+        let control = StationRate::Mcs(7).control(&radio.of(standard), signal(None, None, &[]));
+        let mut access_point = device(DeviceProfile::LinuxStation);
+        (access_point.config.amsdu, access_point.config.aggregate) = (amsdu, aggregate);
+        let own = device(DeviceProfile::LinuxStation);
+        let mut channel = channel_of(&radio, &access_point, &own, core::slice::from_ref(&control), &[], &[]);
+        let carried = saturated_by_burst(&mut channel);
+        let counters = channel.member_counters(1);
+        (carried, counters.frames as f64 / counters.exchanges as f64)
+    };
+    let (g, alone) = frames(Some(Standard::G), Some(Bytes(7_935)), None);
+    assert!((0.99..=1.0).contains(&alone), "{alone}");
+    // 54 Mb/s: AIFS 43, backoff 67.5, 1554 B in 58 symbols behind 20 µs, SIFS 16, ACK 28: 406.5 µs for 12 kbit.
+    assert!((g / 29.5 - 1.0).abs() < 0.02, "{g} Mb/s");
+    let (_, five) = frames(None, None, Some(Bytes(8_000)));
+    assert!((4.9..=5.0).contains(&five), "{five}");
+    let (_, more) = frames(None, None, None);
+    assert!(more > 20.0, "{more}");
+}
+
+#[test]
+fn a_station_of_an_older_standard_is_as_wide_as_that_and_no_newer_one_is_let_in() {
+    let radio = RadioConfig::BASE; // 802.11ax, 80 MHz
+    let width = |standard| radio.of(Some(standard)).mode(0).width.mhz();
+    assert_eq!(width(Standard::Ac), 80);
+    assert_eq!(width(Standard::N), 40);
+    assert_eq!(width(Standard::G), 20);
+    assert_eq!(radio.of(None), radio);
+    assert_eq!(radio.refuses(Some(Standard::N)), None);
+    let message = "a station of 802.11ax is newer than its channel of 802.11n";
+    assert_eq!(radio.of(Some(Standard::N)).refuses(Some(Standard::Ax)).as_deref(), Some(message));
+    // 802.11b is not defined at 5 GHz.
+    assert!(radio.refuses(Some(Standard::B)).is_some());
+    let without = RadioConfig { qos: false, ..radio };
+    assert_eq!(without.problem().map(|problem| problem.field), Some("qos"));
+}
+
 /// Acknowledgements that come while the access point sends: a chip that builds its aggregate when the air is won sends all of them together; a
 /// driver that has two aggregates ready has two with one packet each in front of the rest.
 #[test]
