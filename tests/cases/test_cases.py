@@ -362,12 +362,19 @@ def test_07_a_trial_has_the_loss_of_each_file_and_its_blackouts() -> None:
 
 @pytest.mark.parametrize("way", ["true", "true_up", "true_down"])
 def test_07_an_echo_is_lost_on_any_way_and_its_time_is_not_looked_at(way: str, tmp_path: Path) -> None:
-    def lose(document: dict[str, Any]) -> None:
-        for echo in document["round_trips"][::4]:
-            echo["lost"] = way
+    def imported(took: int) -> pl.DataFrame:
+        def lose(document: dict[str, Any]) -> None:
+            for echo in document["round_trips"][::4]:
+                echo["lost"], echo["delay"]["rtt"] = way, took
 
-    edited(case("07") / "windows-negative.json.gz", tmp_path / "lossy.json", lose)
-    assert import_files(tmp_path).tests["loss"].to_list() == [0.25]
+        place = tmp_path / str(took)
+        place.mkdir()
+        edited(case("07") / "windows-negative.json.gz", place / "lossy.json", lose)
+        return import_files(place).tests
+
+    found = imported(1)
+    assert found["loss"].to_list() == [0.25]
+    assert found.equals(imported(10**10))
 
 
 def test_07_a_zero_of_a_table_is_refused_as_it_may_stand_for_a_loss(tmp_path: Path) -> None:

@@ -199,6 +199,22 @@ mod tests {
         }
     }
 
+    /// RFC 9957 section 4.2: sanctioned is a product above the critical one. 2000 B are charged 4.096 ms, which are as much at 2 ms
+    /// as 8.192 ms at 1 ms.
+    #[test]
+    fn a_packet_at_the_critical_product_stays() {
+        let law = QueueProtectionLaw { critical_score: Span::from_us(8192), ..LAW };
+        for (length, sanctioned) in [(1999, false), (2000, false), (2001, true)] {
+            let found = QueueProtection::new(law).judge(Instant::ZERO, 7, length, 1.0, MS * 2, MS);
+            assert_eq!((found.late, found.sanctioned), (true, sanctioned), "{length}");
+        }
+        // Up to the critical delay nothing is sanctioned, whatever the score.
+        for (delay, late) in [(MS, false), (MS + Span::from_ns(1), true)] {
+            let found = QueueProtection::new(law).judge(Instant::ZERO, 7, 9000, 1.0, delay, MS);
+            assert_eq!((found.late, found.sanctioned), (late, late), "{delay}");
+        }
+    }
+
     #[test]
     fn no_score_is_above_five_seconds() {
         let mut protection = QueueProtection::new(LAW);
@@ -247,6 +263,16 @@ mod tests {
                 score = protection.judge(now, 3, 1000, 0.5, MS, MS).score;
             }
             assert_eq!(score > Span::from_us(1024), grows, "{score}");
+        }
+    }
+
+    /// A hash of four bytes and a time of eight take sixteen.
+    #[test]
+    fn there_are_two_to_the_exponent_buckets_and_the_common_one() {
+        for (bucket_exponent, buckets) in [(0, 2), (5, 33), (14, 16_385)] {
+            let law = QueueProtectionLaw { bucket_exponent, ..LAW };
+            assert_eq!(law.bytes(), 16 * buckets);
+            assert_eq!(u64::from(QueueProtection::new(law).overflow()) + 1, buckets);
         }
     }
 

@@ -342,8 +342,9 @@ mod tests {
         red.on_empty(Instant::from_s(5));
         // Asking again changes nothing.
         red.on_empty(Instant::from_ms(5500));
-        let _ = red.on_arrival(&LAW, Instant::from_s(6), 0, 0.0, 1500, || 0.0);
-        assert!((red.average() - 0.722_401_076_3).abs() < 1e-9, "{}", red.average());
+        // 1333 packets in two seconds, and the arrival: 40 × 0.994^1334.
+        let _ = red.on_arrival(&LAW, Instant::from_s(7), 0, 0.0, 1500, || 0.0);
+        assert!((red.average() - 0.013_046_582_9).abs() < 1e-9, "{}", red.average());
     }
 
     #[test]
@@ -381,5 +382,140 @@ mod tests {
         assert!(close(at(1100, 100.0), 0.06));
         assert!(close(at(1600, 70.0), 0.06));
         assert!(close(at(1700, 30.0), 0.054));
+    }
+
+    /// Floyd, Gummadi and Shenker 2001, section 3: the target reaches from 0.4 to 0.6 between the thresholds, both ends included;
+    /// steps up are the smaller of 0.01 and a quarter, and none leaves 0.5.
+    #[test]
+    fn the_adaptive_form_rests_on_both_ends_of_its_target_and_at_its_top() {
+        let law = RedLaw { adaptive: true, weight: 0.0, ..LAW };
+        for (most, average, then) in [
+            (0.04, 59.0, 0.036),
+            (0.04, 60.0, 0.04),
+            (0.04, 80.0, 0.04),
+            (0.04, 81.0, 0.05),
+            (0.02, 81.0, 0.025),
+            (0.49, 81.0, 0.5),
+            (0.5, 81.0, 0.5),
+            (0.0, 59.0, 0.0),
+        ] {
+            let mut red = standing(RedCurve { most, ..CURVE }, average);
+            for ms in [0, 500] {
+                let _ = red.on_arrival(&law, Instant::from_ms(ms), 0, 50.0, 1500, || 1.0);
+            }
+            assert!(close(red.most(0), then), "{most} at {average}: {}", red.most(0));
+        }
+    }
+
+    /// A queue with this average, which a law without weight leaves as it is.
+    fn standing(curve: RedCurve, average: f64) -> Red {
+        Red { average, idle_since: None, ..Red::new([curve].into_iter()) }
+    }
+
+    const STEADY: RedLaw = RedLaw { weight: 0.0, wait: false, ..LAW };
+
+    fn arrive(red: &mut Red, law: &RedLaw, length: u32, draw: f64) -> RedSignal {
+        red.on_arrival(law, Instant::ZERO, 0, 50.0, length, || draw)
+    }
+
+    /// ns-2.35 `red.cc`, `enque`: `qavg >= th_min && qlen > 1`.
+    #[test]
+    fn the_lower_threshold_counts_and_a_packet_alone_does_not() {
+        for (average, queue, draws) in [(20.0, 2.0, true), (19.9, 2.0, false), (20.0, 1.0, false), (110.0, 1.0, false)]
+        {
+            let (mut red, mut drawn) = (standing(CURVE, average), false);
+            for _ in 0..2 {
+                let _ = red.on_arrival(&STEADY, Instant::ZERO, 0, queue, 1500, || {
+                    drawn = true;
+                    1.0
+                });
+            }
+            assert_eq!(drawn, draws, "{average} {queue}");
+        }
+    }
+
+    /// ns-2.35 `red.cc`, `enque`: everything is dropped from `th_max` on, with `gentle` from its double on.
+    #[test]
+    fn drops_are_forced_from_the_upper_threshold_or_its_double_on() {
+        let gentle = RedLaw { gentle: true, ..STEADY };
+        let marking = RedLaw { mark_limit: Some(0.1), ..STEADY };
+        for (law, average, forced) in [
+            (&STEADY, 119.9, false),
+            (&STEADY, 120.0, true),
+            (&gentle, 239.9, false),
+            (&gentle, 240.0, true),
+            (&marking, 240.0, false),
+        ] {
+            // The first above the lower threshold is spared.
+            let expected = if forced { RedSignal::Force } else { RedSignal::Keep };
+            assert_eq!(arrive(&mut standing(CURVE, average), law, 1500, 0.0), expected, "{average}");
+        }
+    }
+
+    /// At an average of 70 the likelihood is 0.02: 0.020408 for the first packet since a signal, 0.020833 for the second, 0.021277
+    /// for the third.
+    #[test]
+    fn signals_overflows_and_forced_drops_begin_the_count_anew() {
+        let spared = || {
+            let mut red = standing(CURVE, 70.0);
+            assert_eq!(arrive(&mut red, &STEADY, 1500, 0.0), RedSignal::Keep);
+            red
+        };
+        assert_eq!(arrive(&mut spared(), &STEADY, 1500, 0.0208), RedSignal::Mark);
+        assert_eq!(arrive(&mut spared(), &STEADY, 1500, 0.0209), RedSignal::Keep);
+        let mut signalled = spared();
+        assert_eq!(arrive(&mut signalled, &STEADY, 1500, 0.0), RedSignal::Mark);
+        let mut overflowed = spared();
+        overflowed.on_overflow(0);
+        let mut forced = spared();
+        forced.average = 120.0;
+        assert_eq!(arrive(&mut forced, &STEADY, 1500, 1.0), RedSignal::Force);
+        forced.average = 70.0;
+        for red in [&mut signalled, &mut overflowed, &mut forced] {
+            assert_eq!(arrive(red, &STEADY, 1500, 0.0205), RedSignal::Keep);
+            assert_eq!(arrive(red, &STEADY, 1500, 0.0208), RedSignal::Mark);
+        }
+    }
+
+    /// ns-2.35 `red.cc`, `modify_p`: with `queue_in_bytes_` the count is that of whole mean packets, and what is certain is so for
+    /// small packets, too.
+    #[test]
+    fn a_queue_in_bytes_counts_whole_mean_packets() {
+        let law = RedLaw { scale_by: Some(1000.0), ..STEADY };
+        // 1500 and 1000 B are two whole packets of 1000 B, and 1000 B after a signal one.
+        for (draw, signal) in [(0.0208, RedSignal::Mark), (0.0209, RedSignal::Keep)] {
+            let mut red = standing(CURVE, 70.0);
+            assert_eq!(arrive(&mut red, &law, 1500, 0.0), RedSignal::Keep);
+            assert_eq!(arrive(&mut red, &law, 1000, draw), signal);
+            if signal == RedSignal::Mark {
+                assert_eq!(arrive(&mut red, &law, 1000, 0.0205), RedSignal::Keep);
+            }
+        }
+        assert!(close(law.spread(0.5, 2.0, 40.0), 1.0));
+    }
+
+    /// ns-2.35 `red.cc`, `drop_early`: packets are marked while the likelihood is below `mark_p`.
+    #[test]
+    fn from_its_limit_on_a_likelihood_drops_what_could_be_marked() {
+        for (mark_limit, average, signal) in [
+            (None, 70.0, RedSignal::Mark),
+            (Some(0.021), 70.0, RedSignal::Mark),
+            (Some(0.02), 70.0, RedSignal::Drop),
+            (Some(0.019), 70.0, RedSignal::Drop),
+            (Some(0.02), 120.0, RedSignal::Drop),
+        ] {
+            let law = RedLaw { mark_limit, ..STEADY };
+            let mut red = standing(CURVE, average);
+            let _ = arrive(&mut red, &law, 1500, 0.0);
+            assert_eq!(arrive(&mut red, &law, 1500, 0.0), signal, "{mark_limit:?} {average}");
+        }
+    }
+
+    #[test]
+    fn a_new_rate_moves_thresholds_and_leaves_what_adaptation_found() {
+        let mut red = standing(CURVE, 70.0);
+        red.set_thresholds([RedCurve { minimum: 10.0, maximum: 60.0, most: 0.1 }].into_iter());
+        assert!(close(red.most(0), 0.04));
+        assert_eq!(arrive(&mut red, &STEADY, 1500, 1.0), RedSignal::Force);
     }
 }

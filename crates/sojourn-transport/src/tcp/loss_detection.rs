@@ -479,4 +479,56 @@ mod tests {
         assert!(detector.retransmissions.is_empty());
         assert_eq!((detector.rank, detector.rack.judged_below, detector.deadline()), (0, 3, Instant::NEVER));
     }
+
+    /// Five segments sent at 0, all lost and sent again: 0 and 1 at 10 ms, 2 at 20 ms, 0 once more at 30 ms.
+    fn repeated_thrice() -> (Scoreboard, Detector) {
+        let (mut board, mut detector) = (sent(&[0; 5]), Detector::new(LossDetection::ForwardAck));
+        for (number, ms) in [(0, 10), (1, 10), (2, 20), (0, 30)] {
+            board.mark_lost(number);
+            board.retransmit(number, Instant::from_ms(ms));
+            detector.on_retransmitted(number, &board, Instant::from_ms(ms));
+        }
+        (board, detector)
+    }
+
+    /// ns-2.35 `scoreboard1.cc`: an answer is that of the last repetition of its segment; blocks count from the next
+    /// acknowledgement on, and an older answer takes nothing back.
+    #[test]
+    fn an_answer_is_that_of_the_repetition_of_its_time_and_number() {
+        for (number, rank) in [(0, 4), (1, 2), (2, 3), (3, 0)] {
+            let (board, mut detector) = repeated_thrice();
+            assert!(detector.follows_retransmissions());
+            detector.on_answered(number, board.segment(number), false);
+            assert_eq!((detector.answered, detector.answered_by_block), (rank, None), "{number}");
+            let (board, mut detector) = repeated_thrice();
+            detector.on_answered(number, board.segment(number), true);
+            assert_eq!((detector.answered, detector.answered_by_block.unwrap_or(0)), (0, rank), "{number}");
+        }
+        let (board, mut detector) = repeated_thrice();
+        for number in [2, 1] {
+            detector.on_answered(number, board.segment(number), false);
+        }
+        assert_eq!(detector.answered, 3);
+    }
+
+    #[test]
+    fn each_method_asks_for_the_reports_that_it_uses() {
+        for (mode, deliveries, retransmissions) in [
+            (LossDetection::ForwardAck, false, true),
+            (LossDetection::Rack, true, false),
+            (LossDetection::Sack6675, false, false),
+        ] {
+            let (mut board, mut detector) = (sent(&[0]), Detector::new(mode));
+            assert!(!detector.follows_retransmissions(), "{mode:?}");
+            board.mark_lost(0);
+            board.retransmit(0, Instant::from_ms(10));
+            detector.on_retransmitted(0, &board, Instant::from_ms(10));
+            assert_eq!(
+                (detector.follows_deliveries(), detector.follows_retransmissions()),
+                (deliveries, retransmissions)
+            );
+            detector.reset(mode);
+            assert!(!detector.follows_retransmissions(), "{mode:?}");
+        }
+    }
 }

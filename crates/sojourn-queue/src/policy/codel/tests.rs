@@ -87,6 +87,28 @@ fn variants_differ_in_how_they_resume() {
     }
 }
 
+/// RFC 8289 section 5.5: `delta > 1` resumes. ns-2 of 2012: at one less than the count, if that was more than one; of 2013: at two
+/// less than it.
+#[test]
+fn an_episode_resumes_from_the_least_count_that_its_version_has() {
+    for (variant, count, last_count, resumed) in [
+        (CodelVariant::Rfc8289, 2, 1, 1),
+        (CodelVariant::Rfc8289, 3, 1, 2),
+        (CodelVariant::Rfc8289, 4, 2, 2),
+        (CodelVariant::Original2012, 2, 1, 1),
+        (CodelVariant::Original2012, 3, 1, 2),
+        (CodelVariant::Sfq2013, 3, 1, 1),
+        (CodelVariant::Sfq2013, 4, 1, 2),
+        (CodelVariant::Nichols2013, 128, 1, 126),
+        (CodelVariant::Nichols2013, 129, 1, 126),
+        (CodelVariant::Nichols2013, 200, 1, 196),
+        (CodelVariant::Sfq2013, 200, 1, 198),
+    ] {
+        let codel = Codel { count, last_count, drop_next: Instant::from_s(1), ..Codel::default() };
+        assert_eq!(codel.resumed_count(&with_variant(variant), Instant::from_s(1)), resumed, "{variant:?} {count}");
+    }
+}
+
 #[test]
 fn the_values_of_white_2013() {
     let drops = drops(&CodelLaw::WHITE2013, 993, |_| 20);

@@ -292,3 +292,55 @@ fn half_the_reference_is_not_quiet() {
         assert_eq!(pie.burst == law.maximum_burst, quiet, "{delay} {old_delay} {}", pie.probability);
     }
 }
+
+/// RFC 8033 section 5.3: PIE turns on with a fresh allowance and no probability; the delay and the rate that it measured meanwhile
+/// are those of the queue that woke it.
+#[test]
+fn a_pie_that_wakes_up_keeps_its_measurements() {
+    let activation = Activation::Backlog(Bytes(30_000));
+    let measured = DelaySource::DepartureRate(DepartureRateConfig::RFC8033);
+    let late = BurstRule::AfterQuiet(Span::from_ms(1_500));
+    for (delay_source, burst_rule) in [(DelaySource::LastSojourn, BurstRule::WhenQuiet), (measured, late)] {
+        let law = PieLaw { activation, delay_source, burst_rule, ..PieLaw::RFC8033 };
+        let mut pie = Pie::new(&law);
+        for packet in 0..11 {
+            pie.on_departure(
+                &law,
+                1500,
+                Span::from_secs_f64(0.5),
+                1_000_000,
+                Instant::ZERO + Span::from_us(2400) * packet,
+            );
+        }
+        let asleep = pie.delay(&law, 343_750);
+        assert_eq!(asleep, 0.5, "as in `one_measurement_at_5_mbps`: 687,500 B/s");
+        pie.probability = 0.3;
+        let _ = pie.on_arrival(&law, 1500, 30_000, || 0.0);
+        assert!(pie.active);
+        assert_eq!((pie.delay(&law, 343_750), pie.probability(), pie.burst), (asleep, 0.0, law.maximum_burst));
+    }
+}
+
+/// RFC 8033 section 5.4: no drop below 0.85 likelihoods, a draw from there on. Linux `sch_pie`: 2 % more per update beyond the
+/// high delay, not at it. Sleep ends at the delay that wakes.
+#[test]
+fn thresholds_of_pie_belong_to_the_side_that_their_sources_say() {
+    let law = PieLaw { derandomise: true, ..PieLaw::RFC8033 };
+    for (probability, verdict) in [(0.849, PieVerdict::Pass), (0.85, PieVerdict::Drop)] {
+        let mut pie = Pie { probability, old_delay: 1.0, ..without_burst(law) };
+        assert_eq!(pie.on_arrival(&law, 1500, 30_000, || 0.0), verdict, "{probability}");
+    }
+    let law = PieLaw { alpha: 0.0, beta: 0.0, high_delay: Some(Span::from_ms(250)), ..PieLaw::RFC8033 };
+    for (delay, probability) in [(0.25, 0.0), (0.251, 0.02)] {
+        let mut pie = without_burst(law);
+        pie.update(&law, delay);
+        assert_eq!(pie.probability(), probability, "{delay}");
+    }
+    let law = PieLaw { activation: Activation::Delay(Span::from_ms(10)), ..PieLaw::RFC8033 };
+    for (sojourn_us, wakes) in [(9_999, false), (10_000, true), (10_001, true)] {
+        let mut pie = Pie::new(&law);
+        pie.on_departure(&law, 1500, Span::from_us(sojourn_us), 30_000, Instant::from_ms(50));
+        let _ = pie.on_arrival(&law, 1500, 30_000, || 0.0);
+        assert_eq!(pie.active, wakes, "{sojourn_us} us");
+    }
+}
