@@ -297,16 +297,13 @@ impl Medium {
                 self.after(now, contender, Outcome::Internal, air);
                 continue;
             }
-            match air.frame(now, contender, None) {
-                Some(frame) => {
-                    last = Some(device);
-                    let opportunity_ends = now + self.contenders[contender].category.opportunity;
-                    self.begin((now, now), contender, frame, opportunity_ends);
-                }
-                None => {
-                    self.contenders[contender].wants = false;
-                    self.write_down(contender);
-                }
+            if let Some(frame) = air.frame(now, contender, None) {
+                last = Some(device);
+                let opportunity_ends = now + self.contenders[contender].category.opportunity;
+                self.begin((now, now), contender, frame, opportunity_ends);
+            } else {
+                self.contenders[contender].wants = false;
+                self.write_down(contender);
             }
         }
         self.starting = starting;

@@ -301,7 +301,7 @@ fn a_pie_that_wakes_up_keeps_its_measurements() {
     let measured = DelaySource::DepartureRate(DepartureRateConfig::RFC8033);
     let late = BurstRule::AfterQuiet(Span::from_ms(1_500));
     for (delay_source, burst_rule) in [(DelaySource::LastSojourn, BurstRule::WhenQuiet), (measured, late)] {
-        let law = PieLaw { activation, delay_source, burst_rule, ..PieLaw::RFC8033 };
+        let law = PieLaw { delay_source, burst_rule, activation, ..PieLaw::RFC8033 };
         let mut pie = Pie::new(&law);
         for packet in 0..11 {
             pie.on_departure(
