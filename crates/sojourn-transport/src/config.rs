@@ -7,10 +7,12 @@
 
 pub use crate::congestion::ControllerConfig;
 pub use crate::congestion::bbr1::Bbr1Config;
+#[cfg(not(target_family = "wasm"))]
 pub use crate::congestion::bbr2::Bbr2Config;
 pub use crate::congestion::bbr3::Bbr3Config;
 #[cfg(not(target_family = "wasm"))]
 pub use crate::congestion::compound::CompoundConfig;
+#[cfg(not(target_family = "wasm"))]
 pub use crate::congestion::cubic_linux::CubicLinuxConfig;
 pub use crate::congestion::cubic_rfc9438::CubicConfig;
 pub use crate::congestion::cubic_v21::CubicV21Config;

@@ -8,9 +8,9 @@
 //! gives 1510 B; a last, partial segment of an ns-2 one-way agent has its true size.
 
 use crate::config::{
-    AMPLE, AckPolicy, AckTimer, AckUnit, Avoidance, Bbr1Config, Bbr2Config, Bbr3Config, ControllerConfig, CubicConfig,
-    CubicLinuxConfig, CubicV21Config, DctcpConfig, EcnMode, GrowthGate, Handshake, IdleRestart, InitialThreshold,
-    LedbatConfig, LedbatNs2Config, LossDetection, Pace, Pacing, PragueConfig, RecoveryMode, ReductionBase, RenoConfig,
+    AMPLE, AckPolicy, AckTimer, AckUnit, Avoidance, Bbr1Config, Bbr3Config, ControllerConfig, CubicConfig,
+    CubicV21Config, DctcpConfig, EcnMode, GrowthGate, Handshake, IdleRestart, InitialThreshold, LedbatConfig,
+    LedbatNs2Config, LossDetection, Pace, Pacing, PragueConfig, RecoveryMode, ReductionBase, RenoConfig,
     RoundTripSampling, SlowStart, SlowStartExit, StackConfig, TimeoutFormula, WindowUnit, WireSizes,
 };
 use crate::habits::Habits;
@@ -152,8 +152,9 @@ parameters! {
         /// Linux 6 with CUBIC as its kernel has it, superpackets, recoveries that follow each other
         ///
         /// The rest is `linux-cubic`, which stays as it is because studies have used it.
+        #[cfg(not(target_family = "wasm"))]
         LINUX_6_CUBIC "linux-6-cubic" {
-            controller = ControllerConfig::of(&CubicLinuxConfig::BASE);
+            controller = ControllerConfig::of(&crate::config::CubicLinuxConfig::BASE);
             superpackets = true;
             habits = Habits::LINUX_6;
         }
@@ -269,8 +270,9 @@ parameters! {
             pacing = Pacing::On(Pace { slow_start_gain: 2.885, avoidance_gain: 2.885, quantum: 2, unpaced: 0 });
         }
         /// BBR, version 2, as the L4S team's kernel of 2020 had it: marks are counted and answered at any round trip
+        #[cfg(not(target_family = "wasm"))]
         BBR2 "bbr2" from BBR1 {
-            controller = ControllerConfig::of(&Bbr2Config { marks_up_to: Span::ZERO });
+            controller = ControllerConfig::of(&crate::config::Bbr2Config { marks_up_to: Span::ZERO });
             ecn = EcnMode::AccurateL4s;
             // The AccECN option, as with Prague.
             wire.acknowledgement = 64;

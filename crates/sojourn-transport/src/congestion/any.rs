@@ -2,6 +2,7 @@
 //! allocates nothing for them; the others stand behind a pointer.
 
 use super::CongestionControl;
+#[cfg(not(target_family = "wasm"))]
 use super::cubic_linux::CubicLinux;
 use super::cubic_rfc9438::Cubic;
 use super::cubic_v21::CubicV21;
@@ -11,16 +12,17 @@ use alloc::boxed::Box;
 use core::ops::{Deref, DerefMut};
 
 macro_rules! controllers {
-    ($($controller:ident,)*) => {
+    ($($(#[$only:meta])* $controller:ident,)*) => {
         /// A running controller of any kind.
         #[derive(Clone, Debug)]
         pub enum AnyController {
-            $(#[doc = concat!("See [`", stringify!($controller), "`].")] $controller($controller),)*
+            $($(#[$only])* #[doc = concat!("See [`", stringify!($controller), "`].")] $controller($controller),)*
             /// Any other.
             Other(Box<dyn CongestionControl>),
         }
 
         $(
+            $(#[$only])*
             impl From<$controller> for AnyController {
                 fn from(controller: $controller) -> Self {
                     Self::$controller(controller)
@@ -34,7 +36,7 @@ macro_rules! controllers {
             #[inline]
             fn deref(&self) -> &Self::Target {
                 match self {
-                    $(Self::$controller(controller) => controller,)*
+                    $($(#[$only])* Self::$controller(controller) => controller,)*
                     Self::Other(controller) => &**controller,
                 }
             }
@@ -44,7 +46,7 @@ macro_rules! controllers {
             #[inline]
             fn deref_mut(&mut self) -> &mut Self::Target {
                 match self {
-                    $(Self::$controller(controller) => controller,)*
+                    $($(#[$only])* Self::$controller(controller) => controller,)*
                     Self::Other(controller) => &mut **controller,
                 }
             }
@@ -52,7 +54,7 @@ macro_rules! controllers {
     };
 }
 
-controllers! { Reno, Cubic, CubicLinux, CubicV21, Dctcp, }
+controllers! { Reno, Cubic, #[cfg(not(target_family = "wasm"))] CubicLinux, CubicV21, Dctcp, }
 
 impl AnyController {
     /// A controller that this list does not name, for instance one of another crate.

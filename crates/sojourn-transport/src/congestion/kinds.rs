@@ -3,10 +3,12 @@
 //! To add a controller, add one line to the list: files, schema and reference page follow.
 
 use super::bbr1::Bbr1Config;
+#[cfg(not(target_family = "wasm"))]
 use super::bbr2::Bbr2Config;
 use super::bbr3::Bbr3Config;
 #[cfg(not(target_family = "wasm"))]
 use super::compound::CompoundConfig;
+#[cfg(not(target_family = "wasm"))]
 use super::cubic_linux::{CubicLinux, CubicLinuxConfig};
 use super::cubic_rfc9438::{Cubic, CubicConfig};
 use super::cubic_v21::{CubicV21, CubicV21Config};
@@ -24,6 +26,7 @@ use sojourn_keys::{AnyKind, KindOf, Kinds};
 static KINDS: Kinds<ControllerConfig> = Kinds::new(&[
     &KindOf::<RenoConfig>::KIND,
     &KindOf::<CubicConfig>::KIND,
+    #[cfg(not(target_family = "wasm"))]
     &KindOf::<CubicLinuxConfig>::KIND,
     &KindOf::<CubicV21Config>::KIND,
     &KindOf::<LedbatConfig>::KIND,
@@ -33,6 +36,7 @@ static KINDS: Kinds<ControllerConfig> = Kinds::new(&[
     &KindOf::<DctcpConfig>::KIND,
     &KindOf::<PragueConfig>::KIND,
     &KindOf::<Bbr1Config>::KIND,
+    #[cfg(not(target_family = "wasm"))]
     &KindOf::<Bbr2Config>::KIND,
     &KindOf::<Bbr3Config>::KIND,
 ]);
@@ -62,6 +66,7 @@ impl ControllerKind for CubicConfig {
     }
 }
 
+#[cfg(not(target_family = "wasm"))]
 impl ControllerKind for CubicLinuxConfig {
     fn build(&self, _connection: &Connection) -> AnyController {
         CubicLinux::new(*self).into()

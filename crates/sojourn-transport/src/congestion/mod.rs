@@ -13,12 +13,14 @@
 
 mod any;
 pub(crate) mod bbr1;
+#[cfg(not(target_family = "wasm"))]
 pub(crate) mod bbr2;
 pub(crate) mod bbr3;
 mod bbr_model;
 #[cfg(not(target_family = "wasm"))]
 pub(crate) mod compound;
 mod control;
+#[cfg(not(target_family = "wasm"))]
 pub(crate) mod cubic_linux;
 pub(crate) mod cubic_rfc9438;
 pub(crate) mod cubic_v21;
