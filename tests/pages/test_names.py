@@ -172,6 +172,7 @@ ELSEWHERE = frozenset(
         *("QueueDisc", "W_max", "W_est", "tcp_tso_autosize", "hystart_ack_delay"),
         *("codel_get_time", "codel_should_drop", "fq_pie_qdisc_enqueue", "high_seq"),
         *("pie_calculate_probability", "pie_drop_early", "pie_process_dequeue", "red_action"),
+        *("bbr_quantization_budget", "bbr_tso_segs_goal", "tcp_min_rtt"),
         *("cake_get_flow_quantum", "cobalt_newton_step", "hystart_update", "icsk_ack", "tcp_grow_window"),
         *("red_calc_qavg_from_idle_time", "sfq_dequeue", "sfq_enqueue", "tcp_probe"),
         *("MIN_BURST_SIZE", "BURST_INTERVAL_NANOS", "RTTE_MIN_RTO", "MAX_BURST_PACKETS", "N_SAMPLING"),
