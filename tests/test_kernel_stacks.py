@@ -5,12 +5,15 @@ import math
 import os
 import subprocess
 import sys
+import textwrap
+import time
 from pathlib import Path
 
 import pytest
 
 import sojourn
 from sojourn.base.errors import RunError, ScenarioError
+from sojourn.linux import virtual
 from sojourn.linux.build import default_directory, kernels
 from sojourn.plugins import simulate_apart
 from sojourn.scenario.scenario_file import Scenario
@@ -211,3 +214,53 @@ def test_a_user_without_rights_gets_the_run_of_root_to_microseconds(tmp_path: Pa
         said.append({f"{row['subject']} {row['metric']}": row["value"] for row in rows if row["value"] is not None})
     # The kernel's own work comes at other times for another user, and each look at the clock passes 0.3 us.
     assert all(metrics == pytest.approx(said[0], rel=1e-4) for metrics in said)
+
+
+def ended(code: str) -> virtual.Ended:
+    """Return the end of a program in Python that runs in a guest, as a run of a kernel does."""
+    began = time.monotonic()
+
+    def look(_said: bytes) -> None:
+        assert time.monotonic() < began + 200, "the guest does not end"
+
+    command = [sys.executable, "-I", "-S", "-c", textwrap.dedent(code)]
+    return virtual.run(kernels()[0], command, {"PATH": "/usr/bin:/bin"}, 1, look=look)
+
+
+@needs_kernel
+def test_a_guest_ends_after_a_thread_that_ends_last_and_has_entries_of_proc() -> None:
+    # The end of the process is reported before the entries are dropped, to process 1, which has the higher priority.
+    code = """
+        import ctypes, os, threading, time
+        exit_thread = lambda: ctypes.CDLL(None).syscall(60, 0)
+        def second():
+            for name in ("stat", "status", "comm", "fd"):
+                os.stat(f"/proc/thread-self/{name}")
+            time.sleep(0.05)
+            exit_thread()
+        threading.Thread(target=second).start()
+        exit_thread()
+    """
+    assert ended(code).status == 0
+
+
+@needs_kernel
+def test_a_guest_reaps_what_its_command_leaves_and_passes_its_status_on() -> None:
+    code = """
+        import os, sys, time
+        left, write = os.pipe()
+        child = os.fork()
+        if child == 0:
+            orphan = os.fork()
+            if orphan != 0:
+                os.write(write, str(orphan).encode())
+            os._exit(0)
+        os.waitpid(child, 0)
+        time.sleep(0.1)
+        try:
+            os.kill(int(os.read(left, 9)), 0)
+        except ProcessLookupError:
+            sys.exit(7)
+    """
+    assert ended(code).status == 7
+    assert ended("import os; os.kill(os.getpid(), 15)").status == 128 + 15

@@ -123,38 +123,43 @@ def _start(job: dict[str, Any], place: Path) -> int:
 
 
 def _watch(command: int, place: Path, beat_ms: float | None) -> int:
-    """Beat, answer and reap until the command has ended, and return its status."""
+    """Beat, answer and reap until the command has ended, and return its status; the command stays unreaped."""
     import termios
     import tty
 
     line = os.open(LINE, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
     tty.setraw(line, termios.TCSANOW)
-    ended, wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    signals, wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     signal.signal(signal.SIGCHLD, _wake)
     signal.set_wakeup_fd(wake)
     poll = select.poll()
     poll.register(line, select.POLLIN)
-    poll.register(ended, select.POLLIN)
+    poll.register(signals, select.POLLIN)
     while True:
         now = time.time_ns()
         os.utime(place / "beat", ns=(now, now))  # hostfs passes on only times that are given
         asked = [descriptor for descriptor, _ in poll.poll(beat_ms)]
-        if ended in asked:
+        if signals in asked:
             with contextlib.suppress(BlockingIOError):
-                os.read(ended, 4096)
+                os.read(signals, 4096)
         if line in asked:
             os.read(line, 64)
             os.kill(command, signal.SIGINT)
-        while True:
-            try:
-                process, status = os.waitpid(-1, os.WNOHANG)
-            except ChildProcessError:
-                break
-            if process == command:
-                code = os.waitstatus_to_exitcode(status)
-                return code if code >= 0 else 128 - code
-            if process == 0:
-                break
+        ended = _oldest_ended()
+        if ended is not None and ended.si_pid != command:
+            # The last thread of a process reports its end first and drops its entries of /proc then (`release_task`). To reap at once, above
+            # its priority, waits for these entries and never lets it go on (`shrink_dcache_parent`); in a sleep it is done.
+            time.sleep(BEAT_S)
+            while ended is not None and ended.si_pid != command:
+                os.waitpid(ended.si_pid, 0)
+                ended = _oldest_ended()
+        if ended is not None:
+            return ended.si_status if ended.si_code == os.CLD_EXITED else 128 + ended.si_status
+
+
+def _oldest_ended() -> os.waitid_result | None:
+    """Return the end of the oldest child that has ended, and leave it to be reaped; the command is the oldest of all."""
+    return os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
 
 
 def _wake(_number: int, _frame: object) -> None:
