@@ -264,3 +264,22 @@ def test_a_guest_reaps_what_its_command_leaves_and_passes_its_status_on() -> Non
     """
     assert ended(code).status == 7
     assert ended("import os; os.kill(os.getpid(), 15)").status == 128 + 15
+
+
+@needs_kernel
+def test_a_guest_that_hangs_ends_with_a_sentence_and_one_whose_clock_steps_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(virtual, "HANGS_S", 2.0)
+    with pytest.raises(virtual.Hanging, match="computed for 2 s without a step of its clock: it hangs"):
+        ended("while True: pass")
+    reads = ended("import time; end = time.monotonic() + 0.08\nwhile time.monotonic() < end: pass")
+    assert reads.status == 0
+    assert reads.processor_s > 4, "too short to tell"
+
+
+@needs_kernel
+def test_a_kernel_without_the_symbol_of_its_clock_is_not_judged() -> None:
+    program = kernels()[0].program
+    assert virtual.address_of(program, virtual.CLOCK) != 0
+    assert virtual.address_of(program, b"no_such_symbol") == 0

@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -36,12 +37,23 @@ SPINS_S = 10.0
 """Processor time without a beat after which a program spins. chosen: far above the start of an interpreter, and 30 s by the
 host's clock where the guest gets a third of a processor."""
 
+HANGS_S = 300.0
+"""Processor time without a step of its clock after which a guest hangs. chosen: the longest work of a run without a look at the clock is
+to pack its tables, which have at most 512 MB: at 20 MB/s that takes 26 s."""
+
+CLOCK = b"time_travel_time"
+"""Variable of the guest's kernel with its time in ns. Source: Linux `arch/um/kernel/time.c`."""
+
 INFINITE, SLOW = "infinite", "slow"
 """Speed of the guest's processor: infinitely fast, or as fast as the host's."""
 
 
 class Spinning(EnvironmentFailure):
     """A program in the guest computes without waiting."""
+
+
+class Hanging(EnvironmentFailure):
+    """A guest computes, and its clock stands."""
 
 
 class Ended(NamedTuple):
@@ -78,14 +90,21 @@ def run(
         `INFINITE`, or `SLOW` for programs that compute until a time is over.
     look
         Called some twenty times a second with what the command has printed since, if anything; its exception ends the guest.
-        Such a command may compute for as long as it likes. If left out, the output is passed on, an interrupt goes to the command, and one
+        Such a command may compute until the guest hangs. If left out, the output is passed on, an interrupt goes to the command, and one
         that spins is refused.
     as_root
         As root of the guest, who has the rights of the user on the host; else as the user.
+
+    Raises
+    ------
+    Spinning
+        If a program other than the emulation computes without waiting, unless there is a `look`.
+    Hanging
+        If the guest has computed for `HANGS_S` at one time of its clock.
     """
     with _place() as place:
         _write_job(place, kernel, command, environment, seed, speed, beats=look is None, as_root=as_root)
-        with _Guest(place) as guest:
+        with _Guest(place, kernel.program) as guest:
             status = guest.wait(look)
         return Ended(status, guest.processor_s)
 
@@ -194,11 +213,28 @@ def _program(process: int) -> str:
     return ""
 
 
+def address_of(program: Path, name: bytes) -> int:
+    """Return the address of a variable in an ELF program of 64 bits that is loaded where it says; 0 if it has no such symbol."""
+    content, whole = program.read_bytes(), name + b"\0"
+    (at,) = struct.unpack_from("<Q", content, 0x28)
+    size, count = struct.unpack_from("<HH", content, 0x3A)
+    sections = [struct.unpack_from("<IIQQQQIIQQ", content, at + size * number) for number in range(count)]
+    for _, kind, _, _, start, length, names, *_ in sections:
+        if kind != 2:  # SHT_SYMTAB
+            continue
+        first = sections[names][4]
+        for text, _, _, _, value, _ in struct.iter_unpack("<IBBHQQ", content[start : start + length]):
+            if content.startswith(whole, first + text):
+                return int(value)
+    return 0
+
+
 class _Guest:
     """A guest that runs, as its host sees it."""
 
-    def __init__(self, place: Path) -> None:
+    def __init__(self, place: Path, program: Path) -> None:
         self._place = place
+        self._clock_at = address_of(program, CLOCK)
         self._ask, self._keeper = -1, None
         self._was_interrupted = False
         self._passed = {"stdout": 0, "stderr": 0}
@@ -232,23 +268,30 @@ class _Guest:
 
     def wait(self, look: Callable[[bytes], None] | None) -> int:
         """Pass output on until the guest is off; return the status of its command."""
-        beat, used, looked_at = -1, 0.0, 0.0
+        seen, used, looked_at = 0, 0.0, 0.0
         if look is None:
             signal.signal(signal.SIGINT, self._interrupt)
         while not self._is_off():
             time.sleep(LOOK_S)
             if look is None:
                 self._pass_on()
+                sign = (self._place / "beat").stat().st_mtime_ns
             else:
                 look(self._said("stdout"))
-                continue
-            seen, now = (self._place / "beat").stat().st_mtime_ns, time.monotonic()
-            if seen != beat:
-                beat, used, looked_at = seen, self._processor_time(), now
-            elif now > looked_at + 1:
-                looked_at = now
-                if self._processor_time() > used + SPINS_S:
+                sign = self._clock_ns()
+            now = time.monotonic()
+            if sign != seen:
+                seen, used, looked_at = sign, -1.0, now
+            elif sign and now > looked_at + 1:
+                looked_at, total = now, self._processor_time()
+                used = total if used < 0 else used
+                if look is None and total > used + SPINS_S:
                     self._refuse_spinning()
+                if total > used + HANGS_S:
+                    raise Hanging(
+                        f"the guest has computed for {HANGS_S:.0f} s without a step of its clock: it hangs",
+                        "the same run hangs again; one of another seed may not",
+                    )
         if look is None:
             self._pass_on()
         status = self._place / "status"
@@ -291,6 +334,13 @@ class _Guest:
                 fields = stat.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
                 if int(fields[3]) == self._process:
                     yield int(stat.parts[2]), fields[0], int(fields[11]) + int(fields[12])
+
+    def _clock_ns(self) -> int:
+        """Return the time of the guest's kernel; 0 if it cannot be read."""
+        with contextlib.suppress(OSError), Path(f"/proc/{self._process}/mem").open("rb", buffering=0) as memory:
+            memory.seek(self._clock_at)
+            return int.from_bytes(memory.read(8), "little")
+        return 0
 
     def _processor_time(self) -> float:
         return sum(ticks for _, _, ticks in self._processes()) / os.sysconf("SC_CLK_TCK")
