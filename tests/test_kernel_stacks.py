@@ -283,3 +283,11 @@ def test_a_kernel_without_the_symbol_of_its_clock_is_not_judged() -> None:
     program = kernels()[0].program
     assert virtual.address_of(program, virtual.CLOCK) != 0
     assert virtual.address_of(program, b"no_such_symbol") == 0
+
+
+def test_a_page_that_ends_with_zeros_is_taken_for_a_stack_only_if_it_names_a_file() -> None:
+    stack = b"\x01\x02\0PATH=/usr/bin\0/usr/bin/python3.11"
+    assert virtual.file_of_stack(stack + bytes(9)) == "/usr/bin/python3.11"
+    assert virtual.file_of_stack(stack + bytes(8)) == ""
+    for other in (b"", b"\x10\0\xab", b"\0\x07/", b"\0word"):
+        assert virtual.file_of_stack(other + bytes(9)) == ""

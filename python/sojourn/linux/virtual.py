@@ -206,10 +206,23 @@ def _program(process: int) -> str:
                 if not (rights.startswith("rw") and line.endswith("(deleted)")):
                     continue
                 memory.seek(max(first, end - 16 * 4096))
-                text = memory.read(end - memory.tell())
-                if text[-9:] == bytes(9) and text[-10:-9] != b"\0":
-                    name = os.fsdecode(text[:-9].rpartition(b"\0")[2])
+                name = file_of_stack(memory.read(end - memory.tell()))
+                if name:
                     return "" if MARK in name else Path(name).name
+    return ""
+
+
+def file_of_stack(text: bytes) -> str:
+    """Return the file of the program whose stack ends with these bytes; empty if they are no end of a stack.
+
+    Other pages may end with zeros, too: a file is a path of printable characters.
+    """
+    if text[-9:] != bytes(9):
+        return ""
+    with contextlib.suppress(UnicodeDecodeError):
+        name = text[:-9].rpartition(b"\0")[2].decode()
+        if "/" in name and name.isprintable():
+            return name
     return ""
 
 
