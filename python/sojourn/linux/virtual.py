@@ -34,8 +34,8 @@ LOOK_S = 0.05
 """Time between two looks at the guest. chosen: output appears at once for a reader."""
 
 SPINS_S = 10.0
-"""Processor time without a beat after which a program spins. chosen: far above the start of an interpreter, and 30 s by the
-host's clock where the guest gets a third of a processor."""
+"""Processor time without a step of the clock after which a program spins; without a beat, where the clock cannot be read. chosen: far
+above the start of an interpreter, and 30 s by the host's clock where the guest gets a third of a processor."""
 
 HANGS_S = 300.0
 """Processor time without a step of its clock after which a guest hangs. chosen: the longest work of a run without a look at the clock is
@@ -288,7 +288,7 @@ class _Guest:
             time.sleep(LOOK_S)
             if look is None:
                 self._pass_on()
-                sign = (self._place / "beat").stat().st_mtime_ns
+                sign = self._clock_ns() or (self._place / "beat").stat().st_mtime_ns
             else:
                 look(self._said("stdout"))
                 sign = self._clock_ns()
