@@ -363,3 +363,12 @@ def test_points_of_many_labels_have_no_grades(tmp_path: Path) -> None:
     headline = build_world(small_world(), tmp_path).summary.headline
     assert headline is not None
     assert not headline.grades
+
+
+def test_long_labels_of_rows_may_wrap() -> None:
+    labels = ["CAKE", "FQ-CoDel for each station in the access point; CAKE in front"]
+    rows = [[{"text": text, "detail": "", "emphasis": ""} for text in (label, "1")] for label in labels]
+    heads = {"name": "settings", "title": "", "caption": "", "groups": (), "headings": ["setting", "ping"]}
+    table = {**heads, "rows": rows}
+    page = page_environment().from_string('{% import "parts.html" as blocks %}{{ blocks.plain_table(table) }}')
+    assert re.findall(r'<th( class="long")? scope="row">', page.render(table=table)) == ["", ' class="long"']
