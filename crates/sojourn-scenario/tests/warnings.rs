@@ -99,7 +99,7 @@ fn a_station_without_traffic_is_told() {
 }
 
 #[test]
-fn more_stations_in_voice_than_it_has_slots_are_told() {
+fn more_stations_in_voice_or_video_than_those_have_slots_are_told() {
     let voices = |stations, dscp| {
         let told = ScenarioFile::parse(&channel(stations, dscp)).expect("TOML").warnings();
         told.into_iter().filter(|it| it.path == "wifi.home").map(|it| it.message).collect::<Vec<_>>()
@@ -107,5 +107,8 @@ fn more_stations_in_voice_than_it_has_slots_are_told() {
     // The last station has no traffic.
     assert_eq!(voices(9, 48), Vec::<String>::new());
     assert_eq!(voices(10, 48), ["9 stations send voice, whose longest contention window has 8 slots"]);
-    assert_eq!(voices(10, 0), Vec::<String>::new());
+    // RFC 8837: code point 46, which Linux before 6.8 sends as video.
+    assert_eq!(voices(17, 46), Vec::<String>::new());
+    assert_eq!(voices(18, 46), ["17 stations send video, whose longest contention window has 16 slots"]);
+    assert_eq!(voices(40, 0), Vec::<String>::new());
 }

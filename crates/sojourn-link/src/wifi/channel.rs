@@ -316,6 +316,9 @@ impl Shared for Channel {
 /// The category of voice.
 pub const VOICE: usize = 0;
 
+/// The category of video.
+pub const VIDEO: usize = 1;
+
 /// The channel during one call.
 struct Work<'a, M> {
     inner: &'a mut Inner,

@@ -499,7 +499,13 @@ impl Value for Decibels {
         match number {
             Some(number @ -20..=80) => self.0 = number,
             Some(_) => return Err(Mismatch::new("is no ratio that a receiver has", "\"-20 dB\" to \"80 dB\"")),
-            None => return Err(Mismatch::new(format!("{} where decibels belong", content.kind()), "\"28 dB\"")),
+            None => {
+                let message = match content {
+                    Content::Text(text) => format!("{} is no whole number of decibels", quoted(text)),
+                    _ => format!("{} where decibels belong", content.kind()),
+                };
+                return Err(Mismatch::new(message, "\"28 dB\""));
+            }
         }
         Ok(())
     }

@@ -5,7 +5,7 @@
 use sojourn_base::{BitRate, Direction};
 use sojourn_keys::nearest;
 use sojourn_keys::value::{Mismatch, quoted};
-use sojourn_link::wifi::channel::{VOICE, category_of};
+use sojourn_link::wifi::channel::{VIDEO, VOICE, category_of};
 
 use super::{note, unique};
 use crate::keys::scenario::Draft;
@@ -40,7 +40,7 @@ pub(super) fn check_wifi(draft: &Draft, notes: &mut Notes) {
     }
 }
 
-/// Returns stations that no traffic passes, and channels with more stations in voice than it has slots.
+/// Returns stations that no traffic passes, and channels with more stations in voice or video than those have slots.
 pub(super) fn cautions(draft: &Draft) -> Vec<(String, Mismatch)> {
     let mut told: Vec<_> = crowds(draft).collect();
     for channel in &draft.wifi {
@@ -56,18 +56,19 @@ pub(super) fn cautions(draft: &Draft) -> Vec<(String, Mismatch)> {
     told
 }
 
-/// Channels on which more stations send voice than its contention window has slots.
+/// Channels on which more stations send voice or video than its contention window has slots.
 fn crowds(draft: &Draft) -> impl Iterator<Item = (String, Mismatch)> {
-    /// Slots of the longest contention window of voice. Source: IEEE 802.11-2020, table 9-155: CWmax 7.
-    const SLOTS: usize = 8;
-    draft.wifi.iter().filter_map(|channel| {
-        let sends_voice = |name: &String| {
+    /// Categories, and slots of their longest contention windows. Source: IEEE 802.11-2020, table 9-155: CWmax 7 and 15.
+    const WINDOWS: [(usize, &str, usize); 2] = [(VOICE, "voice", 8), (VIDEO, "video", 16)];
+    let channels = draft.wifi.iter().flat_map(|channel| WINDOWS.map(|window| (channel, window)));
+    channels.filter_map(|(channel, (category, what, slots))| {
+        let sends = |name: &String| {
             let mut entries = draft.entries();
-            entries.any(|entry| entry.traffic.via.as_ref() == Some(name) && category_of(entry.traffic.dscp) == VOICE)
+            entries.any(|it| it.traffic.via.as_ref() == Some(name) && category_of(it.traffic.dscp) == category)
         };
-        let count = channel.stations.iter().filter(|station| sends_voice(&channel.path_of(station))).count();
-        (count > SLOTS).then(|| {
-            let message = format!("{count} stations send voice, whose longest contention window has {SLOTS} slots");
+        let count = channel.stations.iter().filter(|station| sends(&channel.path_of(station))).count();
+        (channel.radio.qos && count > slots).then(|| {
+            let message = format!("{count} stations send {what}, whose longest contention window has {slots} slots");
             let hint = "most of their frames collide; dscp = 0 has up to 1024 slots";
             (join("wifi", &channel.name), Mismatch::new(message, hint))
         })
@@ -76,7 +77,9 @@ fn crowds(draft: &Draft) -> impl Iterator<Item = (String, Mismatch)> {
 
 fn check_channel(channel: &WifiChannel, notes: &mut Notes) {
     let place = join("wifi", &channel.name);
-    for name in std::iter::once(&channel.name).chain(channel.stations.iter().map(|station| &station.name)) {
+    let of_station = |name: &String| join(&join(&place, "station"), name);
+    let stations = channel.stations.iter().map(|station| (of_station(&station.name), &station.name));
+    for (place, name) in std::iter::once((place.clone(), &channel.name)).chain(stations) {
         if name.contains(['.', ' ', '/']) || name == ACCESS_POINT {
             let message = format!("{} cannot be a name here", quoted(name));
             note(notes, &join(&place, "name"), Mismatch::new(message, "no dot, slash or space, and not ap"));
