@@ -23,7 +23,7 @@ use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 use sojourn_base::{BitRate, Bytes, Instant, Meta, PacketHandle, Packets, Span};
-use sojourn_queue::{Backlog, Held, QueueContext, QueueManager, Reason};
+use sojourn_queue::{Backlog, Held, QueueContext, QueueManager, Reason, Score, Shaper};
 
 /// A packet behind its managed queue.
 #[derive(Clone, Copy, Debug)]
@@ -238,6 +238,8 @@ impl Device {
 /// The queue context of a queue that ports share.
 struct Signals<'a, C: ?Sized> {
     signals: &'a mut Vec<(Held, Reason, bool)>,
+    /// Rate of the port of the call.
+    rate: BitRate,
     context: &'a mut C,
 }
 
@@ -250,12 +252,45 @@ impl<C: LinkContext + ?Sized> QueueContext for Signals<'_, C> {
         self.signals.push((*packet, reason, false));
     }
 
+    fn scored(&mut self, packet: &Held, score: &Score) {
+        self.context.scored(packet.item, &packet.meta, score);
+    }
+
+    fn estimated(&mut self, packet: &Held, delay: Span) {
+        self.context.estimated(&packet.meta, delay);
+    }
+
+    fn shaper(&self) -> Shaper {
+        Shaper { tokens: Bytes::ZERO, sustained: self.rate, peak: BitRate::ZERO }
+    }
+
     fn unit(&mut self) -> f64 {
         self.context.unit(crate::Draw::QueueManager)
     }
 
     fn worked(&mut self, units: u64) {
         self.context.work(units);
+    }
+}
+
+impl SharedQueue {
+    /// Calls the manager at `now`, its timers first, each at its own time.
+    fn call<T>(
+        &mut self,
+        now: Instant,
+        rate: BitRate,
+        context: &mut dyn LinkContext,
+        act: impl FnOnce(&mut dyn QueueManager, &mut dyn QueueContext) -> T,
+    ) -> T {
+        let manager = &mut *self.manager;
+        let mut signals = Signals { signals: &mut self.signals, rate, context };
+        while let Some(due) = manager.next_timer().filter(|due| *due <= now) {
+            if !signals.context.work(1) {
+                break;
+            }
+            manager.on_timer(due, &mut signals);
+        }
+        act(manager, &mut signals)
     }
 }
 
@@ -296,9 +331,8 @@ impl<M: Members> Work<'_, M> {
         });
         if let Some(shared) = &mut device.shared {
             shared.whose.insert(item.0, whose);
-            let SharedQueue { manager, signals, .. } = shared;
             self.members.at(port, &mut |context| {
-                let _ = manager.enqueue(now, meta, item, &mut Signals { signals, context });
+                let _ = shared.call(now, rate, context, |manager, call| manager.enqueue(now, meta, item, call));
             });
             state.waiting.packets += Packets(1);
             state.waiting.bytes += Bytes(meta.length.into());
@@ -394,9 +428,11 @@ impl<M: Members> Work<'_, M> {
         };
         let Some(shared) = state.shared.as_mut().filter(|_| has_room) else { return false };
         let Some(&(first, _)) = shared.whose.values().next() else { return false };
-        let SharedQueue { manager, signals, .. } = shared;
+        let rate = inner.ports[first].mode.rate();
         let mut pulled = None;
-        self.members.at(first, &mut |context| pulled = manager.dequeue(now, &mut Signals { signals, context }));
+        self.members.at(first, &mut |context| {
+            pulled = shared.call(now, rate, context, |manager, call| manager.dequeue(now, call));
+        });
         self.tell(device);
         let Some(held) = pulled else { return false };
         let inner = &mut *self.inner;

@@ -2,7 +2,7 @@ use super::*;
 use crate::testing::Collector;
 use crate::wifi::config::{DeviceProfile, Standard, StationRate, WidthWord, signal};
 use proptest::prelude::*;
-use sojourn_base::{BitRate, Seed};
+use sojourn_base::{BitRate, Limit, Packets, Seed};
 use std::vec::Vec;
 
 struct Ports(Vec<Collector>);
@@ -334,6 +334,25 @@ fn what_comes_while_the_air_is_busy_is_sent_together_by_a_chip_that_builds_late(
     let mut both = channel(&radio, DeviceProfile::LinuxStation, &controls, &[], &[]);
     let rates = saturated(&mut both, 2, Instant::from_s(3));
     assert!((rates[0] / rates[1] - 1.0).abs() < 0.05, "{rates:?}");
+}
+
+/// RFC 8033, 4.2: PIE updates its probability each 15 ms, in a queue that stations share as in any other.
+#[test]
+fn a_law_with_a_timer_keeps_a_queue_short_that_stations_share() {
+    let radio = RadioConfig { standard: Standard::N, width: WidthWord::Mhz20, streams: 1, ..RadioConfig::BASE };
+    let control = StationRate::Mcs(0).control(&radio, signal(None, None, &[]));
+    let mut shared = device(DeviceProfile::Pfifo4_4);
+    (shared.queue, shared.config.firmware) = (sojourn_queue::PieConfig::BASE.into(), Some(Limit::Packets(Packets(2))));
+    let own = device(DeviceProfile::LinuxStation);
+    let mut channel = channel_of(&radio, &shared, &own, &[control], &[], &[]);
+    // Ten seconds of 12 Mb/s for a link of 6.
+    let packets: Vec<_> = (0..10_000).map(|ms| (Instant::from_ms(ms), 1, 1500, 0)).collect();
+    let mut ports = Ports((0..2).map(Collector::seeded).collect());
+    drive(&mut channel, &packets, &mut ports);
+    let late = ports.0[1].delivered.iter().filter(|(_, _, passage)| passage.entered_at > Instant::from_s(5));
+    let waits: Vec<f64> = late.map(|(_, _, passage)| passage.delay.queue.as_secs_f64() * 1e3).collect();
+    let mean = waits.iter().sum::<f64>() / waits.len() as f64;
+    assert!((5.0..60.0).contains(&mean), "{mean} ms in the queue; without drops it would be seconds");
 }
 
 /// Linux, `sta_update_codel_params`: 50 ms in 300 ms, without marks, below 6 Mb/s for each station.
