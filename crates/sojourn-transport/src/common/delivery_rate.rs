@@ -135,7 +135,7 @@ impl DeliveryRate {
     /// The sample of an acknowledgement whose deliveries have all been reported, with `in_flight` segments left in the
     /// network; `window_limited`: the window held data back lately.
     pub(crate) fn sample(&mut self, in_flight: u32, window_limited: bool) -> Option<RateSample> {
-        if self.limited_until > 0 && self.delivered > self.limited_until {
+        if self.delivered > self.limited_until {
             self.limited_until = 0;
         }
         let Newest { mark, sent_at, once } = self.newest.take()?;

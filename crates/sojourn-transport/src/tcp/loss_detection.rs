@@ -155,11 +155,8 @@ impl Detector {
         self.deadline = Instant::NEVER;
         let rack = &mut self.rack;
         rack.reordering_seen |= first + 1 < rack.highest;
-        if !rack.valid || (sent_at, newest) > (rack.sent_at, rack.number) {
-            (rack.sent_at, rack.number) = (sent_at, newest);
-            rack.round_trip = now.saturating_since(sent_at);
-            rack.valid = true;
-        }
+        (rack.sent_at, rack.number, rack.valid) = (sent_at, newest, true);
+        rack.round_trip = now.saturating_since(sent_at);
         rack.highest = rack.highest.max(newest + 1);
     }
 
