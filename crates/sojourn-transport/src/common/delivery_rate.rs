@@ -259,6 +259,23 @@ mod tests {
     }
 
     #[test]
+    fn deliveries_and_losses_count_from_the_sending_of_the_newest_segment() {
+        let (mut rate, mut board) = (DeliveryRate::new(), Scoreboard::new(1000));
+        rate.on_lost(2);
+        let samples = [0, 200].map(|ms| {
+            send(&mut rate, &mut board, ms);
+            rate.on_lost(3);
+            deliver(&mut rate, &mut board, ms + 100).expect("an interval may be just a round trip")
+        });
+        let found = samples.map(|sample| (sample.delivered.0, sample.lost, sample.newly_lost));
+        assert_eq!(found, [(1000, 3, 5), (1000, 3, 3)]);
+        let number = send(&mut rate, &mut board, 400);
+        let empty = Delivered { length: 0, ..board.segment(number).delivered() };
+        rate.on_delivered(Instant::from_ms(500), number, empty);
+        assert_eq!(rate.sample(0, false), None, "without data");
+    }
+
+    #[test]
     fn the_ring_grows_with_what_is_outstanding() {
         let (mut rate, mut board) = (DeliveryRate::new(), Scoreboard::new(1000));
         for ms in 0..200 {
@@ -267,6 +284,7 @@ mod tests {
         let sample = deliver(&mut rate, &mut board, 400).expect("a sample");
         assert_eq!(sample.delivered, Bytes(200_000));
         assert_eq!(sample.interval, Span::from_ms(400));
+        send(&mut rate, &mut board, 500);
         assert_eq!(rate.bytes(), size_of::<DeliveryRate>() + 256 * size_of::<Mark>());
     }
 }

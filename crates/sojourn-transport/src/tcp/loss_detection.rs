@@ -412,38 +412,41 @@ mod tests {
     /// new one is later if the repetition was sent before it.
     #[test]
     fn a_repetition_is_lost_if_what_was_sent_after_it_has_arrived() {
-        for is_first in [true, false] {
+        for (is_first, new_ms, lost) in [(true, 20, 1), (false, 20, 0), (true, 30, 1)] {
             let (mut board, mut detector) = (sent(&[0, 10]), Detector::new(LossDetection::Rack));
             let now = Instant::from_ms(20);
             if !is_first {
-                send(&mut board, 20);
+                send(&mut board, new_ms);
             }
             board.mark_lost(0);
             board.retransmit(0, now);
             detector.on_retransmitted(0, &board, now);
             if is_first {
-                send(&mut board, 20);
+                send(&mut board, new_ms);
             }
             detector.on_delivered(Instant::from_ms(100), 2, board.segment(2), &RoundTrip::default());
             board.sack(2, 3, |_, _| ());
             let later = (Instant::from_ms(200), CongestionState::Recovery);
             let found = detector.detect(later, &mut board, &RoundTrip::default());
-            assert_eq!((found, board.is_retransmitted(0)), (1 + u32::from(is_first), !is_first));
+            assert_eq!((found, board.is_retransmitted(0)), (1 + lost, lost == 0));
         }
     }
 
     #[test]
     fn deliveries_in_order_come_to_the_same_at_once_as_one_by_one() {
-        for times in [&[0, 10, 20][..], &[0], &[5, 5, 5]] {
+        // Without a segment above the first delivered before, with the first itself, with the second.
+        for (times, highest) in [(&[0, 10, 20][..], 0), (&[0], 1), (&[5, 5, 5], 2)] {
             let board = sent(times);
             let now = Instant::from_ms(45);
             let mut one_by_one = Detector::new(LossDetection::Rack);
+            one_by_one.end_of_deliveries(highest);
             for number in 0..board.next() {
                 one_by_one.on_delivered(now, number, board.segment(number), &RoundTrip::default());
             }
             one_by_one.end_of_deliveries(board.next());
             let newest = board.next() - 1;
             let mut at_once = Detector::new(LossDetection::Rack);
+            at_once.end_of_deliveries(highest);
             at_once.on_delivered_in_order(now, 0, (newest, board.segment(newest).sent_at));
             assert!(at_once.rack.valid, "{times:?}");
             assert_eq!(at_once.rack, one_by_one.rack, "{times:?}");
@@ -502,10 +505,112 @@ mod tests {
             assert_eq!((detector.answered, detector.answered_by_block.unwrap_or(0)), (0, rank), "{number}");
         }
         let (board, mut detector) = repeated_thrice();
+        assert_eq!(detector.oldest_retransmission(&board).map(|oldest| oldest.number), Some(1));
         for number in [2, 1] {
             detector.on_answered(number, board.segment(number), false);
         }
         assert_eq!(detector.answered, 3);
+    }
+
+    /// RFC 8985 section 6.2, step 5: patience lasts for the round trip of the newest delivery, 30 ms, and the window, here
+    /// half of 20 ms.
+    #[test]
+    fn a_segment_sent_before_the_newest_delivery_is_lost_when_patience_ends() {
+        let (board, detector, round_trip) = repeated();
+        let by_block = (sent(&[0, 5]), Detector::new(LossDetection::Rack));
+        for ((mut board, mut detector), newest, times, judged) in
+            [((board, detector), 0, [45, 50], 2), (by_block, 1, [35, 40], 1)]
+        {
+            detector.rack.multiplier = 2;
+            detector.on_delivered(Instant::from_ms(times[0]), newest, board.segment(newest), &round_trip);
+            if newest == 0 {
+                board.acknowledge(1);
+            } else {
+                board.sack(1, 2, |_, _| ());
+            }
+            let ends = Instant::from_ms(times[1]);
+            for (ms, found, deadline) in [(times[0], 0, ends), (times[1], 1, Instant::NEVER)] {
+                let now = (Instant::from_ms(ms), CongestionState::Open);
+                let detected = detector.detect(now, &mut board, &round_trip);
+                assert_eq!((detected, detector.deadline()), (found, deadline), "{newest} at {ms} ms");
+            }
+            assert_eq!(detector.rack.judged_below, judged);
+        }
+    }
+
+    /// RFC 8985 section 6.2, step 4: a quarter of the least round trip, 20 ms, or nothing while no reordering was seen and three
+    /// segments are SACKed or a loss is repaired.
+    #[test]
+    fn the_reordering_window_is_closed_by_certain_losses_until_reordering_is_seen() {
+        let (_, mut detector, round_trip) = repeated();
+        for (state, sacked, seen, ms) in [
+            (CongestionState::Open, 2, false, 5),
+            (CongestionState::Open, 3, false, 0),
+            (CongestionState::Recovery, 0, false, 0),
+            (CongestionState::Loss, 0, false, 0),
+            (CongestionState::Open, 2, true, 5),
+            (CongestionState::Recovery, 3, true, 5),
+        ] {
+            let mut board = sent(&[0; 5]);
+            board.sack(1, 1 + sacked, |_, _| ());
+            detector.rack.reordering_seen = seen;
+            let window = detector.reordering_window(state, &board, &round_trip);
+            assert_eq!(window, Span::from_ms(ms), "{state:?} {sacked} {seen}");
+        }
+    }
+
+    /// RFC 8985 section 6.2, step 3: a segment sent once is delivered below the highest one.
+    #[test]
+    fn a_delivery_below_the_highest_is_reordering() {
+        for (number, seen) in [(3, true), (4, false)] {
+            let (board, mut detector) = (sent(&[0; 6]), Detector::new(LossDetection::Rack));
+            detector.end_of_deliveries(5);
+            detector.on_delivered(Instant::from_ms(9), number, board.segment(number), &RoundTrip::default());
+            assert_eq!(detector.rack.reordering_seen, seen, "{number}");
+        }
+    }
+
+    /// RFC 6675 section 4: below the third highest SACKed segment; ns-2.35 FullTcp: below the highest, in recovery.
+    #[test]
+    fn blocks_show_losses_below_the_third_highest_or_the_highest_segment() {
+        for (mode, state, lost) in [
+            (LossDetection::Sack6675, CongestionState::Open, 1),
+            (LossDetection::FullTcpSack, CongestionState::Open, 0),
+            (LossDetection::FullTcpSack, CongestionState::Recovery, 3),
+        ] {
+            let mut board = sent(&[0; 6]);
+            for number in [1, 3, 5] {
+                board.sack(number, number + 1, |_, _| ());
+            }
+            let found = Detector::new(mode).detect((Instant::ZERO, state), &mut board, &RoundTrip::default());
+            assert_eq!(found, lost, "{mode:?} {state:?}");
+        }
+    }
+
+    /// ns-2.35 `scoreboard1.cc`: all but three segments below the highest SACKed one are lost; a repetition is lost if a segment
+    /// that was new after it is SACKed, or if the fifth repetition after it is answered.
+    #[test]
+    fn forward_acknowledgement_goes_by_the_highest_block_and_by_answers_to_later_repetitions() {
+        for (answered, highest, lost) in [(None, 9, 0), (Some(4), 9, 0), (Some(5), 9, 1), (None, 10, 7)] {
+            let (mut board, mut detector) = (sent(&[0; 10]), Detector::new(LossDetection::ForwardAck));
+            let detect = |detector: &mut Detector, board: &mut Scoreboard| {
+                detector.detect((Instant::ZERO, CongestionState::Recovery), board, &RoundTrip::default())
+            };
+            board.sack(9, 10, |_, _| ());
+            assert_eq!(detect(&mut detector, &mut board), 6);
+            for number in 0..6 {
+                let now = Instant::from_ms(10 + u64::from(number));
+                board.retransmit(number, now);
+                detector.on_retransmitted(number, &board, now);
+            }
+            send(&mut board, 20);
+            board.sack(highest, highest + 1, |_, _| ());
+            if let Some(number) = answered {
+                detector.on_answered(number, board.segment(number), false);
+                board.sack(number, number + 1, |_, _| ());
+            }
+            assert_eq!(detect(&mut detector, &mut board), lost, "{answered:?} {highest}");
+        }
     }
 
     #[test]

@@ -237,17 +237,70 @@ mod tests {
         // 19 -> 20 sent, then each second acknowledgement, and from pipe 16 on every one.
         assert_eq!(sent, [1, 0, 1, 0, 1, 0, 1, 0]);
         assert_eq!(pipe, 15);
+        assert!(!recovery.retransmits_at_once());
+        // ns-2.35 Reno: down to half of the threshold, and never more than one segment beyond the pipe.
+        let mut control = WindowControl::new(&StackConfig::NS2_LINUX_RENO);
+        *control.window_mut() = Window { size: 20.0, threshold: 16.0 };
+        recovery.begin(&board, &mut control, 1);
+        let limits = [9, 3].map(|pipe| {
+            recovery.before_sending(pipe);
+            recovery.limit(&control)
+        });
+        assert_eq!(limits, [10, 8]);
     }
 
+    /// ns-2.35 `tcp-linux.cc`; RFC 6582 section 3.2, step 3 (the first choice); RFC 6675 section 5. Five segments are
+    /// outstanding, the threshold is 16; after a timeout only ns-2 raises the window.
     #[test]
-    fn the_window_after_rate_halving_is_moderate_only_if_it_had_been_below_the_threshold() {
+    fn the_window_after_recovery_is_that_of_the_mode() {
         let board = board(5);
-        let mut recovery = Recovery::new(RecoveryMode::RateHalving);
-        for (size, expected) in [(8.0, 8.0), (16.0, 16.0), (20.0, 20.0)] {
+        for (mode, after_timeout, size, expected) in [
+            (RecoveryMode::RateHalving, false, 6.0, 8.0),
+            (RecoveryMode::RateHalving, false, 16.0, 16.0),
+            (RecoveryMode::RateHalving, false, 20.0, 20.0),
+            (RecoveryMode::RateHalving, true, 6.0, 8.0),
+            (RecoveryMode::NewReno, false, 9.0, 6.0),
+            (RecoveryMode::NewReno, true, 3.0, 3.0),
+            (RecoveryMode::Pipe, false, 9.0, 16.0),
+            (RecoveryMode::Pipe, true, 3.0, 3.0),
+        ] {
             let mut control = WindowControl::new(&StackConfig::NS2_LINUX_CUBIC);
             *control.window_mut() = Window { size, threshold: 16.0 };
-            recovery.end(&board, &mut control, false);
-            assert_eq!(control.window().size, expected, "from {size}");
+            Recovery::new(mode).end(&board, &mut control, after_timeout);
+            assert_eq!(control.window().size, expected, "{mode:?} from {size}");
+        }
+    }
+
+    /// RFC 5681 section 3.2, steps 3 and 4; RFC 6582 section 3.2, step 3.
+    #[test]
+    fn duplicates_inflate_the_limit_and_a_partial_acknowledgement_takes_back_its_segments_but_one() {
+        for (mode, limits) in [(RecoveryMode::NewReno, [10, 12, 9]), (RecoveryMode::Pipe, [7; 3])] {
+            let mut control = WindowControl::new(&StackConfig::LINUX_RENO);
+            *control.window_mut() = Window { size: 15.0, threshold: 7.0 };
+            let mut recovery = Recovery::new(mode);
+            recovery.begin(&board(15), &mut control, 0);
+            let begun = recovery.limit(&control);
+            (0..2).for_each(|_| recovery.on_duplicate());
+            let inflated = recovery.limit(&control);
+            recovery.on_partial(4);
+            assert_eq!([begun, inflated, recovery.limit(&control)], limits, "{mode:?}");
+            assert!(recovery.retransmits_at_once());
+        }
+    }
+
+    /// RFC 9937 section 6: above the threshold of 7 in proportion, 4/14 of it; at it nothing; below it what was delivered, and
+    /// one more if that is safe.
+    #[test]
+    fn proportional_reduction_grows_below_the_threshold_only() {
+        for (pipe, sent, safe, window) in
+            [(8, 1, false, 9.0), (7, 1, false, 7.0), (5, 3, false, 6.0), (5, 3, true, 7.0)]
+        {
+            let mut control = WindowControl::new(&StackConfig::LINUX_RENO);
+            control.window_mut().threshold = 7.0;
+            let mut recovery = Recovery::new(RecoveryMode::Proportional);
+            (recovery.flight, recovery.delivered, recovery.sent) = (14, 3, sent);
+            recovery.on_ack(Progress { delivered: 1, safe }, &board(pipe), &mut control);
+            assert_eq!(control.window().size, window, "{pipe} {safe}");
         }
     }
 
