@@ -10,6 +10,7 @@ use sojourn_record::{
     SegmentArrival, TrafficId, Waiting,
 };
 use sojourn_testkit::departures::Departures;
+use std::collections::BTreeMap;
 
 /// Bytes that a link may let through in any time `T`: those of its rate in `T`, and a burst.
 #[derive(Clone, Debug, Default)]
@@ -54,6 +55,12 @@ impl Allowed {
 pub struct Conservation {
     /// Of each link, by its number.
     allowed: Vec<Option<Allowed>>,
+    /// Directions of Wi-Fi stations, by the number of the link.
+    stations: Vec<bool>,
+    /// Traffic entries whose packets have one code point.
+    one_category: Vec<bool>,
+    /// Time at which the last packet of a traffic entry and server left the managed queue of a station.
+    left: BTreeMap<(LinkId, TrafficId, u32), Instant>,
     columns: ColumnRecorder,
     sent: u64,
     arrived: u64,
@@ -63,9 +70,26 @@ pub struct Conservation {
 }
 
 impl Conservation {
-    /// Beside `columns`, for links that may let so much through.
-    pub const fn new(columns: ColumnRecorder, allowed: Vec<Option<Allowed>>) -> Self {
-        Self { allowed, columns, sent: 0, arrived: 0, dropped: 0, datagrams_lost: 0, problems: Vec::new() }
+    /// Beside `columns`, for links that may let so much through, of which some are Wi-Fi stations, and entries of which some have one
+    /// category.
+    pub fn new(
+        columns: ColumnRecorder,
+        allowed: Vec<Option<Allowed>>,
+        stations: Vec<bool>,
+        one_category: Vec<bool>,
+    ) -> Self {
+        Self {
+            allowed,
+            stations,
+            one_category,
+            left: BTreeMap::new(),
+            columns,
+            sent: 0,
+            arrived: 0,
+            dropped: 0,
+            datagrams_lost: 0,
+            problems: Vec::new(),
+        }
     }
 
     /// Packets sent, arrived and dropped.
@@ -129,6 +153,15 @@ impl Recorder for Conservation {
         self.doubt(in_order, &|| format!("a passage runs backwards: {passage:?}"));
         if let Some(Some(allowed)) = self.allowed.get_mut(usize::from(passage.link.0)) {
             allowed.add(passage);
+        }
+        let is_ordered = self.one_category.get(usize::from(passage.traffic.0)) == Some(&true);
+        if is_ordered && self.stations.get(usize::from(passage.link.0)) == Some(&true) {
+            // 802.11-2020, 10.25.2: packets of one category are handed up in order.
+            let whose = (passage.link, passage.traffic, passage.server);
+            let before = self.left.insert(whose, passage.dequeued_at);
+            self.doubt(before.is_none_or(|before| before <= passage.dequeued_at), &|| {
+                format!("a packet arrives over Wi-Fi before one that left the queue before it: {passage:?}")
+            });
         }
         self.columns.on_passage(direction, passage);
     }
@@ -207,6 +240,7 @@ impl Recorder for Conservation {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sojourn_base::ServiceQueue;
     use sojourn_base::report::Transfer;
     use sojourn_link::UpstreamConfig;
     use sojourn_record::RecordConfig;
@@ -214,7 +248,7 @@ mod tests {
     fn recorder() -> Conservation {
         let names = vec!["call".to_owned()];
         let columns = ColumnRecorder::new(RecordConfig::BASE, names);
-        Conservation::new(columns, Vec::new())
+        Conservation::new(columns, Vec::new(), vec![true], vec![true])
     }
 
     #[test]
@@ -223,6 +257,30 @@ mod tests {
         recorder.on_sent(TrafficId(0), Direction::Upstream, Bytes(200));
         recorder.on_sent(TrafficId(0), Direction::Upstream, Bytes(200));
         assert_eq!(recorder.finish(1).1, ["2 packets were sent; 0 arrived, 0 were dropped, 1 are in flight"]);
+    }
+
+    #[test]
+    fn packets_that_change_places_over_wifi_are_told() {
+        let mut recorder = recorder();
+        let at = Instant::from_ms;
+        for (dequeued_at, arrives_at) in [(at(2), at(3)), (at(1), at(4))] {
+            let passage = LinkPassage {
+                link: LinkId(0),
+                traffic: TrafficId(0),
+                server: 0,
+                length: Bytes(200),
+                charged: Bytes(200),
+                entered_at: Instant::ZERO,
+                dequeued_at,
+                arrives_at,
+                queue: ServiceQueue::Classic,
+                sub_flow: None,
+            };
+            recorder.on_passage(Direction::Upstream, &passage);
+        }
+        let problems = recorder.finish(0).1;
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        assert!(problems[0].starts_with("a packet arrives over Wi-Fi before"), "{problems:?}");
     }
 
     #[test]

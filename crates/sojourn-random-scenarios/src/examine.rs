@@ -2,6 +2,7 @@
 
 use crate::conservation::{Allowed, Conservation};
 use crate::generator::Generator;
+use sojourn_apps::CaptureConfig;
 use sojourn_base::{Seed, Span};
 use sojourn_engine::{RunStatistics, column_recorder, run};
 use sojourn_scenario::Scenario;
@@ -113,10 +114,13 @@ fn judge_run(scenario: &Scenario, trial: Trial<'_>, seed: u64) -> Result<Judged,
 
 /// Runs the scenario; nothing if that took too many events.
 fn attempt(scenario: &Scenario, trial: Trial<'_>, seed: u64) -> Result<Option<Judged>, String> {
-    let links = scenario.topology().links;
-    let allowed = links.iter().map(|link| Allowed::on(&link.config.link, &link.config.conditions));
+    let topology = scenario.topology();
+    let allowed = topology.links.iter().map(|link| Allowed::on(&link.config.link, &link.config.conditions));
     let columns = column_recorder(scenario, scenario.record);
-    let recorder = Conservation::new(columns, allowed.collect());
+    let stations = topology.links.iter().map(|link| link.station.is_some());
+    // Packets of a capture have code points of their own, and so several categories.
+    let one_category = topology.traffic.iter().map(|it| it.entry.application.get::<CaptureConfig>().is_none());
+    let recorder = Conservation::new(columns, allowed.collect(), stations.collect(), one_category.collect());
     let looks = Cell::new(0);
     let is_cancelled = || {
         looks.set(looks.get() + 1);

@@ -150,19 +150,24 @@ impl Summary {
         let built = if cfg!(debug_assertions) {
             "a debug build, with assertions and checked arithmetic"
         } else {
-            "a release build"
+            "an optimised build"
+        };
+        let [of_wifi, with_channel, option, file] = if request.wifi {
+            [" of Wi-Fi", ", each with a Wi-Fi channel", " --wifi", "random-scenarios-wifi"]
+        } else {
+            ["", "", "", "random-scenarios"]
         };
         let [sent, arrived, dropped] = self.packets;
         let mut page = format!(
-            "# Random scenarios\n\n\
+            "# Random scenarios{of_wifi}\n\n\
              Of {} scenarios drawn at random {} held every law and {} failed.\n\n\
              Scenarios are drawn from the schema of scenario files: links, queue managers, stacks and applications of \
-             every kind,\none subscriber or several homes over one link or several, with usual and odd parameters. Each is printed and read back, run until it has handled some \
+             every kind,\none subscriber or several homes over one link or several{with_channel}, with usual and odd parameters. Each is printed and read back, run until it has handled some \
              25,000 events or its time is\nover, and checked: nothing panics, every packet that was sent has arrived, \
-             was dropped, or is in flight, no time runs\nbackwards, the parts of each delay sum to the whole, and no link without congestion lets more through in \
-             any time than its rate and burst allow. Every \
+             was dropped, or is in flight, no time runs\nbackwards, the parts of each delay sum to the whole, packets of one entry cross a Wi-Fi channel in the order in which they left the \
+             queue, and no link without congestion lets more through in any time than its rate and burst allow. Every \
              sixteenth runs twice and must not differ.\n\n\
-             ```console\n$ cargo run -p sojourn-random-scenarios -- {} {first}{} --write docs/results/random-scenarios.md\n```\n\n\
+             ```console\n$ cargo run -p sojourn-random-scenarios -- {} {first}{option} --write docs/results/{file}.md\n```\n\n\
              Scenarios {first} to {last}, in {built}.\n\n\
              | what | sum |\n|---|--:|\n\
              | simulated time | {:.0} s |\n| events | {} |\n| packet-hops | {} |\n\
@@ -172,7 +177,6 @@ impl Summary {
             self.runs,
             self.failures,
             request.count,
-            if request.wifi { " --wifi" } else { "" },
             self.simulated_s,
             self.events,
             self.packet_hops,

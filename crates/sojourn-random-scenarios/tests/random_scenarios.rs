@@ -18,6 +18,18 @@ fn random_scenarios_run_without_a_panic_and_lose_no_packet() {
     assert!(arrived > 120 && dropped > 30, "{arrived} and {dropped}");
 }
 
+#[test]
+fn random_wifi_channels_hold_every_law() {
+    let generator = Generator::wifi();
+    let mut arrived = 0;
+    for number in 0..60 {
+        let examined = examine(&generator, number)
+            .unwrap_or_else(|failure| panic!("{number}: {}\n{}", failure.what, failure.text));
+        arrived += u64::from(examined.packets[1] > 0);
+    }
+    assert!(arrived > 20, "{arrived}");
+}
+
 /// Kinds of stacks that a run has to be given.
 const BROUGHT: [&str; 2] = ["library", "linux"];
 
