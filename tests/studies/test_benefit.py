@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,6 +23,10 @@ def test_ten_runs_have_the_ratio_of_their_ends() -> None:
     assert found.conservative == pytest.approx(33.66, abs=0.005)
     assert found.plain == pytest.approx(87.23, abs=0.005)
     assert (found.low, found.high) == (pytest.approx(51.17, abs=0.005), pytest.approx(498.8, abs=0.05))
+
+
+def test_a_seed_that_is_missing_in_either_set_is_left_out_of_both() -> None:
+    assert benefit_of([*TAIL_DROP, 4.0, math.nan], [*RED, math.nan, 0.1]) == benefit_of(TAIL_DROP, RED)
 
 
 def test_a_divisor_that_may_be_zero_has_an_unbounded_interval() -> None:

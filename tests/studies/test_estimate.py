@@ -5,13 +5,18 @@ import pytest
 
 from sojourn.stats.estimate import (
     Estimate,
+    interval_within,
     log_mean_of,
     mean_of,
     median_of,
     paired_difference,
     paired_ratio,
+    quantile_of,
     t_quantile,
+    wilson,
 )
+from sojourn.stats.level import CONFIDENCE, at_level
+from sojourn.stats.quantity import Quantity
 
 DROP_TAIL = np.array([23.1, 24.0, 22.7, 25.2, 23.9, 24.4, 23.3, 24.8, 22.9, 24.1])
 CODEL = np.array([3.0, 3.2, 2.9, 3.4, 3.0, 3.3, 2.9, 3.3, 2.8, 3.2])
@@ -21,6 +26,27 @@ def ends(estimate: Estimate) -> tuple[float, float]:
     assert estimate.low is not None
     assert estimate.high is not None
     return estimate.low, estimate.high
+
+
+def test_intervals_of_a_few_runs_are_those_of_their_formulas() -> None:
+    assert wilson(5, 10) == pytest.approx((0.2366, 0.7634), abs=5e-5)
+    assert log_mean_of([0.25, 1.0]).value == pytest.approx(0.5)
+    assert quantile_of(range(1, 9), 0.5) == Estimate(4.5, 1.0, 8.0, 8)
+    # On the logarithmic scale the ends are a factor from the centre: 2 of three runs, 2 above the bound 1.
+    assert math.prod(ends(median_of([1.0, 2.0, 4.0]))) == pytest.approx(2.0**2)
+    low, high = interval_within(np.array([3.0]), np.array([1.0]), np.array([5]), Quantity(1.0))
+    assert (low - 1) * (high - 1) == pytest.approx(2.0**2)
+    with at_level(CONFIDENCE, anytime=True):
+        low, high = ends(mean_of(np.arange(12.0)))
+    assert (high - low) / 2 == pytest.approx(6.459 * math.sqrt(13.0) / math.sqrt(12.0), rel=1e-3)
+
+
+def test_a_score_has_the_interval_of_its_share_of_the_scale() -> None:
+    # 1.7 of 1 to 4.5 is a share of 0.2.
+    with at_level(0.97):
+        share = interval_within(np.array([0.2]), np.array([0.1]), np.array([20]), Quantity(0.0, 1.0))
+        score = interval_within(np.array([1.7]), np.array([0.35]), np.array([20]), Quantity(1.0, 4.5))
+    assert [float(end[0] - 1) / 3.5 for end in score] == pytest.approx([float(end[0]) for end in share])
 
 
 @pytest.mark.parametrize(("degrees", "quantile"), [(2, 4.303), (4, 2.776), (9, 2.262), (29, 2.045)])

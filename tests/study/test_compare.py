@@ -276,6 +276,7 @@ def test_one_run_is_decided_by_its_values_and_names_no_winner() -> None:
     assert "chance cannot be judged" in standing.note
     (alone,) = who_wins([Contest({"a": [1.0], "b": [math.nan]}, "lower")])
     assert (alone.best, alone.note) == (frozenset(), "nothing to compare")
+    assert who_wins([Contest({"a": [1.0], "b": [2.0]}, "lower")])[0].best == {"a"}
 
 
 def test_what_is_neither_better_nor_worse_has_no_best() -> None:

@@ -32,7 +32,7 @@ def run_lengths(losses: pl.DataFrame) -> np.ndarray:
     ...         "direction": ["downstream"] * 5,
     ...         "connection": [0, 0, 1, 0, 0],
     ...         "sequence": [7, 8, 9, 9, 12],
-    ...         "data_bytes": [1448] * 5,
+    ...         "data_bytes": [1448, 1448, 1448, 1448, 1],
     ...     }
     ... )
     >>> run_lengths(lost).tolist()  # 7, 8 and 9 of the first connection, its 12, and 9 of the other

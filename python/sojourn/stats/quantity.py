@@ -44,8 +44,12 @@ class Quantity:
 
         Examples
         --------
-        >>> Quantity(0.0, 100.0).indifference(0.0), Quantity(0.0).indifference(50.0)
-        (0.05, 0.5)
+        >>> (
+        ...     Quantity(0.0, 100.0).indifference(0.0),
+        ...     Quantity(1.0, 4.5).indifference(4.2),
+        ...     Quantity(0.0).indifference(50.0),
+        ... )
+        (0.05, 0.1, 0.5)
         """
         if self.high == 100.0:
             return 0.05
@@ -95,7 +99,7 @@ def in_unit(seconds: float, unit: str) -> float:
 
     Examples
     --------
-    >>> in_unit(600.0, "ms"), in_unit(600.0, "Mb/s")
-    (600000.0, inf)
+    >>> [in_unit(2.0, unit) for unit in ("s", "ms", "us", "ns", "Mb/s")]
+    [2.0, 2000.0, 2000000.0, 2000000000.0, inf]
     """
     return seconds * _TIMES.get(unit, math.inf)
