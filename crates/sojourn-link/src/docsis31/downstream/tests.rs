@@ -1,5 +1,5 @@
 use super::*;
-use crate::testing::{Collector, TwoQueues, drive, drive_packets, packet, steady};
+use crate::testing::{Call, Collector, Diary, TwoQueues, drive, drive_packets, packet, steady};
 use proptest::prelude::*;
 use std::vec::Vec;
 
@@ -112,6 +112,52 @@ fn levels_of_a_part_of_a_byte_in_each_symbol_are_reached() {
         let found = context.delivered.len() as u64;
         assert!(found.abs_diff(due) <= 1, "{kbps} kb/s: {found} for {due}");
     }
+}
+
+#[test]
+fn packets_fill_symbols_to_the_byte() {
+    // 400 Mb/s are 1125 B in a symbol of 22.5 us, of Ethernet frames; without a rate MAC headers take room, too.
+    let open = DownstreamConfig { rate: BitRate::ZERO, peak: BitRate::ZERO, ..DownstreamConfig::WHITE2019 };
+    let limited = DownstreamConfig { rate: BitRate::from_mbps(400), burst: Bytes(1_125), ..open.clone() };
+    for (config, length, in_symbol) in [(&limited, 1_000, 1_125), (&open, 1_010, open.symbol_bytes())] {
+        let mut context = Collector::default();
+        drive(&mut link(config), [(Instant::ZERO, 1_000); 100], Instant::from_s(1), &mut context);
+        for (number, _, passage) in &context.delivered {
+            let symbol = (length * (u64::from(*number) + 1) - 1) / in_symbol;
+            let at = Instant::from_ns(22_500 * symbol + 152_500);
+            assert_eq!(
+                (passage.arrives_at, passage.delay.total()),
+                (at, at.saturating_since(Instant::ZERO)),
+                "{number}"
+            );
+        }
+    }
+}
+
+#[test]
+fn packets_until_the_moment_in_which_a_symbol_begins_go_with_it_and_idle_symbols_cost_no_work() {
+    for (entered_ns, arrives_ns) in [
+        ([45_000, 45_001], [197_500, 220_000]),
+        ([50_000, 60_000], [220_000, 220_000]),
+        ([50_000, 67_500], [220_000, 220_000]),
+        ([1_000_000_000, 1_000_000_000], [1_000_165_000, 1_000_165_000]),
+    ] {
+        let mut context = Collector::default();
+        context.work = 10;
+        let arrivals = entered_ns.map(|ns| (Instant::from_ns(ns), 100));
+        drive(&mut link(&DownstreamConfig::WHITE2019), arrivals, Instant::from_s(2), &mut context);
+        let arrived: Vec<_> = context.delivered.iter().map(|(.., passage)| passage.arrives_at.as_ns()).collect();
+        assert_eq!(arrived, arrives_ns, "{entered_ns:?}");
+    }
+}
+
+#[test]
+fn timers_of_the_queue_manager_run_before_the_next_packet() {
+    let manager = Diary::with_timer(Span::from_ms(1));
+    let mut link = Downstream::new(&DownstreamConfig::WHITE2019, Box::new(manager));
+    let arrivals = [0, 3].map(|ms| (Instant::from_ms(ms), 100));
+    drive(&mut link, arrivals, Instant::from_ms(5), &mut Collector::default());
+    assert_eq!(link.manager().times_in_ms(Call::Timer), [1, 2, 3]);
 }
 
 proptest! {

@@ -27,6 +27,14 @@ fn the_two_flows_share_as_the_notes_work_out() {
 fn a_share_of_less_than_a_minislot_is_one() {
     assert_eq!(allocate(230, 1, [10, 10], 0), [0, 1]);
     assert_eq!(allocate(1, 100, [200, 10], 0), [99, 1]);
+    assert_eq!(allocate(230, 0, [10, 10], 0), [0, 0]);
+}
+
+#[test]
+fn headers_add_their_share_to_a_rate_and_a_draw_picks_any_place() {
+    let rate = with_headers(BitRate::from_mbps(5), Bytes(200), 10);
+    assert_eq!(rate, BitRate::from_kbps(5_250));
+    assert_eq!([0.0, 0.5, 0.99].map(|unit| pick(9, unit)), [0, 5, 9]);
 }
 
 proptest! {
@@ -156,6 +164,42 @@ fn headers_come_back_to_both_buckets_and_what_was_not_used_to_one() {
     scheduler.make(24, &mut grants, &mut context);
     // Three intervals give 354.375 and 708.75 B.
     assert_eq!(tokens(&scheduler, 24), [5_248 + 354 + 1_030, 708 - 27 + 30]);
+}
+
+#[test]
+fn a_scheduler_is_idle_until_a_request_is_on_its_way_and_wants_what_has_arrived() {
+    let mut scheduler = scheduler(&UpstreamConfig { peak: BitRate::ZERO, ..UpstreamConfig::WHITE2019_LLD });
+    assert!(scheduler.is_idle());
+    scheduler.request(scheduler.timeline.made_at(5), CLASSIC, 1_000_000);
+    assert!(!scheduler.is_idle());
+    assert_eq!([4, 5].map(|map| scheduler.wanted(map)), [0, 1_000_000]);
+    // A MAP has 1645 minislots of 48 B.
+    scheduler.make(5, &mut Vec::new(), &mut Collector::default());
+    assert!(!scheduler.is_idle());
+    scheduler.request(scheduler.timeline.made_at(6), LOW_LATENCY, 50);
+    assert_eq!(scheduler.wanted(6), 1_000_000 - 1_645 * 48 + 50);
+    let now = Instant::from_ms(7);
+    let (bucket, at) = scheduler.bucket(now);
+    assert_eq!((bucket.is_some(), at), (true, now + scheduler.timeline.lead));
+    assert!(!self::scheduler(&UpstreamConfig::WHITE2019_PGS).is_idle(), "guarantees need no request");
+}
+
+#[test]
+fn an_only_flow_with_a_guarantee_is_the_classic_one_and_pays_with_its_own_bucket() {
+    let mut scheduler = scheduler(&UpstreamConfig { service: Service::Single, ..UpstreamConfig::WHITE2019_PGS });
+    let own = TokenBucket::new(BitRate::from_bps(8), Bytes(10_000));
+    scheduler.limit_classic(own);
+    let mut grants = Vec::new();
+    let mut tokens_after = |scheduler: &mut Scheduler, map| {
+        scheduler.make(map, &mut grants, &mut Collector::default());
+        assert!(grants.iter().all(|grant| grant.flow == CLASSIC));
+        scheduler.own[1].expect("it was given").tokens(scheduler.timeline.starts_at(map)).0
+    };
+    // Seven grants of 96 B a MAP.
+    scheduler.request(Instant::ZERO, CLASSIC, 960);
+    assert_eq!(tokens_after(&mut scheduler, 2), 10_000 - 960);
+    scheduler.learn(Instant::ZERO, CLASSIC, Outcome { unused: 600, headers: 10 });
+    assert_eq!(tokens_after(&mut scheduler, 3), 10_000 - 960 + 610 - 672);
 }
 
 #[test]

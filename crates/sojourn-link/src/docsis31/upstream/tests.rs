@@ -369,9 +369,9 @@ fn a_flow_of_an_aggregate_keeps_to_a_rate_of_its_own() {
     }
 }
 
-/// A queue that records its link's answers.
+/// A queue that records its link's answers, and the queues that it is asked for.
 #[derive(Debug, Default)]
-struct Asking(TwoQueues, Vec<(BitRate, BitRate, Span)>);
+struct Asking(TwoQueues, Vec<(BitRate, BitRate, Span)>, Vec<[u64; 2]>, Vec<ServiceQueue>);
 
 impl QueueManager for Asking {
     fn enqueue(
@@ -384,6 +384,7 @@ impl QueueManager for Asking {
         let queue = meta.queue;
         let (all, own) = (context.shaper().sustained, context.service_flow_rate(queue));
         self.1.push((all, own, context.loop_delay_of(queue)));
+        self.2.push([ServiceQueue::Classic, ServiceQueue::LowLatency].map(|queue| context.staged(queue).0));
         self.0.enqueue(now, meta, item, context)
     }
 
@@ -391,9 +392,118 @@ impl QueueManager for Asking {
         self.0.dequeue(now, context)
     }
 
+    fn dequeue_from(
+        &mut self,
+        now: Instant,
+        queue: ServiceQueue,
+        context: &mut dyn sojourn_queue::QueueContext,
+    ) -> Option<sojourn_queue::Held> {
+        self.3.push(queue);
+        self.0.dequeue_from(now, queue, context)
+    }
+
     fn backlog(&self) -> Backlog {
         self.0.backlog()
     }
+
+    /// Packets of 64 B have priority.
+    fn backlog_of(&self, queue: ServiceQueue) -> Backlog {
+        let classic = self.0.backlog_of(ServiceQueue::Classic);
+        match queue {
+            ServiceQueue::AckPriority if classic.bytes.0 == 64 => classic,
+            queue => self.0.backlog_of(queue),
+        }
+    }
+
+    fn retune(&mut self, to: &dyn Any) -> bool {
+        to.is::<Self>()
+    }
+
+    fn sub_flow(&self, meta: &Meta) -> Option<u32> {
+        Some(meta.length)
+    }
+}
+
+#[test]
+fn both_directions_answer_for_their_queue_manager_and_what_is_taken_from_it() {
+    // Downstream 400 Mb/s, 1125 B a symbol; upstream a grant of 96 B for the low-latency flow, of which 10 B are a header.
+    let config = &UpstreamConfig::WHITE2019_PGS;
+    let down = DownstreamConfig { rate: BitRate::from_mbps(400), burst: Bytes(1_125), ..DownstreamConfig::WHITE2019 };
+    let mut up: Upstream<Asking> = Upstream::new(config, Box::default());
+    let mut down: Downstream<Asking> = Downstream::new(&down, Box::default());
+    let at = config.timeline().prepared_at(config.timeline().frame_at(100, 3));
+    let arrivals = [0, 1].map(|us| (at + Span::from_us(us), low_latency(1_500)));
+    drive_packets(&mut up, arrivals, at + Span::from_us(1), &mut Collector::default());
+    let arrivals = [0, 1].map(|us| (Instant::from_us(us), low_latency(1_500)));
+    drive_packets(&mut down, arrivals, Instant::from_us(1), &mut Collector::default());
+    assert_eq!([&up.manager().2, &down.manager().2], [&[[0, 0], [0, 1_528 - 96]], &[[0, 0], [0, 1_518 - 1_125]]]);
+    for (link, rest) in [(&mut up as &mut dyn Link, 1_528 - 96), (&mut down as &mut dyn Link, 1_518 - 1_125)] {
+        let held = |bytes| Backlog { bytes: Bytes(bytes), packets: Packets(1) };
+        assert_eq!((link.backlog(), link.staged()), (held(1_518), held(rest)));
+        assert_eq!((link.retune_queue(&Asking::default()), link.retune_queue(&0)), (true, false));
+        assert_eq!(link.sub_flow(&classic(100)), Some(118));
+    }
+}
+
+#[test]
+fn the_classic_flow_takes_acknowledgements_with_priority_first() {
+    let mut modem: Upstream<Asking> = Upstream::new(&UpstreamConfig::WHITE2019_LLD, Box::default());
+    let arrivals = [(100, 20), (200, 1_000)].map(|(ms, length)| (Instant::from_ms(ms), classic(length)));
+    drive_packets(&mut modem, arrivals, Instant::from_s(1), &mut Collector::default());
+    assert_eq!(modem.manager().3, [ServiceQueue::AckPriority, ServiceQueue::Classic]);
+}
+
+#[test]
+fn one_service_flow_keeps_order_and_two_have_counters_of_their_own() {
+    for (config, keeps_order) in [(&UpstreamConfig::WHITE2019, true), (&UpstreamConfig::WHITE2019_LLD, false)] {
+        let mut modem = modem(config);
+        let arrivals = [100, 200, 100].map(classic).into_iter().chain([low_latency(300)]);
+        drive_packets(
+            &mut modem,
+            arrivals.map(|meta| (Instant::from_ms(10), meta)),
+            Instant::from_ms(10),
+            &mut Collector::default(),
+        );
+        let held = |bytes, packets| Backlog { bytes: Bytes(bytes), packets: Packets(packets) };
+        let each = if keeps_order { [held(772, 4); 2] } else { [held(454, 3), held(318, 1)] };
+        assert_eq!(([CLASSIC, LOW_LATENCY].map(|flow| modem.waiting(flow)), modem.waits()), (each, [true; 2]));
+        drive_packets(&mut modem, [], Instant::from_s(1), &mut Collector::default());
+        assert_eq!(modem.keeps_order(), keeps_order);
+        let counters = modem.service_flow_counters().map(|flows| flows.map(|flow| flow.requested.0 > 0));
+        assert_eq!(counters, (!keeps_order).then_some([true; 2]));
+    }
+}
+
+#[test]
+fn requests_of_a_shaped_flow_are_limited_by_burst_and_peak_rate_and_headers_come_back() {
+    let shaper = |peak, burst| {
+        let rate = BitRate::from_mbps(8);
+        RequestShaper::new(&UpstreamConfig { rate, peak, burst: Bytes(burst), ..UpstreamConfig::WHITE2019 })
+    };
+    let mut burst = shaper(BitRate::ZERO, 1_000);
+    assert_eq!(burst.admit(Instant::ZERO, 5_000), 1_000);
+    burst.pay_back(Instant::ZERO, 10);
+    assert_eq!(burst.admit(Instant::ZERO, 5_000), 10);
+    // 16 Mb/s are 2000 B in a millisecond.
+    let mut peak = shaper(BitRate::from_mbps(16), 100_000);
+    assert_eq!(peak.admit(Instant::from_ms(1), 10_000), 2_000);
+    (0..2).for_each(|_| peak.pay_back(Instant::from_ms(1), 10));
+    assert_eq!(peak.admit(Instant::from_ms(2), 10_000), 2_020);
+}
+
+#[test]
+fn bytes_are_committed_until_their_frame_is_over() {
+    let committed = [(1, 10), (2, 20), (3, 30)].map(|(ms, bytes)| (Instant::from_ms(ms), bytes));
+    let mut flow = Flow { committed: committed.into(), ..Flow::default() };
+    assert_eq!(flow.committed(Instant::from_ms(2)), 50);
+}
+
+#[test]
+fn timers_of_the_queue_manager_run_while_packets_wait() {
+    let diary = crate::testing::Diary::with_timer(Span::from_ms(1));
+    let mut modem = Upstream::new(&UpstreamConfig::WHITE2019, Box::new(diary));
+    drive_packets(&mut modem, [(Instant::ZERO, classic(100))], Instant::from_us(1_500), &mut Collector::default());
+    assert_eq!(modem.manager().times_in_ms(crate::testing::Call::Timer), [1]);
 }
 
 #[test]
