@@ -18,6 +18,7 @@ pub use crate::congestion::cubic_rfc9438::CubicConfig;
 pub use crate::congestion::cubic_v21::CubicV21Config;
 pub use crate::congestion::dctcp::DctcpConfig;
 pub use crate::congestion::ledbat::LedbatConfig;
+#[cfg(not(target_family = "wasm"))]
 pub use crate::congestion::ledbat_ns2::LedbatNs2Config;
 pub use crate::congestion::prague::PragueConfig;
 pub use crate::congestion::reno::{Avoidance, RenoConfig};

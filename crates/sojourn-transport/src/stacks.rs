@@ -10,8 +10,8 @@
 use crate::config::{
     AMPLE, AckPolicy, AckTimer, AckUnit, Avoidance, Bbr1Config, Bbr3Config, ControllerConfig, CubicConfig,
     CubicV21Config, DctcpConfig, EcnMode, GrowthGate, Handshake, IdleRestart, InitialThreshold, LedbatConfig,
-    LedbatNs2Config, LossDetection, Pace, Pacing, PragueConfig, RecoveryMode, ReductionBase, RenoConfig,
-    RoundTripSampling, SlowStart, SlowStartExit, StackConfig, TimeoutFormula, WindowUnit, WireSizes,
+    LossDetection, Pace, Pacing, PragueConfig, RecoveryMode, ReductionBase, RenoConfig, RoundTripSampling, SlowStart,
+    SlowStartExit, StackConfig, TimeoutFormula, WindowUnit, WireSizes,
 };
 use crate::habits::Habits;
 use sojourn_base::Span;
@@ -185,12 +185,14 @@ parameters! {
         /// BitTorrent of White 2013: ns-2 TCP/Linux with LEDBAT, target 100 ms
         ///
         /// The draft-00 LEDBAT module, with the target that the text implies (4.1.1: "on the order of 100 ms").
+        #[cfg(not(target_family = "wasm"))]
         NS2_LEDBAT "ns2-ledbat" from NS2_LINUX_CUBIC {
-            controller = ControllerConfig::of(&LedbatNs2Config::BASE);
+            controller = ControllerConfig::of(&crate::config::LedbatNs2Config::BASE);
         }
         /// the same with the module's own target of 25 ms
+        #[cfg(not(target_family = "wasm"))]
         NS2_LEDBAT_25MS "ns2-ledbat-25ms" from NS2_LINUX_CUBIC {
-            controller = ControllerConfig::of(&LedbatNs2Config { target: Span::from_ms(25) });
+            controller = ControllerConfig::of(&crate::config::LedbatNs2Config { target: Span::from_ms(25) });
         }
         /// LEDBAT as in RFC 6817 on a Linux of today
         ///

@@ -15,6 +15,7 @@ use super::cubic_v21::{CubicV21, CubicV21Config};
 use super::dctcp::{Dctcp, DctcpConfig};
 use super::kind::{ControllerConfig, ControllerKind};
 use super::ledbat::LedbatConfig;
+#[cfg(not(target_family = "wasm"))]
 use super::ledbat_ns2::LedbatNs2Config;
 use super::prague::PragueConfig;
 use super::reno::{Reno, RenoConfig};
@@ -30,6 +31,7 @@ static KINDS: Kinds<ControllerConfig> = Kinds::new(&[
     &KindOf::<CubicLinuxConfig>::KIND,
     &KindOf::<CubicV21Config>::KIND,
     &KindOf::<LedbatConfig>::KIND,
+    #[cfg(not(target_family = "wasm"))]
     &KindOf::<LedbatNs2Config>::KIND,
     #[cfg(not(target_family = "wasm"))] // no lesson has one, and the engine of browsers is small
     &KindOf::<CompoundConfig>::KIND,

@@ -30,6 +30,7 @@ mod hystart_plus_plus;
 mod kind;
 mod kinds;
 pub(crate) mod ledbat;
+#[cfg(not(target_family = "wasm"))]
 pub(crate) mod ledbat_ns2;
 pub(crate) mod prague;
 pub(crate) mod reno;
