@@ -133,8 +133,13 @@ impl DeliveryRate {
     }
 
     /// The sample of an acknowledgement whose deliveries have all been reported, with `in_flight` segments left in the
-    /// network; `window_limited`: the window held data back lately.
-    pub(crate) fn sample(&mut self, in_flight: u32, window_limited: bool) -> Option<RateSample> {
+    /// network of `in_flight_before`; `window_limited`: the window held data back lately.
+    pub(crate) fn sample(
+        &mut self,
+        (in_flight_before, in_flight): (u32, u32),
+        until_departure: Span,
+        window_limited: bool,
+    ) -> Option<RateSample> {
         if self.delivered > self.limited_until {
             self.limited_until = 0;
         }
@@ -157,6 +162,8 @@ impl DeliveryRate {
             round_trip,
             in_flight,
             in_flight_when_sent: mark.in_flight,
+            in_flight_before,
+            until_departure,
             lost: self.lost.wrapping_sub(mark.lost),
             newly_lost: self.lost.wrapping_sub(lost_before),
             window_limited,
@@ -214,7 +221,7 @@ mod tests {
             rate.on_delivered(Instant::from_ms(ms), number, board.segment(number).delivered());
         }
         board.acknowledge(board.next());
-        rate.sample(0, false)
+        rate.sample((0, 0), Span::ZERO, false)
     }
 
     #[test]
@@ -226,7 +233,7 @@ mod tests {
         assert_eq!(sample.delivered, Bytes(2000));
         assert_eq!(sample.interval, Span::from_ms(100));
         assert_eq!(sample.rate().as_bps(), 160_000);
-        assert_eq!(rate.sample(0, false), None, "nothing new");
+        assert_eq!(rate.sample((0, 0), Span::ZERO, false), None, "nothing new");
         assert_eq!(sample.round_trip, Some(Span::from_ms(90)));
         // An acknowledgement 30 ms after the repetition, faster than a round trip can be, answers the first copy.
         let number = send(&mut rate, &mut board, 200);
@@ -272,7 +279,7 @@ mod tests {
         let number = send(&mut rate, &mut board, 400);
         let empty = Delivered { length: 0, ..board.segment(number).delivered() };
         rate.on_delivered(Instant::from_ms(500), number, empty);
-        assert_eq!(rate.sample(0, false), None, "without data");
+        assert_eq!(rate.sample((0, 0), Span::ZERO, false), None, "without data");
     }
 
     #[test]

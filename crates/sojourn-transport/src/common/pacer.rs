@@ -22,24 +22,29 @@ impl Pacer {
         self.next_at = Instant::ZERO;
     }
 
+    /// The earliest time of the next burst.
+    pub(crate) const fn next_at(&self) -> Instant {
+        self.next_at
+    }
+
     /// Returns the earliest time of the next segment, if that is later than `now`.
-    pub(crate) fn held_until(&mut self, now: Instant, pacing: &Pace) -> Option<Instant> {
+    pub(crate) fn held_until(&mut self, now: Instant, pacing: &Pace, control: &WindowControl) -> Option<Instant> {
         if self.burst > 0 || self.sent < pacing.unpaced {
             return None;
         }
         if now < self.next_at {
             return Some(self.next_at);
         }
-        self.burst = pacing.quantum.max(1);
+        self.burst = control.burst(pacing);
         None
     }
 
     /// A segment leaves; segments are `interval` apart in the mean.
-    pub(crate) fn on_sent(&mut self, now: Instant, interval: Span, pacing: &Pace) {
+    pub(crate) fn on_sent(&mut self, now: Instant, interval: Span, burst: u32) {
         self.sent = self.sent.saturating_add(1);
         self.burst = self.burst.saturating_sub(1);
         // Time not used is worth at most one burst.
-        let credit = interval.saturating_mul(u64::from(pacing.quantum.max(1)) - 1);
+        let credit = interval.saturating_mul(u64::from(burst) - 1);
         let earliest = Instant::from_ps(now.as_ps().saturating_sub(credit.as_ps()));
         self.next_at = self.next_at.max(earliest).saturating_add(interval);
     }

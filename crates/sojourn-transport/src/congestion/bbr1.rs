@@ -17,6 +17,7 @@ use super::bbr_model::{
 };
 use super::{
     Ack, AnyController, Cause, Congestion, CongestionControl, Connection, ControllerKind, RateSample, Requests, Window,
+    whole,
 };
 use core::ops::Range;
 use sojourn_base::{BitRate, Instant, Span};
@@ -51,6 +52,10 @@ enum State {
 const HIGH_GAIN: f64 = 2.885;
 /// Gains of the rate, one shortest round trip each (Linux `bbr_pacing_gain`).
 const PACING_GAIN_CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+/// A burst has two segments from this pace on, in b/s (Linux `bbr_min_tso_rate`).
+const MIN_TSO_RATE_BPS: f64 = 1_200_000.0;
+/// Most segments of a burst (Linux `bbr_tso_segs_goal`).
+const MAX_BURST: f64 = 127.0;
 /// Rounds of the filter of rates (Linux `bbr_bw_rtts`).
 const MAX_BW_FILTER_LEN: usize = 10;
 
@@ -127,12 +132,39 @@ impl Bbr1 {
         }
     }
 
-    /// Segments in the network at `gain` times the product.
-    fn inflight(&self, gain: f64) -> f64 {
+    /// `gain` times the product of rate and round trip (Linux `bbr_bdp`).
+    fn product(&self, gain: f64) -> f64 {
         if self.min_rtt == Span::MAX {
             return self.initial_window;
         }
-        gain * bdp(self.max_bw(), self.min_rtt) + 3.0 * f64::from(SEND_QUANTUM)
+        (gain * bdp(self.max_bw(), self.min_rtt)).ceil()
+    }
+
+    /// `segments`, and room for three bursts (Linux `bbr_quantization_budget`).
+    fn with_bursts(&self, segments: f64) -> f64 {
+        let probe = if self.state == State::ProbeBw && self.cycle_index == 0 { 2.0 } else { 0.0 };
+        let target = segments + 3.0 * self.segments_of_burst();
+        2.0 * (target / 2.0).ceil() + probe
+    }
+
+    /// Segments of a burst: those of a millisecond, and two above 1.2 Mb/s (Linux `bbr_tso_segs_goal`).
+    fn segments_of_burst(&self) -> f64 {
+        let least =
+            if self.pacing_rate * self.segment * 8.0 < MIN_TSO_RATE_BPS { 1.0 } else { f64::from(SEND_QUANTUM) };
+        (self.pacing_rate / 1024.0).floor().clamp(least, MAX_BURST)
+    }
+
+    /// Segments in the network at `gain` times the product (Linux `bbr_inflight`).
+    fn inflight(&self, gain: f64) -> f64 {
+        self.with_bursts(self.product(gain))
+    }
+
+    /// Of `in_flight` segments those that are left when the next burst departs, with that burst where more are wanted (Linux
+    /// `bbr_packets_in_net_at_edt`).
+    fn at_departure(&self, in_flight: u32, rate: &RateSample) -> f64 {
+        let burst = if self.pacing_gain() > 1.0 { self.segments_of_burst() } else { 0.0 };
+        let delivered = (self.max_bw() * rate.until_departure.as_secs_f64()).floor();
+        (f64::from(in_flight) + burst - delivered).max(0.0)
     }
 
     fn on_sample(&mut self, ack: &Ack, rate: &RateSample) {
@@ -150,7 +182,7 @@ impl Bbr1 {
         if self.state == State::Startup && self.full_bw_reached {
             self.state = State::Drain;
         }
-        if self.state == State::Drain && f64::from(rate.in_flight) <= self.inflight(1.0) {
+        if self.state == State::Drain && self.at_departure(rate.in_flight, rate) <= self.inflight(1.0) {
             self.start_probe_bw(ack.now);
         }
     }
@@ -178,10 +210,8 @@ impl Bbr1 {
                 State::ProbeBw => self.config.window_gain,
                 State::ProbeRtt => 1.0,
             };
-            let mut target = self.inflight(gain);
-            if self.full_bw_reached {
-                target += self.extra_acked.room(self.max_bw());
-            }
+            let room = if self.full_bw_reached { self.extra_acked.room(self.max_bw()).floor() } else { 0.0 };
+            let target = self.with_bursts(self.product(gain) + room);
             self.cwnd = cwnd_after(self.cwnd, acked, target, self.full_bw_reached);
         }
         if self.state == State::ProbeRtt {
@@ -237,6 +267,10 @@ impl CongestionControl for Bbr1 {
 
     fn pacing_rate(&self) -> Option<BitRate> {
         pacing_rate(self.pacing_rate, self.packet)
+    }
+
+    fn burst(&self) -> u32 {
+        whole(self.segments_of_burst())
     }
 
     #[cfg(not(target_family = "wasm"))]

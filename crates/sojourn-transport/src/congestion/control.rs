@@ -143,6 +143,11 @@ impl WindowControl {
         self.controller.pacing_rate()
     }
 
+    /// Segments that leave at once.
+    pub(crate) fn burst(&self, pacing: &Pace) -> u32 {
+        pacing.quantum.max(self.controller.burst())
+    }
+
     /// Returns true if the window, too, limits paced data: it is full (Linux `tcp_write_xmit`: `is_cwnd_limited` if
     /// `tcp_packets_in_flight` reaches it, paced or not), or the pace follows from it (RFC 9002 7.8).
     /// Deviation: not for BBR, whose growth needs no full window; only its bound after losses depends on it, and grows

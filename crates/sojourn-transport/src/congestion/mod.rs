@@ -123,6 +123,10 @@ pub struct RateSample {
     pub in_flight: u32,
     /// See [`Self::in_flight`].
     pub in_flight_when_sent: u32,
+    /// Segments in the network before the acknowledgement.
+    pub in_flight_before: u32,
+    /// Time until the pacer lets the next segment leave.
+    pub until_departure: Span,
     /// Segments found lost since that one was sent.
     pub lost: u32,
     /// Segments found lost since the sample before.
@@ -278,6 +282,11 @@ pub trait CongestionControl: Shown + Send + Duplicate {
     /// paces or the controller has requested it.
     fn pacing_rate(&self) -> Option<BitRate> {
         None
+    }
+
+    /// Segments that leave at once at its pace, if those are more than the stack's [`Pace::quantum`](crate::config::Pace).
+    fn burst(&self) -> u32 {
+        1
     }
 
     /// Returns its state; for recorders only, which a browser's tab does without.

@@ -22,7 +22,7 @@ impl Bbr1 {
         }
         let long = now.saturating_since(self.cycle_stamp) > self.min_rtt;
         let gain = PACING_GAIN_CYCLE[self.cycle_index];
-        let pipe = f64::from(rate.in_flight);
+        let pipe = self.at_departure(rate.in_flight_before, rate);
         let over = if gain > 1.0 {
             long && (rate.newly_lost > 0 || pipe >= self.inflight(gain))
         } else if gain < 1.0 {

@@ -37,21 +37,34 @@ impl Path {
                 round_trip: Some(Span::from_ms(40)),
                 rate: Some(RateSample {
                     delivered: bytes_in_a_round(rate),
-                    interval: Span::from_ms(40),
-                    delivered_before: Bytes(before),
-                    delivered_in_total: Bytes(self.delivered),
-                    application_limited: false,
-                    round_trip: Some(Span::from_ms(40)),
                     in_flight: pipe,
                     in_flight_when_sent: pipe,
-                    lost: 0,
-                    newly_lost: 0,
-                    window_limited: false,
+                    in_flight_before: pipe,
+                    ..sample(before, self.delivered)
                 }),
                 ..ack_at(self.now, 1)
             };
             self.bbr.on_ack(&ack, &mut self.window);
         }
+    }
+}
+
+/// A sample of 40 ms of a segment that was sent when `before` bytes were delivered of `delivered` now.
+const fn sample(before: u64, delivered: u64) -> RateSample {
+    RateSample {
+        delivered: Bytes(delivered - before),
+        interval: Span::from_ms(40),
+        delivered_before: Bytes(before),
+        delivered_in_total: Bytes(delivered),
+        application_limited: false,
+        round_trip: Some(Span::from_ms(40)),
+        in_flight: 0,
+        in_flight_when_sent: 0,
+        in_flight_before: 0,
+        until_departure: Span::ZERO,
+        lost: 0,
+        newly_lost: 0,
+        window_limited: false,
     }
 }
 
@@ -138,4 +151,52 @@ fn a_loss_conserves_packets_for_a_round_and_then_the_window_is_back() {
     }
     assert!((path.window.size - before).abs() < 12.0);
     assert!(path.bbr.max_bw() >= 999.0, "the rate stands");
+}
+
+/// A connection that cruises at a rate in segments per second and a shortest round trip in ms.
+fn cruising(rate: f64, min_rtt: u64, cycle_index: usize) -> Bbr1 {
+    Bbr1 {
+        state: State::ProbeBw,
+        cycle_index,
+        max_bw_filter: [rate; MAX_BW_FILTER_LEN],
+        min_rtt: Span::from_ms(min_rtt),
+        pacing_rate: 0.99 * rate,
+        ..Bbr1::new(Bbr1Config::BASE, &CONNECTION)
+    }
+}
+
+/// Linux 6.12 `bbr_inflight`, worked out by hand: the product is rounded up, three bursts are added, the sum is rounded up to an even
+/// number, and the phase that probes has two more.
+#[test]
+fn targets_are_those_of_linux() {
+    // 20 Mb/s and 20 ms: 33.3 segments, and bursts of two.
+    let inflight = |rate, min_rtt, cycle_index, gain| whole(cruising(rate, min_rtt, cycle_index).inflight(gain));
+    for (cycle_index, gain, segments) in [(2, 1.0, 40), (1, 1.0, 40), (0, 1.25, 50), (2, 2.0, 74)] {
+        assert_eq!(inflight(1666.7, 20, cycle_index, gain), segments, "phase {cycle_index}, gain {gain}");
+    }
+    // 50 Mb/s and 60 ms: 250 segments, and bursts of four, those of 1/1024 s at 0.99 of the rate.
+    assert_eq!(inflight(4166.6, 60, 2, 1.0), 262);
+    // Below 1.2 Mb/s a burst is one segment.
+    assert_eq!((cruising(80.0, 100, 2).burst(), cruising(120.0, 100, 2).burst()), (1, 2));
+}
+
+/// Linux 6.12 `bbr_is_next_cycle_phase`: the segments before the acknowledgement count, and the burst that departs next, less those that
+/// are delivered until then.
+#[test]
+fn a_phase_ends_by_the_segments_in_the_network_at_the_next_departure() {
+    let long = Instant::from_ms(21);
+    for (cycle_index, in_flight_before, until_departure, now, ends) in [
+        (0, 48, Span::ZERO, long, true),
+        (0, 47, Span::ZERO, long, false),
+        (0, 48, Span::from_us(700), long, false), // one has been delivered by then
+        (0, 60, Span::ZERO, Instant::from_ms(20), false),
+        (1, 40, Span::ZERO, Instant::from_ms(5), true),
+        (1, 41, Span::ZERO, Instant::from_ms(5), false),
+        (1, 41, Span::from_us(700), Instant::from_ms(5), true),
+    ] {
+        let mut bbr = cruising(1666.7, 20, cycle_index);
+        let rate = RateSample { in_flight_before, until_departure, ..sample(0, 1448) };
+        bbr.update_cycle_phase(now, &rate);
+        assert_eq!(bbr.cycle_index != cycle_index, ends, "{in_flight_before} in phase {cycle_index}");
+    }
 }

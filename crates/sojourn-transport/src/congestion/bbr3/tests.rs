@@ -56,6 +56,8 @@ impl Path {
                     round_trip: Some(Span::from_ms(40)),
                     in_flight: pipe,
                     in_flight_when_sent: pipe,
+                    in_flight_before: pipe,
+                    until_departure: Span::ZERO,
                     lost,
                     newly_lost: u32::from(number < lost),
                     window_limited: true,

@@ -70,7 +70,7 @@ impl Sender {
             marks,
             first: self.first,
             next: self.next(),
-            rate: self.rate_sample(),
+            rate: self.rate_sample(now, flight_before),
             round_trip: sample,
             smoothed: self.round_trip.smoothed().unwrap_or(out.config.connect.timeout),
             one_way_delay: Some(frame.one_way_delay),
@@ -155,8 +155,9 @@ impl Sender {
         }
     }
 
-    fn rate_sample(&mut self) -> Option<RateSample> {
-        let (outstanding, limited) = (self.outstanding, self.limited);
-        self.delivery_rate.as_mut()?.sample(outstanding, limited)
+    fn rate_sample(&mut self, now: Instant, flight_before: u32) -> Option<RateSample> {
+        let flight = (flight_before, self.outstanding);
+        let until_departure = self.pacer.next_at().saturating_since(now);
+        self.delivery_rate.as_mut()?.sample(flight, until_departure, self.limited)
     }
 }

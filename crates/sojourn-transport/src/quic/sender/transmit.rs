@@ -106,7 +106,7 @@ impl Sender {
     fn held_until(&mut self, now: Instant, config: &StackConfig) -> Option<Instant> {
         let pacing = self.control.pacing(config)?;
         self.round_trip.smoothed()?;
-        self.pacer.held_until(now, pacing)
+        self.pacer.held_until(now, pacing, &self.control)
     }
 
     /// Returns the time at which the pacer releases the next packet; [`Instant::NEVER`] if none waits for it.
@@ -169,7 +169,7 @@ impl Sender {
         if let Some(pacing) = self.control.pacing(config) {
             let place = (self.round_trip.smoothed(), self.outstanding);
             let interval = pacing_interval(&self.control, place, packet.length, pacing, config);
-            self.pacer.on_sent(now, interval, pacing);
+            self.pacer.on_sent(now, interval, self.control.burst(pacing));
         }
         out.statistics.segments_sent += 1;
         out.statistics.payload_bytes_sent += u64::from(content.length);

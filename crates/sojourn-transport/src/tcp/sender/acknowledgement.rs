@@ -155,7 +155,7 @@ impl Sender {
             after_timeout: false,
         };
         if self.delivery_rate.is_some() {
-            news.rate = self.rate_sample();
+            news.rate = self.rate_sample(now, pipe_before);
         }
         if habits.grows_before_state_changes {
             self.tell_controller(&mut news, pipe_before, out.config);
@@ -219,9 +219,10 @@ impl Sender {
         }
     }
 
-    fn rate_sample(&mut self) -> Option<RateSample> {
+    fn rate_sample(&mut self, now: Instant, pipe_before: u32) -> Option<RateSample> {
         let (pipe, limited) = (self.board.pipe(), self.usage.limited);
-        self.delivery_rate.as_mut()?.sample(pipe, limited)
+        let until_departure = self.pacer.next_at().saturating_since(now);
+        self.delivery_rate.as_mut()?.sample((pipe_before, pipe), until_departure, limited)
     }
 
     fn tell_controller(&mut self, news: &mut Ack, pipe_before: u32, config: &StackConfig) {

@@ -94,7 +94,7 @@ impl Sender {
         if let Some(pacing) = self.control.pacing(config) {
             let place = (self.round_trip.smoothed(), self.board.pipe());
             let interval = pacing_interval(&self.control, place, segment.length, pacing, config);
-            self.pacer.on_sent(now, interval, pacing);
+            self.pacer.on_sent(now, interval, self.control.burst(pacing));
         }
         if self.state == CongestionState::Recovery {
             self.recovery.on_sent(self.board.pipe());

@@ -192,7 +192,7 @@ impl Sender {
     fn is_paced(&mut self, now: Instant, pacing: &Pace) -> bool {
         self.round_trip.smoothed().is_some()
             && (self.stream.has_more() || self.board.pending() > 0)
-            && self.pacer.held_until(now, pacing).is_some()
+            && self.pacer.held_until(now, pacing, &self.control).is_some()
     }
 
     /// Returns the time at which paced data may leave, `now` at the earliest; [`Instant::NEVER`] if none waits.
@@ -214,7 +214,7 @@ impl Sender {
         if !ready {
             return Instant::NEVER;
         }
-        self.pacer.held_until(now, pacing).unwrap_or(now)
+        self.pacer.held_until(now, pacing, &self.control).unwrap_or(now)
     }
 
     /// Send new data if there are any, without asking the window. Returns whether something was sent.
