@@ -236,14 +236,14 @@ impl Device {
 }
 
 /// The queue context of a queue that ports share.
-struct Signals<'a, C: ?Sized> {
+struct SharedCall<'a, C: ?Sized> {
     signals: &'a mut Vec<(Held, Reason, bool)>,
     /// Rate of the port of the call.
     rate: BitRate,
     context: &'a mut C,
 }
 
-impl<C: LinkContext + ?Sized> QueueContext for Signals<'_, C> {
+impl<C: LinkContext + ?Sized> QueueContext for SharedCall<'_, C> {
     fn dropped(&mut self, packet: Held, reason: Reason) {
         self.signals.push((packet, reason, true));
     }
@@ -283,7 +283,7 @@ impl SharedQueue {
         act: impl FnOnce(&mut dyn QueueManager, &mut dyn QueueContext) -> T,
     ) -> T {
         let manager = &mut *self.manager;
-        let mut signals = Signals { signals: &mut self.signals, rate, context };
+        let mut signals = SharedCall { signals: &mut self.signals, rate, context };
         while let Some(due) = manager.next_timer().filter(|due| *due <= now) {
             if !signals.context.work(1) {
                 break;
