@@ -22,6 +22,10 @@ parameters! {
         ///
         /// And ends its back-off.
         duplicates_restart_timeout: bool = false, habit();
+        /// a SACK of older data than the first segment's latest copy restarts the timer (Linux)
+        ///
+        /// So no timer expires in a recovery while data sent before it arrive (`tcp_clean_rtx_queue`).
+        old_data_restart_timeout: bool = false, habit();
         /// duplicates that say nothing new are round-trip samples, too (ns-2 TCP/Linux)
         samples_duplicates: bool = false, habit();
         /// the window grows by all that is covered, SACKed before or not (ns-2 TCP/Linux)
@@ -58,7 +62,11 @@ parameters! {
     }
     profiles {
         /// Linux 6.12.
-        LINUX_6 { recovers_while_repairs_are_out = true; acknowledges_what_opens_the_window = true; }
+        LINUX_6 {
+            old_data_restart_timeout = true;
+            recovers_while_repairs_are_out = true;
+            acknowledges_what_opens_the_window = true;
+        }
         /// ns-2.35 `TCP/FullTcp`.
         NS2_FULL_TCP { every_expiry_reduces = true; }
         /// ns-2.35 `TCP/Reno`.

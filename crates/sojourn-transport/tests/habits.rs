@@ -102,7 +102,7 @@ fn each_other_habit_changes_what_is_sent() {
         sends_beyond_receive_window
         every_expiry_reduces
     );
-    each!(StackConfig::LINUX_6_RENO, recovers_while_repairs_are_out acknowledges_what_opens_the_window);
+    each!(StackConfig::LINUX_6_RENO, old_data_restart_timeout recovers_while_repairs_are_out acknowledges_what_opens_the_window);
     each!(StackConfig::NS2_RENO, grows_when_recovery_ends every_expiry_reduces);
 }
 
@@ -132,4 +132,32 @@ fn linux_reduces_once_more_if_a_recovery_ends_before_its_last_repair_is_acknowle
         path.client().statistics().loss_reductions
     });
     assert_eq!(reductions, [2, 1]);
+}
+
+#[test]
+fn linux_does_not_time_out_while_data_older_than_a_repair_arrive() {
+    // Segment 40 is lost; what was sent after it waits longer and longer, and its repair arrives last.
+    let timeouts = [true, false].map(|habit| {
+        let mut config = StackConfig::LINUX_6_RENO;
+        assert!(config.habits.old_data_restart_timeout);
+        config.habits.old_data_restart_timeout = habit;
+        let (mut copies, mut wait) = (0, 0);
+        let judge = move |end, segment: &Segment| {
+            if end == End::Server || segment.payload == 0 {
+                return Fate::Pass;
+            }
+            if segment.sequence == 40 {
+                copies += 1;
+                return if copies == 1 { Fate::Drop } else { Fate::Late(Span::from_ms(800)) };
+            }
+            if copies == 1 {
+                wait += 30;
+            }
+            Fate::Late(Span::from_ms(wait))
+        };
+        let mut path = Path::new(&config, Shape::P1, Box::new(judge));
+        path.run(300 * 1460, Instant::from_s(10));
+        path.client().statistics().timeouts
+    });
+    assert_eq!(timeouts, [0, 1]);
 }

@@ -109,7 +109,7 @@ impl Sender {
             return;
         }
         let (pipe_before, flight_before) = (self.board.pipe(), self.board.flight());
-        let newly_sacked = self.take_sack(now, segment);
+        let (newly_sacked, sacked_sent_at) = self.take_sack(now, segment);
         let covered = if end > before { self.take_cumulative(now, segment, out.config) } else { Covered::default() };
         let acked = covered.segments;
         let delivered = newly_sacked + acked - covered.sacked_before;
@@ -132,6 +132,14 @@ impl Sender {
 
         let was_recovering = self.state() == CongestionState::Recovery;
         let newly_lost = self.detect(now);
+        if acked == 0
+            && habits.old_data_restart_timeout
+            && sacked_sent_at < self.board.segment(before).sent_at
+            && self.detector.deadline() == Instant::NEVER
+        {
+            // Linux, `tcp_clean_rtx_queue`; `tcp_identify_packet_loss`: unless RACK has set its timer.
+            self.restart_timeout(now);
+        }
         // Segments SACKed earlier count once, as in Linux: the acknowledgement that repairs a timeout may cover
         // hundreds of such segments.
         let grows_by = if habits.grows_by_all_covered { acked } else { delivered };
@@ -232,9 +240,12 @@ impl Sender {
         self.control.on_ack(news);
     }
 
-    fn take_sack(&mut self, now: Instant, segment: &Segment) -> u32 {
+    /// Returns the number of newly SACKed segments, and when the first of them left that was sent once
+    /// ([`Instant::NEVER`] if there is none).
+    fn take_sack(&mut self, now: Instant, segment: &Segment) -> (u32, Instant) {
+        let mut sent_at = Instant::NEVER;
         if segment.sack.is_empty() {
-            return 0;
+            return (0, sent_at);
         }
         let Self { board, detector, round_trip, delivery_rate, .. } = self;
         let follows = detector.follows_deliveries();
@@ -242,6 +253,9 @@ impl Sender {
         let mut count = 0;
         for &(first, end) in segment.sack.as_slice() {
             count += board.sack(first, end, |number, sent| {
+                if sent.transmissions == 1 && sent.sent_at < sent_at {
+                    sent_at = sent.sent_at;
+                }
                 if let Some(rate) = delivery_rate {
                     rate.on_delivered(now, number, sent.delivered());
                 }
@@ -253,7 +267,7 @@ impl Sender {
             });
         }
         board.remember_blocks(segment.sack.places());
-        count
+        (count, sent_at)
     }
 
     fn take_cumulative(&mut self, now: Instant, segment: &Segment, config: &StackConfig) -> Covered {
