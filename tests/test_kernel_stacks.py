@@ -18,7 +18,7 @@ from sojourn.linux.build import default_directory, kernels
 from sojourn.plugins import simulate_apart
 from sojourn.scenario.scenario_file import Scenario
 from support import CommandLine, write_study
-from support.emulation import ROOTLESS
+from support.emulation import ENDS_WITH_A_THREAD, ROOTLESS
 
 needs_kernel = pytest.mark.skipif(not kernels(), reason="kernels as stacks: no kernel was built (sojourn linux build)")
 
@@ -230,18 +230,7 @@ def ended(code: str) -> virtual.Ended:
 @needs_kernel
 def test_a_guest_ends_after_a_thread_that_ends_last_and_has_entries_of_proc() -> None:
     # The end of the process is reported before the entries are dropped, to process 1, which has the higher priority.
-    code = """
-        import ctypes, os, threading, time
-        exit_thread = lambda: ctypes.CDLL(None).syscall(60, 0)
-        def second():
-            for name in ("stat", "status", "comm", "fd"):
-                os.stat(f"/proc/thread-self/{name}")
-            time.sleep(0.05)
-            exit_thread()
-        threading.Thread(target=second).start()
-        exit_thread()
-    """
-    assert ended(code).status == 0
+    assert ended(ENDS_WITH_A_THREAD).status == 0
 
 
 @needs_kernel

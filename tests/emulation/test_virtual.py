@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from sojourn.linux.build import kernels
-from support.emulation import MISSING_TOOLS, Rootless
+from support.emulation import ENDS_WITH_A_THREAD, MISSING_TOOLS, Rootless
 
 NO_KERNEL = "virtual time: no kernel was built (sojourn linux build)"
 
@@ -205,6 +205,35 @@ def test_output_status_files_and_user_are_those_of_the_command(emulate: Rootless
     assert manifest["emulation"]["clock"] == "virtual"
     assert manifest["emulation"]["kernel"]["configuration"] == kernels()[0].configuration_digest
     assert sorted(path.name for path in tmp_path.iterdir()) == ["line.toml", "made", "out"]
+
+
+ORPHAN = """
+import os, sys, time
+left, write = os.pipe()
+if os.fork() == 0:
+    orphan = os.fork()
+    if orphan == 0:
+        os.execv(sys.executable, [sys.executable, "-I", "-S", "-c", sys.argv[1]])
+    os.write(write, str(orphan).encode())
+    os._exit(0)
+os.wait()
+orphan = int(os.read(left, 9))
+while True:
+    time.sleep(0.1)
+    try:
+        os.kill(orphan, 0)
+    except ProcessLookupError:
+        sys.exit(7)
+"""
+
+
+@needs_kernel
+def test_the_emulation_ends_after_a_thread_that_ends_last_as_the_command_and_as_an_orphan(emulate: Rootless) -> None:
+    # The first process inside is woken before the thread's entries of /proc are gone, and neither waits for them nor leaves the orphan.
+    done = emulate("line.toml", "--virtual", "--json", *python(ENDS_WITH_A_THREAD), timeout=60)
+    assert (done.returncode, json.loads(done.stdout)["status"]) == (0, 0), done.stderr
+    done = emulate("line.toml", "--virtual", *python(ORPHAN), ENDS_WITH_A_THREAD, timeout=60)
+    assert "the command ended with status 7" in done.stderr
 
 
 @needs_kernel

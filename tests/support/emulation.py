@@ -13,6 +13,19 @@ ROOTLESS = ["unshare", "-U", "--map-user=1000", "--map-group=1000"]
 MISSING_TOOLS = ", ".join(tool for tool in ("iperf3", "irtt") if shutil.which(tool) is None)
 """Of the tools of field trials, those that are not installed."""
 
+ENDS_WITH_A_THREAD = """
+import ctypes, os, threading, time
+exit_thread = lambda: ctypes.CDLL(None).syscall(60, 0)
+def second():
+    for name in ("stat", "status", "comm", "fd"):
+        os.stat(f"/proc/thread-self/{name}")
+    time.sleep(0.05)
+    exit_thread()
+threading.Thread(target=second).start()
+exit_thread()
+"""
+"""A program whose last thread has entries in /proc and ends after its first one: in a guest, a parent that reaps it at once never ends."""
+
 
 class Rootless:
     """`sojourn emulate` as anybody has it."""

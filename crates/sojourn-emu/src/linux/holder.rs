@@ -31,7 +31,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 pub struct Holder {
     mail: Mail,
     inside: Mail,
-    /// Ends when the first process inside does.
+    /// Readable when the command has ended, or closed by the end of the first process inside.
     alive: OwnedFd,
     /// Number of the holder's process.
     pub process: i32,
@@ -126,6 +126,7 @@ impl Holder {
 
 impl Drop for Holder {
     fn drop(&mut self) {
+        let _ = poll(&mut [], PollTimeout::from(inside::REAPED_AFTER_MS)); // the kernel reaps what is left inside
         let process = Pid::from_raw(self.process);
         let _ = nix::sys::signal::kill(process, Signal::SIGKILL);
         let _ = waitpid(process, None);

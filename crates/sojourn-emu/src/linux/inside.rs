@@ -11,8 +11,10 @@ use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::prctl;
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, kill};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
-use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
-use nix::unistd::{Gid, Pid, Uid, dup2_stdin, dup2_stdout, execvpe, getppid, setgid, setgroups, setuid};
+use nix::sys::time::TimeSpec;
+use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
+use nix::unistd::{Gid, Pid, Uid, dup2_stdin, dup2_stdout, execvpe, getppid, pause, setgid, setgroups, setuid, write};
 use std::ffi::CString;
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -36,8 +38,7 @@ pub struct Commands {
 /// Arguments of the first process.
 pub(super) struct Inside<'a> {
     pub mail: Mail,
-    /// Open as long as this process lives; nothing is read from it. Its other end tells the program when the process
-    /// ends.
+    /// Gets a byte when the command has ended, and is open as long as this process lives. Its other end tells the program.
     pub alive: OwnedFd,
     /// Network of the far end.
     pub far: OwnedFd,
@@ -54,6 +55,11 @@ const PATIENCE_MS: u16 = 2000;
 /// Longest wait until the far end's commands listen, in ms. chosen: an interpreter's start.
 const FAR_START_MS: u16 = 2000;
 
+/// Time between the end of a process and its reaping, in ms. The last thread of a process reports its end first and drops its
+/// entries of /proc then. In a guest whose clock stands, a parent that is woken between both and reaps waits for these entries
+/// without letting the thread go on; once the guest has slept, they are gone. chosen: as process 1 of the guest (`guest.py`).
+pub(super) const REAPED_AFTER_MS: u8 = 20;
+
 /// Returns user and group of the commands: the caller's; under `sudo`, those of the caller of `sudo`.
 pub(super) fn user_of_command(caller: (u32, u32)) -> (u32, u32) {
     let number = |name: &str| std::env::var(name).ok()?.parse::<u32>().ok();
@@ -68,6 +74,8 @@ pub(super) fn live(inside: &Inside<'_>) -> i32 {
     match run(inside) {
         Ok(status) => {
             let _ = inside.mail.send(&format!("ended {status}"), &[]);
+            let _ = write(&inside.alive, b".");
+            pause(); // until the holder's end ends all that runs here
             0
         }
         Err(failed) => {
@@ -108,41 +116,57 @@ fn run(inside: &Inside<'_>) -> Result<i32, Failed> {
     wait_for(command, inside, &children)
 }
 
-/// Reaps what ends, until the command has.
+/// Waits until the command has ended, and returns its status; the command stays unreaped. Reaps the others some time after they end.
 fn wait_for(command: Pid, inside: &Inside<'_>, children: &SignalFd) -> Result<i32, Failed> {
-    let mut is_ending = false;
+    let later = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_CLOEXEC | TimerFlags::TFD_NONBLOCK);
+    let later = later.map_err(number("process"))?;
+    let in_a_while = Expiration::OneShot(TimeSpec::new(0, i64::from(REAPED_AFTER_MS) * 1_000_000));
+    let (mut is_ending, mut is_set) = (false, false);
     loop {
-        let mut polled =
-            [PollFd::new(inside.mail.as_fd(), PollFlags::POLLIN), PollFd::new(children.as_fd(), PollFlags::POLLIN)];
-        let patience = if is_ending { PollTimeout::from(PATIENCE_MS) } else { PollTimeout::NONE };
-        let (count, listens) = if is_ending {
-            (poll(&mut polled[1..], patience), false)
-        } else {
-            let count = poll(&mut polled, patience);
-            (count, polled[0].any() == Some(true))
-        };
-        match count {
+        let mut polled = [
+            PollFd::new(later.as_fd(), PollFlags::POLLIN),
+            PollFd::new(children.as_fd(), PollFlags::POLLIN),
+            PollFd::new(inside.mail.as_fd(), PollFlags::POLLIN),
+        ];
+        let (heard, patience) = if is_ending { (2, PollTimeout::from(PATIENCE_MS)) } else { (3, PollTimeout::NONE) };
+        match poll(&mut polled[..heard], patience) {
             Ok(0) => return Ok(128 + Signal::SIGKILL as i32), // the others are ended with this process
             Ok(_) | Err(Errno::EINTR) => {}
             Err(error) => return Err(number("process")(error)),
         }
-        while let Ok(Some(_)) = children.read_signal() {}
-        loop {
-            match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
-                Ok(WaitStatus::Exited(process, status)) if process == command => return Ok(status),
-                Ok(WaitStatus::Signaled(process, signal, _)) if process == command => {
-                    return Ok(128 + signal as i32);
-                }
-                Ok(WaitStatus::StillAlive) | Err(_) => break,
-                Ok(_) => {}
+        let [is_later, has_ended, is_asked] = polled.map(|one| one.any() == Some(true));
+        if has_ended {
+            while let Ok(Some(_)) = children.read_signal() {}
+            if !is_set {
+                later.set(in_a_while, TimerSetTimeFlags::empty()).map_err(number("process"))?;
+                is_set = true;
             }
         }
-        if listens {
+        if let Some((_, status)) = status_of(Id::Pid(command)) {
+            return Ok(status);
+        }
+        if is_later {
+            let _ = later.wait();
+            is_set = false;
+            while let Some((process, _)) = status_of(Id::All).filter(|(process, _)| *process != command) {
+                let _ = waitpid(process, None);
+            }
+        }
+        if is_asked {
             let _ = inside.mail.receive();
             is_ending = true;
             let _ = kill(command, Signal::SIGTERM);
             let _ = kill(command, Signal::SIGHUP); // what an interactive shell ends for
         }
+    }
+}
+
+/// Returns the first of these children that has ended, unreaped, with its status as a shell encodes it.
+fn status_of(children: Id<'_>) -> Option<(Pid, i32)> {
+    match waitid(children, WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT) {
+        Ok(WaitStatus::Exited(process, status)) => Some((process, status)),
+        Ok(WaitStatus::Signaled(process, signal, _)) => Some((process, 128 + signal as i32)),
+        _ => None,
     }
 }
 
