@@ -56,6 +56,9 @@ const PACING_GAIN_CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 const MIN_TSO_RATE_BPS: f64 = 1_200_000.0;
 /// Most segments of a burst (Linux `bbr_tso_segs_goal`).
 const MAX_BURST: f64 = 127.0;
+/// Most bytes of a burst: 65,536 less 1 and the headers of all layers, 320 B in Debian's configuration (Linux `MAX_TCP_HEADER`,
+/// `sk_gso_max_size`).
+const MAX_BURST_BYTES: f64 = 65_215.0;
 /// Rounds of the filter of rates (Linux `bbr_bw_rtts`).
 const MAX_BW_FILTER_LEN: usize = 10;
 
@@ -147,11 +150,11 @@ impl Bbr1 {
         2.0 * (target / 2.0).ceil() + probe
     }
 
-    /// Segments of a burst: those of a millisecond, and two above 1.2 Mb/s (Linux `bbr_tso_segs_goal`).
+    /// Segments of a burst: those of a millisecond, at most 64 kB, and two above 1.2 Mb/s (Linux `bbr_tso_segs_goal`).
     fn segments_of_burst(&self) -> f64 {
         let least =
             if self.pacing_rate * self.segment * 8.0 < MIN_TSO_RATE_BPS { 1.0 } else { f64::from(SEND_QUANTUM) };
-        (self.pacing_rate / 1024.0).floor().clamp(least, MAX_BURST)
+        (self.pacing_rate / 1024.0).min(MAX_BURST_BYTES / self.segment).floor().clamp(least, MAX_BURST)
     }
 
     /// Segments in the network at `gain` times the product (Linux `bbr_inflight`).

@@ -178,6 +178,10 @@ fn targets_are_those_of_linux() {
     assert_eq!(inflight(4166.6, 60, 2, 1.0), 262);
     // Below 1.2 Mb/s a burst is one segment.
     assert_eq!((cruising(80.0, 100, 2).burst(), cruising(120.0, 100, 2).burst()), (1, 2));
+    // At most 65,215 B: 45 segments of 1448 B. 44 are those of 1/1024 s at 527 Mb/s.
+    assert_eq!([46_000.0, 48_000.0, 200_000.0].map(|rate| cruising(rate, 20, 2).burst()), [44, 45, 45]);
+    // 1158 Mb/s and 20 ms: 2000 segments, and three bursts of 45.
+    assert_eq!(inflight(100_000.0, 20, 2, 1.0), 2136);
 }
 
 /// Linux 6.12 `bbr_is_next_cycle_phase`: the segments before the acknowledgement count, and the burst that departs next, less those that
