@@ -175,7 +175,7 @@ ELSEWHERE = frozenset(
         *("bbr_quantization_budget", "bbr_tso_segs_goal", "tcp_min_rtt", "tcp_clean_rtx_queue", "FLAG_SET_XMIT_TIMER"),
         *("minstrel_ht", "sample_wait"),
         *("cake_get_flow_quantum", "cobalt_newton_step", "hystart_update", "icsk_ack", "tcp_grow_window"),
-        *("red_calc_qavg_from_idle_time", "sfq_dequeue", "sfq_enqueue", "tcp_probe"),
+        *("red_calc_qavg_from_idle_time", "red_mark_probability", "sfq_dequeue", "sfq_enqueue", "tcp_probe"),
         *("MIN_BURST_SIZE", "BURST_INTERVAL_NANOS", "RTTE_MIN_RTO", "MAX_BURST_PACKETS", "N_SAMPLING"),
     }
 )
