@@ -49,13 +49,11 @@ impl<T> Connections<T> {
     }
 
     /// All open connections in the order of their numbers, to change what is known of them.
-    #[cfg(not(target_family = "wasm"))]
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (ConnectionId, &mut T)> {
         self.entries.iter_mut().map(|(id, value)| (*id, value))
     }
 
     /// Forget those that are unwanted, and tell which they were.
-    #[cfg(not(target_family = "wasm"))]
     pub(crate) fn remove_where(&mut self, unwanted: impl Fn(&T) -> bool) -> Vec<ConnectionId> {
         let gone = self.entries.extract_if(.., |(_, value)| unwanted(value));
         gone.map(|(id, _)| id).collect()

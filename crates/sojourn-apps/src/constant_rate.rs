@@ -18,6 +18,7 @@ use playout::Listener;
 
 use crate::keys::{DIRECTION, LONGEST_PAUSE, START, START_JITTER};
 use crate::{Application, ApplicationConfig, ApplicationContext, ApplicationKind, Distribution, Event, Interest};
+use sojourn_base::native::IN_TAB;
 use sojourn_base::{Bytes, Direction, Instant, Span};
 use sojourn_keys::{Key, Kind, Mismatch, Parameter, Visitor, key, origin, parameters, words};
 
@@ -97,7 +98,7 @@ fn stop(stop: &mut Option<Span>, visitor: &mut dyn Visitor) {
         .least("1 ms")
         .most(LONGEST_PAUSE);
     let is_said = stop.is_some() || visitor.has(STOP.name) || visitor.is_exhaustive();
-    if cfg!(not(target_family = "wasm")) && is_said {
+    if !IN_TAB && is_said {
         stop.show(STOP, visitor);
     }
 }
@@ -106,7 +107,7 @@ fn playout(playout: &mut Playout, visitor: &mut dyn Visitor) {
     const PLAYOUT: Key =
         key("playout", "how the listener of a call plays it", "White 2012 §3.2.2: fixed; White 2013 §4.3 names others");
     let is_said = *playout != Playout::Fixed || visitor.has(PLAYOUT.name) || visitor.is_exhaustive();
-    if cfg!(not(target_family = "wasm")) && is_said {
+    if !IN_TAB && is_said {
         playout.show(PLAYOUT, visitor);
     }
 }
@@ -148,7 +149,7 @@ impl ApplicationKind for ConstantRateConfig {
 
     fn problems(&self, _duration: Span) -> Vec<(&'static str, Mismatch)> {
         let mut problems = Vec::new();
-        if cfg!(target_family = "wasm") {
+        if IN_TAB {
             return problems; // there are no such keys
         }
         if let Some(stop) = self.stop.filter(|stop| *stop <= self.start) {
@@ -220,7 +221,7 @@ impl ConstantRate {
 
     /// The listener of a call, if its playout adapts.
     fn listener(&mut self, lane: u32) -> Option<&mut Listener> {
-        let listeners = cfg!(not(target_family = "wasm")).then_some(&mut self.listeners);
+        let listeners = (!IN_TAB).then_some(&mut self.listeners);
         listeners?.get_mut(lane as usize)
     }
 }

@@ -8,7 +8,6 @@
 
 mod client;
 pub(crate) mod content;
-#[cfg(not(target_family = "wasm"))]
 mod film;
 pub(crate) mod levels;
 mod pipe;

@@ -19,7 +19,6 @@ pub const REQUEST: Key =
     key("request", "size of a request", "chosen: the headers of an HTTP request").least("1 B").most("1 MB");
 
 /// How connections are secured.
-#[cfg(not(target_family = "wasm"))]
 pub(crate) const TLS: Key =
     key("tls", "how a connection is secured before its first request", "the studies: not at all");
 

@@ -2,30 +2,26 @@
 //!
 //! To add an application, add one line to the list: files, schema and reference page follow.
 
-use sojourn_keys::{AnyKind, Configured, KindOf, Kinds, NameTaken};
+use sojourn_keys::{AnyKind, Configured, KindOf, Kinds, NameTaken, kinds};
 
-#[cfg(not(target_family = "wasm"))]
 use crate::adaptive_video::AdaptiveVideoConfig;
 use crate::bulk::BulkConfig;
-#[cfg(not(target_family = "wasm"))]
 use crate::capture::CaptureConfig;
 use crate::cloud_game::CloudGameConfig;
 use crate::constant_rate::{ConstantRateConfig, GAME, VOICE};
 use crate::game::GameConfig;
 use crate::has::HasConfig;
-#[cfg(not(target_family = "wasm"))]
 use crate::has_ll::HasLlConfig;
 use crate::kind::{ApplicationConfig, ApplicationKind};
 use crate::pd::PdConfig;
 use crate::probe::ProbeConfig;
 use crate::video_call::VideoCallConfig;
 use crate::web::WebConfig;
-#[cfg(not(target_family = "wasm"))]
 use crate::web_3gpp::Web3gppConfig;
 use crate::web_akhtar::WebAkhtarConfig;
 
 /// All kinds, in the order of the reference page.
-static KINDS: Kinds<ApplicationConfig> = Kinds::new(&[
+static KINDS: Kinds<ApplicationConfig> = Kinds::new(kinds![
     &KindOf::<BulkConfig>::KIND,
     &KindOf::<ConstantRateConfig>::KIND,
     &VOICE,
@@ -34,18 +30,14 @@ static KINDS: Kinds<ApplicationConfig> = Kinds::new(&[
     &KindOf::<ProbeConfig>::KIND,
     &KindOf::<WebConfig>::KIND,
     &KindOf::<HasConfig>::KIND,
-    #[cfg(not(target_family = "wasm"))] // no lesson has one, and the engine of browsers is small
-    &KindOf::<HasLlConfig>::KIND,
-    #[cfg(not(target_family = "wasm"))] // likewise
-    &KindOf::<Web3gppConfig>::KIND,
+    &KindOf::<HasLlConfig>::KIND => native,
+    &KindOf::<Web3gppConfig>::KIND => native,
     &KindOf::<PdConfig>::KIND,
     &KindOf::<WebAkhtarConfig>::KIND,
     &KindOf::<CloudGameConfig>::KIND,
     &KindOf::<VideoCallConfig>::KIND,
-    #[cfg(not(target_family = "wasm"))] // likewise
-    &KindOf::<AdaptiveVideoConfig>::KIND,
-    #[cfg(not(target_family = "wasm"))] // likewise
-    &KindOf::<CaptureConfig>::KIND,
+    &KindOf::<AdaptiveVideoConfig>::KIND => native,
+    &KindOf::<CaptureConfig>::KIND => native,
 ]);
 
 /// Makes a kind of application known, before the first file that asks for it is read.

@@ -44,7 +44,6 @@ mod pages;
 pub mod pd;
 pub mod probe;
 mod scream;
-#[cfg(not(target_family = "wasm"))] // no lesson has it, and the engine of browsers is small
 pub mod tls;
 pub mod video_call;
 pub mod web;
@@ -66,7 +65,6 @@ pub use kinds::add_application;
 pub use pd::{Pd, PdConfig, ServerPacing};
 pub use probe::{Probe, ProbeConfig, ProbeOver};
 pub use video_call::{VideoCall, VideoCallConfig};
-#[cfg(not(target_family = "wasm"))]
 pub use web::Protocol;
 pub use web::{Closing, EqualPage, GeneratedPage, ListedPage, NameLookup, PageModel, Web, WebConfig};
 
@@ -110,7 +108,6 @@ pub enum Event {
     Delivered(ConnectionId, End, u64),
     /// Bytes that this end has received before some that were written earlier: from the first of these to below the
     /// second (QUIC). [`Event::Delivered`] counts them when it gets there.
-    #[cfg(not(target_family = "wasm"))]
     Early(ConnectionId, End, u64, u64),
     /// Bytes written at this end and acknowledged, in total.
     Acknowledged(ConnectionId, End, u64),

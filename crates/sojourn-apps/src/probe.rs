@@ -285,9 +285,7 @@ impl Application for Probe {
             Event::ConnectFailed(connection) | Event::Closed(connection) => {
                 self.on_lost(connection, context);
             }
-            Event::Connected(..) | Event::Acknowledged(..) | Event::PeerClosed(..) => {}
-            #[cfg(not(target_family = "wasm"))]
-            Event::Early(..) => {}
+            Event::Connected(..) | Event::Acknowledged(..) | Event::PeerClosed(..) | Event::Early(..) => {}
         }
     }
 

@@ -17,6 +17,7 @@
 use crate::connections::Connections;
 use crate::{Application, ApplicationContext, ConnectionId, Draw, End, Event, Interest, Report};
 use core::any::Any;
+use sojourn_base::native::IN_TAB;
 use sojourn_base::{Bytes, Direction, Instant};
 use sojourn_keys::{Mismatch, choices, origin, parameters};
 use std::collections::VecDeque;
@@ -79,7 +80,7 @@ const CLIENT_FINISHED_QUIC: u64 = 85;
 impl Tls {
     /// The application over connections that are secured in this way.
     pub(crate) fn secure(self, application: impl Application + 'static) -> Box<dyn Application> {
-        if self == Self::Off {
+        if IN_TAB || self == Self::Off {
             return Box::new(application);
         }
         let layer = Layer { tls: self, connections: Connections::default(), ready: VecDeque::new() };
@@ -88,7 +89,7 @@ impl Tls {
 
     /// The problem of this handshake over QUIC.
     pub fn problem_over_quic(&self) -> Option<Mismatch> {
-        matches!(self, Self::Full12(_)).then(|| {
+        (!IN_TAB && matches!(self, Self::Full12(_))).then(|| {
             Mismatch::new(
                 "QUIC has TLS 1.3 inside, and no TLS 1.2 (RFC 9001 §4.2)",
                 "tls1.3, or 0-rtt for a visit that resumes",

@@ -14,16 +14,12 @@ mod page;
 pub use browser::Web;
 pub use page::{EqualPage, GeneratedPage, ListedPage, PageModel};
 
-#[cfg(not(target_family = "wasm"))]
 use crate::keys::TLS;
 use crate::keys::{LONGEST_PAUSE, START, START_JITTER};
-#[cfg(not(target_family = "wasm"))]
 use crate::tls::Tls;
 use crate::{Application, ApplicationKind};
 use sojourn_base::{Bytes, Direction, Span};
-#[cfg(not(target_family = "wasm"))]
 use sojourn_keys::Mismatch;
-#[cfg(not(target_family = "wasm"))]
 use sojourn_keys::words;
 use sojourn_keys::{Key, bytes, choices, origin, parameters};
 
@@ -38,9 +34,9 @@ parameters! {
         /// connections that a browser keeps open to one server at a time
         connections_per_server: u32 = 6, origin("White 2012 §3.2.3").least("1").most("1000");
         /// how objects share connections
-        #[cfg(not(target_family = "wasm"))]
+        #[native()]
         protocol: Protocol = Protocol::PerObject, origin("White 2013 §1.1: a connection for each object");
-        #[cfg(not(target_family = "wasm"))]
+        #[native()]
         tls: Tls = Tls::Off, TLS, if |it| it.tls != Tls::Off;
         /// size of a request
         ///
@@ -80,7 +76,6 @@ impl WebConfig {
     }
 }
 
-#[cfg(not(target_family = "wasm"))]
 words! {
     /// How the objects of a page share connections.
     pub enum Protocol {
@@ -137,10 +132,7 @@ choices! {
 
 impl ApplicationKind for WebConfig {
     fn build(&self) -> Box<dyn Application> {
-        #[cfg(not(target_family = "wasm"))]
-        return self.tls.secure(Web::new(self));
-        #[cfg(target_family = "wasm")]
-        Box::new(Web::new(self))
+        self.tls.secure(Web::new(self))
     }
 
     fn servers(&self) -> usize {
@@ -165,7 +157,6 @@ impl ApplicationKind for WebConfig {
         self.start_jitter.is_zero()
     }
 
-    #[cfg(not(target_family = "wasm"))]
     fn problem_over_quic(&self) -> Option<(&'static str, Mismatch)> {
         self.tls.problem_over_quic().map(|problem| ("tls", problem))
     }

@@ -8,18 +8,15 @@
 
 use crate::connections::Connections;
 use crate::distribution::{Bounds, Inverse, Law, Outside};
-#[cfg(not(target_family = "wasm"))]
 use crate::keys::TLS;
 use crate::keys::{LONGEST_PAUSE, START, START_JITTER};
 use crate::pages::{Tokens, new_object, new_page};
-#[cfg(not(target_family = "wasm"))]
 use crate::tls::Tls;
 use crate::{
     Application, ApplicationContext, ApplicationKind, ConnectionId, Distribution, Draw, End, Event, Interest, Object,
     Page, Sampler,
 };
 use sojourn_base::{Bytes, Direction, Instant, RandomStream, Seed, Span, math};
-#[cfg(not(target_family = "wasm"))]
 use sojourn_keys::Mismatch;
 use sojourn_keys::{Key, origin, parameters, words};
 
@@ -75,7 +72,7 @@ parameters! {
         ///
         /// One is kept as by HTTP/1.1. Of several each brings one object, and the server closes it (HTTP/1.0).
         parallel: u32 = 1, origin("ns-3: 1; 3GPP2 allows 4 (HTTP/1.0)").least("1").most("64");
-        #[cfg(not(target_family = "wasm"))]
+        #[native()]
         tls: Tls = Tls::Off, TLS, if |it| it.tls != Tls::Off;
         /// number of people, each with a browser of their own
         users: u32 = 1, origin("White 2019 §4.1: one or five").least("1").most("10000");
@@ -97,10 +94,7 @@ parameters! {
 
 impl ApplicationKind for Web3gppConfig {
     fn build(&self) -> Box<dyn Application> {
-        #[cfg(not(target_family = "wasm"))]
-        return self.tls.secure(Web3gpp::new(self));
-        #[cfg(target_family = "wasm")]
-        Box::new(Web3gpp::new(self))
+        self.tls.secure(Web3gpp::new(self))
     }
 
     fn flows(&self) -> u64 {
@@ -119,7 +113,6 @@ impl ApplicationKind for Web3gppConfig {
         self.start_jitter.is_zero()
     }
 
-    #[cfg(not(target_family = "wasm"))]
     fn problem_over_quic(&self) -> Option<(&'static str, Mismatch)> {
         self.tls.problem_over_quic().map(|problem| ("tls", problem))
     }

@@ -10,19 +10,16 @@
 mod statistics;
 
 use crate::connections::Connections;
-#[cfg(not(target_family = "wasm"))]
 use crate::keys::TLS;
 use crate::keys::{LONGEST_PAUSE, REQUEST, START, START_JITTER};
 use crate::number;
 use crate::pages::{Tokens, new_object, new_page};
-#[cfg(not(target_family = "wasm"))]
 use crate::tls::Tls;
 use crate::{
     Application, ApplicationContext, ApplicationKind, ConnectionId, Distribution, Draw, End, Event, Interest, Law,
     Object, Page, Sampler,
 };
 use sojourn_base::{Bytes, Direction, Instant, Span};
-#[cfg(not(target_family = "wasm"))]
 use sojourn_keys::Mismatch;
 use sojourn_keys::{origin, parameters, words};
 use statistics::{GETS_PER_HOST, KILOBYTES_PER_GET, KILOBYTES_PER_HOST, Statistic};
@@ -75,7 +72,7 @@ parameters! {
             origin("Akhtar 2013, Traffic Loads: 650 kB").or("as-drawn").least("1 B").most("1 GB");
         /// an idle connection is closed after this
         keep_alive: Span = Span::from_s(20), origin(MODEL).least("1 ms").most(LONGEST_PAUSE).unit("s");
-        #[cfg(not(target_family = "wasm"))]
+        #[native()]
         tls: Tls = Tls::Off, TLS, if |it| it.tls != Tls::Off;
         request: Bytes = Bytes(350), REQUEST;
         start: Span = Span::ZERO, START;
@@ -89,10 +86,7 @@ parameters! {
 
 impl ApplicationKind for WebAkhtarConfig {
     fn build(&self) -> Box<dyn Application> {
-        #[cfg(not(target_family = "wasm"))]
-        return self.tls.secure(WebAkhtar::new(self));
-        #[cfg(target_family = "wasm")]
-        Box::new(WebAkhtar::new(self))
+        self.tls.secure(WebAkhtar::new(self))
     }
 
     fn servers(&self) -> usize {
@@ -115,7 +109,6 @@ impl ApplicationKind for WebAkhtarConfig {
         self.start_jitter.is_zero()
     }
 
-    #[cfg(not(target_family = "wasm"))]
     fn problem_over_quic(&self) -> Option<(&'static str, Mismatch)> {
         self.tls.problem_over_quic().map(|problem| ("tls", problem))
     }

@@ -17,6 +17,7 @@
 //! | [`report`] | [`Transfer`](report::Transfer), [`Page`](report::Page), [`Object`](report::Object): reported results |
 //! | [`medium`] | counters of a channel that several modems share |
 //! | [`timed_packet`] | [`TimedPacket`]: a packet of a reduced capture |
+//! | [`mod@native`] | [`Native`](native::Native): values that an engine for browser tabs has none of |
 //! | [`mod@shown`] | [`Shown`]: `Debug`, except in browsers |
 //! | `random`, [`dist`] | named random streams (feature `random`) and one-draw samplers |
 //! | [`math`] | elementary functions with the same bits on every platform |
@@ -37,6 +38,7 @@ pub mod header;
 pub mod limit;
 pub mod math;
 pub mod medium;
+pub mod native;
 pub mod quantity;
 pub mod queueing_delay;
 #[cfg(feature = "random")]

@@ -7,7 +7,6 @@
 //! anew with each seed.
 
 use sojourn_apps::End;
-#[cfg(not(target_family = "wasm"))]
 use sojourn_base::Direction;
 use sojourn_base::Seed;
 use sojourn_base::flow_hash::{Address, FlowHash, FlowKey};
@@ -39,7 +38,6 @@ pub fn flow_keys(scenario: &Scenario) -> impl Fn(u16, u32, Option<u32>) -> FlowK
 }
 
 /// The same as a link sees it in a direction: of what goes through a tunnel, the tunnel.
-#[cfg(not(target_family = "wasm"))]
 pub(crate) fn seen_keys(scenario: &Scenario) -> impl Fn(u16, u32, Option<u32>, Direction) -> FlowKey + Send + use<> {
     let keys = flow_keys(scenario);
     let topology = scenario.topology();

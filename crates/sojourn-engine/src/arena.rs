@@ -1,6 +1,7 @@
 //! Packets in flight: a slab with 32-bit handles and a free list, so that steady state allocates
 //! nothing.
 
+use sojourn_base::native::IN_TAB;
 use sojourn_base::{Instant, Meta};
 use sojourn_link::PacketId;
 use sojourn_link::network::HopId;
@@ -85,12 +86,12 @@ impl Header {
 
     /// Returns true if links cannot read it: a datagram to all but its ends.
     pub(crate) const fn is_encrypted(&self) -> bool {
-        cfg!(not(target_family = "wasm")) && self.flags.has(Flags::ENCRYPTED)
+        !IN_TAB && self.flags.has(Flags::ENCRYPTED)
     }
 
     /// Returns true if the bytes of a datagram of a library are stored, too.
     pub(crate) const fn has_bytes(&self) -> bool {
-        cfg!(not(target_family = "wasm")) && self.flags.has(Flags::DATAGRAM)
+        !IN_TAB && self.flags.has(Flags::DATAGRAM)
     }
 
     /// Returns the time at which this copy was sent.
@@ -151,13 +152,11 @@ pub(crate) struct Arena {
     splits: Vec<DelaySplit>,
     free: Vec<u32>,
     /// Bytes of datagrams of libraries, at the places of their packets; empty in a run without any.
-    #[cfg(not(target_family = "wasm"))]
     datagrams: Vec<Vec<u8>>,
 }
 
 impl Arena {
     /// Stores the bytes of the packet that is inserted next, in the room of an earlier one.
-    #[cfg(not(target_family = "wasm"))]
     pub(crate) fn put_datagram(&mut self, bytes: &[u8]) {
         let next = self.free.last().map_or(self.packets.len(), |index| *index as usize);
         if self.datagrams.len() <= next {
@@ -169,7 +168,6 @@ impl Arena {
     }
 
     /// Exchanges the bytes of a packet with `other`.
-    #[cfg(not(target_family = "wasm"))]
     pub(crate) fn swap_datagram(&mut self, id: PacketId, other: &mut Vec<u8>) {
         if let Some(own) = self.datagrams.get_mut(id.index as usize) {
             core::mem::swap(own, other);
@@ -212,7 +210,6 @@ impl Arena {
         if let Body::Datagram { tag, .. } = &mut packet.body {
             *tag = None;
         }
-        #[cfg(not(target_family = "wasm"))]
         if let Body::Segment { header, .. } = &packet.body
             && header.has_bytes()
         {
@@ -263,9 +260,7 @@ impl Arena {
     pub(crate) fn bytes(&self) -> usize {
         let each = size_of::<Packet>() + size_of::<SackBlocks>() + size_of::<DelaySplit>();
         let own = self.packets.capacity() * each + self.free.capacity() * size_of::<u32>();
-        #[cfg(not(target_family = "wasm"))]
-        let own = own + self.datagrams.iter().map(|bytes| size_of::<Vec<u8>>() + bytes.capacity()).sum::<usize>();
-        own
+        own + self.datagrams.iter().map(|bytes| size_of::<Vec<u8>>() + bytes.capacity()).sum::<usize>()
     }
 
     /// Most packets in flight at a time so far.

@@ -183,7 +183,6 @@ impl<E: Copy> Calendar<E> {
     }
 
     /// The time of the next event, or `until` if that is earlier.
-    #[cfg(not(target_family = "wasm"))]
     pub(crate) fn next_before(&mut self, until: Instant) -> Instant {
         if self.near.is_empty() {
             self.refill(until);
@@ -207,7 +206,6 @@ impl<E: Copy> Calendar<E> {
     }
 
     /// The time that it has reached.
-    #[cfg(not(target_family = "wasm"))]
     pub(crate) const fn now(&self) -> Instant {
         self.now
     }

@@ -3,9 +3,9 @@
 use crate::calendar::Calendar;
 use crate::event::Event;
 use sojourn_apps::{ConnectionId, End, Interest};
+use sojourn_base::native::Native;
 use sojourn_base::{Direction, Instant};
 use sojourn_link::network::HopId;
-#[cfg(not(target_family = "wasm"))]
 use sojourn_transport::library::LibraryStack;
 use sojourn_transport::{Endpoint, Timer};
 use std::collections::BTreeMap;
@@ -133,8 +133,7 @@ impl Connection {
 pub(crate) struct NewConnection<'a> {
     pub(crate) stack: &'a Arc<sojourn_transport::StackConfig>,
     /// A library in its place, and the seeds of both ends.
-    #[cfg(not(target_family = "wasm"))]
-    pub(crate) library: Option<(&'a LibraryStack, [u64; 2])>,
+    pub(crate) library: Option<(&'a Native<LibraryStack>, [u64; 2])>,
     pub(crate) traffic: u16,
     /// The server's number and the client's port.
     pub(crate) place: (usize, u32),
@@ -215,7 +214,6 @@ impl Connections {
         for end in [End::Client, End::Server] {
             connection.end(end).attachment = new.attachment(slot, connection.generation, end);
         }
-        #[cfg(not(target_family = "wasm"))]
         if let Some((library, seeds)) = new.library {
             let ends = Endpoint::of_library(library, seeds, new.stack);
             for (end, endpoint) in connection.ends.iter_mut().zip(ends) {

@@ -67,7 +67,6 @@ impl<R: Recorder> sojourn_transport::EndpointContext for EndpointCall<'_, R> {
         self.network.send(self.now, self.attachment.first_hop, packet, &segment.sack, split);
     }
 
-    #[cfg(not(target_family = "wasm"))]
     fn emit_datagram(&mut self, segment: &Segment, bytes: &[u8]) {
         self.network.paths.packets.put_datagram(bytes);
         self.emit(segment, SendTimes::all_at(segment.sent_at));

@@ -3,15 +3,14 @@
 use crate::arena::{Arena, Packet};
 use crate::calendar::Calendar;
 use crate::paths::Paths;
-#[cfg(not(target_family = "wasm"))]
 use crate::paths::SeenFlows;
 use crate::work::{Interrupt, Work};
+use sojourn_base::native::native;
 use sojourn_base::{Bytes, Direction, Instant, Seed};
 use sojourn_link::network::{Arrival, GroupModem, HopId};
 use sojourn_link::wifi::channel::ChannelSpec;
 use sojourn_link::{ConditionConfig, Framing, LinkConfig, LinkCounters, WireConfig};
 use sojourn_record::{COUNTED_AND_TABLE, DelaySplit, LinkId, MacCounters, Moment, Recorder, TrafficId};
-#[cfg(not(target_family = "wasm"))]
 use sojourn_scenario::DirectedLink;
 use sojourn_scenario::Scenario;
 use sojourn_transport::SackBlocks;
@@ -34,7 +33,6 @@ impl<R: Recorder> Network<R> {
                 recorder,
                 work: Work::watched(interrupt),
                 joining: Vec::new(),
-                #[cfg(not(target_family = "wasm"))]
                 flows: None,
             },
         }
@@ -52,15 +50,20 @@ impl<R: Recorder> Network<R> {
     }
 
     /// See [`sojourn_link::Network::add_flows`]; of a link without rules and further service flows nothing.
-    #[cfg(not(target_family = "wasm"))]
     pub(crate) fn add_flows(&mut self, link: LinkId, config: &DirectedLink, scenario: &Scenario) {
         if config.flows.is_empty() {
             return;
         }
         let own = (&config.link, &config.conditions[..]);
         self.links.add_flows(link, own, &config.flows);
-        let flows = &mut self.paths.flows;
-        flows.get_or_insert_with(|| SeenFlows::of(scenario));
+        self.see_flows(scenario);
+    }
+
+    /// Links ask for addresses and ports from now on.
+    fn see_flows(&mut self, scenario: &Scenario) {
+        if self.paths.flows.is_none() {
+            self.paths.flows = native(|| SeenFlows::of(scenario));
+        }
     }
 
     /// See [`sojourn_link::Network::add_modem`].
@@ -71,9 +74,8 @@ impl<R: Recorder> Network<R> {
     /// See [`sojourn_link::Network::add_group`].
     pub(crate) fn add_group(&mut self, direction: Direction, scenario: &Scenario, modems: &[GroupModem<'_>]) {
         self.links.add_group(direction, &scenario.group, modems);
-        #[cfg(not(target_family = "wasm"))]
         if modems.iter().any(|modem| !modem.flows.is_empty()) {
-            self.paths.flows.get_or_insert_with(|| SeenFlows::of(scenario));
+            self.see_flows(scenario);
         }
     }
 

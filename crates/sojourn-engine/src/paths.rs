@@ -4,8 +4,8 @@ use crate::arena::{Arena, Body};
 use crate::calendar::Calendar;
 use crate::event::Event;
 use crate::work::Work;
-#[cfg(not(target_family = "wasm"))]
 use sojourn_base::FlowKey;
+use sojourn_base::native::Native;
 use sojourn_base::{Bytes, Direction, Ecn, Instant, Meta, Packets, ServiceQueue, Span};
 use sojourn_link::network::{Arrival, Place, Schedule};
 use sojourn_link::{DelayParts, Loss, Mark, NetworkContext, NetworkEvent, PacketId, Passage, Stage};
@@ -30,16 +30,13 @@ pub(crate) struct Paths<R> {
     /// Times at which packets entered the first of two links of one access, by their places.
     pub(crate) joining: Vec<Option<Instant>>,
     /// Addresses and ports, if a link has rules that may ask for them.
-    #[cfg(not(target_family = "wasm"))]
-    pub(crate) flows: Option<SeenFlows>,
+    pub(crate) flows: Option<Native<SeenFlows>>,
 }
 
 /// IP's number of the protocol under QUIC (RFC 768).
-#[cfg(not(target_family = "wasm"))]
 const UDP: u8 = 17;
 
 /// Flows as links see them: addresses and ports of each.
-#[cfg(not(target_family = "wasm"))]
 pub(crate) struct SeenFlows {
     keys: Box<dyn Fn(u16, u32, Option<u32>, Direction) -> FlowKey + Send>,
     /// The client's port of the connection in each slot. Packets of an old connection that are in flight when the slot
@@ -47,14 +44,12 @@ pub(crate) struct SeenFlows {
     ports: Vec<u32>,
 }
 
-#[cfg(not(target_family = "wasm"))]
 impl std::fmt::Debug for SeenFlows {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SeenFlows").finish_non_exhaustive()
     }
 }
 
-#[cfg(not(target_family = "wasm"))]
 impl SeenFlows {
     pub(crate) fn of(scenario: &sojourn_scenario::Scenario) -> Self {
         Self { keys: Box::new(crate::address::seen_keys(scenario)), ports: Vec::new() }
@@ -340,7 +335,6 @@ impl<R: Recorder> NetworkContext for Paths<R> {
         Some(self.packets.copy(id))
     }
 
-    #[cfg(not(target_family = "wasm"))]
     fn flow(&self, id: PacketId, place: Place) -> Option<FlowKey> {
         let flows = self.flows.as_ref()?;
         let (port, is_quic) = match self.packets.get(id).body {
@@ -354,7 +348,6 @@ impl<R: Recorder> NetworkContext for Paths<R> {
         Some(key)
     }
 
-    #[cfg(not(target_family = "wasm"))]
     fn remarked(&mut self, id: PacketId, dscp: u8) {
         self.packets.get_mut(id).meta.dscp = dscp;
     }

@@ -16,10 +16,8 @@ use sojourn_queue::FlowFields;
 use sojourn_record::{ColumnRecorder, LinkId, RecordConfig, RecordedLink, Recorder, TrafficId};
 use sojourn_scenario::{Change, PlacedTraffic, Scenario};
 use sojourn_transport::StackConfig;
-#[cfg(not(target_family = "wasm"))]
 use sojourn_transport::library::Library;
 use std::collections::{BTreeMap, VecDeque};
-#[cfg(not(target_family = "wasm"))]
 use std::sync::Arc;
 
 /// Events, and steps within them, between two looks at the cancellation flag: well under a millisecond.
@@ -163,7 +161,6 @@ pub struct Simulation<R> {
     end: Instant,
     events: u64,
     /// A library whose code has a clock of its own.
-    #[cfg(not(target_family = "wasm"))]
     outside: Option<Arc<dyn Library>>,
 }
 
@@ -190,7 +187,6 @@ impl<R: Recorder> Simulation<R> {
                 }
                 let config = (&link.config.link, &link.config.conditions[..], link.config.framing);
                 let number = network.add_link(&link.subject, link.direction, config, seed);
-                #[cfg(not(target_family = "wasm"))]
                 network.add_flows(number, link.config, scenario);
                 Ok(number)
             })
@@ -199,12 +195,7 @@ impl<R: Recorder> Simulation<R> {
             let modems = topology.links.iter().zip(&links);
             let modems: Vec<GroupModem<'_>> = modems
                 .filter(|(link, _)| link.is_modem && link.direction == direction)
-                .map(|(link, id)| GroupModem {
-                    link: *id,
-                    config: &link.config.link,
-                    #[cfg(not(target_family = "wasm"))]
-                    flows: &link.config.flows,
-                })
+                .map(|(link, id)| GroupModem { link: *id, config: &link.config.link, flows: &link.config.flows })
                 .collect();
             if !modems.is_empty() {
                 network.add_group(direction, scenario, &modems);
@@ -250,14 +241,12 @@ impl<R: Recorder> Simulation<R> {
                 Ok(TrafficState::build(&place, interest, seed, &mut network))
             })
             .collect::<Result<Vec<_>, _>>()?;
-        #[cfg(not(target_family = "wasm"))]
         let outside = {
             let mut libraries = traffic.iter().filter_map(|state| Some(&state.library.as_ref()?.0.library));
             libraries.find(|library| library.clock().is_some()).cloned()
         };
         let mut simulation = Self {
             world: World::new(network, traffic),
-            #[cfg(not(target_family = "wasm"))]
             outside,
             applications,
             now: Instant::ZERO,
@@ -279,7 +268,6 @@ impl<R: Recorder> Simulation<R> {
         let limit = self.steps().saturating_add(steps);
         let mut bound = self.next_stop().min(until);
         let reached = loop {
-            #[cfg(not(target_family = "wasm"))]
             if self.outside.is_some() && self.let_outside_run(bound) {
                 events += 1;
                 continue;
@@ -308,7 +296,6 @@ impl<R: Recorder> Simulation<R> {
     }
 
     /// Lets the code beside the run go on until the next event before `bound`, and returns whether it had something earlier.
-    #[cfg(not(target_family = "wasm"))]
     #[cold]
     fn let_outside_run(&mut self, bound: Instant) -> bool {
         let next = self.world.network.paths.calendar.next_before(bound);
@@ -515,7 +502,6 @@ impl TrafficState {
             .map(|name| [End::Client, End::Server].map(|end| tunnel_hash(client, name, end, perturbation)));
         Self {
             stack: entry.stack.as_ref().map_or(StackConfig::LINUX_CUBIC, |stack| stack.config).into(),
-            #[cfg(not(target_family = "wasm"))]
             library: entry.stack.as_ref().and_then(|stack| stack.library.as_ref()).map(|library| {
                 let library = library.build().expect("a process loads libraries before it runs them");
                 (library, seed.stream(&format!("traffic/{subject}/library")))

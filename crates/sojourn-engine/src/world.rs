@@ -9,8 +9,8 @@ use crate::network::Network;
 use crate::ports::PortPool;
 use sojourn_apps as apps;
 use sojourn_apps::{ConnectionId, End};
+use sojourn_base::native::Native;
 use sojourn_base::{Bytes, Direction, Ecn, Instant, Meta, RandomStream, ServiceQueue};
-#[cfg(not(target_family = "wasm"))]
 use sojourn_link::PacketId;
 use sojourn_link::network::{Arrival, HopId};
 use sojourn_queue::FlowFields;
@@ -19,7 +19,6 @@ use sojourn_record::{
     TrafficId,
 };
 use sojourn_transport::{CongestionState, SackBlocks, StackConfig, Timer};
-#[cfg(not(target_family = "wasm"))]
 use sojourn_transport::{Segment, library::LibraryStack};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -29,8 +28,7 @@ use std::sync::Arc;
 pub(crate) struct TrafficState {
     pub(crate) stack: Arc<StackConfig>,
     /// The library in its place, and the seeds of its ends.
-    #[cfg(not(target_family = "wasm"))]
-    pub(crate) library: Option<(LibraryStack, RandomStream)>,
+    pub(crate) library: Option<(Native<LibraryStack>, RandomStream)>,
     pub(crate) dscp: u8,
     /// Number of the host at the subscriber's end.
     pub(crate) host: u16,
@@ -75,7 +73,6 @@ pub(crate) struct World<R> {
     /// Events of endpoints during the current call.
     endpoint_events: VecDeque<(u32, u8, End, sojourn_transport::Event)>,
     /// Room for the bytes of a datagram that has arrived.
-    #[cfg(not(target_family = "wasm"))]
     datagram: Vec<u8>,
 }
 
@@ -87,7 +84,6 @@ impl<R: Recorder> World<R> {
             traffic,
             application_events: VecDeque::new(),
             endpoint_events: VecDeque::new(),
-            #[cfg(not(target_family = "wasm"))]
             datagram: Vec::new(),
         }
     }
@@ -105,7 +101,6 @@ impl<R: Recorder> World<R> {
         };
         let (packet, blocks) = self.network.receive(now, arrival);
         match packet.body {
-            #[cfg(not(target_family = "wasm"))]
             Body::Segment { slot, generation, ref header } if header.has_bytes() => {
                 let segment = header.in_packet(&packet.meta, blocks);
                 self.on_datagram(now, arrival.id, (slot, generation, end), &segment);
@@ -128,7 +123,6 @@ impl<R: Recorder> World<R> {
     }
 
     /// A datagram of a library has reached the end of its route.
-    #[cfg(not(target_family = "wasm"))]
     #[cold]
     fn on_datagram(&mut self, now: Instant, id: PacketId, (slot, generation, end): (u32, u8, End), segment: &Segment) {
         let mut bytes = std::mem::take(&mut self.datagram);
@@ -140,7 +134,6 @@ impl<R: Recorder> World<R> {
     }
 
     /// Code beside the run has something for the ends of libraries.
-    #[cfg(not(target_family = "wasm"))]
     pub(crate) fn on_outside(&mut self, now: Instant) {
         self.network.paths.calendar.wait_until(now);
         for slot in self.connections.open_slots() {
@@ -185,7 +178,6 @@ impl<R: Recorder> World<R> {
         };
         let (id, slot) = self.connections.open(&NewConnection {
             stack: &state.stack,
-            #[cfg(not(target_family = "wasm"))]
             library: state.library.as_mut().map(|(library, seeds)| (&*library, [seeds.bits(), seeds.bits()])),
             traffic,
             place: (server, port),
@@ -196,7 +188,6 @@ impl<R: Recorder> World<R> {
             first_hops: state.first_hops[server],
             flow_hashes: state.tunnel.unwrap_or_else(|| [hash(End::Client), hash(End::Server)]),
         });
-        #[cfg(not(target_family = "wasm"))]
         if let Some(flows) = &mut self.network.paths.flows {
             flows.opened(slot, port);
         }
@@ -371,7 +362,6 @@ impl<R: Recorder> World<R> {
                 From::Acknowledged(total) => apps::Event::Acknowledged(id, end, total),
                 From::PeerClosed => apps::Event::PeerClosed(id, end),
                 From::Delivered(total) => apps::Event::Delivered(id, end, total),
-                #[cfg(not(target_family = "wasm"))]
                 From::Early(first, below) => apps::Event::Early(id, end, first, below),
                 From::Closed => {
                     connection.end(end).attachment.is_closed = true;

@@ -37,7 +37,8 @@
 //! - `, if |it| …` behind the key: it is shown only where that holds, where a file has it, and in descriptions.
 //! - `=> show` names a function that shows the field, if [`Parameter`](crate::Parameter) does not do it as wanted:
 //!   `fn(Key, &mut Type, &mut dyn Visitor)`, of a part without the key.
-//! - A row, a profile or a word may stand behind a `#[cfg(…)]`, below its lines of meaning.
+//! - A row, a profile or a word that no lesson has stands behind `#[native()]`, below its lines of meaning: files in a browser
+//!   tab cannot name it, and the engine there is small.
 //!
 //! If defaults cannot be constants, `struct NAME by base` makes a function `base` of them.
 //!
@@ -50,6 +51,7 @@
 //! [`words!`] one whose variants are words.
 
 use crate::key::Key;
+use sojourn_base::native::IN_TAB;
 
 /// The first line of a documentation comment, which is what users read.
 pub const fn first_line(documentation: &'static str) -> &'static str {
@@ -65,6 +67,12 @@ pub const fn first_line(documentation: &'static str) -> &'static str {
 /// A key about which its row says the rest: `origin` is where its default or its meaning comes from.
 pub const fn origin(origin: &'static str) -> Key {
     crate::key::key("", "", origin)
+}
+
+/// Returns true if files may name a row behind `#[native()]`.
+#[doc(hidden)]
+pub const fn is_known() -> bool {
+    !IN_TAB
 }
 
 /// Declares parameters; see [the module](crate::declare).
@@ -96,7 +104,7 @@ macro_rules! parameters {
     (@struct [$($attributes:tt)*] [$visibility:vis] $name:ident [$($base:ident)?] {
         $(
             $(#[doc = $doc:literal])*
-            $(#[cfg $condition:tt])?
+            $(#[native $native:tt])?
             $field:ident $(as $key:literal)?: $type:ty = $default:expr
                 $(, $row:expr $(, if $shown:expr)?)? $(=> $show:path)?;
         )*
@@ -107,22 +115,20 @@ macro_rules! parameters {
             $(
                 $(#[doc = $doc])*
                 #[doc = concat!("\n\nDefault: `", stringify!($default), "`", $("; `", stringify!($row), "`",)? ".")]
-                $(#[cfg $condition])?
                 $visibility $field: $type,
             )*
         }
 
         impl $name {
             $crate::parameters! {
-                @base [$visibility] [$($base)?] { $($(#[cfg $condition])? $field: $default),* }
+                @base [$visibility] [$($base)?] { $($field: $default),* }
             }
 
             /// Shows each key with its value.
             $visibility fn keys(&mut self, visitor: &mut dyn $crate::Visitor) {
                 let _ = &visitor;
                 $(
-                    $(#[cfg $condition])?
-                    {
+                    if true $(&& $crate::declare::is_known $native)? {
                         $($(let shown: fn(&Self) -> bool = $shown;)?)?
                         $crate::parameters!(
                             @when [$($(self shown $shown)?)?] visitor ($crate::parameters!(@name $field $($key)?))
@@ -152,14 +158,13 @@ macro_rules! parameters {
     (@constants [$visibility:vis] $name:ident {
         $(
             $(#[doc = $text:literal])*
-            $(#[cfg $condition:tt])?
+            $(#[native $native:tt])?
             $profile:ident $($word:literal)? $(from $other:ident)? { $($($place:ident).+ = $value:expr;)* }
         )*
     }) => {
         impl $name {
             $(
                 $(#[doc = $text])*
-                $(#[cfg $condition])?
                 $visibility const $profile: Self = {
                     #[allow(unused_mut, reason = "a profile may be another one by name")]
                     let mut it = $crate::parameters!(@other $($other)?);
@@ -201,14 +206,14 @@ macro_rules! parameters {
     (@list $name:ident {
         $(
             $(#[doc = $text:literal])*
-            $(#[cfg $condition:tt])?
+            $(#[native $native:tt])?
             $profile:ident $word:literal $(from $other:ident)? { $($changes:tt)* }
         )*
     }) => {
         impl $name {
             /// The named sets of values that files may ask for.
             pub const PROFILES: &'static [$crate::Profile<Self>] = &[
-                $($(#[cfg $condition])? $crate::Profile {
+                $($(#[cfg(all(not(target_family = "wasm"), all $native))])? $crate::Profile {
                     name: $word,
                     about: $crate::key::described($crate::declare::first_line(concat!($($text, "\n"),*))),
                     values: || Self::$profile,
@@ -251,7 +256,7 @@ macro_rules! choices {
         $visibility:vis enum $name:ident {
             $(
                 $(#[doc = $doc:literal])*
-                $(#[cfg $condition:tt])?
+                $(#[native $native:tt])?
                 $variant:ident
                 $(($($binding:ident: $part:ty = $of:expr $(, $part_key:expr)? $(=> $show_part:path)?);*))?
                 $({ $(
@@ -268,7 +273,6 @@ macro_rules! choices {
         $visibility enum $name {
             $(
                 $(#[doc = $doc])*
-                $(#[cfg $condition])?
                 $variant $(($($part),*))? $({ $(
                     $(#[doc = $text])*
                     #[doc = concat!(
@@ -283,20 +287,20 @@ macro_rules! choices {
             /// The first kind, with its defaults.
             #[allow(unreachable_code, reason = "the first of all is meant")]
             $visibility const BASE: Self = loop {
-                $($(#[cfg $condition])? break Self::$variant $(($($of),*))? $({ $($field: $default),* })?;)*
+                $(break Self::$variant $(($($of),*))? $({ $($field: $default),* })?;)*
             };
 
             /// The word for it in files and records.
             $visibility const fn kind(&self) -> &'static str {
                 match self {
-                    $($(#[cfg $condition])? Self::$variant { .. } => $word,)*
+                    $(Self::$variant { .. } => $word,)*
                 }
             }
         }
 
         impl $crate::Choices for $name {
             const KINDS: &'static [$crate::Kind<Self>] = &[
-                $($(#[cfg $condition])? $crate::Kind {
+                $($(#[cfg(all(not(target_family = "wasm"), all $native))])? $crate::Kind {
                     name: $word,
                     about: $crate::key::described($crate::declare::first_line(concat!($($doc, "\n"),*))),
                     base: || Self::$variant $(($($of),*))? $({ $($field: $default),* })?,
@@ -341,30 +345,30 @@ macro_rules! words {
     (
         $(#[$attribute:meta])*
         $visibility:vis enum $name:ident {
-            $($(#[doc = $doc:literal])* $(#[cfg $condition:tt])? $variant:ident = $word:literal,)*
+            $($(#[doc = $doc:literal])* $(#[native $native:tt])? $variant:ident = $word:literal,)*
         }
     ) => {
         $(#[$attribute])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         $visibility enum $name {
-            $($(#[doc = $doc])* $(#[cfg $condition])? $variant,)*
+            $($(#[doc = $doc])* $variant,)*
         }
 
         impl $name {
             /// All of them.
-            $visibility const ALL: &'static [Self] = &[$($(#[cfg $condition])? Self::$variant),*];
+            $visibility const ALL: &'static [Self] = &[$($(#[cfg(all(not(target_family = "wasm"), all $native))])? Self::$variant),*];
 
             /// The word for it in files and records.
             $visibility const fn as_str(self) -> &'static str {
                 match self {
-                    $($(#[cfg $condition])? Self::$variant => $word,)*
+                    $(Self::$variant => $word,)*
                 }
             }
         }
 
         impl $crate::value::Worded for $name {
             const WORDS: &'static [$crate::Word<Self>] = &[
-                $($(#[cfg $condition])? $crate::Word {
+                $($(#[cfg(all(not(target_family = "wasm"), all $native))])? $crate::Word {
                     name: $word,
                     value: Self::$variant,
                     about: $crate::key::described($crate::declare::first_line(concat!($($doc, "\n"),*))),

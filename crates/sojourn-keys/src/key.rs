@@ -2,7 +2,7 @@
 
 /// True if meanings and origins are kept. The engine for browser tabs drops them: its page has the table of keys as a
 /// file of its own.
-pub const DESCRIBES: bool = cfg!(not(target_family = "wasm"));
+pub const DESCRIBES: bool = !sojourn_base::native::IN_TAB;
 
 /// `text`, where it is kept.
 pub const fn described(text: &'static str) -> &'static str {

@@ -6,6 +6,7 @@
 use alloc::vec::Vec;
 use core::fmt;
 use core::marker::PhantomData;
+use sojourn_base::native::IN_TAB;
 
 use crate::form::{Choice, KindInfo, Visitor};
 use crate::grown::Grown;
@@ -120,8 +121,22 @@ impl<T> AnyKind<T> for Kind<T> {
 
 /// All kinds of `T`: those of this project, and those that were added when the program started.
 pub struct Kinds<T: 'static> {
-    ours: &'static [&'static dyn AnyKind<T>],
+    ours: &'static [Option<&'static dyn AnyKind<T>>],
     added: Grown<&'static dyn AnyKind<T>>,
+}
+
+/// Lists kinds. One that no lesson has is followed by `=> native`: an engine for browser tabs, which is small, leaves it out.
+#[macro_export]
+macro_rules! kinds {
+    ($($kind:expr $(=> $native:ident)?,)*) => { &[$($crate::kinds!(@ $kind $(, $native)?)),*] };
+    (@ $kind:expr) => { ::core::option::Option::Some($kind) };
+    (@ $kind:expr, native) => { $crate::kind::native($kind) };
+}
+
+/// `kind`, where it is known.
+#[doc(hidden)]
+pub const fn native<T>(kind: &'static dyn AnyKind<T>) -> Option<&'static dyn AnyKind<T>> {
+    if IN_TAB { None } else { Some(kind) }
 }
 
 /// There is a kind of this name already.
@@ -137,14 +152,14 @@ impl fmt::Display for NameTaken {
 impl core::error::Error for NameTaken {}
 
 impl<T> Kinds<T> {
-    /// The project's own.
-    pub const fn new(ours: &'static [&'static dyn AnyKind<T>]) -> Self {
+    /// The project's own, as [`kinds!`](crate::kinds) lists them.
+    pub const fn new(ours: &'static [Option<&'static dyn AnyKind<T>>]) -> Self {
         Self { ours, added: Grown::new() }
     }
 
     /// All, in the order of the registry, then in that of their addition.
     pub fn all(&self) -> Vec<&'static dyn AnyKind<T>> {
-        let mut all = self.ours.to_vec();
+        let mut all: Vec<_> = self.ours.iter().copied().flatten().collect();
         self.added.each(|kind| all.push(kind));
         all
     }
@@ -154,7 +169,7 @@ impl<T> Kinds<T> {
     pub fn add(&self, kind: &'static dyn AnyKind<T>) -> Result<(), NameTaken> {
         let name = kind.info().name;
         let is_taken = |known: &'static dyn AnyKind<T>| known.info().name == name;
-        if self.ours.iter().copied().any(is_taken) || !self.added.add(kind, is_taken) {
+        if self.ours.iter().copied().flatten().any(is_taken) || !self.added.add(kind, is_taken) {
             return Err(NameTaken(name));
         }
         Ok(())

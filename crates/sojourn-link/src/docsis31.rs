@@ -12,7 +12,6 @@
 //! | [`downstream`] | the CMTS, and the way to the modem |
 //! | [`config`] | parameters of both links, with their keys |
 
-#[cfg(not(target_family = "wasm"))]
 pub(crate) mod aggregate;
 pub mod channel;
 pub mod config;

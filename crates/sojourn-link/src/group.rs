@@ -47,7 +47,7 @@ pub mod upstream;
 
 /// True if files may have groups. The engine of a browser tab has none: they would make it larger by a thirtieth, and
 /// its pages have one home.
-pub const KNOWN: bool = cfg!(not(target_family = "wasm"));
+pub const KNOWN: bool = !sojourn_base::native::IN_TAB;
 
 pub use config::{BondedConfig, DownstreamMemberConfig, GroupConfig, MemberConfig};
 pub use downstream::SharedDownstream;

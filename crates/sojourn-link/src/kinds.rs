@@ -17,29 +17,25 @@ use crate::kind::{LinkConfig, LinkKind};
 use crate::problems::{problem, require_maps, require_rate};
 use crate::serial::Serial;
 use crate::shaped::Shaped;
-#[cfg(not(target_family = "wasm"))]
 use crate::trace::TraceConfig;
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 use sojourn_base::{BitRate, Bytes, Packets, Span};
-use sojourn_keys::{AnyKind, KindOf, Kinds};
+use sojourn_keys::{AnyKind, KindOf, Kinds, kinds};
 use sojourn_queue::{ConfigProblem, QueueManager};
 
 /// All kinds, in the order of the reference page.
-static KINDS: Kinds<LinkConfig> = Kinds::new(&[
+static KINDS: Kinds<LinkConfig> = Kinds::new(kinds![
     &KindOf::<SerialConfig>::KIND,
     &KindOf::<ShapedConfig>::KIND,
     &KindOf::<CascadeConfig>::KIND,
     &KindOf::<SingleQueueConfig>::KIND,
     &KindOf::<UpstreamConfig>::KIND,
     &KindOf::<DownstreamConfig>::KIND,
-    #[cfg(not(target_family = "wasm"))] // see `crate::group::KNOWN`
-    &KindOf::<MemberConfig>::KIND,
-    #[cfg(not(target_family = "wasm"))]
-    &KindOf::<DownstreamMemberConfig>::KIND,
-    #[cfg(not(target_family = "wasm"))] // likewise: no lesson has one
-    &KindOf::<TraceConfig>::KIND,
+    &KindOf::<MemberConfig>::KIND => native,
+    &KindOf::<DownstreamMemberConfig>::KIND => native,
+    &KindOf::<TraceConfig>::KIND => native,
 ]);
 
 /// Makes a kind of link known, before the first file that asks for it is read.

@@ -30,7 +30,6 @@ mod queue_call;
 mod rate_shaping_queue;
 pub mod reach;
 pub mod serial;
-#[cfg(not(target_family = "wasm"))] // no lesson has one, and the engine of browsers is small
 pub mod service_flows;
 pub mod shaped;
 pub mod shaper;
@@ -63,7 +62,6 @@ pub use line::Line;
 pub use network::{Network, NetworkContext, NetworkEvent, PacketId};
 pub use reach::Shortfall;
 pub use serial::Serial;
-#[cfg(not(target_family = "wasm"))]
 pub use service_flows::{AggregateConfig, ClassifierConfig, FlowsConfig, MarkingConfig, ServiceFlowConfig};
 pub use shaped::Shaped;
 pub use trace::{Opportunities, Trace, TraceConfig};
@@ -72,7 +70,6 @@ pub use wire::Wire;
 pub use sojourn_base::DelayParts;
 
 use core::any::Any;
-#[cfg(not(target_family = "wasm"))]
 use sojourn_base::FlowKey;
 use sojourn_base::{Bytes, Instant, Meta, PacketHandle, Shown, Span};
 use sojourn_queue::{Backlog, Held, Reason, Score, SubFlow};
@@ -246,12 +243,10 @@ pub trait LinkContext: AsLinkContext {
         self.inner()?.copy(item)
     }
     /// Addresses and ports of `item`, for [`service_flows`]; `None` where they are not known.
-    #[cfg(not(target_family = "wasm"))]
     fn flow(&mut self, item: PacketHandle) -> Option<FlowKey> {
         self.inner()?.flow(item)
     }
     /// `item` has another code point from now on: its owner rewrites its header.
-    #[cfg(not(target_family = "wasm"))]
     fn remark(&mut self, item: PacketHandle, dscp: u8) {
         if let Some(inner) = self.inner() {
             inner.remark(item, dscp);

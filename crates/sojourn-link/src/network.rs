@@ -90,7 +90,6 @@ impl Network {
     ///
     /// # Panics
     /// As [`LinkConfig::build_with`].
-    #[cfg(not(target_family = "wasm"))]
     pub fn add_flows(
         &mut self,
         link: LinkId,

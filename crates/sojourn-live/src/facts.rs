@@ -3,6 +3,7 @@
 use sojourn_apps::{
     AdaptiveVideoConfig, ApplicationConfig, BulkConfig, CloudGameConfig, ConstantRateConfig, ProbeConfig, Session,
 };
+use sojourn_base::native::IN_TAB;
 use sojourn_base::{Direction, Span};
 use sojourn_metrics::run::{CloudGame, Datagrams, RunFacts, Shared, Watched};
 use sojourn_scenario::{PlacedLink, Scenario, Topology};
@@ -55,7 +56,7 @@ pub fn facts(scenario: &Scenario) -> RunFacts {
             })
             .collect(),
         // A browser tab has no service groups, see `sojourn_link::group::KNOWN`.
-        shared: cfg!(not(target_family = "wasm")).then(|| shared(scenario, &topology)).flatten(),
+        shared: (!IN_TAB).then(|| shared(scenario, &topology)).flatten(),
         games: topology
             .traffic
             .iter()
@@ -79,7 +80,7 @@ fn shared(scenario: &Scenario, topology: &Topology<'_>) -> Option<Shared> {
 
 /// Pictures in a second of a cloud game, and their deadline. No lesson shows its score, and the engine of browsers is small.
 fn game_pace(application: &ApplicationConfig) -> Option<(u32, Span)> {
-    if cfg!(target_family = "wasm") {
+    if IN_TAB {
         return None;
     }
     if let Some(config) = application.get::<CloudGameConfig>() {

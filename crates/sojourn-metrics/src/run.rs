@@ -104,7 +104,7 @@ impl Datagrams {
 }
 
 /// True if metrics exist that no lesson shows; the engine of browsers is small.
-const KNOWN: bool = cfg!(not(target_family = "wasm"));
+const KNOWN: bool = !sojourn_base::native::IN_TAB;
 
 /// Subject, metric, value, unit.
 pub type MetricRow = (String, &'static str, f64, &'static str);

@@ -56,10 +56,10 @@ pub struct MetricGroup {
 }
 
 macro_rules! metrics {
-    ($($(#[$only:meta])? $meaning:literal from $source:literal [$unit:literal] $better:ident $(within($low:expr, $high:expr))? {
+    ($($(#[native $only:tt])? $meaning:literal from $source:literal [$unit:literal] $better:ident $(within($low:expr, $high:expr))? {
         $($name:literal $words:literal)*
     })*) => {
-        &[$($(#[$only])? MetricGroup {
+        &[$($(#[cfg(all(not(target_family = "wasm"), all $only))])? MetricGroup {
             metrics: &[$(MetricSchema { name: $name, words: described($words) }),*],
             unit: $unit,
             better: better!($better),
@@ -145,17 +145,17 @@ pub const METRICS: &[MetricGroup] = metrics! {
         "mos" "score of the call (MOS)"
         "mos_min" "least score of a call (MOS)"
     }
-    #[cfg(not(target_family = "wasm"))]
+    #[native()]
     "of calls with `playout = \"adaptive\"`: packets that came after the listener's buffer had to play them, of those sent, mean over the flows"
         from "Ramjee et al. 1994, algorithm 1" ["%"] lower {
         "late_adaptive" "packets late for an adaptive playout"
     }
-    #[cfg(not(target_family = "wasm"))]
+    #[native()]
     "of these calls: mean time from sending to playing of the others"
         from "Ramjee et al. 1994, algorithm 1" ["ms"] lower {
         "playout_delay" "delay of an adaptive playout"
     }
-    #[cfg(not(target_family = "wasm"))]
+    #[native()]
     "of these calls: score of R with that delay plus 20 ms, and with lost and late packets"
         from "White 2012 3.2.2, ITU-T G.107 Annex B" [""] higher within(1.0, 4.5) {
         "mos_adaptive" "score of the call with an adaptive playout (MOS)"
@@ -215,7 +215,7 @@ pub const METRICS: &[MetricGroup] = metrics! {
         "delay_variation_round_trip_p99" "99th percentile of delay variation of round trips"
         "delay_variation_round_trip_p999" "99.9th percentile of delay variation of round trips"
     }
-    #[cfg(not(target_family = "wasm"))] // which no lesson asks for
+    #[native()]
     "Quality of Outcome for a use, of entries whose packets or questions are answered, if `record.outcomes` asks for it: the least of the scores of round trips, their loss, and the throughput that others leave, against [the use's requirements](../guides/score-a-line.md); of probes from 2 s of load on. A line that is full is not judged by throughput"
         from "draft-ietf-ippm-qoo" [""] higher within(0.0, 100.0) {
         "qoo_call" "Quality of Outcome, call"
@@ -349,12 +349,12 @@ pub const METRICS: &[MetricGroup] = metrics! {
         "frame_delay_p95_downstream" "95th percentile of frame delay downstream"
         "frame_delay_p99_downstream" "99th percentile of frame delay downstream"
     }
-    #[cfg(not(target_family = "wasm"))]
+    #[native()]
     "of cloud games: round trips longer than 80 ms, from the home to the server and back, of those of its packets that were answered"
         from "White 2013 4.1.3 (Choy et al. 2012)" ["%"] lower {
         "game_over_budget" "round trips of a cloud game over 80 ms"
     }
-    #[cfg(not(target_family = "wasm"))]
+    #[native()]
     "of cloud games: opinion score of the mean round trip, of pictures that are lost or later than the fastest by more than their deadline, and of presses that are lost; of a perfect picture"
         from "White 2013 4.1.3; ITU-T G.1072, public program; see [cloud game](../models/interactive-video.md)" [""] higher within(1.3, 4.64) {
         "game_mos" "score of the cloud game (MOS)"
@@ -371,22 +371,22 @@ pub const METRICS: &[MetricGroup] = metrics! {
         from "Flent: mean of a stream over its load" ["Mb/s"] higher {
         "goodput_loaded" "goodput under load"
     }
-    #[cfg(not(target_family = "wasm"))]
+    #[native()]
     "of streams of datagrams with a `stop`, as of the load `netalyzr`: bytes forwarded over the time that the line was busy with them"
         from "White 2013 Table 1" ["Mb/s"] neither {
         "speed_estimate" "speed as a stream without control sees it"
     }
-    #[cfg(not(target_family = "wasm"))]
+    #[native()]
     "of these, in place of the three others, if nothing waited: the speed at which they were sent, which the line exceeds"
         from "White 2013 Table 1: >20000 kb/s" ["Mb/s"] neither {
         "speed_above" "speed that the line exceeds, more than a stream can see"
     }
-    #[cfg(not(target_family = "wasm"))]
+    #[native()]
     "of these: median delay less the shortest one"
         from "White 2013 Table 1" ["ms"] lower {
         "buffer_delay_estimate" "latency that a stream without control adds"
     }
-    #[cfg(not(target_family = "wasm"))]
+    #[native()]
     "of these: the product of both, which is the buffer's size if the stream has filled it"
         from "White 2013 1.4" ["kB"] neither {
         "buffer_estimate" "buffer as a stream without control sees it"
@@ -506,53 +506,53 @@ pub const METRICS: &[MetricGroup] = metrics! {
         "granted_volume" "granted volume"
         "unused_grants" "unused grants"
     }
-    #[cfg(not(target_family = "wasm"))]
+    #[native()]
     "of the channels of a service group: minislots that were granted, over all, upstream (`group`); time in which they were busy, downstream (`group/downstream`)"
         from "DOCS-IF-MIB docsIfCmtsUpChannelCounter" ["%"] neither within(0.0, 100.0) {
         "channel_use" "channel use"
     }
-    #[cfg(not(target_family = "wasm"))]
+    #[native()]
     "MAPs of the channel without a minislot left"
         from "" ["%"] lower within(0.0, 100.0) {
         "full_maps" "full MAPs"
     }
-    #[cfg(not(target_family = "wasm"))]
+    #[native()]
     "opportunities to request that modems used, and that collided, over all"
         from "DOCS-IF-MIB docsIfCmtsUpChannelCounter" ["%"] neither within(0.0, 100.0) {
         "opportunity_use" "opportunity use"
         "opportunity_collided" "opportunities collided"
     }
-    #[cfg(not(target_family = "wasm"))]
+    #[native()]
     "requests by contention of a modem of a service group, or of all (`group`); repetitions count"
         from "" [""] neither {
         "request_attempts" "requests by contention"
     }
-    #[cfg(not(target_family = "wasm"))]
+    #[native()]
     "of these, how many were lost because others requested at the same opportunity"
         from "Kwak et al. 2005" ["%"] lower within(0.0, 100.0) {
         "collision_rate" "collision rate"
     }
-    #[cfg(not(target_family = "wasm"))]
+    #[native()]
     "packets dropped because no request for them was heard, as often as the modem tried"
         from "DOCSIS MULPI 3.1 7.2" [""] lower {
         "requests_given_up" "packets never asked for"
     }
-    #[cfg(not(target_family = "wasm"))]
+    #[native()]
     "from the moment at which a modem may contend to the reception of its request, mean over those that were heard"
         from "" ["ms"] lower {
         "request_delay_mean" "mean request delay"
     }
-    #[cfg(not(target_family = "wasm"))]
+    #[native()]
     "spare rate of the channels of a service group (`group`) beside the mean load upstream, in tiers of its fastest home: the K of Cloonan's rule, which wants 1.0 to 1.2"
         from "Cloonan et al. 2014" [""] higher {
         "quality_k" "tiers that the mean load leaves"
     }
-    #[cfg(not(target_family = "wasm"))]
+    #[native()]
     "of the seconds in which a home of a service group held packets for nine tenths of the time, those in which it sent at four fifths of its sustained rate; of all homes: `group` and `group/downstream`. Missing if there were none, or nothing limits the home"
         from "FCC DA 18-710, II.B for four fifths" ["%"] higher within(0.0, 100.0) {
         "tier_seconds" "seconds with the tier"
     }
-    #[cfg(not(target_family = "wasm"))]
+    #[native()]
     "where the delay of a packet over the channels of a service group came from, mean over packets: the home's own rate, collisions of requests, capacity that went to neighbours, the loop of request and grant, and the line; they sum to the mean access delay. Downstream there are no requests"
         from "" ["ms"] lower {
         "wait_own_rate" "wait for its own rate"
@@ -588,14 +588,14 @@ pub const METRICS: &[MetricGroup] = metrics! {
         from "" [""] lower {
         "wifi_given_up" "packets that were given up"
     }
-    #[cfg(not(target_family = "wasm"))]
+    #[native()]
     "of the homes of a service group that are in a call: each call's 99th percentile of access delay upstream (`group`) or downstream (`group/downstream`), and of these the median, the 90th percentile and the longest"
         from "" ["ms"] lower {
         "calls_p99_median" "P99 of the median call"
         "calls_p99_worst_decile" "P99 that one call in ten exceeds"
         "calls_p99_worst" "P99 of the worst call"
     }
-    #[cfg(not(target_family = "wasm"))]
+    #[native()]
     "how many of these calls have a 99th percentile above 10, 20, 50 and 100 ms"
         from "" ["%"] lower {
         "calls_over_10ms" "calls over 10 ms"

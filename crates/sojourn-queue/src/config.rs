@@ -80,7 +80,6 @@ pub trait ManagerKind: Values<ManagerConfig> {
     }
 
     /// Returns true if a link's classifiers can choose a packet's queue: a classic or a low-latency one.
-    #[cfg(not(target_family = "wasm"))]
     fn obeys_classifiers(&self) -> bool {
         false
     }

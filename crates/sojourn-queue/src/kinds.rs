@@ -7,59 +7,45 @@
 use crate::QueueManager;
 use crate::config::{ConfigProblem, ManagerConfig, ManagerKind};
 use crate::manager::ack_priority::{AckPriorityConfig, AckPriorityQueue};
-#[cfg(not(target_family = "wasm"))]
 use crate::manager::cake::CakeConfig;
-#[cfg(not(target_family = "wasm"))]
 use crate::manager::cobalt::CobaltConfig;
 use crate::manager::codel::CodelConfig;
 use crate::manager::docsis_dual_queue::DocsisDualQueueConfig;
 use crate::manager::docsis_pie::DocsisPieConfig;
 use crate::manager::drop_tail::DropTailConfig;
 use crate::manager::dualpi2::DualPi2Config;
-#[cfg(not(target_family = "wasm"))]
 use crate::manager::fq_cobalt::FqCobaltConfig;
 use crate::manager::fq_codel::FqCodelConfig;
-#[cfg(not(target_family = "wasm"))]
 use crate::manager::fq_pie::FqPieConfig;
 use crate::manager::pie::PieConfig;
-#[cfg(not(target_family = "wasm"))]
 use crate::manager::red::RedConfig;
 use crate::manager::sfq_codel::SfqCodelConfig;
-#[cfg(not(target_family = "wasm"))]
 use crate::manager::sfq_ns2::SfqNs2Config;
-#[cfg(not(target_family = "wasm"))]
 use crate::manager::sfq_pie::SfqPieConfig;
 use crate::store::sub_flows::SfqConfig;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use sojourn_base::Limit;
-use sojourn_keys::{AnyKind, Configured, Key, KindOf, Kinds, OneOf, Visitor, key};
+use sojourn_keys::{AnyKind, Configured, Key, KindOf, Kinds, OneOf, Visitor, key, kinds};
 
 /// All kinds, in the order of the reference page.
-static KINDS: Kinds<ManagerConfig> = Kinds::new(&[
+static KINDS: Kinds<ManagerConfig> = Kinds::new(kinds![
     &KindOf::<DropTailConfig>::KIND,
     &KindOf::<CodelConfig>::KIND,
     &KindOf::<SfqConfig>::KIND,
-    #[cfg(not(target_family = "wasm"))] // no lesson has one, and the engine of browsers is small
-    &KindOf::<SfqNs2Config>::KIND,
+    &KindOf::<SfqNs2Config>::KIND => native,
     &KindOf::<SfqCodelConfig>::KIND,
     &KindOf::<FqCodelConfig>::KIND,
     &KindOf::<PieConfig>::KIND,
-    #[cfg(not(target_family = "wasm"))] // likewise
-    &KindOf::<SfqPieConfig>::KIND,
-    #[cfg(not(target_family = "wasm"))] // likewise
-    &KindOf::<FqPieConfig>::KIND,
+    &KindOf::<SfqPieConfig>::KIND => native,
+    &KindOf::<FqPieConfig>::KIND => native,
     &KindOf::<DocsisPieConfig>::KIND,
     &KindOf::<DocsisDualQueueConfig>::KIND,
     &KindOf::<DualPi2Config>::KIND,
-    #[cfg(not(target_family = "wasm"))] // likewise
-    &KindOf::<CobaltConfig>::KIND,
-    #[cfg(not(target_family = "wasm"))] // likewise
-    &KindOf::<FqCobaltConfig>::KIND,
-    #[cfg(not(target_family = "wasm"))] // likewise
-    &KindOf::<CakeConfig>::KIND,
-    #[cfg(not(target_family = "wasm"))] // likewise
-    &KindOf::<RedConfig>::KIND,
+    &KindOf::<CobaltConfig>::KIND => native,
+    &KindOf::<FqCobaltConfig>::KIND => native,
+    &KindOf::<CakeConfig>::KIND => native,
+    &KindOf::<RedConfig>::KIND => native,
     &KindOf::<PrioritisedConfig>::KIND,
 ]);
 

@@ -260,7 +260,6 @@ pub trait QueueManager: Shown + Send {
 
     /// The same of a packet for which classifiers of the link have chosen `queue`. A manager with one queue has no other
     /// place for it.
-    #[cfg(not(target_family = "wasm"))]
     fn enqueue_to(
         &mut self,
         queue: ServiceQueue,

@@ -147,12 +147,6 @@ fn is_reached(before: &Scenario, then: &Scenario) -> bool {
 
 /// Returns true if rules sort packets in front of a link. Such a link keeps its parameters: a change would have to name
 /// one of its service flows.
-#[cfg(not(target_family = "wasm"))]
 fn has_rules(link: &DirectedLink) -> bool {
     !link.flows.is_empty()
-}
-
-#[cfg(target_family = "wasm")]
-const fn has_rules(_: &DirectedLink) -> bool {
-    false
 }

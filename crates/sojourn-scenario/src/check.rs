@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use sojourn_base::native::IN_TAB;
 use sojourn_base::{Bytes, Direction, Instant, PerDirection, Span};
 
 use crate::keys::application;
@@ -22,7 +23,6 @@ use sojourn_link::conditions::{condition_problems, stalls};
 use sojourn_queue::FlowFields;
 use sojourn_record::HistogramValue;
 
-#[cfg(not(target_family = "wasm"))]
 mod libraries;
 mod wifi;
 
@@ -43,7 +43,6 @@ pub(crate) fn check(draft: &Draft, notes: &mut Notes) {
     check_measured(draft, notes);
     check_ends(draft, notes);
     check_flow_fields(draft, notes);
-    #[cfg(not(target_family = "wasm"))]
     libraries::check_one_kernel(draft, notes);
     let mut flows = 0_u64;
     let mut servers = 0_u64;
@@ -51,7 +50,6 @@ pub(crate) fn check(draft: &Draft, notes: &mut Notes) {
     for entry in draft.entries() {
         let (traffic, path) = (entry.traffic, entry.place());
         check_stack(traffic, &path, notes);
-        #[cfg(not(target_family = "wasm"))]
         libraries::check_library(traffic, &path, notes);
         check_path(draft, &entry, &path, notes);
         check_servers(&entry, &path, notes);
@@ -288,7 +286,6 @@ fn check_link(place: &str, config: &DirectedLink, notes: &mut Notes) {
         check_histogram(&join(place, "latency_histogram"), config, notes);
     }
     check_conditions(place, config, notes);
-    #[cfg(not(target_family = "wasm"))]
     check_flows(place, config, notes);
     let config = &config.link;
     let link_path = join(place, "link");
@@ -315,7 +312,6 @@ fn direction_of(place: &str) -> Direction {
 }
 
 /// Rules and further service flows go with their link.
-#[cfg(not(target_family = "wasm"))]
 fn check_flows(place: &str, config: &DirectedLink, notes: &mut Notes) {
     let doubtful = ["link", "queue", "service_flow", "aggregate", "classifier", "marking"];
     if config.flows.is_empty() || doubtful.iter().any(|key| notes.is_doubtful(&join(place, key))) {
@@ -359,7 +355,7 @@ fn check_ends(draft: &Draft, notes: &mut Notes) {
 
 /// A packet carries one number of its flow, so all queues of a direction make it of the same fields.
 fn check_flow_fields(draft: &Draft, notes: &mut Notes) {
-    if cfg!(target_family = "wasm") {
+    if IN_TAB {
         return; // there is no such key
     }
     for direction in Direction::BOTH {

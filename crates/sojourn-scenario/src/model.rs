@@ -7,6 +7,7 @@
 
 pub use crate::emulate::{EmulateConfig, MatchConfig, MatchedProtocol};
 use sojourn_apps::ApplicationConfig;
+use sojourn_base::native::{Native, native};
 use sojourn_base::{BitRate, Direction, Ecn, PerDirection, Seed, Span};
 use sojourn_keys::words;
 use sojourn_link::wifi::channel::{ChannelSpec, DeviceSpec, PortSpec};
@@ -17,7 +18,6 @@ use sojourn_link::{ConditionConfig, DownstreamMemberConfig, Framing, GroupConfig
 use sojourn_queue::ManagerConfig;
 pub use sojourn_record::{LatencyHistogramConfig, RecordConfig};
 use sojourn_transport::StackConfig;
-#[cfg(not(target_family = "wasm"))]
 use sojourn_transport::library::{LibraryStack, known_libraries};
 
 /// A run, apart from its seed. Two scenarios are equal exactly if their canonical prints are.
@@ -79,7 +79,6 @@ pub struct DirectedLink {
     /// Conditions of the link during a run.
     pub conditions: Vec<ConditionConfig>,
     /// Service flows of its modem beside the first, and rules that say which packets go where.
-    #[cfg(not(target_family = "wasm"))]
     pub flows: sojourn_link::FlowsConfig,
 }
 
@@ -298,11 +297,9 @@ pub struct LibraryConfig {
 }
 
 /// The digest of the file that is given, before it is known.
-#[cfg(not(target_family = "wasm"))]
 pub(crate) const GIVEN: &str = "given";
 
 /// The controller that a library chooses itself.
-#[cfg(not(target_family = "wasm"))]
 pub(crate) const OWN: &str = "default";
 
 /// Before the name of a kernel that is a library: `linux@6.12`. No file of a plugin has such a name.
@@ -316,14 +313,12 @@ impl LibraryConfig {
     pub fn kernel(&self) -> Option<&str> {
         self.name.strip_prefix(KERNEL)
     }
-}
 
-#[cfg(not(target_family = "wasm"))]
-impl LibraryConfig {
     /// The library, ready to open connections; nothing in a process that has not loaded it.
-    pub fn build(&self) -> Option<LibraryStack> {
-        Some(LibraryStack {
-            library: known_libraries().remove(&self.name)?.library?,
+    pub fn build(&self) -> Option<Native<LibraryStack>> {
+        let library = known_libraries().remove(&self.name)?.library?;
+        native(|| LibraryStack {
+            library,
             controller: if self.controller == OWN { String::new() } else { self.controller.clone() },
             ecn: self.ecn == LibraryEcn::Library,
         })
@@ -338,7 +333,7 @@ pub struct Stack {
     /// The parameters; of a library, sizes of packets alone count.
     pub config: StackConfig,
     /// The library, if it is one.
-    pub library: Option<LibraryConfig>,
+    pub library: Option<Native<LibraryConfig>>,
 }
 
 /// A far end.

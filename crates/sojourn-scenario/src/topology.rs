@@ -4,6 +4,7 @@
 //! streams are made here too: `family/17/call` is the call of the seventeenth family, `family/17/upstream` its
 //! access link, `aggregation/upstream` a shared link. A lone subscriber has no name: `call`, `upstream`.
 
+use sojourn_base::native::IN_TAB;
 use sojourn_base::{Direction, PerDirection, Span};
 use sojourn_queue::FlowFields;
 
@@ -114,7 +115,7 @@ impl<'a> Topology<'a> {
             let fields = link.config.link.queue.flow_fields();
             link.direction == direction && fields == Some(FlowFields::Three)
         });
-        if three && cfg!(not(target_family = "wasm")) { FlowFields::Three } else { FlowFields::Five }
+        if three && !IN_TAB { FlowFields::Three } else { FlowFields::Five }
     }
 
     /// Fixed delay of all links on the way of an entry, both ways.

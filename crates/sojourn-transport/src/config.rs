@@ -7,18 +7,14 @@
 
 pub use crate::congestion::ControllerConfig;
 pub use crate::congestion::bbr1::Bbr1Config;
-#[cfg(not(target_family = "wasm"))]
 pub use crate::congestion::bbr2::Bbr2Config;
 pub use crate::congestion::bbr3::Bbr3Config;
-#[cfg(not(target_family = "wasm"))]
 pub use crate::congestion::compound::CompoundConfig;
-#[cfg(not(target_family = "wasm"))]
 pub use crate::congestion::cubic_linux::CubicLinuxConfig;
 pub use crate::congestion::cubic_rfc9438::CubicConfig;
 pub use crate::congestion::cubic_v21::CubicV21Config;
 pub use crate::congestion::dctcp::DctcpConfig;
 pub use crate::congestion::ledbat::LedbatConfig;
-#[cfg(not(target_family = "wasm"))]
 pub use crate::congestion::ledbat_ns2::LedbatNs2Config;
 pub use crate::congestion::prague::PragueConfig;
 pub use crate::congestion::reno::{Avoidance, RenoConfig};
@@ -29,6 +25,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
+use sojourn_base::native::IN_TAB;
 use sojourn_base::{BitRate, Bytes, Ecn, Span};
 use sojourn_keys::{
     Content, Key, Mismatch, OneOf, Shape, Value, Visitor, Word, Words, bytes, choices, origin, parameters, words,
@@ -421,7 +418,7 @@ words! {
         /// And the reordering window has passed.
         Rack = "rack",
         /// QUIC instead of TCP: by packet number and time, over numbers that are never used twice (RFC 9002)
-        #[cfg(not(target_family = "wasm"))]
+        #[native()]
         Quic = "quic",
     }
 }
@@ -429,10 +426,7 @@ words! {
 impl LossDetection {
     /// Returns true if the transport is QUIC.
     pub const fn is_quic(self) -> bool {
-        #[cfg(not(target_family = "wasm"))]
-        return matches!(self, Self::Quic);
-        #[cfg(target_family = "wasm")]
-        false
+        !IN_TAB && matches!(self, Self::Quic)
     }
 
     /// Returns true if the receiver reports SACK blocks.

@@ -3,36 +3,28 @@
 use crate::common::role::Role;
 use crate::config::StackConfig;
 use crate::congestion::ControllerState;
-#[cfg(not(target_family = "wasm"))]
 use crate::library::{LibraryEndpoint, LibraryStack};
-#[cfg(not(target_family = "wasm"))]
 use crate::quic::QuicEndpoint;
 use crate::{
     CongestionSnapshot, ConnectionSnapshot, ConnectionStatistics, EndpointContext, Segment, TcpEndpoint, Timer,
 };
-#[cfg(not(target_family = "wasm"))]
 use alloc::boxed::Box;
 use alloc::sync::Arc;
+use sojourn_base::native::{Native, native};
 use sojourn_base::{BitRate, Instant};
 
 /// One end of a connection: TCP, or QUIC if the stack's [`LossDetection`](crate::config::LossDetection) is that of RFC 9002.
 ///
 /// The calls are those of [`TcpEndpoint`], which says what they do.
 #[derive(Debug)]
-#[cfg_attr(
-    not(target_family = "wasm"),
-    expect(clippy::large_enum_variant, reason = "nearly all are TCP, and no pointer is followed to them")
-)]
+#[expect(clippy::large_enum_variant, reason = "nearly all are TCP, and no pointer is followed to them")]
 pub enum Endpoint {
     /// TCP.
     Tcp(TcpEndpoint),
     /// QUIC.
-    #[cfg(not(target_family = "wasm"))]
-    // no lesson has one, and the engine of browsers is small
-    Quic(Box<QuicEndpoint>),
+    Quic(Native<Box<QuicEndpoint>>),
     /// A library of others.
-    #[cfg(not(target_family = "wasm"))]
-    Library(Box<LibraryEndpoint>),
+    Library(Native<Box<LibraryEndpoint>>),
 }
 
 /// The same call of either.
@@ -40,9 +32,7 @@ macro_rules! either {
     ($self:expr, $endpoint:ident => $call:expr) => {
         match $self {
             Endpoint::Tcp($endpoint) => $call,
-            #[cfg(not(target_family = "wasm"))]
             Endpoint::Quic($endpoint) => $call,
-            #[cfg(not(target_family = "wasm"))]
             Endpoint::Library($endpoint) => $call,
         }
     };
@@ -64,16 +54,19 @@ impl Endpoint {
 
     /// Both ends of a connection of a library, the client's first, with a seed each. `config` tells queues and records the sizes
     /// of packets.
-    #[cfg(not(target_family = "wasm"))]
     pub fn of_library(stack: &LibraryStack, seeds: [u64; 2], config: &Arc<StackConfig>) -> [Self; 2] {
-        let end = |role, seed| Self::Library(Box::new(LibraryEndpoint::new(role, stack, seed, config)));
+        let end = |role, seed| {
+            let end = native(|| Box::new(LibraryEndpoint::new(role, stack, seed, config)));
+            end.map_or_else(|| Self::new(role, config), Self::Library)
+        };
         [end(Role::Client, seeds[0]), end(Role::Server, seeds[1])]
     }
 
     fn new(role: Role, config: &Arc<StackConfig>) -> Self {
-        #[cfg(not(target_family = "wasm"))]
-        if config.loss_detection.is_quic() {
-            return Self::Quic(Box::new(QuicEndpoint::new(role, config)));
+        if config.loss_detection.is_quic()
+            && let Some(endpoint) = native(|| Box::new(QuicEndpoint::new(role, config)))
+        {
+            return Self::Quic(endpoint);
         }
         Self::Tcp(TcpEndpoint::new(role, config))
     }
@@ -83,13 +76,8 @@ impl Endpoint {
     pub fn reset(&mut self, config: &Arc<StackConfig>) {
         match self {
             Self::Tcp(endpoint) if !config.loss_detection.is_quic() => endpoint.reset(config),
-            #[cfg(not(target_family = "wasm"))]
             Self::Tcp(endpoint) => *self = Self::new(endpoint.role(), config),
-            #[cfg(target_family = "wasm")]
-            Self::Tcp(_) => {}
-            #[cfg(not(target_family = "wasm"))]
             Self::Quic(endpoint) => *self = Self::new(endpoint.role(), config),
-            #[cfg(not(target_family = "wasm"))]
             Self::Library(endpoint) => *self = Self::new(endpoint.role(), config),
         }
     }
@@ -136,7 +124,6 @@ impl Endpoint {
 
     /// See [`TcpEndpoint::take_no_shortcuts`]; QUIC has none.
     pub const fn take_no_shortcuts(&mut self) {
-        #[cfg_attr(target_family = "wasm", expect(irrefutable_let_patterns, reason = "TCP alone"))]
         if let Self::Tcp(endpoint) = self {
             endpoint.take_no_shortcuts();
         }
@@ -149,7 +136,6 @@ impl Endpoint {
 
     /// The client's data leaves before the connection is established: 0-RTT of QUIC; TCP has none.
     pub fn send_early(&mut self) {
-        #[cfg(not(target_family = "wasm"))]
         if let Self::Quic(endpoint) = self {
             endpoint.send_early();
         }
@@ -179,15 +165,12 @@ impl Endpoint {
     pub fn on_segment(&mut self, now: Instant, segment: &Segment, context: &mut impl EndpointContext) {
         match self {
             Self::Tcp(endpoint) => endpoint.on_segment(now, segment, context),
-            #[cfg(not(target_family = "wasm"))]
             Self::Quic(endpoint) => endpoint.on_segment(now, segment, context),
-            #[cfg(not(target_family = "wasm"))]
             Self::Library(_) => {}
         }
     }
 
     /// A datagram of a library arrives: `segment`, which stands for it, and its bytes. No other transport has any.
-    #[cfg(not(target_family = "wasm"))]
     pub fn on_datagram(&mut self, now: Instant, segment: &Segment, bytes: &[u8], context: &mut impl EndpointContext) {
         if let Self::Library(endpoint) = self {
             endpoint.on_datagram(now, segment, bytes, context);
@@ -195,7 +178,6 @@ impl Endpoint {
     }
 
     /// Code beside the run, which has a clock of its own, has something to send or to tell; see `library::Clock`.
-    #[cfg(not(target_family = "wasm"))]
     pub fn on_outside(&mut self, now: Instant, context: &mut impl EndpointContext) {
         if let Self::Library(endpoint) = self {
             endpoint.on_outside(now, context);

@@ -15,9 +15,7 @@ pub mod config;
 pub mod congestion;
 mod endpoint;
 pub mod habits;
-#[cfg(not(target_family = "wasm"))]
 pub mod library;
-#[cfg(not(target_family = "wasm"))]
 mod quic;
 mod segment;
 mod stacks;
@@ -26,7 +24,6 @@ mod tcp;
 
 pub use config::StackConfig;
 pub use endpoint::Endpoint;
-#[cfg(not(target_family = "wasm"))]
 pub use quic::QuicEndpoint;
 pub use segment::{Flags, SackBlocks, Segment, SendTimes};
 pub use statistics::{CongestionSnapshot, CongestionState, ConnectionSnapshot, ConnectionStatistics};
@@ -56,7 +53,6 @@ pub enum Event {
     Delivered(u64),
     /// The bytes of the peer from the first of these to below the second have arrived before some that were written
     /// earlier (QUIC); [`Self::Delivered`] counts them when it gets there.
-    #[cfg(not(target_family = "wasm"))]
     Early(u64, u64),
     /// Bytes of this end that have been acknowledged, in total.
     Acknowledged(u64),

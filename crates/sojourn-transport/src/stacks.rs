@@ -152,7 +152,7 @@ parameters! {
         /// Linux 6 with CUBIC as its kernel has it, superpackets, recoveries that follow each other
         ///
         /// The rest is `linux-cubic`, which stays as it is because studies have used it.
-        #[cfg(not(target_family = "wasm"))]
+        #[native()]
         LINUX_6_CUBIC "linux-6-cubic" {
             controller = ControllerConfig::of(&crate::config::CubicLinuxConfig::BASE);
             superpackets = true;
@@ -185,12 +185,12 @@ parameters! {
         /// BitTorrent of White 2013: ns-2 TCP/Linux with LEDBAT, target 100 ms
         ///
         /// The draft-00 LEDBAT module, with the target that the text implies (4.1.1: "on the order of 100 ms").
-        #[cfg(not(target_family = "wasm"))]
+        #[native()]
         NS2_LEDBAT "ns2-ledbat" from NS2_LINUX_CUBIC {
             controller = ControllerConfig::of(&crate::config::LedbatNs2Config::BASE);
         }
         /// the same with the module's own target of 25 ms
-        #[cfg(not(target_family = "wasm"))]
+        #[native()]
         NS2_LEDBAT_25MS "ns2-ledbat-25ms" from NS2_LINUX_CUBIC {
             controller = ControllerConfig::of(&crate::config::LedbatNs2Config { target: Span::from_ms(25) });
         }
@@ -216,7 +216,7 @@ parameters! {
         /// Packets of 1500 B, as TCP's: 20 B of IPv4, 8 B of UDP, short header of 11 B with a connection ID of 8 B, 8 B for
         /// the head of a STREAM frame, 16 B of seal. chosen: such packets, which need path MTU discovery (RFC 9000 section
         /// 14.3), so that transports differ by what they do.
-        #[cfg(not(target_family = "wasm"))]
+        #[native()]
         QUIC "quic" from LINUX_RENO {
             maximum_segment_size = 1437;
             // An ACK frame takes 8 B with one range, 3 B more with each other one. The first packets have 1200 B of UDP
@@ -242,7 +242,7 @@ parameters! {
             timeout.retries = 10;
         }
         /// QUIC with CUBIC and HyStart, as `linux-6` has them: stacks that differ by their transport
-        #[cfg(not(target_family = "wasm"))]
+        #[native()]
         QUIC_CUBIC "quic-cubic" from QUIC {
             controller = ControllerConfig::of(&CubicConfig::BASE);
             slow_start_exit = SlowStartExit::HyStart;
@@ -272,7 +272,7 @@ parameters! {
             pacing = Pacing::On(Pace { slow_start_gain: 2.885, avoidance_gain: 2.885, quantum: 2, unpaced: 0 });
         }
         /// BBR, version 2, as the L4S team's kernel of 2020 had it: marks are counted and answered at any round trip
-        #[cfg(not(target_family = "wasm"))]
+        #[native()]
         BBR2 "bbr2" from BBR1 {
             controller = ControllerConfig::of(&crate::config::Bbr2Config { marks_up_to: Span::ZERO });
             ecn = EcnMode::AccurateL4s;

@@ -4,7 +4,6 @@
 //! encoder, whose sizes are not published; [`film`] has those of another one.
 //! Deviations: by default a clip with a first-order autoregressive complexity takes its place (chosen, see [`VbrContent`]).
 
-#[cfg(not(target_family = "wasm"))]
 use super::film;
 use crate::whole;
 use sojourn_base::{BitRate, Bytes, Seed, Span, dist, math};
@@ -16,7 +15,7 @@ choices! {
         /// a clip of varying complexity, the same in every run, again and again
         SyntheticVbr(clip: VbrContent = VbrContent::BASE) = "synthetic-vbr",
         /// measured sizes of Big Buck Bunny, in proportion to the rate of each level
-        #[cfg(not(target_family = "wasm"))] // its sizes would be a hundredth of the engine of browsers
+        #[native()]
         BigBuckBunny = "big-buck-bunny",
         /// every chunk has the nominal rate of its level
         ConstantRate = "constant-rate",
@@ -89,7 +88,6 @@ impl Sizes {
     pub(crate) fn bytes(content: &Content, levels: u64) -> u64 {
         let sizes = match content {
             Content::ConstantRate => levels,
-            #[cfg(not(target_family = "wasm"))]
             Content::BigBuckBunny => film::MOST_CHUNKS * levels,
             Content::Listed(sizes) => sizes.len() as u64,
             Content::SyntheticVbr(clip) => u64::from(clip.chunks) * levels,
@@ -103,7 +101,6 @@ impl Sizes {
         let bytes = match content {
             Content::ConstantRate => ladder.iter().map(|rate| whole(nominal(rate))).collect(),
             Content::Listed(sizes) => sizes.iter().map(|size| size.0.max(1)).collect(),
-            #[cfg(not(target_family = "wasm"))]
             Content::BigBuckBunny => film::sizes(ladder, chunk),
             Content::SyntheticVbr(clip) => {
                 let mut random = Seed(clip.clip).stream("content/levels");

@@ -9,7 +9,6 @@
 //! is never waited for; a connection that fails is opened
 //! anew at once.
 
-#[cfg(not(target_family = "wasm"))] // no lesson has one, and the engine of browsers is small
 mod kept;
 
 use super::page::PageContents;
@@ -18,6 +17,7 @@ use crate::connections::Connections;
 use crate::number;
 use crate::pages::{Tokens, new_object, new_page};
 use crate::{Application, ApplicationContext, ConnectionId, End, Event, Interest, Object, Page};
+use sojourn_base::native::IN_TAB;
 use sojourn_base::{Direction, Instant};
 use std::collections::VecDeque;
 
@@ -29,7 +29,6 @@ pub struct Web {
     /// Connections that carry an unfinished object.
     fetches: Connections<Fetch>,
     /// Connections that stay, with their objects.
-    #[cfg(not(target_family = "wasm"))]
     kept: Connections<kept::Kept>,
     /// Connections that are no longer needed, and the times at which they are forgotten, in that order.
     lingering: VecDeque<(Instant, ConnectionId)>,
@@ -71,12 +70,16 @@ struct Fetch {
 }
 
 impl WebConfig {
+    /// Returns true if a connection carries more than one object.
+    const fn keeps_connections(&self) -> bool {
+        !IN_TAB && !matches!(self.protocol, super::Protocol::PerObject)
+    }
+
     /// Bytes of a user.
     pub(super) fn bytes_of_user(&self) -> u64 {
         let servers = self.page.servers() * size_of::<ServerState>();
         let user = (size_of::<User>() + servers) as u64 + self.page.bytes();
-        #[cfg(not(target_family = "wasm"))]
-        if self.protocol != super::Protocol::PerObject {
+        if self.keeps_connections() {
             let objects = self.page.bytes() / size_of::<u64>() as u64;
             return user + objects * kept::EXCHANGE_BYTES;
         }
@@ -97,7 +100,6 @@ impl Web {
             config: *config,
             users: (0..config.users).map(user).collect(),
             fetches: Connections::default(),
-            #[cfg(not(target_family = "wasm"))]
             kept: Connections::default(),
             lingering: VecDeque::new(),
         }
@@ -179,11 +181,9 @@ impl Web {
     /// Ask `server` for its next object, if it has one more; for all of them, if they share a connection.
     fn fetch_next(&mut self, now: Instant, user: usize, server: usize, context: &mut dyn ApplicationContext) {
         while self.fetch_one_more(now, user, server, context) {
-            #[cfg(not(target_family = "wasm"))]
-            if self.asks_for_all() {
-                continue;
+            if !self.asks_for_all() {
+                break;
             }
-            break;
         }
     }
 
@@ -207,8 +207,7 @@ impl Web {
     }
 
     fn fetch(&mut self, object: Object, context: &mut dyn ApplicationContext) {
-        #[cfg(not(target_family = "wasm"))]
-        if self.config.protocol != super::Protocol::PerObject {
+        if self.config.keeps_connections() {
             self.exchange(object, context);
             return;
         }
@@ -288,14 +287,12 @@ impl Web {
             state.page.index += 1;
             state.loading = false;
             context.arm(now + self.config.think, self.tokens().of(user, 0));
-            #[cfg(not(target_family = "wasm"))]
             self.close_kept(object.user, context);
         }
     }
 
     /// The connection is gone before its object was complete: take another one.
     fn on_lost(&mut self, connection: ConnectionId, context: &mut dyn ApplicationContext) {
-        #[cfg(not(target_family = "wasm"))]
         self.on_kept_lost(connection, context);
         if let Some(fetch) = self.fetches.remove(connection) {
             let first_byte_at = None;
@@ -339,7 +336,6 @@ impl Application for Web {
     }
 
     fn on_event(&mut self, now: Instant, event: Event, context: &mut dyn ApplicationContext) {
-        #[cfg(not(target_family = "wasm"))]
         if self.is_for_kept(now, event, context) {
             return;
         }
@@ -368,10 +364,7 @@ impl Application for Web {
     }
 
     fn bytes(&self) -> usize {
-        #[cfg(not(target_family = "wasm"))]
         let kept = self.kept.bytes() + self.kept.values().map(kept::Kept::bytes).sum::<usize>();
-        #[cfg(target_family = "wasm")]
-        let kept = 0;
         self.fetches.bytes() + crate::ring_bytes(&self.lingering) + kept
     }
 
@@ -379,7 +372,6 @@ impl Application for Web {
         for fetch in self.fetches.values() {
             context.record(&fetch.object);
         }
-        #[cfg(not(target_family = "wasm"))]
         for object in self.kept.values().flat_map(kept::Kept::unfinished) {
             context.record(object);
         }

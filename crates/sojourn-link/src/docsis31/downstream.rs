@@ -13,7 +13,6 @@
 //! deep enough for a symbol at that rate; what others leave is counted per symbol. docsis-ns3 truncates, debits later,
 //! charges MAC headers, caps every rate at one frame per symbol, and takes bytes per second for bytes per symbol.
 
-#[cfg(not(target_family = "wasm"))]
 mod member;
 
 use super::Fragment;

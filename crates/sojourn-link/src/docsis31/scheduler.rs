@@ -15,7 +15,6 @@
 //! flow one; a sustained rate of zero is no limit; proactive grants are never clipped; the peak rate never takes of the sustained
 //! one.
 
-#[cfg(not(target_family = "wasm"))]
 use super::aggregate::Aggregate;
 use super::config::{Service, UpstreamConfig};
 use super::proactive::{Proactive, ProactiveConfig};
@@ -263,7 +262,6 @@ impl Scheduler {
 
     /// Hands it the buckets of an aggregate for the MAP whose interval starts at `now`, but for what is kept for others: with
     /// `rivals` who want something, itself among them, it gets an even share. Returns what is kept.
-    #[cfg(not(target_family = "wasm"))]
     pub(super) fn borrow(&mut self, aggregate: &Aggregate, rivals: u64, now: Instant) -> Bytes {
         self.see(aggregate);
         self.rate = BitRate::ZERO;
@@ -272,20 +270,17 @@ impl Scheduler {
     }
 
     /// Its buckets, of the sustained and of the peak rate.
-    #[cfg(not(target_family = "wasm"))]
     pub(super) const fn buckets(&self) -> (Option<TokenBucket>, Option<TokenBucket>) {
         (self.sustained, self.peak)
     }
 
     /// Shows the buckets of an aggregate to queue managers behind the scheduler.
-    #[cfg(not(target_family = "wasm"))]
     pub(super) const fn see(&mut self, aggregate: &Aggregate) {
         self.sustained = aggregate.sustained;
         self.peak = aggregate.peak;
     }
 
     /// Bytes that its flows want in MAP `map`.
-    #[cfg(not(target_family = "wasm"))]
     pub(super) fn wanted(&self, map: u64) -> u64 {
         let made_at = self.timeline.made_at(map);
         let arrived = self.requests.iter().filter(|(at, ..)| *at <= made_at);
@@ -294,7 +289,6 @@ impl Scheduler {
     }
 
     /// Its only flow has this bucket of its own.
-    #[cfg(not(target_family = "wasm"))]
     pub(super) const fn limit_classic(&mut self, own: TokenBucket) {
         self.own[self.only] = Some(own);
     }

@@ -13,7 +13,6 @@
 //! Deviations: a single service flow has one queue whatever packets are marked with; rates count Ethernet frames exactly,
 //! at the modem as at the scheduler; see also `scheduler`, [`super::timeline`] and [`super::proactive`].
 
-#[cfg(not(target_family = "wasm"))]
 mod member;
 
 use super::config::{RequestSubtracts, Service, UpstreamConfig};

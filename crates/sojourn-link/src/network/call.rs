@@ -4,7 +4,6 @@ use super::Around;
 use super::event_line::EventLine;
 use super::route::{Hop, NetworkEvent, Over, PacketId, Schedule};
 use crate::{DelayParts, Draw, Framing, LinkContext, Loss, Mark, Passage, Wire};
-#[cfg(not(target_family = "wasm"))]
 use sojourn_base::FlowKey;
 use sojourn_base::{
     Direction, Instant, LinkId, Meta, PacketHandle, Packets, RandomStream, ServiceQueue, Span, TrafficId,
@@ -109,7 +108,6 @@ pub trait NetworkContext {
     fn copy(&mut self, id: PacketId, place: Place) -> Option<PacketId>;
 
     /// Addresses and ports of a packet, as it travels; `None` where they are not known.
-    #[cfg(not(target_family = "wasm"))]
     fn flow(&self, id: PacketId, place: Place) -> Option<FlowKey> {
         let _ = (id, place);
         None
@@ -117,7 +115,6 @@ pub trait NetworkContext {
 
     /// A packet has another code point from now on: its owner rewrites its header, and what [`NetworkContext::meta`]
     /// tells of it.
-    #[cfg(not(target_family = "wasm"))]
     fn remarked(&mut self, id: PacketId, dscp: u8) {
         let _ = (id, dscp);
     }
@@ -229,13 +226,11 @@ impl<C: NetworkContext> LinkContext for LinkCall<'_, C> {
         Some(copy.into())
     }
 
-    #[cfg(not(target_family = "wasm"))]
     fn flow(&mut self, item: PacketHandle) -> Option<FlowKey> {
         let id = PacketId::from(item);
         self.context.flow(id, self.place(id))
     }
 
-    #[cfg(not(target_family = "wasm"))]
     fn remark(&mut self, item: PacketHandle, dscp: u8) {
         self.context.remarked(item.into(), dscp);
     }

@@ -23,7 +23,6 @@ pub struct GroupModem<'a> {
     /// With a [`MemberConfig`] or a [`DownstreamMemberConfig`].
     pub config: &'a LinkConfig,
     /// Its rules and its service flows beside the first.
-    #[cfg(not(target_family = "wasm"))]
     pub flows: &'a crate::FlowsConfig,
 }
 
@@ -43,7 +42,6 @@ impl Member {
 }
 
 /// A modem with rules, and the port of each of its service flows, with whether it is a pair.
-#[cfg(not(target_family = "wasm"))]
 #[derive(Debug)]
 struct Sorted {
     rules: crate::service_flows::Rules,
@@ -56,7 +54,6 @@ pub(super) struct ManagedGroup {
     pub(super) model: Medium,
     /// In the order of their ports, further service flows behind all modems.
     members: Vec<Member>,
-    #[cfg(not(target_family = "wasm"))]
     sorted: Vec<Sorted>,
     wakeup_at: Instant,
     /// At the last time that was asked for.
@@ -65,14 +62,7 @@ pub(super) struct ManagedGroup {
 
 impl ManagedGroup {
     fn new(model: Medium, members: Vec<Member>) -> Self {
-        Self {
-            model,
-            members,
-            #[cfg(not(target_family = "wasm"))]
-            sorted: Vec::new(),
-            wakeup_at: Instant::NEVER,
-            counters: ChannelCounters::default(),
-        }
+        Self { model, members, sorted: Vec::new(), wakeup_at: Instant::NEVER, counters: ChannelCounters::default() }
     }
 }
 
@@ -110,7 +100,6 @@ struct GroupCall<'a, C> {
     now: Instant,
     links: &'a mut [ManagedLink],
     members: &'a mut [Member],
-    #[cfg(not(target_family = "wasm"))]
     sorted: &'a [Sorted],
     around: &'a mut Around,
     context: &'a mut C,
@@ -130,12 +119,9 @@ impl<C: NetworkContext> Members for GroupCall<'_, C> {
         if self.is_wifi {
             return act(&mut StationCall(call));
         }
-        #[cfg(not(target_family = "wasm"))]
-        if *flow > 0 {
+        if KNOWN && *flow > 0 {
             return act(&mut crate::service_flows::modem::FlowCall { flow: *flow, draws, context: &mut call });
         }
-        #[cfg(target_family = "wasm")]
-        let _ = (flow, draws);
         act(&mut call);
     }
 
@@ -144,7 +130,6 @@ impl<C: NetworkContext> Members for GroupCall<'_, C> {
     }
 }
 
-#[cfg(not(target_family = "wasm"))]
 impl<C: NetworkContext> GroupCall<'_, C> {
     /// The port of the service flow of the modem at `port` that a packet goes to.
     fn sort(&mut self, port: usize, meta: &mut Meta, item: PacketHandle) -> usize {
@@ -171,12 +156,9 @@ impl Network {
         if !KNOWN {
             return;
         }
-        #[cfg_attr(target_family = "wasm", allow(unused_mut, reason = "no service flows stand beside the first there"))]
         let mut ports: Vec<(Member, LinkConfig, bool)> =
             modems.iter().map(|modem| (Member::new(modem.link, 0), modem.config.clone(), false)).collect();
-        #[cfg(not(target_family = "wasm"))]
         let mut sorted = Vec::new();
-        #[cfg(not(target_family = "wasm"))]
         for (port, modem) in modems.iter().enumerate().filter(|(_, modem)| !modem.flows.is_empty()) {
             let mut flows = Vec::new();
             for (flow, (config, is_pair)) in modem.flows.as_modems(modem.config).into_iter().enumerate() {
@@ -197,11 +179,7 @@ impl Network {
             }
         };
         let members = ports.iter().map(|port| port.0).collect();
-        self.share(ManagedGroup {
-            #[cfg(not(target_family = "wasm"))]
-            sorted,
-            ..ManagedGroup::new(model, members)
-        });
+        self.share(ManagedGroup { sorted, ..ManagedGroup::new(model, members) });
     }
 
     /// Adds a Wi-Fi channel called `name`, whose ports are these links, in the order of `ports`.
@@ -298,10 +276,11 @@ impl Network {
         let framing = self.links[usize::from(link.0)].port.framing;
         meta.length = framing.charged(meta.length);
         self.call_group(now, group, context, |model, call| {
-            #[cfg(not(target_family = "wasm"))]
-            let port = if call.sorted.is_empty() { port.into() } else { call.sort(port.into(), &mut meta, id.into()) };
-            #[cfg(target_family = "wasm")]
-            let port = port.into();
+            let port = if !KNOWN || call.sorted.is_empty() {
+                port.into()
+            } else {
+                call.sort(port.into(), &mut meta, id.into())
+            };
             model.on_arrival(now, port, meta, id.into(), call);
         });
     }
@@ -330,7 +309,6 @@ impl Network {
             now,
             links: &mut self.links,
             members: &mut state.members,
-            #[cfg(not(target_family = "wasm"))]
             sorted: &state.sorted,
             around: &mut self.around,
             context,
@@ -374,13 +352,7 @@ fn built<C: Copy + 'static>(ports: &[(Member, LinkConfig, bool)]) -> Vec<(C, Box
     let of = |(_, config, obeys): &(Member, LinkConfig, bool)| {
         let member: &C = config.link.get().expect("a modem of a group");
         let queue = config.queue.clone().at(config.drain_rate());
-        #[cfg(not(target_family = "wasm"))]
         let manager = if *obeys { crate::service_flows::placed(&queue) } else { queue.build() };
-        #[cfg(target_family = "wasm")]
-        let manager = {
-            let _ = obeys;
-            queue.build()
-        };
         (*member, manager)
     };
     ports.iter().map(of).collect()

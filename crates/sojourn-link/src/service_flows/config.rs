@@ -12,6 +12,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 use core::net::IpAddr;
+use sojourn_base::native::IN_TAB;
 use sojourn_base::{Address, BitRate, Bytes, Ecn};
 use sojourn_keys::{
     Content, ItemsOf, Key, Mismatch, OneOf, Shape, Value, Visitor, key, origin, parameters, rate_or, words,
@@ -253,7 +254,7 @@ fn queue_of(key: Key, queue: &mut ManagerConfig, visitor: &mut dyn Visitor) {
 }
 
 /// Service flows of a modem beside its first one, and rules; empty of most links.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub struct FlowsConfig {
     /// Service flows beside the first.
     pub service_flows: Vec<ServiceFlowConfig>,
@@ -265,6 +266,31 @@ pub struct FlowsConfig {
     pub markings: Vec<MarkingConfig>,
 }
 
+// Not derived: most links have none, and an engine for browser tabs leaves the rest out.
+impl Clone for FlowsConfig {
+    fn clone(&self) -> Self {
+        if self.is_empty() {
+            return Self::NONE;
+        }
+        Self {
+            service_flows: self.service_flows.clone(),
+            aggregates: self.aggregates.clone(),
+            classifiers: self.classifiers.clone(),
+            markings: self.markings.clone(),
+        }
+    }
+}
+
+impl PartialEq for FlowsConfig {
+    fn eq(&self, other: &Self) -> bool {
+        self.is_empty() && other.is_empty()
+            || self.service_flows == other.service_flows
+                && self.aggregates == other.aggregates
+                && self.classifiers == other.classifiers
+                && self.markings == other.markings
+    }
+}
+
 impl FlowsConfig {
     /// A link without rules and further service flows.
     pub const NONE: Self =
@@ -272,14 +298,18 @@ impl FlowsConfig {
 
     /// There are none.
     pub const fn is_empty(&self) -> bool {
-        self.service_flows.is_empty()
-            && self.aggregates.is_empty()
-            && self.classifiers.is_empty()
-            && self.markings.is_empty()
+        IN_TAB
+            || (self.service_flows.is_empty()
+                && self.aggregates.is_empty()
+                && self.classifiers.is_empty()
+                && self.markings.is_empty())
     }
 
     /// Shows the lists of a link.
     pub fn keys(&mut self, visitor: &mut dyn Visitor) {
+        if IN_TAB {
+            return;
+        }
         let shown = |is_empty: bool, key: &Key, visitor: &dyn Visitor| {
             !is_empty || visitor.has(key.name) || visitor.is_exhaustive()
         };

@@ -9,7 +9,7 @@ use sojourn_base::{ChannelCounters, Direction, ModemCounters, Span};
 use sojourn_record::{Records, TrafficId};
 
 /// True if runs may have groups; see `sojourn_link::group::KNOWN`.
-pub(super) const KNOWN: bool = cfg!(not(target_family = "wasm"));
+pub(super) const KNOWN: bool = !sojourn_base::native::IN_TAB;
 
 /// The subject of what all modems of a group share in a direction.
 const fn subject_of(direction: Direction) -> &'static str {

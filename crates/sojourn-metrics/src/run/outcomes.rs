@@ -14,7 +14,7 @@ use sojourn_base::{Direction, Instant, PerDirection, Span};
 use sojourn_record::{Datagram, Fate, Records, TrafficId};
 
 /// True if runs may record them; lessons never do.
-pub(super) const KNOWN: bool = cfg!(not(target_family = "wasm"));
+pub(super) const KNOWN: bool = !sojourn_base::native::IN_TAB;
 
 /// Uses in homes, in the order of [`USES`].
 const NAMES: [&str; 5] = ["qoo_call", "qoo_video_call", "qoo_game", "qoo_cloud_game", "qoo_web"];

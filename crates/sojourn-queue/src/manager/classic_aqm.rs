@@ -96,11 +96,9 @@ impl ClassicAqm for DocsisPie {
     }
 }
 
-#[cfg(not(target_family = "wasm"))]
 pub(crate) use others::{CodelBeside, Pi2Beside, PieBeside};
 
 /// Those that only a choice of its user brings.
-#[cfg(not(target_family = "wasm"))]
 mod others {
     use super::{ClassicAqm, Queues, coupled};
     use crate::manager::codel_service::{HeadSource, Look, serve};

@@ -12,7 +12,6 @@
 
 use crate::config::{ConfigProblem, LIMIT, ManagerKind, require_room};
 use crate::manager::classic_aqm::{ClassicAqm, Queues};
-#[cfg(not(target_family = "wasm"))]
 use crate::manager::classic_aqm::{CodelBeside, Pi2Beside, PieBeside};
 use crate::manager::period::Period;
 use crate::manager::{mark, refuse};
@@ -27,8 +26,8 @@ use crate::store::two_queues::{Turns, TwoQueues};
 use crate::{Backlog, FlowFields, Held, QueueContext, QueueManager, Reason, Verdict};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use sojourn_base::native::IN_TAB;
 use sojourn_base::{BitRate, Bytes, Ecn, Instant, Limit, Meta, PacketHandle, ServiceQueue, Span};
-#[cfg(not(target_family = "wasm"))]
 use sojourn_keys::{Key, Parameter as _, key};
 use sojourn_keys::{Visitor, origin, parameters, words};
 
@@ -58,19 +57,15 @@ words! {
 
 /// Shown where it is not what modems have; the engine of browsers has no other.
 fn show_classic_manager(manager: &mut ClassicManager, visitor: &mut dyn Visitor) {
-    #[cfg(not(target_family = "wasm"))]
-    {
-        const KEY: Key = key(
-            "classic_manager",
-            "what signals the classic queue, with the target of target",
-            "RFC 8034 and White 2019 §2.3: DOCSIS-PIE in modems; in a CMTS what its vendor likes",
-        );
-        let is_usual = *manager == ClassicManager::DocsisPie;
-        if !is_usual || visitor.has(KEY.name) || visitor.is_exhaustive() {
-            manager.show(KEY, visitor);
-        }
+    const KEY: Key = key(
+        "classic_manager",
+        "what signals the classic queue, with the target of target",
+        "RFC 8034 and White 2019 §2.3: DOCSIS-PIE in modems; in a CMTS what its vendor likes",
+    );
+    let is_usual = *manager == ClassicManager::DocsisPie;
+    if !IN_TAB && (!is_usual || visitor.has(KEY.name) || visitor.is_exhaustive()) {
+        manager.show(KEY, visitor);
     }
-    let _ = (manager, visitor);
 }
 
 parameters! {
@@ -124,13 +119,11 @@ parameters! {
 impl ManagerKind for DocsisDualQueueConfig {
     fn build(&self) -> Box<dyn QueueManager> {
         match self.classic_manager {
-            #[cfg(not(target_family = "wasm"))]
+            _ if IN_TAB => Box::new(DocsisDualQueue::new(*self)),
             ClassicManager::Pie => Box::new(DualQueue::<PieBeside>::new(*self)),
-            #[cfg(not(target_family = "wasm"))]
             ClassicManager::Codel => Box::new(DualQueue::<CodelBeside>::new(*self)),
-            #[cfg(not(target_family = "wasm"))]
             ClassicManager::Pi2 => Box::new(DualQueue::<Pi2Beside>::new(*self)),
-            _ => Box::new(DocsisDualQueue::new(*self)),
+            ClassicManager::DocsisPie => Box::new(DocsisDualQueue::new(*self)),
         }
     }
 
@@ -150,7 +143,6 @@ impl ManagerKind for DocsisDualQueueConfig {
         true
     }
 
-    #[cfg(not(target_family = "wasm"))]
     fn obeys_classifiers(&self) -> bool {
         true
     }
@@ -417,7 +409,6 @@ impl<A: ClassicAqm> QueueManager for DualQueue<A> {
         }
     }
 
-    #[cfg(not(target_family = "wasm"))]
     fn enqueue_to(
         &mut self,
         queue: ServiceQueue,

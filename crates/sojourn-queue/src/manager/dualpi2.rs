@@ -134,7 +134,6 @@ impl ManagerKind for DualPi2Config {
         true
     }
 
-    #[cfg(not(target_family = "wasm"))]
     fn obeys_classifiers(&self) -> bool {
         true
     }
@@ -284,7 +283,6 @@ impl QueueManager for DualPi2Queue {
         self.accept(packet, context)
     }
 
-    #[cfg(not(target_family = "wasm"))]
     fn enqueue_to(
         &mut self,
         queue: ServiceQueue,

@@ -47,7 +47,7 @@ parameters! {
 }
 
 /// True if Floyd's rules are included: no lesson has them, and the engine of browsers is small.
-const KNOWN: bool = cfg!(not(target_family = "wasm"));
+const KNOWN: bool = !sojourn_base::native::IN_TAB;
 
 fn rules(rules: &mut FloydRules, visitor: &mut dyn Visitor) {
     let is_said = *rules != FloydRules::BASE || visitor.has("target") || visitor.has("round_trip");

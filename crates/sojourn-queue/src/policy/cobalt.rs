@@ -10,6 +10,7 @@
 
 use crate::QueueContext;
 use crate::policy::codel::spacing;
+use sojourn_base::native::IN_TAB;
 use sojourn_base::{BitRate, Bytes, Instant, Span};
 use sojourn_keys::{Key, Parameter, Visitor, key, origin, parameters};
 
@@ -59,7 +60,7 @@ fn first_wait(value: &mut bool, visitor: &mut dyn Visitor) {
         "ns-3; Linux sch_cake: off",
     );
     let is_said = !*value || visitor.has(KEY.name) || visitor.is_exhaustive();
-    if cfg!(not(target_family = "wasm")) && is_said {
+    if !IN_TAB && is_said {
         value.show(KEY, visitor);
     }
 }

@@ -5,6 +5,7 @@
 //! Source: White 2013 section 2.2 ("3 or 5 elements in the packet header"). Deviations: none known.
 
 use sojourn_base::FlowKey;
+use sojourn_base::native::IN_TAB;
 use sojourn_keys::{Key, Parameter, Visitor, key, words};
 
 words! {
@@ -40,7 +41,7 @@ const FIELDS: Key = key(
 /// No lesson has it, and the engine of browsers is small.
 pub(crate) fn show_fields(fields: &mut FlowFields, visitor: &mut dyn Visitor) {
     let is_said = *fields != FlowFields::BASE || visitor.has(FIELDS.name) || visitor.is_exhaustive();
-    if cfg!(not(target_family = "wasm")) && is_said {
+    if !IN_TAB && is_said {
         fields.show(FIELDS, visitor);
     }
 }

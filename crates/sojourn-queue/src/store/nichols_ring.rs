@@ -14,6 +14,7 @@
 use crate::store::bins::Bins;
 use crate::store::waiting::Waiting as _;
 use alloc::vec::Vec;
+use sojourn_base::native::IN_TAB;
 
 /// No bin.
 const NONE: u32 = u32::MAX;
@@ -89,7 +90,7 @@ impl NicholsRing {
             }
         }
         // No lesson has such a bin, and the engine of browsers is small.
-        let waiting = if cfg!(target_family = "wasm") || self.last == NONE { NONE } else { self.waiting(bins) };
+        let waiting = if IN_TAB || self.last == NONE { NONE } else { self.waiting(bins) };
         if self.current == waiting {
             self.current = self.next_busy(bins, waiting, waiting);
         }

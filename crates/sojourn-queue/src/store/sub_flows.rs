@@ -15,6 +15,7 @@ use crate::store::waiting::Waiting as _;
 use crate::{Backlog, Held, QueueContext, Reason, Verdict};
 use alloc::vec::Vec;
 use core::fmt::Debug;
+use sojourn_base::native::IN_TAB;
 use sojourn_base::{Bytes, Limit, Meta};
 use sojourn_keys::{Key, Parameter, Visitor, bytes, key, origin, parameters, words};
 
@@ -77,7 +78,7 @@ fn background_last(value: &mut bool, visitor: &mut dyn Visitor) {
         "White 2013 §4.1.1: proposed, not used",
     );
     let is_said = *value || visitor.has(KEY.name) || visitor.is_exhaustive();
-    if cfg!(not(target_family = "wasm")) && is_said {
+    if !IN_TAB && is_said {
         value.show(KEY, visitor);
     }
 }

@@ -14,6 +14,7 @@ use crate::{
     ChannelCounters, ConnectionSample, Datagram, FlowRow, LinkId, MacCounters, ModemCounters, PacketCount, SignalKind,
     TrafficId, WifiCounters,
 };
+use sojourn_base::native::IN_TAB;
 use sojourn_base::report::{DownloadSession, LiveSession, Page, PlayedCall, StreamingSession, Transfer};
 use sojourn_base::{Direction, Instant, PerDirection, ServiceQueue};
 
@@ -226,14 +227,11 @@ impl Records {
         if self.recorder.config.flows {
             tables.push(self.flow_table());
         }
-        #[cfg(not(target_family = "wasm"))] // which no lesson shows
-        {
-            if self.recorder.config.losses {
-                tables.push(self.loss_table());
-            }
-            if self.recorder.config.connections.is_some() {
-                tables.push(self.connection_table());
-            }
+        if !IN_TAB && self.recorder.config.losses {
+            tables.push(self.loss_table());
+        }
+        if !IN_TAB && self.recorder.config.connections.is_some() {
+            tables.push(self.connection_table());
         }
         if let Some(width) = self.recorder.config.series {
             tables.push(self.series_table(width));

@@ -8,6 +8,7 @@
 //! whether or not goodput is stable before; its probes ask over a connection beside them, not over theirs.
 
 use sojourn_apps::{ApplicationConfig, BulkConfig, ConstantRateConfig, Distribution, FileSize, ProbeConfig};
+use sojourn_base::native::IN_TAB;
 use sojourn_base::{BitRate, Bytes, Direction, Span};
 use sojourn_keys::value::{Word, Worded};
 use sojourn_keys::{ItemsOf, Key, Visitor, key, origin, parameters};
@@ -214,7 +215,7 @@ impl LoadDraft {
             if start >= until {
                 continue;
             }
-            if self.parts.fills && cfg!(not(target_family = "wasm")) {
+            if self.parts.fills && !IN_TAB {
                 let app = ApplicationConfig::from(ConstantRateConfig {
                     direction: stream.direction,
                     packet: Distribution::Constant(FILLER),

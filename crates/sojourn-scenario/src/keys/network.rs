@@ -72,7 +72,6 @@ pub(crate) fn blank_link() -> DirectedLink {
         framing: Framing::BASE,
         latency_histogram: None,
         conditions: Vec::new(),
-        #[cfg(not(target_family = "wasm"))]
         flows: sojourn_link::FlowsConfig::NONE,
     }
 }
@@ -104,7 +103,6 @@ fn directed_link_keys(config: &mut DirectedLink, visitor: &mut dyn Visitor) {
             &mut ItemsOf { items: &mut config.conditions, base: || ConditionConfig::BASE, keys: ConditionConfig::keys },
         );
     }
-    #[cfg(not(target_family = "wasm"))]
     config.flows.keys(visitor);
 }
 

@@ -1,16 +1,14 @@
 //! The stack of a traffic entry; its keys stand beside the parameters of transports.
 
+use sojourn_base::native::{IN_TAB, native};
 use sojourn_keys::{Choice, Key, KindInfo, Profile, Visitor, key};
 use sojourn_transport::StackConfig;
 use sojourn_transport::config::RenoConfig;
 use sojourn_transport::habits::Habits;
 
-#[cfg(not(target_family = "wasm"))]
 use sojourn_keys::value::Mismatch;
-#[cfg(not(target_family = "wasm"))]
 use sojourn_transport::library::{Known, find_kernels, known_libraries};
 
-#[cfg(not(target_family = "wasm"))]
 use crate::model::{GIVEN, LibraryEcn, NEWEST, OWN};
 use crate::model::{KERNEL, LibraryConfig, Stack};
 
@@ -65,7 +63,7 @@ impl Choice for StackChoice<'_> {
             about: "the TCP of a Linux kernel that `sojourn linux build` has built, in virtual time",
             profiles: Vec::new(),
         };
-        profiles.chain(LIBRARIES.then_some([library, linux]).into_iter().flatten()).collect()
+        profiles.chain((!IN_TAB).then_some([library, linux]).into_iter().flatten()).collect()
     }
 
     fn selected(&self) -> &'static str {
@@ -79,6 +77,8 @@ impl Choice for StackChoice<'_> {
     fn select(&mut self, kind: &str, _profile: Option<&str>) {
         if let Some(config) = StackConfig::by_name(kind) {
             *self.0 = Stack { name: kind.to_owned(), config, library: None };
+        } else if IN_TAB {
+            // there is no other
         } else if kind == LIBRARY {
             *self.0 = of_library();
         } else if kind == LINUX {
@@ -101,35 +101,22 @@ const LIBRARY: &str = "library";
 /// The kind of a stack that is a kernel.
 const LINUX: &str = "linux";
 
-/// Engines of browser tabs load none.
-const LIBRARIES: bool = cfg!(not(target_family = "wasm"));
-
-#[cfg(not(target_family = "wasm"))]
 fn of_library() -> Stack {
-    let library = LibraryConfig {
+    let library = native(|| LibraryConfig {
         name: String::new(),
         digest: GIVEN.to_owned(),
         controller: OWN.to_owned(),
         ecn: LibraryEcn::Off,
-    };
-    Stack { name: LIBRARY.to_owned(), config: StackConfig::QUIC, library: Some(library) }
+    });
+    Stack { name: LIBRARY.to_owned(), config: StackConfig::QUIC, library }
 }
 
-#[cfg(not(target_family = "wasm"))]
 fn of_linux() -> Stack {
-    let Stack { library, .. } = of_library();
-    let library = library.map(|library| LibraryConfig { name: format!("{KERNEL}{NEWEST}"), ..library });
+    let Stack { mut library, .. } = of_library();
+    if let Some(library) = &mut library {
+        library.name = format!("{KERNEL}{NEWEST}");
+    }
     Stack { name: LINUX.to_owned(), config: StackConfig::LINUX_6_CUBIC, library }
-}
-
-#[cfg(target_family = "wasm")]
-fn of_library() -> Stack {
-    blank()
-}
-
-#[cfg(target_family = "wasm")]
-fn of_linux() -> Stack {
-    blank()
 }
 
 fn kernel_keys(library: &mut LibraryConfig, visitor: &mut dyn Visitor) {
@@ -143,7 +130,6 @@ fn kernel_keys(library: &mut LibraryConfig, visitor: &mut dyn Visitor) {
         &mut name,
     );
     library.name = format!("{KERNEL}{name}");
-    #[cfg(not(target_family = "wasm"))]
     if library.digest == GIVEN
         && let Some(known) = kernel(&library.name)
     {
@@ -168,7 +154,6 @@ fn kernel_keys(library: &mut LibraryConfig, visitor: &mut dyn Visitor) {
 }
 
 /// A kernel of this machine, or one that this process was given.
-#[cfg(not(target_family = "wasm"))]
 fn kernel(name: &str) -> Option<Known> {
     known_libraries().remove(name).or_else(|| {
         find_kernels();
@@ -177,7 +162,6 @@ fn kernel(name: &str) -> Option<Known> {
 }
 
 /// The name of a kernel by its digest.
-#[cfg(not(target_family = "wasm"))]
 fn called(digest: &str) -> Option<String> {
     let known = known_libraries().into_iter();
     let mut kernels = known.filter(|(name, _)| name.strip_prefix(KERNEL).is_some_and(|kernel| kernel != NEWEST));
@@ -187,7 +171,6 @@ fn called(digest: &str) -> Option<String> {
 fn library_keys(library: &mut LibraryConfig, visitor: &mut dyn Visitor) {
     let name = key("name", "name of the library, which follows from that of its file", "no default");
     visitor.value(name.required("\"quinn\""), &mut library.name);
-    #[cfg(not(target_family = "wasm"))]
     if library.digest == GIVEN
         && let Some(known) = known_libraries().remove(&library.name)
     {
@@ -203,7 +186,6 @@ fn library_keys(library: &mut LibraryConfig, visitor: &mut dyn Visitor) {
 }
 
 /// Returns what is wrong with a library: the key, and a sentence with a hint.
-#[cfg(not(target_family = "wasm"))]
 pub(crate) fn library_problem(library: &LibraryConfig) -> Option<(&'static str, Mismatch)> {
     if let Some(name) = library.kernel() {
         return kernel_problem(library, name);
@@ -229,7 +211,6 @@ pub(crate) fn library_problem(library: &LibraryConfig) -> Option<(&'static str, 
 }
 
 /// As [`library_problem`], of a kernel.
-#[cfg(not(target_family = "wasm"))]
 fn kernel_problem(library: &LibraryConfig, name: &str) -> Option<(&'static str, Mismatch)> {
     let Some(given) = kernel(&library.name) else {
         let known = known_libraries().into_keys();

@@ -17,7 +17,6 @@ impl Armed {
     }
 
     /// The timer has expired.
-    #[cfg(not(target_family = "wasm"))] // QUIC alone asks
     pub(crate) const fn on_expired(&mut self, timer: Timer) {
         self.0[timer as usize] = Instant::NEVER;
     }

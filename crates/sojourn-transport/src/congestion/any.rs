@@ -2,7 +2,6 @@
 //! allocates nothing for them; the others stand behind a pointer.
 
 use super::CongestionControl;
-#[cfg(not(target_family = "wasm"))]
 use super::cubic_linux::CubicLinux;
 use super::cubic_rfc9438::Cubic;
 use super::cubic_v21::CubicV21;
@@ -10,21 +9,21 @@ use super::dctcp::Dctcp;
 use super::reno::Reno;
 use alloc::boxed::Box;
 use core::ops::{Deref, DerefMut};
+use sojourn_base::native::Native;
 
 macro_rules! controllers {
-    ($($(#[$only:meta])* $controller:ident,)*) => {
+    ($($controller:ident($state:ty),)*) => {
         /// A running controller of any kind.
         #[derive(Clone, Debug)]
         pub enum AnyController {
-            $($(#[$only])* #[doc = concat!("See [`", stringify!($controller), "`].")] $controller($controller),)*
+            $(#[doc = concat!("See [`", stringify!($controller), "`].")] $controller($state),)*
             /// Any other.
             Other(Box<dyn CongestionControl>),
         }
 
         $(
-            $(#[$only])*
-            impl From<$controller> for AnyController {
-                fn from(controller: $controller) -> Self {
+            impl From<$state> for AnyController {
+                fn from(controller: $state) -> Self {
                     Self::$controller(controller)
                 }
             }
@@ -36,7 +35,10 @@ macro_rules! controllers {
             #[inline]
             fn deref(&self) -> &Self::Target {
                 match self {
-                    $($(#[$only])* Self::$controller(controller) => controller,)*
+                    $(Self::$controller(controller) => {
+                        let controller: &$controller = controller;
+                        controller
+                    })*
                     Self::Other(controller) => &**controller,
                 }
             }
@@ -46,7 +48,10 @@ macro_rules! controllers {
             #[inline]
             fn deref_mut(&mut self) -> &mut Self::Target {
                 match self {
-                    $($(#[$only])* Self::$controller(controller) => controller,)*
+                    $(Self::$controller(controller) => {
+                        let controller: &mut $controller = controller;
+                        controller
+                    })*
                     Self::Other(controller) => &mut **controller,
                 }
             }
@@ -54,7 +59,7 @@ macro_rules! controllers {
     };
 }
 
-controllers! { Reno, Cubic, #[cfg(not(target_family = "wasm"))] CubicLinux, CubicV21, Dctcp, }
+controllers! { Reno(Reno), Cubic(Cubic), CubicLinux(Native<CubicLinux>), CubicV21(CubicV21), Dctcp(Dctcp), }
 
 impl AnyController {
     /// A controller that this list does not name, for instance one of another crate.

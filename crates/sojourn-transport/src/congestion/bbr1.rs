@@ -9,7 +9,6 @@
 mod probe_bw;
 mod probe_rtt;
 
-#[cfg(not(target_family = "wasm"))]
 use super::ControllerState;
 use super::bbr_model::{
     AckAggregation, Dice, FullBw, MIN_PIPE_CWND, ProbeRtt, REQUESTS, Recovery, Rounds, SEND_QUANTUM, bdp, cwnd_after,
@@ -276,7 +275,6 @@ impl CongestionControl for Bbr1 {
         whole(self.segments_of_burst())
     }
 
-    #[cfg(not(target_family = "wasm"))]
     fn state(&self) -> ControllerState {
         ControllerState {
             // As version 3 has them in the draft.

@@ -17,7 +17,6 @@ mod probe_rtt;
 mod startup;
 
 use self::marks::Marks;
-#[cfg(not(target_family = "wasm"))]
 use super::ControllerState;
 use super::bbr_model::{
     AckAggregation, Dice, FullBw, MIN_PIPE_CWND, ProbeRtt, REQUESTS, Recovery, Rounds, delivery_rate, pacing_rate,
@@ -115,7 +114,6 @@ enum State {
 
 impl State {
     /// Its word in the draft (`BBR.state`).
-    #[cfg(not(target_family = "wasm"))]
     const fn as_str(self) -> &'static str {
         match self {
             Self::Startup => "Startup",
@@ -362,7 +360,6 @@ impl CongestionControl for Bbr3 {
         pacing_rate(self.pacing_rate, self.packet)
     }
 
-    #[cfg(not(target_family = "wasm"))]
     fn state(&self) -> ControllerState {
         ControllerState {
             phase: Some(self.state.as_str()),

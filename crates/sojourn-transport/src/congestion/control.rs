@@ -6,6 +6,7 @@
 use super::slow_start::Exit;
 use super::{Ack, AnyController, Congestion, Connection, ControllerState, Requests, Window, whole};
 use crate::config::{InitialThreshold, Pace, Pacing, SlowStart, StackConfig, WindowUnit};
+use sojourn_base::native::IN_TAB;
 use sojourn_base::{BitRate, Instant, Span, math};
 
 /// Window, slow start and controller of one sender.
@@ -158,10 +159,7 @@ impl WindowControl {
 
     /// Returns the controller's state; empty in a browser's tab.
     pub(crate) fn state(&self) -> ControllerState {
-        #[cfg(target_family = "wasm")]
-        return ControllerState::default();
-        #[cfg(not(target_family = "wasm"))]
-        self.controller.state()
+        if IN_TAB { ControllerState::default() } else { self.controller.state() }
     }
 
     /// Grow; returns the segments that are left for congestion avoidance.

@@ -3,43 +3,36 @@
 //! To add a controller, add one line to the list: files, schema and reference page follow.
 
 use super::bbr1::Bbr1Config;
-#[cfg(not(target_family = "wasm"))]
 use super::bbr2::Bbr2Config;
 use super::bbr3::Bbr3Config;
-#[cfg(not(target_family = "wasm"))]
 use super::compound::CompoundConfig;
-#[cfg(not(target_family = "wasm"))]
 use super::cubic_linux::{CubicLinux, CubicLinuxConfig};
 use super::cubic_rfc9438::{Cubic, CubicConfig};
 use super::cubic_v21::{CubicV21, CubicV21Config};
 use super::dctcp::{Dctcp, DctcpConfig};
 use super::kind::{ControllerConfig, ControllerKind};
 use super::ledbat::LedbatConfig;
-#[cfg(not(target_family = "wasm"))]
 use super::ledbat_ns2::LedbatNs2Config;
 use super::prague::PragueConfig;
 use super::reno::{Reno, RenoConfig};
 use super::{AnyController, Connection};
 use alloc::vec::Vec;
-use sojourn_keys::{AnyKind, KindOf, Kinds};
+use sojourn_base::native::native;
+use sojourn_keys::{AnyKind, KindOf, Kinds, kinds};
 
 /// All kinds, in the order of the reference page.
-static KINDS: Kinds<ControllerConfig> = Kinds::new(&[
+static KINDS: Kinds<ControllerConfig> = Kinds::new(kinds![
     &KindOf::<RenoConfig>::KIND,
     &KindOf::<CubicConfig>::KIND,
-    #[cfg(not(target_family = "wasm"))]
-    &KindOf::<CubicLinuxConfig>::KIND,
+    &KindOf::<CubicLinuxConfig>::KIND => native,
     &KindOf::<CubicV21Config>::KIND,
     &KindOf::<LedbatConfig>::KIND,
-    #[cfg(not(target_family = "wasm"))]
-    &KindOf::<LedbatNs2Config>::KIND,
-    #[cfg(not(target_family = "wasm"))] // no lesson has one, and the engine of browsers is small
-    &KindOf::<CompoundConfig>::KIND,
+    &KindOf::<LedbatNs2Config>::KIND => native,
+    &KindOf::<CompoundConfig>::KIND => native,
     &KindOf::<DctcpConfig>::KIND,
     &KindOf::<PragueConfig>::KIND,
     &KindOf::<Bbr1Config>::KIND,
-    #[cfg(not(target_family = "wasm"))]
-    &KindOf::<Bbr2Config>::KIND,
+    &KindOf::<Bbr2Config>::KIND => native,
     &KindOf::<Bbr3Config>::KIND,
 ]);
 
@@ -68,10 +61,9 @@ impl ControllerKind for CubicConfig {
     }
 }
 
-#[cfg(not(target_family = "wasm"))]
 impl ControllerKind for CubicLinuxConfig {
     fn build(&self, _connection: &Connection) -> AnyController {
-        CubicLinux::new(*self).into()
+        native(|| CubicLinux::new(*self)).map_or_else(|| Cubic::new(CubicConfig::BASE).into(), Into::into)
     }
 }
 

@@ -13,14 +13,11 @@
 
 mod any;
 pub(crate) mod bbr1;
-#[cfg(not(target_family = "wasm"))]
 pub(crate) mod bbr2;
 pub(crate) mod bbr3;
 mod bbr_model;
-#[cfg(not(target_family = "wasm"))]
 pub(crate) mod compound;
 mod control;
-#[cfg(not(target_family = "wasm"))]
 pub(crate) mod cubic_linux;
 pub(crate) mod cubic_rfc9438;
 pub(crate) mod cubic_v21;
@@ -30,7 +27,6 @@ mod hystart_plus_plus;
 mod kind;
 mod kinds;
 pub(crate) mod ledbat;
-#[cfg(not(target_family = "wasm"))]
 pub(crate) mod ledbat_ns2;
 pub(crate) mod prague;
 pub(crate) mod reno;
@@ -290,7 +286,6 @@ pub trait CongestionControl: Shown + Send + Duplicate {
     }
 
     /// Returns its state; for recorders only, which a browser's tab does without.
-    #[cfg(not(target_family = "wasm"))]
     fn state(&self) -> ControllerState {
         ControllerState::default()
     }

@@ -151,7 +151,6 @@ impl TcpEndpoint {
     }
 
     /// Role of this end.
-    #[cfg(not(target_family = "wasm"))]
     pub(crate) const fn role(&self) -> Role {
         self.role
     }

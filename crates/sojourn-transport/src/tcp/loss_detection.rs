@@ -230,9 +230,8 @@ impl Detector {
         round_trip: &RoundTrip,
     ) -> u32 {
         match self.mode {
-            LossDetection::ThreeDuplicates => 0,
-            #[cfg(not(target_family = "wasm"))]
-            LossDetection::Quic => 0, // which has endpoints of its own
+            // QUIC has endpoints of its own.
+            LossDetection::ThreeDuplicates | LossDetection::Quic => 0,
             LossDetection::Sack6675 => board.third_highest_sacked().map_or(0, |third| board.mark_lost_below(third)),
             LossDetection::FullTcpSack if state != CongestionState::Recovery => 0,
             LossDetection::FullTcpSack => board.highest_sacked().map_or(0, |highest| board.mark_lost_below(highest)),

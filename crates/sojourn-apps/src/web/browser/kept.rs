@@ -88,7 +88,7 @@ pub(super) const EXCHANGE_BYTES: u64 = size_of::<Exchange>() as u64;
 impl Web {
     /// Returns true if all objects of a server are requested at once.
     pub(super) fn asks_for_all(&self) -> bool {
-        self.config.protocol == Protocol::Multiplexed
+        self.config.keeps_connections() && self.config.protocol == Protocol::Multiplexed
     }
 
     /// Ask for `object` on a connection that is there for it, or on a new one.
@@ -122,6 +122,7 @@ impl Web {
     /// An event of a kept connection; whether it is one.
     pub(super) fn is_for_kept(&mut self, now: Instant, event: Event, context: &mut dyn ApplicationContext) -> bool {
         match event {
+            _ if !self.config.keeps_connections() => false,
             Event::Delivered(connection, end, total) => {
                 self.on_kept_arrival(now, (connection, end), (0, total), context)
             }
@@ -195,6 +196,9 @@ impl Web {
 
     /// A page is complete: its connections are not needed any more.
     pub(super) fn close_kept(&mut self, user: u32, context: &mut dyn ApplicationContext) {
+        if !self.config.keeps_connections() {
+            return;
+        }
         for connection in self.kept.remove_where(|kept| kept.user == user) {
             context.close(connection, End::Client);
         }
@@ -202,6 +206,9 @@ impl Web {
 
     /// A kept connection is gone before its objects were complete: others bring them.
     pub(super) fn on_kept_lost(&mut self, connection: ConnectionId, context: &mut dyn ApplicationContext) {
+        if !self.config.keeps_connections() {
+            return;
+        }
         let lost = self.kept.remove(connection);
         for object in lost.iter().flat_map(Kept::unfinished) {
             let first_byte_at = None;

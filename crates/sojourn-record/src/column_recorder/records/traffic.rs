@@ -103,7 +103,6 @@ impl Records {
         )
     }
 
-    #[cfg(not(target_family = "wasm"))]
     pub(super) fn loss_table(&self) -> Table {
         let rows = self.recorder.losses.rows();
         let u32s = |value: fn(&LostPacket) -> u32| ColumnData::U32(rows.iter().map(|(lost, _)| value(lost)).collect());
@@ -123,7 +122,6 @@ impl Records {
         )
     }
 
-    #[cfg(not(target_family = "wasm"))]
     pub(super) fn connection_table(&self) -> Table {
         let rows = &self.recorder.samples;
         let mut phases: Vec<&str> = rows.iter().filter_map(|row| row.phase).collect();
