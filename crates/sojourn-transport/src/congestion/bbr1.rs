@@ -19,7 +19,7 @@ use super::{
     whole,
 };
 use core::ops::Range;
-use sojourn_base::{BitRate, Instant, Span};
+use sojourn_base::{BitRate, Instant, Span, math};
 use sojourn_keys::{origin, parameters};
 
 parameters! {
@@ -139,21 +139,21 @@ impl Bbr1 {
         if self.min_rtt == Span::MAX {
             return self.initial_window;
         }
-        (gain * bdp(self.max_bw(), self.min_rtt)).ceil()
+        math::ceil(gain * bdp(self.max_bw(), self.min_rtt))
     }
 
     /// `segments`, and room for three bursts (Linux `bbr_quantization_budget`).
     fn with_bursts(&self, segments: f64) -> f64 {
         let probe = if self.state == State::ProbeBw && self.cycle_index == 0 { 2.0 } else { 0.0 };
         let target = segments + 3.0 * self.segments_of_burst();
-        2.0 * (target / 2.0).ceil() + probe
+        2.0 * math::ceil(target / 2.0) + probe
     }
 
     /// Segments of a burst: those of a millisecond, at most 64 kB, and two above 1.2 Mb/s (Linux `bbr_tso_segs_goal`).
     fn segments_of_burst(&self) -> f64 {
         let least =
             if self.pacing_rate * self.segment * 8.0 < MIN_TSO_RATE_BPS { 1.0 } else { f64::from(SEND_QUANTUM) };
-        (self.pacing_rate / 1024.0).min(MAX_BURST_BYTES / self.segment).floor().clamp(least, MAX_BURST)
+        math::floor((self.pacing_rate / 1024.0).min(MAX_BURST_BYTES / self.segment)).clamp(least, MAX_BURST)
     }
 
     /// Segments in the network at `gain` times the product (Linux `bbr_inflight`).
@@ -165,7 +165,7 @@ impl Bbr1 {
     /// `bbr_packets_in_net_at_edt`).
     fn at_departure(&self, in_flight: u32, rate: &RateSample) -> f64 {
         let burst = if self.pacing_gain() > 1.0 { self.segments_of_burst() } else { 0.0 };
-        let delivered = (self.max_bw() * rate.until_departure.as_secs_f64()).floor();
+        let delivered = math::floor(self.max_bw() * rate.until_departure.as_secs_f64());
         (f64::from(in_flight) + burst - delivered).max(0.0)
     }
 
@@ -212,7 +212,7 @@ impl Bbr1 {
                 State::ProbeBw => self.config.window_gain,
                 State::ProbeRtt => 1.0,
             };
-            let room = if self.full_bw_reached { self.extra_acked.room(self.max_bw()).floor() } else { 0.0 };
+            let room = if self.full_bw_reached { math::floor(self.extra_acked.room(self.max_bw())) } else { 0.0 };
             let target = self.with_bursts(self.product(gain) + room);
             self.cwnd = cwnd_after(self.cwnd, acked, target, self.full_bw_reached);
         }
