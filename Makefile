@@ -28,7 +28,7 @@ test: ## set up with development tools; formatters, linters, types, all tests bu
 	@tools/setup dev
 	@.venv/bin/python tools/verify.py all
 
-test-fast: ## tests in Python that start no program, server, browser or study: two minutes
+test-fast: ## tests in Python that start no program, server, browser or study: below a minute
 	@tools/setup dev
 	@.venv/bin/python -m pytest -q -n auto -m "not slow and not whole" --durations=10
 

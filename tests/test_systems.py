@@ -33,6 +33,7 @@ def imported_at_once(path: Path) -> Iterator[str]:
             waiting += ast.iter_child_nodes(node)
 
 
+@pytest.mark.whole
 def test_no_module_needs_one_system_to_be_loaded() -> None:
     found = {
         path.relative_to(PACKAGE).as_posix(): names

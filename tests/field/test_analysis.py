@@ -45,6 +45,7 @@ def test_the_vector_gives_its_deltas() -> None:
     assert weekly["median"].to_list() == pytest.approx([-30.1805, -3.5359, 33.6444], rel=1e-4)
 
 
+@pytest.mark.whole
 def test_the_vector_gives_its_regression() -> None:
     found = fit(vector_rows(), VECTOR_FACTORS, bootstrap=False)
     assert found.intercept == pytest.approx(-30.66885, rel=1e-4)
@@ -139,6 +140,7 @@ def test_factors_come_from_the_calendar_in_utc() -> None:
     assert rows["local_hour"].to_list() == [4, None, None]
 
 
+@pytest.mark.whole
 def test_a_trial_gives_back_what_was_put_in() -> None:
     analysis = analyse(trial(homes=20))
     assert [found.target.name for found in analysis.targets] == [t.name for t in TARGETS]
@@ -155,6 +157,7 @@ def test_a_trial_gives_back_what_was_put_in() -> None:
     assert quiet.fit.factors[0].cluster_p > 0.01
 
 
+@pytest.mark.whole
 def test_a_week_without_an_effect_is_significant_as_often_as_the_level_says() -> None:
     homes, draws = 20, 200
     generator = np.random.default_rng(3)
@@ -172,6 +175,7 @@ def test_a_week_without_an_effect_is_significant_as_often_as_the_level_says() ->
     assert 0.05 - 0.047 < rejected / draws < 0.05 + 0.047
 
 
+@pytest.mark.whole
 def test_the_effect_of_dropped_homes_is_shown() -> None:
     tests = trial(homes=4).filter((pl.col("probe") != "home-04") | (pl.col("week") == 1))
     latency = analyse(tests).target("upload_latency")
@@ -303,6 +307,7 @@ def test_one_home_is_never_clear_and_its_interval_is_not_called_clustered() -> N
     assert "Bars" not in spot.caption
 
 
+@pytest.mark.whole
 def test_homes_that_happen_to_agree_are_too_few_to_be_clear() -> None:
     # Clustered errors of two homes that agree collapse: -0.3 to -0.3.
     for homes, verdict in [(2, "few homes"), (5, "few homes"), (6, "clear")]:
@@ -315,6 +320,7 @@ def test_homes_that_happen_to_agree_are_too_few_to_be_clear() -> None:
         assert any(f"in {homes} homes, too few to be clear" in one for one in headlines(analysis)) == (homes < 6)
 
 
+@pytest.mark.whole
 def test_a_treatment_that_one_of_many_homes_had_is_not_clear() -> None:
     # The error by home is that of the others at the reference: nothing in it knows how much homes differ at 96 KB.
     tests = trial(homes=6).filter((pl.col("week") < 3) | (pl.col("probe") == "home-01"))
@@ -329,6 +335,7 @@ def test_a_treatment_that_one_of_many_homes_had_is_not_clear() -> None:
     assert "clustered by home" in tables(analysis)[0].caption
 
 
+@pytest.mark.whole
 def test_rows_of_week_day_and_hour_share_their_level() -> None:
     # Nothing happens by the day or hour in these trials; of 32 rows each, some leave zero out at 5 %, none when they
     # share it.
@@ -351,6 +358,7 @@ def test_rows_of_week_day_and_hour_share_their_level() -> None:
     assert shared == 0
 
 
+@pytest.mark.whole
 def test_each_external_data_set_is_compared_by_itself() -> None:
     quiet = trial(homes=6, latency=(1.0, 1.0, 1.0), throughput=(1.0, 1.0, 1.0), noise=0.01)
     busy = trial(homes=6, latency=(1.0, 1.3, 1.0), throughput=(1.0, 1.0, 1.0), noise=0.01, seed=2)
@@ -441,6 +449,7 @@ def test_no_trial_is_too_small_to_be_told(cells: list[tuple[int, int, int]]) -> 
     assert figures(analysis)
 
 
+@pytest.mark.whole
 def test_what_one_home_shows_clearly_is_said_of_that_home() -> None:
     for homes, whose in [(1, "In this home "), (3, "In these 3 homes ")]:
         first = headline(analyse(trial(homes=homes)))

@@ -197,6 +197,7 @@ pathlib.Path(words["-D"], f"rrul_up-{{now}}.flent.gz").write_bytes(body)
 """
 
 
+@pytest.mark.whole
 def test_treatments_assigned_by_the_collector_are_those_of_its_export(tmp_path: Path) -> None:
     database = f"sqlite:///{tmp_path}/trial.db"
     storage = Storage(database)

@@ -129,6 +129,7 @@ def said_of_run(path: str) -> tuple[str, list[str]]:
     return sentence, objections(sentence, Summary(rows))
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("seed", range(30))
 def test_no_cell_contradicts_the_sentence_of_a_study_drawn_at_random(seed: int, tmp_path: Path) -> None:
     sentence, found = said_of(write_study(tmp_path / "study", seed), tmp_path)

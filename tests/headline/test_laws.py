@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -156,6 +157,7 @@ def test_no_grade_improves_when_everything_takes_longer(points: list[Point], fac
 WORDS = {"A": "good", "B": "good", "C": "fair", "D": "poor", "F": "unusable"}
 
 
+@pytest.mark.whole
 @given(st.lists(st.tuples(scores, delays, noise), min_size=2, max_size=3), st.integers(1, 2))
 @settings(deadline=None, max_examples=100)
 def test_a_word_never_stands_beside_a_grade_that_contradicts_it(

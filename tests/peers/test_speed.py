@@ -139,6 +139,7 @@ def test_points_of_a_study_are_worlds(worlds: ModuleType) -> None:
     assert set(worlds.of_study()) == set(worlds.STUDY_WORLDS)
 
 
+@pytest.mark.whole
 def test_the_page_and_the_picture_show_what_was_measured(
     measuring: ModuleType, pages: ModuleType, tmp_path: Path
 ) -> None:

@@ -56,6 +56,7 @@ def test_a_label_does_not_stand_on_the_bars_of_its_dot() -> None:
     assert place.is_near
 
 
+@pytest.mark.whole
 @settings(max_examples=30)
 @given(st.lists(st.tuples(st.floats(0, 200), st.floats(0, 150), st.sampled_from(["C04", "D05-417"])), max_size=12))
 def test_every_label_has_a_place_and_always_the_same(labelled: list[tuple[float, float, str]]) -> None:

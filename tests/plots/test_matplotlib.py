@@ -37,6 +37,7 @@ def everything(legend: str = "below") -> PlotSpec:
     )
 
 
+@pytest.mark.whole
 def test_equal_plots_give_equal_bytes(tmp_path: Path) -> None:
     first, second = tmp_path / "a", tmp_path / "b"
     for folder in (first, second):

@@ -24,6 +24,7 @@ def figures(count: int) -> list[Figure]:
     return [Figure(f"item-{n}", plot, "") for n, plot in enumerate(plots)]
 
 
+@pytest.mark.whole
 def test_other_processes_draw_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     alone, together = tmp_path / "alone", tmp_path / "together"
     alone.mkdir()
@@ -48,6 +49,7 @@ def test_what_another_process_could_not_draw_is_drawn_here(tmp_path: Path, monke
     assert len(list(tmp_path.glob("*.svg"))) == 4
 
 
+@pytest.mark.whole
 def test_a_figure_that_cannot_be_drawn_says_so_in_its_place_and_costs_no_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

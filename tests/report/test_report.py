@@ -113,6 +113,7 @@ def outline(html: str) -> Outline:
     return parser
 
 
+@pytest.mark.whole
 def test_all_promised_files_are_written(spoilt: Built) -> None:
     names = {path.name for path in spoilt.directory.iterdir()}
     assert {"report.html", "comparison.csv", "claims.csv", "tables", "figures"} <= names
@@ -236,6 +237,7 @@ def test_drawings_follow_the_theme_of_the_page(spoilt: Built) -> None:
     assert set(re.findall(r"var\((--[a-z-]+)[,)]", spoilt.html)) <= declared
 
 
+@pytest.mark.whole
 def test_building_again_gives_the_same_bytes(tmp_path: Path) -> None:
     world = small_world()
     first = build_world(world, tmp_path / "a")
@@ -244,6 +246,7 @@ def test_building_again_gives_the_same_bytes(tmp_path: Path) -> None:
     assert first.summary == again.summary
 
 
+@pytest.mark.whole
 def test_a_quick_report_says_so_at_the_top(tmp_path: Path) -> None:
     world = small_world()
     world.quick, world.duration_s = True, 60.0
@@ -254,6 +257,7 @@ def test_a_quick_report_says_so_at_the_top(tmp_path: Path) -> None:
     assert judged["W12-67"]["note"] == NEEDS_WHOLE
 
 
+@pytest.mark.whole
 def test_what_fails_in_a_quick_run_alone_is_a_first_look_and_not_red(tmp_path: Path, spoilt: Built) -> None:
     world = World()
     world.quick, world.duration_s = True, 60.0
@@ -286,6 +290,7 @@ def test_a_tick_is_for_numbers_near_the_print(printed: float, ours: float, rule:
     assert (MARKS[verdict] == "✓") == (verdict == "match")
 
 
+@pytest.mark.whole
 def test_a_result_with_a_few_points_still_makes_a_report(tmp_path: Path) -> None:
     built = build_world(small_world(), tmp_path)
     assert built.summary.comparison["match"] > 0
@@ -359,6 +364,7 @@ def test_own_words_keep_the_number_only_if_they_tell_it() -> None:
     assert derived.worded("The upload gets 14.5 Mb/s.").big is None
 
 
+@pytest.mark.whole
 def test_points_of_many_labels_have_no_grades(tmp_path: Path) -> None:
     headline = build_world(small_world(), tmp_path).summary.headline
     assert headline is not None

@@ -133,6 +133,7 @@ def test_a_queue_manager_in_python_is_not_for_browsers() -> None:
         sojourn.live(scenario)
 
 
+@pytest.mark.whole
 def test_without_the_engine_of_browsers_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(room, "PAGE", tmp_path)
     with pytest.raises(EnvironmentFailure, match="no engine for browsers"):

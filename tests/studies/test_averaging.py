@@ -171,6 +171,7 @@ def test_a_figure_that_asks_for_other_points_has_them(tmp_path: Path) -> None:
     assert {value for one in dots for value in one.y.tolist()} == {200.0, 30.0}
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("study", builtin_names())
 def test_the_published_studies_can_be_answered(study: str) -> None:
     assert make_plan(load_study(study), RunOptions(), unanswerable).points

@@ -344,6 +344,7 @@ ASKED = {
 """What a claim may ask of runs that gave no number: nothing of it holds."""
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("limit", ["at_least = -1e9", "at_most = 1e9", "near = 0, within = 1e9"])
 @pytest.mark.parametrize("absent", ["no number", "no metric", "no run"])
 @pytest.mark.parametrize("asked", ASKED)

@@ -59,6 +59,7 @@ def test_the_claims_that_tests_hold_have_their_tests() -> None:
     assert missing_tests(load_study("l4s2021").definition.tests) == []
 
 
+@pytest.mark.whole
 def test_the_rate_is_that_of_ethernet_frames(points: dict[str, dict[str, Any]]) -> None:
     # 50 Mb/s count 1514 B for 1500; 1448 of them are data: 47.82 Mb/s.
     link = points["s1/50-dualpi2-20-20-prague-cubic"]["access"]["upstream"]["link"]

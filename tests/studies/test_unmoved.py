@@ -23,6 +23,7 @@ def made_up(name: str, directory: Path) -> tuple[OpenStudy, StudyView]:
     return cases_2013.STUDY, synthetic_2013.World().view()
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("name", ["white2012", "white2013"])
 def test_claims_and_cells_are_what_they_were(name: str, tmp_path: Path) -> None:
     study, view = made_up(name, tmp_path)

@@ -169,6 +169,7 @@ def test_the_claim_holds_where_the_printed_values_are_ours(claim: str, good: Stu
     assert found.ours
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("claim", sorted(set(CLAIMS) - WITHOUT_RUNS))
 def test_the_claim_fails_where_its_number_is_spoilt(claim: str, tmp_path: Path) -> None:
     world = World()

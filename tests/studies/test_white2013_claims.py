@@ -179,6 +179,7 @@ def test_the_claim_holds_where_the_document_is_ours(claim: str, good: StudyView)
     assert found.ours
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("claim", sorted(set(CLAIMS) - WITHOUT_RUNS))
 def test_the_claim_fails_where_its_number_is_spoilt(claim: str) -> None:
     world = World()

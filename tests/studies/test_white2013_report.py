@@ -380,6 +380,7 @@ def test_every_condition_has_a_row_with_its_numbers() -> None:
     assert (values["P50"], values["lost, %"], values["MOS"]) == ("14.0", "5.00", "3.80")
 
 
+@pytest.mark.whole
 def test_buffers_of_240_and_480_ms_have_a_table_where_they_were_run() -> None:
     declared = {definition.name for definition in STUDY.definition.numbers}
     assert declared - set(number_tables(whole())) == {"buffers"}
@@ -498,6 +499,7 @@ def written(world: World, directory: Path) -> StudyResult:
 PUBLISHED = {point_of(load, rf, m) for load in LOADS for rf in RF_LEVELS for m in MANAGERS}
 
 
+@pytest.mark.whole
 def test_the_study_s_own_parts_make_the_report(tmp_path: Path) -> None:
     world = World()
     kept = {point_of(load, "none", m) for load in ("x01", "x02", "x05", "x16") for m in MANAGERS}

@@ -65,6 +65,7 @@ def overlays(draw: st.DrawFn) -> dict[str, Any]:
     return overlay
 
 
+@pytest.mark.whole
 @given(documents())
 def test_an_empty_overlay_changes_nothing(document: dict[str, Any]) -> None:
     assert merge(document, {}) == document
@@ -118,6 +119,7 @@ def test_a_word_over_named_loads_is_refused() -> None:
     assert lay({}, {"load": "near"})[1] != []
 
 
+@pytest.mark.whole
 @given(documents(), overlays(), st.data())
 def test_removing_first_is_the_literal_removal(
     document: dict[str, Any], overlay: dict[str, Any], data: st.DataObject

@@ -161,6 +161,7 @@ def test_the_manifest_knows_the_units_of_labels(tmp_path: Path) -> None:
     assert manifest["points"]["0.1s"]["labels"] == {"rtt": 100}
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("name", builtin_names())
 def test_points_of_the_published_studies_are_those_of_the_literal_merge(name: str) -> None:
     study = load_study(name)
@@ -193,6 +194,7 @@ def test_a_missing_base_scenario_is_a_problem_of_the_study(tmp_path: Path) -> No
         load_study(str(path))
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("name", builtin_names())
 def test_every_study_of_the_package_is_valid(name: str) -> None:
     study = load_study(name)

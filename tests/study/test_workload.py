@@ -87,6 +87,7 @@ def test_after_kills_the_rest_is_told_within_a_factor_of_two() -> None:
         assert max(ratios) < 2.0  # 5,000 by the first run of the first unit that is done again
 
 
+@pytest.mark.whole
 def test_a_hundred_thousand_points_are_weighed_while_they_end() -> None:
     work = Workload([spec(str(number), 1.0) for number in range(100_000)])
     began = time.process_time()
