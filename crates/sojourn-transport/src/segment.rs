@@ -19,8 +19,10 @@ impl Flags {
     pub const ECE: Self = Self(8);
     /// Congestion window reduced.
     pub const CWR: Self = Self(16);
-    /// Reports a duplicate (RFC 2883).
+    /// Reports a duplicate (RFC 2883), on an acknowledgement without data.
     pub const DSACK: Self = Self(32);
+    /// Ends what its sender hands over at once, on a segment with data: the place of [`Self::DSACK`] on the others.
+    pub const PSH: Self = Self(32);
     /// Opaque to the path (QUIC).
     pub const ENCRYPTED: Self = Self(64);
     /// Stands for a datagram of a library, whose bytes travel beside it.
@@ -35,6 +37,11 @@ impl Flags {
     /// Returns true if all bits of `other` are set.
     pub const fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
+    }
+
+    /// Returns true if a bit of `other` is set.
+    pub const fn has_any(self, other: Self) -> bool {
+        self.0 & other.0 != 0
     }
 }
 
@@ -126,6 +133,11 @@ impl Segment {
     /// It stands in the sequence: data, SYN or FIN.
     pub(crate) const fn has_place(&self) -> bool {
         self.payload > 0 || self.flags.has(Flags::FIN) || self.flags.has(Flags::SYN)
+    }
+
+    /// Returns true for an acknowledgement that reports a duplicate.
+    pub(crate) const fn reports_duplicate(&self) -> bool {
+        self.payload == 0 && self.flags.has(Flags::DSACK)
     }
 
     /// Returns true for a segment that only acknowledges, as far as the path can see.

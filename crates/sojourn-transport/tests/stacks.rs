@@ -4,8 +4,8 @@
 //! Source: White 2012 section 4.3 (round trips of small objects); RFC 3168; the simulators that the studies used.
 
 use crate::path::{End, Fate, Path, Shape, ms};
-use sojourn_base::{Ecn, Instant, Span};
-use sojourn_transport::config::{EcnMode, Pace, Pacing, StackConfig};
+use sojourn_base::{Bytes, Ecn, Instant, Span};
+use sojourn_transport::config::{EcnMode, InitialThreshold, Pace, Pacing, StackConfig};
 use sojourn_transport::{Event, Flags, Segment};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -361,4 +361,42 @@ fn an_aborted_end_is_silent() {
     // The peer gives up in the end, without notice.
     path.go_on(Instant::from_s(3000));
     assert!(path.events[1].iter().any(|(_, event)| *event == Event::Aborted));
+}
+
+#[test]
+fn the_last_segment_of_a_superpacket_is_acknowledged_at_once() {
+    // Linux: PSH on the last of several segments, none on one that leaves alone (`__tcp_transmit_skb`); the receiver
+    // answers it as soon as its application has read it (`tcp_measure_rcv_mss`, `tcp_cleanup_rbuf`).
+    let log = Rc::new(RefCell::new([Vec::<Segment>::new(), Vec::new()]));
+    let writer = Rc::clone(&log);
+    let judge = move |end, segment: &Segment| {
+        writer.borrow_mut()[usize::from(end == End::Server)].push(*segment);
+        Fate::Pass
+    };
+    let config = StackConfig { initial_threshold: InitialThreshold::Of(Bytes(29_000)), ..StackConfig::LINUX_6_RENO };
+    let mut path = Path::new(&config, Shape::P1, Box::new(judge));
+    path.run(u64::MAX, Instant::from_s(12));
+    let [data, acks] = &*log.borrow();
+    let data: Vec<&Segment> =
+        data.iter().filter(|segment| segment.payload > 0 && segment.sent_at > Instant::from_s(6)).collect();
+    let mut pairs = 0;
+    for group in data.chunk_by(|one, next| one.sent_at == next.sent_at) {
+        let pushed: Vec<bool> = group.iter().map(|segment| segment.flags.has(Flags::PSH)).collect();
+        match pushed.as_slice() {
+            [pushed] => assert!(!pushed),
+            [first, second] => {
+                assert!(!first && *second);
+                pairs += 1;
+            }
+            _ => {}
+        }
+    }
+    assert!(pairs > 1_000, "{pairs}");
+    let answered: Vec<u32> = acks.iter().map(|ack| ack.acknowledgement).collect();
+    let pushed: Vec<u32> =
+        data.iter().filter(|segment| segment.flags.has(Flags::PSH)).map(|segment| segment.sequence + 1).collect();
+    let known = pushed.iter().take(pushed.len() - 50);
+    assert!(known.clone().all(|end| answered.contains(end)));
+    let one_by_one = acks.windows(2).filter(|two| two[1].acknowledgement == two[0].acknowledgement + 1);
+    assert!(one_by_one.filter(|two| two[0].sent_at > Instant::from_s(6)).count() > 10);
 }

@@ -2,7 +2,8 @@
 //!
 //! Source: RFC 5681 section 4.2 (when to acknowledge), RFC 2018 section 4 (SACK blocks), RFC 2883
 //! (duplicates), RFC 7323 section 4.3 (which time stamp to echo), RFC 3168
-//! section 6.1.3, RFC 8257 section 3.2 and RFC 9768 section 3.2.2 (echo and count of marks); Linux for quick acknowledgements;
+//! section 6.1.3, RFC 8257 section 3.2 and RFC 9768 section 3.2.2 (echo and count of marks); Linux for quick acknowledgements and for PSH
+//! (`tcp_measure_rcv_mss`, `tcp_cleanup_rbuf`);
 //! ns-2.35 FullTcp for the heartbeat.
 //! Deviations: a duplicate is reported by a flag instead of a block; the application reads at once,
 //! so the window never closes. Marks of pure acknowledgements are not counted.
@@ -194,7 +195,9 @@ impl Receiver {
         }
         match response {
             Response::Now => (self.due, self.urgent) = (true, true),
-            Response::Later if quick || tells || self.is_enough() || segment.flags.has(Flags::FIN) => {
+            Response::Later
+                if quick || tells || self.is_enough() || segment.flags.has_any(Flags::FIN.with(Flags::PSH)) =>
+            {
                 self.due = true;
             }
             Response::Later if self.deadline == Instant::NEVER => {

@@ -345,6 +345,12 @@ impl Scoreboard {
         &self.slots[self.slot_of(number)]
     }
 
+    /// Gives further flags to a segment.
+    pub(crate) fn add_flags(&mut self, number: u32, flags: Flags) {
+        let slot = self.slot_of(number);
+        self.slots[slot].flags = self.slots[slot].flags.with(flags);
+    }
+
     /// Lowest unacknowledged segment.
     pub(crate) const fn first(&self) -> u32 {
         self.first

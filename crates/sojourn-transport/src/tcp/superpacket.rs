@@ -1,6 +1,7 @@
 //! Superpackets: new data that a sender with segmentation offload hands over at once, and waits for.
 //!
-//! Source: Linux 6.12 `tcp_update_pacing_rate`, `tcp_tso_autosize`, `tcp_tso_should_defer`, and the defaults of its settings.
+//! Source: Linux 6.12 `tcp_update_pacing_rate`, `tcp_tso_autosize`, `tcp_tso_should_defer`, and the defaults of its settings;
+//! `__tcp_transmit_skb`: the last segment of a superpacket has PSH, one that leaves alone has not.
 //! Deviations: the data that wait are one piece, however they were written; the receive window is not asked; the larger superpackets of
 //! round trips below 16 ms (`tcp_tso_rtt_log`) are those of longer ones.
 
@@ -37,10 +38,11 @@ pub(crate) struct Moment<'a> {
 }
 
 impl Moment<'_> {
-    /// Segments that leave now.
-    pub(crate) fn quota(&self) -> u32 {
-        let rest = self.room % self.size();
-        if rest > 0 && self.defers(rest) { self.room - rest } else { self.room }
+    /// Segments that leave now, in superpackets of how many.
+    pub(crate) fn quota(&self) -> (u32, u32) {
+        let size = self.size();
+        let rest = self.room % size;
+        (if rest > 0 && self.defers(rest) { self.room - rest } else { self.room }, size)
     }
 
     fn size(&self) -> u32 {
@@ -84,27 +86,27 @@ mod tests {
     #[test]
     fn a_millisecond_of_the_pacing_rate_leaves_at_once() {
         // 1.2 x 250 / 0.06 s / 1024 = 4.88 segments.
-        let quotas: std::vec::Vec<u32> = (1..=9).map(|room| moment(room).quota()).collect();
+        let quotas: std::vec::Vec<u32> = (1..=9).map(|room| moment(room).quota().0).collect();
         assert_eq!(quotas, [0, 0, 0, 4, 4, 4, 4, 8, 8]);
         // Twice the window per round trip below half the threshold: 8.1.
         let slow_start = Window { threshold: f64::INFINITY, ..WINDOW };
         let fast = Moment { window: &slow_start, ..moment(7) };
-        assert_eq!(fast.quota(), 0);
-        assert_eq!(Moment { room: 8, ..fast }.quota(), 8);
+        assert_eq!(fast.quota().0, 0);
+        assert_eq!(Moment { room: 8, ..fast }.quota().0, 8);
     }
 
     #[test]
     fn nothing_waits_for_an_acknowledgement_that_is_far_away_or_will_not_come() {
         let soon = moment(1);
-        assert_eq!(soon.quota(), 0);
-        assert_eq!(Moment { first_sent_at: Some(Instant::from_ms(9_942)), ..soon }.quota(), 1, "in 2 ms");
-        assert_eq!(Moment { first_sent_at: None, ..soon }.quota(), 1, "nothing is outstanding");
-        assert_eq!(Moment { last_sent_at: Instant::from_ms(9_998), ..soon }.quota(), 1, "after a pause of 2 ms");
+        assert_eq!(soon.quota().0, 0);
+        assert_eq!(Moment { first_sent_at: Some(Instant::from_ms(9_942)), ..soon }.quota().0, 1, "in 2 ms");
+        assert_eq!(Moment { first_sent_at: None, ..soon }.quota().0, 1, "nothing is outstanding");
+        assert_eq!(Moment { last_sent_at: Instant::from_ms(9_998), ..soon }.quota().0, 1, "after a pause of 2 ms");
     }
 
     #[test]
     fn a_third_of_the_window_is_used_at_once() {
         let small = Window { size: 3.0, threshold: 2.0 };
-        assert_eq!(Moment { window: &small, flight: 2, ..moment(1) }.quota(), 1);
+        assert_eq!(Moment { window: &small, flight: 2, ..moment(1) }.quota().0, 1);
     }
 }

@@ -221,7 +221,7 @@ impl Sender {
         if self.detector.follows_deliveries() {
             let sacked = self.board.highest_sacked().map_or(0, |n| n + 1);
             self.detector.end_of_deliveries(self.board.first().max(sacked));
-            if segment.flags.has(Flags::DSACK) {
+            if segment.reports_duplicate() {
                 self.detector.on_duplicate_report(&self.board);
             }
         }
@@ -332,7 +332,7 @@ impl Sender {
             && self.board.first() >= probe.end
         {
             self.probe = None;
-            let repaired = probe.repeated && !segment.flags.has(Flags::DSACK);
+            let repaired = probe.repeated && !segment.reports_duplicate();
             if repaired && self.state == CongestionState::Open {
                 let base = f64::from(self.control.window().whole());
                 self.reduce(now, base, out);

@@ -32,6 +32,10 @@ struct Run {
     sent: bool,
     /// Segments of new data that may still leave; the others wait for a superpacket.
     quota: u32,
+    /// Segments of a superpacket, of the one that is leaving, and those of it that are left.
+    size: u32,
+    together: u32,
+    left: u32,
     /// Window or peer hold back what is left, or nothing is; the send loop would find nothing more to do.
     exhausted: bool,
     /// It is the window.
@@ -39,7 +43,25 @@ struct Run {
 }
 
 impl Run {
-    const NOTHING: Self = Self { sent: false, quota: 0, exhausted: true, limited: false };
+    const NOTHING: Self = Self { exhausted: true, ..Self::of((0, 0)) };
+
+    /// Up to `quota` segments in superpackets of `size`.
+    const fn of((quota, size): (u32, u32)) -> Self {
+        let together = if size < quota { size } else { quota };
+        Self { sent: false, quota, size, together, left: together, exhausted: false, limited: false }
+    }
+
+    /// A segment leaves; returns true if it is the last of several that are one superpacket.
+    #[inline]
+    const fn ends_superpacket(&mut self) -> bool {
+        (self.sent, self.quota, self.left) = (true, self.quota - 1, self.left - 1);
+        if self.left > 0 {
+            return false;
+        }
+        let ended = self.together > 1;
+        *self = Self { sent: true, limited: self.limited, ..Self::of((self.quota, self.size)) };
+        ended
+    }
 }
 
 impl Sender {
@@ -115,9 +137,7 @@ impl Sender {
             } else if self.stream.has_more()
                 && let Some(piece) = self.next_new(now, out.config, &mut run.limited)
             {
-                self.send_piece(now, &piece, out);
-                run.quota -= 1;
-                run.sent = true;
+                self.send_in_run(now, &piece, run, out);
             } else if run.limited || !self.send_speculatively(now, out) {
                 break;
             }
@@ -129,8 +149,7 @@ impl Sender {
     #[inline]
     fn send_run<C: EndpointContext>(&mut self, now: Instant, out: &mut Outlet<'_, C>) -> Run {
         let config = out.config;
-        let quota = if config.superpackets { self.quota(now, config) } else { u32::MAX };
-        let mut run = Run { sent: false, quota, exhausted: false, limited: false };
+        let mut run = Run::of(if config.superpackets { self.quota(now, config) } else { (u32::MAX, u32::MAX) });
         let applies = self.board.pending() == 0
             && self.state != CongestionState::Recovery
             && !self.control.paces()
@@ -154,18 +173,15 @@ impl Sender {
                 break;
             }
             let piece = self.stream.full_piece(now, size);
-            let number = self.take_piece(now, &piece, config);
-            self.emit(now, number, out);
+            self.send_in_run(now, &piece, &mut run, out);
             used += step;
             fits = used + step <= room.limit;
-            run.quota -= 1;
-            run.sent = true;
         }
         run
     }
 
-    /// Segments of new data that leave in superpackets now.
-    fn quota(&self, now: Instant, config: &StackConfig) -> u32 {
+    /// Segments of new data that leave in superpackets now, and those of a superpacket.
+    fn quota(&self, now: Instant, config: &StackConfig) -> (u32, u32) {
         let Room { used, limit, .. } = self.room(true, config);
         let (room, first) = (limit.saturating_sub(used), self.board.first());
         let leaves = matches!(self.state, CongestionState::Recovery | CongestionState::Loss)
@@ -183,7 +199,7 @@ impl Sender {
                 first_sent_at: (self.board.flight() > 0).then(|| self.board.segment(first).sent_at),
             }
             .quota(),
-            _ => u32::MAX,
+            _ => (u32::MAX, u32::MAX),
         }
     }
 
@@ -227,6 +243,17 @@ impl Sender {
         };
         self.send_piece(now, &piece, out);
         true
+    }
+
+    /// Send `piece` as the next segment of a run.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "most segments leave in runs")]
+    fn send_in_run<C: EndpointContext>(&mut self, now: Instant, piece: &Piece, run: &mut Run, out: &mut Outlet<'_, C>) {
+        let number = self.take_piece(now, piece, out.config);
+        if run.ends_superpacket() {
+            self.board.add_flags(number, Flags::PSH);
+        }
+        self.emit(now, number, out);
     }
 
     fn send_piece<C: EndpointContext>(&mut self, now: Instant, piece: &Piece, out: &mut Outlet<'_, C>) {
