@@ -54,8 +54,12 @@ class Discipline:
 
     tc: str
     queue: str
-    runs: int = 1
-    """How often each side runs: what draws may differ."""
+    draws: bool = False
+    """It signals at random: each side runs several times, and simulations take seconds, so there are more of them."""
+
+    def runs(self, side: str) -> int:
+        """Return how often a side runs."""
+        return {"simulated": 12}.get(side, 3) if self.draws else 1
 
 
 CODEL = 'target = "5 ms", interval = "100 ms", variant = "linux", floor = "1514 B"'
@@ -72,14 +76,16 @@ DISCIPLINES = {
     "pie": Discipline(
         "pie limit 1000 target 15ms tupdate 15ms alpha 2 beta 20 noecn",
         f'kind = "pie", limit = "1000 packets", {PIE}',
-        3,
+        draws=True,
     ),
-    "fq_pie": Discipline("fq_pie target 15ms tupdate 15ms alpha 2 beta 20 noecn", f'kind = "fq-pie", {PIE}'),
+    "fq_pie": Discipline(
+        "fq_pie target 15ms tupdate 15ms alpha 2 beta 20 noecn", f'kind = "fq-pie", {PIE}', draws=True
+    ),
     "red": Discipline(
         "red limit 400000 min 15000 max 45000 avpkt 1000 burst 60 probability 0.1 bandwidth RATE",
         'kind = "red", limit = "400000 B", minimum = "15000 B", maximum = "45000 B", max_probability = 0.1,'
         ' weight = 0.0078125, mean_packet = "1000 B", wait = false',
-        3,
+        draws=True,
     ),
     "sfq": Discipline("sfq limit 127", 'kind = "sfq", limit = "127 packets", bins = 1024, quantum = "1514 B"'),
 }
@@ -208,7 +214,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="worlds whose label holds this")
     parser.add_argument("--sides", default=",".join(SIDES))
     parser.add_argument("--again", action="store_true", help="measure these columns again")
-    parser.add_argument("--most", type=int, default=3, help="runs of each column at most")
+    parser.add_argument("--most", type=int, default=12, help="runs of each column at most")
     parser.add_argument("--out", type=Path, default=ROOT / "docs/results/linux-queue-managers.md")
     options = parser.parse_args()
     numbers = options.out.with_suffix(".csv")
@@ -220,7 +226,7 @@ def main() -> None:
     wanted = [
         (world, seed, side)
         for world, side in columns
-        for seed in range(1, min(options.most, DISCIPLINES[world.queue].runs) + 1)
+        for seed in range(1, min(options.most, DISCIPLINES[world.queue].runs(side)) + 1)
         if str(seed) not in {row["seed"] for row in runs_of(rows, world, side)}
     ]
     measure([partial(run, *each) for each in wanted], options.jobs, rows, numbers)
