@@ -14,6 +14,7 @@ use super::loss_detection::Detector;
 use super::recovery::Recovery;
 use super::rto::base_timeout;
 use super::scoreboard::Scoreboard;
+use super::superpacket::Leaving;
 use crate::common::delivery_rate::DeliveryRate;
 use crate::common::marks::Marks;
 use crate::common::pacer::Pacer;
@@ -80,6 +81,8 @@ pub(crate) struct Sender {
     pub(super) last_sent_at: Instant,
     /// Bytes acknowledged in total.
     acknowledged: u64,
+    /// Superpackets, of a stack that has them.
+    pub(super) leaving: Leaving,
     /// Nothing may be sent before the handshake is over.
     pub(super) waiting: bool,
     /// End of the round trip in which the last mark was answered, and whether the peer knows.
@@ -121,6 +124,7 @@ impl Sender {
             timed: None,
             last_sent_at: Instant::NEVER,
             acknowledged: 0,
+            leaving: Leaving::SINGLE,
             waiting: true,
             reduced_until: 0,
             confirm_reduction: false,
@@ -157,6 +161,7 @@ impl Sender {
             timed,
             last_sent_at,
             acknowledged,
+            leaving,
             waiting,
             reduced_until,
             confirm_reduction,
@@ -180,7 +185,7 @@ impl Sender {
         (*timeout_at, *probe_at) = (Instant::NEVER, Instant::NEVER);
         (*repeated_at, *last_sent_at) = (Instant::ZERO, Instant::NEVER);
         (*probe, *timed) = (None, None);
-        *acknowledged = 0;
+        (*acknowledged, *leaving) = (0, Leaving::SINGLE);
         *waiting = true;
         (*reduced_until, *confirm_reduction) = (0, false);
         *marks = Marks::default();

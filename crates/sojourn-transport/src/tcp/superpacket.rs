@@ -22,6 +22,44 @@ const DIVISOR: u32 = 3;
 /// The last data left at most this long ago, and the next acknowledgement is at most this far away.
 const RECENT: Span = Span::from_ms(1);
 
+/// Segments that leave at once, in superpackets.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Leaving {
+    /// Segments of the superpacket that is leaving, and those of it that are left.
+    together: u32,
+    left: u32,
+    /// Segments of the superpackets after it.
+    after: u32,
+    /// Most segments of a superpacket.
+    size: u32,
+}
+
+impl Leaving {
+    /// Any number of segments, none of which ends a superpacket.
+    pub(crate) const SINGLE: Self = Self::of(u32::MAX, u32::MAX);
+
+    const fn of(segments: u32, size: u32) -> Self {
+        let together = if size < segments { size } else { segments };
+        Self { together, left: together, after: segments - together, size }
+    }
+
+    /// Segments that are left.
+    pub(crate) const fn segments(&self) -> u32 {
+        self.left + self.after
+    }
+
+    /// A segment leaves; returns true if it is the last of several that are one superpacket.
+    pub(crate) const fn ends_superpacket(&mut self) -> bool {
+        self.left -= 1;
+        if self.left > 0 {
+            return false;
+        }
+        let ended = self.together > 1;
+        *self = Self::of(self.after, self.size);
+        ended
+    }
+}
+
 /// A sender whose window has room for new data.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moment<'a> {
@@ -38,11 +76,11 @@ pub(crate) struct Moment<'a> {
 }
 
 impl Moment<'_> {
-    /// Segments that leave now, in superpackets of how many.
-    pub(crate) fn quota(&self) -> (u32, u32) {
+    /// Superpackets that leave now.
+    pub(crate) fn leaving(&self) -> Leaving {
         let size = self.size();
         let rest = self.room % size;
-        (if rest > 0 && self.defers(rest) { self.room - rest } else { self.room }, size)
+        Leaving::of(if rest > 0 && self.defers(rest) { self.room - rest } else { self.room }, size)
     }
 
     fn size(&self) -> u32 {
@@ -86,27 +124,42 @@ mod tests {
     #[test]
     fn a_millisecond_of_the_pacing_rate_leaves_at_once() {
         // 1.2 x 250 / 0.06 s / 1024 = 4.88 segments.
-        let quotas: std::vec::Vec<u32> = (1..=9).map(|room| moment(room).quota().0).collect();
+        let quotas: std::vec::Vec<u32> = (1..=9).map(|room| moment(room).leaving().segments()).collect();
         assert_eq!(quotas, [0, 0, 0, 4, 4, 4, 4, 8, 8]);
         // Twice the window per round trip below half the threshold: 8.1.
         let slow_start = Window { threshold: f64::INFINITY, ..WINDOW };
         let fast = Moment { window: &slow_start, ..moment(7) };
-        assert_eq!(fast.quota().0, 0);
-        assert_eq!(Moment { room: 8, ..fast }.quota().0, 8);
+        assert_eq!(fast.leaving().segments(), 0);
+        assert_eq!(Moment { room: 8, ..fast }.leaving().segments(), 8);
     }
 
     #[test]
     fn nothing_waits_for_an_acknowledgement_that_is_far_away_or_will_not_come() {
         let soon = moment(1);
-        assert_eq!(soon.quota().0, 0);
-        assert_eq!(Moment { first_sent_at: Some(Instant::from_ms(9_942)), ..soon }.quota().0, 1, "in 2 ms");
-        assert_eq!(Moment { first_sent_at: None, ..soon }.quota().0, 1, "nothing is outstanding");
-        assert_eq!(Moment { last_sent_at: Instant::from_ms(9_998), ..soon }.quota().0, 1, "after a pause of 2 ms");
+        assert_eq!(soon.leaving().segments(), 0);
+        assert_eq!(Moment { first_sent_at: Some(Instant::from_ms(9_942)), ..soon }.leaving().segments(), 1, "in 2 ms");
+        assert_eq!(Moment { first_sent_at: None, ..soon }.leaving().segments(), 1, "nothing is outstanding");
+        assert_eq!(
+            Moment { last_sent_at: Instant::from_ms(9_998), ..soon }.leaving().segments(),
+            1,
+            "after a pause of 2 ms"
+        );
     }
 
     #[test]
     fn a_third_of_the_window_is_used_at_once() {
         let small = Window { size: 3.0, threshold: 2.0 };
-        assert_eq!(Moment { window: &small, flight: 2, ..moment(1) }.quota().0, 1);
+        assert_eq!(Moment { window: &small, flight: 2, ..moment(1) }.leaving().segments(), 1);
+    }
+
+    #[test]
+    fn the_last_of_each_superpacket_of_several_ends_it() {
+        let ends = |segments, size| {
+            let mut leaving = Leaving::of(segments, size);
+            (0..segments).map(|_| leaving.ends_superpacket()).collect::<std::vec::Vec<_>>()
+        };
+        assert_eq!(ends(5, 2), [false, true, false, true, false]);
+        assert_eq!(ends(7, 4), [false, false, false, true, false, false, true]);
+        assert_eq!(ends(1, 2), [false]);
     }
 }

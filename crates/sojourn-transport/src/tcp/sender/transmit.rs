@@ -12,7 +12,7 @@ use crate::congestion::whole;
 use crate::tcp::Outlet;
 use crate::tcp::nagle::{Candidate, holds_back};
 use crate::tcp::scoreboard::Sent;
-use crate::tcp::superpacket::Moment;
+use crate::tcp::superpacket::{Leaving, Moment};
 use crate::{CongestionState, EndpointContext, Flags};
 use sojourn_base::Instant;
 
@@ -32,10 +32,6 @@ struct Run {
     sent: bool,
     /// Segments of new data that may still leave; the others wait for a superpacket.
     quota: u32,
-    /// Segments of a superpacket, of the one that is leaving, and those of it that are left.
-    size: u32,
-    together: u32,
-    left: u32,
     /// Window or peer hold back what is left, or nothing is; the send loop would find nothing more to do.
     exhausted: bool,
     /// It is the window.
@@ -43,25 +39,7 @@ struct Run {
 }
 
 impl Run {
-    const NOTHING: Self = Self { exhausted: true, ..Self::of((0, 0)) };
-
-    /// Up to `quota` segments in superpackets of `size`.
-    const fn of((quota, size): (u32, u32)) -> Self {
-        let together = if size < quota { size } else { quota };
-        Self { sent: false, quota, size, together, left: together, exhausted: false, limited: false }
-    }
-
-    /// A segment leaves; returns true if it is the last of several that are one superpacket.
-    #[inline]
-    const fn ends_superpacket(&mut self) -> bool {
-        (self.sent, self.quota, self.left) = (true, self.quota - 1, self.left - 1);
-        if self.left > 0 {
-            return false;
-        }
-        let ended = self.together > 1;
-        *self = Self { sent: true, limited: self.limited, ..Self::of((self.quota, self.size)) };
-        ended
-    }
+    const NOTHING: Self = Self { sent: false, quota: 0, exhausted: true, limited: false };
 }
 
 impl Sender {
@@ -149,7 +127,8 @@ impl Sender {
     #[inline]
     fn send_run<C: EndpointContext>(&mut self, now: Instant, out: &mut Outlet<'_, C>) -> Run {
         let config = out.config;
-        let mut run = Run::of(if config.superpackets { self.quota(now, config) } else { (u32::MAX, u32::MAX) });
+        let quota = if config.superpackets { self.quota(now, config) } else { u32::MAX };
+        let mut run = Run { sent: false, quota, exhausted: false, limited: false };
         let applies = self.board.pending() == 0
             && self.state != CongestionState::Recovery
             && !self.control.paces()
@@ -180,15 +159,15 @@ impl Sender {
         run
     }
 
-    /// Segments of new data that leave in superpackets now, and those of a superpacket.
-    fn quota(&self, now: Instant, config: &StackConfig) -> (u32, u32) {
+    /// Segments of new data that leave in superpackets now.
+    fn quota(&mut self, now: Instant, config: &StackConfig) -> u32 {
         let Room { used, limit, .. } = self.room(true, config);
         let (room, first) = (limit.saturating_sub(used), self.board.first());
         let leaves = matches!(self.state, CongestionState::Recovery | CongestionState::Loss)
             || self.control.paces()
             || config.window_unit == WindowUnit::Bytes
             || !self.stream.holds_more_than(room.saturating_mul(config.maximum_segment_size));
-        match self.round_trip.smoothed() {
+        self.leaving = match self.round_trip.smoothed() {
             Some(smoothed) if !leaves => Moment {
                 now,
                 window: self.control.window(),
@@ -198,9 +177,10 @@ impl Sender {
                 last_sent_at: self.last_sent_at,
                 first_sent_at: (self.board.flight() > 0).then(|| self.board.segment(first).sent_at),
             }
-            .quota(),
-            _ => (u32::MAX, u32::MAX),
-        }
+            .leaving(),
+            _ => Leaving::SINGLE,
+        };
+        self.leaving.segments()
     }
 
     /// Returns true if the pacer holds data back.
@@ -250,9 +230,11 @@ impl Sender {
     #[expect(clippy::inline_always, reason = "most segments leave in runs")]
     fn send_in_run<C: EndpointContext>(&mut self, now: Instant, piece: &Piece, run: &mut Run, out: &mut Outlet<'_, C>) {
         let number = self.take_piece(now, piece, out.config);
-        if run.ends_superpacket() {
+        if out.config.superpackets && self.leaving.ends_superpacket() {
             self.board.add_flags(number, Flags::PSH);
         }
+        run.quota -= 1;
+        run.sent = true;
         self.emit(now, number, out);
     }
 
