@@ -230,10 +230,12 @@ impl Sender {
     #[expect(clippy::inline_always, reason = "most segments leave in runs")]
     fn send_in_run<C: EndpointContext>(&mut self, now: Instant, piece: &Piece, run: &mut Run, out: &mut Outlet<'_, C>) {
         let number = self.take_piece(now, piece, out.config);
-        if out.config.superpackets && self.leaving.ends_superpacket() {
-            self.board.add_flags(number, Flags::PSH);
+        if out.config.superpackets {
+            run.quota -= 1;
+            if self.leaving.ends_superpacket() {
+                self.board.add_flags(number, Flags::PSH);
+            }
         }
-        run.quota -= 1;
         run.sent = true;
         self.emit(now, number, out);
     }
