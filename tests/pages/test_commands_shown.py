@@ -43,7 +43,7 @@ def test_few_commands_are_left_out_and_each_says_why() -> None:
     assert all(len(rule.skip) > 4 for rule in settings().rules if rule.skip)
 
 
-MOST_LEFT_OUT = 57
+MOST_LEFT_OUT = 60
 """Commands that need programs, places, kernels or hours that a test does not have."""
 
 
