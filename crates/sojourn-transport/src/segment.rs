@@ -21,7 +21,8 @@ impl Flags {
     pub const CWR: Self = Self(16);
     /// Reports a duplicate (RFC 2883), on an acknowledgement without data.
     pub const DSACK: Self = Self(32);
-    /// Ends what its sender hands over at once, on a segment with data: the place of [`Self::DSACK`] on the others.
+    /// Last segment of a superpacket, which is acknowledged at once. On segments with data; the bit is [`Self::DSACK`] on
+    /// acknowledgements without.
     pub const PSH: Self = Self(32);
     /// Opaque to the path (QUIC).
     pub const ENCRYPTED: Self = Self(64);
